@@ -1,0 +1,223 @@
+# ngx_http_submission_module
+#
+#   make run        build, and start a demo nginx in the background (PORT=8080)
+#   make stop       stop it
+#   make build      build/ngx_http_submission_module.so for Debian's nginx
+#   make install    put it into nginx's module directory (DESTDIR is honoured)
+#   make test       unit tests, Test::Nginx suites and cluster tests
+#   make asan       the suites and cluster tests under ASAN and UBSan
+#   make bench      the measurements
+#   make clean      remove build/
+#
+# Each target installs the Debian packages that it needs, and builds what
+# changed. V=1 shows the compiler's lines. TESTS="t/001-api.t" picks tests.
+
+MODULE      = ngx_http_submission_module
+NGINX_BIN   = /usr/sbin/nginx
+NGINX_SRC   = /usr/share/nginx/src
+MODULES_DIR = /usr/lib/nginx/modules
+
+PORT         = 8080
+GATEWAY_PORT = 9090
+
+SO    = build/$(MODULE).so
+OBJS  = $(CURDIR)/build/module
+EMBED = sh src/store/sm_sql_embed.sh sql/sqlite
+
+JOBS  = $(shell nproc)
+QUIET = $(if $(V),,-s)
+
+PROVE_FLAGS = -- $(if $(V),-v) --timer
+PROVE       = t/tools/prove.sh
+
+TESTS         =
+API_TESTS     = $(sort $(wildcard t/*.t))
+CLUSTER_TESTS = $(sort $(wildcard t/cluster/*.t))
+SUITES        = $(or $(TESTS),$(API_TESTS) $(CLUSTER_TESTS))
+
+.PHONY: all build run stop install clean
+.PHONY: test test-unit test-api test-cluster test-valgrind
+.PHONY: test-nginx-versions asan bench
+
+# recipes run compilers and tests in parallel, targets wait for one another
+
+ifeq ($(MAKELEVEL),0)
+.NOTPARALLEL:
+endif
+
+all: build
+
+
+# Debian packages
+
+DEPS_BUILD    = gcc libc6-dev nginx nginx-dev libpcre2-dev zlib1g-dev \
+                libssl-dev libyajl-dev libsqlite3-dev
+DEPS_RUN      = curl
+DEPS_TEST     = perl procps curl sqlite3 libtest-base-perl libwww-perl \
+                libtext-diff-perl liblist-moreutils-perl \
+                libtest-longstring-perl libipc-run-perl liburi-perl
+DEPS_SOURCE   = dpkg-dev patch xz-utils
+DEPS_VALGRIND = valgrind libc6-dbg
+DEPS_BENCH    = wrk
+
+.PHONY: deps deps-build deps-run deps-test deps-source deps-valgrind deps-bench
+
+deps:
+	@t/tools/deps.sh $(DEPS_BUILD) $(DEPS_RUN) $(DEPS_TEST)
+
+deps-build:
+	@t/tools/deps.sh $(DEPS_BUILD)
+
+deps-run:
+	@t/tools/deps.sh $(DEPS_BUILD) $(DEPS_RUN)
+
+deps-test:
+	@t/tools/deps.sh $(DEPS_BUILD) $(DEPS_TEST)
+
+deps-source:
+	@t/tools/deps.sh $(DEPS_BUILD) $(DEPS_TEST) $(DEPS_SOURCE)
+
+deps-valgrind:
+	@t/tools/deps.sh $(DEPS_BUILD) $(DEPS_TEST) $(DEPS_SOURCE) \
+	                 $(DEPS_VALGRIND)
+
+deps-bench:
+	@t/tools/deps.sh $(DEPS_BUILD) $(DEPS_BENCH)
+
+
+# The module, out of tree, with the flags of the distribution's nginx.
+#
+# nginx's own CFLAGS have -W -Wall -Wno-unused-parameter -Werror. They are not
+# repeated in --with-cc-opt: some of configure's feature tests do not compile
+# under them, and the module would lack NGX_HAVE_PWRITE, which nginx has.
+
+CONFIGURE = cd $(NGINX_SRC) && . ./conf_flags && ./configure \
+            --with-cc-opt="-g -O2 -fPIC" --with-ld-opt=-fPIC \
+            "$${NGX_CONF_FLAGS[@]}" \
+            --add-dynamic-module=$(CURDIR) --builddir=$(OBJS)
+
+build: deps-build
+	@$(MAKE) --no-print-directory $(SO)
+
+# configured anew when config changes, or nginx, or the repository has moved
+
+build/module/key: FORCE
+	@mkdir -p $(@D)
+	@{ echo $(CURDIR); dpkg-query -W nginx-dev; cksum config; } > $@.new
+	@cmp -s $@.new $@ && rm $@.new || mv $@.new $@
+
+build/module/configured: build/module/key
+	@echo "configuring $(MODULE)"
+	@bash -c '$(CONFIGURE)' > build/module/configure.log 2>&1 \
+	    || { tail -n 20 build/module/configure.log; exit 1; }
+	@touch $@
+
+build/module/$(MODULE).so: build/module/configured FORCE
+	@$(EMBED) $(OBJS)/sm_sqlite_sql.h
+	@$(MAKE) $(QUIET) --no-print-directory -j$(JOBS) \
+	         -f $(OBJS)/Makefile -C $(NGINX_SRC) modules
+
+# a new file, not new contents: a running nginx has the old one mapped
+
+$(SO): build/module/$(MODULE).so
+	@install -m 644 $< $@
+	@echo "built $@"
+
+FORCE:
+
+
+run: deps-run build
+	@NGINX_BIN=$(NGINX_BIN) PORT=$(PORT) GATEWAY_PORT=$(GATEWAY_PORT) demo/demo.sh start
+
+stop:
+	@demo/demo.sh stop
+
+install: build
+	install -D -m 644 $(SO) $(DESTDIR)$(MODULES_DIR)/$(MODULE).so
+
+clean:
+	rm -rf build
+
+
+# Unit tests: core and store without nginx, one program for each t/unit/*.c
+
+UNIT_CFLAGS = -std=gnu11 -Wall -Wextra -Werror -g -O1 -fno-omit-frame-pointer \
+              -fsanitize=address,undefined -fno-sanitize-recover=all \
+              -Isrc -Isrc/core -Isrc/store -It/unit -Ibuild/unit/include
+UNIT_LIBS   = -lyajl -lsqlite3 -lcrypto -lpthread
+
+UNIT_OBJS   = $(patsubst src/%.c,build/unit/obj/%.o, \
+                         $(wildcard src/core/*.c src/store/*.c))
+UNIT_TESTS  = $(patsubst t/unit/%.c,build/unit/%,$(wildcard t/unit/*.c))
+UNIT_SQL    = build/unit/include/sm_sqlite_sql.h
+
+.PHONY: unit-tests
+.SECONDARY: $(UNIT_OBJS)
+
+unit-tests: $(UNIT_TESTS)
+	@:
+
+$(UNIT_SQL): $(wildcard sql/sqlite/*.sql)
+	@mkdir -p $(@D)
+	@$(EMBED) $@
+	@touch $@
+
+build/unit/obj/%.o: src/%.c Makefile | $(UNIT_SQL)
+	@mkdir -p $(@D)
+	@$(if $(V),,echo "  CC $<" &&) $(CC) $(UNIT_CFLAGS) -MMD -MP -c -o $@ $<
+
+build/unit/%: t/unit/%.c $(UNIT_OBJS) Makefile | $(UNIT_SQL)
+	@$(CC) $(UNIT_CFLAGS) -MMD -MP -o $@ $< $(UNIT_OBJS) $(UNIT_LIBS)
+
+-include $(wildcard build/unit/*.d build/unit/obj/*/*.d)
+
+
+# Tests
+
+DIST_PROVE = $(PROVE) -n $(NGINX_BIN) -m $(CURDIR)/$(SO) $(PROVE_FLAGS)
+
+BUILD_UNIT = $(MAKE) --no-print-directory -j$(JOBS) unit-tests
+
+test: deps-test build
+	@$(BUILD_UNIT)
+	@$(DIST_PROVE) $(or $(TESTS),$(UNIT_TESTS) $(SUITES))
+	$(if $(filter yes,$(ASAN)),@$(MAKE) --no-print-directory asan)
+
+test-unit: deps-test
+	@$(BUILD_UNIT)
+	@$(PROVE) $(PROVE_FLAGS) $(UNIT_TESTS)
+
+test-api: deps-test build
+	@$(DIST_PROVE) $(or $(TESTS),$(API_TESTS))
+
+test-cluster: deps-test build
+	@$(DIST_PROVE) $(or $(TESTS),$(CLUSTER_TESTS))
+
+
+# The same suites on an nginx built from Debian's source: with sanitizers,
+# for valgrind, and of other Debian releases
+
+NGINX_VERSIONS = trixie sid
+
+asan: deps-source
+	@t/tools/build-nginx.sh host asan
+	@$(PROVE) -n $(CURDIR)/build/nginx/host-asan/nginx -c asan \
+	          $(PROVE_FLAGS) $(SUITES)
+
+test-valgrind: deps-valgrind
+	@t/tools/build-nginx.sh host palloc
+	@$(PROVE) -n $(CURDIR)/build/nginx/host-palloc/nginx -c valgrind \
+	          $(PROVE_FLAGS) $(or $(TESTS),$(API_TESTS))
+
+test-nginx-versions: $(NGINX_VERSIONS:%=test-nginx-%)
+
+test-nginx-%: deps-source
+	@t/tools/build-nginx.sh $* module
+	@build/nginx/$*-module/nginx -v
+	@$(PROVE) -n $(CURDIR)/build/nginx/$*-module/nginx \
+	          -m $(CURDIR)/build/nginx/$*-module/$(MODULE).so \
+	          $(PROVE_FLAGS) $(or $(TESTS),$(API_TESTS))
+
+
+bench: deps-bench build
+	@bench/intake

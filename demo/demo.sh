@@ -1,0 +1,189 @@
+#!/bin/bash
+
+# demo.sh start|stop
+#
+# start: starts the demo nginx in the background, or restarts the running one
+# if its configuration or the module changed, and waits until it is ready.
+# The ports are PORT and GATEWAY_PORT.
+
+set -eu
+
+port=${PORT:-8080}
+gateway_port=${GATEWAY_PORT:-9090}
+nginx=${NGINX_BIN:-/usr/sbin/nginx}
+
+demo=$(cd "$(dirname "$0")" && pwd)
+log=$demo/logs/error.log
+
+
+say() {
+    echo "demo: $*"
+}
+
+fail() {
+    say "$@" >&2
+    exit 1
+}
+
+fail_with_log() {
+    say "$@" >&2
+
+    if [ -s "$log" ]; then
+        echo "the end of $log:" >&2
+        tail -n 5 "$log" >&2
+    fi
+
+    exit 1
+}
+
+# the condition, for at most so many tenths of a second
+
+wait_until() {
+    local n=$1
+    shift
+
+    until "$@"; do
+        [ $((n -= 1)) -gt 0 ] || return 1
+        sleep 0.1
+    done
+}
+
+# a pid file can outlive its process, and the number be another's by now
+
+running() {
+    pid=$(cat "$demo/run/nginx.pid" 2> /dev/null) && [ -n "$pid" ] \
+    && grep -qsaF "$demo/" "/proc/$pid/cmdline"
+}
+
+stopped() {
+    ! running
+}
+
+listening() {
+    (exec 3<> "/dev/tcp/127.0.0.1/$1") 2> /dev/null
+}
+
+
+ready() {
+    [ "$(curl -s -o /dev/null -w '%{http_code}' -m 2 \
+              "http://127.0.0.1:$port/readyz")" = 200 ] || stopped
+}
+
+
+stop() {
+    running || return 0
+    kill -QUIT "$pid"
+
+    wait_until 150 stopped && return
+    kill -TERM "$pid"
+
+    wait_until 50 stopped || fail "nginx (pid $pid) does not stop"
+}
+
+
+# as root, workers run unprivileged, provided that they can get here
+
+worker_user() {
+    if [ "$(id -u)" != 0 ]; then
+        return
+    fi
+
+    if setpriv --reuid nobody --regid nogroup --clear-groups \
+               /usr/bin/test -x "$demo/run"
+    then
+        echo nobody nogroup
+    else
+        echo root root
+    fi
+}
+
+
+configure() {
+    local user
+
+    user=$(worker_user)
+
+    # the data may be from a run under another user
+    [ -z "$user" ] || [ ! -d "$demo/data" ] \
+        || chown -R "${user/ /:}" "$demo/data"
+
+    echo "# made from ../nginx.conf by demo.sh"
+    [ -z "$user" ] || echo "user $user;"
+
+    sed -e "s/127\.0\.0\.1:8080/127.0.0.1:$port/" \
+        -e "s/127\.0\.0\.1:9090/127.0.0.1:$gateway_port/" "$demo/nginx.conf"
+
+    # nginx maps a module once: a new one needs a new start
+    echo "# module $(cksum < "$demo/../build/ngx_http_submission_module.so")"
+}
+
+
+start() {
+    mkdir -p "$demo"/{run,logs,tmp}
+    configure > "$demo/run/nginx.conf.new"
+
+    if running; then
+        if cmp -s "$demo/run/nginx.conf.new" "$demo/run/nginx.conf"; then
+            say "already running, pid $pid"
+            return
+        fi
+
+        say "configuration or module changed, restarting"
+        stop
+    fi
+
+    mv "$demo/run/nginx.conf.new" "$demo/run/nginx.conf"
+
+    for p in $port $gateway_port; do
+        ! listening $p \
+            || fail "port $p of 127.0.0.1 is taken by another program;" \
+                    "choose others: make run PORT=8081 GATEWAY_PORT=9091"
+    done
+
+    "$nginx" -p "$demo/" -c run/nginx.conf -e logs/error.log \
+        || fail_with_log "nginx did not start"
+
+    wait_until 100 ready || fail_with_log "nginx is not ready after 10 s"
+    running || fail_with_log "nginx has exited"
+
+    say "started, pid $pid"
+}
+
+
+try() {
+    cat << END
+
+API on 127.0.0.1:$port, gateway on 127.0.0.1:$gateway_port. Try:
+
+  curl -i http://127.0.0.1:$port/v1/intents -H 'Content-Type: application/json' -d '{"intentId":"hello-1","submissionTarget":"sms.realtime","payload":{"to":"+15550100","message":"Hello"}}'
+  curl -i http://127.0.0.1:$port/v1/intents/hello-1
+  curl -i http://127.0.0.1:$port/v1/intents
+
+Log: $log
+Stop: make stop
+END
+}
+
+
+case ${1:-} in
+
+    start)
+        start
+        try
+        ;;
+
+    stop)
+        if running; then
+            stop
+            say "stopped"
+        else
+            say "not running"
+        fi
+        ;;
+
+    *)
+        echo "usage: $0 start|stop" >&2
+        exit 2
+        ;;
+
+esac

@@ -1,0 +1,84 @@
+
+/*
+ * What crosses to a store in one call: rows, their results, and the
+ * documents that carry the rows into SQL.
+ */
+
+#ifndef SM_BATCH_H
+#define SM_BATCH_H
+
+
+#include "sm_contract.h"
+#include "sm_intent.h"
+
+
+#define SM_HASH_LEN  64         /* SHA-256 in hexadecimal digits */
+
+
+typedef enum {
+    SM_SUBMIT_FAILED = 0,       /* this row alone was refused by the store */
+    SM_SUBMIT_CREATED,
+    SM_SUBMIT_SAME,
+    SM_SUBMIT_CONFLICT
+} sm_submit_e;
+
+
+typedef struct {
+    sm_str_t              id;
+    const sm_contract_t  *contract;
+    sm_str_t              payload;      /* a slice of the batch's bytes */
+    char                  hash[SM_HASH_LEN];
+
+    sm_submit_e           outcome;
+    sm_intent_t           intent;       /* as it is stored */
+} sm_submit_row_t;
+
+
+typedef struct {
+    sm_str_t              id;
+
+    unsigned              found;
+    sm_intent_t           intent;
+    sm_str_t              hash;
+} sm_get_row_t;
+
+
+typedef struct {
+    sm_str_t              id;
+
+    unsigned              found;
+    sm_intent_t           intent;
+    sm_attempt_t         *attempts;
+    size_t                n;
+} sm_history_row_t;
+
+
+/* newest first, strictly after the (created_at, id) of the cursor */
+
+typedef struct {
+    sm_status_e           status;       /* SM_STATUS_NONE: any */
+    sm_str_t              target;       /* no data: any */
+    size_t                limit;
+    int64_t               after_created_at;
+    sm_str_t              after_id;     /* no data: from the newest */
+
+    sm_intent_t          *intents;
+    size_t                n;
+    unsigned              more;
+} sm_list_row_t;
+
+
+/*
+ * {"contracts":[{...}],"rows":[{"id","contract","hash","offset","length"}]}:
+ * a contract that many rows share is written once; offsets count from
+ * "bytes", the payloads end to end.
+ */
+int sm_batch_submit_doc(sm_arena_t *arena, const sm_submit_row_t *rows,
+    size_t n, const char *bytes, sm_str_t *doc);
+
+/* ["id", ...] */
+int sm_batch_ids_doc(sm_arena_t *arena, const sm_get_row_t *rows, size_t n,
+    sm_str_t *doc);
+
+
+#endif /* SM_BATCH_H */

@@ -1,0 +1,184 @@
+
+#include <stdio.h>
+
+#include "sm_intent.h"
+
+
+/* all keys, punctuation, times and numbers of one intent or attempt */
+#define SM_INTENT_FIXED  512
+
+
+static const sm_str_t  sm_status_names[] = {
+    sm_null_str, sm_str("pending"), sm_str("accepted"), sm_str("rejected"),
+    sm_str("exhausted")
+};
+
+static const sm_json_field_t  sm_intent_fields[] = {
+    { SM_FIELD_ID, SM_JSON_STRING, 1 },
+    { SM_FIELD_TARGET, SM_JSON_STRING, 1 },
+    { SM_FIELD_PAYLOAD, SM_JSON_ANY, 0 },
+    { NULL, 0, 0 }
+};
+
+
+sm_str_t
+sm_status_name(sm_status_e status)
+{
+    return sm_status_names[status];
+}
+
+
+sm_status_e
+sm_status_by_name(sm_str_t name)
+{
+    sm_status_e  i;
+
+    for (i = SM_STATUS_EXHAUSTED; i != SM_STATUS_NONE; i--) {
+        if (sm_str_eq(sm_status_names[i], name)) {
+            break;
+        }
+    }
+
+    return i;
+}
+
+
+const char *
+sm_id_check(sm_str_t id)
+{
+    if (id.len == 0) {
+        return "must not be empty";
+    }
+
+    if (sm_utf8_check(id) != id.len) {
+        return "must be valid UTF-8";
+    }
+
+    if (sm_utf8_has_control(id)) {
+        return "must not contain control characters";
+    }
+
+    if (sm_utf8_length(id) > SM_ID_MAX) {
+        return "must not be longer than 200 characters";
+    }
+
+    return NULL;
+}
+
+
+int
+sm_intent_request_parse(sm_arena_t *arena, sm_str_t body,
+    sm_intent_request_t *req, sm_json_error_t *err)
+{
+    const char       *fault;
+    sm_json_value_t   v[3];
+
+    if (sm_json_object(arena, body, sm_intent_fields, v, err) != 0) {
+        return -1;
+    }
+
+    req->id = sm_trim(v[0].text);
+    req->target = v[1].text;
+    req->payload = v[2].raw;
+
+    fault = sm_id_check(req->id);
+
+    if (fault) {
+        err->key = SM_FIELD_ID;
+        (void) snprintf(err->message, sizeof(err->message), "\"%s\" %s",
+                        err->key, fault);
+        return -1;
+    }
+
+    return 0;
+}
+
+
+size_t
+sm_intent_size(const sm_intent_t *intent)
+{
+    return SM_INTENT_FIXED
+           + sm_json_str_size(intent->id.len)
+           + sm_json_str_size(intent->target.len)
+           + sm_json_str_size(intent->rejected_reason.len)
+           + sm_json_str_size(intent->exhausted_reason.len);
+}
+
+
+void
+sm_intent_out(sm_out_t *out, const sm_intent_t *intent)
+{
+    sm_out_c(out, "{\"" SM_FIELD_ID "\":");
+    sm_json_out_str(out, intent->id);
+    sm_out_c(out, ",\"" SM_FIELD_TARGET "\":");
+    sm_json_out_str(out, intent->target);
+    sm_out_c(out, ",\"createdAt\":");
+    sm_json_out_time(out, intent->created_at);
+    sm_out_c(out, ",\"status\":\"");
+    sm_out_str(out, sm_status_name(intent->status));
+    sm_out_c(out, "\",\"attemptCount\":");
+    sm_out_int(out, intent->attempt_count);
+
+    if (intent->next_attempt_at) {
+        sm_out_c(out, ",\"nextAttemptAt\":");
+        sm_json_out_time(out, intent->next_attempt_at);
+    }
+
+    if (intent->completed_at) {
+        sm_out_c(out, ",\"completedAt\":");
+        sm_json_out_time(out, intent->completed_at);
+    }
+
+    if (intent->rejected_reason.len) {
+        sm_out_c(out, ",\"rejectedReason\":");
+        sm_json_out_str(out, intent->rejected_reason);
+    }
+
+    if (intent->exhausted_reason.len) {
+        sm_out_c(out, ",\"exhaustedReason\":");
+        sm_json_out_str(out, intent->exhausted_reason);
+    }
+
+    sm_out_c(out, "}");
+}
+
+
+static void
+sm_nullable_out(sm_out_t *out, sm_str_t s)
+{
+    if (s.len) {
+        sm_json_out_str(out, s);
+
+    } else {
+        sm_out_c(out, "null");
+    }
+}
+
+
+size_t
+sm_attempt_size(const sm_attempt_t *attempt)
+{
+    return SM_INTENT_FIXED
+           + sm_json_str_size(attempt->outcome_status.len)
+           + sm_json_str_size(attempt->outcome_reason.len)
+           + sm_json_str_size(attempt->error.len);
+}
+
+
+void
+sm_attempt_out(sm_out_t *out, const sm_attempt_t *attempt)
+{
+    sm_out_c(out, "{\"attemptNumber\":");
+    sm_out_int(out, attempt->number);
+    sm_out_c(out, ",\"startedAt\":");
+    sm_json_out_time(out, attempt->started_at);
+    sm_out_c(out, ",\"finishedAt\":");
+    sm_json_out_time(out, attempt->finished_at);
+    sm_out_c(out, ",\"outcomeStatus\":");
+    sm_json_out_str(out, attempt->outcome_status);
+    sm_out_c(out, ",\"outcomeReason\":");
+    sm_nullable_out(out, attempt->outcome_reason);
+    sm_out_c(out, ",\"error\":");
+    sm_nullable_out(out, attempt->error);
+    sm_out_c(out, "}");
+}

@@ -1,0 +1,82 @@
+
+/*
+ * The intent as clients send it and see it.
+ */
+
+#ifndef SM_INTENT_H
+#define SM_INTENT_H
+
+
+#include "sm_json.h"
+
+
+#define SM_ID_MAX          200          /* characters */
+
+#define SM_FIELD_ID        "intentId"
+#define SM_FIELD_TARGET    "submissionTarget"
+#define SM_FIELD_PAYLOAD   "payload"
+
+
+typedef enum {
+    SM_STATUS_NONE = 0,
+    SM_STATUS_PENDING,
+    SM_STATUS_ACCEPTED,
+    SM_STATUS_REJECTED,
+    SM_STATUS_EXHAUSTED
+} sm_status_e;
+
+
+/* times are microseconds since 1970 by the store's clock; 0: none */
+
+typedef struct {
+    sm_str_t      id;
+    sm_str_t      target;
+    sm_status_e   status;
+    int64_t       created_at;
+    int64_t       attempt_count;
+    int64_t       next_attempt_at;
+    int64_t       completed_at;
+    sm_str_t      rejected_reason;
+    sm_str_t      exhausted_reason;
+} sm_intent_t;
+
+
+typedef struct {
+    int64_t       number;
+    int64_t       started_at;
+    int64_t       finished_at;
+    sm_str_t      outcome_status;
+    sm_str_t      outcome_reason;
+    sm_str_t      error;
+} sm_attempt_t;
+
+
+typedef struct {
+    sm_str_t      id;
+    sm_str_t      target;
+    sm_str_t      payload;              /* its bytes as sent; may be none */
+} sm_intent_request_t;
+
+
+sm_str_t sm_status_name(sm_status_e status);
+sm_status_e sm_status_by_name(sm_str_t name);
+
+/* NULL, or what is wrong with an id that is already trimmed */
+const char *sm_id_check(sm_str_t id);
+
+/*
+ * Reads the body of POST /v1/intents.  The strings are in the arena, the
+ * payload is a slice of the body.
+ */
+int sm_intent_request_parse(sm_arena_t *arena, sm_str_t body,
+    sm_intent_request_t *req, sm_json_error_t *err);
+
+/* as many bytes as the functions below may write */
+size_t sm_intent_size(const sm_intent_t *intent);
+size_t sm_attempt_size(const sm_attempt_t *attempt);
+
+void sm_intent_out(sm_out_t *out, const sm_intent_t *intent);
+void sm_attempt_out(sm_out_t *out, const sm_attempt_t *attempt);
+
+
+#endif /* SM_INTENT_H */

@@ -1,0 +1,68 @@
+
+/*
+ * JSON, read by a table of fields and written into sm_out_t.
+ *
+ * Reading never copies what it does not have to: a value's "raw" is its
+ * slice of the document, byte for byte as it was sent.
+ */
+
+#ifndef SM_JSON_H
+#define SM_JSON_H
+
+
+#include "sm_arena.h"
+#include "sm_text.h"
+
+
+#define SM_JSON_MAX_DEPTH  128
+
+#define SM_JSON_NULL       0x01
+#define SM_JSON_BOOL       0x02
+#define SM_JSON_NUMBER     0x04
+#define SM_JSON_STRING     0x08
+#define SM_JSON_OBJECT     0x10
+#define SM_JSON_ARRAY      0x20
+#define SM_JSON_ANY        0x3f
+
+
+typedef struct {
+    unsigned     type;          /* 0: the document does not have it */
+    sm_str_t     raw;
+    sm_str_t     text;          /* of a string: decoded */
+} sm_json_value_t;
+
+
+typedef struct {
+    const char  *name;
+    unsigned     types;
+    unsigned     required;
+} sm_json_field_t;
+
+
+typedef struct {
+    const char  *key;           /* the field at fault, if one is */
+    char         message[256];
+} sm_json_error_t;
+
+
+/*
+ * The document must be valid UTF-8 and one object with nothing after it; its
+ * keys must be in the table, once each, with a value of the right type.
+ * values[i] belongs to fields[i]; the table ends with a NULL name.
+ */
+int sm_json_object(sm_arena_t *arena, sm_str_t doc,
+    const sm_json_field_t *fields, sm_json_value_t *values,
+    sm_json_error_t *err);
+
+/* likewise, one array: its elements, allocated in the arena */
+int sm_json_array(sm_arena_t *arena, sm_str_t doc, sm_json_value_t **elts,
+    size_t *n, sm_json_error_t *err);
+
+/* as many bytes as sm_json_out_str() may write */
+#define sm_json_str_size(len)  (6 * (len) + 2)
+
+void sm_json_out_str(sm_out_t *out, sm_str_t s);
+void sm_json_out_time(sm_out_t *out, int64_t usec);
+
+
+#endif /* SM_JSON_H */

@@ -1,0 +1,276 @@
+
+#include <stdio.h>
+
+#include "sm_text.h"
+
+
+void
+sm_out_init(sm_out_t *out, void *buf, size_t size)
+{
+    out->start = buf;
+    out->last = buf;
+    out->end = out->start + size;
+    out->full = 0;
+}
+
+
+void
+sm_out_bytes(sm_out_t *out, const char *data, size_t len)
+{
+    if ((size_t) (out->end - out->last) < len) {
+        out->full = 1;
+        return;
+    }
+
+    if (len) {
+        memcpy(out->last, data, len);
+        out->last += len;
+    }
+}
+
+
+void
+sm_out_str(sm_out_t *out, sm_str_t s)
+{
+    sm_out_bytes(out, s.data, s.len);
+}
+
+
+void
+sm_out_c(sm_out_t *out, const char *s)
+{
+    sm_out_bytes(out, s, strlen(s));
+}
+
+
+void
+sm_out_int(sm_out_t *out, int64_t n)
+{
+    char  buf[sizeof("-9223372036854775808")];
+
+    sm_out_bytes(out, buf, snprintf(buf, sizeof(buf), "%lld", (long long) n));
+}
+
+
+/*
+ * Microseconds since 1970 as RFC 3339 in UTC.  The civil date comes from the
+ * day number by counting in 400-year eras that begin on the first of March,
+ * so that a leap day is the last day of its year.
+ */
+
+void
+sm_out_time(sm_out_t *out, int64_t usec)
+{
+    char     buf[64];
+    int      n;
+    int64_t  days, left, era, doe, yoe, doy, mp, year, month, day;
+
+    days = usec / 86400000000;
+    left = usec % 86400000000;
+
+    if (left < 0) {
+        left += 86400000000;
+        days--;
+    }
+
+    days += 719468;
+
+    era = (days >= 0 ? days : days - 146096) / 146097;
+    doe = days - era * 146097;
+    yoe = (doe - doe / 1460 + doe / 36524 - doe / 146096) / 365;
+    doy = doe - (365 * yoe + yoe / 4 - yoe / 100);
+    mp = (5 * doy + 2) / 153;
+
+    day = doy - (153 * mp + 2) / 5 + 1;
+    month = mp < 10 ? mp + 3 : mp - 9;
+    year = yoe + era * 400 + (month <= 2);
+
+    n = snprintf(buf, sizeof(buf),
+                 "%04lld-%02lld-%02lldT%02lld:%02lld:%02lld.%06lldZ",
+                 (long long) year, (long long) month, (long long) day,
+                 (long long) (left / 3600000000),
+                 (long long) (left / 60000000 % 60),
+                 (long long) (left / 1000000 % 60),
+                 (long long) (left % 1000000));
+
+    sm_out_bytes(out, buf, n);
+}
+
+
+static size_t
+sm_utf8_sequence(const unsigned char *p, const unsigned char *end)
+{
+    size_t         n, i;
+    unsigned char  low, high;
+
+    low = 0x80;
+    high = 0xbf;
+
+    if (*p < 0x80) {
+        return 1;
+
+    } else if (*p >= 0xc2 && *p <= 0xdf) {
+        n = 2;
+
+    } else if (*p >= 0xe0 && *p <= 0xef) {
+        n = 3;
+
+        if (*p == 0xe0) {
+            low = 0xa0;             /* overlong */
+
+        } else if (*p == 0xed) {
+            high = 0x9f;            /* surrogates */
+        }
+
+    } else if (*p >= 0xf0 && *p <= 0xf4) {
+        n = 4;
+
+        if (*p == 0xf0) {
+            low = 0x90;             /* overlong */
+
+        } else if (*p == 0xf4) {
+            high = 0x8f;            /* beyond U+10FFFF */
+        }
+
+    } else {
+        return 0;
+    }
+
+    if ((size_t) (end - p) < n || p[1] < low || p[1] > high) {
+        return 0;
+    }
+
+    for (i = 2; i < n; i++) {
+        if (p[i] < 0x80 || p[i] > 0xbf) {
+            return 0;
+        }
+    }
+
+    return n;
+}
+
+
+size_t
+sm_utf8_check(sm_str_t s)
+{
+    size_t                n;
+    uint64_t              word;
+    const unsigned char  *p, *end;
+
+    p = (const unsigned char *) s.data;
+    end = p + s.len;
+
+    while (p < end) {
+
+        while (end - p >= 8) {
+            memcpy(&word, p, 8);
+
+            if (word & 0x8080808080808080) {
+                break;
+            }
+
+            p += 8;
+        }
+
+        if (p == end) {
+            break;
+        }
+
+        n = sm_utf8_sequence(p, end);
+        if (n == 0) {
+            break;
+        }
+
+        p += n;
+    }
+
+    return p - (const unsigned char *) s.data;
+}
+
+
+/* of valid UTF-8 */
+
+size_t
+sm_utf8_length(sm_str_t s)
+{
+    size_t  i, n;
+
+    for (i = 0, n = 0; i < s.len; i++) {
+        if ((s.data[i] & 0xc0) != 0x80) {
+            n++;
+        }
+    }
+
+    return n;
+}
+
+
+/* U+0000 to U+001F, U+007F to U+009F, in valid UTF-8 */
+
+int
+sm_utf8_has_control(sm_str_t s)
+{
+    size_t         i;
+    unsigned char  c;
+
+    for (i = 0; i < s.len; i++) {
+        c = s.data[i];
+
+        if (c < 0x20 || c == 0x7f) {
+            return 1;
+        }
+
+        if (c == 0xc2 && i + 1 < s.len && (unsigned char) s.data[i + 1] < 0xa0)
+        {
+            return 1;
+        }
+    }
+
+    return 0;
+}
+
+
+sm_str_t
+sm_trim(sm_str_t s)
+{
+    while (s.len && s.data[0] == ' ') {
+        s.data++;
+        s.len--;
+    }
+
+    while (s.len && s.data[s.len - 1] == ' ') {
+        s.len--;
+    }
+
+    return s;
+}
+
+
+/* decimal digits alone, up to max */
+
+int
+sm_parse_uint(sm_str_t s, int64_t max, int64_t *n)
+{
+    size_t   i;
+    int64_t  v;
+
+    if (s.len == 0) {
+        return -1;
+    }
+
+    for (i = 0, v = 0; i < s.len; i++) {
+        if (s.data[i] < '0' || s.data[i] > '9') {
+            return -1;
+        }
+
+        if (v > (max - (s.data[i] - '0')) / 10) {
+            return -1;
+        }
+
+        v = v * 10 + (s.data[i] - '0');
+    }
+
+    *n = v;
+
+    return 0;
+}

@@ -1,0 +1,41 @@
+
+#ifndef SM_TEXT_H
+#define SM_TEXT_H
+
+
+#include "sm_str.h"
+
+
+/* "2026-02-02T12:00:10.123456Z" */
+#define SM_TIME_LEN  27
+
+
+/*
+ * Bytes written one after another into memory of a size known in advance.
+ * What does not fit is dropped and leaves "full" set, to be checked once.
+ */
+typedef struct {
+    char      *start;
+    char      *last;
+    char      *end;
+    unsigned   full;
+} sm_out_t;
+
+
+void sm_out_init(sm_out_t *out, void *buf, size_t size);
+void sm_out_bytes(sm_out_t *out, const char *data, size_t len);
+void sm_out_str(sm_out_t *out, sm_str_t s);
+void sm_out_c(sm_out_t *out, const char *s);
+void sm_out_int(sm_out_t *out, int64_t n);
+void sm_out_time(sm_out_t *out, int64_t usec);
+
+/* the offset of the first byte that is not part of valid UTF-8, or s.len */
+size_t sm_utf8_check(sm_str_t s);
+size_t sm_utf8_length(sm_str_t s);
+int sm_utf8_has_control(sm_str_t s);
+
+sm_str_t sm_trim(sm_str_t s);
+int sm_parse_uint(sm_str_t s, int64_t max, int64_t *n);
+
+
+#endif /* SM_TEXT_H */

@@ -1,0 +1,319 @@
+
+#ifndef _NGX_HTTP_SUBMISSION_H_INCLUDED_
+#define _NGX_HTTP_SUBMISSION_H_INCLUDED_
+
+
+#include <ngx_config.h>
+#include <ngx_core.h>
+#include <ngx_http.h>
+
+#include "sm_registry.h"
+#include "sm_store.h"
+
+
+#if !(NGX_THREADS)
+#error "ngx_http_submission_module requires nginx built --with-threads"
+#endif
+
+
+/* contexts of directives: a submission_manager block, and a target in it */
+
+#define NGX_HTTP_SUBMISSION_CONF         0x00200000
+#define NGX_HTTP_SUBMISSION_TARGET_CONF  0x00400000
+
+
+typedef struct ngx_http_submission_manager_s  ngx_http_submission_manager_t;
+typedef struct ngx_http_submission_task_s     ngx_http_submission_task_t;
+typedef struct ngx_http_submission_batch_s    ngx_http_submission_batch_t;
+typedef struct ngx_http_submission_ctx_s      ngx_http_submission_ctx_t;
+
+
+typedef enum {
+    NGX_HTTP_SUBMISSION_STORE_UNKNOWN = 0,
+    NGX_HTTP_SUBMISSION_STORE_UP,
+    NGX_HTTP_SUBMISSION_STORE_DOWN,
+    NGX_HTTP_SUBMISSION_STORE_SCHEMA
+} ngx_http_submission_store_e;
+
+
+/*
+ * Shared by all workers, kept across reload.  Each field is written whole,
+ * atomically, and read without a lock; times are ngx_current_msec, which is
+ * monotonic and the same in all processes of a host.
+ */
+
+typedef struct {
+    ngx_atomic_t                     create;       /* see sm_store_conf_t */
+
+    ngx_atomic_t                     store;        /* .._STORE_* */
+    ngx_atomic_t                     store_code;   /* of the last error */
+    ngx_atomic_t                     answered;     /* the last good answer */
+    ngx_atomic_t                     probed;       /* the last probe begun */
+
+    size_t                           holder_id_len;
+    u_char                           holder_id[128];
+} ngx_http_submission_shctx_t;
+
+
+typedef struct {
+    ngx_str_node_t                   node;
+    sm_contract_t                    contract;
+    ngx_uint_t                       concurrency;   /* 0: no limit of its own */
+} ngx_http_submission_target_t;
+
+
+/* what asks the store in batches */
+
+typedef enum {
+    NGX_HTTP_SUBMISSION_SUBMIT = 0,
+    NGX_HTTP_SUBMISSION_GET,
+    NGX_HTTP_SUBMISSION_HISTORY,
+    NGX_HTTP_SUBMISSION_LIST,
+    NGX_HTTP_SUBMISSION_KINDS
+} ngx_http_submission_kind_e;
+
+
+typedef union {
+    sm_submit_row_t                  submit;
+    sm_get_row_t                     get;
+    sm_history_row_t                 history;
+    sm_list_row_t                    list;
+} ngx_http_submission_row_t;
+
+
+/* one kind's requests of one worker */
+
+typedef struct {
+    ngx_http_submission_manager_t   *manager;
+    ngx_http_submission_kind_e       kind;
+    ngx_queue_t                      waiting;      /* .._ctx_t */
+    ngx_uint_t                       nwaiting;
+    ngx_event_t                      start;
+    unsigned                         busy:1;       /* a batch is in the store */
+} ngx_http_submission_queue_t;
+
+
+struct ngx_http_submission_manager_s {
+    ngx_str_t                        name;
+    u_char                          *file;
+    ngx_uint_t                       line;
+    unsigned                         defined:1;
+
+    size_t                           zone_size;
+    ngx_str_t                        thread_pool_name;
+
+    const sm_store_ops_t            *store_ops;
+    ngx_str_t                        store_path;
+    ngx_msec_t                       busy_timeout;
+
+    ngx_str_t                        lease_name;
+    ngx_msec_t                       lease_duration;
+    ngx_msec_t                       renew_interval;
+    ngx_msec_t                       acquire_interval;
+    ngx_msec_t                       schedule_refresh_interval;
+    ngx_str_t                        holder_id;
+    ngx_flag_t                       release_on_exit;
+
+    ngx_int_t                        executor_concurrency;
+    ngx_int_t                        executor_batch;
+    ngx_int_t                        intake_queue;
+    ngx_int_t                        intake_batch;
+
+    ngx_str_t                        registry;
+    ngx_uint_t                       ntargets;
+    ngx_rbtree_t                     targets;      /* .._target_t */
+    ngx_rbtree_node_t                sentinel;
+
+    ngx_thread_pool_t               *thread_pool;
+    ngx_shm_zone_t                  *shm_zone;
+    ngx_http_submission_shctx_t     *sh;
+
+    ngx_http_core_loc_conf_t        *dispatch;
+
+    /* of this worker */
+    sm_store_t                       store;
+    ngx_event_t                      probe;
+    ngx_http_submission_queue_t      queues[NGX_HTTP_SUBMISSION_KINDS];
+};
+
+
+typedef struct {
+    ngx_array_t                      managers;     /* .._manager_t * */
+} ngx_http_submission_main_conf_t;
+
+
+typedef struct {
+    ngx_http_submission_manager_t   *api;
+    ngx_http_submission_manager_t   *readyz;
+} ngx_http_submission_loc_conf_t;
+
+
+/*
+ * The one door between the event loop and the threads.
+ *
+ * A task and all that it points to belong to the task alone: the thread may
+ * outlive the request that wanted it.  "run" is called in a thread and may
+ * not use nginx; "done" on the event loop, after which the task is freed.
+ */
+
+struct ngx_http_submission_task_s {
+    ngx_thread_task_t                thread;
+    ngx_http_submission_manager_t   *manager;
+    const char                      *op;
+    sm_call_t                        call;
+
+    void                           (*run)(ngx_http_submission_task_t *task);
+    void                           (*done)(ngx_http_submission_task_t *task);
+};
+
+
+/* takes a request with its whole body in memory; returns as handlers do */
+
+typedef ngx_int_t (*ngx_http_submission_body_pt)(ngx_http_request_t *r,
+    sm_str_t body);
+
+
+/* a request of the API */
+
+struct ngx_http_submission_ctx_s {
+    ngx_http_request_t              *request;
+    ngx_http_submission_body_pt      body_handler;
+    ngx_http_submission_kind_e       kind;
+    ngx_http_submission_row_t        row;
+
+    ngx_queue_t                      queue;
+    ngx_http_submission_queue_t     *waiting;      /* on this one */
+    ngx_http_submission_batch_t     *batch;        /* or in this one */
+    ngx_uint_t                       index;
+
+    ngx_buf_t                       *instead;      /* of nginx's error page */
+    unsigned                         answered:1;
+};
+
+
+/* an optional "name=value" parameter of a directive */
+
+typedef enum {
+    NGX_HTTP_SUBMISSION_NUMBER = 0,
+    NGX_HTTP_SUBMISSION_MSEC,
+    NGX_HTTP_SUBMISSION_PERCENT         /* written as a fraction: 1.5, 0.2 */
+} ngx_http_submission_option_e;
+
+typedef struct {
+    const char                      *name;
+    ngx_http_submission_option_e     type;
+    ngx_int_t                        min;
+    ngx_int_t                        max;
+    const char                      *expected;
+    ngx_int_t                       *value;
+} ngx_http_submission_option_t;
+
+
+/* ngx_conf_post_t of a directive with one time as its argument */
+
+typedef struct {
+    ngx_conf_post_handler_pt         post_handler;  /* unused */
+    ngx_msec_t                       min;
+    ngx_msec_t                       max;
+    const char                      *expected;
+} ngx_http_submission_msec_bounds_t;
+
+
+extern ngx_module_t  ngx_http_submission_module;
+
+
+/* conf.c */
+char *ngx_http_submission_manager_block(ngx_conf_t *cf, ngx_command_t *cmd,
+    void *conf);
+char *ngx_http_submission_conf_reference(ngx_conf_t *cf,
+    ngx_http_submission_manager_t **managerp);
+char *ngx_http_submission_conf_nested(ngx_conf_t *cf, ngx_uint_t type,
+    void *conf);
+char *ngx_http_submission_conf_msec(ngx_conf_t *cf, ngx_command_t *cmd,
+    void *conf);
+char *ngx_http_submission_conf_name(ngx_conf_t *cf, ngx_command_t *cmd,
+    void *conf);
+char *ngx_http_submission_conf_zone(ngx_conf_t *cf, ngx_command_t *cmd,
+    void *conf);
+char *ngx_http_submission_conf_store(ngx_conf_t *cf, ngx_command_t *cmd,
+    void *conf);
+char *ngx_http_submission_conf_executor(ngx_conf_t *cf, ngx_command_t *cmd,
+    void *conf);
+char *ngx_http_submission_conf_intake(ngx_conf_t *cf, ngx_command_t *cmd,
+    void *conf);
+char *ngx_http_submission_conf_options(ngx_conf_t *cf, ngx_uint_t first,
+    ngx_http_submission_option_t *options);
+ngx_int_t ngx_http_submission_conf_check(ngx_conf_t *cf);
+
+/* target.c */
+char *ngx_http_submission_target_block(ngx_conf_t *cf, ngx_command_t *cmd,
+    void *conf);
+char *ngx_http_submission_target_gateway_type(ngx_conf_t *cf,
+    ngx_command_t *cmd, void *conf);
+char *ngx_http_submission_target_gateway_url(ngx_conf_t *cf,
+    ngx_command_t *cmd, void *conf);
+char *ngx_http_submission_target_policy(ngx_conf_t *cf, ngx_command_t *cmd,
+    void *conf);
+char *ngx_http_submission_target_outcomes(ngx_conf_t *cf, ngx_command_t *cmd,
+    void *conf);
+char *ngx_http_submission_target_retry_delay(ngx_conf_t *cf,
+    ngx_command_t *cmd, void *conf);
+char *ngx_http_submission_targets_file(ngx_conf_t *cf, ngx_command_t *cmd,
+    void *conf);
+ngx_http_submission_target_t *ngx_http_submission_target(
+    ngx_http_submission_manager_t *manager, ngx_str_t *name);
+
+/* zone.c */
+ngx_int_t ngx_http_submission_zone_add(ngx_conf_t *cf,
+    ngx_http_submission_manager_t *manager);
+
+void ngx_http_submission_zone_holder(ngx_http_submission_manager_t *manager,
+    ngx_cycle_t *cycle);
+
+/* task.c */
+void *ngx_http_submission_task_create(ngx_http_submission_manager_t *manager,
+    size_t size);
+ngx_int_t ngx_http_submission_task_post(ngx_http_submission_task_t *task);
+void ngx_http_submission_task_free(ngx_http_submission_task_t *task);
+
+/* intake.c */
+void ngx_http_submission_intake_init(ngx_http_submission_manager_t *manager,
+    ngx_log_t *log);
+ngx_int_t ngx_http_submission_intake(ngx_http_submission_manager_t *manager,
+    ngx_http_submission_ctx_t *ctx);
+
+/* api.c */
+ngx_int_t ngx_http_submission_api_handler(ngx_http_request_t *r);
+
+/* body.c */
+ngx_int_t ngx_http_submission_body_read(ngx_http_request_t *r,
+    ngx_http_submission_body_pt handler);
+
+/* reply.c */
+ngx_int_t ngx_http_submission_reply_init(ngx_conf_t *cf);
+ngx_int_t ngx_http_submission_reply(ngx_http_submission_ctx_t *ctx,
+    const ngx_http_submission_row_t *row);
+ngx_int_t ngx_http_submission_reply_error(ngx_http_request_t *r,
+    ngx_uint_t status, const char *code, const char *message,
+    const char *field);
+ngx_int_t ngx_http_submission_reply_unavailable(ngx_http_request_t *r,
+    ngx_uint_t overloaded);
+ngx_int_t ngx_http_submission_reply_method(ngx_http_request_t *r,
+    const char *allow);
+void ngx_http_submission_finalize(ngx_http_request_t *r, ngx_int_t rc);
+
+/* health.c */
+ngx_int_t ngx_http_submission_health_init(
+    ngx_http_submission_manager_t *manager, ngx_cycle_t *cycle);
+void ngx_http_submission_health_report(ngx_http_submission_task_t *task);
+
+/* dispatch.c */
+char *ngx_http_submission_dispatch(ngx_conf_t *cf, ngx_command_t *cmd,
+    void *conf);
+ngx_int_t ngx_http_submission_dispatch_add_variables(ngx_conf_t *cf);
+
+/* ready.c */
+ngx_int_t ngx_http_submission_readyz_handler(ngx_http_request_t *r);
+
+
+#endif /* _NGX_HTTP_SUBMISSION_H_INCLUDED_ */

@@ -1,0 +1,590 @@
+
+/*
+ * The intents API: finds what a request wants, checks it, and hands it to the
+ * intake.  The location's prefix is the root: with "location /v1/" the
+ * intents are at /v1/intents.
+ */
+
+#include "ngx_http_submission.h"
+
+
+#define NGX_HTTP_SUBMISSION_LIMIT      50
+#define NGX_HTTP_SUBMISSION_LIMIT_MAX  500
+
+
+typedef enum {
+    NGX_HTTP_SUBMISSION_NOWHERE = 0,
+    NGX_HTTP_SUBMISSION_INTENTS,
+    NGX_HTTP_SUBMISSION_INTENT,
+    NGX_HTTP_SUBMISSION_INTENT_HISTORY
+} ngx_http_submission_resource_e;
+
+
+/* an argument of a list; the handler's NGX_DECLINED: not a good value */
+
+typedef struct {
+    char        *name;
+    ngx_int_t  (*handler)(ngx_http_request_t *r, sm_str_t arg,
+                          sm_list_row_t *row);
+    const char  *message;
+} ngx_http_submission_arg_t;
+
+
+static ngx_http_submission_resource_e ngx_http_submission_api_resource(
+    ngx_http_request_t *r, ngx_str_t *id);
+static ngx_int_t ngx_http_submission_api_post(ngx_http_request_t *r);
+static ngx_int_t ngx_http_submission_api_submit(ngx_http_request_t *r,
+    sm_str_t body);
+static ngx_int_t ngx_http_submission_api_get(ngx_http_request_t *r,
+    ngx_http_submission_kind_e kind, ngx_str_t *id);
+static ngx_int_t ngx_http_submission_api_list(ngx_http_request_t *r);
+static ngx_int_t ngx_http_submission_api_enter(ngx_http_request_t *r);
+static ngx_int_t ngx_http_submission_api_read(ngx_http_request_t *r);
+
+
+ngx_int_t
+ngx_http_submission_api_handler(ngx_http_request_t *r)
+{
+    ngx_str_t                        id;
+    ngx_uint_t                       get;
+    ngx_http_submission_ctx_t       *ctx;
+    ngx_http_submission_resource_e   resource;
+
+    ctx = ngx_pcalloc(r->pool, sizeof(ngx_http_submission_ctx_t));
+    if (ctx == NULL) {
+        return NGX_HTTP_INTERNAL_SERVER_ERROR;
+    }
+
+    ctx->request = r;
+    ngx_http_set_ctx(r, ctx, ngx_http_submission_module);
+
+    get = r->method & (NGX_HTTP_GET|NGX_HTTP_HEAD);
+    resource = ngx_http_submission_api_resource(r, &id);
+
+    switch (resource) {
+
+    case NGX_HTTP_SUBMISSION_INTENTS:
+
+        if (r->method & NGX_HTTP_POST) {
+            return ngx_http_submission_api_post(r);
+        }
+
+        return get ? ngx_http_submission_api_list(r)
+                   : ngx_http_submission_reply_method(r, "GET, HEAD, POST");
+
+    case NGX_HTTP_SUBMISSION_INTENT:
+    case NGX_HTTP_SUBMISSION_INTENT_HISTORY:
+
+        if (!get) {
+            return ngx_http_submission_reply_method(r, "GET, HEAD");
+        }
+
+        return ngx_http_submission_api_get(r,
+                                   resource == NGX_HTTP_SUBMISSION_INTENT
+                                   ? NGX_HTTP_SUBMISSION_GET
+                                   : NGX_HTTP_SUBMISSION_HISTORY, &id);
+
+    default: /* NGX_HTTP_SUBMISSION_NOWHERE */
+        return ngx_http_submission_reply_error(r, NGX_HTTP_NOT_FOUND,
+                   "not_found", "there is nothing at this path", NULL);
+    }
+}
+
+
+/*
+ * An id may hold a slash, as "%2F"; nginx's own r->uri has it decoded, and
+ * merged with its neighbours.  So the path is taken as it was sent, unless
+ * something needs normalizing or it was rewritten.
+ */
+
+static ngx_uint_t
+ngx_http_submission_api_raw(ngx_http_request_t *r, ngx_str_t *prefix,
+    ngx_str_t *path)
+{
+    u_char     *p, *last;
+    ngx_str_t   uri;
+
+    uri = r->unparsed_uri;
+
+    if (!r->valid_unparsed_uri
+        || uri.len < prefix->len
+        || ngx_strncmp(uri.data, prefix->data, prefix->len) != 0)
+    {
+        return 0;
+    }
+
+    for (p = uri.data, last = p + uri.len; p < last; p++) {
+
+        if (*p == '?' || *p == '#') {
+            last = p;
+            break;
+        }
+
+        if (*p != '/' || p + 1 == last) {
+            continue;
+        }
+
+        if (p[1] == '/'
+            || (p[1] == '.' && (p + 2 == last || ngx_strchr("./?#", p[2]))))
+        {
+            return 0;
+        }
+    }
+
+    path->data = uri.data + prefix->len;
+    path->len = last - path->data;
+
+    return 1;
+}
+
+
+/* the next part of a path up to a slash; 0: there is none */
+
+static ngx_uint_t
+ngx_http_submission_api_segment(ngx_str_t *path, ngx_str_t *segment)
+{
+    if (path->len && path->data[0] == '/') {
+        path->data++;
+        path->len--;
+    }
+
+    segment->data = path->data;
+    segment->len = 0;
+
+    while (segment->len < path->len && segment->data[segment->len] != '/') {
+        segment->len++;
+    }
+
+    path->data += segment->len;
+    path->len -= segment->len;
+
+    return segment->len != 0;
+}
+
+
+static ngx_http_submission_resource_e
+ngx_http_submission_api_resource(ngx_http_request_t *r, ngx_str_t *id)
+{
+    u_char                    *dst, *src;
+    ngx_str_t                  path, segment;
+    ngx_uint_t                 raw;
+    ngx_http_core_loc_conf_t  *clcf;
+
+    clcf = ngx_http_get_module_loc_conf(r, ngx_http_core_module);
+
+    raw = ngx_http_submission_api_raw(r, &clcf->name, &path);
+
+    if (!raw) {
+        path.data = r->uri.data + clcf->name.len;
+        path.len = r->uri.len - clcf->name.len;
+    }
+
+    if (!ngx_http_submission_api_segment(&path, &segment)
+        || segment.len != sizeof("intents") - 1
+        || ngx_strncmp(segment.data, "intents", segment.len) != 0)
+    {
+        return NGX_HTTP_SUBMISSION_NOWHERE;
+    }
+
+    if (path.len == 0) {
+        return NGX_HTTP_SUBMISSION_INTENTS;
+    }
+
+    if (!ngx_http_submission_api_segment(&path, id)) {
+        return NGX_HTTP_SUBMISSION_NOWHERE;
+    }
+
+    if (raw) {
+        dst = ngx_pnalloc(r->pool, id->len);
+        if (dst == NULL) {
+            return NGX_HTTP_SUBMISSION_NOWHERE;
+        }
+
+        src = id->data;
+        id->data = dst;
+
+        ngx_unescape_uri(&dst, &src, id->len, 0);
+
+        id->len = dst - id->data;
+    }
+
+    if (path.len == 0) {
+        return NGX_HTTP_SUBMISSION_INTENT;
+    }
+
+    if (path.len == sizeof("/history") - 1
+        && ngx_strncmp(path.data, "/history", path.len) == 0)
+    {
+        return NGX_HTTP_SUBMISSION_INTENT_HISTORY;
+    }
+
+    return NGX_HTTP_SUBMISSION_NOWHERE;
+}
+
+
+/* application/json and application/<any>+json, with any parameters */
+
+static ngx_uint_t
+ngx_http_submission_api_json_type(ngx_str_t *type)
+{
+    size_t  len;
+
+    for (len = 0; len < type->len; len++) {
+        if (type->data[len] == ';' || type->data[len] == ' ') {
+            break;
+        }
+    }
+
+    if (len < sizeof("application/") - 1 + 4
+        || ngx_strncasecmp(type->data, (u_char *) "application/", 12) != 0
+        || ngx_strncasecmp(type->data + len - 4, (u_char *) "json", 4) != 0)
+    {
+        return 0;
+    }
+
+    return len == 16 || type->data[len - 5] == '+';
+}
+
+
+static ngx_int_t
+ngx_http_submission_api_post(ngx_http_request_t *r)
+{
+    ngx_table_elt_t  *type;
+
+    type = r->headers_in.content_type;
+
+    if (type && !ngx_http_submission_api_json_type(&type->value)) {
+        return ngx_http_submission_reply_error(r,
+                   NGX_HTTP_UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type",
+                   "the body must be \"application/json\"", NULL);
+    }
+
+    return ngx_http_submission_body_read(r, ngx_http_submission_api_submit);
+}
+
+
+static ngx_int_t
+ngx_http_submission_api_keep(ngx_http_request_t *r, sm_str_t *s)
+{
+    u_char  *p;
+
+    p = ngx_pnalloc(r->pool, s->len);
+    if (p == NULL) {
+        return NGX_ERROR;
+    }
+
+    ngx_memcpy(p, s->data, s->len);
+    s->data = (char *) p;
+
+    return NGX_OK;
+}
+
+
+static ngx_int_t
+ngx_http_submission_api_submit(ngx_http_request_t *r, sm_str_t body)
+{
+    ngx_int_t                        rc;
+    ngx_str_t                        name;
+    sm_arena_t                       arena;
+    sm_json_error_t                  err;
+    sm_intent_request_t              req;
+    ngx_http_submission_ctx_t       *ctx;
+    ngx_http_submission_target_t    *target;
+    ngx_http_submission_loc_conf_t  *slcf;
+
+    ctx = ngx_http_get_module_ctx(r, ngx_http_submission_module);
+    slcf = ngx_http_get_module_loc_conf(r, ngx_http_submission_module);
+
+    ngx_memzero(&arena, sizeof(sm_arena_t));
+
+    if (sm_intent_request_parse(&arena, body, &req, &err) != 0) {
+        rc = ngx_http_submission_reply_error(r, NGX_HTTP_BAD_REQUEST,
+                                             "invalid_request", err.message,
+                                             err.key);
+        goto done;
+    }
+
+    name.data = (u_char *) req.target.data;
+    name.len = req.target.len;
+
+    target = ngx_http_submission_target(slcf->api, &name);
+
+    if (target == NULL) {
+        rc = ngx_http_submission_reply_error(r, NGX_HTTP_BAD_REQUEST,
+                                       "invalid_request",
+                                       "\"" SM_FIELD_TARGET "\" names no target "
+                                       "of this manager", SM_FIELD_TARGET);
+        goto done;
+    }
+
+    rc = ngx_http_submission_api_keep(r, &req.id);
+
+    if (rc == NGX_OK) {
+        ctx->kind = NGX_HTTP_SUBMISSION_SUBMIT;
+        ctx->row.submit.id = req.id;
+        ctx->row.submit.contract = &target->contract;
+        ctx->row.submit.payload = req.payload;
+
+        rc = ngx_http_submission_api_enter(r);
+    }
+
+done:
+
+    sm_arena_free(&arena);
+
+    return rc;
+}
+
+
+static ngx_int_t
+ngx_http_submission_api_get(ngx_http_request_t *r,
+    ngx_http_submission_kind_e kind, ngx_str_t *id)
+{
+    char                        message[128];
+    sm_str_t                    s;
+    const char                 *why;
+    ngx_http_submission_ctx_t  *ctx;
+
+    s.data = (char *) id->data;
+    s.len = id->len;
+    s = sm_trim(s);
+
+    why = sm_id_check(s);
+
+    if (why) {
+        (void) snprintf(message, sizeof(message), "the intent id %s", why);
+
+        return ngx_http_submission_reply_error(r, NGX_HTTP_BAD_REQUEST,
+                                               "invalid_request", message,
+                                               SM_FIELD_ID);
+    }
+
+    ctx = ngx_http_get_module_ctx(r, ngx_http_submission_module);
+    ctx->kind = kind;
+
+    if (kind == NGX_HTTP_SUBMISSION_GET) {
+        ctx->row.get.id = s;
+
+    } else {
+        ctx->row.history.id = s;
+    }
+
+    return ngx_http_submission_api_read(r);
+}
+
+
+/* a decoded argument of the query; NGX_DECLINED: it is not there */
+
+static ngx_int_t
+ngx_http_submission_api_arg(ngx_http_request_t *r, char *name, sm_str_t *value)
+{
+    u_char     *dst, *src;
+    ngx_str_t   arg;
+
+    if (ngx_http_arg(r, (u_char *) name, ngx_strlen(name), &arg) != NGX_OK) {
+        return NGX_DECLINED;
+    }
+
+    dst = ngx_pnalloc(r->pool, arg.len + 1);
+    if (dst == NULL) {
+        return NGX_ERROR;
+    }
+
+    value->data = (char *) dst;
+    src = arg.data;
+
+    ngx_unescape_uri(&dst, &src, arg.len, 0);
+
+    value->len = (char *) dst - value->data;
+
+    return NGX_OK;
+}
+
+
+static ngx_int_t
+ngx_http_submission_api_status(ngx_http_request_t *r, sm_str_t arg,
+    sm_list_row_t *row)
+{
+    row->status = sm_status_by_name(arg);
+
+    return row->status == SM_STATUS_NONE ? NGX_DECLINED : NGX_OK;
+}
+
+
+static ngx_int_t
+ngx_http_submission_api_target(ngx_http_request_t *r, sm_str_t arg,
+    sm_list_row_t *row)
+{
+    row->target = arg;
+
+    return sm_target_check(arg) ? NGX_DECLINED : NGX_OK;
+}
+
+
+static ngx_int_t
+ngx_http_submission_api_limit(ngx_http_request_t *r, sm_str_t arg,
+    sm_list_row_t *row)
+{
+    int64_t  n;
+
+    if (sm_parse_uint(arg, NGX_HTTP_SUBMISSION_LIMIT_MAX, &n) != 0 || n == 0) {
+        return NGX_DECLINED;
+    }
+
+    row->limit = n;
+
+    return NGX_OK;
+}
+
+
+/* what "next" of a page gave, see ngx_http_submission_reply_list() */
+
+static ngx_int_t
+ngx_http_submission_api_after(ngx_http_request_t *r, sm_str_t arg,
+    sm_list_row_t *row)
+{
+    u_char     *p;
+    sm_str_t    number;
+    ngx_str_t   src, dst;
+
+    src.data = (u_char *) arg.data;
+    src.len = arg.len;
+
+    dst.data = ngx_pnalloc(r->pool, ngx_base64_decoded_length(src.len));
+    if (dst.data == NULL) {
+        return NGX_ERROR;
+    }
+
+    if (ngx_decode_base64url(&dst, &src) != NGX_OK) {
+        return NGX_DECLINED;
+    }
+
+    p = ngx_strlchr(dst.data, dst.data + dst.len, ' ');
+    if (p == NULL) {
+        return NGX_DECLINED;
+    }
+
+    number.data = (char *) dst.data;
+    number.len = p++ - dst.data;
+
+    row->after_id.data = (char *) p;
+    row->after_id.len = dst.data + dst.len - p;
+
+    if (sm_parse_uint(number, INT64_MAX, &row->after_created_at) != 0
+        || sm_id_check(row->after_id))
+    {
+        return NGX_DECLINED;
+    }
+
+    return NGX_OK;
+}
+
+
+static ngx_http_submission_arg_t  ngx_http_submission_list_args[] = {
+
+    { "status", ngx_http_submission_api_status,
+      "\"status\" must be \"pending\", \"accepted\", \"rejected\" or "
+      "\"exhausted\"" },
+
+    { "target", ngx_http_submission_api_target,
+      "\"target\" must be the name of a target" },
+
+    { "limit", ngx_http_submission_api_limit,
+      "\"limit\" must be a number between 1 and 500" },
+
+    { "after", ngx_http_submission_api_after,
+      "\"after\" must be the \"next\" of an earlier page" },
+
+    { NULL, NULL, NULL }
+};
+
+
+static ngx_int_t
+ngx_http_submission_api_list(ngx_http_request_t *r)
+{
+    sm_str_t                    value;
+    ngx_int_t                   rc;
+    sm_list_row_t              *row;
+    ngx_http_submission_arg_t  *arg;
+    ngx_http_submission_ctx_t  *ctx;
+
+    ctx = ngx_http_get_module_ctx(r, ngx_http_submission_module);
+    ctx->kind = NGX_HTTP_SUBMISSION_LIST;
+
+    row = &ctx->row.list;
+    row->limit = NGX_HTTP_SUBMISSION_LIMIT;
+
+    for (arg = ngx_http_submission_list_args; arg->name; arg++) {
+
+        rc = ngx_http_submission_api_arg(r, arg->name, &value);
+
+        if (rc == NGX_DECLINED) {
+            continue;
+        }
+
+        if (rc == NGX_OK) {
+            rc = arg->handler(r, value, row);
+        }
+
+        if (rc == NGX_DECLINED) {
+            return ngx_http_submission_reply_error(r, NGX_HTTP_BAD_REQUEST,
+                                                   "invalid_request",
+                                                   arg->message, arg->name);
+        }
+
+        if (rc != NGX_OK) {
+            return NGX_HTTP_INTERNAL_SERVER_ERROR;
+        }
+    }
+
+    return ngx_http_submission_api_read(r);
+}
+
+
+/* NGX_AGAIN: the intake has the request, and answers it */
+
+static ngx_int_t
+ngx_http_submission_api_enter(ngx_http_request_t *r)
+{
+    ngx_http_submission_ctx_t       *ctx;
+    ngx_http_submission_loc_conf_t  *slcf;
+
+    ctx = ngx_http_get_module_ctx(r, ngx_http_submission_module);
+    slcf = ngx_http_get_module_loc_conf(r, ngx_http_submission_module);
+
+    switch (ngx_http_submission_intake(slcf->api, ctx)) {
+
+    case NGX_OK:
+        r->read_event_handler = ngx_http_test_reading;
+        return NGX_AGAIN;
+
+    case NGX_BUSY:
+        return ngx_http_submission_reply_unavailable(r, 1);
+
+    default: /* NGX_ERROR */
+        return NGX_HTTP_INTERNAL_SERVER_ERROR;
+    }
+}
+
+
+/* a request without a body that matters */
+
+static ngx_int_t
+ngx_http_submission_api_read(ngx_http_request_t *r)
+{
+    ngx_int_t  rc;
+
+    rc = ngx_http_discard_request_body(r);
+    if (rc != NGX_OK) {
+        return rc;
+    }
+
+    rc = ngx_http_submission_api_enter(r);
+    if (rc != NGX_AGAIN) {
+        return rc;
+    }
+
+    r->main->count++;
+
+    return NGX_DONE;
+}

@@ -1,0 +1,162 @@
+
+/*
+ * What is known of the store, in the zone: every answer tells, and when none
+ * came for acquire_interval (a second, while the store is down) one worker of
+ * the instance asks.  A change is one line in the log.
+ */
+
+#include "ngx_http_submission.h"
+
+
+#define NGX_HTTP_SUBMISSION_PROBE_DOWN  1000
+
+
+static void ngx_http_submission_health_tick(ngx_event_t *ev);
+static void ngx_http_submission_health_run(ngx_http_submission_task_t *task);
+static void ngx_http_submission_health_done(ngx_http_submission_task_t *task);
+
+
+static ngx_msec_t
+ngx_http_submission_health_period(ngx_http_submission_manager_t *manager)
+{
+    if (manager->sh->store == NGX_HTTP_SUBMISSION_STORE_UP) {
+        return manager->acquire_interval;
+    }
+
+    return ngx_min(manager->acquire_interval, NGX_HTTP_SUBMISSION_PROBE_DOWN);
+}
+
+
+ngx_int_t
+ngx_http_submission_health_init(ngx_http_submission_manager_t *manager,
+    ngx_cycle_t *cycle)
+{
+    ngx_event_t  *ev;
+
+    ev = &manager->probe;
+
+    ev->handler = ngx_http_submission_health_tick;
+    ev->data = manager;
+    ev->log = cycle->log;
+    ev->cancelable = 1;
+
+    /* the first worker to run asks at once */
+
+    ngx_add_timer(ev, 1);
+
+    return NGX_OK;
+}
+
+
+static void
+ngx_http_submission_health_tick(ngx_event_t *ev)
+{
+    ngx_msec_t                      period;
+    ngx_atomic_uint_t               probed;
+    ngx_http_submission_task_t     *task;
+    ngx_http_submission_shctx_t    *sh;
+    ngx_http_submission_manager_t  *manager;
+
+    if (ngx_exiting) {
+        return;
+    }
+
+    manager = ev->data;
+    sh = manager->sh;
+
+    period = ngx_http_submission_health_period(manager);
+    probed = sh->probed;
+
+    if (sh->store == NGX_HTTP_SUBMISSION_STORE_UNKNOWN
+        || (ngx_current_msec - probed >= period
+            && ngx_current_msec - sh->answered >= period))
+    {
+        if (ngx_atomic_cmp_set(&sh->probed, probed, ngx_current_msec)) {
+
+            task = ngx_http_submission_task_create(manager,
+                                           sizeof(ngx_http_submission_task_t));
+            if (task) {
+                task->op = "ping";
+                task->run = ngx_http_submission_health_run;
+                task->done = ngx_http_submission_health_done;
+
+                if (ngx_http_submission_task_post(task) != NGX_OK) {
+                    ngx_http_submission_task_free(task);
+                }
+            }
+        }
+    }
+
+    ngx_add_timer(ev, period);
+}
+
+
+static void
+ngx_http_submission_health_run(ngx_http_submission_task_t *task)
+{
+    (void) sm_store_ping(&task->manager->store, &task->call);
+}
+
+
+static void
+ngx_http_submission_health_done(ngx_http_submission_task_t *task)
+{
+    ngx_http_submission_health_report(task);
+}
+
+
+/* the outcome of any call to the store */
+
+void
+ngx_http_submission_health_report(ngx_http_submission_task_t *task)
+{
+    sm_call_t                    *call;
+    ngx_atomic_uint_t             old, now, code;
+    ngx_http_submission_shctx_t  *sh;
+
+    sh = task->manager->sh;
+    call = &task->call;
+    old = sh->store;
+
+    if (call->status == SM_STORE_OK) {
+        sh->answered = ngx_current_msec;
+
+        if (call->error[0]) {
+            ngx_log_error(NGX_LOG_ERR, ngx_cycle->log, 0,
+                          "submission: store_refused manager=%V op=%s "
+                          "sql_error=\"%s\"",
+                          &task->manager->name, task->op, call->error);
+        }
+
+        if (old != NGX_HTTP_SUBMISSION_STORE_UP
+            && ngx_atomic_cmp_set(&sh->store, old,
+                                  NGX_HTTP_SUBMISSION_STORE_UP))
+        {
+            ngx_log_error(NGX_LOG_NOTICE, ngx_cycle->log, 0,
+                          "submission: store_up manager=%V store=%s",
+                          &task->manager->name,
+                          task->manager->store_ops->name);
+        }
+
+        return;
+    }
+
+    now = call->status == SM_STORE_SCHEMA ? NGX_HTTP_SUBMISSION_STORE_SCHEMA
+                                          : NGX_HTTP_SUBMISSION_STORE_DOWN;
+    code = call->code;
+
+    /* one line for each kind of trouble, however many requests meet it */
+
+    if (old != now
+        ? ngx_atomic_cmp_set(&sh->store, old, now)
+        : sh->store_code != code)
+    {
+        sh->store_code = code;
+
+        ngx_log_error(NGX_LOG_ERR, ngx_cycle->log, 0,
+                      "submission: store_down manager=%V store=%s op=%s "
+                      "sql_error=\"%s\"",
+                      &task->manager->name, task->manager->store_ops->name,
+                      task->op, call->error);
+    }
+}

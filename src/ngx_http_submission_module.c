@@ -1,0 +1,469 @@
+
+/*
+ * Directives and life cycle, nothing else.
+ */
+
+#include "ngx_http_submission.h"
+
+
+static void *ngx_http_submission_create_main_conf(ngx_conf_t *cf);
+static void *ngx_http_submission_create_loc_conf(ngx_conf_t *cf);
+static char *ngx_http_submission_api(ngx_conf_t *cf, ngx_command_t *cmd,
+    void *conf);
+static char *ngx_http_submission_readyz(ngx_conf_t *cf, ngx_command_t *cmd,
+    void *conf);
+static ngx_int_t ngx_http_submission_postconfiguration(ngx_conf_t *cf);
+static ngx_int_t ngx_http_submission_init_module(ngx_cycle_t *cycle);
+static ngx_int_t ngx_http_submission_init_process(ngx_cycle_t *cycle);
+static void ngx_http_submission_exit_process(ngx_cycle_t *cycle);
+
+
+static ngx_http_submission_msec_bounds_t  ngx_http_submission_lease_bounds = {
+    NULL, 100, 86400000, "a time between 100ms and 1d"
+};
+
+static ngx_http_submission_msec_bounds_t  ngx_http_submission_interval_bounds =
+{
+    NULL, 10, 86400000, "a time between 10ms and 1d"
+};
+
+
+static ngx_command_t  ngx_http_submission_commands[] = {
+
+    { ngx_string("submission_manager"),
+      NGX_HTTP_MAIN_CONF|NGX_CONF_BLOCK|NGX_CONF_TAKE1,
+      ngx_http_submission_manager_block,
+      0,
+      0,
+      NULL },
+
+    /* in submission_manager */
+
+    { ngx_string("zone"),
+      NGX_HTTP_SUBMISSION_CONF|NGX_CONF_TAKE1,
+      ngx_http_submission_conf_zone,
+      NGX_HTTP_LOC_CONF_OFFSET,
+      0,
+      NULL },
+
+    { ngx_string("thread_pool"),
+      NGX_HTTP_SUBMISSION_CONF|NGX_CONF_TAKE1,
+      ngx_conf_set_str_slot,
+      NGX_HTTP_LOC_CONF_OFFSET,
+      offsetof(ngx_http_submission_manager_t, thread_pool_name),
+      NULL },
+
+    { ngx_string("store"),
+      NGX_HTTP_SUBMISSION_CONF|NGX_CONF_1MORE,
+      ngx_http_submission_conf_store,
+      NGX_HTTP_LOC_CONF_OFFSET,
+      0,
+      NULL },
+
+    { ngx_string("lease_name"),
+      NGX_HTTP_SUBMISSION_CONF|NGX_CONF_TAKE1,
+      ngx_http_submission_conf_name,
+      NGX_HTTP_LOC_CONF_OFFSET,
+      offsetof(ngx_http_submission_manager_t, lease_name),
+      (void *) 64 },
+
+    { ngx_string("lease_duration"),
+      NGX_HTTP_SUBMISSION_CONF|NGX_CONF_TAKE1,
+      ngx_http_submission_conf_msec,
+      NGX_HTTP_LOC_CONF_OFFSET,
+      offsetof(ngx_http_submission_manager_t, lease_duration),
+      &ngx_http_submission_lease_bounds },
+
+    { ngx_string("renew_interval"),
+      NGX_HTTP_SUBMISSION_CONF|NGX_CONF_TAKE1,
+      ngx_http_submission_conf_msec,
+      NGX_HTTP_LOC_CONF_OFFSET,
+      offsetof(ngx_http_submission_manager_t, renew_interval),
+      &ngx_http_submission_interval_bounds },
+
+    { ngx_string("acquire_interval"),
+      NGX_HTTP_SUBMISSION_CONF|NGX_CONF_TAKE1,
+      ngx_http_submission_conf_msec,
+      NGX_HTTP_LOC_CONF_OFFSET,
+      offsetof(ngx_http_submission_manager_t, acquire_interval),
+      &ngx_http_submission_interval_bounds },
+
+    { ngx_string("schedule_refresh_interval"),
+      NGX_HTTP_SUBMISSION_CONF|NGX_CONF_TAKE1,
+      ngx_http_submission_conf_msec,
+      NGX_HTTP_LOC_CONF_OFFSET,
+      offsetof(ngx_http_submission_manager_t, schedule_refresh_interval),
+      &ngx_http_submission_interval_bounds },
+
+    { ngx_string("holder_id"),
+      NGX_HTTP_SUBMISSION_CONF|NGX_CONF_TAKE1,
+      ngx_http_submission_conf_name,
+      NGX_HTTP_LOC_CONF_OFFSET,
+      offsetof(ngx_http_submission_manager_t, holder_id),
+      (void *) 128 },
+
+    { ngx_string("release_on_exit"),
+      NGX_HTTP_SUBMISSION_CONF|NGX_CONF_FLAG,
+      ngx_conf_set_flag_slot,
+      NGX_HTTP_LOC_CONF_OFFSET,
+      offsetof(ngx_http_submission_manager_t, release_on_exit),
+      NULL },
+
+    { ngx_string("executor"),
+      NGX_HTTP_SUBMISSION_CONF|NGX_CONF_1MORE,
+      ngx_http_submission_conf_executor,
+      NGX_HTTP_LOC_CONF_OFFSET,
+      0,
+      NULL },
+
+    { ngx_string("intake"),
+      NGX_HTTP_SUBMISSION_CONF|NGX_CONF_1MORE,
+      ngx_http_submission_conf_intake,
+      NGX_HTTP_LOC_CONF_OFFSET,
+      0,
+      NULL },
+
+    { ngx_string("targets"),
+      NGX_HTTP_SUBMISSION_CONF|NGX_CONF_TAKE1,
+      ngx_http_submission_targets_file,
+      NGX_HTTP_LOC_CONF_OFFSET,
+      0,
+      NULL },
+
+    { ngx_string("target"),
+      NGX_HTTP_SUBMISSION_CONF|NGX_CONF_BLOCK|NGX_CONF_1MORE,
+      ngx_http_submission_target_block,
+      NGX_HTTP_LOC_CONF_OFFSET,
+      0,
+      NULL },
+
+    /* in target */
+
+    { ngx_string("gateway_type"),
+      NGX_HTTP_SUBMISSION_TARGET_CONF|NGX_CONF_TAKE1,
+      ngx_http_submission_target_gateway_type,
+      NGX_HTTP_LOC_CONF_OFFSET,
+      0,
+      NULL },
+
+    { ngx_string("gateway_url"),
+      NGX_HTTP_SUBMISSION_TARGET_CONF|NGX_CONF_TAKE1,
+      ngx_http_submission_target_gateway_url,
+      NGX_HTTP_LOC_CONF_OFFSET,
+      0,
+      NULL },
+
+    { ngx_string("policy"),
+      NGX_HTTP_SUBMISSION_TARGET_CONF|NGX_CONF_1MORE,
+      ngx_http_submission_target_policy,
+      NGX_HTTP_LOC_CONF_OFFSET,
+      0,
+      NULL },
+
+    { ngx_string("terminal_outcomes"),
+      NGX_HTTP_SUBMISSION_TARGET_CONF|NGX_CONF_1MORE,
+      ngx_http_submission_target_outcomes,
+      NGX_HTTP_LOC_CONF_OFFSET,
+      0,
+      NULL },
+
+    { ngx_string("retry_delay"),
+      NGX_HTTP_SUBMISSION_TARGET_CONF|NGX_CONF_1MORE,
+      ngx_http_submission_target_retry_delay,
+      NGX_HTTP_LOC_CONF_OFFSET,
+      0,
+      NULL },
+
+    /* in location */
+
+    { ngx_string("submission_api"),
+      NGX_HTTP_LOC_CONF|NGX_CONF_TAKE1,
+      ngx_http_submission_api,
+      NGX_HTTP_LOC_CONF_OFFSET,
+      0,
+      NULL },
+
+    { ngx_string("submission_readyz"),
+      NGX_HTTP_LOC_CONF|NGX_CONF_TAKE1,
+      ngx_http_submission_readyz,
+      NGX_HTTP_LOC_CONF_OFFSET,
+      0,
+      NULL },
+
+    { ngx_string("submission_dispatch"),
+      NGX_HTTP_LOC_CONF|NGX_CONF_TAKE1,
+      ngx_http_submission_dispatch,
+      NGX_HTTP_LOC_CONF_OFFSET,
+      0,
+      NULL },
+
+      ngx_null_command
+};
+
+
+static ngx_http_module_t  ngx_http_submission_module_ctx = {
+    ngx_http_submission_dispatch_add_variables,
+                                           /* preconfiguration */
+    ngx_http_submission_postconfiguration, /* postconfiguration */
+
+    ngx_http_submission_create_main_conf,  /* create main configuration */
+    NULL,                                  /* init main configuration */
+
+    NULL,                                  /* create server configuration */
+    NULL,                                  /* merge server configuration */
+
+    ngx_http_submission_create_loc_conf,   /* create location configuration */
+    NULL                                   /* merge location configuration */
+};
+
+
+ngx_module_t  ngx_http_submission_module = {
+    NGX_MODULE_V1,
+    &ngx_http_submission_module_ctx,       /* module context */
+    ngx_http_submission_commands,          /* module directives */
+    NGX_HTTP_MODULE,                       /* module type */
+    NULL,                                  /* init master */
+    ngx_http_submission_init_module,       /* init module */
+    ngx_http_submission_init_process,      /* init process */
+    NULL,                                  /* init thread */
+    NULL,                                  /* exit thread */
+    ngx_http_submission_exit_process,      /* exit process */
+    NULL,                                  /* exit master */
+    NGX_MODULE_V1_PADDING
+};
+
+
+static void *
+ngx_http_submission_create_main_conf(ngx_conf_t *cf)
+{
+    ngx_http_submission_main_conf_t  *smcf;
+
+    smcf = ngx_pcalloc(cf->pool, sizeof(ngx_http_submission_main_conf_t));
+    if (smcf == NULL) {
+        return NULL;
+    }
+
+    if (ngx_array_init(&smcf->managers, cf->pool, 1,
+                       sizeof(ngx_http_submission_manager_t *))
+        != NGX_OK)
+    {
+        return NULL;
+    }
+
+    return smcf;
+}
+
+
+/* not inherited: a nested location is no API because its parent is one */
+
+static void *
+ngx_http_submission_create_loc_conf(ngx_conf_t *cf)
+{
+    return ngx_pcalloc(cf->pool, sizeof(ngx_http_submission_loc_conf_t));
+}
+
+
+static char *
+ngx_http_submission_api(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    ngx_http_submission_loc_conf_t *slcf = conf;
+
+    ngx_http_core_loc_conf_t  *clcf;
+
+    clcf = ngx_http_conf_get_module_loc_conf(cf, ngx_http_core_module);
+
+    if (clcf->named || clcf->exact_match
+#if (NGX_PCRE)
+        || clcf->regex
+#endif
+        )
+    {
+        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                           "\"submission_api\" needs a location given by a "
+                           "prefix, such as \"location /v1/\", not \"%V\"",
+                           &clcf->name);
+        return NGX_CONF_ERROR;
+    }
+
+    clcf->handler = ngx_http_submission_api_handler;
+
+    return ngx_http_submission_conf_reference(cf, &slcf->api);
+}
+
+
+static char *
+ngx_http_submission_readyz(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    ngx_http_submission_loc_conf_t *slcf = conf;
+
+    ngx_http_core_loc_conf_t  *clcf;
+
+    clcf = ngx_http_conf_get_module_loc_conf(cf, ngx_http_core_module);
+    clcf->handler = ngx_http_submission_readyz_handler;
+
+    return ngx_http_submission_conf_reference(cf, &slcf->readyz);
+}
+
+
+static ngx_int_t
+ngx_http_submission_postconfiguration(ngx_conf_t *cf)
+{
+    if (ngx_http_submission_conf_check(cf) != NGX_OK) {
+        return NGX_ERROR;
+    }
+
+    return ngx_http_submission_reply_init(cf);
+}
+
+
+/*
+ * The directory of the store is made as nginx makes its own: by the master,
+ * for the user of the workers.  One that exists is left as it is.
+ */
+
+static ngx_int_t
+ngx_http_submission_create_dir(ngx_cycle_t *cycle, ngx_str_t *path)
+{
+    u_char           *slash, dir[NGX_MAX_PATH];
+    ngx_core_conf_t  *ccf;
+
+    slash = (u_char *) strrchr((char *) path->data, '/');
+
+    if (slash == path->data) {
+        return NGX_OK;
+    }
+
+    ngx_cpystrn(dir, path->data, slash - path->data + 1);
+
+    if (ngx_create_dir(dir, 0700) == NGX_FILE_ERROR) {
+
+        if (ngx_errno == NGX_EEXIST) {
+            return NGX_OK;
+        }
+
+        ngx_log_error(NGX_LOG_EMERG, cycle->log, ngx_errno,
+                      ngx_create_dir_n " \"%s\" failed", dir);
+        return NGX_ERROR;
+    }
+
+    ccf = (ngx_core_conf_t *) ngx_get_conf(cycle->conf_ctx, ngx_core_module);
+
+    if (geteuid() == 0 && ccf->user != (ngx_uid_t) NGX_CONF_UNSET_UINT
+        && chown((const char *) dir, ccf->user, -1) == -1)
+    {
+        ngx_log_error(NGX_LOG_EMERG, cycle->log, ngx_errno,
+                      "chown(\"%s\", %d) failed", dir, ccf->user);
+        return NGX_ERROR;
+    }
+
+    return NGX_OK;
+}
+
+
+static ngx_int_t
+ngx_http_submission_init_module(ngx_cycle_t *cycle)
+{
+    ngx_uint_t                         i;
+    ngx_http_submission_manager_t    **managers;
+    ngx_http_submission_main_conf_t   *smcf;
+
+    smcf = ngx_http_cycle_get_module_main_conf(cycle,
+                                               ngx_http_submission_module);
+    if (smcf == NULL) {
+        return NGX_OK;
+    }
+
+    managers = smcf->managers.elts;
+
+    for (i = 0; i < smcf->managers.nelts; i++) {
+
+        if (ngx_http_submission_create_dir(cycle, &managers[i]->store_path)
+            != NGX_OK)
+        {
+            return NGX_ERROR;
+        }
+
+        managers[i]->sh->create = 1;
+    }
+
+    return NGX_OK;
+}
+
+
+static ngx_int_t
+ngx_http_submission_init_process(ngx_cycle_t *cycle)
+{
+    ngx_uint_t                         i;
+    sm_store_conf_t                    conf;
+    ngx_http_submission_manager_t     *manager, **managers;
+    ngx_http_submission_main_conf_t   *smcf;
+
+    if (ngx_process != NGX_PROCESS_WORKER && ngx_process != NGX_PROCESS_SINGLE)
+    {
+        return NGX_OK;
+    }
+
+    smcf = ngx_http_cycle_get_module_main_conf(cycle,
+                                               ngx_http_submission_module);
+    if (smcf == NULL) {
+        return NGX_OK;
+    }
+
+    managers = smcf->managers.elts;
+
+    for (i = 0; i < smcf->managers.nelts; i++) {
+        manager = managers[i];
+
+        ngx_http_submission_zone_holder(manager, cycle);
+
+        conf.lease_name.data = (char *) manager->lease_name.data;
+        conf.lease_name.len = manager->lease_name.len;
+        conf.path = (char *) manager->store_path.data;
+        conf.busy_timeout = manager->busy_timeout;
+        conf.create = &manager->sh->create;
+
+        if (sm_store_init(&manager->store, manager->store_ops, &conf) != 0) {
+            ngx_log_error(NGX_LOG_EMERG, cycle->log, 0,
+                          "submission_manager \"%V\": store %s cannot be "
+                          "initialized", &manager->name,
+                          manager->store_ops->name);
+            return NGX_ERROR;
+        }
+
+        ngx_http_submission_intake_init(manager, cycle->log);
+
+        if (ngx_http_submission_health_init(manager, cycle) != NGX_OK) {
+            return NGX_ERROR;
+        }
+    }
+
+    return NGX_OK;
+}
+
+
+/* the thread pools have run what was left and are gone by now */
+
+static void
+ngx_http_submission_exit_process(ngx_cycle_t *cycle)
+{
+    ngx_uint_t                         i;
+    ngx_http_submission_manager_t    **managers;
+    ngx_http_submission_main_conf_t   *smcf;
+
+    if (ngx_process != NGX_PROCESS_WORKER && ngx_process != NGX_PROCESS_SINGLE)
+    {
+        return;
+    }
+
+    smcf = ngx_http_cycle_get_module_main_conf(cycle,
+                                               ngx_http_submission_module);
+    if (smcf == NULL) {
+        return;
+    }
+
+    managers = smcf->managers.elts;
+
+    for (i = 0; i < smcf->managers.nelts; i++) {
+        sm_store_done(&managers[i]->store);
+    }
+}

@@ -1,0 +1,95 @@
+
+/*
+ * /readyz, from shared memory alone.
+ */
+
+#include "ngx_http_submission.h"
+
+
+static const char *
+ngx_http_submission_readyz_store(ngx_http_submission_manager_t *manager)
+{
+    ngx_http_submission_shctx_t  *sh;
+
+    sh = manager->sh;
+
+    switch (sh->store) {
+
+    case NGX_HTTP_SUBMISSION_STORE_UP:
+        return "up";
+
+    case NGX_HTTP_SUBMISSION_STORE_SCHEMA:
+        return "schema_mismatch";
+
+    case NGX_HTTP_SUBMISSION_STORE_DOWN:
+
+        /* a short trouble does not take an instance out of rotation */
+
+        if (sh->answered
+            && ngx_current_msec - sh->answered < manager->acquire_interval)
+        {
+            return "up";
+        }
+
+        /* fall through */
+
+    default: /* NGX_HTTP_SUBMISSION_STORE_UNKNOWN */
+        return "down";
+    }
+}
+
+
+ngx_int_t
+ngx_http_submission_readyz_handler(ngx_http_request_t *r)
+{
+    ngx_int_t                        rc;
+    ngx_buf_t                       *b;
+    ngx_chain_t                      out;
+    const char                      *store;
+    ngx_http_submission_manager_t   *manager;
+    ngx_http_submission_loc_conf_t  *slcf;
+
+    if (!(r->method & (NGX_HTTP_GET|NGX_HTTP_HEAD))) {
+        return NGX_HTTP_NOT_ALLOWED;
+    }
+
+    rc = ngx_http_discard_request_body(r);
+    if (rc != NGX_OK) {
+        return rc;
+    }
+
+    slcf = ngx_http_get_module_loc_conf(r, ngx_http_submission_module);
+    manager = slcf->readyz;
+
+    store = ngx_http_submission_readyz_store(manager);
+
+    b = ngx_create_temp_buf(r->pool, 256 + manager->holder_id.len);
+    if (b == NULL) {
+        return NGX_HTTP_INTERNAL_SERVER_ERROR;
+    }
+
+    b->last = ngx_sprintf(b->last,
+                          "mode=follower holder_id=%V lease_epoch=0 "
+                          "lease_expires_at=- store=%s\n",
+                          &manager->holder_id, store);
+    b->last_buf = (r == r->main) ? 1 : 0;
+    b->last_in_chain = 1;
+
+    r->headers_out.status = ngx_strcmp(store, "up") == 0
+                            ? NGX_HTTP_OK : NGX_HTTP_SERVICE_UNAVAILABLE;
+    r->headers_out.content_length_n = b->last - b->pos;
+
+    ngx_str_set(&r->headers_out.content_type, "text/plain");
+    r->headers_out.content_type_len = r->headers_out.content_type.len;
+
+    rc = ngx_http_send_header(r);
+
+    if (rc == NGX_ERROR || rc > NGX_OK || r->header_only) {
+        return rc;
+    }
+
+    out.buf = b;
+    out.next = NULL;
+
+    return ngx_http_output_filter(r, &out);
+}

@@ -1,0 +1,110 @@
+
+/*
+ * The door between the event loop and the threads, see
+ * ngx_http_submission_task_t.
+ *
+ * An exiting worker does not wait for threads by itself, and completions that
+ * it did not wait for never run: while tasks are out, a timer that is not
+ * cancelable keeps the worker alive.  Every store call has its time-out, so
+ * that this ends.
+ */
+
+#include "ngx_http_submission.h"
+
+
+#define NGX_HTTP_SUBMISSION_GUARD  60000
+
+
+static void ngx_http_submission_task_thread(void *data, ngx_log_t *log);
+static void ngx_http_submission_task_handler(ngx_event_t *ev);
+static void ngx_http_submission_task_guard(ngx_event_t *ev);
+
+
+static ngx_uint_t   ngx_http_submission_ntasks;
+static ngx_event_t  ngx_http_submission_guard_event;
+
+
+void *
+ngx_http_submission_task_create(ngx_http_submission_manager_t *manager,
+    size_t size)
+{
+    ngx_http_submission_task_t  *task;
+
+    task = ngx_calloc(size, ngx_cycle->log);
+    if (task == NULL) {
+        return NULL;
+    }
+
+    task->manager = manager;
+
+    return task;
+}
+
+
+void
+ngx_http_submission_task_free(ngx_http_submission_task_t *task)
+{
+    sm_arena_free(&task->call.arena);
+    ngx_free(task);
+}
+
+
+ngx_int_t
+ngx_http_submission_task_post(ngx_http_submission_task_t *task)
+{
+    task->thread.ctx = task;
+    task->thread.handler = ngx_http_submission_task_thread;
+    task->thread.event.data = task;
+    task->thread.event.handler = ngx_http_submission_task_handler;
+    task->thread.event.log = ngx_cycle->log;
+
+    if (ngx_thread_task_post(task->manager->thread_pool, &task->thread)
+        != NGX_OK)
+    {
+        return NGX_ERROR;
+    }
+
+    if (ngx_http_submission_ntasks++ == 0) {
+        ngx_http_submission_guard_event.handler =
+                                               ngx_http_submission_task_guard;
+        ngx_http_submission_guard_event.log = ngx_cycle->log;
+
+        ngx_add_timer(&ngx_http_submission_guard_event,
+                      NGX_HTTP_SUBMISSION_GUARD);
+    }
+
+    return NGX_OK;
+}
+
+
+static void
+ngx_http_submission_task_thread(void *data, ngx_log_t *log)
+{
+    ngx_http_submission_task_t  *task = data;
+
+    task->run(task);
+}
+
+
+static void
+ngx_http_submission_task_handler(ngx_event_t *ev)
+{
+    ngx_http_submission_task_t  *task;
+
+    task = ev->data;
+
+    task->done(task);
+
+    ngx_http_submission_task_free(task);
+
+    if (--ngx_http_submission_ntasks == 0) {
+        ngx_del_timer(&ngx_http_submission_guard_event);
+    }
+}
+
+
+static void
+ngx_http_submission_task_guard(ngx_event_t *ev)
+{
+    ngx_add_timer(ev, NGX_HTTP_SUBMISSION_GUARD);
+}

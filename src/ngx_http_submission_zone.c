@@ -1,0 +1,110 @@
+
+/*
+ * The shared memory zone of a manager.  What it holds is described with
+ * ngx_http_submission_shctx_t.
+ */
+
+#include "ngx_http_submission.h"
+
+
+static ngx_int_t ngx_http_submission_zone_init(ngx_shm_zone_t *shm_zone,
+    void *data);
+
+
+ngx_int_t
+ngx_http_submission_zone_add(ngx_conf_t *cf,
+    ngx_http_submission_manager_t *manager)
+{
+    ngx_str_t  name;
+
+    name.len = sizeof("submission_") - 1 + manager->name.len;
+    name.data = ngx_pnalloc(cf->pool, name.len);
+    if (name.data == NULL) {
+        return NGX_ERROR;
+    }
+
+    (void) ngx_sprintf(name.data, "submission_%V", &manager->name);
+
+    manager->shm_zone = ngx_shared_memory_add(cf, &name, manager->zone_size,
+                                              &ngx_http_submission_module);
+    if (manager->shm_zone == NULL) {
+        return NGX_ERROR;
+    }
+
+    manager->shm_zone->init = ngx_http_submission_zone_init;
+    manager->shm_zone->data = manager;
+
+    return NGX_OK;
+}
+
+
+static ngx_int_t
+ngx_http_submission_zone_init(ngx_shm_zone_t *shm_zone, void *data)
+{
+    ngx_http_submission_manager_t *old = data;
+
+    ngx_slab_pool_t                *shpool;
+    ngx_http_submission_manager_t  *manager;
+
+    manager = shm_zone->data;
+    shpool = (ngx_slab_pool_t *) shm_zone->shm.addr;
+
+    if (old) {
+        manager->sh = old->sh;
+
+    } else if (shm_zone->shm.exists) {
+        manager->sh = shpool->data;
+
+    } else {
+        manager->sh = ngx_slab_calloc(shpool,
+                                      sizeof(ngx_http_submission_shctx_t));
+        if (manager->sh == NULL) {
+            return NGX_ERROR;
+        }
+
+        shpool->data = manager->sh;
+    }
+
+    return NGX_OK;
+}
+
+
+/*
+ * Without a configured holder_id the first worker makes one up, which stays
+ * across reload.  It is not the master that does: at start it still is the
+ * process that is going to fork it, with another pid.
+ */
+
+void
+ngx_http_submission_zone_holder(ngx_http_submission_manager_t *manager,
+    ngx_cycle_t *cycle)
+{
+    u_char                       *p;
+    ngx_slab_pool_t              *shpool;
+    ngx_http_submission_shctx_t  *sh;
+
+    if (manager->holder_id.len) {
+        return;
+    }
+
+    sh = manager->sh;
+    shpool = (ngx_slab_pool_t *) manager->shm_zone->shm.addr;
+
+    ngx_shmtx_lock(&shpool->mutex);
+
+    if (sh->holder_id_len == 0) {
+        p = ngx_slprintf(sh->holder_id,
+                         sh->holder_id + sizeof(sh->holder_id),
+                         "%V-%P-%08xD", &cycle->hostname,
+                         ngx_process == NGX_PROCESS_SINGLE ? ngx_pid
+                                                           : ngx_parent,
+                         (uint32_t) ngx_random());
+
+        sh->holder_id_len = p - sh->holder_id;
+    }
+
+    ngx_shmtx_unlock(&shpool->mutex);
+
+    manager->holder_id.data = sh->holder_id;
+    manager->holder_id.len = sh->holder_id_len;
+}

@@ -1,0 +1,41 @@
+#!/bin/sh
+
+# sm_sql_embed.sh <directory> [<header>]
+#
+# Prints a C header with one string per NAME.sql of the directory,
+# sm_sqlite_sql_NAME, without its blank lines and its lines of comment only.
+# With a second argument it goes to that file, which stays untouched, and
+# keeps its time, when nothing changed.
+
+set -eu
+
+dir=${1:?usage: $0 <directory> [<header>]}
+header=${2:-}
+
+embed() {
+    for sql in "$dir"/*.sql; do
+        [ -f "$sql" ] || { echo "$0: no .sql file in $dir" >&2; return 1; }
+
+        echo "static const char sm_$(basename "$dir")_sql_$(basename "$sql" .sql)[] ="
+
+        grep -Ev '^[[:space:]]*(--.*)?$' "$sql" \
+        | sed -e 's/\\/\\\\/g' -e 's/"/\\"/g' -e 's/\t/\\t/g' \
+              -e 's/^/    "/' -e 's/$/\\n"/'
+
+        echo '    "";'
+        echo
+    done
+}
+
+if [ -z "$header" ]; then
+    embed
+    exit
+fi
+
+embed > "$header.new"
+
+if cmp -s "$header.new" "$header"; then
+    rm "$header.new"
+else
+    mv "$header.new" "$header"
+fi

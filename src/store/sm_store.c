@@ -1,0 +1,271 @@
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "sm_store.h"
+
+
+int
+sm_store_init(sm_store_t *store, const sm_store_ops_t *ops,
+    const sm_store_conf_t *conf)
+{
+    store->ops = ops;
+    store->conf = *conf;
+    store->idle = NULL;
+
+    store->sha256 = EVP_MD_fetch(NULL, "SHA256", NULL);
+    if (store->sha256 == NULL) {
+        return -1;
+    }
+
+    return pthread_mutex_init(&store->mutex, NULL);
+}
+
+
+void
+sm_store_done(sm_store_t *store)
+{
+    sm_conn_t  *conn;
+
+    while ((conn = store->idle) != NULL) {
+        store->idle = conn->next;
+        store->ops->close(conn);
+    }
+
+    EVP_MD_free(store->sha256);
+    (void) pthread_mutex_destroy(&store->mutex);
+}
+
+
+int
+sm_call_fail(sm_call_t *call, sm_store_class_e status, int code,
+    const char *fmt, ...)
+{
+    va_list  args;
+
+    call->status = status;
+    call->code = code;
+
+    va_start(args, fmt);
+    (void) vsnprintf(call->error, sizeof(call->error), fmt, args);
+    va_end(args);
+
+    return -1;
+}
+
+
+static sm_conn_t *
+sm_store_get_conn(sm_store_t *store, sm_call_t *call)
+{
+    sm_conn_t  *conn;
+
+    call->status = SM_STORE_OK;
+
+    for ( ;; ) {
+        (void) pthread_mutex_lock(&store->mutex);
+
+        conn = store->idle;
+
+        if (conn) {
+            store->idle = conn->next;
+        }
+
+        (void) pthread_mutex_unlock(&store->mutex);
+
+        if (conn == NULL) {
+            return store->ops->open(&store->conf, call);
+        }
+
+        if (store->ops->usable(conn)) {
+            return conn;
+        }
+
+        store->ops->close(conn);
+    }
+}
+
+
+static int
+sm_store_put_conn(sm_store_t *store, sm_call_t *call, sm_conn_t *conn)
+{
+    if (call->status != SM_STORE_OK) {
+        store->ops->close(conn);
+        return -1;
+    }
+
+    (void) pthread_mutex_lock(&store->mutex);
+
+    conn->next = store->idle;
+    store->idle = conn;
+
+    (void) pthread_mutex_unlock(&store->mutex);
+
+    return 0;
+}
+
+
+int
+sm_store_ping(sm_store_t *store, sm_call_t *call)
+{
+    sm_conn_t  *conn;
+
+    conn = sm_store_get_conn(store, call);
+    if (conn == NULL) {
+        return -1;
+    }
+
+    (void) store->ops->ping(conn, call);
+
+    return sm_store_put_conn(store, call, conn);
+}
+
+
+static int
+sm_store_hash(sm_store_t *store, sm_call_t *call, sm_submit_row_t *rows,
+    size_t n)
+{
+    static const char  hex[] = "0123456789abcdef";
+
+    int             ok;
+    size_t          i;
+    unsigned        k, len;
+    EVP_MD_CTX     *ctx;
+    unsigned char   md[EVP_MAX_MD_SIZE];
+
+    ctx = EVP_MD_CTX_new();
+    ok = ctx != NULL;
+
+    for (i = 0; ok && i < n; i++) {
+        ok = EVP_DigestInit_ex(ctx, store->sha256, NULL)
+             && EVP_DigestUpdate(ctx, rows[i].payload.data, rows[i].payload.len)
+             && EVP_DigestFinal_ex(ctx, md, &len);
+
+        for (k = 0; ok && k < len; k++) {
+            rows[i].hash[2 * k] = hex[md[k] >> 4];
+            rows[i].hash[2 * k + 1] = hex[md[k] & 0xf];
+        }
+    }
+
+    EVP_MD_CTX_free(ctx);
+
+    return ok ? 0 : sm_call_fail(call, SM_STORE_PERMANENT, 0, "SHA-256 failed");
+}
+
+
+/*
+ * Data that a store refuses must not fail the rows beside it: the batch is
+ * halved until the row at fault is alone.
+ */
+
+static int
+sm_store_submit_rows(const sm_store_ops_t *ops, sm_conn_t *conn,
+    sm_call_t *call, sm_submit_row_t *rows, size_t n, sm_str_t bytes)
+{
+    size_t  half;
+
+    call->status = SM_STORE_OK;
+
+    if (ops->intents_submit(conn, call, rows, n, bytes) == 0) {
+        return 0;
+    }
+
+    if (call->status != SM_STORE_CONSTRAINT) {
+        return -1;
+    }
+
+    if (n == 1) {
+        call->status = SM_STORE_OK;
+        rows[0].outcome = SM_SUBMIT_FAILED;
+        return 0;
+    }
+
+    half = n / 2;
+
+    if (sm_store_submit_rows(ops, conn, call, rows, half, bytes) != 0) {
+        return -1;
+    }
+
+    return sm_store_submit_rows(ops, conn, call, rows + half, n - half, bytes);
+}
+
+
+int
+sm_store_intents_submit(sm_store_t *store, sm_call_t *call,
+    sm_submit_row_t *rows, size_t n, sm_str_t bytes)
+{
+    sm_conn_t  *conn;
+
+    if (sm_store_hash(store, call, rows, n) != 0) {
+        return -1;
+    }
+
+    conn = sm_store_get_conn(store, call);
+    if (conn == NULL) {
+        return -1;
+    }
+
+    (void) sm_store_submit_rows(store->ops, conn, call, rows, n, bytes);
+
+    return sm_store_put_conn(store, call, conn);
+}
+
+
+int
+sm_store_intents_get(sm_store_t *store, sm_call_t *call, sm_get_row_t *rows,
+    size_t n)
+{
+    sm_conn_t  *conn;
+
+    conn = sm_store_get_conn(store, call);
+    if (conn == NULL) {
+        return -1;
+    }
+
+    (void) store->ops->intents_get(conn, call, rows, n);
+
+    return sm_store_put_conn(store, call, conn);
+}
+
+
+int
+sm_store_intent_history(sm_store_t *store, sm_call_t *call,
+    sm_history_row_t *rows, size_t n)
+{
+    size_t      i;
+    sm_conn_t  *conn;
+
+    conn = sm_store_get_conn(store, call);
+    if (conn == NULL) {
+        return -1;
+    }
+
+    for (i = 0; i < n; i++) {
+        if (store->ops->intent_history(conn, call, &rows[i]) != 0) {
+            break;
+        }
+    }
+
+    return sm_store_put_conn(store, call, conn);
+}
+
+
+int
+sm_store_intents_list(sm_store_t *store, sm_call_t *call, sm_list_row_t *rows,
+    size_t n)
+{
+    size_t      i;
+    sm_conn_t  *conn;
+
+    conn = sm_store_get_conn(store, call);
+    if (conn == NULL) {
+        return -1;
+    }
+
+    for (i = 0; i < n; i++) {
+        if (store->ops->intents_list(conn, call, &rows[i]) != 0) {
+            break;
+        }
+    }
+
+    return sm_store_put_conn(store, call, conn);
+}

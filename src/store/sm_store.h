@@ -1,0 +1,138 @@
+
+/*
+ * The store room: blocking SQL, for threads.
+ *
+ * A worker process has one sm_store_t per manager.  Any number of threads may
+ * call it at once: each call takes a connection of its own from the store's
+ * idle ones, or opens one, and gives it back unless the call failed, so a
+ * connection that saw an error is never used again.  Nothing is opened before
+ * the first call: handles do not survive a fork.
+ */
+
+#ifndef SM_STORE_H
+#define SM_STORE_H
+
+
+#include <pthread.h>
+
+#include <openssl/evp.h>
+
+#include "sm_batch.h"
+
+
+#define SM_SCHEMA_VERSION  1
+
+
+typedef enum {
+    SM_STORE_OK = 0,
+    SM_STORE_TRANSIENT,         /* may work when tried again: locked, busy */
+    SM_STORE_PERMANENT,         /* will not, until somebody mends it */
+    SM_STORE_SCHEMA,            /* the schema is of another version */
+    SM_STORE_CONSTRAINT         /* the store refused the data, not the call */
+} sm_store_class_e;
+
+
+/* one call: what it allocates and how it ended */
+
+typedef struct {
+    sm_arena_t             arena;
+    sm_store_class_e       status;
+    int                    code;        /* native, 0: our own */
+    char                   error[384];
+} sm_call_t;
+
+
+typedef struct {
+    sm_str_t               lease_name;
+    const char            *path;
+    int64_t                busy_timeout;    /* milliseconds */
+
+    /*
+     * Shared by all processes of the instance.  While it is not zero an
+     * absent database is created; the first connection clears it, so that a
+     * database which disappears later is an error and not an empty store.
+     */
+    volatile unsigned long  *create;
+} sm_store_conf_t;
+
+
+typedef struct sm_store_s       sm_store_t;
+typedef struct sm_store_ops_s   sm_store_ops_t;
+typedef struct sm_conn_s        sm_conn_t;
+
+
+/* what all back ends' connections begin with */
+
+struct sm_conn_s {
+    sm_conn_t             *next;
+};
+
+
+/* all return 0, or -1 with the call's status and error set */
+
+struct sm_store_ops_s {
+    const char            *name;
+
+    sm_conn_t           *(*open)(const sm_store_conf_t *conf, sm_call_t *call);
+    void                 (*close)(sm_conn_t *conn);
+
+    /* whether an idle connection still leads to the store */
+    int                  (*usable)(sm_conn_t *conn);
+
+    /* asks the store for an answer, and no more */
+    int                  (*ping)(sm_conn_t *conn, sm_call_t *call);
+
+    int                  (*intents_submit)(sm_conn_t *conn, sm_call_t *call,
+                              sm_submit_row_t *rows, size_t n,
+                              sm_str_t bytes);
+    int                  (*intents_get)(sm_conn_t *conn, sm_call_t *call,
+                              sm_get_row_t *rows, size_t n);
+    int                  (*intent_history)(sm_conn_t *conn, sm_call_t *call,
+                              sm_history_row_t *row);
+    int                  (*intents_list)(sm_conn_t *conn, sm_call_t *call,
+                              sm_list_row_t *row);
+};
+
+
+struct sm_store_s {
+    const sm_store_ops_t  *ops;
+    sm_store_conf_t        conf;
+
+    EVP_MD                *sha256;
+    pthread_mutex_t        mutex;
+    sm_conn_t             *idle;
+};
+
+
+extern const sm_store_ops_t  sm_store_sqlite;
+
+
+int sm_store_init(sm_store_t *store, const sm_store_ops_t *ops,
+    const sm_store_conf_t *conf);
+
+/* after the last call has returned */
+void sm_store_done(sm_store_t *store);
+
+int sm_store_ping(sm_store_t *store, sm_call_t *call);
+
+/*
+ * When it returns 0, all rows have an outcome and are committed; a row that
+ * the store refused for its data has failed alone, and "error" says why.
+ * When it fails, nothing is known of any row.
+ */
+int sm_store_intents_submit(sm_store_t *store, sm_call_t *call,
+    sm_submit_row_t *rows, size_t n, sm_str_t bytes);
+
+int sm_store_intents_get(sm_store_t *store, sm_call_t *call,
+    sm_get_row_t *rows, size_t n);
+int sm_store_intent_history(sm_store_t *store, sm_call_t *call,
+    sm_history_row_t *rows, size_t n);
+int sm_store_intents_list(sm_store_t *store, sm_call_t *call,
+    sm_list_row_t *rows, size_t n);
+
+/* for back ends: sets the call's status and error, returns -1 */
+int sm_call_fail(sm_call_t *call, sm_store_class_e status, int code,
+    const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+
+
+#endif /* SM_STORE_H */

@@ -1,0 +1,104 @@
+#!/bin/bash
+
+# prove.sh [-n <nginx>] [-m <module>] [-c asan|valgrind] [--] [<prove arguments>...]
+#
+# Runs tests by prove, against this nginx binary, with this dynamic module
+# (none when the module is compiled in), under this checker, which fails the run
+# on any report, whether or not a test noticed.
+#
+# Tests find in the environment:
+#   SUBMISSION_NGINX, TEST_NGINX_BINARY            the nginx to run
+#   SUBMISSION_MODULE, TEST_NGINX_LOAD_MODULES     the module to load, if any
+#   SUBMISSION_CHECK                               asan, valgrind, or nothing
+#   SUBMISSION_TEST_DIR                            a directory of this run's own
+#   TEST_NGINX_SERVROOT, TEST_NGINX_PORT           for Test::Nginx
+
+set -eu
+
+nginx=/usr/sbin/nginx module= check=
+
+while getopts n:m:c: opt; do
+    case $opt in
+        n) nginx=$OPTARG ;;
+        m) module=$OPTARG ;;
+        c) check=$OPTARG ;;
+        *) exit 2 ;;
+    esac
+done
+
+shift $((OPTIND - 1))
+
+top=$(cd "$(dirname "$0")/../.." && pwd)
+cd "$top"
+
+[ -x "$nginx" ] || { echo "$0: no nginx at \"$nginx\"" >&2; exit 1; }
+
+
+# a free port of our own, so that several runs can go on at once
+
+free_port() {
+    perl -MIO::Socket::INET -e '
+        for my $port (1984 .. 2983) {
+            IO::Socket::INET->new(Listen => 1, LocalPort => $port) or next;
+            print $port;
+            last;
+        }'
+}
+
+mkdir -p build
+find build -maxdepth 1 -name 'prove.*' -mmin +360 -exec rm -rf {} +
+dir=$(mktemp -d "$top/build/prove.XXXXXX")
+chmod 755 "$dir"
+mkdir -m 1777 "$dir/reports"
+
+test_nginx=$("$top/t/tools/get-test-nginx.sh" "$top/build/test-nginx")
+
+export PERL5LIB="$test_nginx:$top/t/lib${PERL5LIB:+:$PERL5LIB}"
+export SUBMISSION_NGINX="$nginx" TEST_NGINX_BINARY="$nginx"
+export SUBMISSION_MODULE="$module" TEST_NGINX_LOAD_MODULES="$module"
+export SUBMISSION_CHECK="$check" SUBMISSION_TEST_DIR="$dir"
+export TEST_NGINX_SERVROOT="$dir/servroot"
+export TEST_NGINX_PORT="${TEST_NGINX_PORT:-$(free_port)}"
+
+
+case $check in
+
+    asan)
+        options="log_path=$dir/reports/san,detect_stack_use_after_return=1"
+        export ASAN_OPTIONS="$options,check_initialization_order=1"
+        export UBSAN_OPTIONS="$options,print_stacktrace=1"
+        export LSAN_OPTIONS="suppressions=$top/t/tools/lsan.supp,print_suppressions=0"
+        export TEST_NGINX_TIMEOUT="${TEST_NGINX_TIMEOUT:-10}"
+        ;;
+
+    valgrind)
+        export VALGRIND_NGINX="$nginx" VALGRIND_REPORTS="$dir/reports"
+        export SUBMISSION_NGINX="$top/t/tools/valgrind-nginx.sh"
+        export TEST_NGINX_BINARY="$SUBMISSION_NGINX"
+        export TEST_NGINX_TIMEOUT="${TEST_NGINX_TIMEOUT:-30}"
+        ;;
+
+esac
+
+status=0
+prove "$@" < /dev/null || status=$?
+
+reports=$(find "$dir/reports" -type f -size +0)
+
+if [ -n "$reports" ]; then
+    for report in $reports; do
+        echo "---- $report"
+        head -n 100 "$report"
+    done
+
+    echo "$check: $(echo "$reports" | wc -l) report(s), failed"
+    exit 1
+fi
+
+if [ $status = 0 ]; then
+    rm -rf "$dir"
+else
+    echo "what the tests left is in $dir"
+fi
+
+exit $status

@@ -1,0 +1,393 @@
+
+/*
+ * What a client may send, and what it gets back, to the letter: the intent's
+ * text is the API.  Broken by: counting bytes for characters, an id that two
+ * stores would compare differently, a size that the text outgrows.
+ */
+
+#include <stdlib.h>
+
+#include "sm_intent.h"
+#include "tap.h"
+
+
+static sm_arena_t           arena;
+static sm_json_error_t      err;
+static sm_intent_request_t  req;
+
+
+static int
+parse(sm_str_t body)
+{
+    int    rc;
+    char  *p;
+
+    sm_arena_free(&arena);
+
+    memset(&err, 0, sizeof(err));
+    memset(&req, 0xff, sizeof(req));
+
+    p = malloc(body.len);
+    memcpy(p, body.data, body.len);
+
+    body.data = p;
+    rc = sm_intent_request_parse(&arena, body, &req, &err);
+
+    /* the payload is a slice of the body, the rest is in the arena */
+
+    if (rc == 0 && req.payload.len) {
+        (void) sm_arena_strdup(&arena, &req.payload, req.payload);
+    }
+
+    free(p);
+
+    return rc;
+}
+
+
+static void
+test_request(void)
+{
+    size_t  i;
+
+    static const struct {
+        sm_str_t     body;
+        sm_str_t     id;
+        const char  *target;
+        const char  *payload;
+    } t[] = {
+        { sm_str("{\"intentId\":\"a\",\"submissionTarget\":\"t\"}"),
+          sm_str("a"), "t", NULL },
+        { sm_str("{\"payload\": {\"n\" : 1.0} ,\"submissionTarget\":\"t\","
+                 "\"intentId\":\"a\"}"),
+          sm_str("a"), "t", "{\"n\" : 1.0}" },
+        { sm_str("{\"intentId\":\"a\",\"submissionTarget\":\"t\","
+                 "\"payload\":null}"),
+          sm_str("a"), "t", "null" },
+        { sm_str("{\"intentId\":\"a\",\"submissionTarget\":\"t\","
+                 "\"payload\":\"\\u0061\"}"),
+          sm_str("a"), "t", "\"\\u0061\"" },
+        { sm_str("{\"intentId\":\"  a b \",\"submissionTarget\":\" t \"}"),
+          sm_str("a b"), " t ", NULL },
+        { sm_str("{\"intentId\":\"\\u0020\\u00e9\\ud83d\\ude00/%\\\"\\\\ \","
+                 "\"submissionTarget\":\"\"}"),
+          sm_str("\xc3\xa9\xf0\x9f\x98\x80/%\"\\"), "", NULL },
+        { sm_str("{\"intentId\":\"\xc2\xa0\",\"submissionTarget\":\"t\"}"),
+          sm_str("\xc2\xa0"), "t", NULL },
+    };
+
+    for (i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+        is_int(parse(t[i].body), 0, "request %zu", i);
+        is_mem(req.id.data, req.id.len, t[i].id.data, t[i].id.len, "its id");
+        is_mem(req.target.data, req.target.len, t[i].target,
+               strlen(t[i].target), "its target");
+
+        if (t[i].payload) {
+            is_mem(req.payload.data, req.payload.len, t[i].payload,
+                   strlen(t[i].payload), "its payload");
+
+        } else {
+            is_int(req.payload.len, 0, "no payload");
+        }
+    }
+}
+
+
+static void
+test_request_errors(void)
+{
+    size_t  i;
+
+#define ID(id)  sm_str("{\"intentId\":\"" id "\",\"submissionTarget\":\"t\"}")
+
+    static const struct {
+        sm_str_t     body;
+        const char  *key;
+        const char  *message;
+    } t[] = {
+        { sm_str("[]"), NULL, "an object was expected" },
+        { sm_str("{}"), "intentId", "\"intentId\" is missing" },
+        { sm_str("{\"intentId\":\"a\"}"), "submissionTarget",
+          "\"submissionTarget\" is missing" },
+        { sm_str("{\"intentId\":1}"), "intentId",
+          "\"intentId\" must be a string" },
+        { sm_str("{\"intentId\":\"a\",\"submissionTarget\":null}"),
+          "submissionTarget", "\"submissionTarget\" must be a string" },
+        { sm_str("{\"intentid\":\"a\"}"), NULL, "unknown key \"intentid\"" },
+        { sm_str("{\"payload\":1,\"payload\":1}"), "payload",
+          "duplicate key \"payload\"" },
+
+        { ID(""), "intentId", "\"intentId\" must not be empty" },
+        { ID("   "), "intentId", "\"intentId\" must not be empty" },
+        { ID("\\u0020"), "intentId", "\"intentId\" must not be empty" },
+        { ID("a\\u0000b"), "intentId",
+          "\"intentId\" must not contain control characters" },
+        { ID("\\u0000"), "intentId",
+          "\"intentId\" must not contain control characters" },
+        { ID("a\\n"), "intentId",
+          "\"intentId\" must not contain control characters" },
+        { ID("\\ta"), "intentId",
+          "\"intentId\" must not contain control characters" },
+        { ID("\x7f"), "intentId",
+          "\"intentId\" must not contain control characters" },
+        { ID("a\\u0085"), "intentId",
+          "\"intentId\" must not contain control characters" },
+        { ID("\\ud800"), "intentId",
+          "a string at byte 12 has a lone surrogate" },
+        { ID("\xc3"), NULL, "invalid UTF-8 at byte 13" },
+    };
+
+    for (i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+        is_int(parse(t[i].body), -1, "refused: %s", t[i].message);
+        is_str(err.message, t[i].message, "the message");
+        is_str(err.key, t[i].key, "the key at fault");
+    }
+}
+
+
+static void
+test_id_length(void)
+{
+    char      body[4096];
+    size_t    i, k, n;
+    sm_str_t  s = { 0, body };
+
+    /* a character as it is, escaped, and padded with what is trimmed off */
+
+    static const char *const  t[] = {
+        "x", "\xc3\xa9", "\xe2\x82\xac", "\xf0\x9f\x98\x80", "\\u00e9",
+        "\\ud83d\\ude00"
+    };
+
+    for (i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+        for (n = 200; n <= 201; n++) {
+            s.len = (size_t) sprintf(body, "{\"submissionTarget\":\"t\","
+                                     "\"intentId\":\"   ");
+
+            for (k = 0; k < n; k++) {
+                s.len += (size_t) sprintf(body + s.len, "%s", t[i]);
+            }
+
+            s.len += (size_t) sprintf(body + s.len, "  \"}");
+
+            is_int(parse(s), n == 200 ? 0 : -1, "an id of %zu times %s", n,
+                   t[i]);
+            is_str(err.message,
+                   n == 200 ? ""
+                   : "\"intentId\" must not be longer than 200 characters",
+                   "the message");
+        }
+    }
+
+    ok(sm_id_check(sm_str_c("\xc3")) != NULL, "an id that is not UTF-8");
+}
+
+
+static void
+test_status(void)
+{
+    size_t  i;
+
+    static const char *const  t[] = {
+        "pending", "accepted", "rejected", "exhausted"
+    };
+
+    for (i = 0; i < 4; i++) {
+        is_str(sm_status_name(SM_STATUS_PENDING + i).data, t[i], "%s", t[i]);
+        is_int(sm_status_by_name(sm_str_c(t[i])), SM_STATUS_PENDING + i,
+               "and back");
+    }
+
+    is_int(sm_status_by_name(sm_str_c("")), SM_STATUS_NONE, "no status");
+    is_int(sm_status_by_name(sm_str_c("Pending")), SM_STATUS_NONE, "case");
+    is_int(sm_status_by_name(sm_str_c("pendin")), SM_STATUS_NONE, "short");
+}
+
+
+static void
+intent_is(const sm_intent_t *intent, const char *expected, const char *name)
+{
+    char      *buf;
+    sm_out_t   out;
+
+    buf = malloc(sm_intent_size(intent));
+
+    sm_out_init(&out, buf, sm_intent_size(intent));
+    sm_intent_out(&out, intent);
+
+    ok(!out.full, "%s fits", name);
+    is_mem(buf, out.last - buf, expected, strlen(expected), "%s", name);
+
+    free(buf);
+}
+
+
+static void
+test_intent_out(void)
+{
+    sm_intent_t  i = {
+        .id = sm_str("a-1"), .target = sm_str("sms.realtime"),
+        .status = SM_STATUS_PENDING, .created_at = 1770033610123456
+    };
+
+    intent_is(&i, "{\"intentId\":\"a-1\",\"submissionTarget\":\"sms.realtime\","
+              "\"createdAt\":\"2026-02-02T12:00:10.123456Z\","
+              "\"status\":\"pending\",\"attemptCount\":0}", "the least");
+
+    i.attempt_count = 2;
+    i.next_attempt_at = 1770033615000000;
+
+    intent_is(&i, "{\"intentId\":\"a-1\",\"submissionTarget\":\"sms.realtime\","
+              "\"createdAt\":\"2026-02-02T12:00:10.123456Z\","
+              "\"status\":\"pending\",\"attemptCount\":2,"
+              "\"nextAttemptAt\":\"2026-02-02T12:00:15.000000Z\"}", "pending");
+
+    i.status = SM_STATUS_ACCEPTED;
+    i.next_attempt_at = 0;
+    i.completed_at = 1770033616000000;
+
+    intent_is(&i, "{\"intentId\":\"a-1\",\"submissionTarget\":\"sms.realtime\","
+              "\"createdAt\":\"2026-02-02T12:00:10.123456Z\","
+              "\"status\":\"accepted\",\"attemptCount\":2,"
+              "\"completedAt\":\"2026-02-02T12:00:16.000000Z\"}", "accepted");
+
+    i.status = SM_STATUS_REJECTED;
+    i.rejected_reason = sm_str_c("invalid_request");
+
+    intent_is(&i, "{\"intentId\":\"a-1\",\"submissionTarget\":\"sms.realtime\","
+              "\"createdAt\":\"2026-02-02T12:00:10.123456Z\","
+              "\"status\":\"rejected\",\"attemptCount\":2,"
+              "\"completedAt\":\"2026-02-02T12:00:16.000000Z\","
+              "\"rejectedReason\":\"invalid_request\"}", "rejected");
+
+    i.status = SM_STATUS_EXHAUSTED;
+    i.rejected_reason.len = 0;
+    i.exhausted_reason = sm_str_c("max_attempts");
+
+    intent_is(&i, "{\"intentId\":\"a-1\",\"submissionTarget\":\"sms.realtime\","
+              "\"createdAt\":\"2026-02-02T12:00:10.123456Z\","
+              "\"status\":\"exhausted\",\"attemptCount\":2,"
+              "\"completedAt\":\"2026-02-02T12:00:16.000000Z\","
+              "\"exhaustedReason\":\"max_attempts\"}", "exhausted");
+
+    i.id = sm_str_c("\"\\\x01\xc3\xa9");
+    i.target = sm_str_c("\n");
+    i.exhausted_reason = sm_str_c("\x1f");
+
+    intent_is(&i, "{\"intentId\":\"\\\"\\\\\\u0001\xc3\xa9\","
+              "\"submissionTarget\":\"\\u000a\","
+              "\"createdAt\":\"2026-02-02T12:00:10.123456Z\","
+              "\"status\":\"exhausted\",\"attemptCount\":2,"
+              "\"completedAt\":\"2026-02-02T12:00:16.000000Z\","
+              "\"exhaustedReason\":\"\\u001f\"}", "escaped");
+}
+
+
+static void
+attempt_is(const sm_attempt_t *a, const char *expected, const char *name)
+{
+    char      *buf;
+    sm_out_t   out;
+
+    buf = malloc(sm_attempt_size(a));
+
+    sm_out_init(&out, buf, sm_attempt_size(a));
+    sm_attempt_out(&out, a);
+
+    ok(!out.full, "%s fits", name);
+    is_mem(buf, out.last - buf, expected, strlen(expected), "%s", name);
+
+    free(buf);
+}
+
+
+static void
+test_attempt_out(void)
+{
+    sm_attempt_t  a = {
+        .number = 1, .started_at = 1770033610000000,
+        .finished_at = 1770033610250000, .outcome_status = sm_str("accepted")
+    };
+
+    attempt_is(&a, "{\"attemptNumber\":1,"
+               "\"startedAt\":\"2026-02-02T12:00:10.000000Z\","
+               "\"finishedAt\":\"2026-02-02T12:00:10.250000Z\","
+               "\"outcomeStatus\":\"accepted\",\"outcomeReason\":null,"
+               "\"error\":null}", "an accepted attempt");
+
+    a.number = 12;
+    a.outcome_status = sm_str_c("rejected");
+    a.outcome_reason = sm_str_c("invalid_request");
+    a.error = sm_str_c("a \"quoted\"\n");
+
+    attempt_is(&a, "{\"attemptNumber\":12,"
+               "\"startedAt\":\"2026-02-02T12:00:10.000000Z\","
+               "\"finishedAt\":\"2026-02-02T12:00:10.250000Z\","
+               "\"outcomeStatus\":\"rejected\","
+               "\"outcomeReason\":\"invalid_request\","
+               "\"error\":\"a \\\"quoted\\\"\\u000a\"}", "a rejected attempt");
+}
+
+
+/* every byte escaped, every number at its longest, every field there */
+
+static void
+test_sizes(void)
+{
+    char          bytes[1000], *buf;
+    size_t        len;
+    sm_out_t      out;
+    sm_str_t      s = { 0, bytes };
+    unsigned      bad, b;
+    sm_intent_t   i;
+    sm_attempt_t  a;
+
+    memset(bytes, 1, sizeof(bytes));
+
+    for (len = 0, bad = 0; len <= sizeof(bytes); len += 50) {
+        s.len = len;
+
+        for (b = 0; b < 2; b++) {
+            i.id = i.target = i.rejected_reason = i.exhausted_reason = s;
+            i.status = SM_STATUS_EXHAUSTED;
+            i.attempt_count = INT64_MIN;
+            i.created_at = b ? INT64_MAX : INT64_MIN;
+            i.next_attempt_at = i.completed_at = i.created_at;
+
+            buf = malloc(sm_intent_size(&i));
+            sm_out_init(&out, buf, sm_intent_size(&i));
+            sm_intent_out(&out, &i);
+            bad += out.full;
+            free(buf);
+
+            a.number = INT64_MIN;
+            a.started_at = a.finished_at = i.created_at;
+            a.outcome_status = a.outcome_reason = a.error = s;
+
+            buf = malloc(sm_attempt_size(&a));
+            sm_out_init(&out, buf, sm_attempt_size(&a));
+            sm_attempt_out(&out, &a);
+            bad += out.full;
+            free(buf);
+        }
+    }
+
+    is_int(bad, 0, "the worst case fits its size");
+}
+
+
+int
+main(void)
+{
+    test_request();
+    test_request_errors();
+    test_id_length();
+    test_status();
+    test_intent_out();
+    test_attempt_out();
+    test_sizes();
+
+    sm_arena_free(&arena);
+
+    return done_testing();
+}

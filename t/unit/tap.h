@@ -1,0 +1,198 @@
+#ifndef TAP_H
+#define TAP_H
+
+/*
+ * A test program is a main() of checks that ends in "return done_testing();".
+ * Each check prints one TAP line, a failed one also says where it stands and
+ * what it saw; the exit status is non-zero if any failed.
+ */
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+
+static int  tap_run, tap_failed;
+
+
+#define ok(cond, ...)                                                         \
+    tap_ok((cond) ? 1 : 0, __FILE__, __LINE__, #cond, __VA_ARGS__)
+
+#define is_int(got, expected, ...)                                            \
+    tap_is_int((intmax_t) (got), (intmax_t) (expected),                       \
+               __FILE__, __LINE__, #got, __VA_ARGS__)
+
+#define is_str(got, expected, ...)                                            \
+    tap_is_str((got), (expected), __FILE__, __LINE__, #got, __VA_ARGS__)
+
+/* bytes with a length: embedded zeros count, no terminator is needed */
+#define is_mem(got, got_len, expected, expected_len, ...)                     \
+    tap_is_mem((got), (size_t) (got_len), (expected), (size_t) (expected_len),\
+               __FILE__, __LINE__, #got, __VA_ARGS__)
+
+#define diag(...)                                                             \
+    (fputs("# ", stdout), printf(__VA_ARGS__), putchar('\n'), fflush(stdout))
+
+
+static inline int
+tap_result(int good, const char *file, int line, const char *what,
+    const char *fmt, va_list args)
+{
+    tap_run++;
+    tap_failed += !good;
+
+    printf("%sok %d - ", good ? "" : "not ", tap_run);
+    vprintf(fmt, args);
+    putchar('\n');
+
+    if (!good) {
+        printf("#   failed: %s\n#   at %s line %d\n", what, file, line);
+    }
+
+    fflush(stdout);
+
+    return good;
+}
+
+
+__attribute__((format(printf, 5, 6)))
+static inline int
+tap_ok(int good, const char *file, int line, const char *what,
+    const char *fmt, ...)
+{
+    va_list  args;
+
+    va_start(args, fmt);
+    tap_result(good, file, line, what, fmt, args);
+    va_end(args);
+
+    return good;
+}
+
+
+__attribute__((format(printf, 6, 7)))
+static inline int
+tap_is_int(intmax_t got, intmax_t expected, const char *file, int line,
+    const char *what, const char *fmt, ...)
+{
+    va_list  args;
+
+    va_start(args, fmt);
+    tap_result(got == expected, file, line, what, fmt, args);
+    va_end(args);
+
+    if (got != expected) {
+        diag("       got: %" PRIdMAX "\n#  expected: %" PRIdMAX,
+             got, expected);
+    }
+
+    return got == expected;
+}
+
+
+static inline void
+tap_diag_mem(const char *label, const char *p, size_t len)
+{
+    size_t  i;
+
+    printf("#  %s: ", label);
+
+    if (p == NULL) {
+        puts("NULL");
+        return;
+    }
+
+    putchar('"');
+
+    for (i = 0; i < len && i < 2000; i++) {
+        if (p[i] >= 0x20 && p[i] < 0x7f) {
+            putchar(p[i]);
+
+        } else {
+            printf("\\x%02x", (unsigned char) p[i]);
+        }
+    }
+
+    printf("\"%s (%zu bytes)\n", i < len ? "..." : "", len);
+}
+
+
+static inline int
+tap_compare(const char *got, size_t got_len, const char *expected,
+    size_t expected_len, const char *file, int line, const char *what,
+    const char *fmt, va_list args)
+{
+    int  good;
+
+    if (got == NULL || expected == NULL) {
+        good = (got == expected);
+
+    } else {
+        good = (got_len == expected_len
+                && (got_len == 0 || memcmp(got, expected, got_len) == 0));
+    }
+
+    tap_result(good, file, line, what, fmt, args);
+
+    if (!good) {
+        tap_diag_mem("     got", got, got_len);
+        tap_diag_mem("expected", expected, expected_len);
+    }
+
+    return good;
+}
+
+
+__attribute__((format(printf, 6, 7)))
+static inline int
+tap_is_str(const char *got, const char *expected, const char *file, int line,
+    const char *what, const char *fmt, ...)
+{
+    int      good;
+    va_list  args;
+
+    va_start(args, fmt);
+    good = tap_compare(got, got ? strlen(got) : 0,
+                       expected, expected ? strlen(expected) : 0,
+                       file, line, what, fmt, args);
+    va_end(args);
+
+    return good;
+}
+
+
+__attribute__((format(printf, 8, 9)))
+static inline int
+tap_is_mem(const void *got, size_t got_len, const void *expected,
+    size_t expected_len, const char *file, int line, const char *what,
+    const char *fmt, ...)
+{
+    int      good;
+    va_list  args;
+
+    va_start(args, fmt);
+    good = tap_compare(got, got_len, expected, expected_len,
+                       file, line, what, fmt, args);
+    va_end(args);
+
+    return good;
+}
+
+
+static inline int
+done_testing(void)
+{
+    printf("1..%d\n", tap_run);
+
+    if (tap_failed) {
+        printf("# %d of %d failed\n", tap_failed, tap_run);
+    }
+
+    fflush(stdout);
+
+    return tap_failed ? 1 : 0;
+}
+
+
+#endif /* TAP_H */
