@@ -24,7 +24,7 @@
 
 typedef struct ngx_http_submission_manager_s  ngx_http_submission_manager_t;
 typedef struct ngx_http_submission_task_s     ngx_http_submission_task_t;
-typedef struct ngx_http_submission_batch_s    ngx_http_submission_batch_t;
+typedef struct ngx_http_submission_node_s     ngx_http_submission_node_t;
 typedef struct ngx_http_submission_ctx_s      ngx_http_submission_ctx_t;
 
 
@@ -73,6 +73,8 @@ typedef enum {
 } ngx_http_submission_kind_e;
 
 
+/* a request is described by the inputs of its row, answered by the rest */
+
 typedef union {
     sm_submit_row_t                  submit;
     sm_get_row_t                     get;
@@ -81,15 +83,18 @@ typedef union {
 } ngx_http_submission_row_t;
 
 
-/* one kind's requests of one worker */
+/* one kind's requests of one worker; the mutex is for what waits */
 
 typedef struct {
     ngx_http_submission_manager_t   *manager;
     ngx_http_submission_kind_e       kind;
-    ngx_queue_t                      waiting;      /* .._ctx_t */
-    ngx_uint_t                       nwaiting;
     ngx_event_t                      start;
-    unsigned                         busy:1;       /* a batch is in the store */
+    unsigned                         busy:1;       /* a task is out */
+
+    ngx_thread_mutex_t               mutex;
+    ngx_queue_t                      waiting;      /* .._node_t */
+    ngx_uint_t                       nwaiting;
+    size_t                           bytes;        /* of payload in them */
 } ngx_http_submission_queue_t;
 
 
@@ -181,10 +186,8 @@ struct ngx_http_submission_ctx_s {
     ngx_http_submission_kind_e       kind;
     ngx_http_submission_row_t        row;
 
-    ngx_queue_t                      queue;
-    ngx_http_submission_queue_t     *waiting;      /* on this one */
-    ngx_http_submission_batch_t     *batch;        /* or in this one */
-    ngx_uint_t                       index;
+    ngx_http_submission_node_t      *node;         /* while it waits */
+    ngx_http_submission_queue_t     *queue;
 
     ngx_buf_t                       *instead;      /* of nginx's error page */
     unsigned                         answered:1;
@@ -277,8 +280,8 @@ ngx_int_t ngx_http_submission_task_post(ngx_http_submission_task_t *task);
 void ngx_http_submission_task_free(ngx_http_submission_task_t *task);
 
 /* intake.c */
-void ngx_http_submission_intake_init(ngx_http_submission_manager_t *manager,
-    ngx_log_t *log);
+ngx_int_t ngx_http_submission_intake_init(
+    ngx_http_submission_manager_t *manager, ngx_log_t *log);
 ngx_int_t ngx_http_submission_intake(ngx_http_submission_manager_t *manager,
     ngx_http_submission_ctx_t *ctx);
 
@@ -303,8 +306,8 @@ ngx_int_t ngx_http_submission_reply_method(ngx_http_request_t *r,
 void ngx_http_submission_finalize(ngx_http_request_t *r, ngx_int_t rc);
 
 /* health.c */
-ngx_int_t ngx_http_submission_health_init(
-    ngx_http_submission_manager_t *manager, ngx_cycle_t *cycle);
+void ngx_http_submission_health_init(ngx_http_submission_manager_t *manager,
+    ngx_cycle_t *cycle);
 void ngx_http_submission_health_report(ngx_http_submission_task_t *task);
 
 /* dispatch.c */

@@ -27,7 +27,7 @@ ngx_http_submission_health_period(ngx_http_submission_manager_t *manager)
 }
 
 
-ngx_int_t
+void
 ngx_http_submission_health_init(ngx_http_submission_manager_t *manager,
     ngx_cycle_t *cycle)
 {
@@ -43,8 +43,6 @@ ngx_http_submission_health_init(ngx_http_submission_manager_t *manager,
     /* the first worker to run asks at once */
 
     ngx_add_timer(ev, 1);
-
-    return NGX_OK;
 }
 
 

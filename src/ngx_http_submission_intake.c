@@ -1,80 +1,81 @@
 
 /*
- * What HTTP asks of the store, in batches: whatever arrived while a batch was
- * in the store goes into the next one.  Each kind has one batch at a time in
- * each worker, and a bounded queue before it.
+ * What HTTP asks of the store, in batches: whatever arrived until the store is
+ * ready for a batch goes into it.  Each kind has one task at a time in each
+ * worker, and a bounded queue before it.
  *
- * A waiting request is on the queue of its kind; then its row is copied into
- * a batch, and ctx->batch and batch->ctxs[ctx->index] point at each other
- * until the batch is done or the request has gone.
+ * A node is a request's row with all that it points to, in one piece of
+ * memory of its own.  While it waits, the queue's mutex guards it; a thread
+ * takes it from there into its batch, and may then read and write the row.
+ * What a node and its request know of each other is for the event loop alone.
  */
 
 #include "ngx_http_submission.h"
 
 
-/* a batch with more than one row carries no more payload than this */
+/* payload in a batch of more than one row, and in all that waits */
 
 #define NGX_HTTP_SUBMISSION_BATCH_BYTES  (4 * 1024 * 1024)
+#define NGX_HTTP_SUBMISSION_QUEUE_BYTES  (64 * 1024 * 1024)
+
+#define NGX_HTTP_SUBMISSION_ALL          NGX_MAX_INT_T_VALUE
 
 
-struct ngx_http_submission_batch_s {
-    ngx_http_submission_task_t    task;
-    ngx_http_submission_queue_t  *queue;
-
-    void                         *rows;
-    ngx_uint_t                    n;
-    sm_str_t                      bytes;
-    ngx_http_submission_ctx_t   **ctxs;
-    unsigned                      whole:1;      /* no row is half copied */
+struct ngx_http_submission_node_s {
+    ngx_queue_t                   queue;
+    ngx_http_submission_ctx_t    *ctx;          /* NULL: it has gone */
+    ngx_uint_t                    taken;
+    ngx_http_submission_row_t     row;
+    char                          data[];
 };
 
 
 typedef struct {
+    ngx_http_submission_task_t    task;
+    ngx_http_submission_queue_t  *queue;
+
+    ngx_queue_t                   nodes;        /* taken from the queue */
+    ngx_uint_t                    n;
+    void                         *rows;         /* of the nodes, in a row */
+} ngx_http_submission_batch_t;
+
+
+typedef struct {
     const char                   *op;
-    size_t                        size;         /* of a row */
-    ngx_int_t                   (*own)(ngx_http_submission_batch_t *batch,
-                                       void *row);
+    size_t                        row_size;
     void                        (*run)(ngx_http_submission_task_t *task);
 } ngx_http_submission_kind_t;
 
 
-static ngx_int_t ngx_http_submission_own_submit(
-    ngx_http_submission_batch_t *batch, void *data);
-static ngx_int_t ngx_http_submission_own_get(
-    ngx_http_submission_batch_t *batch, void *data);
-static ngx_int_t ngx_http_submission_own_history(
-    ngx_http_submission_batch_t *batch, void *data);
-static ngx_int_t ngx_http_submission_own_list(
-    ngx_http_submission_batch_t *batch, void *data);
+static ngx_http_submission_node_t *ngx_http_submission_intake_node(
+    ngx_http_submission_ctx_t *ctx);
+static void ngx_http_submission_intake_start(ngx_event_t *ev);
+static void ngx_http_submission_intake_done(ngx_http_submission_task_t *task);
+static void ngx_http_submission_intake_cleanup(void *data);
+
 static void ngx_http_submission_run_submit(ngx_http_submission_task_t *task);
 static void ngx_http_submission_run_get(ngx_http_submission_task_t *task);
 static void ngx_http_submission_run_history(ngx_http_submission_task_t *task);
 static void ngx_http_submission_run_list(ngx_http_submission_task_t *task);
 
-static void ngx_http_submission_intake_start(ngx_event_t *ev);
-static ngx_http_submission_batch_t *ngx_http_submission_intake_batch(
-    ngx_http_submission_queue_t *queue);
-static void ngx_http_submission_intake_done(ngx_http_submission_task_t *task);
-static void ngx_http_submission_intake_cleanup(void *data);
-
 
 static ngx_http_submission_kind_t  ngx_http_submission_kinds[] = {
 
     { "intents_submit", sizeof(sm_submit_row_t),
-      ngx_http_submission_own_submit, ngx_http_submission_run_submit },
+      ngx_http_submission_run_submit },
 
     { "intents_get", sizeof(sm_get_row_t),
-      ngx_http_submission_own_get, ngx_http_submission_run_get },
+      ngx_http_submission_run_get },
 
     { "intent_history", sizeof(sm_history_row_t),
-      ngx_http_submission_own_history, ngx_http_submission_run_history },
+      ngx_http_submission_run_history },
 
     { "intents_list", sizeof(sm_list_row_t),
-      ngx_http_submission_own_list, ngx_http_submission_run_list }
+      ngx_http_submission_run_list }
 };
 
 
-void
+ngx_int_t
 ngx_http_submission_intake_init(ngx_http_submission_manager_t *manager,
     ngx_log_t *log)
 {
@@ -91,7 +92,22 @@ ngx_http_submission_intake_init(ngx_http_submission_manager_t *manager,
         queue->start.log = log;
 
         ngx_queue_init(&queue->waiting);
+
+        if (ngx_thread_mutex_create(&queue->mutex, log) != NGX_OK) {
+            return NGX_ERROR;
+        }
     }
+
+    return NGX_OK;
+}
+
+
+static size_t
+ngx_http_submission_intake_payload(ngx_http_submission_node_t *node,
+    ngx_http_submission_kind_e kind)
+{
+    return kind == NGX_HTTP_SUBMISSION_SUBMIT ? node->row.submit.payload.len
+                                              : 0;
 }
 
 
@@ -101,26 +117,49 @@ ngx_int_t
 ngx_http_submission_intake(ngx_http_submission_manager_t *manager,
     ngx_http_submission_ctx_t *ctx)
 {
+    ngx_int_t                     rc;
     ngx_http_cleanup_t           *cln;
+    ngx_http_submission_node_t   *node;
     ngx_http_submission_queue_t  *queue;
 
     queue = &manager->queues[ctx->kind];
-
-    if (queue->nwaiting >= (ngx_uint_t) manager->intake_queue) {
-        return NGX_BUSY;
-    }
 
     cln = ngx_http_cleanup_add(ctx->request, 0);
     if (cln == NULL) {
         return NGX_ERROR;
     }
 
+    node = ngx_http_submission_intake_node(ctx);
+    if (node == NULL) {
+        return NGX_ERROR;
+    }
+
+    (void) ngx_thread_mutex_lock(&queue->mutex, ngx_cycle->log);
+
+    if (queue->nwaiting < (ngx_uint_t) manager->intake_queue
+        && queue->bytes < NGX_HTTP_SUBMISSION_QUEUE_BYTES)
+    {
+        ngx_queue_insert_tail(&queue->waiting, &node->queue);
+        queue->nwaiting++;
+        queue->bytes += ngx_http_submission_intake_payload(node, ctx->kind);
+        rc = NGX_OK;
+
+    } else {
+        rc = NGX_BUSY;
+    }
+
+    (void) ngx_thread_mutex_unlock(&queue->mutex, ngx_cycle->log);
+
+    if (rc != NGX_OK) {
+        ngx_free(node);
+        return rc;
+    }
+
+    ctx->node = node;
+    ctx->queue = queue;
+
     cln->handler = ngx_http_submission_intake_cleanup;
     cln->data = ctx;
-
-    ngx_queue_insert_tail(&queue->waiting, &ctx->queue);
-    queue->nwaiting++;
-    ctx->waiting = queue;
 
     /* not at once: what this turn of the event loop still brings goes along */
 
@@ -132,12 +171,68 @@ ngx_http_submission_intake(ngx_http_submission_manager_t *manager,
 }
 
 
-static void
-ngx_http_submission_intake_leave(ngx_http_submission_ctx_t *ctx)
+static char *
+ngx_http_submission_intake_copy(char *p, sm_str_t *s)
 {
-    ngx_queue_remove(&ctx->queue);
-    ctx->waiting->nwaiting--;
-    ctx->waiting = NULL;
+    if (s->data) {
+        ngx_memcpy(p, s->data, s->len);
+        s->data = p;
+    }
+
+    return p + s->len;
+}
+
+
+/* a row's inputs, moved from the request's memory to the node's */
+
+static ngx_http_submission_node_t *
+ngx_http_submission_intake_node(ngx_http_submission_ctx_t *ctx)
+{
+    char                        *p;
+    size_t                       size;
+    sm_str_t                    *a, *b;
+    ngx_http_submission_node_t  *node;
+
+    switch (ctx->kind) {
+
+    case NGX_HTTP_SUBMISSION_SUBMIT:
+        a = &ctx->row.submit.id;
+        b = &ctx->row.submit.payload;
+        break;
+
+    case NGX_HTTP_SUBMISSION_GET:
+        a = &ctx->row.get.id;
+        b = NULL;
+        break;
+
+    case NGX_HTTP_SUBMISSION_HISTORY:
+        a = &ctx->row.history.id;
+        b = NULL;
+        break;
+
+    default: /* NGX_HTTP_SUBMISSION_LIST */
+        a = &ctx->row.list.target;
+        b = &ctx->row.list.after_id;
+    }
+
+    size = sizeof(ngx_http_submission_node_t) + a->len + (b ? b->len : 0);
+
+    node = ngx_alloc(size, ctx->request->connection->log);
+    if (node == NULL) {
+        return NULL;
+    }
+
+    p = ngx_http_submission_intake_copy(node->data, a);
+
+    if (b) {
+        (void) ngx_http_submission_intake_copy(p, b);
+    }
+
+    node->ctx = ctx;
+    node->taken = 0;
+    node->row = ctx->row;
+
+    return node;
 }
 
 
@@ -148,31 +243,137 @@ ngx_http_submission_intake_cleanup(void *data)
 {
     ngx_http_submission_ctx_t *ctx = data;
 
-    if (ctx->waiting) {
-        ngx_http_submission_intake_leave(ctx);
+    ngx_uint_t                    taken;
+    ngx_http_submission_node_t   *node;
+    ngx_http_submission_queue_t  *queue;
+
+    node = ctx->node;
+    queue = ctx->queue;
+
+    if (node == NULL) {
+        return;
     }
 
-    if (ctx->batch) {
-        ctx->batch->ctxs[ctx->index] = NULL;
-        ctx->batch = NULL;
+    ctx->node = NULL;
+    node->ctx = NULL;
+
+    (void) ngx_thread_mutex_lock(&queue->mutex, ngx_cycle->log);
+
+    taken = node->taken;
+
+    if (!taken) {
+        ngx_queue_remove(&node->queue);
+        queue->nwaiting--;
+        queue->bytes -= ngx_http_submission_intake_payload(node, queue->kind);
+    }
+
+    (void) ngx_thread_mutex_unlock(&queue->mutex, ngx_cycle->log);
+
+    if (!taken) {
+        ngx_free(node);
     }
 }
 
 
+/* moves what waits, up to the bounds of a batch; in a thread as a rule */
+
 static void
-ngx_http_submission_intake_answer(ngx_http_submission_ctx_t *ctx,
-    sm_call_t *call, const ngx_http_submission_row_t *row)
+ngx_http_submission_intake_take(ngx_http_submission_batch_t *batch,
+    ngx_uint_t max)
+{
+    size_t                        bytes, len;
+    ngx_queue_t                  *q;
+    ngx_http_submission_node_t   *node;
+    ngx_http_submission_queue_t  *queue;
+
+    queue = batch->queue;
+    bytes = 0;
+
+    (void) ngx_thread_mutex_lock(&queue->mutex, ngx_cycle->log);
+
+    while (batch->n < max && !ngx_queue_empty(&queue->waiting)) {
+
+        q = ngx_queue_head(&queue->waiting);
+        node = ngx_queue_data(q, ngx_http_submission_node_t, queue);
+
+        len = ngx_http_submission_intake_payload(node, queue->kind);
+
+        if (max != NGX_HTTP_SUBMISSION_ALL && batch->n
+            && bytes + len > NGX_HTTP_SUBMISSION_BATCH_BYTES)
+        {
+            break;
+        }
+
+        ngx_queue_remove(q);
+        ngx_queue_insert_tail(&batch->nodes, q);
+
+        node->taken = 1;
+        batch->n++;
+        bytes += len;
+
+        queue->nwaiting--;
+        queue->bytes -= len;
+    }
+
+    (void) ngx_thread_mutex_unlock(&queue->mutex, ngx_cycle->log);
+}
+
+
+static ngx_http_submission_row_t *
+ngx_http_submission_intake_row(ngx_http_submission_batch_t *batch, ngx_uint_t i)
+{
+    return (ngx_http_submission_row_t *) ((char *) batch->rows
+               + i * ngx_http_submission_kinds[batch->queue->kind].row_size);
+}
+
+
+/* in a thread: takes a batch and lays out its rows for the store */
+
+static int
+ngx_http_submission_intake_rows(ngx_http_submission_batch_t *batch)
+{
+    size_t                       size;
+    ngx_uint_t                   i;
+    ngx_queue_t                 *q;
+    ngx_http_submission_node_t  *node;
+
+    ngx_http_submission_intake_take(batch, batch->queue->manager->intake_batch);
+
+    size = ngx_http_submission_kinds[batch->queue->kind].row_size;
+
+    batch->rows = sm_arena_calloc(&batch->task.call.arena, batch->n, size);
+
+    if (batch->rows == NULL) {
+        return sm_call_fail(&batch->task.call, SM_STORE_TRANSIENT, 0,
+                            "out of memory");
+    }
+
+    for (q = ngx_queue_head(&batch->nodes), i = 0;
+         q != ngx_queue_sentinel(&batch->nodes);
+         q = ngx_queue_next(q), i++)
+    {
+        node = ngx_queue_data(q, ngx_http_submission_node_t, queue);
+        ngx_memcpy(ngx_http_submission_intake_row(batch, i), &node->row, size);
+    }
+
+    return 0;
+}
+
+
+static void
+ngx_http_submission_intake_answer(ngx_http_submission_batch_t *batch,
+    sm_call_t *call, ngx_http_submission_ctx_t *ctx, ngx_uint_t i)
 {
     ngx_int_t            rc;
     ngx_http_request_t  *r;
 
     r = ctx->request;
-    ctx->batch = NULL;
 
     ngx_http_set_log_request(r->connection->log, r);
 
     if (call && call->status == SM_STORE_OK) {
-        rc = ngx_http_submission_reply(ctx, row);
+        rc = ngx_http_submission_reply(ctx,
+                                     ngx_http_submission_intake_row(batch, i));
 
     } else {
         rc = ngx_http_submission_reply_unavailable(r, call == NULL);
@@ -182,26 +383,32 @@ ngx_http_submission_intake_answer(ngx_http_submission_ctx_t *ctx,
 }
 
 
-static void *
-ngx_http_submission_batch_row(ngx_http_submission_batch_t *batch, ngx_uint_t i)
-{
-    return (u_char *) batch->rows
-           + i * ngx_http_submission_kinds[batch->queue->kind].size;
-}
-
-
-/* an answer may end other requests with their connection: look each time */
+/*
+ * No call: the store was not asked.  An answer may end other requests, of the
+ * same connection: each node is looked at anew.
+ */
 
 static void
 ngx_http_submission_intake_answer_all(ngx_http_submission_batch_t *batch,
     sm_call_t *call)
 {
-    ngx_uint_t  i;
+    ngx_uint_t                   i;
+    ngx_queue_t                 *q;
+    ngx_http_submission_ctx_t   *ctx;
+    ngx_http_submission_node_t  *node;
 
-    for (i = 0; i < batch->n; i++) {
-        if (batch->ctxs[i]) {
-            ngx_http_submission_intake_answer(batch->ctxs[i], call,
-                                    ngx_http_submission_batch_row(batch, i));
+    for (i = 0; !ngx_queue_empty(&batch->nodes); i++) {
+
+        q = ngx_queue_head(&batch->nodes);
+        node = ngx_queue_data(q, ngx_http_submission_node_t, queue);
+        ngx_queue_remove(q);
+
+        ctx = node->ctx;
+        ngx_free(node);
+
+        if (ctx) {
+            ctx->node = NULL;
+            ngx_http_submission_intake_answer(batch, call, ctx, i);
         }
     }
 }
@@ -210,232 +417,108 @@ ngx_http_submission_intake_answer_all(ngx_http_submission_batch_t *batch,
 static void
 ngx_http_submission_intake_start(ngx_event_t *ev)
 {
-    ngx_queue_t                  *q;
-    ngx_http_submission_ctx_t    *ctx;
-    ngx_http_submission_batch_t  *batch;
+    ngx_http_submission_kind_t   *kind;
+    ngx_http_submission_batch_t  *batch, refused;
     ngx_http_submission_queue_t  *queue;
 
     queue = ev->data;
 
-    if (queue->busy || ngx_queue_empty(&queue->waiting)) {
+    if (queue->busy) {
         return;
     }
-
-    batch = ngx_http_submission_intake_batch(queue);
-
-    if (batch && batch->whole
-        && ngx_http_submission_task_post(&batch->task) == NGX_OK)
-    {
-        queue->busy = 1;
-        return;
-    }
-
-    /* no memory, or no room in the thread pool: nobody waits for nothing */
-
-    if (batch) {
-        ngx_http_submission_intake_answer_all(batch, NULL);
-        ngx_http_submission_task_free(&batch->task);
-    }
-
-    while (!ngx_queue_empty(&queue->waiting)) {
-        q = ngx_queue_head(&queue->waiting);
-        ctx = ngx_queue_data(q, ngx_http_submission_ctx_t, queue);
-
-        ngx_http_submission_intake_leave(ctx);
-        ngx_http_submission_intake_answer(ctx, NULL, NULL);
-    }
-}
-
-
-/* moves what waits, up to the bounds of a batch, from the queue */
-
-static ngx_http_submission_batch_t *
-ngx_http_submission_intake_batch(ngx_http_submission_queue_t *queue)
-{
-    void                         *row;
-    size_t                        bytes;
-    ngx_uint_t                    n;
-    ngx_queue_t                  *q;
-    sm_arena_t                   *arena;
-    ngx_http_submission_ctx_t    *ctx;
-    ngx_http_submission_kind_t   *kind;
-    ngx_http_submission_batch_t  *batch;
 
     kind = &ngx_http_submission_kinds[queue->kind];
 
     batch = ngx_http_submission_task_create(queue->manager,
                                           sizeof(ngx_http_submission_batch_t));
-    if (batch == NULL) {
-        return NULL;
-    }
+    if (batch) {
+        batch->queue = queue;
+        batch->task.op = kind->op;
+        batch->task.run = kind->run;
+        batch->task.done = ngx_http_submission_intake_done;
 
-    batch->queue = queue;
-    batch->whole = 1;
-    batch->task.op = kind->op;
-    batch->task.run = kind->run;
-    batch->task.done = ngx_http_submission_intake_done;
+        ngx_queue_init(&batch->nodes);
 
-    n = 0;
-    bytes = 0;
-
-    for (q = ngx_queue_head(&queue->waiting);
-         q != ngx_queue_sentinel(&queue->waiting)
-         && n < (ngx_uint_t) queue->manager->intake_batch;
-         q = ngx_queue_next(q))
-    {
-        ctx = ngx_queue_data(q, ngx_http_submission_ctx_t, queue);
-
-        if (queue->kind == NGX_HTTP_SUBMISSION_SUBMIT) {
-
-            if (n && bytes + ctx->row.submit.payload.len
-                     > NGX_HTTP_SUBMISSION_BATCH_BYTES)
-            {
-                break;
-            }
-
-            bytes += ctx->row.submit.payload.len;
+        if (ngx_http_submission_task_post(&batch->task) == NGX_OK) {
+            queue->busy = 1;
+            return;
         }
 
-        n++;
-    }
-
-    arena = &batch->task.call.arena;
-
-    batch->rows = sm_arena_calloc(arena, n, kind->size);
-    batch->ctxs = sm_arena_calloc(arena, n,
-                                  sizeof(ngx_http_submission_ctx_t *));
-    batch->bytes.data = sm_arena_alloc(arena, bytes);
-
-    if (batch->rows == NULL || batch->ctxs == NULL
-        || batch->bytes.data == NULL)
-    {
         ngx_http_submission_task_free(&batch->task);
-        return NULL;
     }
 
-    while (batch->n < n) {
-        q = ngx_queue_head(&queue->waiting);
-        ctx = ngx_queue_data(q, ngx_http_submission_ctx_t, queue);
+    /* no memory, or no room in the thread pool: nobody waits for nothing */
 
-        ngx_http_submission_intake_leave(ctx);
+    ngx_memzero(&refused, sizeof(ngx_http_submission_batch_t));
 
-        ctx->batch = batch;
-        ctx->index = batch->n;
+    refused.queue = queue;
+    ngx_queue_init(&refused.nodes);
 
-        row = ngx_http_submission_batch_row(batch, batch->n);
-        ngx_memcpy(row, &ctx->row, kind->size);
-
-        batch->ctxs[batch->n++] = ctx;
-
-        if (kind->own(batch, row) != NGX_OK) {
-            batch->whole = 0;
-        }
-    }
-
-    return batch;
+    ngx_http_submission_intake_take(&refused, NGX_HTTP_SUBMISSION_ALL);
+    ngx_http_submission_intake_answer_all(&refused, NULL);
 }
 
 
-/* the next batch goes off before this one is answered: the store never idles */
+/* the next task goes off before this one is answered: the store never idles */
 
 static void
 ngx_http_submission_intake_done(ngx_http_submission_task_t *task)
 {
+    ngx_uint_t                    waiting;
+    ngx_http_submission_batch_t  *batch = (ngx_http_submission_batch_t *) task;
     ngx_http_submission_queue_t  *queue;
-    ngx_http_submission_batch_t  *batch;
 
-    batch = (ngx_http_submission_batch_t *) task;
     queue = batch->queue;
+    queue->busy = 0;
 
     ngx_http_submission_health_report(task);
 
-    queue->busy = 0;
+    if (task->call.status != SM_STORE_OK && batch->n == 0) {
 
-    ngx_http_submission_intake_start(&queue->start);
+        /* the store was not ready for any: all have waited for it in vain */
+
+        ngx_http_submission_intake_take(batch, NGX_HTTP_SUBMISSION_ALL);
+    }
+
+    (void) ngx_thread_mutex_lock(&queue->mutex, ngx_cycle->log);
+
+    waiting = queue->nwaiting;
+
+    (void) ngx_thread_mutex_unlock(&queue->mutex, ngx_cycle->log);
+
+    if (waiting) {
+        ngx_http_submission_intake_start(&queue->start);
+    }
 
     ngx_http_submission_intake_answer_all(batch, &task->call);
 }
 
 
-/*
- * The kinds: what a row points to must belong to the batch before a thread
- * sees it.
- */
+/* the kinds' own calls, in threads */
 
-static ngx_int_t
-ngx_http_submission_own(ngx_http_submission_batch_t *batch, sm_str_t *s)
+
+static int
+ngx_http_submission_take_submit(void *data, sm_call_t *call,
+    sm_submit_row_t **rows, size_t *n)
 {
-    return sm_arena_strdup(&batch->task.call.arena, s, *s) == 0 ? NGX_OK
-                                                                : NGX_ERROR;
-}
+    ngx_http_submission_batch_t *batch = data;
 
-
-static ngx_int_t
-ngx_http_submission_own_submit(ngx_http_submission_batch_t *batch, void *data)
-{
-    sm_submit_row_t *row = data;
-
-    char  *p;
-
-    if (row->payload.len) {
-        p = (char *) batch->bytes.data + batch->bytes.len;
-
-        ngx_memcpy(p, row->payload.data, row->payload.len);
-
-        row->payload.data = p;
-        batch->bytes.len += row->payload.len;
+    if (ngx_http_submission_intake_rows(batch) != 0) {
+        return -1;
     }
 
-    return ngx_http_submission_own(batch, &row->id);
-}
+    *rows = batch->rows;
+    *n = batch->n;
 
-
-static ngx_int_t
-ngx_http_submission_own_get(ngx_http_submission_batch_t *batch, void *data)
-{
-    sm_get_row_t *row = data;
-
-    return ngx_http_submission_own(batch, &row->id);
-}
-
-
-static ngx_int_t
-ngx_http_submission_own_history(ngx_http_submission_batch_t *batch, void *data)
-{
-    sm_history_row_t *row = data;
-
-    return ngx_http_submission_own(batch, &row->id);
-}
-
-
-static ngx_int_t
-ngx_http_submission_own_list(ngx_http_submission_batch_t *batch, void *data)
-{
-    sm_list_row_t *row = data;
-
-    if (row->target.data
-        && ngx_http_submission_own(batch, &row->target) != NGX_OK)
-    {
-        return NGX_ERROR;
-    }
-
-    if (row->after_id.data
-        && ngx_http_submission_own(batch, &row->after_id) != NGX_OK)
-    {
-        return NGX_ERROR;
-    }
-
-    return NGX_OK;
+    return 0;
 }
 
 
 static void
 ngx_http_submission_run_submit(ngx_http_submission_task_t *task)
 {
-    ngx_http_submission_batch_t  *batch = (ngx_http_submission_batch_t *) task;
-
     (void) sm_store_intents_submit(&task->manager->store, &task->call,
-                                   batch->rows, batch->n, batch->bytes);
+                                   ngx_http_submission_take_submit, task);
 }
 
 
@@ -444,8 +527,10 @@ ngx_http_submission_run_get(ngx_http_submission_task_t *task)
 {
     ngx_http_submission_batch_t  *batch = (ngx_http_submission_batch_t *) task;
 
-    (void) sm_store_intents_get(&task->manager->store, &task->call,
-                                batch->rows, batch->n);
+    if (ngx_http_submission_intake_rows(batch) == 0) {
+        (void) sm_store_intents_get(&task->manager->store, &task->call,
+                                    batch->rows, batch->n);
+    }
 }
 
 
@@ -454,8 +539,10 @@ ngx_http_submission_run_history(ngx_http_submission_task_t *task)
 {
     ngx_http_submission_batch_t  *batch = (ngx_http_submission_batch_t *) task;
 
-    (void) sm_store_intent_history(&task->manager->store, &task->call,
-                                   batch->rows, batch->n);
+    if (ngx_http_submission_intake_rows(batch) == 0) {
+        (void) sm_store_intent_history(&task->manager->store, &task->call,
+                                       batch->rows, batch->n);
+    }
 }
 
 
@@ -464,6 +551,8 @@ ngx_http_submission_run_list(ngx_http_submission_task_t *task)
 {
     ngx_http_submission_batch_t  *batch = (ngx_http_submission_batch_t *) task;
 
-    (void) sm_store_intents_list(&task->manager->store, &task->call,
-                                 batch->rows, batch->n);
+    if (ngx_http_submission_intake_rows(batch) == 0) {
+        (void) sm_store_intents_list(&task->manager->store, &task->call,
+                                     batch->rows, batch->n);
+    }
 }

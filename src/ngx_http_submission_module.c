@@ -430,11 +430,11 @@ ngx_http_submission_init_process(ngx_cycle_t *cycle)
             return NGX_ERROR;
         }
 
-        ngx_http_submission_intake_init(manager, cycle->log);
-
-        if (ngx_http_submission_health_init(manager, cycle) != NGX_OK) {
+        if (ngx_http_submission_intake_init(manager, cycle->log) != NGX_OK) {
             return NGX_ERROR;
         }
+
+        ngx_http_submission_health_init(manager, cycle);
     }
 
     return NGX_OK;

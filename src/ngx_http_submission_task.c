@@ -20,8 +20,9 @@ static void ngx_http_submission_task_handler(ngx_event_t *ev);
 static void ngx_http_submission_task_guard(ngx_event_t *ev);
 
 
-static ngx_uint_t   ngx_http_submission_ntasks;
-static ngx_event_t  ngx_http_submission_guard_event;
+static ngx_uint_t        ngx_http_submission_ntasks;
+static ngx_event_t       ngx_http_submission_guard_event;
+static ngx_connection_t  ngx_http_submission_guard_dummy;
 
 
 void *
@@ -68,6 +69,12 @@ ngx_http_submission_task_post(ngx_http_submission_task_t *task)
         ngx_http_submission_guard_event.handler =
                                                ngx_http_submission_task_guard;
         ngx_http_submission_guard_event.log = ngx_cycle->log;
+
+        /* debug lines of timers show a descriptor */
+
+        ngx_http_submission_guard_dummy.fd = (ngx_socket_t) -1;
+        ngx_http_submission_guard_event.data =
+                                             &ngx_http_submission_guard_dummy;
 
         ngx_add_timer(&ngx_http_submission_guard_event,
                       NGX_HTTP_SUBMISSION_GUARD);

@@ -36,7 +36,9 @@ CREATE TABLE IF NOT EXISTS submission_intents (
     PRIMARY KEY (lease_name, intent_id)
 );
 
--- the schedule: what still has an attempt to come, and what is in flight
+-- The schedule: what still has an attempt to come, and what is in flight.  An
+-- intent without an attempt is due since it came, and "modified" has it in that
+-- order; only retries are in "due".  Each index costs every submission.
 
 CREATE INDEX IF NOT EXISTS submission_intents_modified
     ON submission_intents (lease_name, last_modified_at, intent_id)
@@ -44,18 +46,15 @@ CREATE INDEX IF NOT EXISTS submission_intents_modified
 
 CREATE INDEX IF NOT EXISTS submission_intents_due
     ON submission_intents (lease_name, next_attempt_at, intent_id)
-    WHERE next_attempt_at IS NOT NULL;
+    WHERE next_attempt_at IS NOT NULL AND attempt_count > 0;
 
 CREATE INDEX IF NOT EXISTS submission_intents_inflight
     ON submission_intents (lease_name, inflight_epoch, intent_id)
     WHERE inflight_epoch IS NOT NULL;
 
--- the lists
+-- the list
 
-CREATE INDEX IF NOT EXISTS submission_intents_status
-    ON submission_intents (lease_name, status, created_at, intent_id);
-
-CREATE INDEX IF NOT EXISTS submission_intents_target
+CREATE INDEX IF NOT EXISTS submission_intents_list
     ON submission_intents (lease_name, submission_target, status, created_at,
                            intent_id);
 

@@ -1,7 +1,7 @@
 
 /*
  * What crosses to a store in one call: rows, their results, and the
- * documents that carry the rows into SQL.
+ * document that carries many ids into SQL.
  */
 
 #ifndef SM_BATCH_H
@@ -26,7 +26,7 @@ typedef enum {
 typedef struct {
     sm_str_t              id;
     const sm_contract_t  *contract;
-    sm_str_t              payload;      /* a slice of the batch's bytes */
+    sm_str_t              payload;
     char                  hash[SM_HASH_LEN];
 
     sm_submit_e           outcome;
@@ -67,14 +67,6 @@ typedef struct {
     unsigned              more;
 } sm_list_row_t;
 
-
-/*
- * {"contracts":[{...}],"rows":[{"id","contract","hash","offset","length"}]}:
- * a contract that many rows share is written once; offsets count from
- * "bytes", the payloads end to end.
- */
-int sm_batch_submit_doc(sm_arena_t *arena, const sm_submit_row_t *rows,
-    size_t n, const char *bytes, sm_str_t *doc);
 
 /* ["id", ...] */
 int sm_batch_ids_doc(sm_arena_t *arena, const sm_get_row_t *rows, size_t n,

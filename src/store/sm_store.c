@@ -159,13 +159,11 @@ sm_store_hash(sm_store_t *store, sm_call_t *call, sm_submit_row_t *rows,
 
 static int
 sm_store_submit_rows(const sm_store_ops_t *ops, sm_conn_t *conn,
-    sm_call_t *call, sm_submit_row_t *rows, size_t n, sm_str_t bytes)
+    sm_call_t *call, sm_submit_row_t *rows, size_t n)
 {
-    size_t  half;
+    size_t  i, half, len;
 
-    call->status = SM_STORE_OK;
-
-    if (ops->intents_submit(conn, call, rows, n, bytes) == 0) {
+    if (ops->intents_submit(conn, call, rows, n) == 0) {
         return 0;
     }
 
@@ -173,38 +171,48 @@ sm_store_submit_rows(const sm_store_ops_t *ops, sm_conn_t *conn,
         return -1;
     }
 
+    call->status = SM_STORE_OK;
+
     if (n == 1) {
-        call->status = SM_STORE_OK;
         rows[0].outcome = SM_SUBMIT_FAILED;
         return 0;
     }
 
     half = n / 2;
 
-    if (sm_store_submit_rows(ops, conn, call, rows, half, bytes) != 0) {
-        return -1;
+    for (i = 0; i < n; i += len) {
+        len = i ? n - half : half;
+
+        if (ops->begin_write(conn, call) != 0
+            || sm_store_submit_rows(ops, conn, call, rows + i, len) != 0)
+        {
+            return -1;
+        }
     }
 
-    return sm_store_submit_rows(ops, conn, call, rows + half, n - half, bytes);
+    return 0;
 }
 
 
 int
 sm_store_intents_submit(sm_store_t *store, sm_call_t *call,
-    sm_submit_row_t *rows, size_t n, sm_str_t bytes)
+    sm_store_take_pt take, void *data)
 {
-    sm_conn_t  *conn;
-
-    if (sm_store_hash(store, call, rows, n) != 0) {
-        return -1;
-    }
+    size_t            n;
+    sm_conn_t        *conn;
+    sm_submit_row_t  *rows;
 
     conn = sm_store_get_conn(store, call);
     if (conn == NULL) {
         return -1;
     }
 
-    (void) sm_store_submit_rows(store->ops, conn, call, rows, n, bytes);
+    if (store->ops->begin_write(conn, call) == 0
+        && take(data, call, &rows, &n) == 0
+        && sm_store_hash(store, call, rows, n) == 0)
+    {
+        (void) sm_store_submit_rows(store->ops, conn, call, rows, n);
+    }
 
     return sm_store_put_conn(store, call, conn);
 }

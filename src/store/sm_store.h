@@ -82,9 +82,13 @@ struct sm_store_ops_s {
     /* asks the store for an answer, and no more */
     int                  (*ping)(sm_conn_t *conn, sm_call_t *call);
 
+    /* waits until the store can be written to; intents_submit goes on */
+    int                  (*begin_write)(sm_conn_t *conn, sm_call_t *call);
+
+    /* commits, or leaves nothing behind */
     int                  (*intents_submit)(sm_conn_t *conn, sm_call_t *call,
-                              sm_submit_row_t *rows, size_t n,
-                              sm_str_t bytes);
+                              sm_submit_row_t *rows, size_t n);
+
     int                  (*intents_get)(sm_conn_t *conn, sm_call_t *call,
                               sm_get_row_t *rows, size_t n);
     int                  (*intent_history)(sm_conn_t *conn, sm_call_t *call,
@@ -92,6 +96,14 @@ struct sm_store_ops_s {
     int                  (*intents_list)(sm_conn_t *conn, sm_call_t *call,
                               sm_list_row_t *row);
 };
+
+
+/*
+ * Gives the rows of a batch: called when the store is ready for them, so that
+ * what arrives while others are writing goes along.
+ */
+typedef int (*sm_store_take_pt)(void *data, sm_call_t *call,
+    sm_submit_row_t **rows, size_t *n);
 
 
 struct sm_store_s {
@@ -121,7 +133,7 @@ int sm_store_ping(sm_store_t *store, sm_call_t *call);
  * When it fails, nothing is known of any row.
  */
 int sm_store_intents_submit(sm_store_t *store, sm_call_t *call,
-    sm_submit_row_t *rows, size_t n, sm_str_t bytes);
+    sm_store_take_pt take, void *data);
 
 int sm_store_intents_get(sm_store_t *store, sm_call_t *call,
     sm_get_row_t *rows, size_t n);

@@ -1,0 +1,104 @@
+
+/*
+ * The baseline of bench/intake: the same store and schema, one row and one
+ * commit at a time, for so many seconds.  Prints the rows per second.
+ */
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "sm_store.h"
+
+
+static double
+single_row_now(void)
+{
+    struct timespec  ts;
+
+    (void) clock_gettime(CLOCK_MONOTONIC, &ts);
+
+    return ts.tv_sec + ts.tv_nsec / 1e9;
+}
+
+
+static int
+single_row_take(void *data, sm_call_t *call, sm_submit_row_t **rows, size_t *n)
+{
+    (void) call;
+
+    *rows = data;
+    *n = 1;
+
+    return 0;
+}
+
+
+int
+main(int argc, char **argv)
+{
+    char                    id[64];
+    long                    n;
+    double                  start, now, seconds;
+    sm_call_t               call;
+    sm_store_t              store;
+    sm_contract_t           contract;
+    sm_store_conf_t         conf;
+    sm_submit_row_t         row;
+    volatile unsigned long  create;
+
+    if (argc != 3) {
+        fprintf(stderr, "usage: %s <database> <seconds>\n", argv[0]);
+        return 2;
+    }
+
+    create = 1;
+    seconds = atof(argv[2]);
+
+    memset(&conf, 0, sizeof(sm_store_conf_t));
+    conf.lease_name = sm_str_c("bench");
+    conf.path = argv[1];
+    conf.busy_timeout = 5000;
+    conf.create = &create;
+
+    sm_contract_init(&contract);
+    contract.target = sm_str_c("sms.realtime");
+    contract.gateway_type = SM_GATEWAY_SMS;
+    contract.gateway_url = sm_str_c("http://127.0.0.1:9090");
+    contract.policy = SM_POLICY_DEADLINE;
+    contract.max_acceptance_seconds = 30;
+
+    if (sm_store_init(&store, &sm_store_sqlite, &conf) != 0) {
+        return 1;
+    }
+
+    start = single_row_now();
+
+    for (n = 0; (now = single_row_now()) - start < seconds; n++) {
+
+        (void) snprintf(id, sizeof(id), "single-%ld", n);
+
+        memset(&call, 0, sizeof(sm_call_t));
+        memset(&row, 0, sizeof(sm_submit_row_t));
+
+        row.id = sm_str_c(id);
+        row.contract = &contract;
+        row.payload = sm_str_c("{\"to\":\"+15550100\","
+                               "\"message\":\"Your code is 123456\"}");
+
+        if (sm_store_intents_submit(&store, &call, single_row_take, &row) != 0
+            || row.outcome != SM_SUBMIT_CREATED)
+        {
+            fprintf(stderr, "%s\n", call.error);
+            return 1;
+        }
+
+        sm_arena_free(&call.arena);
+    }
+
+    printf("%.0f\n", n / (now - start));
+
+    sm_store_done(&store);
+
+    return 0;
+}

@@ -1,0 +1,212 @@
+# The bounded queue before the store.
+#
+# While the store is slow, requests wait; but not without end: what is beyond
+# the bound is told to come back, at once, and what waits is not forgotten.
+# Breaks when the bound is not kept, when a waiting request that goes away
+# leaves its place taken, or when the rest is never started.
+#
+# The write lock is held by another process, so that a batch stays in the store
+# as long as the test wants. A read that was answered shows that what was sent
+# before it has reached its place.
+
+use lib 't/lib';
+use Test::Nginx::Socket 'no_plan';
+use SubmissionTest;
+
+our $full = problem('store_unavailable', 'too many requests wait for the store');
+
+sub hold_write_lock {
+    my $db = fork_sqlite();
+    my $locked = store_file() . '.locked';
+
+    print $db "BEGIN IMMEDIATE;\n.shell touch $locked\n";
+    wait_for(sub { -e $locked }) or die "the write lock is not taken\n";
+
+    return $db;
+}
+
+sub release_write_lock {
+    my $db = shift;
+
+    print $db "COMMIT;\n";
+    close $db;
+}
+
+# sends an intent and does not wait for its answer
+
+sub send_intent {
+    my $id = shift;
+
+    my $body = (split /\n/, submit($id), 2)[1];
+    my $sock = http_open("POST /v1/intents HTTP/1.1\r\nHost: localhost\r\n"
+                         . 'Content-Length: ' . length($body) . "\r\n\r\n$body");
+
+    http('GET /v1/intents');
+
+    return $sock;
+}
+
+sub is_full {
+    my $answer = http(submit($_[0]));
+
+    is($answer->{code}, 503, "$_[0] is beyond the bound");
+    is($answer->{body}, $full, "$_[0] is told so");
+    is($answer->{headers}{'retry-after'}, 1, "$_[0] may come back soon");
+}
+
+run_tests();
+
+__DATA__
+
+=== TEST 1: one in the store, one waiting, and the next is refused
+--- manager
+        intake queue=1 batch=1;
+--- client eval
+sub {
+    my $lock = hold_write_lock();
+
+    my @socks = map { send_intent($_) } 'in the store', 'waiting';
+
+    is_full('third');
+    is_full('fourth');
+
+    is(http('GET /v1/intents')->{code}, 200, 'reads go on');
+    is(http(submit('a', 'nobody'))->{code}, 400, 'bad requests go on');
+    like(http('GET /readyz')->{body}, qr/ store=up$/, 'the instance is ready');
+
+    release_write_lock($lock);
+
+    is(http_read($_)->{code}, 200, 'answered') for @socks;
+
+    is(http(submit('third'))->{code}, 200, 'there is room again');
+    is(http('GET /v1/intents/fourth')->{code}, 404, 'a refused one is not stored');
+}
+
+
+
+=== TEST 2: the queue's places, not the batch's, are bounded
+--- manager
+        intake queue=5 batch=3;
+--- client eval
+sub {
+    my $lock = hold_write_lock();
+
+    my @socks = map { send_intent("id-$_") } 0 .. 5;
+
+    is_full('beyond');
+    release_write_lock($lock);
+
+    is(join(' ', map { http_read($_)->{json}{intentId} } @socks),
+       join(' ', map { "id-$_" } 0 .. 5), 'each has its own answer');
+}
+
+
+
+=== TEST 3: one that goes away leaves its place
+--- manager
+        intake queue=1 batch=1;
+--- client eval
+sub {
+    my $lock = hold_write_lock();
+
+    my $first = send_intent('first');
+    my $gone = send_intent('gone');
+
+    is_full('third');
+    close $gone;
+
+    # nginx sees that it went; then there is a place
+    my $fourth;
+    ok(wait_for(sub {
+        $fourth = send_intent('fourth');
+        http('GET /v1/intents');
+
+        my $in = '';
+        vec($in, fileno $fourth, 1) = 1;
+        return !select $in, undef, undef, 0.05;
+    }), 'another one waits in its place');
+
+    release_write_lock($lock);
+
+    is(http_read($first)->{code}, 200, 'first');
+    is(http_read($fourth)->{code}, 200, 'fourth');
+    is(http('GET /v1/intents/gone')->{code}, 404, 'what went away is not stored');
+}
+
+
+
+=== TEST 4: one that goes away while it is in the store
+--- manager
+        intake queue=4 batch=1;
+--- client eval
+sub {
+    my $lock = hold_write_lock();
+
+    my $gone = send_intent('gone');
+    my $next = send_intent('next');
+
+    close $gone;
+    http('GET /v1/intents');
+
+    release_write_lock($lock);
+
+    is(http_read($next)->{code}, 200, 'the next one is answered');
+    is(http('GET /v1/intents/gone')->{code}, 200, 'what was in the store is stored');
+}
+
+
+
+=== TEST 5: the write lock is held for longer than the store waits
+--- http_config
+    submission_manager main {
+        store sqlite data/submission.db busy_timeout=100ms;
+        intake queue=10 batch=1;
+
+        target sms.realtime {
+            gateway_type sms;
+            gateway_url http://127.0.0.1:1;
+            policy one_shot;
+        }
+    }
+--- client eval
+sub {
+    my $lock = hold_write_lock();
+
+    my @answers = map { http_read($_) } map { send_intent("id-$_") } 1 .. 3;
+
+    is(join(' ', map { $_->{code} } @answers), '503 503 503', 'not stored');
+    is($answers[0]{body}, problem('store_unavailable',
+                                  'the store did not complete the request'),
+       'and told so');
+    is($answers[0]{headers}{'retry-after'}, 5, 'with a time to come back');
+
+    release_write_lock($lock);
+
+    is(http(submit('id-1'))->{code}, 200, 'it goes on by itself');
+    is(http('GET /v1/intents/id-2')->{code}, 404, 'a 503 is not stored');
+
+    is(scalar(() = error_log() =~ /store_down/g), 1, 'one line in the log');
+}
+
+
+
+=== TEST 6: what waits when nginx is told to quit is answered
+--- manager
+        intake queue=10 batch=1;
+--- client eval
+sub {
+    my $lock = hold_write_lock();
+
+    my @socks = map { send_intent("id-$_") } 1 .. 5;
+
+    open my $in, '<', server_root() . '/logs/nginx.pid' or die "$!\n";
+    kill QUIT => <$in>;
+    wait_for(sub { error_log() =~ /gracefully shutting down/ })
+        or die "nginx does not shut down\n";
+
+    release_write_lock($lock);
+
+    is(join(' ', map { http_read($_)->{code} } @socks), '200 200 200 200 200',
+       'all of them');
+    is(sql('SELECT count(*) FROM submission_intents'), 5, 'and stored');
+}

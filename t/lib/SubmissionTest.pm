@@ -1,0 +1,532 @@
+package SubmissionTest;
+
+# What the suites share, on top of Test::Nginx::Socket. Each block gets
+#
+#   - a submission_manager "main" on the store that SUBMISSION_TEST_STORE names,
+#     with three targets; "--- manager" adds directives to it. A block that has
+#     a submission_manager in its own "--- http_config" gets none.
+#   - location /v1/ with the API, = /readyz and = /_dispatch, each unless the
+#     block's own "--- config" has that directive for "main"; "--- api" adds
+#     directives to /v1/
+#   - an empty store
+#   - a check, when nginx has quit, that it did so in time, and that the error
+#     log has no [alert], [crit] or [emerg]
+#
+# More sections:
+#
+#   --- refused: <message>
+#       nginx must not start, for exactly this reason. "{here}" stands for the
+#       file and line that has the comment "# here", likewise "{there}" and
+#       "{end}"; "{root}" for the server root; " in {here}" is added at the
+#       end if the message has none of them. "{any}" is any text.
+#   --- block
+#       all directives of submission_manager "main" but a target "t"; its
+#       closing brace has the comment "# end"
+#   --- bare
+#       nothing of the module but what the block has itself
+#   --- registry
+#       the contents of conf/targets.json
+#   --- client eval
+#       a sub to run against the server after the block's requests
+#
+# A block without requests asks for the list of intents.
+
+use strict;
+use warnings;
+
+use Exporter 'import';
+use File::Path qw(remove_tree);
+use IO::Socket::INET;
+use JSON::PP;
+use Test::Base::Filter;
+use Test::More ();
+use Test::Nginx::Socket;
+use Time::HiRes qw(sleep time);
+
+our @EXPORT = qw(
+    submit intent problem
+    http http_raw http_pipelined http_open http_read http_rest
+    wait_for error_log open_files sql store_file fork_sqlite
+);
+
+# "eval" of a section sees the names of the test file, and not those of the
+# filters; and a mistake in it is not a value
+
+{
+    no warnings 'redefine';
+
+    *Test::Base::Filter::eval = sub {
+        my ($filter, $text) = @_;
+
+        my @values = eval "package main; no strict; $text";
+        bail_out("cannot evaluate a section: $@\n$text") if $@;
+
+        return @values;
+    };
+}
+
+
+# the store, in this one place
+
+my $store = $ENV{SUBMISSION_TEST_STORE} || 'sqlite';
+
+$ENV{TEST_NGINX_STORE} = $store eq 'sqlite' ? 'sqlite data/submission.db'
+                                            : "odbc \"$store\"";
+
+sub store_file {
+    return server_root() . '/data/submission.db';
+}
+
+
+master_on();
+log_level('info');
+no_long_string();
+no_root_location();
+worker_connections(256);
+
+# nginx is listening when its first process exits: there is little to wait for
+
+$Test::Nginx::Util::TestNginxSleep = 0.004 unless $ENV{TEST_NGINX_SLEEP};
+
+my $manager = <<'EOC';
+    submission_manager main {
+        store        $TEST_NGINX_STORE;
+        thread_pool  submission;
+
+%s
+        target sms.realtime {
+            gateway_type       sms;
+            gateway_url        http://127.0.0.1:1;
+            policy             deadline 30s;
+            terminal_outcomes  invalid_request invalid_recipient;
+        }
+
+        target push.bulk {
+            gateway_type       push;
+            gateway_url        http://127.0.0.1:1;
+            policy             max_attempts 3;
+        }
+
+        target http.once {
+            gateway_type       http;
+            gateway_url        http://127.0.0.1:1/hook;
+            policy             one_shot;
+        }
+    }
+EOC
+
+my $manager_block = <<'EOC';
+    submission_manager main {
+%s
+        target t {
+            gateway_type  http;
+            gateway_url   http://127.0.0.1:1;
+            policy        one_shot;
+        }
+    } # end
+EOC
+
+my %location = (
+    submission_api => <<'EOC',
+        location /v1/ {
+            submission_api main;
+%s
+        }
+EOC
+    submission_readyz => <<'EOC',
+        location = /readyz {
+            submission_readyz main;
+        }
+EOC
+    submission_dispatch => <<'EOC',
+        location = /_dispatch {
+            internal;
+            submission_dispatch main;
+            proxy_pass $submission_gateway_url;
+        }
+EOC
+);
+
+
+sub value {
+    my ($block, $section) = @_;
+
+    my $value = $block->$section;
+
+    return defined $value ? $value : '';
+}
+
+
+add_block_preprocessor(sub {
+    my $block = shift;
+
+    my $http = value($block, 'http_config');
+    my $config = value($block, 'config');
+    my $bare = defined $block->bare;
+
+    if (defined $block->block) {
+        $http .= sprintf $manager_block, $block->block;
+
+    } elsif ($http !~ /\bsubmission_manager\b/ && !$bare) {
+        $http .= sprintf $manager, value($block, 'manager');
+    }
+
+    for my $directive (sort keys %location) {
+        next if $bare || $config =~ /\b$directive\s+main\b/;
+
+        (my $text = $location{$directive}) =~ s/%s\n/value($block, 'api')/e;
+        $config .= $text;
+    }
+
+    $block->set_value('main_config', "thread_pool submission threads=4;\n"
+                                     . value($block, 'main_config'));
+    $block->set_value('http_config', $http);
+    $block->set_value('config', $config);
+
+    if (defined $block->registry) {
+        my $files = $block->user_files || [];
+
+        $block->set_value('user_files',
+                          [@$files, [server_root() . '/conf/targets.json',
+                                     $block->registry]]);
+    }
+
+    if (defined $block->refused) {
+        $block->set_value('must_die', 1);
+        $block->set_value('suppress_stderr', 1);
+        $block->set_value('error_log', '[emerg]');
+
+    } elsif (!$bare && !defined $block->request && !defined $block->raw_request
+             && !defined $block->pipelined_requests)
+    {
+        $block->set_value('request', "GET /v1/intents\n");
+    }
+});
+
+
+sub slurp {
+    my $file = shift;
+
+    open my $in, '<', $file or return '';
+    local $/;
+    return scalar <$in>;
+}
+
+
+sub error_log {
+    return slurp(server_root() . '/logs/error.log');
+}
+
+
+# those that nginx has open and whose name has these words
+
+sub open_files {
+    my $words = shift;
+
+    my ($master) = slurp(server_root() . '/logs/nginx.pid') =~ /^(\d+)/;
+    my @processes = grep { slurp("$_/stat") =~ /\) \S $master / }
+                    glob '/proc/[0-9]*';
+
+    return grep { /\Q$words\E/ }
+           map { my $name = readlink; defined $name ? $name : () }
+           map { glob "$_/fd/*" } "/proc/$master", @processes;
+}
+
+
+# the file and line with a comment
+
+sub marked {
+    my $mark = shift;
+
+    for my $file (glob server_root() . '/conf/*') {
+        my $n = 0;
+
+        for my $line (split /\n/, slurp($file)) {
+            $n++;
+            return "$file:$n" if $line =~ /#.*\b$mark\b/;
+        }
+    }
+
+    return "nowhere (no line has \"# $mark\")";
+}
+
+
+sub check_refused {
+    my $block = shift;
+
+    my $root = server_root();
+    my $place = qr/\{(here|there|end|root)\}/;
+
+    (my $expected = $block->refused) =~ s/\s+\z//;
+
+    $expected .= ' in {here}' unless $expected =~ $place;
+    $expected =~ s/$place/$1 eq 'root' ? $root : marked($1)/eg;
+
+    my @emerg = map { /\[emerg\] \d+#\d+: (.*)/ ? $1 : () }
+                split /\n/, error_log();
+
+    if ($expected =~ /\{any\}/) {
+        $expected = join '.*', map { quotemeta } split /\{any\}/, $expected, -1;
+        Test::More::like(join("\n", @emerg), qr/^$expected\z/,
+                         $block->name . ' - the message');
+        return;
+    }
+
+    Test::More::is(join("\n", @emerg), $expected,
+                   $block->name . ' - the message');
+}
+
+
+# a zombie, where nobody reaps it, is not
+
+sub running {
+    my $pid = shift;
+
+    return kill(0 => $pid) && slurp("/proc/$pid/stat") !~ /\) Z /;
+}
+
+
+sub stop_nginx {
+    my $block = shift;
+
+    my $pid = slurp(server_root() . '/logs/nginx.pid');
+
+    return unless $pid =~ /^(\d+)/;
+    $pid = $1;
+
+    kill QUIT => $pid;
+
+    my $quit = wait_for(sub { !running($pid) }, 10 + timeout());
+
+    kill KILL => $pid unless $quit;
+
+    Test::More::ok($quit, $block->name . ' - nginx quits');
+}
+
+
+add_test_cleanup_handler(sub {
+    my $block = shift;
+
+    if (defined $block->refused) {
+        check_refused($block);
+
+    } else {
+
+        if (defined $block->client) {
+            ref $block->client eq 'CODE'
+                or bail_out($block->name . ' - client: ' . $block->client);
+
+            eval { $block->client->($block); 1 }
+                or Test::More::fail($block->name . " - client: $@");
+        }
+
+        stop_nginx($block);
+
+        my @bad = grep { /\[(?:alert|crit|emerg)\]/ }
+                  split /\n/, error_log();
+
+        Test::More::is(join("\n", @bad), '', $block->name . ' - quiet log');
+    }
+
+    remove_tree(glob server_root() . '/data*');
+});
+
+
+# requests and answers
+
+
+# a request for Test::Nginx; strings are bytes, the payload is JSON as it is
+
+sub submit {
+    my ($id, $target, $payload) = @_;
+
+    return sprintf "POST /v1/intents\n{\"intentId\":\"%s\","
+                   . "\"submissionTarget\":\"%s\"%s}",
+                   $id, $target || 'sms.realtime',
+                   defined $payload ? ",\"payload\":$payload" : '';
+}
+
+
+# what a pending intent looks like
+
+my $time = qr/"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z"/;
+
+sub intent {
+    my ($id, $target) = @_;
+
+    my $start = sprintf '{"intentId":"%s","submissionTarget":"%s","createdAt":',
+                        $id, $target || 'sms.realtime';
+
+    return qr/^\Q$start\E($time),"status":"pending","attemptCount":0,"nextAttemptAt":\1\}\n\z/;
+}
+
+
+# an error; the details are JSON as it is
+
+sub problem {
+    my ($code, $message, $details) = @_;
+
+    $message =~ s/(["\\])/\\$1/g;
+
+    return sprintf "{\"error\":{\"code\":\"%s\",\"message\":\"%s\","
+                   . "\"details\":{%s}}}\n",
+                   $code, $message, defined $details ? $details : '';
+}
+
+
+# for "--- client"
+
+
+# until the condition holds; false if it does not within the time
+
+sub wait_for {
+    my ($condition, $seconds) = @_;
+
+    my $deadline = time + ($seconds || 5 + timeout());
+
+    until ($condition->()) {
+        return 0 if time > $deadline;
+        sleep 0.01;
+    }
+
+    return 1;
+}
+
+
+sub http_open {
+    my ($raw, $port) = @_;
+
+    my $sock = IO::Socket::INET->new(PeerAddr => '127.0.0.1',
+                                     PeerPort => $port || server_port())
+        or die "cannot connect: $!\n";
+
+    local $SIG{PIPE} = 'IGNORE';
+
+    $sock->autoflush(1);
+    print $sock $raw;
+
+    return $sock;
+}
+
+
+# the next answer on a connection
+
+sub http_read {
+    my $sock = shift;
+
+    my %answer = (headers => {}, body => '');
+
+    local $SIG{ALRM} = sub { die "no answer in time\n" };
+    alarm 20 + timeout();
+
+    my $line = <$sock>;
+    defined $line or die "closed without an answer\n";
+
+    $line =~ m{^HTTP/1\.1 (\d+)} or die "not an answer: $line\n";
+    $answer{code} = $1;
+
+    while (defined($line = <$sock>) && $line =~ /^([^:]+):\s*(.*?)\r\n/) {
+        $answer{headers}{lc $1} = $2;
+    }
+
+    if ($answer{headers}{'content-length'}) {
+        read $sock, $answer{body}, $answer{headers}{'content-length'};
+    }
+
+    alarm 0;
+
+    $answer{json} = eval { JSON::PP->new->utf8->decode($answer{body}) };
+
+    return \%answer;
+}
+
+
+# all that comes until the connection is closed
+
+sub http_rest {
+    my $sock = shift;
+
+    local $SIG{ALRM} = sub { die "not closed in time\n" };
+    alarm 20 + timeout();
+
+    my $text = join '', <$sock>;
+
+    alarm 0;
+
+    return $text;
+}
+
+
+sub raw {
+    my ($request, @headers) = @_;
+
+    my ($line, $body) = split /\n/, $request, 2;
+
+    push @headers, 'Host: localhost';
+    push @headers, 'Content-Length: ' . length $body
+        if defined $body && length $body && "@headers" !~ /Content-Length/i;
+
+    return join "\r\n", "$line HTTP/1.1", @headers, '',
+                defined $body ? $body : '';
+}
+
+
+sub http_raw {
+    return http_read(http_open(@_));
+}
+
+
+# a request as Test::Nginx writes them, on a connection of its own
+
+sub http {
+    return http_raw(raw(@_, 'Connection: close'));
+}
+
+
+# many on one connection, sent without waiting
+
+sub http_pipelined {
+    my @requests = @_;
+
+    my @answers;
+    my $sock = http_open('');
+
+    # a part at a time: both sides would block, once all buffers are full
+
+    while (my @part = splice @requests, 0, 100) {
+        print $sock join '', map { raw($_) } @part;
+        push @answers, map { http_read($sock) } @part;
+    }
+
+    return @answers;
+}
+
+
+# of the embedded store: a query, and a process to write SQL to
+
+sub sql {
+    my $query = shift;
+
+    open my $out, '-|', 'sqlite3', '-cmd', '.timeout 5000', store_file(),
+         $query
+        or die "sqlite3: $!\n";
+
+    my @lines = <$out>;
+
+    close $out or die "sqlite3 failed\n";
+    chomp @lines;
+
+    return join "\n", @lines;
+}
+
+
+sub fork_sqlite {
+    open my $in, '|-', 'sqlite3', store_file() or die "sqlite3: $!\n";
+
+    $in->autoflush(1);
+
+    return $in;
+}
+
+
+1;

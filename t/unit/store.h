@@ -1,0 +1,348 @@
+#ifndef STORE_H
+#define STORE_H
+
+/*
+ * A store on a database of its own, in a directory that goes away with it,
+ * and SQL beside the store, on connections of its own, to arrange and to look
+ * at what the store must not be asked about.
+ */
+
+#include <dirent.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <sqlite3.h>
+
+#include "sm_store.h"
+#include "tap.h"
+
+
+typedef struct {
+    char            dir[96];
+    char            path[128];
+    unsigned long   create;
+    sm_store_t      store;
+    sm_call_t       call;
+} fixture_t;
+
+
+static const sm_contract_t  sms = {
+    .target = sm_str("sms"), .gateway_type = SM_GATEWAY_SMS,
+    .gateway_url = sm_str("http://sms"), .policy = SM_POLICY_DEADLINE,
+    .max_acceptance_seconds = 30,
+    .terminal_outcomes = sm_str("invalid_request invalid_message"),
+    .retry_delay = 5000, .retry_backoff = 100
+};
+
+static const sm_contract_t  push = {
+    .target = sm_str("push"), .gateway_type = SM_GATEWAY_PUSH,
+    .gateway_url = sm_str("http://push"), .policy = SM_POLICY_MAX_ATTEMPTS,
+    .max_attempts = 3, .terminal_outcomes = sm_str(""), .retry_delay = 1000,
+    .retry_max = 60000, .retry_backoff = 250, .retry_jitter = 20
+};
+
+
+/* a step that the test itself cannot do without */
+
+#define must(cond)                                                            \
+    do {                                                                      \
+        if (!(cond)) {                                                        \
+            printf("Bail out! %s, %s line %d\n", #cond, __FILE__, __LINE__);  \
+            exit(1);                                                          \
+        }                                                                     \
+    } while (0)
+
+
+static inline void
+store_open(fixture_t *f, const char *lease_name, int64_t busy_timeout)
+{
+    sm_store_conf_t  conf = {
+        .lease_name = sm_str_c(lease_name), .path = f->path,
+        .busy_timeout = busy_timeout, .create = &f->create
+    };
+
+    memset(&f->call, 0, sizeof(sm_call_t));
+
+    must(sm_store_init(&f->store, &sm_store_sqlite, &conf) == 0);
+}
+
+
+static inline void
+store_close(fixture_t *f)
+{
+    sm_store_done(&f->store);
+    sm_arena_free(&f->call.arena);
+}
+
+
+static inline void
+fixture_dir(fixture_t *f)
+{
+    const char  *tmp = getenv("TMPDIR");
+
+    (void) snprintf(f->dir, sizeof(f->dir), "%s/submission.XXXXXX",
+                    tmp ? tmp : "/tmp");
+    must(mkdtemp(f->dir) != NULL);
+
+    (void) snprintf(f->path, sizeof(f->path), "%s/a.db", f->dir);
+    f->create = 1;
+}
+
+
+static inline void
+fixture_open(fixture_t *f)
+{
+    fixture_dir(f);
+    store_open(f, "main", 10000);
+}
+
+
+static inline void
+fixture_remove(fixture_t *f)
+{
+    char            path[512];
+    DIR            *dir;
+    struct dirent  *e;
+
+    must((dir = opendir(f->dir)) != NULL);
+
+    while ((e = readdir(dir)) != NULL) {
+        if (e->d_name[0] != '.') {
+            (void) snprintf(path, sizeof(path), "%s/%s", f->dir, e->d_name);
+            must(unlink(path) == 0);
+        }
+    }
+
+    (void) closedir(dir);
+    must(rmdir(f->dir) == 0);
+}
+
+
+static inline void
+fixture_done(fixture_t *f)
+{
+    store_close(f);
+    fixture_remove(f);
+}
+
+
+/* what a call returned is gone with the next call */
+
+static inline sm_call_t *
+new_call(fixture_t *f)
+{
+    sm_arena_free(&f->call.arena);
+    memset(&f->call, 0, sizeof(sm_call_t));
+
+    return &f->call;
+}
+
+
+static inline void
+row_bytes(sm_submit_row_t *row, const char *id, const sm_contract_t *contract,
+    const void *payload, size_t len)
+{
+    memset(row, 0, sizeof(sm_submit_row_t));
+
+    row->id = sm_str_c(id);
+    row->contract = contract;
+    row->payload.data = payload;
+    row->payload.len = len;
+}
+
+
+static inline void
+row(sm_submit_row_t *r, const char *id, const sm_contract_t *contract,
+    const char *payload)
+{
+    row_bytes(r, id, contract, payload, strlen(payload));
+}
+
+
+typedef struct {
+    sm_submit_row_t  *rows;
+    size_t            n;
+} batch_t;
+
+
+static inline int
+batch_take(void *data, sm_submit_row_t **rows, size_t *n)
+{
+    batch_t  *batch = data;
+
+    *rows = batch->rows;
+    *n = batch->n;
+
+    return 0;
+}
+
+
+/* each payload in memory of exactly its size, which is gone afterwards */
+
+static inline int
+submit(fixture_t *f, sm_submit_row_t *rows, size_t n)
+{
+    int      rc;
+    char    *p;
+    size_t   i;
+    batch_t  batch = { rows, n };
+
+    for (i = 0; i < n; i++) {
+        p = malloc(rows[i].payload.len);
+
+        if (rows[i].payload.len) {
+            memcpy(p, rows[i].payload.data, rows[i].payload.len);
+        }
+
+        rows[i].payload.data = p;
+    }
+
+    rc = sm_store_intents_submit(&f->store, new_call(f), batch_take, &batch);
+
+    for (i = 0; i < n; i++) {
+        free((void *) rows[i].payload.data);
+        rows[i].payload.data = NULL;
+    }
+
+    return rc;
+}
+
+
+static inline int
+submit_one(fixture_t *f, sm_submit_row_t *r, const char *id,
+    const char *payload)
+{
+    row(r, id, &sms, payload);
+
+    return submit(f, r, 1);
+}
+
+
+/* submits one, and gives its outcome, or -1 */
+
+static inline int
+outcome(fixture_t *f, const char *id, const sm_contract_t *contract,
+    const char *payload)
+{
+    sm_submit_row_t  r;
+
+    row(&r, id, contract, payload);
+
+    return submit(f, &r, 1) == 0 ? (int) r.outcome : -1;
+}
+
+
+static inline sqlite3 *
+sql_open(fixture_t *f)
+{
+    sqlite3  *db;
+
+    must(sqlite3_open_v2(f->path, &db, SQLITE_OPEN_READWRITE, NULL)
+         == SQLITE_OK);
+    (void) sqlite3_busy_timeout(db, 10000);
+
+    return db;
+}
+
+
+static inline void
+sql_run(sqlite3 *db, const char *text)
+{
+    if (sqlite3_exec(db, text, NULL, NULL, NULL) != SQLITE_OK) {
+        diag("%s: %s", text, sqlite3_errmsg(db));
+        must(!"SQL failed");
+    }
+}
+
+
+__attribute__((format(printf, 2, 3)))
+static inline void
+sql(fixture_t *f, const char *fmt, ...)
+{
+    char      text[4096];
+    sqlite3  *db;
+    va_list   args;
+
+    va_start(args, fmt);
+    (void) vsnprintf(text, sizeof(text), fmt, args);
+    va_end(args);
+
+    db = sql_open(f);
+    sql_run(db, text);
+
+    must(sqlite3_close(db) == SQLITE_OK);
+}
+
+
+/* the first column of the first row, until the next call; NULL: no row */
+
+__attribute__((format(printf, 2, 3)))
+static inline const char *
+sql_text(fixture_t *f, const char *fmt, ...)
+{
+    static char  result[4096];
+
+    char           text[4096];
+    sqlite3       *db;
+    va_list        args;
+    const char    *value;
+    sqlite3_stmt  *stmt;
+
+    va_start(args, fmt);
+    (void) vsnprintf(text, sizeof(text), fmt, args);
+    va_end(args);
+
+    db = sql_open(f);
+    must(sqlite3_prepare_v2(db, text, -1, &stmt, NULL) == SQLITE_OK);
+
+    value = NULL;
+
+    if (sqlite3_step(stmt) == SQLITE_ROW) {
+        value = (const char *) sqlite3_column_text(stmt, 0);
+        (void) snprintf(result, sizeof(result), "%s", value ? value : "NULL");
+    }
+
+    (void) sqlite3_finalize(stmt);
+    must(sqlite3_close(db) == SQLITE_OK);
+
+    return value ? result : NULL;
+}
+
+
+#define sql_int(...)  atoll(sql_text(__VA_ARGS__))
+
+
+static sqlite3  *store_db_latest;
+
+
+static inline int
+store_db_remember(sqlite3 *db, char **error, const void *api)
+{
+    (void) error;
+    (void) api;
+
+    store_db_latest = db;
+
+    return SQLITE_OK;
+}
+
+
+/* makes a fresh store connect, and gives the connection that it will use */
+
+static inline sqlite3 *
+store_db(fixture_t *f)
+{
+    must(sqlite3_auto_extension((void (*)(void)) store_db_remember)
+         == SQLITE_OK);
+
+    must(sm_store_ping(&f->store, new_call(f)) == 0);
+
+    must(sqlite3_cancel_auto_extension((void (*)(void)) store_db_remember)
+         == 1);
+
+    return store_db_latest;
+}
+
+
+#endif /* STORE_H */

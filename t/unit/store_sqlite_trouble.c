@@ -1,0 +1,630 @@
+
+/*
+ * The embedded store when its file is in trouble: absent, moved, locked,
+ * read-only, of another version, on a full disk.  A success that is not on
+ * disk under the configured name is an acknowledged intent lost, so each must
+ * be a failure, of the right class, within its time; and each must be over
+ * when the trouble is, without anybody's help.  Broken by: using a connection
+ * that saw an error, trusting a descriptor whose file has moved, making an
+ * empty database where there was a full one.
+ */
+
+#define _GNU_SOURCE
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pwd.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "store.h"
+
+
+static char  away[160];
+
+
+static int64_t
+now_ms(void)
+{
+    struct timespec  ts;
+
+    (void) clock_gettime(CLOCK_MONOTONIC, &ts);
+
+    return (int64_t) ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+}
+
+
+static void
+move_away(const char *path)
+{
+    (void) snprintf(away, sizeof(away), "%s.away", path);
+    must(rename(path, away) == 0);
+}
+
+
+static void
+move_back(const char *path)
+{
+    must(rename(away, path) == 0);
+}
+
+
+static void
+write_file(fixture_t *f, const char *text)
+{
+    FILE  *file;
+
+    must((file = fopen(f->path, "w")) != NULL);
+    must(fputs(text, file) >= 0);
+    must(fclose(file) == 0);
+}
+
+
+static int
+ping(fixture_t *f)
+{
+    return sm_store_ping(&f->store, new_call(f));
+}
+
+
+static int
+created(fixture_t *f, const char *id)
+{
+    return outcome(f, id, &sms, id) == SM_SUBMIT_CREATED;
+}
+
+
+static int
+same(fixture_t *f, const char *id)
+{
+    return outcome(f, id, &sms, id) == SM_SUBMIT_SAME;
+}
+
+
+static void
+fails(fixture_t *f, sm_store_class_e status, const char *error,
+    const char *name)
+{
+    sm_submit_row_t  r;
+
+    is_int(submit_one(f, &r, "x", "x"), -1, "%s: a submission fails", name);
+    is_int(f->call.status, status, "of the right class");
+    ok(strstr(f->call.error, error) != NULL, "and says: %s", f->call.error);
+    ok(strncmp(f->call.error, f->path, strlen(f->path)) == 0, "and where");
+}
+
+
+static void
+test_missing(void)
+{
+    fixture_t  f;
+
+    fixture_open(&f);
+    f.create = 0;
+
+    fails(&f, SM_STORE_PERMANENT, "unable to open database file",
+          "no database, and none may be made");
+    is_int(access(f.path, F_OK), -1, "none was made");
+
+    f.create = 1;
+    ok(created(&f, "a"), "one is made when it may be");
+    is_int(f.create, 0, "once");
+
+    store_close(&f);
+    move_away(f.path);
+    store_open(&f, "main", 1000);
+
+    fails(&f, SM_STORE_PERMANENT, "unable to open database file",
+          "the database is gone");
+
+    move_back(f.path);
+    ok(same(&f, "a"), "and back, with what was in it");
+
+    fixture_done(&f);
+}
+
+
+static void
+test_no_directory(void)
+{
+    fixture_t  f;
+
+    fixture_dir(&f);
+    (void) strcat(f.path, "/none/a.db");
+    store_open(&f, "main", 1000);
+
+    fails(&f, SM_STORE_PERMANENT, "(2: No such file or directory)",
+          "no directory");
+    is_int(f.create, 1, "the database may still be made");
+
+    fixture_done(&f);
+}
+
+
+static void
+test_schema(void)
+{
+    fixture_t  f;
+
+    fixture_open(&f);
+    write_file(&f, "");
+    f.create = 0;
+
+    fails(&f, SM_STORE_SCHEMA, "the database is empty", "an empty file");
+
+    f.create = 1;
+    ok(created(&f, "a"), "it is filled when it may be");
+
+    store_close(&f);
+    sql(&f, "UPDATE submission_schema SET version = 2");
+    store_open(&f, "main", 1000);
+
+    f.create = 1;
+    fails(&f, SM_STORE_SCHEMA, "schema version is 2, 1 was expected",
+          "a later schema");
+    is_int(sql_int(&f, "SELECT version FROM submission_schema"), 2,
+           "it is left alone");
+
+    sql(&f, "UPDATE submission_schema SET version = 1");
+    ok(same(&f, "a"), "and good again when it is ours");
+
+    fixture_done(&f);
+
+    fixture_open(&f);
+    write_file(&f, "This is a letter, and not a database. It must be kept.");
+    fails(&f, SM_STORE_PERMANENT, "file is not a database", "another file");
+
+    must(unlink(f.path) == 0);
+    ok(created(&f, "a"), "the store works when it is out of the way");
+
+    fixture_done(&f);
+}
+
+
+/*
+ * The connection is open, and for SQLite all is well: the file is there, it
+ * only has another name.
+ */
+
+static void
+test_moved(void)
+{
+    sm_get_row_t  g = { .id = sm_str("a") };
+    fixture_t     f;
+
+    fixture_open(&f);
+    ok(created(&f, "a"), "an intent");
+
+    move_away(f.path);
+
+    fails(&f, SM_STORE_PERMANENT, "unable to open database file",
+          "the file was moved");
+    is_int(sm_store_intents_get(&f.store, new_call(&f), &g, 1), -1,
+           "it is not read either");
+    is_int(ping(&f), -1, "nor does it answer");
+
+    move_back(f.path);
+
+    ok(same(&f, "a"), "moved back, the first is there");
+    ok(created(&f, "x"), "and the one that failed is not");
+
+    move_away(f.dir);
+    fails(&f, SM_STORE_PERMANENT, "unable to open database file",
+          "the directory was moved");
+    move_back(f.dir);
+    ok(same(&f, "x"), "moved back, all is there");
+
+    must(unlink(f.path) == 0);
+    fails(&f, SM_STORE_PERMANENT, "unable to open database file",
+          "the file was removed");
+    is_int(access(f.path, F_OK), -1, "no empty one takes its place");
+
+    fixture_done(&f);
+}
+
+
+/* a connection's file may lose its name in the middle of its work */
+
+static int
+move_on_commit(void *data)
+{
+    move_away(data);
+
+    return 0;
+}
+
+
+static void
+test_moved_in_commit(void)
+{
+    sqlite3    *db;
+    fixture_t   f;
+
+    fixture_open(&f);
+    db = store_db(&f);
+    ok(created(&f, "a"), "an intent");
+
+    (void) sqlite3_commit_hook(db, move_on_commit, f.path);
+
+    fails(&f, SM_STORE_PERMANENT, "was moved, removed or made read-only during "
+          "a commit", "moved in a commit");
+    ok(f.store.idle == NULL, "the connection is not used again");
+
+    move_back(f.path);
+    ok(same(&f, "a"), "moved back, it works");
+
+    fixture_done(&f);
+}
+
+
+/* files change places: what is there under the name is what counts */
+
+static void
+test_replaced(void)
+{
+    char       path[2][160];
+    size_t     i;
+    fixture_t  f, g;
+
+    static const char *const  suffix[] = { "-wal", "-shm" };
+
+    fixture_open(&f);
+    ok(created(&f, "a"), "an intent");
+
+    fixture_open(&g);
+    ok(created(&g, "b"), "an intent in another database");
+    store_close(&g);
+
+    move_away(f.path);
+    must(unlink(away) == 0);
+
+    for (i = 0; i < 2; i++) {
+        (void) snprintf(path[i], sizeof(path[i]), "%s%s", f.path, suffix[i]);
+        must(unlink(path[i]) == 0);
+    }
+
+    must(rename(g.path, f.path) == 0);
+
+    ok(same(&f, "b"), "another database in its place is used");
+    ok(created(&f, "a"), "and the old one is not");
+
+    fixture_remove(&g);
+    fixture_done(&f);
+}
+
+
+static void
+test_locked(void)
+{
+    sqlite3       *db;
+    int64_t        start, took;
+    fixture_t      f;
+    sm_get_row_t   g = { .id = sm_str("a") };
+
+    fixture_open(&f);
+    ok(created(&f, "a"), "an intent");
+    store_close(&f);
+    store_open(&f, "main", 200);
+
+    db = sql_open(&f);
+    sql_run(db, "BEGIN IMMEDIATE");
+
+    start = now_ms();
+    fails(&f, SM_STORE_TRANSIENT, "database is locked", "another writes");
+    took = now_ms() - start;
+    ok(took >= 200 && took < 5000, "after the time-out: %" PRId64 " ms", took);
+
+    is_int(sm_store_intents_get(&f.store, new_call(&f), &g, 1), 0,
+           "reading goes on");
+    ok(g.found, "and finds what is there");
+    is_int(ping(&f), 0, "so does the ping");
+
+    sql_run(db, "COMMIT");
+    ok(created(&f, "x"), "writing goes on when the lock is gone");
+
+    store_close(&f);
+
+    /* nobody else may even read: opening must wait, and give up */
+
+    sql_run(db, "PRAGMA locking_mode = EXCLUSIVE");
+    sql_run(db, "BEGIN EXCLUSIVE");
+    store_open(&f, "main", 200);
+
+    start = now_ms();
+    fails(&f, SM_STORE_TRANSIENT, "database is locked", "another has it alone");
+    took = now_ms() - start;
+    ok(took >= 200 && took < 5000, "after the time-out: %" PRId64 " ms", took);
+
+    must(sqlite3_close(db) == SQLITE_OK);
+    ok(same(&f, "x"), "and works when that one is gone");
+
+    fixture_done(&f);
+}
+
+
+/* what a child process saw, where its parent can look at it */
+
+typedef struct {
+    int   first;
+    int   denied[3];
+    int   status;
+    int   again;
+    char  error[384];
+} seen_t;
+
+
+#define SKIPPED  77
+
+
+/* its exit code, or -1; "seen" is shared with it */
+
+static int
+in_child(void (*run)(fixture_t *f, seen_t *seen), fixture_t *f, seen_t **seen)
+{
+    int    status;
+    pid_t  pid;
+
+    *seen = mmap(NULL, sizeof(seen_t), PROT_READ|PROT_WRITE,
+                 MAP_ANONYMOUS|MAP_SHARED, -1, 0);
+    must(*seen != MAP_FAILED);
+
+    memset(*seen, 0xff, sizeof(seen_t));
+
+    (void) fflush(stdout);
+    must((pid = fork()) >= 0);
+
+    if (pid == 0) {
+        run(f, *seen);
+        _exit(0);
+    }
+
+    must(waitpid(pid, &status, 0) == pid);
+
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+
+/* root may write to what is read-only: this is for somebody else */
+
+static void
+as_nobody(fixture_t *f, seen_t *seen)
+{
+    int              i;
+    sm_submit_row_t  r;
+    struct passwd   *pw;
+
+    if (getuid() == 0) {
+        must((pw = getpwnam("nobody")) != NULL);
+        must(setgid(pw->pw_gid) == 0 && setuid(pw->pw_uid) == 0);
+    }
+
+    store_open(f, "main", 1000);
+
+    seen->first = created(f, "a");
+    must(chmod(f->path, 0444) == 0);
+
+    /* by the connection that was open, then by new ones */
+
+    for (i = 0; i < 3; i++) {
+        seen->denied[i] = submit_one(f, &r, "b", "b");
+        seen->status = f->call.status;
+        (void) snprintf(seen->error, sizeof(seen->error), "%s", f->call.error);
+    }
+
+    must(chmod(f->path, 0644) == 0);
+    seen->again = created(f, "b") && same(f, "a");
+
+    store_close(f);
+}
+
+
+static void
+test_read_only(void)
+{
+    seen_t         *seen;
+    fixture_t       f;
+    struct passwd  *pw;
+
+    fixture_dir(&f);
+
+    if (getuid() == 0) {
+        must((pw = getpwnam("nobody")) != NULL);
+        must(chown(f.dir, pw->pw_uid, pw->pw_gid) == 0);
+    }
+
+    if (is_int(in_child(as_nobody, &f, &seen), 0, "a process that is not root"))
+    {
+        is_int(seen->first, 1, "can write");
+        is_int(seen->denied[0], -1, "not when the file is made read-only");
+        is_int(seen->denied[1], -1, "nor a second time");
+        is_int(seen->denied[2], -1, "nor a third");
+        is_int(seen->status, SM_STORE_PERMANENT, "it will not pass by itself");
+        ok(strstr(seen->error, "the file is read-only") != NULL, "%s",
+           seen->error);
+        is_int(seen->again, 1, "but when the file may be written to again");
+    }
+
+    fixture_remove(&f);
+}
+
+
+/* a megabyte does not fit, a few bytes would */
+
+static void
+full(fixture_t *f, seen_t *seen, void (*fill)(fixture_t *),
+    void (*empty)(fixture_t *))
+{
+    int              i;
+    char            *huge;
+    sm_submit_row_t  r;
+
+    huge = malloc(1000001);
+    memset(huge, 'x', 1000000);
+    huge[1000000] = '\0';
+
+    seen->first = created(f, "a");
+
+    fill(f);
+
+    for (i = 0; i < 3; i++) {
+        seen->denied[i] = submit_one(f, &r, "b", huge);
+        seen->status = f->call.status;
+        (void) snprintf(seen->error, sizeof(seen->error), "%s", f->call.error);
+    }
+
+    empty(f);
+
+    seen->again = same(f, "a") && created(f, "b")
+                  && outcome(f, "huge", &sms, huge) == SM_SUBMIT_CREATED
+                  && outcome(f, "huge", &sms, huge) == SM_SUBMIT_SAME
+                  && strcmp(sql_text(f, "PRAGMA integrity_check"), "ok") == 0;
+
+    free(huge);
+}
+
+
+static void
+full_is(const seen_t *seen, const char *error)
+{
+    is_int(seen->first, 1, "an intent");
+    is_int(seen->denied[0], -1, "not when there is no room");
+    is_int(seen->denied[1], -1, "nor a second time");
+    is_int(seen->denied[2], -1, "nor a third");
+    is_int(seen->status, SM_STORE_PERMANENT, "it will not pass by itself");
+    ok(strstr(seen->error, error) != NULL, "%s", seen->error);
+    is_int(seen->again, 1, "but when there is room again, and all is there");
+}
+
+
+static struct rlimit  unlimited;
+
+
+static void
+limit_file(fixture_t *f)
+{
+    struct rlimit  limit;
+
+    (void) f;
+
+    must(getrlimit(RLIMIT_FSIZE, &unlimited) == 0);
+
+    limit = unlimited;
+    limit.rlim_cur = 300000;
+    must(setrlimit(RLIMIT_FSIZE, &limit) == 0);
+}
+
+
+static void
+unlimit_file(fixture_t *f)
+{
+    (void) f;
+
+    must(setrlimit(RLIMIT_FSIZE, &unlimited) == 0);
+}
+
+
+static void
+test_file_limit(void)
+{
+    seen_t     seen;
+    fixture_t  f;
+
+    (void) signal(SIGXFSZ, SIG_IGN);
+
+    fixture_open(&f);
+    full(&f, &seen, limit_file, unlimit_file);
+    full_is(&seen, "disk I/O error");
+    fixture_done(&f);
+}
+
+
+/* a disk of its own, in a mount namespace of its own, to be filled up */
+
+static void
+fill_disk(fixture_t *f)
+{
+    int      fd;
+    char     path[160], block[4096] = "";
+    ssize_t  n;
+
+    (void) snprintf(path, sizeof(path), "%s/ballast", f->dir);
+    must((fd = open(path, O_CREAT|O_WRONLY, 0600)) != -1);
+
+    do {
+        n = write(fd, block, sizeof(block));
+    } while (n > 0);
+
+    must(n == -1 && errno == ENOSPC);
+    must(close(fd) == 0);
+}
+
+
+static void
+empty_disk(fixture_t *f)
+{
+    char  path[160];
+
+    (void) snprintf(path, sizeof(path), "%s/ballast", f->dir);
+    must(unlink(path) == 0);
+}
+
+
+static void
+on_small_disk(fixture_t *f, seen_t *seen)
+{
+    if (unshare(CLONE_NEWNS) != 0
+        || mount("none", "/", "none", MS_REC|MS_PRIVATE, NULL) != 0
+        || mount("none", f->dir, "tmpfs", 0, "size=8m") != 0)
+    {
+        _exit(SKIPPED);
+    }
+
+    store_open(f, "main", 1000);
+    full(f, seen, fill_disk, empty_disk);
+    store_close(f);
+}
+
+
+static void
+test_disk_full(void)
+{
+    int         code;
+    seen_t     *seen;
+    fixture_t   f;
+
+    fixture_dir(&f);
+
+    code = in_child(on_small_disk, &f, &seen);
+
+    if (code == SKIPPED) {
+        ok(1, "a full disk # SKIP no right to mount one");
+
+    } else if (is_int(code, 0, "a process with a small disk")) {
+        full_is(seen, "database or disk is full");
+    }
+
+    fixture_remove(&f);
+}
+
+
+int
+main(void)
+{
+    test_missing();
+    test_no_directory();
+    test_schema();
+    test_moved();
+    test_moved_in_commit();
+    test_replaced();
+    test_locked();
+    test_read_only();
+    test_file_limit();
+    test_disk_full();
+
+    return done_testing();
+}
