@@ -47,7 +47,7 @@ typedef struct {
 
     ngx_atomic_t                     store;        /* .._STORE_* */
     ngx_atomic_t                     store_code;   /* of the last error */
-    ngx_atomic_t                     answered;     /* the last good answer */
+    ngx_atomic_t                     answered;     /* the last commit */
     ngx_atomic_t                     probed;       /* the last probe begun */
 
     size_t                           holder_id_len;
@@ -165,6 +165,7 @@ struct ngx_http_submission_task_s {
     ngx_thread_task_t                thread;
     ngx_http_submission_manager_t   *manager;
     const char                      *op;
+    ngx_uint_t                       writes;       /* it ends in a commit */
     sm_call_t                        call;
 
     void                           (*run)(ngx_http_submission_task_t *task);
@@ -172,7 +173,10 @@ struct ngx_http_submission_task_s {
 };
 
 
-/* takes a request with its whole body in memory; returns as handlers do */
+/*
+ * Takes a request with its whole body, which is there only until it returns:
+ * NGX_AGAIN, or what the request is to be finalized with.
+ */
 
 typedef ngx_int_t (*ngx_http_submission_body_pt)(ngx_http_request_t *r,
     sm_str_t body);

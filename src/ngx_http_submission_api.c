@@ -264,23 +264,6 @@ ngx_http_submission_api_post(ngx_http_request_t *r)
 
 
 static ngx_int_t
-ngx_http_submission_api_keep(ngx_http_request_t *r, sm_str_t *s)
-{
-    u_char  *p;
-
-    p = ngx_pnalloc(r->pool, s->len);
-    if (p == NULL) {
-        return NGX_ERROR;
-    }
-
-    ngx_memcpy(p, s->data, s->len);
-    s->data = (char *) p;
-
-    return NGX_OK;
-}
-
-
-static ngx_int_t
 ngx_http_submission_api_submit(ngx_http_request_t *r, sm_str_t body)
 {
     ngx_int_t                        rc;
@@ -317,16 +300,12 @@ ngx_http_submission_api_submit(ngx_http_request_t *r, sm_str_t body)
         goto done;
     }
 
-    rc = ngx_http_submission_api_keep(r, &req.id);
+    ctx->kind = NGX_HTTP_SUBMISSION_SUBMIT;
+    ctx->row.submit.id = req.id;
+    ctx->row.submit.contract = &target->contract;
+    ctx->row.submit.payload = req.payload;
 
-    if (rc == NGX_OK) {
-        ctx->kind = NGX_HTTP_SUBMISSION_SUBMIT;
-        ctx->row.submit.id = req.id;
-        ctx->row.submit.contract = &target->contract;
-        ctx->row.submit.payload = req.payload;
-
-        rc = ngx_http_submission_api_enter(r);
-    }
+    rc = ngx_http_submission_api_enter(r);
 
 done:
 
@@ -541,7 +520,7 @@ ngx_http_submission_api_list(ngx_http_request_t *r)
 }
 
 
-/* NGX_AGAIN: the intake has the request, and answers it */
+/* NGX_AGAIN: the intake has a copy of the row, and answers the request */
 
 static ngx_int_t
 ngx_http_submission_api_enter(ngx_http_request_t *r)

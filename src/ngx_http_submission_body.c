@@ -12,7 +12,7 @@ typedef struct {
     ngx_http_request_t           *request;      /* NULL: it has gone */
     ngx_http_cleanup_t           *cleanup;
     ngx_fd_t                      fd;
-    u_char                       *data;
+    char                         *data;
     size_t                        size;
     ngx_err_t                     err;
 } ngx_http_submission_load_t;
@@ -193,7 +193,6 @@ ngx_http_submission_body_run(ngx_http_submission_task_t *task)
 static void
 ngx_http_submission_body_done(ngx_http_submission_task_t *task)
 {
-    u_char                      *p;
     sm_str_t                     body;
     ngx_int_t                    rc;
     ngx_http_request_t          *r;
@@ -210,24 +209,17 @@ ngx_http_submission_body_done(ngx_http_submission_task_t *task)
 
     ngx_http_set_log_request(r->connection->log, r);
 
-    rc = NGX_HTTP_INTERNAL_SERVER_ERROR;
-
     if (load->err) {
         ngx_log_error(NGX_LOG_ERR, r->connection->log, load->err,
                       "submission: reading the request body file failed");
+        rc = NGX_HTTP_INTERNAL_SERVER_ERROR;
 
     } else {
-        p = ngx_pnalloc(r->pool, load->size);
+        body.data = load->data;
+        body.len = load->size;
 
-        if (p) {
-            ngx_memcpy(p, load->data, load->size);
-
-            body.data = (char *) p;
-            body.len = load->size;
-
-            ctx = ngx_http_get_module_ctx(r, ngx_http_submission_module);
-            rc = ctx->body_handler(r, body);
-        }
+        ctx = ngx_http_get_module_ctx(r, ngx_http_submission_module);
+        rc = ctx->body_handler(r, body);
     }
 
     if (rc != NGX_AGAIN) {

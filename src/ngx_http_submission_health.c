@@ -1,8 +1,9 @@
 
 /*
- * What is known of the store, in the zone: every answer tells, and when none
- * came for acquire_interval (a second, while the store is down) one worker of
- * the instance asks.  A change is one line in the log.
+ * What is known of the store, in the zone.  Any call that fails shows that it
+ * is down, only a commit that it is up: a full disk can be read.  When none
+ * was made for acquire_interval (a second, while the store is down) one worker
+ * of the instance makes one.  A change is one line in the log.
  */
 
 #include "ngx_http_submission.h"
@@ -75,6 +76,7 @@ ngx_http_submission_health_tick(ngx_event_t *ev)
                                            sizeof(ngx_http_submission_task_t));
             if (task) {
                 task->op = "ping";
+                task->writes = 1;
                 task->run = ngx_http_submission_health_run;
                 task->done = ngx_http_submission_health_done;
 
@@ -117,7 +119,6 @@ ngx_http_submission_health_report(ngx_http_submission_task_t *task)
     old = sh->store;
 
     if (call->status == SM_STORE_OK) {
-        sh->answered = ngx_current_msec;
 
         if (call->error[0]) {
             ngx_log_error(NGX_LOG_ERR, ngx_cycle->log, 0,
@@ -125,6 +126,12 @@ ngx_http_submission_health_report(ngx_http_submission_task_t *task)
                           "sql_error=\"%s\"",
                           &task->manager->name, task->op, call->error);
         }
+
+        if (!task->writes) {
+            return;
+        }
+
+        sh->answered = ngx_current_msec;
 
         if (old != NGX_HTTP_SUBMISSION_STORE_UP
             && ngx_atomic_cmp_set(&sh->store, old,

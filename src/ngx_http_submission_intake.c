@@ -434,6 +434,7 @@ ngx_http_submission_intake_start(ngx_event_t *ev)
     if (batch) {
         batch->queue = queue;
         batch->task.op = kind->op;
+        batch->task.writes = queue->kind == NGX_HTTP_SUBMISSION_SUBMIT;
         batch->task.run = kind->run;
         batch->task.done = ngx_http_submission_intake_done;
 

@@ -79,7 +79,7 @@ struct sm_store_ops_s {
     /* whether an idle connection still leads to the store */
     int                  (*usable)(sm_conn_t *conn);
 
-    /* asks the store for an answer, and no more */
+    /* whether the store commits; changes nothing */
     int                  (*ping)(sm_conn_t *conn, sm_call_t *call);
 
     /* waits until the store can be written to; intents_submit goes on */

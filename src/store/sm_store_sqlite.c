@@ -35,7 +35,7 @@ enum {
     SM_SQLITE_BEGIN = 0,
     SM_SQLITE_BEGIN_READ,
     SM_SQLITE_COMMIT,
-    SM_SQLITE_VERSION,
+    SM_SQLITE_PING,
     SM_SQLITE_NOW,
     SM_SQLITE_SUBMIT,
     SM_SQLITE_GET,
@@ -49,7 +49,7 @@ static const char  *sm_sqlite_texts[] = {
     "BEGIN IMMEDIATE",
     "BEGIN",
     "COMMIT",
-    sm_sqlite_sql_schema_version,
+    sm_sqlite_sql_ping,
     sm_sqlite_sql_now,
     sm_sqlite_sql_intents_submit,
     sm_sqlite_sql_intents_get,
@@ -350,7 +350,7 @@ sm_sqlite_ping(sm_conn_t *conn, sm_call_t *call)
 
     sm_sqlite_start_call(sq);
 
-    return sm_sqlite_run(sq, call, SM_SQLITE_VERSION);
+    return sm_sqlite_run(sq, call, SM_SQLITE_PING);
 }
 
 
