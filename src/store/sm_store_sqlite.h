@@ -1,0 +1,78 @@
+
+/*
+ * Inside the SQLite back end: its connection, and what its operations are
+ * written with.  See sm_store_sqlite.c.
+ */
+
+#ifndef SM_STORE_SQLITE_H
+#define SM_STORE_SQLITE_H
+
+
+#include <sqlite3.h>
+
+#include "sm_store.h"
+
+
+/* must be in the order of sm_sqlite_texts */
+
+enum {
+    SM_SQLITE_BEGIN = 0,
+    SM_SQLITE_BEGIN_READ,
+    SM_SQLITE_COMMIT,
+    SM_SQLITE_PING,
+    SM_SQLITE_NOW,
+    SM_SQLITE_SUBMIT,
+    SM_SQLITE_GET,
+    SM_SQLITE_HISTORY,
+    SM_SQLITE_LIST,
+    SM_SQLITE_STATEMENTS
+};
+
+
+typedef struct {
+    sm_conn_t               conn;
+    sqlite3                *db;
+    const sm_store_conf_t  *conf;
+    unsigned                create;         /* the file may be made anew */
+    int64_t                 deadline;       /* of waiting for locks */
+    sqlite3_stmt           *stmts[SM_SQLITE_STATEMENTS];
+} sm_sqlite_t;
+
+
+/* a call begins: until when it may wait for locks */
+void sm_sqlite_start_call(sm_sqlite_t *sq);
+
+/* sets the call's error from the connection's, returns -1 */
+int sm_sqlite_fail(sm_sqlite_t *sq, sm_call_t *call);
+
+/* runs a statement that gives no rows to look at */
+int sm_sqlite_run(sm_sqlite_t *sq, sm_call_t *call, unsigned which);
+
+/* leaves the connection outside of a transaction, returns -1 */
+int sm_sqlite_rollback(sm_sqlite_t *sq);
+int sm_sqlite_commit(sm_sqlite_t *sq, sm_call_t *call);
+
+int sm_sqlite_now(sm_sqlite_t *sq, sm_call_t *call, int64_t *now);
+
+/* a string without data binds NULL */
+void sm_sqlite_bind_nth(sqlite3_stmt *stmt, int n, sm_str_t value);
+void sm_sqlite_bind_text(sqlite3_stmt *stmt, const char *name, sm_str_t value);
+void sm_sqlite_bind_int(sqlite3_stmt *stmt, const char *name, int64_t value);
+
+/* a column, copied into the call's arena */
+int sm_sqlite_text(sm_call_t *call, sqlite3_stmt *stmt, int column,
+    sm_str_t *s);
+
+
+/* sm_store_sqlite_intents.c */
+int sm_sqlite_intents_submit(sm_conn_t *conn, sm_call_t *call,
+    sm_submit_row_t *rows, size_t n);
+int sm_sqlite_intents_get(sm_conn_t *conn, sm_call_t *call,
+    sm_get_row_t *rows, size_t n);
+int sm_sqlite_intent_history(sm_conn_t *conn, sm_call_t *call,
+    sm_history_row_t *row);
+int sm_sqlite_intents_list(sm_conn_t *conn, sm_call_t *call,
+    sm_list_row_t *row);
+
+
+#endif /* SM_STORE_SQLITE_H */
