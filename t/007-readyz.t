@@ -58,6 +58,8 @@ __DATA__
         holder_id sm-01;
 --- client eval
 sub {
+    ready_is(200, 'up');
+
     my $sock = http_open("HEAD /readyz HTTP/1.1\r\nHost: localhost\r\n"
                          . "Connection: close\r\n\r\n");
 

@@ -188,9 +188,13 @@ sm_json_open(sm_json_reader_t *rd, unsigned type)
 static int
 sm_json_close(sm_json_reader_t *rd)
 {
-    rd->depth--;
+    if (--rd->depth) {
+        return sm_json_end(rd);
+    }
 
-    return rd->depth == 0 || sm_json_end(rd);
+    rd->mark = yajl_get_bytes_consumed(rd->yajl);
+
+    return 1;
 }
 
 
@@ -374,7 +378,7 @@ static yajl_callbacks  sm_json_callbacks = {
 /* the parser's own words end with a line feed, and may show input */
 
 static void
-sm_json_syntax_error(sm_json_reader_t *rd)
+sm_json_syntax_error(sm_json_reader_t *rd, size_t at)
 {
     size_t          len;
     unsigned char  *text;
@@ -384,8 +388,7 @@ sm_json_syntax_error(sm_json_reader_t *rd)
 
     len = text ? strcspn((char *) text, "\n") : 0;
 
-    (void) sm_json_fail(rd, NULL, "malformed JSON at byte %zu: %.*s",
-                        yajl_get_bytes_consumed(rd->yajl),
+    (void) sm_json_fail(rd, NULL, "malformed JSON at byte %zu: %.*s", at,
                         (int) (len < 100 ? len : 100),
                         text ? (char *) text : "");
 
@@ -395,10 +398,44 @@ sm_json_syntax_error(sm_json_reader_t *rd)
 }
 
 
+/*
+ * What the parser lets pass: vertical tab and form feed for white space, and
+ * a string that is not closed after the document.
+ */
+
+static int
+sm_json_strict(sm_json_reader_t *rd)
+{
+    size_t       i;
+    const char  *p;
+
+    p = memchr(rd->doc.data, '\v', rd->doc.len);
+
+    if (p == NULL) {
+        p = memchr(rd->doc.data, '\f', rd->doc.len);
+    }
+
+    if (p) {
+        return sm_json_fail(rd, NULL, "malformed JSON at byte %zu: "
+                            "lexical error: invalid char in json text.",
+                            (size_t) (p - rd->doc.data) + 1);
+    }
+
+    for (i = rd->mark; i < rd->doc.len; i++) {
+        if (strchr(" \t\r\n", rd->doc.data[i]) == NULL) {
+            return sm_json_fail(rd, NULL, "malformed JSON at byte %zu: "
+                                "parse error: trailing garbage", i + 1);
+        }
+    }
+
+    return 1;
+}
+
+
 static int
 sm_json_read(sm_json_reader_t *rd)
 {
-    size_t       valid;
+    size_t       at, valid;
     yajl_status  status;
 
     if (rd->doc.len == 0) {
@@ -424,18 +461,20 @@ sm_json_read(sm_json_reader_t *rd)
 
     status = yajl_parse(rd->yajl, (const unsigned char *) rd->doc.data,
                         rd->doc.len);
+    at = yajl_get_bytes_consumed(rd->yajl);
 
     if (status == yajl_status_ok) {
+        at = rd->doc.len;
         status = yajl_complete_parse(rd->yajl);
     }
 
     if (status == yajl_status_error) {
-        sm_json_syntax_error(rd);
+        sm_json_syntax_error(rd, at);
     }
 
     yajl_free(rd->yajl);
 
-    return status == yajl_status_ok ? 0 : -1;
+    return status == yajl_status_ok && sm_json_strict(rd) ? 0 : -1;
 }
 
 

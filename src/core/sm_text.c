@@ -252,7 +252,7 @@ int
 sm_parse_uint(sm_str_t s, int64_t max, int64_t *n)
 {
     size_t   i;
-    int64_t  v;
+    int64_t  v, digit;
 
     if (s.len == 0) {
         return -1;
@@ -263,11 +263,13 @@ sm_parse_uint(sm_str_t s, int64_t max, int64_t *n)
             return -1;
         }
 
-        if (v > (max - (s.data[i] - '0')) / 10) {
+        digit = s.data[i] - '0';
+
+        if (digit > max || v > (max - digit) / 10) {
             return -1;
         }
 
-        v = v * 10 + (s.data[i] - '0');
+        v = v * 10 + digit;
     }
 
     *n = v;

@@ -100,7 +100,8 @@ struct sm_store_ops_s {
 
 /*
  * Gives the rows of a batch: called when the store is ready for them, so that
- * what arrives while others are writing goes along.
+ * what arrives while others are writing goes along.  -1: it has set the call's
+ * status and error.
  */
 typedef int (*sm_store_take_pt)(void *data, sm_call_t *call,
     sm_submit_row_t **rows, size_t *n);

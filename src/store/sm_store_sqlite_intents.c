@@ -74,6 +74,10 @@ sm_sqlite_intents_get(sm_conn_t *conn, sm_call_t *call, sm_get_row_t *rows,
 
     sm_sqlite_start_call(sq);
 
+    for (key = 0; key < (int64_t) n; key++) {
+        rows[key].found = 0;
+    }
+
     if (sm_batch_ids_doc(&call->arena, rows, n, &doc) != 0) {
         return sm_call_fail(call, SM_STORE_TRANSIENT, 0, "out of memory");
     }
@@ -353,6 +357,7 @@ sm_sqlite_intent_history(sm_conn_t *conn, sm_call_t *call,
     }
 
     row->found = stored.found;
+    row->n = 0;
     row->intent = stored.intent;
 
     if (row->found && sm_sqlite_attempts(sq, call, row) != 0) {
@@ -372,6 +377,9 @@ sm_sqlite_intents_list(sm_conn_t *conn, sm_call_t *call, sm_list_row_t *row)
     sqlite3_stmt  *stmt;
 
     sm_sqlite_start_call(sq);
+
+    row->n = 0;
+    row->more = 0;
 
     row->intents = sm_arena_calloc(&call->arena, row->limit,
                                    sizeof(sm_intent_t));

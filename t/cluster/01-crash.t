@@ -52,7 +52,9 @@ $load->start;
 for my $kill (1 .. KILLS) {
     my $at = $kill * INTENTS / (KILLS + 1) + int rand 200;
 
-    wait_for("$at intents are answered", sub { $load->count('answered') >= $at });
+    wait_for("$at intents are answered", sub {
+        $load->count('answered') >= $at;
+    });
 
     my $outstanding = $load->{outstanding};
 
@@ -60,7 +62,8 @@ for my $kill (1 .. KILLS) {
     $cluster->kill_now;
     $load->pause;
 
-    cmp_ok($outstanding, '>', 0, "kill $kill: in the middle of $outstanding requests");
+    cmp_ok($outstanding, '>', 0,
+           "kill $kill: in the middle of $outstanding requests");
 
     # answers that were on their way count
     wait_for('all connections end', sub { !$load->{outstanding} });

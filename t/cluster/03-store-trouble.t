@@ -15,7 +15,6 @@ use warnings;
 use FindBin;
 use lib "$FindBin::Bin/../lib";
 
-use File::Copy qw(copy);
 use Test::More;
 use Time::HiRes qw(time);
 
@@ -151,7 +150,8 @@ sub trouble {
     is_deeply(\@ups, [map { 0 } @instances],
               "$name: no instance says that it is over while it is not");
 
-    ok(!$load->{unlike}, "$name: each 503 is store_unavailable with Retry-After")
+    ok(!$load->{unlike},
+       "$name: each 503 is store_unavailable with Retry-After")
         or diag(explain($load->{unlike}));
 
     # a request may have to let the batch before it time out, and the machine
@@ -189,11 +189,19 @@ sub trouble {
 
     is_deeply([$cluster->verify($load)], [],
               "$name: nothing answered 200 is lost");
-    is_deeply($load->{final}, {}, "$name: there were no answers but 200 and 503");
+    is_deeply($load->{final}, {},
+              "$name: there were no answers but 200 and 503");
 
-    @ups = map { $_->log_count(qr/store_up/) - $up{$_} } @instances;
-    is_deeply(\@ups, [map { 1 } @instances],
-              "$name: each instance says in one line that it is over");
+    # One line, or three: a call that failed at the end of the trouble may be
+    # heard of after one that began later and did not.
+
+    for my $instance (@instances) {
+        my @lines = map { /(store_\w+)/ } $instance->log_lines(qr/store_/);
+
+        splice(@lines, 0, $down{$instance} + $up{$instance});
+        like("@lines", qr/^store_down store_up(?: store_down store_up)?$/,
+             "$name: $instance->{name} says that it is over");
+    }
 
     note(sprintf '%s: %d POSTs answered 200, %d answered 503, at most %.0f ms '
                  . 'for another location', $name, $load->{statuses}{200},
@@ -227,11 +235,12 @@ SKIP: {
 }
 
 
-my $moved = trouble($cluster, 'moved away', unready => 1,
-                    begin => sub { rename($dir, "$dir.away") or die "rename: $!" },
-                    end => sub { rename("$dir.away", $dir) or die "rename: $!" });
+trouble($cluster, 'moved away', unready => 1,
+        begin => sub { rename($dir, "$dir.away") or die "rename: $!" },
+        end => sub { rename("$dir.away", $dir) or die "rename: $!" });
 
-is($store->value('PRAGMA integrity_check'), 'ok', 'moved away: the file is sound');
+is($store->value('PRAGMA integrity_check'), 'ok',
+   'moved away: the file is sound');
 
 
 # away and back again, and again, in the middle of commits
@@ -243,7 +252,9 @@ is($store->value('PRAGMA integrity_check'), 'ok', 'moved away: the file is sound
     for my $round (1 .. 10) {
         my $ok = $load->count('answered');
 
-        wait_for('intents are taken', sub { $load->count('answered') > $ok + 20 });
+        wait_for('intents are taken', sub {
+            $load->count('answered') > $ok + 20;
+        });
 
         rename($dir, "$dir.away") or die "rename: $!";
 
@@ -399,7 +410,7 @@ SKIP: {
 SKIP: {
     my $small = SubmissionCluster->new;
     my $disk = "$small->{dir}/store";
-    my $why = $small->mount_tmpfs($disk, '6m');
+    my $why = $small->mount_tmpfs($disk, '64m');
 
     if ($why) {
         $small->finish;

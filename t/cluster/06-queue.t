@@ -24,7 +24,7 @@ my $store = $cluster->store;
 # one worker: the queue is each worker's own
 
 my $instance = $cluster->instance('a', workers => 1, busy_timeout => '60s',
-                                  intake => 'queue=' . QUEUE . ' batch=' . BATCH);
+    intake => 'queue=' . QUEUE . ' batch=' . BATCH);
 
 $cluster->start;
 
@@ -83,7 +83,8 @@ for my $round (1 .. 3) {
               "round $round: those within get 200 when the lock goes");
     is($store->value('SELECT count(*) FROM submission_intents '
                      . "WHERE intent_id LIKE 'queue-$round-%'"),
-       scalar @waiting, "round $round: and are in the store, the others are not");
+       scalar @waiting,
+       "round $round: and are in the store, the others are not");
 
     $_->close for @conns;
 }

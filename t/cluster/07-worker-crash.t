@@ -68,10 +68,13 @@ for my $round (1 .. ROUNDS) {
         @pids == 2 && \@pids;
     })};
 
-    wait_for('the load goes on', sub { $load->count('answered') >= $before + 200 });
+    wait_for('the load goes on', sub {
+        $load->count('answered') >= $before + 200;
+    });
 
     for my $other (@others) {
-        ok(scalar(grep { $_ == $other } @new), "round $round: the other goes on");
+        ok(scalar(grep { $_ == $other } @new),
+           "round $round: the other goes on");
     }
 
     my ($new) = grep { my $pid = $_; !grep { $_ == $pid } @workers } @new;

@@ -116,6 +116,42 @@ for my $round (1 .. ROUNDS) {
     $memory[$round] = SubmissionCluster::Process::memory($worker);
 }
 
+# in the middle of commits: each stays for as long as the answers to so many
+# others take
+
+for my $round (1 .. 40) {
+    my ($n, $answers, @leave) = (0, 0);
+
+    for my $i (1 .. CLIENTS) {
+        my $conn = SubmissionCluster::Connection->open($instance->{port});
+        my $stay = $i % 2;
+
+        push @leave, $conn if !$stay;
+        $n++ if $stay;
+
+        $conn->send(post("among-$i"), sub {
+            my ($result) = @_;
+
+            (shift @leave)->reset if @leave && $stay;
+            return if !$stay;
+
+            $answers++;
+            push @problems, "round $round: $i: $result->{lost}"
+                if $result->{lost};
+            $conn->close;
+        });
+
+        # some at once
+        $conn->reset if $i % 10 == 0;
+    }
+
+    wait_for('all that stay are answered', sub { $answers == $n });
+    $_->reset for @leave;
+}
+
+wait_for('all connections are gone', sub { connections() == 1 });
+
+
 # all of them leave: there is nothing to do when the lock goes
 
 for my $round (1 .. 3) {

@@ -70,7 +70,9 @@ for my $upgrade (1 .. UPGRADES) {
 
     my $before = $load->count('answered');
 
-    wait_for('the load goes on', sub { $load->count('answered') >= $before + 200 });
+    wait_for('the load goes on', sub {
+        $load->count('answered') >= $before + 200;
+    });
 
     $instance->signal('QUIT', $old);
 

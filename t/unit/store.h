@@ -163,13 +163,18 @@ row(sm_submit_row_t *r, const char *id, const sm_contract_t *contract,
 typedef struct {
     sm_submit_row_t  *rows;
     size_t            n;
+    int               taken;
 } batch_t;
 
 
 static inline int
-batch_take(void *data, sm_submit_row_t **rows, size_t *n)
+batch_take(void *data, sm_call_t *call, sm_submit_row_t **rows, size_t *n)
 {
     batch_t  *batch = data;
+
+    (void) call;
+
+    batch->taken++;
 
     *rows = batch->rows;
     *n = batch->n;
@@ -186,7 +191,7 @@ submit(fixture_t *f, sm_submit_row_t *rows, size_t n)
     int      rc;
     char    *p;
     size_t   i;
-    batch_t  batch = { rows, n };
+    batch_t  batch = { rows, n, 0 };
 
     for (i = 0; i < n; i++) {
         p = malloc(rows[i].payload.len);

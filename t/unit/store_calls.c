@@ -277,7 +277,7 @@ typedef struct {
 
 
 static int
-take(void *data, sm_submit_row_t **rows, size_t *n)
+take(void *data, sm_call_t *own, sm_submit_row_t **rows, size_t *n)
 {
     size_t    i;
     batch_t  *batch = data;
@@ -290,7 +290,7 @@ take(void *data, sm_submit_row_t **rows, size_t *n)
     *rows = batch->rows;
 
     if (*n == 0) {
-        return -1;
+        return sm_call_fail(own, SM_STORE_TRANSIENT, 0, "nothing to take");
     }
 
     memset(*rows, 0, *n * sizeof(sm_submit_row_t));
@@ -374,7 +374,7 @@ test_submit(void)
 
     is_int(submit("", r), -1, "rows that cannot be had");
     is_int(calls, 0, "do not go to the store");
-    is_int(call.status, SM_STORE_TRANSIENT, "may be tried again");
+    is_str(call.error, "nothing to take", "the reason is kept");
     is_int(closed, 3, "closes the connection, and its lock");
 
     answer = SM_STORE_TRANSIENT;

@@ -2,9 +2,9 @@
 /*
  * The embedded store, as a caller sees it when nothing goes wrong with the
  * file: idempotency by id, bytes kept as they came, batches whose rows do not
- * touch each other.  Broken by: a row reported for another, a payload cut by
- * an offset, a comparison that is not by bytes, a bad row that takes its
- * batch down.
+ * touch each other.  Broken by: a row reported for another, a contract or
+ * payload left from the row before, a comparison that is not by bytes, a bad
+ * row that takes its batch down.
  */
 
 #include <time.h>
@@ -225,7 +225,7 @@ test_payloads(void)
            "it is stored as no bytes");
 
     row_bytes(&r[0], "none2", &sms, NULL, 0);
-    none = (batch_t) { r, 1 };
+    none = (batch_t) { r, 1, 0 };
     is_int(sm_store_intents_submit(&f.store, new_call(&f), batch_take, &none),
            0, "the same from no memory");
     is_int(r[0].outcome, SM_SUBMIT_CREATED, "created");

@@ -47,7 +47,7 @@ race_batch(racer_t *racer, sm_call_t *call, int first)
     char             ids[BATCH][16], bytes[1];
     shared_t        *shared = racer->shared;
     sm_submit_row_t  r[BATCH];
-    batch_t          batch = { r, BATCH };
+    batch_t          batch = { r, BATCH, 0 };
 
     /* two kinds of payload, so that there is a right one and a wrong one */
 

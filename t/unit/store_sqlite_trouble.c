@@ -301,10 +301,12 @@ test_replaced(void)
 static void
 test_locked(void)
 {
-    sqlite3       *db;
-    int64_t        start, took;
-    fixture_t      f;
-    sm_get_row_t   g = { .id = sm_str("a") };
+    batch_t           batch;
+    sqlite3          *db;
+    int64_t           start, took;
+    fixture_t         f;
+    sm_get_row_t      g = { .id = sm_str("a") };
+    sm_submit_row_t   r;
 
     fixture_open(&f);
     ok(created(&f, "a"), "an intent");
@@ -319,12 +321,20 @@ test_locked(void)
     took = now_ms() - start;
     ok(took >= 200 && took < 5000, "after the time-out: %" PRId64 " ms", took);
 
+    row(&r, "x", &sms, "x");
+    batch = (batch_t) { &r, 1, 0 };
+    is_int(sm_store_intents_submit(&f.store, new_call(&f), batch_take, &batch),
+           -1, "while it waits");
+    is_int(batch.taken, 0, "the rows stay where they are");
+
     is_int(sm_store_intents_get(&f.store, new_call(&f), &g, 1), 0,
            "reading goes on");
     ok(g.found, "and finds what is there");
-    is_int(ping(&f), 0, "so does the ping");
+    is_int(ping(&f), -1, "the ping tells of writing");
+    is_int(f.call.status, SM_STORE_TRANSIENT, "it may be over soon");
 
     sql_run(db, "COMMIT");
+    is_int(ping(&f), 0, "it is over when the lock is gone");
     ok(created(&f, "x"), "writing goes on when the lock is gone");
 
     store_close(&f);
@@ -352,6 +362,7 @@ test_locked(void)
 typedef struct {
     int   first;
     int   denied[3];
+    int   ping;
     int   status;
     int   again;
     char  error[384];
@@ -416,8 +427,10 @@ as_nobody(fixture_t *f, seen_t *seen)
         (void) snprintf(seen->error, sizeof(seen->error), "%s", f->call.error);
     }
 
+    seen->ping = ping(f);
+
     must(chmod(f->path, 0644) == 0);
-    seen->again = created(f, "b") && same(f, "a");
+    seen->again = ping(f) == 0 && created(f, "b") && same(f, "a");
 
     store_close(f);
 }
@@ -443,7 +456,8 @@ test_read_only(void)
         is_int(seen->denied[0], -1, "not when the file is made read-only");
         is_int(seen->denied[1], -1, "nor a second time");
         is_int(seen->denied[2], -1, "nor a third");
-        is_int(seen->status, SM_STORE_PERMANENT, "it will not pass by itself");
+        is_int(seen->ping, -1, "the ping tells of it");
+    is_int(seen->status, SM_STORE_PERMANENT, "it will not pass by itself");
         ok(strstr(seen->error, "the file is read-only") != NULL, "%s",
            seen->error);
         is_int(seen->again, 1, "but when the file may be written to again");
@@ -453,7 +467,7 @@ test_read_only(void)
 }
 
 
-/* a megabyte does not fit, a few bytes would */
+/* not a page more fits, and when a log is gone still not a megabyte */
 
 static void
 full(fixture_t *f, seen_t *seen, void (*fill)(fixture_t *),
@@ -471,6 +485,8 @@ full(fixture_t *f, seen_t *seen, void (*fill)(fixture_t *),
 
     fill(f);
 
+    seen->ping = ping(f);
+
     for (i = 0; i < 3; i++) {
         seen->denied[i] = submit_one(f, &r, "b", huge);
         seen->status = f->call.status;
@@ -479,7 +495,7 @@ full(fixture_t *f, seen_t *seen, void (*fill)(fixture_t *),
 
     empty(f);
 
-    seen->again = same(f, "a") && created(f, "b")
+    seen->again = ping(f) == 0 && same(f, "a") && created(f, "b")
                   && outcome(f, "huge", &sms, huge) == SM_SUBMIT_CREATED
                   && outcome(f, "huge", &sms, huge) == SM_SUBMIT_SAME
                   && strcmp(sql_text(f, "PRAGMA integrity_check"), "ok") == 0;
@@ -495,6 +511,7 @@ full_is(const seen_t *seen, const char *error)
     is_int(seen->denied[0], -1, "not when there is no room");
     is_int(seen->denied[1], -1, "nor a second time");
     is_int(seen->denied[2], -1, "nor a third");
+    is_int(seen->ping, -1, "the ping tells of it");
     is_int(seen->status, SM_STORE_PERMANENT, "it will not pass by itself");
     ok(strstr(seen->error, error) != NULL, "%s", seen->error);
     is_int(seen->again, 1, "but when there is room again, and all is there");
@@ -507,14 +524,17 @@ static struct rlimit  unlimited;
 static void
 limit_file(fixture_t *f)
 {
+    char           path[160];
+    struct stat    st;
     struct rlimit  limit;
 
-    (void) f;
+    (void) snprintf(path, sizeof(path), "%s-wal", f->path);
+    must(stat(path, &st) == 0);
 
     must(getrlimit(RLIMIT_FSIZE, &unlimited) == 0);
 
     limit = unlimited;
-    limit.rlim_cur = 300000;
+    limit.rlim_cur = (rlim_t) st.st_size;
     must(setrlimit(RLIMIT_FSIZE, &limit) == 0);
 }
 

@@ -23,9 +23,7 @@ package SubmissionCluster::Client;
 use strict;
 use warnings;
 
-use Errno qw(EAGAIN EINPROGRESS EINTR EWOULDBLOCK);
-use Socket;
-use Time::HiRes qw(time sleep);
+use Time::HiRes qw(sleep);
 
 our %connections;
 
@@ -90,7 +88,7 @@ sub intent {
 
 package SubmissionCluster::Connection;
 
-use Errno qw(EAGAIN EINPROGRESS EINTR EWOULDBLOCK);
+use Errno qw(EAGAIN EINPROGRESS EINTR);
 use Socket qw(:DEFAULT IPPROTO_TCP TCP_NODELAY);
 use Time::HiRes qw(time);
 
@@ -367,7 +365,8 @@ sub payload {
     my $more = $self->{large} && $number % $self->{large} == 0
                ? 'x' x 20_000 : '';
 
-    return qq({"to":"+15550100", "text":"$id $more\\u00e9\xc3\xa9", "n":1.50e2});
+    return qq({"to":"+15550100", "text":"$id \\u00e9\xc3\xa9$more",)
+           . ' "n":1.50e2}';
 }
 
 

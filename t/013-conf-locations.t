@@ -1,0 +1,291 @@
+# submission_api, submission_readyz and submission_dispatch: what nginx refuses
+# to start with.
+#
+# These directives name a manager, which may stand later in the file, so some
+# mistakes are known only when all is read; the message must still lead to the
+# line. Breaks when a name without a manager is accepted, when a location is
+# one in which the API cannot find its paths, or when attempts would have no
+# way out.
+
+use lib 't/lib';
+use Test::Nginx::Socket 'no_plan';
+use SubmissionTest;
+
+run_tests();
+
+__DATA__
+
+=== TEST 1: submission_api of an unknown manager
+--- config
+        location /other/ {
+            submission_api other; # here
+        }
+--- refused
+unknown submission_manager "other" in {here}: the name of a submission_manager block was expected
+
+
+
+=== TEST 2: submission_readyz of an unknown manager
+--- config
+        location = /other {
+            submission_readyz other; # here
+        }
+--- refused
+unknown submission_manager "other" in {here}: the name of a submission_manager block was expected
+
+
+
+=== TEST 3: submission_dispatch of an unknown manager
+--- config
+        location = /other {
+            submission_dispatch other; # here
+        }
+--- refused
+unknown submission_manager "other" in {here}: the name of a submission_manager block was expected
+
+
+
+=== TEST 4: names differ by case
+--- config
+        location /other/ {
+            submission_api Main; # here
+        }
+--- refused
+unknown submission_manager "Main" in {here}: the name of a submission_manager block was expected
+
+
+
+=== TEST 5: an unknown manager in an included file
+--- config
+        include api.conf;
+--- user_files eval
+[[server_root() . '/conf/api.conf',
+  "location /other/ {\n    submission_api  other;  # here\n}\n"]]
+--- refused
+unknown submission_manager "other" in {here}: the name of a submission_manager block was expected
+
+
+
+=== TEST 6: no submission_dispatch
+--- http_config
+    submission_manager main { # here
+        target t {
+            gateway_type http;
+            gateway_url http://127.0.0.1:1;
+            policy one_shot;
+        }
+    }
+--- bare
+--- config
+        location /v1/ {
+            submission_api main;
+        }
+--- refused
+submission_manager "main" in {here} has no way to its gateways: a location with "submission_dispatch main" was expected
+
+
+
+=== TEST 7: submission_dispatch of another manager only
+--- http_config
+    submission_manager main {
+        target t {
+            gateway_type http;
+            gateway_url http://127.0.0.1:1;
+            policy one_shot;
+        }
+    }
+
+    submission_manager other { # here
+        lease_name other;
+
+        target t {
+            gateway_type http;
+            gateway_url http://127.0.0.1:1;
+            policy one_shot;
+        }
+    }
+--- refused
+submission_manager "other" in {here} has no way to its gateways: a location with "submission_dispatch other" was expected
+
+
+
+=== TEST 8: submission_dispatch in two locations
+--- config
+        location = /first {
+            internal;
+            submission_dispatch main;
+        }
+
+        location = /second {
+            internal;
+            submission_dispatch main; # here
+        }
+--- refused
+submission_manager "main" already has a "submission_dispatch" location, "/first"
+
+
+
+=== TEST 9: submission_dispatch twice in a location
+--- config
+        location = /first {
+            submission_dispatch main;
+            submission_dispatch main; # here
+        }
+--- refused
+submission_manager "main" already has a "submission_dispatch" location, "/first"
+
+
+
+=== TEST 10: submission_api twice
+--- config
+        location /v1/ {
+            submission_api main;
+            submission_api main; # here
+        }
+--- refused
+"submission_api" directive is duplicate
+
+
+
+=== TEST 11: submission_readyz twice
+--- config
+        location = /readyz {
+            submission_readyz main;
+            submission_readyz main; # here
+        }
+--- refused
+"submission_readyz" directive is duplicate
+
+
+
+=== TEST 12: submission_api in an exact location
+--- config
+        location = /v1/intents {
+            submission_api main; # here
+        }
+--- refused
+"submission_api" needs a location given by a prefix, such as "location /v1/", not "/v1/intents"
+
+
+
+=== TEST 13: submission_api in a location by regular expression
+--- config
+        location ~ ^/v\d/ {
+            submission_api main; # here
+        }
+--- refused
+"submission_api" needs a location given by a prefix, such as "location /v1/", not "^/v\d/"
+
+
+
+=== TEST 14: submission_api in a named location
+--- config
+        location @api {
+            submission_api main; # here
+        }
+--- refused
+"submission_api" needs a location given by a prefix, such as "location /v1/", not "@api"
+
+
+
+=== TEST 15: submission_api in a server
+--- config
+        submission_api main; # here
+--- refused
+"submission_api" directive is not allowed here
+
+
+
+=== TEST 16: submission_api in http
+--- http_config
+    submission_api main; # here
+--- refused
+"submission_api" directive is not allowed here
+
+
+
+=== TEST 17: submission_api in an "if"
+--- config
+        location /other/ {
+            if ($arg_x) {
+                submission_api main; # here
+            }
+        }
+--- refused
+"submission_api" directive is not allowed here
+
+
+
+=== TEST 18: submission_readyz in a server
+--- config
+        submission_readyz main; # here
+--- refused
+"submission_readyz" directive is not allowed here
+
+
+
+=== TEST 19: submission_dispatch in a server
+--- config
+        submission_dispatch main; # here
+--- refused
+"submission_dispatch" directive is not allowed here
+
+
+
+=== TEST 20: submission_api without a name
+--- config
+        location /other/ {
+            submission_api; # here
+        }
+--- refused
+invalid number of arguments in "submission_api" directive
+
+
+
+=== TEST 21: submission_api with two names
+--- config
+        location /other/ {
+            submission_api main other; # here
+        }
+--- refused
+invalid number of arguments in "submission_api" directive
+
+
+
+=== TEST 22: submission_readyz without a name
+--- config
+        location = /other {
+            submission_readyz; # here
+        }
+--- refused
+invalid number of arguments in "submission_readyz" directive
+
+
+
+=== TEST 23: submission_dispatch without a name
+--- config
+        location = /other {
+            submission_dispatch; # here
+        }
+--- refused
+invalid number of arguments in "submission_dispatch" directive
+
+
+
+=== TEST 24: submission_dispatch with two names
+--- config
+        location = /other {
+            submission_dispatch main other; # here
+        }
+--- refused
+invalid number of arguments in "submission_dispatch" directive
+
+
+
+=== TEST 25: an empty name, when no manager has it
+--- config
+        location /other/ {
+            submission_api ""; # here
+        }
+--- refused
+unknown submission_manager "" in {here}: the name of a submission_manager block was expected
