@@ -46,7 +46,6 @@ typedef struct {
     ngx_atomic_t                     create;       /* see sm_store_conf_t */
 
     ngx_atomic_t                     store;        /* .._STORE_* */
-    ngx_atomic_t                     store_code;   /* of the last error */
     ngx_atomic_t                     answered;     /* the last commit */
     ngx_atomic_t                     probed;       /* the last probe begun */
 
@@ -166,6 +165,7 @@ struct ngx_http_submission_task_s {
     ngx_http_submission_manager_t   *manager;
     const char                      *op;
     ngx_uint_t                       writes;       /* it ends in a commit */
+    ngx_msec_t                       posted;
     sm_call_t                        call;
 
     void                           (*run)(ngx_http_submission_task_t *task);

@@ -111,7 +111,7 @@ void
 ngx_http_submission_health_report(ngx_http_submission_task_t *task)
 {
     sm_call_t                    *call;
-    ngx_atomic_uint_t             old, now, code;
+    ngx_atomic_uint_t             old, now;
     ngx_http_submission_shctx_t  *sh;
 
     sh = task->manager->sh;
@@ -146,18 +146,18 @@ ngx_http_submission_health_report(ngx_http_submission_task_t *task)
         return;
     }
 
+    /* a commit since then says more */
+
+    if ((ngx_msec_int_t) (sh->answered - task->posted) > 0) {
+        return;
+    }
+
     now = call->status == SM_STORE_SCHEMA ? NGX_HTTP_SUBMISSION_STORE_SCHEMA
                                           : NGX_HTTP_SUBMISSION_STORE_DOWN;
-    code = call->code;
 
-    /* one line for each kind of trouble, however many requests meet it */
+    /* one line, however many requests meet it */
 
-    if (old != now
-        ? ngx_atomic_cmp_set(&sh->store, old, now)
-        : sh->store_code != code)
-    {
-        sh->store_code = code;
-
+    if (old != now && ngx_atomic_cmp_set(&sh->store, old, now)) {
         ngx_log_error(NGX_LOG_ERR, ngx_cycle->log, 0,
                       "submission: store_down manager=%V store=%s op=%s "
                       "sql_error=\"%s\"",

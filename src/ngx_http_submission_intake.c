@@ -404,12 +404,15 @@ ngx_http_submission_intake_answer_all(ngx_http_submission_batch_t *batch,
         ngx_queue_remove(q);
 
         ctx = node->ctx;
-        ngx_free(node);
 
         if (ctx) {
             ctx->node = NULL;
             ngx_http_submission_intake_answer(batch, call, ctx, i);
         }
+
+        /* not before: the row's strings are the node's */
+
+        ngx_free(node);
     }
 }
 

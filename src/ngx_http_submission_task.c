@@ -53,6 +53,8 @@ ngx_http_submission_task_free(ngx_http_submission_task_t *task)
 ngx_int_t
 ngx_http_submission_task_post(ngx_http_submission_task_t *task)
 {
+    task->posted = ngx_current_msec;
+
     task->thread.ctx = task;
     task->thread.handler = ngx_http_submission_task_thread;
     task->thread.event.data = task;

@@ -89,6 +89,7 @@ inline clear(c)
 
 inline drop_refused()
 {
+    i = 0;
 #ifndef BROKEN
     i = LATE;
     do
