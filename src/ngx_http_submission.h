@@ -104,7 +104,6 @@ struct ngx_http_submission_manager_s {
     unsigned                         defined:1;
 
     size_t                           zone_size;
-    ngx_str_t                        thread_pool_name;
 
     const sm_store_ops_t            *store_ops;
     ngx_str_t                        store_path;
@@ -241,6 +240,8 @@ char *ngx_http_submission_conf_msec(ngx_conf_t *cf, ngx_command_t *cmd,
 char *ngx_http_submission_conf_name(ngx_conf_t *cf, ngx_command_t *cmd,
     void *conf);
 char *ngx_http_submission_conf_zone(ngx_conf_t *cf, ngx_command_t *cmd,
+    void *conf);
+char *ngx_http_submission_conf_thread_pool(ngx_conf_t *cf, ngx_command_t *cmd,
     void *conf);
 char *ngx_http_submission_conf_store(ngx_conf_t *cf, ngx_command_t *cmd,
     void *conf);

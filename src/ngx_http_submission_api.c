@@ -101,7 +101,7 @@ static ngx_uint_t
 ngx_http_submission_api_raw(ngx_http_request_t *r, ngx_str_t *prefix,
     ngx_str_t *path)
 {
-    u_char     *p, *last;
+    u_char     *p, *last, *segment;
     ngx_str_t   uri;
 
     uri = r->unparsed_uri;
@@ -113,22 +113,32 @@ ngx_http_submission_api_raw(ngx_http_request_t *r, ngx_str_t *prefix,
         return 0;
     }
 
-    for (p = uri.data, last = p + uri.len; p < last; p++) {
+    last = uri.data + uri.len;
 
+    for (p = uri.data; p < last; p++) {
         if (*p == '?' || *p == '#') {
             last = p;
-            break;
         }
+    }
 
-        if (*p != '/' || p + 1 == last) {
+    /* segments that nginx has merged or resolved: "", "." and ".." */
+
+    segment = uri.data + 1;
+
+    for (p = segment; p <= last; p++) {
+
+        if (p < last && *p != '/') {
             continue;
         }
 
-        if (p[1] == '/'
-            || (p[1] == '.' && (p + 2 == last || ngx_strchr("./?#", p[2]))))
+        if ((p == segment && p < last)
+            || (p - segment == 1 && segment[0] == '.')
+            || (p - segment == 2 && segment[0] == '.' && segment[1] == '.'))
         {
             return 0;
         }
+
+        segment = p + 1;
     }
 
     path->data = uri.data + prefix->len;
@@ -138,34 +148,60 @@ ngx_http_submission_api_raw(ngx_http_request_t *r, ngx_str_t *prefix,
 }
 
 
-/* the next part of a path up to a slash; 0: there is none */
+/* the next part of a path, decoded if it is not yet; NGX_DECLINED: none */
 
-static ngx_uint_t
-ngx_http_submission_api_segment(ngx_str_t *path, ngx_str_t *segment)
+static ngx_int_t
+ngx_http_submission_api_segment(ngx_http_request_t *r, ngx_str_t *path,
+    ngx_uint_t raw, ngx_str_t *segment)
 {
+    u_char  *src, *dst;
+    size_t   len;
+
     if (path->len && path->data[0] == '/') {
         path->data++;
         path->len--;
     }
 
-    segment->data = path->data;
-    segment->len = 0;
+    src = path->data;
 
-    while (segment->len < path->len && segment->data[segment->len] != '/') {
-        segment->len++;
+    for (len = 0; len < path->len && src[len] != '/'; len++) { /* void */ }
+
+    path->data += len;
+    path->len -= len;
+
+    segment->data = src;
+    segment->len = len;
+
+    if (len == 0) {
+        return NGX_DECLINED;
     }
 
-    path->data += segment->len;
-    path->len -= segment->len;
+    if (raw) {
+        dst = ngx_pnalloc(r->pool, len);
+        if (dst == NULL) {
+            return NGX_ERROR;
+        }
 
-    return segment->len != 0;
+        segment->data = dst;
+        ngx_unescape_uri(&dst, &src, len, 0);
+        segment->len = dst - segment->data;
+    }
+
+    return NGX_OK;
+}
+
+
+static ngx_uint_t
+ngx_http_submission_api_is(ngx_str_t *segment, char *word)
+{
+    return segment->len == ngx_strlen(word)
+           && ngx_strncmp(segment->data, word, segment->len) == 0;
 }
 
 
 static ngx_http_submission_resource_e
 ngx_http_submission_api_resource(ngx_http_request_t *r, ngx_str_t *id)
 {
-    u_char                    *dst, *src;
     ngx_str_t                  path, segment;
     ngx_uint_t                 raw;
     ngx_http_core_loc_conf_t  *clcf;
@@ -179,9 +215,14 @@ ngx_http_submission_api_resource(ngx_http_request_t *r, ngx_str_t *id)
         path.len = r->uri.len - clcf->name.len;
     }
 
-    if (!ngx_http_submission_api_segment(&path, &segment)
-        || segment.len != sizeof("intents") - 1
-        || ngx_strncmp(segment.data, "intents", segment.len) != 0)
+    /* "location /v1" has /v1intents, too */
+
+    if (path.len && path.data[0] != '/' && path.data[-1] != '/') {
+        return NGX_HTTP_SUBMISSION_NOWHERE;
+    }
+
+    if (ngx_http_submission_api_segment(r, &path, raw, &segment) != NGX_OK
+        || !ngx_http_submission_api_is(&segment, "intents"))
     {
         return NGX_HTTP_SUBMISSION_NOWHERE;
     }
@@ -190,30 +231,17 @@ ngx_http_submission_api_resource(ngx_http_request_t *r, ngx_str_t *id)
         return NGX_HTTP_SUBMISSION_INTENTS;
     }
 
-    if (!ngx_http_submission_api_segment(&path, id)) {
+    if (ngx_http_submission_api_segment(r, &path, raw, id) != NGX_OK) {
         return NGX_HTTP_SUBMISSION_NOWHERE;
-    }
-
-    if (raw) {
-        dst = ngx_pnalloc(r->pool, id->len);
-        if (dst == NULL) {
-            return NGX_HTTP_SUBMISSION_NOWHERE;
-        }
-
-        src = id->data;
-        id->data = dst;
-
-        ngx_unescape_uri(&dst, &src, id->len, 0);
-
-        id->len = dst - id->data;
     }
 
     if (path.len == 0) {
         return NGX_HTTP_SUBMISSION_INTENT;
     }
 
-    if (path.len == sizeof("/history") - 1
-        && ngx_strncmp(path.data, "/history", path.len) == 0)
+    if (ngx_http_submission_api_segment(r, &path, raw, &segment) == NGX_OK
+        && ngx_http_submission_api_is(&segment, "history")
+        && path.len == 0)
     {
         return NGX_HTTP_SUBMISSION_INTENT_HISTORY;
     }

@@ -162,8 +162,6 @@ static char *
 ngx_http_submission_conf_defaults(ngx_conf_t *cf,
     ngx_http_submission_manager_t *manager)
 {
-    ngx_str_t  *pool;
-
     if (manager->store_ops == NULL) {
         manager->store_ops = &sm_store_sqlite;
         manager->busy_timeout = 5000;
@@ -209,11 +207,11 @@ ngx_http_submission_conf_defaults(ngx_conf_t *cf,
         return NGX_CONF_ERROR;
     }
 
-    pool = manager->thread_pool_name.len ? &manager->thread_pool_name : NULL;
-
-    manager->thread_pool = ngx_thread_pool_add(cf, pool);
     if (manager->thread_pool == NULL) {
-        return NGX_CONF_ERROR;
+        manager->thread_pool = ngx_thread_pool_add(cf, NULL);
+        if (manager->thread_pool == NULL) {
+            return NGX_CONF_ERROR;
+        }
     }
 
     if (ngx_http_submission_zone_add(cf, manager) != NGX_OK) {
@@ -322,6 +320,28 @@ ngx_http_submission_conf_zone(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     manager->zone_size = size;
 
     return NGX_CONF_OK;
+}
+
+
+/* nginx itself refuses the name of a pool that nobody defines */
+
+char *
+ngx_http_submission_conf_thread_pool(ngx_conf_t *cf, ngx_command_t *cmd,
+    void *conf)
+{
+    ngx_http_submission_manager_t *manager = conf;
+
+    ngx_str_t  *value;
+
+    if (manager->thread_pool) {
+        return "is duplicate";
+    }
+
+    value = cf->args->elts;
+
+    manager->thread_pool = ngx_thread_pool_add(cf, &value[1]);
+
+    return manager->thread_pool ? NGX_CONF_OK : NGX_CONF_ERROR;
 }
 
 

@@ -8,6 +8,8 @@
 
 static void *ngx_http_submission_create_main_conf(ngx_conf_t *cf);
 static void *ngx_http_submission_create_loc_conf(ngx_conf_t *cf);
+static char *ngx_http_submission_merge_loc_conf(ngx_conf_t *cf, void *parent,
+    void *child);
 static char *ngx_http_submission_api(ngx_conf_t *cf, ngx_command_t *cmd,
     void *conf);
 static char *ngx_http_submission_readyz(ngx_conf_t *cf, ngx_command_t *cmd,
@@ -48,9 +50,9 @@ static ngx_command_t  ngx_http_submission_commands[] = {
 
     { ngx_string("thread_pool"),
       NGX_HTTP_SUBMISSION_CONF|NGX_CONF_TAKE1,
-      ngx_conf_set_str_slot,
+      ngx_http_submission_conf_thread_pool,
       NGX_HTTP_LOC_CONF_OFFSET,
-      offsetof(ngx_http_submission_manager_t, thread_pool_name),
+      0,
       NULL },
 
     { ngx_string("store"),
@@ -213,7 +215,7 @@ static ngx_http_module_t  ngx_http_submission_module_ctx = {
     NULL,                                  /* merge server configuration */
 
     ngx_http_submission_create_loc_conf,   /* create location configuration */
-    NULL                                   /* merge location configuration */
+    ngx_http_submission_merge_loc_conf     /* merge location configuration */
 };
 
 
@@ -254,12 +256,33 @@ ngx_http_submission_create_main_conf(ngx_conf_t *cf)
 }
 
 
-/* not inherited: a nested location is no API because its parent is one */
-
 static void *
 ngx_http_submission_create_loc_conf(ngx_conf_t *cf)
 {
     return ngx_pcalloc(cf->pool, sizeof(ngx_http_submission_loc_conf_t));
+}
+
+
+/*
+ * A nested location is no API because its parent is one; but an "if" or a
+ * "limit_except" is the location that it stands in.
+ */
+
+static char *
+ngx_http_submission_merge_loc_conf(ngx_conf_t *cf, void *parent, void *child)
+{
+    ngx_http_submission_loc_conf_t *prev = parent;
+    ngx_http_submission_loc_conf_t *conf = child;
+
+    ngx_http_core_loc_conf_t  *clcf;
+
+    clcf = ngx_http_conf_get_module_loc_conf(cf, ngx_http_core_module);
+
+    if (clcf->noname) {
+        *conf = *prev;
+    }
+
+    return NGX_CONF_OK;
 }
 
 

@@ -157,7 +157,7 @@ ngx_http_submission_send(ngx_http_request_t *r, ngx_uint_t status,
     b->pos = (u_char *) out->start;
     b->last = (u_char *) out->last;
     b->memory = 1;
-    b->last_buf = 1;
+    b->last_buf = (r == r->main) ? 1 : 0;
     b->last_in_chain = 1;
 
     chain.buf = b;

@@ -101,8 +101,11 @@ ngx_http_submission_target_block(ngx_conf_t *cf, ngx_command_t *cmd,
     }
 
     if (sm_contract_check(&target->contract, why, sizeof(why)) != 0) {
+
+        /* the block's own arguments have gone by now */
+
         ngx_conf_log_error(NGX_LOG_EMERG, cf, 0, "target \"%V\": %s",
-                           &value[1], why);
+                           &target->node.str, why);
         return NGX_CONF_ERROR;
     }
 

@@ -49,6 +49,8 @@ sub walk {
 
         $page->{code} == 200 or die "$page->{code}: $page->{body}\n";
 
+        @sizes < 1000 or die "the list does not end\n";
+
         push @ids, ids($page);
         push @sizes, scalar ids($page);
 

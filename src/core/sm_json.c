@@ -276,7 +276,9 @@ sm_json_on_string(void *ctx, const unsigned char *s, size_t len)
         return 0;
     }
 
-    if (rd->depth > 1) {
+    /* where anything may stand, nobody wants to know more than that it does */
+
+    if (rd->depth > 1 || rd->types == SM_JSON_ANY) {
         return 1;
     }
 

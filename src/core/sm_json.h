@@ -28,7 +28,8 @@
 typedef struct {
     unsigned     type;          /* 0: the document does not have it */
     sm_str_t     raw;
-    sm_str_t     text;          /* of a string: decoded */
+    sm_str_t     text;          /* of a string: decoded, except of a field
+                                   that may be anything */
 } sm_json_value_t;
 
 

@@ -65,9 +65,9 @@ byte      zone[INSTANCES];
 intent_t  intent;
 bool      calm;
 
-hidden byte  two_leaders, leads_without_lease, one_epoch_two_workers;
-hidden byte  epoch_not_new, stale_commit, not_begun, sent_twice;
-hidden byte  i, j, seen;
+bool  two_leaders, leads_without_lease, one_epoch_two_workers;
+bool  epoch_not_new, stale_commit, not_begun, sent_twice;
+byte  i, j, seen;
 
 #define CLAIM(c)    (call[c].op == ACQUIRE || call[c].op == TAKEOVER)
 #define REPLIED(c)  (call[c].stage == OK || call[c].stage == NOTHING || call[c].stage == REFUSED)
@@ -177,7 +177,8 @@ inline check()
     assert(!two_leaders);
     assert(!leads_without_lease);
 #endif
-    assert(!one_epoch_two_workers)
+    assert(!one_epoch_two_workers);
+    i = 0; j = 0; seen = 0
 }
 
 inline settle()
@@ -403,7 +404,8 @@ inline abandon(c)
             :: row.lock == c -> row.lock = i
             :: else
             fi;
-            clear(c)
+            clear(c);
+            i = 0
         }
     :: true ->
         d_step {
@@ -658,11 +660,16 @@ active [INSTANCES] proctype instance()
 #define BACKED  (BACKS(0) || BACKS(1) || BACKS(2))
 #endif
 
+#ifdef CALM_NO_EXPIRY
+#define EXPIRY !calm
+#else
+#define EXPIRY true
+#endif
 active proctype sql_clock()
 {
     do
     :: d_step {
-        row.holder != NOBODY && !BACKED ->
+        row.holder != NOBODY && !BACKED && EXPIRY ->
         row.holder = NOBODY;
         settle()
        }

@@ -34,11 +34,13 @@ cd "$top"
 [ -x "$nginx" ] || { echo "$0: no nginx at \"$nginx\"" >&2; exit 1; }
 
 
-# a free port of our own, so that several runs can go on at once
+# a port of our own, at random: between two tests nobody listens on it, and
+# another run must not find it free
 
 free_port() {
     perl -MIO::Socket::INET -e '
-        for my $port (1984 .. 2983) {
+        for (1 .. 1000) {
+            my $port = 10000 + int rand 20000;
             IO::Socket::INET->new(Listen => 1, LocalPort => $port) or next;
             print $port;
             last;
