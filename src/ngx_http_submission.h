@@ -147,6 +147,7 @@ typedef struct {
 
 typedef struct {
     ngx_http_submission_manager_t   *api;
+    ngx_str_t                        prefix;       /* of the API */
     ngx_http_submission_manager_t   *readyz;
 } ngx_http_submission_loc_conf_t;
 

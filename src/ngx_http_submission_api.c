@@ -202,17 +202,17 @@ ngx_http_submission_api_is(ngx_str_t *segment, char *word)
 static ngx_http_submission_resource_e
 ngx_http_submission_api_resource(ngx_http_request_t *r, ngx_str_t *id)
 {
-    ngx_str_t                  path, segment;
-    ngx_uint_t                 raw;
-    ngx_http_core_loc_conf_t  *clcf;
+    ngx_str_t                        path, segment;
+    ngx_uint_t                       raw;
+    ngx_http_submission_loc_conf_t  *slcf;
 
-    clcf = ngx_http_get_module_loc_conf(r, ngx_http_core_module);
+    slcf = ngx_http_get_module_loc_conf(r, ngx_http_submission_module);
 
-    raw = ngx_http_submission_api_raw(r, &clcf->name, &path);
+    raw = ngx_http_submission_api_raw(r, &slcf->prefix, &path);
 
     if (!raw) {
-        path.data = r->uri.data + clcf->name.len;
-        path.len = r->uri.len - clcf->name.len;
+        path.data = r->uri.data + slcf->prefix.len;
+        path.len = r->uri.len - slcf->prefix.len;
     }
 
     /* "location /v1" has /v1intents, too */

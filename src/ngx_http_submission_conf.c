@@ -467,10 +467,35 @@ ngx_http_submission_conf_option(ngx_http_submission_option_t *option,
 }
 
 
+/* "a=", "b=" or "c=" */
+
+static u_char *
+ngx_http_submission_conf_expected(ngx_http_submission_option_t *options,
+    u_char *buf, size_t size)
+{
+    u_char                        *p, *last;
+    ngx_http_submission_option_t  *option;
+
+    p = buf;
+    last = buf + size - 1;
+
+    for (option = options; option->name; option++) {
+        p = ngx_slprintf(p, last, "%s\"%s=\"",
+                         option == options ? ""
+                         : option[1].name ? ", " : " or ", option->name);
+    }
+
+    *p = '\0';
+
+    return buf;
+}
+
+
 char *
 ngx_http_submission_conf_options(ngx_conf_t *cf, ngx_uint_t first,
     ngx_http_submission_option_t *options)
 {
+    u_char                         buf[128];
     size_t                         len;
     ngx_int_t                      n;
     ngx_str_t                     *value, text;
@@ -494,12 +519,10 @@ ngx_http_submission_conf_options(ngx_conf_t *cf, ngx_uint_t first,
 
         if (option->name == NULL) {
             ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
-                               "invalid parameter \"%V\" in \"%V\": "
-                               "\"%s=\"%s%s%s was expected",
-                               &value[i], &value[0], options[0].name,
-                               options[1].name ? " or \"" : "",
-                               options[1].name ? options[1].name : "",
-                               options[1].name ? "=\"" : "");
+                               "invalid parameter \"%V\" in \"%V\": %s was "
+                               "expected", &value[i], &value[0],
+                               ngx_http_submission_conf_expected(options, buf,
+                                                                 sizeof(buf)));
             return NGX_CONF_ERROR;
         }
 

@@ -282,6 +282,14 @@ ngx_http_submission_merge_loc_conf(ngx_conf_t *cf, void *parent, void *child)
         *conf = *prev;
     }
 
+    /* nginx gives an "if" its location's handler, a "limit_except" not */
+
+    if (clcf->lmt_excpt && clcf->handler == NULL) {
+        clcf->handler = conf->api ? ngx_http_submission_api_handler
+                        : conf->readyz ? ngx_http_submission_readyz_handler
+                                       : NULL;
+    }
+
     return NGX_CONF_OK;
 }
 
@@ -309,6 +317,7 @@ ngx_http_submission_api(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     }
 
     clcf->handler = ngx_http_submission_api_handler;
+    slcf->prefix = clcf->name;
 
     return ngx_http_submission_conf_reference(cf, &slcf->api);
 }

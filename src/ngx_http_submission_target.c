@@ -169,8 +169,9 @@ ngx_http_submission_target_gateway_url(ngx_conf_t *cf, ngx_command_t *cmd,
 
     if (why) {
         ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
-                           "invalid value \"%V\" of \"gateway_url\": it %s",
-                           &value[1], why);
+                           "invalid value \"%*s\" of \"gateway_url\": it %s",
+                           ngx_min(value[1].len, 256),
+                           value[1].data, why);
         return NGX_CONF_ERROR;
     }
 

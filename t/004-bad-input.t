@@ -946,3 +946,27 @@ sub {
     is(scalar @{http('GET /v1/intents?limit=500')->{json}{intents}}, 60,
        'the good ones are stored');
 }
+
+
+
+=== TEST 98: a vertical tab is not white space
+--- body eval
+"{\"intentId\":\"a\",\x0b$T}"
+--- message
+malformed JSON at byte 17: ...
+
+
+
+=== TEST 99: nor is a form feed, after the object
+--- body eval
+"{\"intentId\":\"a\",$T}\x0c"
+--- message
+malformed JSON at byte 51: ...
+
+
+
+=== TEST 100: a string that begins after the object
+--- body
+{"intentId":"a","submissionTarget":"sms.realtime"} "more
+--- message
+malformed JSON at byte 52: ...

@@ -66,7 +66,7 @@ intent_t  intent;
 bool      calm;
 
 bool  two_leaders, leads_without_lease, one_epoch_two_workers;
-bool  epoch_not_new, stale_commit, not_begun, sent_twice;
+bool  renewed_gone_epoch, epoch_not_new, stale_commit, not_begun, sent_twice;
 byte  i, j, seen;
 
 #define CLAIM(c)    (call[c].op == ACQUIRE || call[c].op == TAKEOVER)
@@ -263,6 +263,8 @@ inline statement(c)
     :: call[c].op == RENEW ->
         if
         :: RENEW_IF(c) ->
+            renewed_gone_epoch = (row.epoch != call[c].epoch);
+            assert(!renewed_gone_epoch);
             row.holder = HOLDER(call[c].who);
             call[c].stage = OK
         :: else -> call[c].stage = REFUSED
@@ -378,41 +380,28 @@ inline post(c, what)
     call[c].epoch = worker[w].epoch
 }
 
-#if LATE_CALLS == 1
-#define ROOM  (call[LATE].op == NONE)
-#elif LATE_CALLS == 2
-#define ROOM  (call[LATE].op == NONE || call[LATE + 1].op == NONE)
-#else
-#define ROOM  (call[LATE].op == NONE || call[LATE + 1].op == NONE || call[LATE + 2].op == NONE)
-#endif
-
 inline abandon(c)
 {
+    i = LATE;
+    do
+    :: i < CALLS && call[i].op != NONE -> i++
+    :: else -> break
+    od;
+
     if
-    :: call[c].op != NONE && !REPLIED(c) && ROOM ->
-        d_step {
-            i = LATE;
-            do
-            :: call[i].op != NONE -> i++
-            :: else -> break
-            od;
-            call[i].op = call[c].op;
-            call[i].stage = call[c].stage;
-            call[i].who = call[c].who;
-            call[i].epoch = call[c].epoch;
-            if
-            :: row.lock == c -> row.lock = i
-            :: else
-            fi;
-            clear(c);
-            i = 0
-        }
-    :: true ->
-        d_step {
-            unlock(c);
-            clear(c)
-        }
-    fi
+    :: i < CALLS && (call[c].stage == SENT || call[c].stage == LOCKED) ->
+        call[i].op = call[c].op;
+        call[i].stage = call[c].stage;
+        call[i].who = call[c].who;
+        call[i].epoch = call[c].epoch;
+        if
+        :: row.lock == c -> row.lock = i
+        :: else
+        fi
+    :: else -> unlock(c)
+    fi;
+
+    clear(c)
 }
 
 inline become(what)
@@ -424,11 +413,13 @@ inline become(what)
     fi;
     worker[w].late = false;
     worker[w].exec = OFF;
-    zone[ZONE(w)] = worker[w].epoch
+    zone[ZONE(w)] = worker[w].epoch;
+    abandon(LEASE(w));
+    abandon(WRITE(w))
 }
 
 #define EPOCH     worker[w].epoch
-#define RUNS      (worker[w].exec != GATE)
+#define RUNS      (worker[w].exec != GATE && !(worker[w].role == LEADER && worker[w].late))
 #define FREE(c)   (call[c].op == NONE)
 #define ROLE(r)   (worker[w].role == r)
 #define EXEC(x)   (worker[w].exec == x)
@@ -467,6 +458,7 @@ inline lease_reply(c)
 inline write_reply(c)
 {
     if
+    :: call[c].stage == REFUSED -> become(FOLLOWER)
     :: call[c].op == RECOVER && call[c].stage == OK ->
         worker[w].exec = READY
 
@@ -515,54 +507,48 @@ active [INSTANCES] proctype instance()
         settle()
        }
 
-    :: atomic {
+    :: d_step {
         RUNS && REPLIED(LEASE(w)) ->
-        if
-        :: call[LEASE(w)].stage == REFUSED && ROLE(LEADER) -> abandon(WRITE(w))
-        :: else
-        fi;
-        d_step {
-            lease_reply(LEASE(w));
-            settle()
-        }
+        lease_reply(LEASE(w));
+        settle()
        }
 
-    :: atomic {
+    :: d_step {
+        ROLE(LEADER) && !EXEC(GATE) && worker[w].late ->
+        become(GIVING_UP);
+        settle()
+       }
+
+    :: d_step {
         RUNS && ROLE(LEADER) && !calm ->
-        abandon(LEASE(w));
-        abandon(WRITE(w));
-        d_step {
-            become(GIVING_UP);
-            settle()
-        }
+        become(GIVING_UP);
+        settle()
        }
 
-    :: atomic {
+    :: d_step {
         !ROLE(LEADER) && !FREE(LEASE(w)) && !calm ->
         abandon(LEASE(w));
-        d_step {
-            worker[w].late = false;
-            settle()
-        }
+        worker[w].late = false;
+        settle()
        }
 
 
     /* _executor.c */
 
     :: d_step {
-        EXEC(REBUILD) && FREE(WRITE(w)) ->
+        RUNS && EXEC(REBUILD) && FREE(WRITE(w)) ->
         post(WRITE(w), RECOVER);
         settle()
        }
 
     :: d_step {
-        EXEC(READY) && FREE(WRITE(w)) ->
+        RUNS && EXEC(READY) && FREE(WRITE(w)) ->
         post(WRITE(w), BEGIN);
         settle()
        }
 
     :: d_step {
-        EXEC(BEGUN) ->
+        RUNS && EXEC(BEGUN) ->
         not_begun = (intent.status != INFLIGHT || intent.epoch != EPOCH);
 #ifndef FENCE_ONLY
         assert(!not_begun);
@@ -577,70 +563,49 @@ active [INSTANCES] proctype instance()
         assert(!sent_twice);
         intent.sent = true;
         worker[w].exec = SENDING;
-        if
-        :: worker[w].late -> become(GIVING_UP)
-        :: else
-        fi;
         settle()
        }
 
     :: d_step {
-        EXEC(SENDING) && FREE(WRITE(w)) ->
+        RUNS && EXEC(SENDING) && FREE(WRITE(w)) ->
         post(WRITE(w), COMPLETE);
         worker[w].exec = READY;
         settle()
        }
 
     :: d_step {
-        EXEC(BEGUN) && FREE(WRITE(w)) && !calm ->
+        RUNS && EXEC(BEGUN) && FREE(WRITE(w)) && !calm ->
         post(WRITE(w), GIVE_BACK);
         worker[w].exec = READY;
         settle()
        }
 
-    :: atomic {
+    :: d_step {
         RUNS && REPLIED(WRITE(w)) ->
-        if
-        :: call[WRITE(w)].stage == REFUSED ->
-            abandon(LEASE(w));
-            d_step {
-                clear(WRITE(w));
-                become(FOLLOWER);
-                settle()
-            }
-        :: else ->
-            d_step {
-                write_reply(WRITE(w));
-                settle()
-            }
-        fi
+        write_reply(WRITE(w));
+        settle()
        }
 
 
     /* what happens to it */
 
     :: d_step {
-        !calm && !worker[w].late && (EXEC(GATE) || CLAIM(LEASE(w))) ->
+        !calm && !worker[w].late && (ROLE(LEADER) || CLAIM(LEASE(w))) ->
         worker[w].late = true;
         settle()
        }
 
-    :: atomic {
+    :: d_step {
+        !calm && zone[ZONE(w)] != 0 ->
+        EPOCH = zone[ZONE(w)];
+        become(STARTING);
+        settle()
+       }
+
+    :: d_step {
         !calm ->
-        abandon(LEASE(w));
-        abandon(WRITE(w));
-        if
-        :: zone[ZONE(w)] != 0 ->
-            d_step {
-                EPOCH = zone[ZONE(w)]; become(STARTING);
-                settle()
-            }
-        :: true ->
-            d_step {
-                become(FOLLOWER);
-                settle()
-            }
-        fi
+        become(FOLLOWER);
+        settle()
        }
     od
 }

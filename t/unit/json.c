@@ -162,8 +162,6 @@ test_object_errors(void)
 
         { sm_str("{\"id\":\"\\ud800\"}"), "id",
           "a string at byte 6 has a lone surrogate" },
-        { sm_str("{\"id\":\"a\", \"any\": \"\\udc00\"}"), "any",
-          "a string at byte 18 has a lone surrogate" },
     };
 
     for (i = 0; i < sizeof(t) / sizeof(t[0]); i++) {

@@ -232,7 +232,7 @@ ref_value(ref_t *r, int *whole)
             ref_space(r);
         }
 
-        /* only strings of the outermost container are decoded */
+        /* only strings of the outermost container may be decoded */
 
         if (!ref_value(r, r->depth == 1 ? whole : &nested)) {
             return 0;
@@ -435,10 +435,9 @@ static void
 try_payload(sm_arena_t *arena, sm_str_t doc, const sm_json_value_t *payload)
 {
     int               decodable;
-    size_t            n;
     sm_str_t          again;
     sm_json_error_t   err;
-    sm_json_value_t  *elts;
+    sm_json_value_t   v[3];
 
     if (!ref_document(payload->raw, payload->raw.data[0], &decodable)
         || strchr(" \t\r\n", payload->raw.data[0])
@@ -447,12 +446,13 @@ try_payload(sm_arena_t *arena, sm_str_t doc, const sm_json_value_t *payload)
         fault("the payload is not one value", doc);
     }
 
-    again = enclose(arena, "[", payload->raw, "]");
+    again = enclose(arena,
+                    "{\"intentId\":\"a\",\"submissionTarget\":\"b\","
+                    "\"payload\":", payload->raw, "}");
 
-    if (sm_json_array(arena, again, &elts, &n, &err) != 0 || n != 1
-        || elts[0].type != payload->type
-        || !sm_str_eq(elts[0].raw, payload->raw)
-        || !sm_str_eq(elts[0].text, payload->text))
+    if (sm_json_object(arena, again, fields, v, &err) != 0
+        || v[2].type != payload->type
+        || !sm_str_eq(v[2].raw, payload->raw))
     {
         fault("the payload is not the same by itself", doc);
     }
@@ -475,9 +475,16 @@ try_object(sm_arena_t *arena, sm_str_t doc)
 
     accepted++;
 
-    if (!ref_document(doc, '{', &decodable) || !decodable) {
+    if (!ref_document(doc, '{', &decodable)) {
         fault("taken, and is not JSON", doc);
         return;
+    }
+
+    for (i = 0; i < 2; i++) {
+        if (!ref_document(v[i].raw, '"', &decodable) || !decodable) {
+            fault("taken, and cannot be decoded", doc);
+            return;
+        }
     }
 
     if (v[2].type) {
