@@ -505,10 +505,10 @@ sub http_pipelined {
 # of the embedded store: a query, and a process to write SQL to
 
 sub sql {
-    my $query = shift;
+    my ($query, $file) = @_;
 
-    open my $out, '-|', 'sqlite3', '-cmd', '.timeout 5000', store_file(),
-         $query
+    open my $out, '-|', 'sqlite3', '-cmd', '.timeout 5000',
+         $file || store_file(), $query
         or die "sqlite3: $!\n";
 
     my @lines = <$out>;

@@ -1,36 +1,135 @@
+/*
+ * The lease protocol: who leads, what SQL lets through, and what it refuses.
+ *
+ * t/model/check.sh runs it through spin: every interleaving, with any number
+ * of crashes, lost messages, expiries and epochs, for INSTANCES instances.
+ *
+ *
+ * WHAT IS MODELLED
+ *
+ * row       The row of submission_manager_leases. No statement looks at the
+ *           holder of an expired row, so "missing", "expired" and "given up"
+ *           are one: the holder is NOBODY. row.lock is the transaction that
+ *           has locked the row; every statement waits for it.
+ *
+ * call[]    A statement on its way. Each step is one that something else can
+ *           come between: posted, executed (a fenced write: locked and
+ *           checked, and committed later), answered. A worker has one lease
+ *           call and one batch of executor writes in flight, as _leader.c and
+ *           _executor.c do. A call whose caller has died, timed out or lost
+ *           interest becomes one of LATE_CALLS late calls: it executes at any
+ *           time later, or never, and nobody hears of it. A reply can be lost
+ *           at any time. So a statement that was not executed and one whose
+ *           reply was lost look the same to the worker.
+ *
+ * worker[]  The executor worker of each instance, the one that has the lock
+ *           file. A crash at any point, a reload and a quit are all followed
+ *           by a successor in the same place; it knows what is in the zone.
+ *           Whatever a predecessor left behind is among the late calls.
+ *
+ * zone[]    The epoch that the instance's worker has published. It outlives
+ *           the worker, and not the instance. holder_id outlives both: an
+ *           instance that comes back with another one is a new instance.
+ *
+ * intent    One one_shot intent, for what the fence is good for: begin, send,
+ *           complete, give back what is not sent, recover what is in doubt.
+ *
+ * Time is what may happen next. A lease expires in SQL at any time, but not
+ * before the deadline of the worker that it was granted to, if that worker
+ * still counts on it: the deadline is taken when the request starts, SQL's
+ * expiry when it is executed. The deadline itself passes at any time. What a
+ * worker does is one step if nothing that it could notice comes between: a
+ * handler may be stopped before, and its request may then linger in "posted",
+ * which is the same as a pause before posting. The one place where a pause
+ * within a handler shows outside is between send gate and send: two steps,
+ * between which that event loop does nothing else.
+ *
+ * Epochs grow for ever. Only which is newer counts, so those that nobody
+ * remembers are squeezed out, and the search is finite without a bound on them.
+ *
+ *
+ * WHAT IS CHECKED, in every state
+ *
+ * leads_without_lease    A worker believes to lead, by its role and deadline,
+ *                        but the row is not its own, at its epoch, unexpired.
+ * two_leaders            Two believe to lead.
+ * one_epoch_two_workers  One epoch has two holders.
+ * epoch_not_new          A grant's epoch is not above all that are known.
+ * renewed_gone_epoch     A renew succeeds for an epoch that is over.
+ * stale_commit           A fenced write commits after a newer epoch's grant.
+ * not_begun              The gate opens for an intent that is not marked in
+ *                        flight under the worker's epoch.
+ * sent_twice             The intent is sent again.
+ *
+ * And with CALM, from some point on SQL answers, nobody crashes, and calls are
+ * quick enough for their deadlines:
+ *
+ * settles                A leader comes, and stays, and the intent ends.
+ *                        With CALM_NO_EXPIRY this needs no lease to expire:
+ *                        trouble costs a moment and not a lease (G8). Both
+ *                        find deadlocks too; before the calm there are none,
+ *                        as there is always something that can crash.
+ *
+ *
+ * WHAT IS GUARANTEED, exactly
+ *
+ * A fenced write commits before any newer grant, or not at all. It may commit
+ * after its own lease's expiry: the row was locked before, and the next
+ * acquire waits for the commit. Time has no part in this (CLOCK_JUMPS).
+ *
+ * A send starts after an instant at which its worker held the lease in SQL,
+ * and late by no more than the pause of the process between gate and send. In
+ * such a pause another may come to lead. The late send's outcome cannot be
+ * written any more, its attempt is or will be recorded as in doubt, and if it
+ * is a one_shot there is no other send of it, neither before nor after.
+ *
+ *
+ * SWITCHES, each of which must make the search fail; OWN_ROW_WAITS fails with
+ * CALM_NO_EXPIRY only, CLOCK_JUMPS not with FENCE_ONLY
+ *
+ * NO_FENCE           writes check nothing
+ * NO_LOCK            the fence is checked, but no lock is held to the commit
+ * RENEW_ANY_EPOCH    renew looks at the holder alone
+ * TAKEOVER_NO_EPOCH  so does takeover
+ * RELEASE_NO_EPOCH   so does release
+ * LEADS_TO_THE_END   the role is left when the release is answered, not before
+ * LEADS_ON           a failed write does not end leadership
+ * RESEND_IN_DOUBT    a one_shot intent in doubt becomes pending
+ * OWN_ROW_WAITS      a refusal that names the instance itself is like others
+ * NO_LOCK_FILE       the workers are all of one instance
+ * SAME_HOLDER        the instances have the same holder_id
+ * CLOCK_JUMPS        SQL's clock jumps ahead, or deadlines start at the reply;
+ *                    with FENCE_ONLY, what holds nevertheless is checked
+ */
+
 #ifndef INSTANCES
-#define INSTANCES  2
+#define INSTANCES   2
 #endif
 
 #ifndef LATE_CALLS
-#define LATE_CALLS  1
+#define LATE_CALLS  2
 #endif
 
-#define LEASE(w)   (w)
-#define WRITE(w)   (INSTANCES + (w))
-#define LATE       (2 * INSTANCES)
-#define CALLS      (2 * INSTANCES + LATE_CALLS)
-
-#define NOBODY     INSTANCES
-#define UNLOCKED   CALLS
-
-#if defined(NO_LOCK_FILE)
-#define HOLDER(w)  0
-#define ZONE(w)    0
-#elif defined(SAME_HOLDER)
-#define HOLDER(w)  0
-#define ZONE(w)    (w)
-#else
-#define HOLDER(w)  (w)
-#define ZONE(w)    (w)
+#if defined(NO_FENCE) || defined(NO_LOCK) || defined(RENEW_ANY_EPOCH) \
+    || defined(TAKEOVER_NO_EPOCH) || defined(RELEASE_NO_EPOCH)
+#define KEEP_REFUSED
 #endif
+
+
+#define LEASE(w)    (w)
+#define WRITE(w)    (INSTANCES + (w))
+#define LATE        (2 * INSTANCES)
+#define CALLS       (2 * INSTANCES + LATE_CALLS)
+
+#define NOBODY      INSTANCES
+#define UNLOCKED    CALLS
 
 mtype:op     = { NONE, ACQUIRE, RENEW, TAKEOVER, RELEASE,
                  RECOVER, BEGIN, GIVE_BACK, COMPLETE };
-mtype:stage  = { IDLE, SENT, LOCKED, OK, NOTHING, REFUSED };
+mtype:stage  = { IDLE, POSTED, LOCKED, OK, NOTHING, REFUSED };
 mtype:role   = { FOLLOWER, STARTING, LEADER, GIVING_UP };
-mtype:exec   = { OFF, REBUILD, READY, BEGUN, GATE, SENDING };
-mtype:intent = { PENDING, INFLIGHT, DONE };
+mtype:exec   = { OFF, REBUILD, READY, BEGUN, GATE, SENT };
+mtype:status = { PENDING, INFLIGHT, DONE };
 
 typedef row_t {
     byte          holder = NOBODY;
@@ -41,19 +140,20 @@ typedef row_t {
 typedef call_t {
     mtype:op      op = NONE;
     mtype:stage   stage = IDLE;
-    byte          who;
-    byte          epoch;
+    byte          epoch;            /* argument, and answer of a claim */
+    byte          who               /* of a late call */
 };
 
 typedef worker_t {
     mtype:role    role = FOLLOWER;
+    mtype:exec    exec = OFF;
     byte          epoch;
-    bool          late;
-    mtype:exec    exec = OFF
+    bool          late              /* the deadline has passed: of the lease,
+                                       or of the claim on its way */
 };
 
 typedef intent_t {
-    mtype:intent  status = PENDING;
+    mtype:status  status = PENDING;
     byte          epoch;
     bool          sent
 };
@@ -65,47 +165,68 @@ byte      zone[INSTANCES];
 intent_t  intent;
 bool      calm;
 
-bool  two_leaders, leads_without_lease, one_epoch_two_workers;
-bool  renewed_gone_epoch, epoch_not_new, stale_commit, not_begun, sent_twice;
-byte  i, j, seen;
+bool      leads_without_lease, two_leaders, one_epoch_two_workers;
+bool      epoch_not_new, renewed_gone_epoch, stale_commit;
+bool      not_begun, sent_twice;
 
+byte      i, j, seen;               /* zero between steps */
+
+
+#if defined(NO_LOCK_FILE)
+#define HOLDER(w)   0
+#define ZONE(w)     0
+#elif defined(SAME_HOLDER)
+#define HOLDER(w)   0
+#define ZONE(w)     (w)
+#else
+#define HOLDER(w)   (w)
+#define ZONE(w)     (w)
+#endif
+
+#define WHO(c)      ((c) < LATE -> (c) % INSTANCES : call[c].who)
+#define IS_LATE(c)  ((c) >= LATE)
+#define FREE(c)     (call[c].op == NONE)
+#define RUNNING(c)  (call[c].stage == POSTED || call[c].stage == LOCKED)
+#define REPLIED(c)  (!FREE(c) && !RUNNING(c))
 #define CLAIM(c)    (call[c].op == ACQUIRE || call[c].op == TAKEOVER)
-#define REPLIED(c)  (call[c].stage == OK || call[c].stage == NOTHING || call[c].stage == REFUSED)
 #define LEADS(w)    (worker[w].role == LEADER && !worker[w].late)
-#define HELD(c)     (row.holder == HOLDER(call[c].who))
+
+#define HELD(c)     (row.holder == HOLDER(WHO(c)))
 #define FENCE(c)    (HELD(c) && row.epoch == call[c].epoch)
 
-
-#define note(e)   seen = seen | (1 << e)
-#define lower(e)  if :: e > j -> e-- :: else fi
 
 inline clear(c)
 {
     call[c].op = NONE;
     call[c].stage = IDLE;
-    call[c].who = 0;
-    call[c].epoch = 0
+    call[c].epoch = 0;
+    call[c].who = 0
 }
 
-inline drop_refused()
+
+/*
+ * The end of each step
+ */
+
+/* nobody waits for a late call: once its fence is gone, so may be the call */
+
+inline forget_refused()
 {
-    i = 0;
-#ifndef BROKEN
-    i = LATE;
-    do
-    :: i < CALLS ->
+    for (i : LATE .. CALLS - 1) {
         if
-        :: call[i].stage == SENT && call[i].op != ACQUIRE && !FENCE(i) ->
+#ifndef KEEP_REFUSED
+        :: call[i].stage == POSTED && call[i].op != ACQUIRE && !FENCE(i) ->
             clear(i)
-        :: else
-        fi;
-        i++
-    :: else -> break
-    od
 #endif
+        :: else
+        fi
+    }
 }
 
-inline squeeze()
+#define note(e)     seen = seen | (1 << e)
+#define lower(e)    if :: e > j -> e-- :: else fi
+
+inline squeeze_epochs()
 {
     do
     :: true ->
@@ -145,8 +266,8 @@ inline squeeze()
 
 inline check()
 {
-    two_leaders = false;
     leads_without_lease = false;
+    two_leaders = false;
     one_epoch_two_workers = false;
 
     for (i : 0 .. INSTANCES - 1) {
@@ -158,15 +279,15 @@ inline check()
         :: else
         fi;
 
-        for (j : 0 .. INSTANCES - 1) {
+        for (j : i + 1 .. INSTANCES - 1) {
+
             if
-            :: i < j && LEADS(i) && LEADS(j) ->
-                two_leaders = true
+            :: LEADS(i) && LEADS(j) -> two_leaders = true
             :: else
             fi;
+
             if
-            :: (i < j && worker[i].epoch != 0
-                && worker[i].epoch == worker[j].epoch) ->
+            :: worker[i].epoch != 0 && worker[i].epoch == worker[j].epoch ->
                 one_epoch_two_workers = true
             :: else
             fi
@@ -174,29 +295,57 @@ inline check()
     }
 
 #ifndef FENCE_ONLY
-    assert(!two_leaders);
     assert(!leads_without_lease);
+    assert(!two_leaders);
 #endif
-    assert(!one_epoch_two_workers);
-    i = 0; j = 0; seen = 0
+    assert(!one_epoch_two_workers)
 }
 
 inline settle()
 {
-    drop_refused();
-    squeeze();
-    check()
+    forget_refused();
+    squeeze_epochs();
+    check();
+    i = 0;
+    j = 0;
+    seen = 0
 }
 
 
-/* the server's side */
+/*
+ * SQL: src/store, sql/
+ */
+
+#if defined(RENEW_ANY_EPOCH)
+#define RENEW_FENCE(c)     HELD(c)
+#else
+#define RENEW_FENCE(c)     FENCE(c)
+#endif
+
+#if defined(TAKEOVER_NO_EPOCH)
+#define TAKEOVER_FENCE(c)  HELD(c)
+#else
+#define TAKEOVER_FENCE(c)  FENCE(c)
+#endif
+
+#if defined(RELEASE_NO_EPOCH)
+#define RELEASE_FENCE(c)   HELD(c)
+#else
+#define RELEASE_FENCE(c)   FENCE(c)
+#endif
+
+#if defined(NO_FENCE)
+#define WRITE_FENCE(c)     true
+#else
+#define WRITE_FENCE(c)     FENCE(c)
+#endif
 
 inline grant(c)
 {
     row.epoch++;
-    row.holder = HOLDER(call[c].who);
+    row.holder = HOLDER(WHO(c));
 
-    epoch_not_new = false;
+    epoch_not_new = (intent.epoch >= row.epoch);
     for (i : 0 .. INSTANCES - 1) {
         if
         :: worker[i].epoch >= row.epoch || zone[i] >= row.epoch ->
@@ -210,42 +359,19 @@ inline grant(c)
     call[c].stage = OK
 }
 
+/* says at which epoch, if the holder is the caller itself */
+
 inline refuse(c)
 {
     if
     :: HELD(c) -> call[c].epoch = row.epoch
     :: else -> call[c].epoch = 0
     fi;
+
     call[c].stage = REFUSED
 }
 
-#if defined(TAKEOVER_NO_EPOCH)
-#define TAKEOVER_IF(c)  HELD(c)
-#else
-#define TAKEOVER_IF(c)  FENCE(c)
-#endif
-
-#if defined(RENEW_ANY_EPOCH)
-#define RENEW_IF(c)     HELD(c)
-#elif defined(RENEW_EXPIRED)
-#define RENEW_IF(c)     (row.epoch == call[c].epoch)
-#else
-#define RENEW_IF(c)     FENCE(c)
-#endif
-
-#if defined(RELEASE_NO_EPOCH)
-#define RELEASE_IF(c)   HELD(c)
-#else
-#define RELEASE_IF(c)   FENCE(c)
-#endif
-
-#if defined(NO_FENCE)
-#define WRITE_IF(c)     true
-#else
-#define WRITE_IF(c)     FENCE(c)
-#endif
-
-inline statement(c)
+inline lease_statement(c)
 {
     if
     :: call[c].op == ACQUIRE ->
@@ -256,36 +382,41 @@ inline statement(c)
 
     :: call[c].op == TAKEOVER ->
         if
-        :: TAKEOVER_IF(c) -> grant(c)
+        :: TAKEOVER_FENCE(c) -> grant(c)
         :: else -> refuse(c)
         fi
 
     :: call[c].op == RENEW ->
         if
-        :: RENEW_IF(c) ->
+        :: RENEW_FENCE(c) ->
             renewed_gone_epoch = (row.epoch != call[c].epoch);
             assert(!renewed_gone_epoch);
-            row.holder = HOLDER(call[c].who);
             call[c].stage = OK
-        :: else -> call[c].stage = REFUSED
+        :: else ->
+            call[c].stage = REFUSED
         fi
 
     :: call[c].op == RELEASE ->
         if
-        :: RELEASE_IF(c) -> row.holder = NOBODY
+        :: RELEASE_FENCE(c) -> row.holder = NOBODY
         :: else
         fi;
         call[c].stage = OK
+    fi
+}
 
-    :: else ->
-        if
-        :: WRITE_IF(c) ->
+/* a fenced write, until the row is locked and checked */
+
+inline write_begin(c)
+{
+    if
+    :: WRITE_FENCE(c) ->
 #ifndef NO_LOCK
-            row.lock = c;
+        row.lock = c;
 #endif
-            call[c].stage = LOCKED
-        :: else -> call[c].stage = REFUSED
-        fi
+        call[c].stage = LOCKED
+    :: else ->
+        call[c].stage = REFUSED
     fi
 }
 
@@ -297,22 +428,24 @@ inline unlock(c)
     fi
 }
 
-#define MINE(c)  (intent.status == INFLIGHT && intent.epoch == call[c].epoch)
+#define IN_FLIGHT(c)  (intent.status == INFLIGHT \
+                       && intent.epoch == call[c].epoch)
+#define IN_DOUBT(c)   (intent.status == INFLIGHT \
+                       && intent.epoch < call[c].epoch)
 
-inline commit(c)
+inline write_commit(c)
 {
-    stale_commit = (call[c].epoch != row.epoch);
+    stale_commit = (row.epoch != call[c].epoch);
     assert(!stale_commit);
 
     call[c].stage = OK;
 
     if
-    :: (call[c].op == RECOVER && intent.status == INFLIGHT
-        && intent.epoch < call[c].epoch) ->
-#ifndef RESEND_IN_DOUBT
-        intent.status = DONE;
-#else
+    :: call[c].op == RECOVER && IN_DOUBT(c) ->
+#ifdef RESEND_IN_DOUBT
         intent.status = PENDING;
+#else
+        intent.status = DONE;
 #endif
         intent.epoch = 0
 
@@ -323,11 +456,11 @@ inline commit(c)
     :: call[c].op == BEGIN && intent.status != PENDING ->
         call[c].stage = NOTHING
 
-    :: call[c].op == GIVE_BACK && MINE(c) ->
+    :: call[c].op == GIVE_BACK && IN_FLIGHT(c) ->
         intent.status = PENDING;
         intent.epoch = 0
 
-    :: call[c].op == COMPLETE && MINE(c) ->
+    :: call[c].op == COMPLETE && IN_FLIGHT(c) ->
         intent.status = DONE;
         intent.epoch = 0
 
@@ -337,147 +470,192 @@ inline commit(c)
     unlock(c)
 }
 
+inline forget_late(c)
+{
+    if
+    :: IS_LATE(c) && REPLIED(c) -> clear(c)
+    :: else
+    fi
+}
+
 active [CALLS] proctype session()
 {
+    byte  c = _pid;
+
     do
     :: d_step {
-        call[_pid].stage == SENT && row.lock == UNLOCKED ->
-        statement(_pid);
+        call[c].stage == POSTED && row.lock == UNLOCKED ->
         if
-        :: _pid >= LATE && REPLIED(_pid) -> clear(_pid)
-        :: else
+        :: CLAIM(c) || call[c].op == RENEW || call[c].op == RELEASE ->
+            lease_statement(c)
+        :: else ->
+            write_begin(c)
         fi;
+        printf("sql: %e of %d: %e, row: holder %d epoch %d\n", call[c].op,
+               WHO(c), call[c].stage, row.holder, row.epoch);
+        forget_late(c);
         settle()
        }
 
     :: d_step {
-        call[_pid].stage == LOCKED ->
-        commit(_pid);
-        if
-        :: _pid >= LATE -> clear(_pid)
-        :: else
-        fi;
+        call[c].stage == LOCKED ->
+        printf("sql: %e of %d commits\n", call[c].op, WHO(c));
+        write_commit(c);
+        forget_late(c);
         settle()
        }
 
-    :: d_step {
-        _pid >= LATE && call[_pid].stage != IDLE ->
-        unlock(_pid);
-        clear(_pid);
+    :: d_step {                     /* never executed, or rolled back */
+        IS_LATE(c) && !FREE(c) ->
+        unlock(c);
+        clear(c);
         settle()
        }
     od
 }
 
 
-/* the worker's side */
+/*
+ * The executor worker: _leader.c, _executor.c
+ */
+
+#define EPOCH       worker[w].epoch
+#define PAST        worker[w].late
+#define ROLE(r)     (worker[w].role == r)
+#define EXEC(x)     (worker[w].exec == x)
 
 inline post(c, what)
 {
     call[c].op = what;
-    call[c].stage = SENT;
-    call[c].who = w;
-    call[c].epoch = worker[w].epoch
+    call[c].stage = POSTED;
+    call[c].epoch = EPOCH;
+    printf("%d: %e at epoch %d\n", w, what, EPOCH)
 }
+
+/* the caller is gone, the statement may be not */
 
 inline abandon(c)
 {
     i = LATE;
     do
-    :: i < CALLS && call[i].op != NONE -> i++
+    :: i < CALLS && !FREE(i) -> i++
     :: else -> break
     od;
 
     if
-    :: i < CALLS && (call[c].stage == SENT || call[c].stage == LOCKED) ->
+    :: i < CALLS && RUNNING(c) ->
         call[i].op = call[c].op;
         call[i].stage = call[c].stage;
-        call[i].who = call[c].who;
         call[i].epoch = call[c].epoch;
+        call[i].who = w;
         if
         :: row.lock == c -> row.lock = i
         :: else
         fi
-    :: else -> unlock(c)
+    :: else ->
+        unlock(c)
     fi;
 
     clear(c)
 }
 
+/* the transition function: what the old role had under way is abandoned */
+
 inline become(what)
 {
+    abandon(LEASE(w));
+    abandon(WRITE(w));
+
     worker[w].role = what;
+    worker[w].late = false;
+
     if
-    :: what == FOLLOWER -> worker[w].epoch = 0
+    :: what == LEADER -> worker[w].exec = REBUILD
+    :: else -> worker[w].exec = OFF
+    fi;
+
+    if
+    :: what == FOLLOWER -> EPOCH = 0
     :: else
     fi;
-    worker[w].late = false;
-    worker[w].exec = OFF;
-    zone[ZONE(w)] = worker[w].epoch;
-    abandon(LEASE(w));
-    abandon(WRITE(w))
+
+    zone[ZONE(w)] = EPOCH;
+    printf("%d: %e at epoch %d\n", w, what, EPOCH)
 }
 
-#define EPOCH     worker[w].epoch
-#define RUNS      (worker[w].exec != GATE && !(worker[w].role == LEADER && worker[w].late))
-#define FREE(c)   (call[c].op == NONE)
-#define ROLE(r)   (worker[w].role == r)
-#define EXEC(x)   (worker[w].exec == x)
+inline claim_granted(c)
+{
+    EPOCH = call[c].epoch;
+
+    if
+    :: PAST -> become(GIVING_UP)
+    :: else -> become(LEADER)
+    fi
+}
+
+/*
+ * An own row that no worker leads by: the reply to an earlier claim was lost,
+ * or the zone was. It is given up like any other.
+ */
+
+inline claim_refused(c)
+{
+#ifndef OWN_ROW_WAITS
+    EPOCH = call[c].epoch;
+#else
+    EPOCH = 0;
+#endif
+
+    if
+    :: EPOCH != 0 -> become(GIVING_UP)
+    :: else -> become(FOLLOWER)
+    fi
+}
 
 inline lease_reply(c)
 {
     if
-    :: CLAIM(c) && call[c].stage == OK && !worker[w].late ->
-        EPOCH = call[c].epoch; become(LEADER);
-        worker[w].exec = REBUILD
-
-    :: CLAIM(c) && call[c].stage == OK && worker[w].late ->
-        EPOCH = call[c].epoch; become(GIVING_UP)
-
-    :: CLAIM(c) && call[c].stage == REFUSED ->
-#ifndef OWN_ROW_WAITS
-        if
-        :: call[c].epoch != 0 -> EPOCH = call[c].epoch; become(GIVING_UP)
-        :: else -> become(FOLLOWER)
-        fi
-#else
-        become(FOLLOWER)
-#endif
-
-    :: call[c].op == RENEW && call[c].stage == REFUSED ->
-        become(FOLLOWER)
-
+    :: CLAIM(c) && call[c].stage == OK -> claim_granted(c)
+    :: CLAIM(c) && call[c].stage == REFUSED -> claim_refused(c)
+    :: call[c].op == RENEW && call[c].stage == OK -> clear(c)
+    :: call[c].op == RENEW && call[c].stage == REFUSED -> become(FOLLOWER)
     :: call[c].op == RELEASE -> become(FOLLOWER)
-
-    :: else
-    fi;
-
-    clear(c)
+    fi
 }
 
 inline write_reply(c)
 {
     if
     :: call[c].stage == REFUSED -> become(FOLLOWER)
-    :: call[c].op == RECOVER && call[c].stage == OK ->
-        worker[w].exec = READY
-
-    :: call[c].op == BEGIN && call[c].stage == OK ->
-        worker[w].exec = BEGUN
-
+    :: call[c].op == RECOVER && call[c].stage == OK -> worker[w].exec = READY
+    :: call[c].op == BEGIN && call[c].stage == OK -> worker[w].exec = BEGUN
     :: else
     fi;
 
     clear(c)
 }
 
+/* in calm weather a follower aims at the expiry, and asks for nothing before */
+
+#if defined(OWN_ROW_WAITS)
+#define WORTHWHILE  (!calm || row.holder == NOBODY)
+#else
+#define WORTHWHILE  (!calm || row.holder == NOBODY || row.holder == HOLDER(w))
+#endif
+
 active [INSTANCES] proctype instance()
 {
-    byte w = _pid - CALLS;
+    byte  w = _pid - CALLS;
 
     do
 
-    /* _leader.c */
+    /* what it wants */
+
+    :: d_step {
+        ROLE(FOLLOWER) && FREE(LEASE(w)) && WORTHWHILE ->
+        post(LEASE(w), ACQUIRE);
+        settle()
+       }
 
     :: d_step {
         ROLE(STARTING) && FREE(LEASE(w)) ->
@@ -486,17 +664,7 @@ active [INSTANCES] proctype instance()
        }
 
     :: d_step {
-        (ROLE(FOLLOWER) && FREE(LEASE(w)) && (!calm || row.holder == NOBODY
-#ifndef OWN_ROW_WAITS
-         || row.holder == HOLDER(w)
-#endif
-        )) ->
-        post(LEASE(w), ACQUIRE);
-        settle()
-       }
-
-    :: d_step {
-        LEADS(w) && RUNS && FREE(LEASE(w)) ->
+        ROLE(LEADER) && !EXEC(GATE) && FREE(LEASE(w)) && !calm ->
         post(LEASE(w), RENEW);
         settle()
        }
@@ -508,47 +676,47 @@ active [INSTANCES] proctype instance()
        }
 
     :: d_step {
-        RUNS && REPLIED(LEASE(w)) ->
+        REPLIED(LEASE(w)) && !EXEC(GATE) ->
         lease_reply(LEASE(w));
         settle()
        }
 
-    :: d_step {
-        ROLE(LEADER) && !EXEC(GATE) && worker[w].late ->
-        become(GIVING_UP);
-        settle()
-       }
-
-    :: d_step {
-        RUNS && ROLE(LEADER) && !calm ->
-        become(GIVING_UP);
-        settle()
-       }
-
-    :: d_step {
-        !ROLE(LEADER) && !FREE(LEASE(w)) && !calm ->
+    :: d_step {                     /* quit */
+        ROLE(LEADER) && !EXEC(GATE) && !calm ->
+#ifdef LEADS_TO_THE_END
         abandon(LEASE(w));
-        worker[w].late = false;
+        post(LEASE(w), RELEASE);
+#else
+        become(GIVING_UP);
+#endif
         settle()
        }
 
 
-    /* _executor.c */
+    /* the executor */
 
     :: d_step {
-        RUNS && EXEC(REBUILD) && FREE(WRITE(w)) ->
+        EXEC(REBUILD) && FREE(WRITE(w)) ->
         post(WRITE(w), RECOVER);
         settle()
        }
 
     :: d_step {
-        RUNS && EXEC(READY) && FREE(WRITE(w)) ->
+        EXEC(READY) && FREE(WRITE(w)) ->
         post(WRITE(w), BEGIN);
         settle()
        }
 
-    :: d_step {
-        RUNS && EXEC(BEGUN) ->
+    :: d_step {                     /* stopping, with something unsent */
+        EXEC(BEGUN) && FREE(WRITE(w)) && !calm ->
+        post(WRITE(w), GIVE_BACK);
+        worker[w].exec = READY;
+        settle()
+       }
+
+    :: d_step {                     /* past the deadline it is BEGUN no more */
+        EXEC(BEGUN) ->
+        printf("%d: the gate opens\n", w);
         not_begun = (intent.status != INFLIGHT || intent.epoch != EPOCH);
 #ifndef FENCE_ONLY
         assert(!not_begun);
@@ -559,29 +727,27 @@ active [INSTANCES] proctype instance()
 
     :: d_step {
         EXEC(GATE) ->
+        printf("%d: sends\n", w);
         sent_twice = intent.sent;
         assert(!sent_twice);
         intent.sent = true;
-        worker[w].exec = SENDING;
+        worker[w].exec = SENT;
+        if
+        :: PAST -> become(GIVING_UP)
+        :: else
+        fi;
         settle()
        }
 
     :: d_step {
-        RUNS && EXEC(SENDING) && FREE(WRITE(w)) ->
+        EXEC(SENT) && FREE(WRITE(w)) ->
         post(WRITE(w), COMPLETE);
         worker[w].exec = READY;
         settle()
        }
 
     :: d_step {
-        RUNS && EXEC(BEGUN) && FREE(WRITE(w)) && !calm ->
-        post(WRITE(w), GIVE_BACK);
-        worker[w].exec = READY;
-        settle()
-       }
-
-    :: d_step {
-        RUNS && REPLIED(WRITE(w)) ->
+        REPLIED(WRITE(w)) && !EXEC(GATE) ->
         write_reply(WRITE(w));
         settle()
        }
@@ -589,21 +755,61 @@ active [INSTANCES] proctype instance()
 
     /* what happens to it */
 
-    :: d_step {
-        !calm && !worker[w].late && (ROLE(LEADER) || CLAIM(LEASE(w))) ->
-        worker[w].late = true;
+    :: d_step {                     /* a call fails, whatever SQL has done */
+        !calm && !FREE(LEASE(w)) && !EXEC(GATE) ->
+        printf("%d: %e fails\n", w, call[LEASE(w)].op);
+        if
+        :: ROLE(LEADER) -> become(GIVING_UP)
+        :: else -> abandon(LEASE(w)); PAST = false
+        fi;
         settle()
        }
 
     :: d_step {
+        !calm && !FREE(WRITE(w)) && !EXEC(GATE) ->
+        printf("%d: %e fails\n", w, call[WRITE(w)].op);
+#ifdef LEADS_ON
+        abandon(WRITE(w));
+#else
+        become(GIVING_UP);
+#endif
+        settle()
+       }
+
+    :: d_step {                     /* a claim's deadline */
+        !calm && CLAIM(LEASE(w)) && !PAST ->
+        printf("%d: the claim's deadline passes\n", w);
+        PAST = true;
+        settle()
+       }
+
+    /*
+     * The lease's deadline. Every handler looks at it first, so whenever it
+     * wakes, all that a worker does is to give up: as good as done, but in
+     * the gate, where it has looked already.
+     */
+
+    :: d_step {
+        !calm && LEADS(w) ->
+        printf("%d: the deadline passes\n", w);
+        if
+        :: EXEC(GATE) -> PAST = true
+        :: else -> become(GIVING_UP)
+        fi;
+        settle()
+       }
+
+    :: d_step {                     /* a worker crashes, or ends at reload */
         !calm && zone[ZONE(w)] != 0 ->
+        printf("%d: the worker is gone\n", w);
         EPOCH = zone[ZONE(w)];
         become(STARTING);
         settle()
        }
 
-    :: d_step {
+    :: d_step {                     /* with all its instance */
         !calm ->
+        printf("%d: the instance is gone\n", w);
         become(FOLLOWER);
         settle()
        }
@@ -611,50 +817,49 @@ active [INSTANCES] proctype instance()
 }
 
 
-#define BACKS(w)  (!worker[w].late && row.holder == HOLDER(w) \
-                   && ((worker[w].role == LEADER \
-                        && worker[w].epoch == row.epoch) \
-                       || (CLAIM(LEASE(w)) && call[LEASE(w)].stage == OK \
-                           && call[LEASE(w)].epoch == row.epoch)))
+/*
+ * SQL's clock, and the weather
+ */
+
+#define COUNTS_ON(w)  (row.holder == HOLDER(w) && !worker[w].late \
+                       && ((worker[w].role == LEADER \
+                            && worker[w].epoch == row.epoch) \
+                           || (CLAIM(LEASE(w)) && call[LEASE(w)].stage == OK \
+                               && call[LEASE(w)].epoch == row.epoch)))
+
+#if INSTANCES == 2
+#define EITHER(what)  (what(0) || what(1))
+#else
+#define EITHER(what)  (what(0) || what(1) || what(2))
+#endif
 
 #if defined(CLOCK_JUMPS)
-#define BACKED  false
-#elif INSTANCES == 2
-#define BACKED  (BACKS(0) || BACKS(1))
+#define MAY_EXPIRE    true
+#elif defined(CALM_NO_EXPIRY)
+#define MAY_EXPIRE    (!calm && !EITHER(COUNTS_ON))
 #else
-#define BACKED  (BACKS(0) || BACKS(1) || BACKS(2))
+#define MAY_EXPIRE    (!EITHER(COUNTS_ON))
 #endif
 
-#ifdef CALM_NO_EXPIRY
-#define EXPIRY !calm
-#else
-#define EXPIRY true
-#endif
 active proctype sql_clock()
 {
     do
     :: d_step {
-        row.holder != NOBODY && !BACKED && EXPIRY ->
+        row.holder != NOBODY && MAY_EXPIRE ->
+        printf("sql: epoch %d expires\n", row.epoch);
         row.holder = NOBODY;
         settle()
        }
     od
 }
 
-
-#ifdef CALM
+#if defined(CALM) || defined(CALM_NO_EXPIRY)
 
 active proctype weather()
 {
     calm = true
 }
 
-#if INSTANCES == 2
-#define LED  (LEADS(0) || LEADS(1))
-#else
-#define LED  (LEADS(0) || LEADS(1) || LEADS(2))
-#endif
-
-ltl a_leader_comes_and_stays { [] (calm -> <> [] LED) }
+ltl settles { [] (calm -> <> [] (EITHER(LEADS) && intent.status == DONE)) }
 
 #endif
