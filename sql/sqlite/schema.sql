@@ -5,6 +5,26 @@ CREATE TABLE IF NOT EXISTS submission_schema (
     version                 INTEGER NOT NULL
 );
 
+CREATE TABLE IF NOT EXISTS submission_manager_leases (
+    lease_name              TEXT    NOT NULL PRIMARY KEY,
+    holder_id               TEXT    NOT NULL,
+    lease_epoch             INTEGER NOT NULL,
+    acquired_at             INTEGER NOT NULL,
+    renewed_at              INTEGER NOT NULL,
+    expires_at              INTEGER NOT NULL
+);
+
+CREATE TABLE IF NOT EXISTS submission_manager_candidates (
+    lease_name              TEXT    NOT NULL,
+    holder_id               TEXT    NOT NULL,
+    started_at              INTEGER NOT NULL,
+    heartbeat_at            INTEGER NOT NULL,
+    expires_at              INTEGER NOT NULL,
+    role                    TEXT    NOT NULL,
+    version                 TEXT    NOT NULL,
+    PRIMARY KEY (lease_name, holder_id)
+) WITHOUT ROWID;
+
 CREATE TABLE IF NOT EXISTS submission_intents (
     lease_name              TEXT    NOT NULL,
     intent_id               TEXT    NOT NULL,

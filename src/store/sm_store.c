@@ -88,7 +88,7 @@ sm_store_get_conn(sm_store_t *store, sm_call_t *call)
 static int
 sm_store_put_conn(sm_store_t *store, sm_call_t *call, sm_conn_t *conn)
 {
-    if (call->status != SM_STORE_OK) {
+    if (call->status != SM_STORE_OK && call->status != SM_STORE_LEASE_LOST) {
         store->ops->close(conn);
         return -1;
     }
@@ -100,23 +100,31 @@ sm_store_put_conn(sm_store_t *store, sm_call_t *call, sm_conn_t *conn)
 
     (void) pthread_mutex_unlock(&store->mutex);
 
-    return 0;
+    return call->status == SM_STORE_OK ? 0 : -1;
 }
+
+
+/* the body of a function that is one operation on one connection */
+
+#define sm_store_call(store, call, op, ...)                                   \
+    {                                                                         \
+        sm_conn_t  *conn;                                                     \
+                                                                              \
+        conn = sm_store_get_conn(store, call);                                \
+        if (conn == NULL) {                                                   \
+            return -1;                                                        \
+        }                                                                     \
+                                                                              \
+        (void) (store)->ops->op(conn, call, ##__VA_ARGS__);                   \
+                                                                              \
+        return sm_store_put_conn(store, call, conn);                          \
+    }
 
 
 int
 sm_store_ping(sm_store_t *store, sm_call_t *call)
 {
-    sm_conn_t  *conn;
-
-    conn = sm_store_get_conn(store, call);
-    if (conn == NULL) {
-        return -1;
-    }
-
-    (void) store->ops->ping(conn, call);
-
-    return sm_store_put_conn(store, call, conn);
+    sm_store_call(store, call, ping);
 }
 
 
@@ -222,16 +230,7 @@ int
 sm_store_intents_get(sm_store_t *store, sm_call_t *call, sm_get_row_t *rows,
     size_t n)
 {
-    sm_conn_t  *conn;
-
-    conn = sm_store_get_conn(store, call);
-    if (conn == NULL) {
-        return -1;
-    }
-
-    (void) store->ops->intents_get(conn, call, rows, n);
-
-    return sm_store_put_conn(store, call, conn);
+    sm_store_call(store, call, intents_get, rows, n);
 }
 
 
@@ -276,4 +275,73 @@ sm_store_intents_list(sm_store_t *store, sm_call_t *call, sm_list_row_t *rows,
     }
 
     return sm_store_put_conn(store, call, conn);
+}
+
+
+int
+sm_store_lease_acquire(sm_store_t *store, sm_call_t *call, sm_str_t holder,
+    int64_t duration, sm_lease_t *lease)
+{
+    sm_store_call(store, call, lease_acquire, holder, duration, lease);
+}
+
+
+int
+sm_store_lease_renew(sm_store_t *store, sm_call_t *call,
+    const sm_fence_t *fence, int64_t duration, sm_lease_t *lease)
+{
+    sm_store_call(store, call, lease_renew, fence, duration, lease);
+}
+
+
+int
+sm_store_lease_takeover(sm_store_t *store, sm_call_t *call,
+    const sm_fence_t *fence, int64_t duration, sm_lease_t *lease)
+{
+    sm_store_call(store, call, lease_takeover, fence, duration, lease);
+}
+
+
+int
+sm_store_lease_release(sm_store_t *store, sm_call_t *call,
+    const sm_fence_t *fence, sm_lease_t *lease)
+{
+    sm_store_call(store, call, lease_release, fence, lease);
+}
+
+
+int
+sm_store_lease_get(sm_store_t *store, sm_call_t *call, sm_lease_t *lease)
+{
+    sm_store_call(store, call, lease_get, lease);
+}
+
+
+int
+sm_store_lease_check(sm_store_t *store, sm_call_t *call,
+    const sm_fence_t *fence)
+{
+    sm_store_call(store, call, lease_check, fence);
+}
+
+
+int
+sm_store_candidate_heartbeat(sm_store_t *store, sm_call_t *call,
+    const sm_candidate_t *candidate, int64_t duration)
+{
+    sm_store_call(store, call, candidate_heartbeat, candidate, duration);
+}
+
+
+int
+sm_store_candidate_remove(sm_store_t *store, sm_call_t *call, sm_str_t holder)
+{
+    sm_store_call(store, call, candidate_remove, holder);
+}
+
+
+int
+sm_store_cluster_get(sm_store_t *store, sm_call_t *call, sm_cluster_t *cluster)
+{
+    sm_store_call(store, call, cluster_get, cluster);
 }

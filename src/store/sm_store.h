@@ -18,6 +18,7 @@
 #include <openssl/evp.h>
 
 #include "sm_batch.h"
+#include "sm_lease.h"
 
 
 #define SM_SCHEMA_VERSION  1
@@ -28,7 +29,8 @@ typedef enum {
     SM_STORE_TRANSIENT,         /* may work when tried again: locked, busy */
     SM_STORE_PERMANENT,         /* will not, until somebody mends it */
     SM_STORE_SCHEMA,            /* the schema is of another version */
-    SM_STORE_CONSTRAINT         /* the store refused the data, not the call */
+    SM_STORE_CONSTRAINT,        /* the store refused the data, not the call */
+    SM_STORE_LEASE_LOST         /* a fenced call, and the fence did not hold */
 } sm_store_class_e;
 
 
@@ -95,6 +97,38 @@ struct sm_store_ops_s {
                               sm_history_row_t *row);
     int                  (*intents_list)(sm_conn_t *conn, sm_call_t *call,
                               sm_list_row_t *row);
+
+    /*
+     * One conditional statement each, on the store's time; lease->held says
+     * whether it found its row.  Durations are milliseconds.
+     */
+    int                  (*lease_acquire)(sm_conn_t *conn, sm_call_t *call,
+                              sm_str_t holder, int64_t duration,
+                              sm_lease_t *lease);
+    int                  (*lease_renew)(sm_conn_t *conn, sm_call_t *call,
+                              const sm_fence_t *fence, int64_t duration,
+                              sm_lease_t *lease);
+    int                  (*lease_takeover)(sm_conn_t *conn, sm_call_t *call,
+                              const sm_fence_t *fence, int64_t duration,
+                              sm_lease_t *lease);
+    int                  (*lease_release)(sm_conn_t *conn, sm_call_t *call,
+                              const sm_fence_t *fence, sm_lease_t *lease);
+
+    /* reads the row */
+    int                  (*lease_get)(sm_conn_t *conn, sm_call_t *call,
+                              sm_lease_t *lease);
+
+    /* an empty fenced transaction: SM_STORE_LEASE_LOST, or it still holds */
+    int                  (*lease_check)(sm_conn_t *conn, sm_call_t *call,
+                              const sm_fence_t *fence);
+
+    int                  (*candidate_heartbeat)(sm_conn_t *conn,
+                              sm_call_t *call, const sm_candidate_t *candidate,
+                              int64_t duration);
+    int                  (*candidate_remove)(sm_conn_t *conn, sm_call_t *call,
+                              sm_str_t holder);
+    int                  (*cluster_get)(sm_conn_t *conn, sm_call_t *call,
+                              sm_cluster_t *cluster);
 };
 
 
@@ -142,6 +176,24 @@ int sm_store_intent_history(sm_store_t *store, sm_call_t *call,
     sm_history_row_t *rows, size_t n);
 int sm_store_intents_list(sm_store_t *store, sm_call_t *call,
     sm_list_row_t *rows, size_t n);
+
+int sm_store_lease_acquire(sm_store_t *store, sm_call_t *call,
+    sm_str_t holder, int64_t duration, sm_lease_t *lease);
+int sm_store_lease_renew(sm_store_t *store, sm_call_t *call,
+    const sm_fence_t *fence, int64_t duration, sm_lease_t *lease);
+int sm_store_lease_takeover(sm_store_t *store, sm_call_t *call,
+    const sm_fence_t *fence, int64_t duration, sm_lease_t *lease);
+int sm_store_lease_release(sm_store_t *store, sm_call_t *call,
+    const sm_fence_t *fence, sm_lease_t *lease);
+int sm_store_lease_get(sm_store_t *store, sm_call_t *call, sm_lease_t *lease);
+int sm_store_lease_check(sm_store_t *store, sm_call_t *call,
+    const sm_fence_t *fence);
+int sm_store_candidate_heartbeat(sm_store_t *store, sm_call_t *call,
+    const sm_candidate_t *candidate, int64_t duration);
+int sm_store_candidate_remove(sm_store_t *store, sm_call_t *call,
+    sm_str_t holder);
+int sm_store_cluster_get(sm_store_t *store, sm_call_t *call,
+    sm_cluster_t *cluster);
 
 /* for back ends: sets the call's status and error, returns -1 */
 int sm_call_fail(sm_call_t *call, sm_store_class_e status, int code,

@@ -36,7 +36,17 @@ static const char  *sm_sqlite_texts[] = {
     sm_sqlite_sql_intents_submit,
     sm_sqlite_sql_intents_get,
     sm_sqlite_sql_intent_history,
-    sm_sqlite_sql_intents_list
+    sm_sqlite_sql_intents_list,
+    sm_sqlite_sql_lease_acquire,
+    sm_sqlite_sql_lease_renew,
+    sm_sqlite_sql_lease_takeover,
+    sm_sqlite_sql_lease_release,
+    sm_sqlite_sql_lease_fence,
+    sm_sqlite_sql_lease_get,
+    sm_sqlite_sql_candidate_heartbeat,
+    sm_sqlite_sql_candidate_prune,
+    sm_sqlite_sql_candidate_remove,
+    sm_sqlite_sql_cluster_get
 };
 
 
@@ -293,7 +303,7 @@ sm_sqlite_ping(sm_conn_t *conn, sm_call_t *call)
 }
 
 
-static int
+int
 sm_sqlite_begin_write(sm_conn_t *conn, sm_call_t *call)
 {
     sm_sqlite_t  *sq = (sm_sqlite_t *) conn;
@@ -495,5 +505,14 @@ const sm_store_ops_t  sm_store_sqlite = {
     sm_sqlite_intents_submit,
     sm_sqlite_intents_get,
     sm_sqlite_intent_history,
-    sm_sqlite_intents_list
+    sm_sqlite_intents_list,
+    sm_sqlite_lease_acquire,
+    sm_sqlite_lease_renew,
+    sm_sqlite_lease_takeover,
+    sm_sqlite_lease_release,
+    sm_sqlite_lease_get,
+    sm_sqlite_lease_check,
+    sm_sqlite_candidate_heartbeat,
+    sm_sqlite_candidate_remove,
+    sm_sqlite_cluster_get
 };

@@ -25,6 +25,16 @@ enum {
     SM_SQLITE_GET,
     SM_SQLITE_HISTORY,
     SM_SQLITE_LIST,
+    SM_SQLITE_LEASE_ACQUIRE,
+    SM_SQLITE_LEASE_RENEW,
+    SM_SQLITE_LEASE_TAKEOVER,
+    SM_SQLITE_LEASE_RELEASE,
+    SM_SQLITE_LEASE_FENCE,
+    SM_SQLITE_LEASE_GET,
+    SM_SQLITE_CANDIDATE_HEARTBEAT,
+    SM_SQLITE_CANDIDATE_PRUNE,
+    SM_SQLITE_CANDIDATE_REMOVE,
+    SM_SQLITE_CLUSTER_GET,
     SM_SQLITE_STATEMENTS
 };
 
@@ -47,6 +57,8 @@ int sm_sqlite_fail(sm_sqlite_t *sq, sm_call_t *call);
 
 /* runs a statement that gives no rows to look at */
 int sm_sqlite_run(sm_sqlite_t *sq, sm_call_t *call, unsigned which);
+
+int sm_sqlite_begin_write(sm_conn_t *conn, sm_call_t *call);
 
 /* leaves the connection outside of a transaction, returns -1 */
 int sm_sqlite_rollback(sm_sqlite_t *sq);
@@ -73,6 +85,26 @@ int sm_sqlite_intent_history(sm_conn_t *conn, sm_call_t *call,
     sm_history_row_t *row);
 int sm_sqlite_intents_list(sm_conn_t *conn, sm_call_t *call,
     sm_list_row_t *row);
+
+/* sm_store_sqlite_lease.c */
+int sm_sqlite_fence(sm_sqlite_t *sq, sm_call_t *call, const sm_fence_t *fence);
+int sm_sqlite_lease_acquire(sm_conn_t *conn, sm_call_t *call, sm_str_t holder,
+    int64_t duration, sm_lease_t *lease);
+int sm_sqlite_lease_renew(sm_conn_t *conn, sm_call_t *call,
+    const sm_fence_t *fence, int64_t duration, sm_lease_t *lease);
+int sm_sqlite_lease_takeover(sm_conn_t *conn, sm_call_t *call,
+    const sm_fence_t *fence, int64_t duration, sm_lease_t *lease);
+int sm_sqlite_lease_release(sm_conn_t *conn, sm_call_t *call,
+    const sm_fence_t *fence, sm_lease_t *lease);
+int sm_sqlite_lease_get(sm_conn_t *conn, sm_call_t *call, sm_lease_t *lease);
+int sm_sqlite_lease_check(sm_conn_t *conn, sm_call_t *call,
+    const sm_fence_t *fence);
+int sm_sqlite_candidate_heartbeat(sm_conn_t *conn, sm_call_t *call,
+    const sm_candidate_t *candidate, int64_t duration);
+int sm_sqlite_candidate_remove(sm_conn_t *conn, sm_call_t *call,
+    sm_str_t holder);
+int sm_sqlite_cluster_get(sm_conn_t *conn, sm_call_t *call,
+    sm_cluster_t *cluster);
 
 
 #endif /* SM_STORE_SQLITE_H */

@@ -167,9 +167,19 @@ fake_list(sm_conn_t *conn, sm_call_t *call, sm_list_row_t *row)
 }
 
 
+/* the lease has tests of its own, on a real store */
+
 static const sm_store_ops_t  fake_ops = {
-    "fake", fake_open, fake_close, fake_usable, fake_ping,
-    fake_begin_write, fake_submit, fake_get, fake_history, fake_list
+    .name = "fake",
+    .open = fake_open,
+    .close = fake_close,
+    .usable = fake_usable,
+    .ping = fake_ping,
+    .begin_write = fake_begin_write,
+    .intents_submit = fake_submit,
+    .intents_get = fake_get,
+    .intent_history = fake_history,
+    .intents_list = fake_list
 };
 
 

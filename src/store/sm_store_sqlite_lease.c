@@ -1,0 +1,324 @@
+
+/*
+ * The lease and the candidates in SQLite.  Every operation is a transaction
+ * that has the write lock before it asks for the time.
+ */
+
+#include <stdio.h>
+
+#include "sm_store_sqlite.h"
+
+
+/* binds what the statements of this file have in common, and runs one */
+
+static int
+sm_sqlite_lease_run(sm_sqlite_t *sq, sm_call_t *call, unsigned which,
+    const sm_fence_t *fence, int64_t now, int64_t duration)
+{
+    sqlite3_stmt  *stmt;
+
+    stmt = sq->stmts[which];
+
+    sm_sqlite_bind_text(stmt, ":lease_name", sq->conf->lease_name);
+    sm_sqlite_bind_text(stmt, ":holder_id", fence->holder);
+    sm_sqlite_bind_int(stmt, ":lease_epoch", fence->epoch);
+    sm_sqlite_bind_int(stmt, ":now", now);
+    sm_sqlite_bind_int(stmt, ":duration", duration * 1000);
+
+    return sm_sqlite_run(sq, call, which);
+}
+
+
+static int
+sm_sqlite_lease_row(sm_sqlite_t *sq, sm_call_t *call, sm_lease_t *lease)
+{
+    int            rc;
+    sqlite3_stmt  *stmt;
+
+    stmt = sq->stmts[SM_SQLITE_LEASE_GET];
+
+    sm_sqlite_bind_text(stmt, ":lease_name", sq->conf->lease_name);
+
+    rc = sqlite3_step(stmt);
+
+    if (rc == SQLITE_ROW) {
+        lease->exists = 1;
+        lease->epoch = sqlite3_column_int64(stmt, 1);
+        lease->acquired_at = sqlite3_column_int64(stmt, 2);
+        lease->renewed_at = sqlite3_column_int64(stmt, 3);
+        lease->expires_at = sqlite3_column_int64(stmt, 4);
+
+        (void) sm_sqlite_text(call, stmt, 0, &lease->holder);
+
+    } else if (rc != SQLITE_DONE) {
+        (void) sm_sqlite_fail(sq, call);
+    }
+
+    (void) sqlite3_reset(stmt);
+
+    return call->status == SM_STORE_OK ? 0 : -1;
+}
+
+
+static int
+sm_sqlite_lease(sm_conn_t *conn, sm_call_t *call, unsigned which,
+    const sm_fence_t *fence, int64_t duration, sm_lease_t *lease)
+{
+    sm_sqlite_t  *sq = (sm_sqlite_t *) conn;
+
+    memset(lease, 0, sizeof(sm_lease_t));
+
+    if (sm_sqlite_begin_write(conn, call) != 0) {
+        return -1;
+    }
+
+    if (sm_sqlite_now(sq, call, &lease->now) != 0
+        || sm_sqlite_lease_run(sq, call, which, fence, lease->now, duration)
+           != 0)
+    {
+        return sm_sqlite_rollback(sq);
+    }
+
+    lease->held = sqlite3_changes(sq->db) == 1;
+
+    if (sm_sqlite_lease_row(sq, call, lease) != 0) {
+        return sm_sqlite_rollback(sq);
+    }
+
+    return sm_sqlite_commit(sq, call);
+}
+
+
+int
+sm_sqlite_lease_acquire(sm_conn_t *conn, sm_call_t *call, sm_str_t holder,
+    int64_t duration, sm_lease_t *lease)
+{
+    sm_fence_t  fence = { holder, 0 };
+
+    return sm_sqlite_lease(conn, call, SM_SQLITE_LEASE_ACQUIRE, &fence,
+                           duration, lease);
+}
+
+
+int
+sm_sqlite_lease_renew(sm_conn_t *conn, sm_call_t *call,
+    const sm_fence_t *fence, int64_t duration, sm_lease_t *lease)
+{
+    return sm_sqlite_lease(conn, call, SM_SQLITE_LEASE_RENEW, fence, duration,
+                           lease);
+}
+
+
+int
+sm_sqlite_lease_takeover(sm_conn_t *conn, sm_call_t *call,
+    const sm_fence_t *fence, int64_t duration, sm_lease_t *lease)
+{
+    return sm_sqlite_lease(conn, call, SM_SQLITE_LEASE_TAKEOVER, fence,
+                           duration, lease);
+}
+
+
+int
+sm_sqlite_lease_release(sm_conn_t *conn, sm_call_t *call,
+    const sm_fence_t *fence, sm_lease_t *lease)
+{
+    return sm_sqlite_lease(conn, call, SM_SQLITE_LEASE_RELEASE, fence, 0,
+                           lease);
+}
+
+
+int
+sm_sqlite_lease_get(sm_conn_t *conn, sm_call_t *call, sm_lease_t *lease)
+{
+    sm_sqlite_t  *sq = (sm_sqlite_t *) conn;
+
+    memset(lease, 0, sizeof(sm_lease_t));
+
+    sm_sqlite_start_call(sq);
+
+    if (sm_sqlite_lease_row(sq, call, lease) != 0) {
+        return -1;
+    }
+
+    return sm_sqlite_now(sq, call, &lease->now);
+}
+
+
+/* inside a transaction that has the write lock */
+
+int
+sm_sqlite_fence(sm_sqlite_t *sq, sm_call_t *call, const sm_fence_t *fence)
+{
+    int64_t  now;
+
+    if (sm_sqlite_now(sq, call, &now) != 0
+        || sm_sqlite_lease_run(sq, call, SM_SQLITE_LEASE_FENCE, fence, now, 0)
+           != 0)
+    {
+        return -1;
+    }
+
+    if (sqlite3_changes(sq->db) != 1) {
+        return sm_call_fail(call, SM_STORE_LEASE_LOST, 0,
+                            "LEASE_LOST: %.*s does not hold epoch %lld",
+                            (int) fence->holder.len, fence->holder.data,
+                            (long long) fence->epoch);
+    }
+
+    return 0;
+}
+
+
+int
+sm_sqlite_lease_check(sm_conn_t *conn, sm_call_t *call,
+    const sm_fence_t *fence)
+{
+    sm_sqlite_t  *sq = (sm_sqlite_t *) conn;
+
+    if (sm_sqlite_begin_write(conn, call) != 0) {
+        return -1;
+    }
+
+    if (sm_sqlite_fence(sq, call, fence) != 0) {
+        return sm_sqlite_rollback(sq);
+    }
+
+    return sm_sqlite_commit(sq, call);
+}
+
+
+int
+sm_sqlite_candidate_heartbeat(sm_conn_t *conn, sm_call_t *call,
+    const sm_candidate_t *candidate, int64_t duration)
+{
+    int64_t        now;
+    sm_fence_t     fence = { candidate->holder, 0 };
+    sm_sqlite_t   *sq = (sm_sqlite_t *) conn;
+    sqlite3_stmt  *stmt;
+
+    if (sm_sqlite_begin_write(conn, call) != 0) {
+        return -1;
+    }
+
+    stmt = sq->stmts[SM_SQLITE_CANDIDATE_HEARTBEAT];
+
+    sm_sqlite_bind_text(stmt, ":role", candidate->role);
+    sm_sqlite_bind_text(stmt, ":version", candidate->version);
+
+    if (sm_sqlite_now(sq, call, &now) != 0
+        || sm_sqlite_lease_run(sq, call, SM_SQLITE_CANDIDATE_HEARTBEAT, &fence,
+                               now, duration)
+           != 0
+        || sm_sqlite_lease_run(sq, call, SM_SQLITE_CANDIDATE_PRUNE, &fence,
+                               now, 0)
+           != 0)
+    {
+        return sm_sqlite_rollback(sq);
+    }
+
+    return sm_sqlite_commit(sq, call);
+}
+
+
+int
+sm_sqlite_candidate_remove(sm_conn_t *conn, sm_call_t *call, sm_str_t holder)
+{
+    sm_fence_t    fence = { holder, 0 };
+    sm_sqlite_t  *sq = (sm_sqlite_t *) conn;
+
+    if (sm_sqlite_begin_write(conn, call) != 0) {
+        return -1;
+    }
+
+    if (sm_sqlite_lease_run(sq, call, SM_SQLITE_CANDIDATE_REMOVE, &fence, 0, 0)
+        != 0)
+    {
+        return sm_sqlite_rollback(sq);
+    }
+
+    return sm_sqlite_commit(sq, call);
+}
+
+
+static int
+sm_sqlite_candidates(sm_sqlite_t *sq, sm_call_t *call, sm_cluster_t *cluster)
+{
+    int              rc;
+    size_t           allocated;
+    sm_candidate_t  *c, *old;
+    sqlite3_stmt    *stmt;
+
+    allocated = 0;
+    stmt = sq->stmts[SM_SQLITE_CLUSTER_GET];
+
+    sm_sqlite_bind_text(stmt, ":lease_name", sq->conf->lease_name);
+    sm_sqlite_bind_int(stmt, ":now", cluster->lease.now);
+
+    while ((rc = sqlite3_step(stmt)) == SQLITE_ROW) {
+
+        if (cluster->n == allocated) {
+            allocated = allocated ? 2 * allocated : 8;
+            old = cluster->candidates;
+
+            cluster->candidates = sm_arena_calloc(&call->arena, allocated,
+                                                  sizeof(sm_candidate_t));
+            if (cluster->candidates == NULL) {
+                (void) sm_call_fail(call, SM_STORE_TRANSIENT, 0,
+                                    "out of memory");
+                break;
+            }
+
+            if (cluster->n) {
+                memcpy(cluster->candidates, old,
+                       cluster->n * sizeof(sm_candidate_t));
+            }
+        }
+
+        c = &cluster->candidates[cluster->n];
+
+        if (sm_sqlite_text(call, stmt, 0, &c->holder) != 0
+            || sm_sqlite_text(call, stmt, 1, &c->role) != 0
+            || sm_sqlite_text(call, stmt, 2, &c->version) != 0)
+        {
+            break;
+        }
+
+        c->started_at = sqlite3_column_int64(stmt, 3);
+        c->heartbeat_at = sqlite3_column_int64(stmt, 4);
+        c->expires_at = sqlite3_column_int64(stmt, 5);
+
+        cluster->n++;
+    }
+
+    if (rc != SQLITE_DONE && call->status == SM_STORE_OK) {
+        (void) sm_sqlite_fail(sq, call);
+    }
+
+    (void) sqlite3_reset(stmt);
+
+    return call->status == SM_STORE_OK ? 0 : -1;
+}
+
+
+int
+sm_sqlite_cluster_get(sm_conn_t *conn, sm_call_t *call, sm_cluster_t *cluster)
+{
+    sm_sqlite_t  *sq = (sm_sqlite_t *) conn;
+
+    memset(cluster, 0, sizeof(sm_cluster_t));
+
+    sm_sqlite_start_call(sq);
+
+    if (sm_sqlite_run(sq, call, SM_SQLITE_BEGIN_READ) != 0) {
+        return -1;
+    }
+
+    if (sm_sqlite_now(sq, call, &cluster->lease.now) != 0
+        || sm_sqlite_lease_row(sq, call, &cluster->lease) != 0
+        || sm_sqlite_candidates(sq, call, cluster) != 0)
+    {
+        return sm_sqlite_rollback(sq);
+    }
+
+    return sm_sqlite_run(sq, call, SM_SQLITE_COMMIT);
+}
