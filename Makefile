@@ -15,6 +15,7 @@
 MODULE      = ngx_http_submission_module
 NGINX_BIN   = /usr/sbin/nginx
 NGINX_SRC   = /usr/share/nginx/src
+NDK_SRC     = /usr/share/nginx-ndk/src
 MODULES_DIR = /usr/lib/nginx/modules
 
 PORT         = 8080
@@ -51,6 +52,7 @@ all: build
 # Debian packages
 
 DEPS_BUILD    = gcc libc6-dev nginx nginx-dev libpcre2-dev zlib1g-dev \
+                libnginx-mod-http-ndk libnginx-mod-http-ndk-dev \
                 libssl-dev libyajl-dev libsqlite3-dev
 DEPS_RUN      = curl
 DEPS_TEST     = perl procps curl sqlite3 libtest-base-perl libwww-perl \
@@ -94,6 +96,7 @@ deps-bench:
 CONFIGURE = cd $(NGINX_SRC) && . ./conf_flags && ./configure \
             --with-cc-opt="-g -O2 -fPIC" --with-ld-opt=-fPIC \
             "$${NGX_CONF_FLAGS[@]}" \
+            --add-module=$(NDK_SRC) \
             --add-dynamic-module=$(CURDIR) --builddir=$(OBJS)
 
 build: deps-build

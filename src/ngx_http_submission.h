@@ -25,6 +25,7 @@
 typedef struct ngx_http_submission_manager_s  ngx_http_submission_manager_t;
 typedef struct ngx_http_submission_task_s     ngx_http_submission_task_t;
 typedef struct ngx_http_submission_node_s     ngx_http_submission_node_t;
+typedef struct ngx_http_submission_leader_s   ngx_http_submission_leader_t;
 typedef struct ngx_http_submission_ctx_s      ngx_http_submission_ctx_t;
 
 
@@ -36,13 +37,46 @@ typedef enum {
 } ngx_http_submission_store_e;
 
 
+/* what an instance tells of its lease; written by its executor worker alone */
+
+typedef struct {
+    ngx_uint_t                       leader;
+    ngx_pid_t                        pid;          /* of the executor worker */
+    int64_t                          epoch;
+    int64_t                          expires_at;   /* store's time, usec */
+    ngx_msec_t                       deadline;     /* monotonic */
+} ngx_http_submission_role_t;
+
+
+typedef enum {
+    NGX_HTTP_SUBMISSION_STAYING = 0,
+    NGX_HTTP_SUBMISSION_QUITTING,
+    NGX_HTTP_SUBMISSION_QUIT            /* all that was held is released */
+} ngx_http_submission_quit_e;
+
+
 /*
- * Shared by all workers, kept across reload.  Each field is written whole,
- * atomically, and read without a lock; times are ngx_current_msec, which is
- * monotonic and the same in all processes of a host.
+ * Shared by all workers, kept across reload.  Each atomic field is written
+ * whole and read without a lock; times are monotonic milliseconds, the same
+ * in all processes of a host.
  */
 
 typedef struct {
+    /* "role" is being written while "sequence" is odd */
+    ngx_atomic_t                     sequence;
+    ngx_http_submission_role_t       role;
+
+    /*
+     * For whoever executes next in this instance: the epoch that it holds or
+     * may hold, and whether an acquire was begun whose answer nobody saw.
+     */
+    ngx_atomic_t                     held;
+    ngx_atomic_t                     acquiring;
+
+    /* counts configurations: at reload there is a newer one than one's own */
+    ngx_atomic_t                     generation;
+    ngx_atomic_t                     quitting;     /* .._STAYING ... _QUIT */
+
     ngx_atomic_t                     create;       /* see sm_store_conf_t */
 
     ngx_atomic_t                     store;        /* .._STORE_* */
@@ -52,6 +86,9 @@ typedef struct {
     size_t                           holder_id_len;
     u_char                           holder_id[128];
 } ngx_http_submission_shctx_t;
+
+
+#define NGX_HTTP_SUBMISSION_VERSION  "0.1"
 
 
 typedef struct {
@@ -68,6 +105,7 @@ typedef enum {
     NGX_HTTP_SUBMISSION_GET,
     NGX_HTTP_SUBMISSION_HISTORY,
     NGX_HTTP_SUBMISSION_LIST,
+    NGX_HTTP_SUBMISSION_CLUSTER,
     NGX_HTTP_SUBMISSION_KINDS
 } ngx_http_submission_kind_e;
 
@@ -79,6 +117,7 @@ typedef union {
     sm_get_row_t                     get;
     sm_history_row_t                 history;
     sm_list_row_t                    list;
+    sm_cluster_t                     cluster;
 } ngx_http_submission_row_t;
 
 
@@ -133,7 +172,10 @@ struct ngx_http_submission_manager_s {
 
     ngx_http_core_loc_conf_t        *dispatch;
 
+    ngx_fd_t                         lock;         /* of the executor worker */
+
     /* of this worker */
+    ngx_http_submission_leader_t    *leader;
     sm_store_t                       store;
     ngx_event_t                      probe;
     ngx_http_submission_queue_t      queues[NGX_HTTP_SUBMISSION_KINDS];
@@ -198,6 +240,82 @@ struct ngx_http_submission_ctx_s {
 };
 
 
+/* leadership of one manager in one worker, see leader.c */
+
+#define NGX_HTTP_SUBMISSION_RETRY  500      /* milliseconds, after an error */
+
+typedef enum {
+    NGX_HTTP_SUBMISSION_STANDBY = 0,
+    NGX_HTTP_SUBMISSION_FOLLOWER,
+    NGX_HTTP_SUBMISSION_REBUILDING,
+    NGX_HTTP_SUBMISSION_LEADER,
+    NGX_HTTP_SUBMISSION_LEAVING,
+    NGX_HTTP_SUBMISSION_LEFT
+} ngx_http_submission_state_e;
+
+typedef enum {
+    NGX_HTTP_SUBMISSION_LOCKED = 0,     /* this is the executor worker now */
+    NGX_HTTP_SUBMISSION_GRANTED,        /* acquired, or taken over */
+    NGX_HTTP_SUBMISSION_DENIED,         /* another one holds it */
+    NGX_HTTP_SUBMISSION_WATCHED,        /* the row was looked at */
+    NGX_HTTP_SUBMISSION_CHECKED,        /* it holds after the rebuild too */
+    NGX_HTTP_SUBMISSION_RENEWED,
+    NGX_HTTP_SUBMISSION_LOST,
+    NGX_HTTP_SUBMISSION_EXIT,           /* the worker shuts down */
+    NGX_HTTP_SUBMISSION_GONE            /* all is handed over */
+} ngx_http_submission_event_e;
+
+
+struct ngx_http_submission_leader_s {
+    ngx_http_submission_manager_t   *manager;
+    ngx_http_submission_state_e      state;
+    ngx_uint_t                       generation;
+
+    ngx_event_t                      tick;         /* the next thing to do */
+    ngx_event_t                      expiry;       /* the deadline */
+    ngx_connection_t                *exit;         /* tells of shutdown */
+
+    unsigned                         busy:1;       /* a call is out */
+    unsigned                         fresh:1;      /* none was made yet */
+    unsigned                         failing:1;    /* and that was logged */
+    unsigned                         released:1;
+
+    ngx_msec_t                       aim;          /* of the next acquire */
+
+    int64_t                          epoch;
+    int64_t                          expires_at;
+    ngx_msec_t                       deadline;
+};
+
+
+/* a call to the store about the lease, see lease.c */
+
+typedef enum {
+    NGX_HTTP_SUBMISSION_ACQUIRE = 0,
+    NGX_HTTP_SUBMISSION_TAKEOVER,
+    NGX_HTTP_SUBMISSION_CHECK,
+    NGX_HTTP_SUBMISSION_RENEW,
+    NGX_HTTP_SUBMISSION_RELEASE,
+    NGX_HTTP_SUBMISSION_WATCH
+} ngx_http_submission_lease_e;
+
+typedef struct {
+    ngx_http_submission_task_t       task;
+    ngx_http_submission_lease_e      kind;
+    ngx_http_submission_state_e      state;        /* when it was made */
+
+    sm_candidate_t                   candidate;
+    int64_t                          ttl;
+    sm_fence_t                       fence;        /* epoch 0: none is known */
+    ngx_uint_t                       uncertain;    /* the row may be ours */
+    int64_t                          duration;
+    ngx_uint_t                       release;
+
+    ngx_msec_t                       started;      /* the call that counts */
+    sm_lease_t                       lease;
+} ngx_http_submission_lease_t;
+
+
 /* an optional "name=value" parameter of a directive */
 
 typedef enum {
@@ -232,6 +350,8 @@ extern ngx_module_t  ngx_http_submission_module;
 /* conf.c */
 char *ngx_http_submission_manager_block(ngx_conf_t *cf, ngx_command_t *cmd,
     void *conf);
+ngx_http_submission_manager_t *ngx_http_submission_conf_manager(ngx_conf_t *cf,
+    ngx_str_t *name);
 char *ngx_http_submission_conf_reference(ngx_conf_t *cf,
     ngx_http_submission_manager_t **managerp);
 char *ngx_http_submission_conf_nested(ngx_conf_t *cf, ngx_uint_t type,
@@ -279,6 +399,37 @@ ngx_int_t ngx_http_submission_zone_add(ngx_conf_t *cf,
 void ngx_http_submission_zone_holder(ngx_http_submission_manager_t *manager,
     ngx_cycle_t *cycle);
 
+ngx_msec_t ngx_http_submission_msec(void);
+void ngx_http_submission_zone_publish(ngx_http_submission_manager_t *manager,
+    ngx_http_submission_role_t *role);
+void ngx_http_submission_zone_role(ngx_http_submission_manager_t *manager,
+    ngx_http_submission_role_t *role);
+
+/* election.c */
+ngx_int_t ngx_http_submission_election_init(ngx_cycle_t *cycle,
+    ngx_http_submission_manager_t *manager);
+ngx_int_t ngx_http_submission_election_win(
+    ngx_http_submission_manager_t *manager);
+void ngx_http_submission_election_resign(
+    ngx_http_submission_manager_t *manager);
+
+/* leader.c */
+ngx_int_t ngx_http_submission_leader_init(ngx_cycle_t *cycle,
+    ngx_http_submission_manager_t *manager);
+void ngx_http_submission_leader_event(ngx_http_submission_leader_t *ld,
+    ngx_http_submission_event_e event, ngx_msec_t wait, const char *reason,
+    const char *sql_error);
+void ngx_http_submission_leader_arm(ngx_http_submission_leader_t *ld,
+    ngx_msec_t wait);
+void ngx_http_submission_leader_leave(ngx_http_submission_leader_t *ld);
+void ngx_http_submission_leader_log(ngx_http_submission_leader_t *ld,
+    ngx_uint_t level, const char *event, const char *reason,
+    const char *sql_error);
+
+/* lease.c; NGX_BUSY: a call is out */
+ngx_int_t ngx_http_submission_lease_call(ngx_http_submission_leader_t *ld,
+    ngx_http_submission_lease_e kind);
+
 /* task.c */
 void *ngx_http_submission_task_create(ngx_http_submission_manager_t *manager,
     size_t size);
@@ -320,6 +471,13 @@ void ngx_http_submission_health_report(ngx_http_submission_task_t *task);
 char *ngx_http_submission_dispatch(ngx_conf_t *cf, ngx_command_t *cmd,
     void *conf);
 ngx_int_t ngx_http_submission_dispatch_add_variables(ngx_conf_t *cf);
+
+/* role.c */
+ngx_int_t ngx_http_submission_role_add_variable(ngx_conf_t *cf);
+#if (NDK)
+char *ngx_http_submission_role_directive(ngx_conf_t *cf, ngx_command_t *cmd,
+    void *conf);
+#endif
 
 /* ready.c */
 ngx_int_t ngx_http_submission_readyz_handler(ngx_http_request_t *r);

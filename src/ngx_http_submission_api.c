@@ -16,7 +16,8 @@ typedef enum {
     NGX_HTTP_SUBMISSION_NOWHERE = 0,
     NGX_HTTP_SUBMISSION_INTENTS,
     NGX_HTTP_SUBMISSION_INTENT,
-    NGX_HTTP_SUBMISSION_INTENT_HISTORY
+    NGX_HTTP_SUBMISSION_INTENT_HISTORY,
+    NGX_HTTP_SUBMISSION_INSTANCES
 } ngx_http_submission_resource_e;
 
 
@@ -83,6 +84,16 @@ ngx_http_submission_api_handler(ngx_http_request_t *r)
                                    resource == NGX_HTTP_SUBMISSION_INTENT
                                    ? NGX_HTTP_SUBMISSION_GET
                                    : NGX_HTTP_SUBMISSION_HISTORY, &id);
+
+    case NGX_HTTP_SUBMISSION_INSTANCES:
+
+        if (!get) {
+            return ngx_http_submission_reply_method(r, "GET, HEAD");
+        }
+
+        ctx->kind = NGX_HTTP_SUBMISSION_CLUSTER;
+
+        return ngx_http_submission_api_read(r);
 
     default: /* NGX_HTTP_SUBMISSION_NOWHERE */
         return ngx_http_submission_reply_error(r, NGX_HTTP_NOT_FOUND,
@@ -221,9 +232,15 @@ ngx_http_submission_api_resource(ngx_http_request_t *r, ngx_str_t *id)
         return NGX_HTTP_SUBMISSION_NOWHERE;
     }
 
-    if (ngx_http_submission_api_segment(r, &path, raw, &segment) != NGX_OK
-        || !ngx_http_submission_api_is(&segment, "intents"))
-    {
+    if (ngx_http_submission_api_segment(r, &path, raw, &segment) != NGX_OK) {
+        return NGX_HTTP_SUBMISSION_NOWHERE;
+    }
+
+    if (path.len == 0 && ngx_http_submission_api_is(&segment, "cluster")) {
+        return NGX_HTTP_SUBMISSION_INSTANCES;
+    }
+
+    if (!ngx_http_submission_api_is(&segment, "intents")) {
         return NGX_HTTP_SUBMISSION_NOWHERE;
     }
 

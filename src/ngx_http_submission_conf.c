@@ -10,15 +10,13 @@
 #define NGX_HTTP_SUBMISSION_ZONE_MIN  (64 * 1024)
 
 
-static ngx_http_submission_manager_t *ngx_http_submission_conf_manager(
-    ngx_conf_t *cf, ngx_str_t *name);
 static char *ngx_http_submission_conf_defaults(ngx_conf_t *cf,
     ngx_http_submission_manager_t *manager);
 
 
 /* finds a manager, or adds one that is still to be defined */
 
-static ngx_http_submission_manager_t *
+ngx_http_submission_manager_t *
 ngx_http_submission_conf_manager(ngx_conf_t *cf, ngx_str_t *name)
 {
     ngx_uint_t                         i;
@@ -131,6 +129,15 @@ ngx_http_submission_manager_block(ngx_conf_t *cf, ngx_command_t *cmd,
     ngx_http_submission_manager_t  *manager;
 
     value = cf->args->elts;
+
+    /* it is part of file names */
+
+    if (value[1].len == 0 || ngx_strchr(value[1].data, '/')) {
+        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                           "invalid name \"%V\" of \"submission_manager\": a "
+                           "word without slashes was expected", &value[1]);
+        return NGX_CONF_ERROR;
+    }
 
     manager = ngx_http_submission_conf_manager(cf, &value[1]);
     if (manager == NULL) {

@@ -1,9 +1,10 @@
 
 /*
  * What is known of the store, in the zone.  Any call that fails shows that it
- * is down, only a commit that it is up: a full disk can be read.  When none
- * was made for acquire_interval (a second, while the store is down) one worker
- * of the instance makes one.  A change is one line in the log.
+ * is down, only a commit that it is up: a full disk can be read.  The executor
+ * worker commits a heartbeat at least every acquire_interval; when nothing was
+ * committed for twice that (a second, while the store is down), one worker of
+ * the instance tries.  A change is one line in the log.
  */
 
 #include "ngx_http_submission.h"
@@ -21,7 +22,7 @@ static ngx_msec_t
 ngx_http_submission_health_period(ngx_http_submission_manager_t *manager)
 {
     if (manager->sh->store == NGX_HTTP_SUBMISSION_STORE_UP) {
-        return manager->acquire_interval;
+        return 2 * manager->acquire_interval;
     }
 
     return ngx_min(manager->acquire_interval, NGX_HTTP_SUBMISSION_PROBE_DOWN);
@@ -118,9 +119,9 @@ ngx_http_submission_health_report(ngx_http_submission_task_t *task)
     call = &task->call;
     old = sh->store;
 
-    if (call->status == SM_STORE_OK) {
+    if (call->status == SM_STORE_OK || call->status == SM_STORE_LEASE_LOST) {
 
-        if (call->error[0]) {
+        if (call->status == SM_STORE_OK && call->error[0]) {
             ngx_log_error(NGX_LOG_ERR, ngx_cycle->log, 0,
                           "submission: store_refused manager=%V op=%s "
                           "sql_error=\"%s\"",

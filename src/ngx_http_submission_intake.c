@@ -57,6 +57,7 @@ static void ngx_http_submission_run_submit(ngx_http_submission_task_t *task);
 static void ngx_http_submission_run_get(ngx_http_submission_task_t *task);
 static void ngx_http_submission_run_history(ngx_http_submission_task_t *task);
 static void ngx_http_submission_run_list(ngx_http_submission_task_t *task);
+static void ngx_http_submission_run_cluster(ngx_http_submission_task_t *task);
 
 
 static ngx_http_submission_kind_t  ngx_http_submission_kinds[] = {
@@ -71,7 +72,10 @@ static ngx_http_submission_kind_t  ngx_http_submission_kinds[] = {
       ngx_http_submission_run_history },
 
     { "intents_list", sizeof(sm_list_row_t),
-      ngx_http_submission_run_list }
+      ngx_http_submission_run_list },
+
+    { "cluster_get", sizeof(sm_cluster_t),
+      ngx_http_submission_run_cluster }
 };
 
 
@@ -210,19 +214,25 @@ ngx_http_submission_intake_node(ngx_http_submission_ctx_t *ctx)
         b = NULL;
         break;
 
-    default: /* NGX_HTTP_SUBMISSION_LIST */
+    case NGX_HTTP_SUBMISSION_LIST:
         a = &ctx->row.list.target;
         b = &ctx->row.list.after_id;
+        break;
+
+    default: /* NGX_HTTP_SUBMISSION_CLUSTER */
+        a = NULL;
+        b = NULL;
     }
 
-    size = sizeof(ngx_http_submission_node_t) + a->len + (b ? b->len : 0);
+    size = sizeof(ngx_http_submission_node_t) + (a ? a->len : 0)
+           + (b ? b->len : 0);
 
     node = ngx_alloc(size, ctx->request->connection->log);
     if (node == NULL) {
         return NULL;
     }
 
-    p = ngx_http_submission_intake_copy(node->data, a);
+    p = a ? ngx_http_submission_intake_copy(node->data, a) : node->data;
 
     if (b) {
         (void) ngx_http_submission_intake_copy(p, b);
@@ -558,5 +568,32 @@ ngx_http_submission_run_list(ngx_http_submission_task_t *task)
     if (ngx_http_submission_intake_rows(batch) == 0) {
         (void) sm_store_intents_list(&task->manager->store, &task->call,
                                      batch->rows, batch->n);
+    }
+}
+
+
+/* one answer for all that ask */
+
+static void
+ngx_http_submission_run_cluster(ngx_http_submission_task_t *task)
+{
+    ngx_uint_t                    i;
+    sm_cluster_t                 *rows;
+    ngx_http_submission_batch_t  *batch = (ngx_http_submission_batch_t *) task;
+
+    if (ngx_http_submission_intake_rows(batch) != 0 || batch->n == 0) {
+        return;
+    }
+
+    rows = batch->rows;
+
+    if (sm_store_cluster_get(&task->manager->store, &task->call, &rows[0])
+        != 0)
+    {
+        return;
+    }
+
+    for (i = 1; i < batch->n; i++) {
+        rows[i] = rows[0];
     }
 }

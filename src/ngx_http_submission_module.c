@@ -14,6 +14,7 @@ static char *ngx_http_submission_api(ngx_conf_t *cf, ngx_command_t *cmd,
     void *conf);
 static char *ngx_http_submission_readyz(ngx_conf_t *cf, ngx_command_t *cmd,
     void *conf);
+static ngx_int_t ngx_http_submission_preconfiguration(ngx_conf_t *cf);
 static ngx_int_t ngx_http_submission_postconfiguration(ngx_conf_t *cf);
 static ngx_int_t ngx_http_submission_init_module(ngx_cycle_t *cycle);
 static ngx_int_t ngx_http_submission_init_process(ngx_cycle_t *cycle);
@@ -199,13 +200,22 @@ static ngx_command_t  ngx_http_submission_commands[] = {
       0,
       NULL },
 
+#if (NDK)
+    { ngx_string("set_submission_role"),
+      NGX_HTTP_SRV_CONF|NGX_HTTP_SIF_CONF|NGX_HTTP_LOC_CONF|NGX_HTTP_LIF_CONF
+                       |NGX_CONF_TAKE2,
+      ngx_http_submission_role_directive,
+      NGX_HTTP_LOC_CONF_OFFSET,
+      0,
+      NULL },
+#endif
+
       ngx_null_command
 };
 
 
 static ngx_http_module_t  ngx_http_submission_module_ctx = {
-    ngx_http_submission_dispatch_add_variables,
-                                           /* preconfiguration */
+    ngx_http_submission_preconfiguration,  /* preconfiguration */
     ngx_http_submission_postconfiguration, /* postconfiguration */
 
     ngx_http_submission_create_main_conf,  /* create main configuration */
@@ -338,6 +348,17 @@ ngx_http_submission_readyz(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 
 
 static ngx_int_t
+ngx_http_submission_preconfiguration(ngx_conf_t *cf)
+{
+    if (ngx_http_submission_dispatch_add_variables(cf) != NGX_OK) {
+        return NGX_ERROR;
+    }
+
+    return ngx_http_submission_role_add_variable(cf);
+}
+
+
+static ngx_int_t
 ngx_http_submission_postconfiguration(ngx_conf_t *cf)
 {
     if (ngx_http_submission_conf_check(cf) != NGX_OK) {
@@ -415,7 +436,13 @@ ngx_http_submission_init_module(ngx_cycle_t *cycle)
             return NGX_ERROR;
         }
 
+        if (ngx_http_submission_election_init(cycle, managers[i]) != NGX_OK) {
+            return NGX_ERROR;
+        }
+
         managers[i]->sh->create = 1;
+        managers[i]->sh->generation++;
+        managers[i]->sh->quitting = NGX_HTTP_SUBMISSION_STAYING;
     }
 
     return NGX_OK;
@@ -467,6 +494,10 @@ ngx_http_submission_init_process(ngx_cycle_t *cycle)
         }
 
         ngx_http_submission_health_init(manager, cycle);
+
+        if (ngx_http_submission_leader_init(cycle, manager) != NGX_OK) {
+            return NGX_ERROR;
+        }
     }
 
     return NGX_OK;

@@ -42,10 +42,13 @@ ngx_http_submission_readyz_store(ngx_http_submission_manager_t *manager)
 ngx_int_t
 ngx_http_submission_readyz_handler(ngx_http_request_t *r)
 {
+    char                             buf[SM_TIME_LEN];
+    sm_out_t                         expires;
     ngx_int_t                        rc;
     ngx_buf_t                       *b;
     ngx_chain_t                      out;
     const char                      *store;
+    ngx_http_submission_role_t       role;
     ngx_http_submission_manager_t   *manager;
     ngx_http_submission_loc_conf_t  *slcf;
 
@@ -63,15 +66,30 @@ ngx_http_submission_readyz_handler(ngx_http_request_t *r)
 
     store = ngx_http_submission_readyz_store(manager);
 
+    ngx_http_submission_zone_role(manager, &role);
+
     b = ngx_create_temp_buf(r->pool, 256 + manager->holder_id.len);
     if (b == NULL) {
         return NGX_HTTP_INTERNAL_SERVER_ERROR;
     }
 
+    sm_out_init(&expires, buf, sizeof(buf));
+
+    if (role.leader) {
+        sm_out_time(&expires, role.expires_at);
+
+    } else {
+        sm_out_c(&expires, "-");
+    }
+
     b->last = ngx_sprintf(b->last,
-                          "mode=follower holder_id=%V lease_epoch=0 "
-                          "lease_expires_at=- store=%s\n",
-                          &manager->holder_id, store);
+                          "mode=%s holder_id=%V lease_epoch=%L "
+                          "lease_expires_at=%*s store=%s\n",
+                          role.leader ? "leader" : "follower",
+                          &manager->holder_id,
+                          role.leader ? role.epoch : (int64_t) 0,
+                          (size_t) (expires.last - expires.start),
+                          expires.start, store);
     b->last_buf = (r == r->main) ? 1 : 0;
     b->last_in_chain = 1;
 

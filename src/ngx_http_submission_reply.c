@@ -454,6 +454,32 @@ ngx_http_submission_reply_list(ngx_http_request_t *r, const sm_list_row_t *row)
 }
 
 
+static ngx_int_t
+ngx_http_submission_reply_cluster(ngx_http_request_t *r,
+    const sm_cluster_t *cluster)
+{
+    sm_out_t                         out;
+    sm_str_t                         self;
+    ngx_http_submission_loc_conf_t  *slcf;
+
+    slcf = ngx_http_get_module_loc_conf(r, ngx_http_submission_module);
+
+    self.data = (char *) slcf->api->holder_id.data;
+    self.len = slcf->api->holder_id.len;
+
+    if (ngx_http_submission_out(r, &out, sm_cluster_size(cluster, self) + 1)
+        != NGX_OK)
+    {
+        return NGX_HTTP_INTERNAL_SERVER_ERROR;
+    }
+
+    sm_cluster_out(&out, cluster, self);
+    sm_out_c(&out, "\n");
+
+    return ngx_http_submission_send(r, NGX_HTTP_OK, &out);
+}
+
+
 /* a row that the store has answered */
 
 ngx_int_t
@@ -485,8 +511,11 @@ ngx_http_submission_reply(ngx_http_submission_ctx_t *ctx,
 
         break;
 
-    default: /* NGX_HTTP_SUBMISSION_LIST */
+    case NGX_HTTP_SUBMISSION_LIST:
         return ngx_http_submission_reply_list(r, &row->list);
+
+    default: /* NGX_HTTP_SUBMISSION_CLUSTER */
+        return ngx_http_submission_reply_cluster(r, &row->cluster);
     }
 
     return ngx_http_submission_reply_error(r, NGX_HTTP_NOT_FOUND, "not_found",

@@ -108,3 +108,78 @@ ngx_http_submission_zone_holder(ngx_http_submission_manager_t *manager,
     manager->holder_id.data = sh->holder_id;
     manager->holder_id.len = sh->holder_id_len;
 }
+
+
+/* as ngx_current_msec, but of this moment */
+
+ngx_msec_t
+ngx_http_submission_msec(void)
+{
+    struct timespec  ts;
+
+    (void) clock_gettime(CLOCK_MONOTONIC, &ts);
+
+    return (ngx_msec_t) ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+}
+
+
+void
+ngx_http_submission_zone_publish(ngx_http_submission_manager_t *manager,
+    ngx_http_submission_role_t *role)
+{
+    ngx_http_submission_shctx_t  *sh;
+
+    sh = manager->sh;
+
+    /* a writer that died in the middle left it odd */
+
+    sh->sequence |= 1;
+    ngx_memory_barrier();
+
+    sh->role = *role;
+
+    ngx_memory_barrier();
+    sh->sequence++;
+}
+
+
+/* a leader whose deadline has passed is none */
+
+void
+ngx_http_submission_zone_role(ngx_http_submission_manager_t *manager,
+    ngx_http_submission_role_t *role)
+{
+    ngx_uint_t                    n;
+    ngx_atomic_uint_t             sequence;
+    ngx_http_submission_shctx_t  *sh;
+
+    sh = manager->sh;
+
+    for (n = 0; n < 1000; n++) {
+
+        sequence = sh->sequence;
+        ngx_memory_barrier();
+
+        *role = sh->role;
+
+        ngx_memory_barrier();
+
+        if (!(sequence & 1) && sequence == sh->sequence) {
+
+            if (role->leader
+                && (ngx_msec_int_t) (role->deadline
+                                     - ngx_http_submission_msec()) <= 0)
+            {
+                role->leader = 0;
+            }
+
+            return;
+        }
+
+        ngx_cpu_pause();
+    }
+
+    /* its writer died in the middle, or is stopped there: nobody leads */
+
+    ngx_memzero(role, sizeof(ngx_http_submission_role_t));
+}

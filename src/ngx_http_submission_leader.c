@@ -1,0 +1,475 @@
+
+/*
+ * Leadership.
+ *
+ * One worker of an instance, the one that has the lock file, is its executor
+ * worker; the kernel gives the lock to another when that one dies.  It alone
+ * asks for the lease, renews it, and will execute.
+ *
+ * - Whoever leads has been granted an epoch by the store, and stops by itself
+ *   at a monotonic deadline: the moment when the request that got the grant
+ *   was started, plus lease_duration, less a margin.  That is before the row
+ *   expires, whatever the store's clock says.
+ * - Any error of the store ends leadership at once.  The row may still be
+ *   ours then: the next call gives it up before it acquires anew.
+ * - An answer that comes after its state has passed is not looked at.  What it
+ *   may have left in the row is given up like the rest.
+ * - A follower knows when the lease expires, and tries then; so that it learns
+ *   of a release too, it reads the row every now and then.
+ * - A new executor worker of the instance goes on only by lease_takeover, at
+ *   the epoch that is in shared memory; the epoch it gets fences the old one
+ *   off.
+ */
+
+#include "ngx_http_submission.h"
+
+
+#define NGX_HTTP_SUBMISSION_STANDBY_TICK  100       /* milliseconds */
+
+
+typedef struct {
+    ngx_http_submission_state_e   from;
+    ngx_http_submission_event_e   event;
+    ngx_http_submission_state_e   to;
+} ngx_http_submission_transition_t;
+
+
+static void ngx_http_submission_leader_tick(ngx_event_t *ev);
+static void ngx_http_submission_leader_expiry(ngx_event_t *ev);
+static void ngx_http_submission_leader_exit(ngx_event_t *ev);
+
+
+static ngx_http_submission_transition_t  ngx_http_submission_transitions[] = {
+
+    /* another worker of the instance is the executor worker, or none yet */
+
+    { NGX_HTTP_SUBMISSION_STANDBY, NGX_HTTP_SUBMISSION_LOCKED,
+      NGX_HTTP_SUBMISSION_FOLLOWER },
+    { NGX_HTTP_SUBMISSION_STANDBY, NGX_HTTP_SUBMISSION_EXIT,
+      NGX_HTTP_SUBMISSION_LEFT },
+
+    { NGX_HTTP_SUBMISSION_FOLLOWER, NGX_HTTP_SUBMISSION_GRANTED,
+      NGX_HTTP_SUBMISSION_REBUILDING },
+    { NGX_HTTP_SUBMISSION_FOLLOWER, NGX_HTTP_SUBMISSION_DENIED,
+      NGX_HTTP_SUBMISSION_FOLLOWER },
+    { NGX_HTTP_SUBMISSION_FOLLOWER, NGX_HTTP_SUBMISSION_WATCHED,
+      NGX_HTTP_SUBMISSION_FOLLOWER },
+    { NGX_HTTP_SUBMISSION_FOLLOWER, NGX_HTTP_SUBMISSION_LOST,
+      NGX_HTTP_SUBMISSION_FOLLOWER },
+    { NGX_HTTP_SUBMISSION_FOLLOWER, NGX_HTTP_SUBMISSION_EXIT,
+      NGX_HTTP_SUBMISSION_LEAVING },
+
+    /* the lease is held, the schedule not yet */
+
+    { NGX_HTTP_SUBMISSION_REBUILDING, NGX_HTTP_SUBMISSION_CHECKED,
+      NGX_HTTP_SUBMISSION_LEADER },
+    { NGX_HTTP_SUBMISSION_REBUILDING, NGX_HTTP_SUBMISSION_LOST,
+      NGX_HTTP_SUBMISSION_FOLLOWER },
+    { NGX_HTTP_SUBMISSION_REBUILDING, NGX_HTTP_SUBMISSION_EXIT,
+      NGX_HTTP_SUBMISSION_LEAVING },
+
+    { NGX_HTTP_SUBMISSION_LEADER, NGX_HTTP_SUBMISSION_RENEWED,
+      NGX_HTTP_SUBMISSION_LEADER },
+    { NGX_HTTP_SUBMISSION_LEADER, NGX_HTTP_SUBMISSION_LOST,
+      NGX_HTTP_SUBMISSION_FOLLOWER },
+    { NGX_HTTP_SUBMISSION_LEADER, NGX_HTTP_SUBMISSION_EXIT,
+      NGX_HTTP_SUBMISSION_LEAVING },
+
+    /* the last call is out, or about to be */
+
+    { NGX_HTTP_SUBMISSION_LEAVING, NGX_HTTP_SUBMISSION_GONE,
+      NGX_HTTP_SUBMISSION_LEFT }
+};
+
+
+ngx_int_t
+ngx_http_submission_leader_init(ngx_cycle_t *cycle,
+    ngx_http_submission_manager_t *manager)
+{
+    ngx_connection_t              *c;
+    ngx_http_submission_leader_t  *ld;
+
+    ld = ngx_pcalloc(cycle->pool, sizeof(ngx_http_submission_leader_t));
+    if (ld == NULL) {
+        return NGX_ERROR;
+    }
+
+    /* at shutdown nginx closes idle connections: nothing else tells of it */
+
+    c = ngx_get_connection(manager->lock, cycle->log);
+    if (c == NULL) {
+        return NGX_ERROR;
+    }
+
+    c->data = ld;
+    c->idle = 1;
+    c->read->handler = ngx_http_submission_leader_exit;
+    c->read->log = cycle->log;
+    c->read->channel = 1;
+
+    ld->manager = manager;
+    ld->exit = c;
+    ld->generation = manager->sh->generation;
+
+    ld->tick.handler = ngx_http_submission_leader_tick;
+    ld->tick.data = ld;
+    ld->tick.log = cycle->log;
+    ld->tick.cancelable = 1;
+
+    ld->expiry.handler = ngx_http_submission_leader_expiry;
+    ld->expiry.data = ld;
+    ld->expiry.log = cycle->log;
+    ld->expiry.cancelable = 1;
+
+    manager->leader = ld;
+
+    ngx_add_timer(&ld->tick, 1);
+
+    return NGX_OK;
+}
+
+
+static void
+ngx_http_submission_leader_publish(ngx_http_submission_leader_t *ld)
+{
+    ngx_http_submission_role_t  role;
+
+    ngx_memzero(&role, sizeof(ngx_http_submission_role_t));
+
+    role.leader = ld->state == NGX_HTTP_SUBMISSION_LEADER;
+    role.pid = ngx_pid;
+    role.epoch = ld->epoch;
+    role.expires_at = ld->expires_at;
+    role.deadline = ld->deadline;
+
+    ngx_http_submission_zone_publish(ld->manager, &role);
+}
+
+
+void
+ngx_http_submission_leader_log(ngx_http_submission_leader_t *ld,
+    ngx_uint_t level, const char *event, const char *reason,
+    const char *sql_error)
+{
+    char      buf[SM_TIME_LEN];
+    sm_out_t  out;
+
+    sm_out_init(&out, buf, sizeof(buf));
+
+    if (ld->expires_at) {
+        sm_out_time(&out, ld->expires_at);
+
+    } else {
+        sm_out_c(&out, "-");
+    }
+
+    ngx_log_error(level, ngx_cycle->log, 0,
+                  "submission: %s manager=%V holder_id=%V lease_epoch=%L "
+                  "expires_at=%*s%s%s%s%s%s",
+                  event, &ld->manager->name, &ld->manager->holder_id,
+                  ld->epoch, (size_t) (out.last - out.start), out.start,
+                  reason ? " reason=" : "", reason ? reason : "",
+                  sql_error ? " sql_error=\"" : "",
+                  sql_error ? sql_error : "", sql_error ? "\"" : "");
+}
+
+
+/* the deadline stands for a lease that is held */
+
+void
+ngx_http_submission_leader_arm(ngx_http_submission_leader_t *ld,
+    ngx_msec_t wait)
+{
+    ngx_msec_int_t  left;
+
+    if (ld->expiry.timer_set) {
+        ngx_del_timer(&ld->expiry);
+    }
+
+    if (ld->state == NGX_HTTP_SUBMISSION_REBUILDING
+        || ld->state == NGX_HTTP_SUBMISSION_LEADER)
+    {
+        left = (ngx_msec_int_t) (ld->deadline - ngx_http_submission_msec());
+        ngx_add_timer(&ld->expiry, left > 0 ? left : 1);
+    }
+
+    if (ld->tick.timer_set) {
+        ngx_del_timer(&ld->tick);
+    }
+
+    if (ld->state != NGX_HTTP_SUBMISSION_LEFT) {
+        ngx_add_timer(&ld->tick, wait);
+    }
+}
+
+
+/*
+ * All that changes the state goes through here.  "wait" is until the next
+ * tick; an event that the state has no transition for is ignored.
+ */
+
+void
+ngx_http_submission_leader_event(ngx_http_submission_leader_t *ld,
+    ngx_http_submission_event_e event, ngx_msec_t wait, const char *reason,
+    const char *sql_error)
+{
+    ngx_uint_t                         i, n;
+    ngx_http_submission_state_e        from;
+    ngx_http_submission_transition_t  *t;
+
+    t = ngx_http_submission_transitions;
+    n = sizeof(ngx_http_submission_transitions)
+        / sizeof(ngx_http_submission_transition_t);
+
+    for (i = 0; i < n; i++) {
+        if (t[i].from == ld->state && t[i].event == event) {
+            break;
+        }
+    }
+
+    if (i == n) {
+        return;
+    }
+
+    from = ld->state;
+    ld->state = t[i].to;
+
+    switch (event) {
+
+    case NGX_HTTP_SUBMISSION_CHECKED:
+        ngx_http_submission_leader_log(ld, NGX_LOG_NOTICE, "leader_acquired",
+                                       NULL, NULL);
+        break;
+
+    case NGX_HTTP_SUBMISSION_RENEWED:
+        ngx_http_submission_leader_log(ld, NGX_LOG_INFO, "leader_renewed",
+                                       NULL, NULL);
+        break;
+
+    case NGX_HTTP_SUBMISSION_DENIED:
+        ngx_http_submission_leader_log(ld, NGX_LOG_INFO,
+                                       "leader_acquire_failed", reason, NULL);
+        break;
+
+    case NGX_HTTP_SUBMISSION_LOST:
+    case NGX_HTTP_SUBMISSION_EXIT:
+
+        if (from == NGX_HTTP_SUBMISSION_LEADER) {
+            ngx_http_submission_leader_log(ld,
+                                           event == NGX_HTTP_SUBMISSION_LOST
+                                           ? NGX_LOG_ERR : NGX_LOG_NOTICE,
+                                           "leader_lost", reason, sql_error);
+
+        } else if (event == NGX_HTTP_SUBMISSION_LOST) {
+
+            /* tried again and again: one line is enough */
+
+            ngx_http_submission_leader_log(ld, ld->failing ? NGX_LOG_INFO
+                                                           : NGX_LOG_ERR,
+                                           "leader_acquire_failed", reason,
+                                           sql_error);
+            ld->failing = 1;
+        }
+
+        ld->aim = ngx_current_msec;
+        ld->epoch = 0;
+        ld->expires_at = 0;
+        ld->deadline = 0;
+        break;
+
+    default:
+        break;
+    }
+
+    if (from != NGX_HTTP_SUBMISSION_STANDBY) {
+        ngx_http_submission_leader_publish(ld);
+    }
+
+    ngx_http_submission_leader_arm(ld, wait);
+}
+
+
+static void
+ngx_http_submission_leader_standby(ngx_http_submission_leader_t *ld)
+{
+    if (ngx_http_submission_election_win(ld->manager) != NGX_OK) {
+        ngx_add_timer(&ld->tick, NGX_HTTP_SUBMISSION_STANDBY_TICK);
+        return;
+    }
+
+    ld->fresh = 1;
+
+    ngx_http_submission_leader_event(ld, NGX_HTTP_SUBMISSION_LOCKED, 1, NULL,
+                                     NULL);
+}
+
+
+/*
+ * At reload a worker of the new configuration takes the lease over, and needs
+ * the lock file for that.  At quit the lease is released, by whoever has the
+ * lock file; and where both come at once, one of the two sees the other: the
+ * one leaves and then looks whether the instance quits, the other says that it
+ * does and then looks for the lock.
+ */
+
+void
+ngx_http_submission_leader_leave(ngx_http_submission_leader_t *ld)
+{
+    ngx_http_submission_shctx_t  *sh;
+
+    sh = ld->manager->sh;
+
+    if (ld->busy) {
+        return;
+    }
+
+    do {
+        if (sh->quitting == NGX_HTTP_SUBMISSION_QUITTING && !ld->released) {
+            ld->released = 1;
+
+            if (ngx_http_submission_lease_call(ld, NGX_HTTP_SUBMISSION_RELEASE)
+                == NGX_OK)
+            {
+                return;
+            }
+        }
+
+        ngx_http_submission_election_resign(ld->manager);
+        ngx_memory_barrier();
+
+    } while (sh->quitting == NGX_HTTP_SUBMISSION_QUITTING && !ld->released
+             && ngx_http_submission_election_win(ld->manager) == NGX_OK);
+
+    ngx_http_submission_leader_event(ld, NGX_HTTP_SUBMISSION_GONE, 0, NULL,
+                                     NULL);
+}
+
+
+/* the worker shuts down */
+
+static void
+ngx_http_submission_leader_shutdown(ngx_http_submission_leader_t *ld)
+{
+    ngx_http_submission_shctx_t  *sh;
+
+    sh = ld->manager->sh;
+
+    if (ld->generation == sh->generation
+        && sh->quitting == NGX_HTTP_SUBMISSION_STAYING)
+    {
+        sh->quitting = NGX_HTTP_SUBMISSION_QUITTING;
+        ngx_memory_barrier();
+    }
+
+    if (ld->state == NGX_HTTP_SUBMISSION_STANDBY
+        && sh->quitting == NGX_HTTP_SUBMISSION_QUITTING
+        && ngx_http_submission_election_win(ld->manager) == NGX_OK)
+    {
+        ngx_http_submission_leader_event(ld, NGX_HTTP_SUBMISSION_LOCKED, 1,
+                                         NULL, NULL);
+    }
+
+    ngx_http_submission_leader_event(ld, NGX_HTTP_SUBMISSION_EXIT, 1, "exit",
+                                     NULL);
+
+    if (ld->state == NGX_HTTP_SUBMISSION_LEAVING) {
+        ngx_http_submission_leader_leave(ld);
+    }
+}
+
+
+/* its answer arms the next tick; without one, it is tried again */
+
+static void
+ngx_http_submission_leader_call(ngx_http_submission_leader_t *ld,
+    ngx_http_submission_lease_e kind)
+{
+    if (ngx_http_submission_lease_call(ld, kind) == NGX_ERROR) {
+        ngx_add_timer(&ld->tick, NGX_HTTP_SUBMISSION_RETRY);
+    }
+}
+
+
+static void
+ngx_http_submission_leader_tick(ngx_event_t *ev)
+{
+    ngx_http_submission_lease_e    kind;
+    ngx_http_submission_leader_t  *ld;
+
+    ld = ev->data;
+
+    if (ngx_exiting) {
+        ngx_http_submission_leader_shutdown(ld);
+        return;
+    }
+
+    switch (ld->state) {
+
+    case NGX_HTTP_SUBMISSION_STANDBY:
+        ngx_http_submission_leader_standby(ld);
+        break;
+
+    case NGX_HTTP_SUBMISSION_FOLLOWER:
+
+        if (ld->fresh && ld->manager->sh->held) {
+            kind = NGX_HTTP_SUBMISSION_TAKEOVER;
+
+        } else if ((ngx_msec_int_t) (ld->aim - ngx_current_msec) > 0) {
+            kind = NGX_HTTP_SUBMISSION_WATCH;
+
+        } else {
+            kind = NGX_HTTP_SUBMISSION_ACQUIRE;
+        }
+
+        ngx_http_submission_leader_call(ld, kind);
+        break;
+
+    case NGX_HTTP_SUBMISSION_REBUILDING:
+
+        /* the schedule is rebuilt here before the lease is looked at again */
+
+        ngx_http_submission_leader_call(ld, NGX_HTTP_SUBMISSION_CHECK);
+        break;
+
+    case NGX_HTTP_SUBMISSION_LEADER:
+        ngx_http_submission_leader_call(ld, NGX_HTTP_SUBMISSION_RENEW);
+        break;
+
+    default: /* NGX_HTTP_SUBMISSION_LEAVING, NGX_HTTP_SUBMISSION_LEFT */
+        break;
+    }
+}
+
+
+static void
+ngx_http_submission_leader_expiry(ngx_event_t *ev)
+{
+    ngx_http_submission_leader_t  *ld;
+
+    ld = ev->data;
+
+    ngx_http_submission_leader_event(ld, NGX_HTTP_SUBMISSION_LOST,
+                                     NGX_HTTP_SUBMISSION_RETRY,
+                                     "deadline", NULL);
+}
+
+
+/* nginx closes idle connections when the worker shuts down */
+
+static void
+ngx_http_submission_leader_exit(ngx_event_t *ev)
+{
+    ngx_connection_t              *c;
+    ngx_http_submission_leader_t  *ld;
+
+    c = ev->data;
+    ld = c->data;
+
+    /* not ngx_close_connection(): that would close the lock file */
+
+    ngx_free_connection(c);
+    c->fd = (ngx_socket_t) -1;
+    c->idle = 0;
+
+    ngx_http_submission_leader_shutdown(ld);
+}

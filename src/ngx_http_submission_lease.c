@@ -1,0 +1,417 @@
+
+/*
+ * The calls of an executor worker to the store about its lease, one at a time,
+ * and what their answers mean.
+ */
+
+#include "ngx_http_submission.h"
+
+
+#define NGX_HTTP_SUBMISSION_WATCH_TICK  700     /* milliseconds */
+#define NGX_HTTP_SUBMISSION_AIM_JITTER  50
+#define NGX_HTTP_SUBMISSION_MARGIN_MIN  10
+#define NGX_HTTP_SUBMISSION_MARGIN_MAX  1000
+
+
+static void ngx_http_submission_lease_run(ngx_http_submission_task_t *task);
+static void ngx_http_submission_lease_done(ngx_http_submission_task_t *task);
+
+
+static const char  *ngx_http_submission_ops[] = {
+    "lease_acquire", "lease_takeover", "lease_check", "lease_renew",
+    "lease_release", "lease_get"
+};
+
+
+ngx_int_t
+ngx_http_submission_lease_call(ngx_http_submission_leader_t *ld,
+    ngx_http_submission_lease_e kind)
+{
+    ngx_http_submission_lease_t    *call;
+    ngx_http_submission_shctx_t    *sh;
+    ngx_http_submission_manager_t  *manager;
+
+    if (ld->busy) {
+        return NGX_BUSY;
+    }
+
+    manager = ld->manager;
+    sh = manager->sh;
+
+    call = ngx_http_submission_task_create(manager,
+                                          sizeof(ngx_http_submission_lease_t));
+    if (call == NULL) {
+        return NGX_ERROR;
+    }
+
+    call->kind = kind;
+    call->state = ld->state;
+    call->duration = manager->lease_duration;
+    call->release = manager->release_on_exit;
+    call->uncertain = sh->acquiring;
+
+    call->fence.holder.data = (char *) manager->holder_id.data;
+    call->fence.holder.len = manager->holder_id.len;
+    call->fence.epoch = sh->held;
+
+    call->candidate.holder = call->fence.holder;
+    call->candidate.role = sm_str_c(kind == NGX_HTTP_SUBMISSION_RENEW
+                                    ? "leader" : "follower");
+    call->candidate.version = sm_str_c(NGX_HTTP_SUBMISSION_VERSION);
+    call->ttl = 3 * ngx_max(manager->acquire_interval,
+                            manager->renew_interval);
+
+    call->task.op = ngx_http_submission_ops[kind];
+    call->task.writes = kind != NGX_HTTP_SUBMISSION_WATCH;
+    call->task.run = ngx_http_submission_lease_run;
+    call->task.done = ngx_http_submission_lease_done;
+
+    if (kind == NGX_HTTP_SUBMISSION_ACQUIRE
+        || kind == NGX_HTTP_SUBMISSION_TAKEOVER)
+    {
+        sh->acquiring = 1;
+    }
+
+    if (ngx_http_submission_task_post(&call->task) != NGX_OK) {
+        ngx_http_submission_task_free(&call->task);
+        return NGX_ERROR;
+    }
+
+    ld->busy = 1;
+    ld->fresh = 0;
+
+    return NGX_OK;
+}
+
+
+/*
+ * In a thread.  Before it acquires, an instance gives up what it may still
+ * hold: the epoch that it knows, or its own row of an acquire whose answer
+ * was lost.
+ */
+
+static int
+ngx_http_submission_lease_acquire(ngx_http_submission_lease_t *call)
+{
+    sm_call_t   *c;
+    sm_store_t  *store;
+    sm_fence_t   fence;
+
+    c = &call->task.call;
+    store = &call->task.manager->store;
+    fence = call->fence;
+
+    if (fence.epoch
+        && sm_store_lease_release(store, c, &fence, &call->lease) != 0)
+    {
+        return -1;
+    }
+
+    call->started = ngx_http_submission_msec();
+
+    if (sm_store_lease_acquire(store, c, fence.holder, call->duration,
+                               &call->lease)
+        != 0)
+    {
+        return -1;
+    }
+
+    if (call->lease.held || !call->uncertain
+        || !sm_str_eq(call->lease.holder, fence.holder))
+    {
+        return 0;
+    }
+
+    fence.epoch = call->lease.epoch;
+
+    if (sm_store_lease_release(store, c, &fence, &call->lease) != 0) {
+        return -1;
+    }
+
+    call->started = ngx_http_submission_msec();
+
+    return sm_store_lease_acquire(store, c, fence.holder, call->duration,
+                                  &call->lease);
+}
+
+
+static void
+ngx_http_submission_lease_run(ngx_http_submission_task_t *task)
+{
+    sm_call_t                    *c;
+    sm_store_t                   *store;
+    ngx_http_submission_lease_t  *call;
+
+    call = (ngx_http_submission_lease_t *) task;
+    c = &task->call;
+    store = &task->manager->store;
+
+    if (call->kind == NGX_HTTP_SUBMISSION_WATCH) {
+        (void) sm_store_lease_get(store, c, &call->lease);
+        return;
+    }
+
+    if (call->kind == NGX_HTTP_SUBMISSION_CHECK) {
+        (void) sm_store_lease_check(store, c, &call->fence);
+        return;
+    }
+
+    if (call->kind == NGX_HTTP_SUBMISSION_RELEASE) {
+
+        if (call->release && call->fence.epoch
+            && sm_store_lease_release(store, c, &call->fence, &call->lease)
+               != 0)
+        {
+            return;
+        }
+
+        (void) sm_store_candidate_remove(store, c, call->fence.holder);
+        return;
+    }
+
+    if (sm_store_candidate_heartbeat(store, c, &call->candidate, call->ttl)
+        != 0)
+    {
+        return;
+    }
+
+    call->started = ngx_http_submission_msec();
+
+    switch (call->kind) {
+
+    case NGX_HTTP_SUBMISSION_ACQUIRE:
+        (void) ngx_http_submission_lease_acquire(call);
+        break;
+
+    case NGX_HTTP_SUBMISSION_TAKEOVER:
+        (void) sm_store_lease_takeover(store, c, &call->fence, call->duration,
+                                       &call->lease);
+        break;
+
+    default: /* NGX_HTTP_SUBMISSION_RENEW */
+        (void) sm_store_lease_renew(store, c, &call->fence, call->duration,
+                                    &call->lease);
+    }
+}
+
+
+static ngx_msec_t
+ngx_http_submission_lease_margin(ngx_http_submission_manager_t *manager)
+{
+    ngx_msec_t  margin;
+
+    margin = manager->lease_duration / 20;
+
+    margin = ngx_max(margin, NGX_HTTP_SUBMISSION_MARGIN_MIN);
+
+    return ngx_min(margin, NGX_HTTP_SUBMISSION_MARGIN_MAX);
+}
+
+
+/* the store has granted it: until when, by both clocks */
+
+static void
+ngx_http_submission_lease_grant(ngx_http_submission_leader_t *ld,
+    ngx_http_submission_lease_t *call)
+{
+    ngx_http_submission_manager_t  *manager;
+
+    manager = ld->manager;
+
+    ld->epoch = call->lease.epoch;
+    ld->expires_at = call->lease.expires_at;
+    ld->deadline = call->started + manager->lease_duration
+                   - ngx_http_submission_lease_margin(manager);
+
+}
+
+
+/* what is known of the row by an answer, whatever has become of the state */
+
+static void
+ngx_http_submission_lease_note(ngx_http_submission_leader_t *ld,
+    ngx_http_submission_lease_t *call)
+{
+    ngx_http_submission_shctx_t  *sh;
+
+    sh = ld->manager->sh;
+
+    if (call->kind == NGX_HTTP_SUBMISSION_CHECK
+        || call->kind == NGX_HTTP_SUBMISSION_WATCH
+        || call->task.call.status != SM_STORE_OK)
+    {
+        return;
+    }
+
+    sh->held = call->kind != NGX_HTTP_SUBMISSION_RELEASE && call->lease.held
+               ? call->lease.epoch : 0;
+
+    if (call->kind == NGX_HTTP_SUBMISSION_RELEASE) {
+        sh->quitting = NGX_HTTP_SUBMISSION_QUIT;
+    }
+
+    if (call->kind == NGX_HTTP_SUBMISSION_ACQUIRE
+        || (call->kind == NGX_HTTP_SUBMISSION_TAKEOVER && call->lease.held))
+    {
+        ngx_memory_barrier();
+        sh->acquiring = 0;
+    }
+
+    if (call->kind == NGX_HTTP_SUBMISSION_TAKEOVER && !call->lease.held) {
+
+        /* refused, maybe by the grant of a worker that did not see it */
+
+        sh->acquiring = call->uncertain;
+    }
+}
+
+
+/* the lease must not run out before it is renewed, however it is configured */
+
+static ngx_msec_t
+ngx_http_submission_lease_renew(ngx_http_submission_leader_t *ld)
+{
+    ngx_msec_int_t  left;
+
+    left = (ngx_msec_int_t) (ld->deadline - ngx_http_submission_msec());
+
+    return ngx_min(ld->manager->renew_interval,
+                   (ngx_msec_t) (left > 2 ? left / 2 : 1));
+}
+
+
+/*
+ * The next try is aimed at the moment when the lease runs out.  Returns when
+ * the row is looked at again: then, or earlier.
+ */
+
+static ngx_msec_t
+ngx_http_submission_lease_aim(ngx_http_submission_leader_t *ld,
+    sm_lease_t *lease, ngx_msec_t latest)
+{
+    int64_t     left;
+    ngx_msec_t  wait;
+
+    left = (lease->expires_at - lease->now) / 1000;
+
+    if (left < 0 || !lease->exists) {
+        left = 0;
+    }
+
+    left += 1 + ngx_random() % NGX_HTTP_SUBMISSION_AIM_JITTER;
+
+    wait = ngx_min((ngx_msec_t) left, latest);
+
+    ld->aim = ngx_current_msec + wait;
+
+    return ngx_min(wait, NGX_HTTP_SUBMISSION_WATCH_TICK);
+}
+
+
+static void
+ngx_http_submission_lease_answer(ngx_http_submission_leader_t *ld,
+    ngx_http_submission_lease_t *call)
+{
+    ngx_msec_t         wait, latest;
+    const char        *error;
+    sm_store_class_e   status;
+
+    ngx_http_submission_lease_note(ld, call);
+
+    status = call->task.call.status;
+
+    if (status == SM_STORE_OK) {
+        ld->failing = 0;
+    }
+
+    if (ld->state == NGX_HTTP_SUBMISSION_LEAVING) {
+        ngx_http_submission_leader_leave(ld);
+        return;
+    }
+
+    if (call->state != ld->state) {
+
+        /* too late: the lease was lost meanwhile */
+
+        ngx_http_submission_leader_arm(ld, 1);
+        return;
+    }
+
+    if (status != SM_STORE_OK) {
+        error = call->task.call.error;
+
+        if (call->kind == NGX_HTTP_SUBMISSION_RENEW) {
+            ngx_http_submission_leader_log(ld, NGX_LOG_ERR,
+                                           "leader_renew_failed", NULL, error);
+        }
+
+        ngx_http_submission_leader_event(ld, NGX_HTTP_SUBMISSION_LOST,
+                           NGX_HTTP_SUBMISSION_RETRY,
+                           status == SM_STORE_LEASE_LOST ? "lease_lost"
+                                                         : "store_error",
+                           error);
+        return;
+    }
+
+    switch (call->kind) {
+
+    case NGX_HTTP_SUBMISSION_WATCH:
+        latest = ld->aim - ngx_current_msec;
+        wait = ngx_http_submission_lease_aim(ld, &call->lease,
+                            (ngx_msec_int_t) latest > 0 ? latest : 1);
+
+        ngx_http_submission_leader_event(ld, NGX_HTTP_SUBMISSION_WATCHED, wait,
+                                         NULL, NULL);
+        return;
+
+    case NGX_HTTP_SUBMISSION_CHECK:
+        ngx_http_submission_leader_event(ld, NGX_HTTP_SUBMISSION_CHECKED,
+                                         ngx_http_submission_lease_renew(ld),
+                                         NULL, NULL);
+        return;
+
+    case NGX_HTTP_SUBMISSION_RENEW:
+
+        if (call->lease.held) {
+            ngx_http_submission_lease_grant(ld, call);
+            ngx_http_submission_leader_event(ld, NGX_HTTP_SUBMISSION_RENEWED,
+                                         ngx_http_submission_lease_renew(ld),
+                                         NULL, NULL);
+            return;
+        }
+
+        ngx_http_submission_leader_event(ld, NGX_HTTP_SUBMISSION_LOST, 1,
+                                         "not_held", NULL);
+        return;
+
+    default: /* NGX_HTTP_SUBMISSION_ACQUIRE, NGX_HTTP_SUBMISSION_TAKEOVER */
+
+        if (call->lease.held) {
+            ngx_http_submission_lease_grant(ld, call);
+            ngx_http_submission_leader_event(ld, NGX_HTTP_SUBMISSION_GRANTED,
+                                             1, NULL, NULL);
+            return;
+        }
+
+        wait = call->kind == NGX_HTTP_SUBMISSION_TAKEOVER
+               ? 1 : ngx_http_submission_lease_aim(ld, &call->lease,
+                                               ld->manager->acquire_interval);
+
+        ngx_http_submission_leader_event(ld, NGX_HTTP_SUBMISSION_DENIED, wait,
+                                         "held_by_another", NULL);
+    }
+}
+
+
+static void
+ngx_http_submission_lease_done(ngx_http_submission_task_t *task)
+{
+    ngx_http_submission_leader_t  *ld;
+
+    ld = task->manager->leader;
+    ld->busy = 0;
+
+    ngx_http_submission_health_report(task);
+
+    ngx_http_submission_lease_answer(ld, (ngx_http_submission_lease_t *) task);
+}
