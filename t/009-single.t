@@ -30,7 +30,7 @@ __DATA__
 --- request eval
 [submit('a'), 'GET /readyz']
 --- response_body_like eval
-[intent('a'), qr/^mode=follower holder_id=\S+-\d+-[0-9a-f]{8} .* store=up$/]
+[intent('a'), qr/^mode=\w+ holder_id=\S+-\d+-[0-9a-f]{8} .* store=up$/]
 
 
 

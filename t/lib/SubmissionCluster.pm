@@ -31,6 +31,7 @@ use Time::HiRes qw(time);
 
 use SubmissionCluster::Client;
 use SubmissionCluster::Instance;
+use SubmissionCluster::Lease;
 use SubmissionCluster::Process;
 use SubmissionCluster::Store;
 
@@ -229,6 +230,17 @@ sub load {
     push @loads, $load;
 
     return $load;
+}
+
+
+# $object->tick is called in each turn, whatever is waited for
+
+sub each_turn {
+    my ($self, $object) = @_;
+
+    push @loads, $object;
+
+    return $object;
 }
 
 
