@@ -6,6 +6,7 @@
 #   make install    put it into nginx's module directory (DESTDIR is honoured)
 #   make test       unit tests, Test::Nginx suites and cluster tests
 #   make asan       the suites and cluster tests under ASAN and UBSan
+#   make model      the lease protocol, checked exhaustively with spin
 #   make bench      the measurements
 #   make clean      remove build/
 #
@@ -38,7 +39,7 @@ SUITES        = $(or $(TESTS),$(API_TESTS) $(CLUSTER_TESTS))
 
 .PHONY: all build run stop install clean
 .PHONY: test test-unit test-api test-cluster test-valgrind
-.PHONY: test-nginx-versions asan bench
+.PHONY: test-nginx-versions asan bench model
 
 # recipes run compilers and tests in parallel, targets wait for one another
 
@@ -61,8 +62,10 @@ DEPS_TEST     = perl procps curl sqlite3 libtest-base-perl libwww-perl \
 DEPS_SOURCE   = dpkg-dev patch xz-utils
 DEPS_VALGRIND = valgrind libc6-dbg
 DEPS_BENCH    = wrk
+DEPS_MODEL    = gcc libc6-dev perl spin
 
 .PHONY: deps deps-build deps-run deps-test deps-source deps-valgrind deps-bench
+.PHONY: deps-model
 
 deps:
 	@t/tools/deps.sh $(DEPS_BUILD) $(DEPS_RUN) $(DEPS_TEST)
@@ -84,7 +87,10 @@ deps-valgrind:
 	                 $(DEPS_VALGRIND)
 
 deps-bench:
-	@t/tools/deps.sh $(DEPS_BUILD) $(DEPS_BENCH)
+	@t/tools/deps.sh $(DEPS_BUILD) $(DEPS_RUN) sqlite3 $(DEPS_BENCH)
+
+deps-model:
+	@t/tools/deps.sh $(DEPS_MODEL)
 
 
 # The module, out of tree, with the flags of the distribution's nginx.
@@ -220,6 +226,12 @@ test-nginx-%: deps-source
 	@$(PROVE) -n $(CURDIR)/build/nginx/$*-module/nginx \
 	          -m $(CURDIR)/build/nginx/$*-module/$(MODULE).so \
 	          $(PROVE_FLAGS) $(or $(TESTS),$(API_TESTS))
+
+
+# The lease protocol, checked by spin
+
+model: deps-model
+	@prove --timer -e bash t/model/check.sh
 
 
 bench: deps-bench build

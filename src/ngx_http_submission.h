@@ -273,7 +273,6 @@ struct ngx_http_submission_leader_s {
 
     ngx_event_t                      tick;         /* the next thing to do */
     ngx_event_t                      expiry;       /* the deadline */
-    ngx_connection_t                *exit;         /* tells of shutdown */
 
     unsigned                         busy:1;       /* a call is out */
     unsigned                         fresh:1;      /* none was made yet */

@@ -103,7 +103,10 @@ ngx_http_submission_body_memory(ngx_http_request_t *r, sm_str_t *body)
 
     for (cl = bufs; cl; cl = cl->next) {
         b = cl->buf;
-        p = ngx_cpymem(p, b->pos, b->last - b->pos);
+
+        if (b->pos != b->last) {
+            p = ngx_cpymem(p, b->pos, b->last - b->pos);
+        }
     }
 
     return NGX_OK;

@@ -108,7 +108,6 @@ ngx_http_submission_leader_init(ngx_cycle_t *cycle,
     c->read->channel = 1;
 
     ld->manager = manager;
-    ld->exit = c;
     ld->generation = manager->sh->generation;
 
     ld->tick.handler = ngx_http_submission_leader_tick;

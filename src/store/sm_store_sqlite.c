@@ -20,11 +20,14 @@
 #include "sm_store_sqlite.h"
 
 
-/* waiting for a lock: short naps while a commit lasts, then longer ones */
+/*
+ * Waiting for a lock: short naps while a commit lasts, then longer ones, but
+ * not so long that those who come later always find it free first.
+ */
 
 #define SM_SQLITE_NAPS      50
 #define SM_SQLITE_NAP       100000      /* nanoseconds */
-#define SM_SQLITE_SLEEP     2000000
+#define SM_SQLITE_SLEEP     500000
 
 
 static const char  *sm_sqlite_texts[] = {

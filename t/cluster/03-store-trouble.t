@@ -196,7 +196,8 @@ sub trouble {
     # heard of after one that began later and did not.
 
     for my $instance (@instances) {
-        my @lines = map { /(store_\w+)/ } $instance->log_lines(qr/store_/);
+        my @lines = map { /: (store_\w+) / }
+                        $instance->log_lines(qr/: store_/);
 
         splice(@lines, 0, $down{$instance} + $up{$instance});
         like("@lines", qr/^store_down store_up(?: store_down store_up)?$/,
