@@ -167,9 +167,10 @@ bool      calm;
 
 bool      leads_without_lease, two_leaders, one_epoch_two_workers;
 bool      epoch_not_new, renewed_gone_epoch, stale_commit;
-bool      not_begun, sent_twice;
+bool      not_begun, sent_twice, late_send, late_commit;
 
-byte      i, j, seen;               /* zero between steps */
+byte      i, j;                     /* these are zero between steps */
+int       seen;
 
 
 #if defined(NO_LOCK_FILE)
@@ -264,75 +265,6 @@ inline squeeze_epochs()
     od
 }
 
-/*
- * The instances are alike: states that differ only in which is which are one.
- * With two it is not worth the confusion in traces.
- */
-
-#if INSTANCES > 2
-
-int  t;
-
-#define KEY(w)        ((((((((worker[w].role << 3) + worker[w].exec << 1) \
-                        + worker[w].late << 4) + worker[w].epoch << 4) \
-                        + call[LEASE(w)].op << 3) + call[LEASE(w)].stage << 4) \
-                        + call[LEASE(w)].epoch << 4) \
-                        + call[WRITE(w)].op << 3) + call[WRITE(w)].stage
-
-#define swap(x, y)    t = x; x = y; y = t
-
-#define rename(x, of) if \
-                      :: x == of(v) -> x = of(v + 1) \
-                      :: x == of(v + 1) -> x = of(v) \
-                      :: else \
-                      fi
-
-#define SELF(w)       (w)
-
-inline sort_pair(v)
-{
-    if
-    :: KEY(v) < KEY(v + 1) ->
-        swap(worker[v].role, worker[v + 1].role);
-        swap(worker[v].exec, worker[v + 1].exec);
-        swap(worker[v].epoch, worker[v + 1].epoch);
-        swap(worker[v].late, worker[v + 1].late);
-        swap(zone[v], zone[v + 1]);
-        swap(call[LEASE(v)].op, call[LEASE(v + 1)].op);
-        swap(call[LEASE(v)].stage, call[LEASE(v + 1)].stage);
-        swap(call[LEASE(v)].epoch, call[LEASE(v + 1)].epoch);
-        swap(call[WRITE(v)].op, call[WRITE(v + 1)].op);
-        swap(call[WRITE(v)].stage, call[WRITE(v + 1)].stage);
-        swap(call[WRITE(v)].epoch, call[WRITE(v + 1)].epoch);
-        rename(row.holder, SELF);
-        rename(row.lock, WRITE);
-        for (i : LATE .. CALLS - 1) {
-            if
-            :: !FREE(i) -> rename(call[i].who, SELF)
-            :: else
-            fi
-        }
-    :: else
-    fi
-}
-
-inline sort_instances()
-{
-    sort_pair(0);
-    sort_pair(1);
-    sort_pair(0);
-    t = 0
-}
-
-#else
-
-inline sort_instances()
-{
-    skip
-}
-
-#endif
-
 inline check()
 {
     leads_without_lease = false;
@@ -374,7 +306,6 @@ inline settle()
 {
     forget_refused();
     squeeze_epochs();
-    sort_instances();
     check();
     i = 0;
     j = 0;
@@ -507,6 +438,10 @@ inline write_commit(c)
 {
     stale_commit = (row.epoch != call[c].epoch);
     assert(!stale_commit);
+#ifdef NO_LATE_COMMIT
+    late_commit = (row.holder == NOBODY);
+    assert(!late_commit);
+#endif
 
     call[c].stage = OK;
 
@@ -658,7 +593,9 @@ inline claim_granted(c)
     EPOCH = call[c].epoch;
 
     if
+#ifndef LATE_CLAIM_LEADS
     :: PAST -> become(GIVING_UP)
+#endif
     :: else -> become(LEADER)
     fi
 }
@@ -800,6 +737,10 @@ active [INSTANCES] proctype instance()
         printf("%d: sends\n", w);
         sent_twice = intent.sent;
         assert(!sent_twice);
+#ifdef NO_LATE_SEND
+        late_send = (row.holder != HOLDER(w) || row.epoch != EPOCH);
+        assert(!late_send);
+#endif
         intent.sent = true;
         worker[w].exec = SENT;
         if
