@@ -84,22 +84,28 @@
  * is a one_shot there is no other send of it, neither before nor after.
  *
  *
- * SWITCHES, each of which must make the search fail; OWN_ROW_WAITS fails with
- * CALM_NO_EXPIRY only, CLOCK_JUMPS not with FENCE_ONLY
+ * SWITCHES, each of which must make the search fail
  *
  * NO_FENCE           writes check nothing
  * NO_LOCK            the fence is checked, but no lock is held to the commit
  * RENEW_ANY_EPOCH    renew looks at the holder alone
  * TAKEOVER_NO_EPOCH  so does takeover
  * RELEASE_NO_EPOCH   so does release
+ * LATE_CLAIM_LEADS   the reply to a claim counts, however late it comes
  * LEADS_TO_THE_END   the role is left when the release is answered, not before
- * LEADS_ON           a failed write does not end leadership
+ * LEADS_ON           a failed write does not end leadership (with CALM)
  * RESEND_IN_DOUBT    a one_shot intent in doubt becomes pending
  * OWN_ROW_WAITS      a refusal that names the instance itself is like others
+ *                    (with CALM_NO_EXPIRY; it costs a lease, and no more)
  * NO_LOCK_FILE       the workers are all of one instance
- * SAME_HOLDER        the instances have the same holder_id
+ * SAME_HOLDER        the instances have the same holder_id (without
+ *                    OWN_ROW_WAITS; with it, they wait for one another)
  * CLOCK_JUMPS        SQL's clock jumps ahead, or deadlines start at the reply;
  *                    with FENCE_ONLY, what holds nevertheless is checked
+ * NO_LATE_SEND       claims that no send is ever late
+ * NO_LATE_COMMIT     claims that no write commits after its lease's expiry
+ *
+ * KEEP_REFUSED is for the search itself: see forget_refused().
  */
 
 #ifndef INSTANCES
