@@ -5,8 +5,9 @@
 #
 # Goes red when: nothing is released at quit, or it is in spite of
 # release_on_exit off; the release is not waited for by the worker that made it,
-# and is lost; a follower waits for the expiry that it knows rather than looks
-# again after acquire_interval; the instance stays in the list.
+# and is lost; a follower waits for the expiry that it knows, or for
+# acquire_interval, and does not look at the row meanwhile; the instance stays in
+# the list.
 
 use strict;
 use warnings;
@@ -21,13 +22,13 @@ use SubmissionCluster;
 use constant ROUNDS => 4;
 
 
-# released, by a lease that is far longer than the test
+# released, by a lease that is far longer than the test: the default times
 
 {
     my $cluster = SubmissionCluster->new;
     my $lease = SubmissionCluster::Lease->new($cluster);
     my @instances = $lease->instances(['a' .. 'c'], manager =>
-        'lease_duration 60s; renew_interval 300ms; acquire_interval 500ms;');
+        'lease_duration 60s; renew_interval 20s; acquire_interval 30s;');
 
     $cluster->start;
     $lease->record;
