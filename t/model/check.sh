@@ -86,9 +86,12 @@ cut_short() {
 }
 
 what_was_searched() {
-    sed -En -e 's/^ *([0-9]+) states, stored.*/\1 states/p' \
-        -e 's/.*(depth) reached ([0-9]+), errors.*/\1 \2/p' out \
-        | sort -r | paste -sd, | sed 's/,/, /'
+    local states depth
+
+    states=$(sed -n 's/^ *\([0-9]*\) states, stored.*/\1/p' out)
+    depth=$(sed -n 's/.*depth reached \([0-9]*\),.*/\1/p' out)
+
+    echo "$states states, depth $depth"
 }
 
 trail() {
@@ -166,21 +169,21 @@ holds "2 instances, own rows left to expire: a leader comes" \
 holds "2 instances, own rows left to expire: one holder_id does no harm" \
       states LATE_CALLS=1 SAME_HOLDER OWN_ROW_WAITS
 
-fails stale_commit           states  NO_FENCE
-fails stale_commit           states  NO_LOCK
-fails renewed_gone_epoch     states  RENEW_ANY_EPOCH
-fails leads_without_lease    states  TAKEOVER_NO_EPOCH
-fails leads_without_lease    states  RELEASE_NO_EPOCH
-fails leads_without_lease    states  LATE_CLAIM_LEADS
-fails leads_without_lease    states  LEADS_TO_THE_END
-fails settles                runs    LEADS_ON CALM
-fails sent_twice             states  RESEND_IN_DOUBT
-fails settles                runs    OWN_ROW_WAITS CALM_NO_EXPIRY
-fails one_epoch_two_workers  states  NO_LOCK_FILE
-fails leads_without_lease    states  SAME_HOLDER
-fails leads_without_lease    states  CLOCK_JUMPS
-fails late_send              states  NO_LATE_SEND
-fails late_commit            states  NO_LATE_COMMIT
+fails stale_commit         states  NO_FENCE
+fails stale_commit         states  NO_LOCK
+fails renewed_gone_epoch   states  RENEW_ANY_EPOCH
+fails leads_without_lease  states  TAKEOVER_NO_EPOCH
+fails leads_without_lease  states  RELEASE_NO_EPOCH
+fails leads_without_lease  states  LATE_CLAIM_LEADS
+fails leads_without_lease  states  LEADS_TO_THE_END
+fails settles              runs    LEADS_ON CALM LATE_CALLS=1
+fails sent_twice           states  RESEND_IN_DOUBT
+fails settles              runs    OWN_ROW_WAITS CALM_NO_EXPIRY
+fails leads_without_lease  states  NO_LOCK_FILE
+fails leads_without_lease  states  SAME_HOLDER
+fails leads_without_lease  states  CLOCK_JUMPS
+fails late_send            states  NO_LATE_SEND
+fails late_commit          states  NO_LATE_COMMIT
 
 if [ "$instances" -ge 3 ]; then
     holds "3 instances, all states" states INSTANCES=3 LATE_CALLS=1

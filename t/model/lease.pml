@@ -53,7 +53,7 @@
  * leads_without_lease    A worker believes to lead, by its role and deadline,
  *                        but the row is not its own, at its epoch, unexpired.
  * two_leaders            Two believe to lead.
- * one_epoch_two_workers  One epoch has two holders.
+ * one_epoch_two_leaders  Two have the same epoch, whether in time or not.
  * epoch_not_new          A grant's epoch is not above all that are known.
  * renewed_gone_epoch     A renew succeeds for an epoch that is over.
  * stale_commit           A fenced write commits after a newer epoch's grant.
@@ -171,7 +171,7 @@ byte      zone[INSTANCES];
 intent_t  intent;
 bool      calm;
 
-bool      leads_without_lease, two_leaders, one_epoch_two_workers;
+bool      leads_without_lease, two_leaders, one_epoch_two_leaders;
 bool      epoch_not_new, renewed_gone_epoch, stale_commit;
 bool      not_begun, sent_twice, late_send, late_commit;
 
@@ -275,7 +275,7 @@ inline check()
 {
     leads_without_lease = false;
     two_leaders = false;
-    one_epoch_two_workers = false;
+    one_epoch_two_leaders = false;
 
     for (i : 0 .. INSTANCES - 1) {
 
@@ -294,8 +294,9 @@ inline check()
             fi;
 
             if
-            :: worker[i].epoch != 0 && worker[i].epoch == worker[j].epoch ->
-                one_epoch_two_workers = true
+            :: (worker[i].role == LEADER && worker[j].role == LEADER
+                && worker[i].epoch == worker[j].epoch) ->
+                one_epoch_two_leaders = true
             :: else
             fi
         }
@@ -305,7 +306,7 @@ inline check()
     assert(!leads_without_lease);
     assert(!two_leaders);
 #endif
-    assert(!one_epoch_two_workers)
+    assert(!one_epoch_two_leaders)
 }
 
 inline settle()
