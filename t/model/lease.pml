@@ -55,7 +55,6 @@
  * two_leaders            Two believe to lead.
  * one_epoch_two_leaders  Two have the same epoch, whether in time or not.
  * epoch_not_new          A grant's epoch is not above all that are known.
- * renewed_gone_epoch     A renew succeeds for an epoch that is over.
  * stale_commit           A fenced write commits after a newer epoch's grant.
  * not_begun              The gate opens for an intent that is not marked in
  *                        flight under the worker's epoch.
@@ -147,6 +146,7 @@ typedef call_t {
     mtype:op      op = NONE;
     mtype:stage   stage = IDLE;
     byte          epoch;            /* argument, and answer of a claim */
+    bool          late;             /* its deadline, if granted, has passed */
     byte          who               /* of a late call */
 };
 
@@ -154,8 +154,13 @@ typedef worker_t {
     mtype:role    role = FOLLOWER;
     mtype:exec    exec = OFF;
     byte          epoch;
-    bool          late              /* the deadline has passed: of the lease,
-                                       or of the claim on its way */
+    bool          late              /* its deadline has passed */
+};
+
+typedef zone_t {
+    byte          held;             /* the epoch last granted, if not given up */
+    bool          doubt             /* a claim had no answer: sh->acquiring, and
+                                       call->uncertain while there is one */
 };
 
 typedef intent_t {
@@ -167,12 +172,12 @@ typedef intent_t {
 row_t     row;
 call_t    call[CALLS];
 worker_t  worker[INSTANCES];
-byte      zone[INSTANCES];
+zone_t    zone[INSTANCES];
 intent_t  intent;
 bool      calm;
 
 bool      leads_without_lease, two_leaders, one_epoch_two_leaders;
-bool      epoch_not_new, renewed_gone_epoch, stale_commit;
+bool      epoch_not_new, stale_commit;
 bool      not_begun, sent_twice, late_send, late_commit;
 
 byte      i, j;                     /* these are zero between steps */
@@ -207,6 +212,7 @@ inline clear(c)
     call[c].op = NONE;
     call[c].stage = IDLE;
     call[c].epoch = 0;
+    call[c].late = false;
     call[c].who = 0
 }
 
@@ -242,7 +248,7 @@ inline squeeze_epochs()
         note(intent.epoch);
         for (i : 0 .. INSTANCES - 1) {
             note(worker[i].epoch);
-            note(zone[i])
+            note(zone[i].held)
         }
         for (i : 0 .. CALLS - 1) {
             note(call[i].epoch)
@@ -263,7 +269,7 @@ inline squeeze_epochs()
         lower(intent.epoch);
         for (i : 0 .. INSTANCES - 1) {
             lower(worker[i].epoch);
-            lower(zone[i])
+            lower(zone[i].held)
         }
         for (i : 0 .. CALLS - 1) {
             lower(call[i].epoch)
@@ -356,7 +362,7 @@ inline grant(c)
     epoch_not_new = (intent.epoch >= row.epoch);
     for (i : 0 .. INSTANCES - 1) {
         if
-        :: worker[i].epoch >= row.epoch || zone[i] >= row.epoch ->
+        :: worker[i].epoch >= row.epoch || zone[i].held >= row.epoch ->
             epoch_not_new = true
         :: else
         fi
@@ -397,8 +403,6 @@ inline lease_statement(c)
     :: call[c].op == RENEW ->
         if
         :: RENEW_FENCE(c) ->
-            renewed_gone_epoch = (row.epoch != call[c].epoch);
-            assert(!renewed_gone_epoch);
             call[c].stage = OK
         :: else ->
             call[c].stage = REFUSED
@@ -591,49 +595,97 @@ inline become(what)
     :: else
     fi;
 
-    zone[ZONE(w)] = EPOCH;
+    zone[ZONE(w)].held = EPOCH;
     printf("%d: %e at epoch %d\n", w, what, EPOCH)
 }
 
-inline claim_granted(c)
+/*
+ * A claim's answer. An own row that no worker leads by is from a claim whose
+ * answer was lost, if there was one: it is given up like any other.
+ */
+
+#if defined(OWN_ROW_WAITS)
+#define OWN_ROW(c)   false
+#else
+#define OWN_ROW(c)   (call[c].epoch != 0 && zone[ZONE(w)].doubt)
+#endif
+
+#if defined(DOUBT_STAYS)
+#define IN_DOUBT_AFTER(c)  zone[ZONE(w)].doubt
+#else
+#define IN_DOUBT_AFTER(c)  (zone[ZONE(w)].doubt && call[c].stage == REFUSED \
+                            && (call[c].op == TAKEOVER || OWN_ROW(c)))
+#endif
+
+#if defined(LATE_CLAIM_LEADS)
+#define IN_TIME(c)   true
+#else
+#define IN_TIME(c)   (!call[c].late)
+#endif
+
+inline doubt_claim()
 {
-    EPOCH = call[c].epoch;
+    if
+    :: CLAIM(LEASE(w)) -> zone[ZONE(w)].doubt = true
+    :: else
+    fi
+}
+
+inline claim_reply(c)
+{
+    zone[ZONE(w)].doubt = IN_DOUBT_AFTER(c);
 
     if
-#ifndef LATE_CLAIM_LEADS
-    :: PAST -> become(GIVING_UP)
-#endif
-    :: else -> become(LEADER)
+    :: call[c].stage == OK && IN_TIME(c) ->
+        EPOCH = call[c].epoch;
+        become(LEADER)
+
+    :: call[c].stage == OK && !IN_TIME(c) ->
+        EPOCH = call[c].epoch;
+        become(GIVING_UP)
+
+    :: call[c].stage == REFUSED && OWN_ROW(c) ->
+        EPOCH = call[c].epoch;
+        become(GIVING_UP);
+        zone[ZONE(w)].held = 0
+
+    :: else ->
+        become(FOLLOWER)
+    fi
+}
+
+/* a renew starts a new deadline, even if its answer finds the old one past */
+
+inline renew_reply(c)
+{
+    if
+    :: call[c].stage == OK && IN_TIME(c) ->
+        worker[w].late = false;
+        clear(c)
+
+    :: call[c].stage == OK && !IN_TIME(c) ->
+        become(GIVING_UP)
+
+    :: call[c].stage == REFUSED ->
+        become(FOLLOWER)
     fi
 }
 
 /*
- * An own row that no worker leads by: the reply to an earlier claim was lost,
- * or the zone was. It is given up like any other.
+ * Past its deadline a worker does nothing but to give up, whenever it wakes
+ * and whatever wakes it: as good as done. But for the gate, which it has been
+ * through, and for the answer to a renew, which it may find before.
  */
 
-inline claim_refused(c)
-{
-#ifndef OWN_ROW_WAITS
-    EPOCH = call[c].epoch;
-#else
-    EPOCH = 0;
-#endif
+#define RENEWING(w)  (call[LEASE(w)].op == RENEW)
 
-    if
-    :: EPOCH != 0 -> become(GIVING_UP)
-    :: else -> become(FOLLOWER)
-    fi
-}
-
-inline lease_reply(c)
+inline mind_deadline()
 {
     if
-    :: CLAIM(c) && call[c].stage == OK -> claim_granted(c)
-    :: CLAIM(c) && call[c].stage == REFUSED -> claim_refused(c)
-    :: call[c].op == RENEW && call[c].stage == OK -> clear(c)
-    :: call[c].op == RENEW && call[c].stage == REFUSED -> become(FOLLOWER)
-    :: call[c].op == RELEASE -> become(FOLLOWER)
+    :: (ROLE(LEADER) && worker[w].late && !EXEC(GATE)
+        && (!RENEWING(w) || call[LEASE(w)].late)) ->
+        become(GIVING_UP)
+    :: else
     fi
 }
 
@@ -654,7 +706,8 @@ inline write_reply(c)
 #if defined(OWN_ROW_WAITS)
 #define WORTHWHILE  (!calm || row.holder == NOBODY)
 #else
-#define WORTHWHILE  (!calm || row.holder == NOBODY || row.holder == HOLDER(w))
+#define WORTHWHILE  (!calm || row.holder == NOBODY \
+                     || (row.holder == HOLDER(w) && zone[ZONE(w)].doubt))
 #endif
 
 active [INSTANCES] proctype instance()
@@ -678,7 +731,7 @@ active [INSTANCES] proctype instance()
        }
 
     :: d_step {
-        ROLE(LEADER) && !EXEC(GATE) && FREE(LEASE(w)) && !calm ->
+        LEADS(w) && !EXEC(GATE) && FREE(LEASE(w)) && !calm ->
         post(LEASE(w), RENEW);
         settle()
        }
@@ -691,7 +744,11 @@ active [INSTANCES] proctype instance()
 
     :: d_step {
         REPLIED(LEASE(w)) && !EXEC(GATE) ->
-        lease_reply(LEASE(w));
+        if
+        :: CLAIM(LEASE(w)) -> claim_reply(LEASE(w))
+        :: call[LEASE(w)].op == RENEW -> renew_reply(LEASE(w))
+        :: call[LEASE(w)].op == RELEASE -> become(FOLLOWER)
+        fi;
         settle()
        }
 
@@ -710,26 +767,26 @@ active [INSTANCES] proctype instance()
     /* the executor */
 
     :: d_step {
-        EXEC(REBUILD) && FREE(WRITE(w)) ->
+        LEADS(w) && EXEC(REBUILD) && FREE(WRITE(w)) ->
         post(WRITE(w), RECOVER);
         settle()
        }
 
     :: d_step {
-        EXEC(READY) && FREE(WRITE(w)) ->
+        LEADS(w) && EXEC(READY) && FREE(WRITE(w)) ->
         post(WRITE(w), BEGIN);
         settle()
        }
 
     :: d_step {                     /* stopping, with something unsent */
-        EXEC(BEGUN) && FREE(WRITE(w)) && !calm ->
+        LEADS(w) && EXEC(BEGUN) && FREE(WRITE(w)) && !calm ->
         post(WRITE(w), GIVE_BACK);
         worker[w].exec = READY;
         settle()
        }
 
-    :: d_step {                     /* past the deadline it is BEGUN no more */
-        EXEC(BEGUN) ->
+    :: d_step {
+        LEADS(w) && EXEC(BEGUN) ->
         printf("%d: the gate opens\n", w);
         not_begun = (intent.status != INFLIGHT || intent.epoch != EPOCH);
 #ifndef FENCE_ONLY
@@ -750,15 +807,12 @@ active [INSTANCES] proctype instance()
 #endif
         intent.sent = true;
         worker[w].exec = SENT;
-        if
-        :: PAST -> become(GIVING_UP)
-        :: else
-        fi;
+        mind_deadline();
         settle()
        }
 
     :: d_step {
-        EXEC(SENT) && FREE(WRITE(w)) ->
+        LEADS(w) && EXEC(SENT) && FREE(WRITE(w)) ->
         post(WRITE(w), COMPLETE);
         worker[w].exec = READY;
         settle()
@@ -776,9 +830,10 @@ active [INSTANCES] proctype instance()
     :: d_step {                     /* a call fails, whatever SQL has done */
         !calm && !FREE(LEASE(w)) && !EXEC(GATE) ->
         printf("%d: %e fails\n", w, call[LEASE(w)].op);
+        doubt_claim();
         if
-        :: ROLE(LEADER) -> become(GIVING_UP)
-        :: else -> abandon(LEASE(w)); PAST = false
+        :: ROLE(LEADER) || ROLE(STARTING) -> become(GIVING_UP)
+        :: else -> abandon(LEASE(w))
         fi;
         settle()
        }
@@ -794,43 +849,44 @@ active [INSTANCES] proctype instance()
         settle()
        }
 
-    :: d_step {                     /* a claim's deadline */
-        !calm && CLAIM(LEASE(w)) && !PAST ->
-        printf("%d: the claim's deadline passes\n", w);
-        PAST = true;
-        settle()
-       }
-
-    /*
-     * The lease's deadline. Every handler looks at it first, so whenever it
-     * wakes, all that a worker does is to give up: as good as done, but in
-     * the gate, where it has looked already.
-     */
-
     :: d_step {
         !calm && LEADS(w) ->
         printf("%d: the deadline passes\n", w);
-        if
-        :: EXEC(GATE) -> PAST = true
-        :: else -> become(GIVING_UP)
-        fi;
+        worker[w].late = true;
+        mind_deadline();
+        settle()
+       }
+
+    :: d_step {                     /* of what is asked for, after the other */
+        (!calm && !call[LEASE(w)].late
+         && (CLAIM(LEASE(w)) || (RENEWING(w) && worker[w].late))) ->
+        printf("%d: the deadline of %e passes\n", w, call[LEASE(w)].op);
+        call[LEASE(w)].late = true;
+        mind_deadline();
         settle()
        }
 
     :: d_step {                     /* a worker crashes, or ends at reload */
-        !calm && zone[ZONE(w)] != 0 ->
+        !calm ->
         printf("%d: the worker is gone\n", w);
-        EPOCH = zone[ZONE(w)];
-        become(STARTING);
+        doubt_claim();
+        EPOCH = zone[ZONE(w)].held;
+        if
+        :: EPOCH != 0 -> become(STARTING)
+        :: else -> become(FOLLOWER)
+        fi;
         settle()
        }
 
+#ifndef CALM_NO_EXPIRY
     :: d_step {                     /* with all its instance */
         !calm ->
         printf("%d: the instance is gone\n", w);
         become(FOLLOWER);
+        zone[ZONE(w)].doubt = false;
         settle()
        }
+#endif
     od
 }
 
@@ -839,11 +895,12 @@ active [INSTANCES] proctype instance()
  * SQL's clock, and the weather
  */
 
-#define COUNTS_ON(w)  (row.holder == HOLDER(w) && !worker[w].late \
-                       && ((worker[w].role == LEADER \
-                            && worker[w].epoch == row.epoch) \
-                           || (CLAIM(LEASE(w)) && call[LEASE(w)].stage == OK \
-                               && call[LEASE(w)].epoch == row.epoch)))
+#define COUNTS_ON(w)  (row.holder == HOLDER(w) \
+                       && ((LEADS(w) && worker[w].epoch == row.epoch) \
+                           || ((CLAIM(LEASE(w)) || RENEWING(w)) \
+                               && call[LEASE(w)].stage == OK \
+                               && call[LEASE(w)].epoch == row.epoch \
+                               && !call[LEASE(w)].late)))
 
 #if INSTANCES == 2
 #define EITHER(what)  (what(0) || what(1))
