@@ -519,7 +519,10 @@ sub sql {
 
 
 sub fork_sqlite {
-    open my $in, '|-', 'sqlite3', store_file() or die "sqlite3: $!\n";
+    # with patience: nginx has a lease to renew
+
+    open my $in, '|-', 'sqlite3', '-cmd', '.timeout 5000', store_file()
+        or die "sqlite3: $!\n";
 
     $in->autoflush(1);
 

@@ -200,6 +200,7 @@ int       seen;
 #define FREE(c)     (call[c].op == NONE)
 #define RUNNING(c)  (call[c].stage == POSTED || call[c].stage == LOCKED)
 #define REPLIED(c)  (!FREE(c) && !RUNNING(c))
+#define RENEWING(w) (call[LEASE(w)].op == RENEW)
 #define CLAIM(c)    (call[c].op == ACQUIRE || call[c].op == TAKEOVER)
 #define LEADS(w)    (worker[w].role == LEADER && !worker[w].late)
 
@@ -606,6 +607,8 @@ inline become(what)
 
 #if defined(OWN_ROW_WAITS)
 #define OWN_ROW(c)   false
+#elif defined(ANY_DOUBT)
+#define OWN_ROW(c)   (call[c].epoch != 0)
 #else
 #define OWN_ROW(c)   (call[c].epoch != 0 && zone[ZONE(w)].doubt)
 #endif
@@ -626,7 +629,9 @@ inline become(what)
 inline doubt_claim()
 {
     if
+#ifndef ANY_DOUBT
     :: CLAIM(LEASE(w)) -> zone[ZONE(w)].doubt = true
+#endif
     :: else
     fi
 }
@@ -673,17 +678,21 @@ inline renew_reply(c)
 
 /*
  * Past its deadline a worker does nothing but to give up, whenever it wakes
- * and whatever wakes it: as good as done. But for the gate, which it has been
- * through, and for the answer to a renew, which it may find before.
+ * and whatever wakes it: as good as done. But not in the gate, where it has
+ * looked at the deadline already.
  */
 
-#define RENEWING(w)  (call[LEASE(w)].op == RENEW)
+#if defined(LATE_RENEW_COUNTS)
+#define MAY_BE_RENEWED(w)  (RENEWING(w) && !call[LEASE(w)].late)
+#else
+#define MAY_BE_RENEWED(w)  false
+#endif
 
 inline mind_deadline()
 {
     if
     :: (ROLE(LEADER) && worker[w].late && !EXEC(GATE)
-        && (!RENEWING(w) || call[LEASE(w)].late)) ->
+        && !MAY_BE_RENEWED(w)) ->
         become(GIVING_UP)
     :: else
     fi
@@ -751,6 +760,14 @@ active [INSTANCES] proctype instance()
         fi;
         settle()
        }
+
+#ifdef ANY_DOUBT
+    :: d_step {
+        CLAIM(LEASE(w)) && call[LEASE(w)].stage == REFUSED ->
+        become(FOLLOWER);
+        settle()
+       }
+#endif
 
     :: d_step {                     /* quit */
         ROLE(LEADER) && !EXEC(GATE) && !calm ->
@@ -857,9 +874,9 @@ active [INSTANCES] proctype instance()
         settle()
        }
 
-    :: d_step {                     /* of what is asked for, after the other */
+    :: d_step {                     /* the one that is asked for */
         (!calm && !call[LEASE(w)].late
-         && (CLAIM(LEASE(w)) || (RENEWING(w) && worker[w].late))) ->
+         && (CLAIM(LEASE(w)) || (worker[w].late && MAY_BE_RENEWED(w)))) ->
         printf("%d: the deadline of %e passes\n", w, call[LEASE(w)].op);
         call[LEASE(w)].late = true;
         mind_deadline();
