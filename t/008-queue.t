@@ -168,7 +168,11 @@ sub {
     is(http(submit('id-1'))->{code}, 200, 'it goes on by itself');
     is(http('GET /v1/intents/id-2')->{code}, 404, 'a 503 is not stored');
 
-    is(scalar(() = error_log() =~ /store_down/g), 1, 'one line in the log');
+    # under valgrind the lease's own calls run into the time-out, too
+
+    cmp_ok(scalar(() = error_log() =~ /store_down/g),
+           ($ENV{SUBMISSION_CHECK} || '') eq 'valgrind' ? '>=' : '==', 1,
+           'one line in the log');
 }
 
 
