@@ -27,9 +27,11 @@
  *           by a successor in the same place; it knows what is in the zone.
  *           Whatever a predecessor left behind is among the late calls.
  *
- * zone[]    The epoch that the instance's worker has published. It outlives
- *           the worker, and not the instance. holder_id outlives both: an
- *           instance that comes back with another one is a new instance.
+ * zone[]    What the instance's worker has published: the epoch granted last,
+ *           and whether a claim (acquire or takeover) may have been granted
+ *           without its knowing. It outlives the worker, and not the instance.
+ *           holder_id outlives both: an instance that comes back with another
+ *           one is a new instance.
  *
  * intent    One one_shot intent, for what the fence is good for: begin, send,
  *           complete, give back what is not sent, recover what is in doubt.
@@ -63,11 +65,12 @@
  * And with CALM, from some point on SQL answers, nobody crashes, and calls are
  * quick enough for their deadlines:
  *
- * settles                A leader comes, and stays, and the intent ends.
- *                        With CALM_NO_EXPIRY this needs no lease to expire:
- *                        trouble costs a moment and not a lease (G8). Both
- *                        find deadlocks too; before the calm there are none,
- *                        as there is always something that can crash.
+ * settles                A leader comes, and stays, and the intent ends. With
+ *                        CALM_NO_EXPIRY no lease has to expire for this, as
+ *                        long as no instance dies with its zone: trouble
+ *                        costs a moment and not a lease (G8). Both find
+ *                        deadlocks too; before the calm there are none, as
+ *                        there is always something that can crash.
  *
  *
  * WHAT IS GUARANTEED, exactly
@@ -87,24 +90,32 @@
  *
  * NO_FENCE           writes check nothing
  * NO_LOCK            the fence is checked, but no lock is held to the commit
- * RENEW_ANY_EPOCH    renew looks at the holder alone
+ * RENEW_ANY_EPOCH    renew looks at the holder alone (LATE_RENEW_COUNTS)
  * TAKEOVER_NO_EPOCH  so does takeover
  * RELEASE_NO_EPOCH   so does release
- * LATE_CLAIM_LEADS   the reply to a claim counts, however late it comes
+ * LATE_CLAIM_LEADS   the answer to a claim counts, however late it comes
  * LEADS_TO_THE_END   the role is left when the release is answered, not before
- * LEADS_ON           a failed write does not end leadership (with CALM)
+ * LEADS_ON           a failed write does not end leadership (CALM)
  * RESEND_IN_DOUBT    a one_shot intent in doubt becomes pending
- * OWN_ROW_WAITS      a refusal that names the instance itself is like others
- *                    (with CALM_NO_EXPIRY; it costs a lease, and no more)
+ * OWN_ROW_WAITS      an own row that no worker leads by is left to expire
+ *                    (CALM_NO_EXPIRY: it costs a lease, and no more)
+ * DOUBT_ENDS         an answered claim ends all doubt, even if an earlier one
+ *                    is still on its way (CALM_NO_EXPIRY, if calls can be late)
  * NO_LOCK_FILE       the workers are all of one instance
- * SAME_HOLDER        the instances have the same holder_id (without
- *                    OWN_ROW_WAITS; with it, they wait for one another)
- * CLOCK_JUMPS        SQL's clock jumps ahead, or deadlines start at the reply;
- *                    with FENCE_ONLY, what holds nevertheless is checked
+ * SAME_HOLDER        the instances have the same holder_id (harmless with
+ *                    OWN_ROW_WAITS)
+ * CLOCK_JUMPS        SQL's clock jumps ahead, or deadlines start at the answer
+ *                    (harmless to what FENCE_ONLY leaves to be checked)
  * NO_LATE_SEND       claims that no send is ever late
  * NO_LATE_COMMIT     claims that no write commits after its lease's expiry
  *
- * KEEP_REFUSED is for the search itself: see forget_refused().
+ * And those that must not:
+ *
+ * LATE_RENEW_COUNTS  the answer to a renew may be found before the deadline
+ *                    that has passed meanwhile; it counts from its own start
+ * ANY_DOUBT          own rows are given up or not, without looking at the zone:
+ *                    fewer states, and more behaviour, for checks of safety
+ * KEEP_REFUSED       see forget_refused()
  */
 
 #ifndef INSTANCES
@@ -158,9 +169,8 @@ typedef worker_t {
 };
 
 typedef zone_t {
-    byte          held;             /* the epoch last granted, if not given up */
-    bool          doubt             /* a claim had no answer: sh->acquiring, and
-                                       call->uncertain while there is one */
+    byte          held;             /* the epoch granted last, and not over */
+    bool          doubt             /* a claim before had no answer */
 };
 
 typedef intent_t {
@@ -537,7 +547,6 @@ active [CALLS] proctype session()
  */
 
 #define EPOCH       worker[w].epoch
-#define PAST        worker[w].late
 #define ROLE(r)     (worker[w].role == r)
 #define EXEC(x)     (worker[w].exec == x)
 
@@ -601,29 +610,29 @@ inline become(what)
 }
 
 /*
- * A claim's answer. An own row that no worker leads by is from a claim whose
- * answer was lost, if there was one: it is given up like any other.
+ * A claim that ends without an answer may have been granted, or may be so
+ * later. If there was one, an own row that no worker leads by is given up.
  */
 
 #if defined(OWN_ROW_WAITS)
-#define OWN_ROW(c)   false
+#define OWN_ROW(c)         false
 #elif defined(ANY_DOUBT)
-#define OWN_ROW(c)   (call[c].epoch != 0)
+#define OWN_ROW(c)         (call[c].epoch != 0)
 #else
-#define OWN_ROW(c)   (call[c].epoch != 0 && zone[ZONE(w)].doubt)
+#define OWN_ROW(c)         (call[c].epoch != 0 && zone[ZONE(w)].doubt)
 #endif
 
-#if defined(DOUBT_STAYS)
-#define IN_DOUBT_AFTER(c)  zone[ZONE(w)].doubt
-#else
-#define IN_DOUBT_AFTER(c)  (zone[ZONE(w)].doubt && call[c].stage == REFUSED \
+#if defined(DOUBT_ENDS)
+#define STILL_IN_DOUBT(c)  (zone[ZONE(w)].doubt && call[c].stage == REFUSED \
                             && (call[c].op == TAKEOVER || OWN_ROW(c)))
+#else
+#define STILL_IN_DOUBT(c)  zone[ZONE(w)].doubt
 #endif
 
 #if defined(LATE_CLAIM_LEADS)
-#define IN_TIME(c)   true
+#define IN_TIME(c)         true
 #else
-#define IN_TIME(c)   (!call[c].late)
+#define IN_TIME(c)         (!call[c].late)
 #endif
 
 inline doubt_claim()
@@ -638,7 +647,7 @@ inline doubt_claim()
 
 inline claim_reply(c)
 {
-    zone[ZONE(w)].doubt = IN_DOUBT_AFTER(c);
+    zone[ZONE(w)].doubt = STILL_IN_DOUBT(c);
 
     if
     :: call[c].stage == OK && IN_TIME(c) ->
@@ -658,8 +667,6 @@ inline claim_reply(c)
         become(FOLLOWER)
     fi
 }
-
-/* a renew starts a new deadline, even if its answer finds the old one past */
 
 inline renew_reply(c)
 {
