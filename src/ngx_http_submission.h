@@ -7,7 +7,9 @@
 #include <ngx_core.h>
 #include <ngx_http.h>
 
+#include "sm_policy.h"
 #include "sm_registry.h"
+#include "sm_schedule.h"
 #include "sm_store.h"
 
 
@@ -53,6 +55,29 @@ typedef enum {
     NGX_HTTP_SUBMISSION_QUITTING,
     NGX_HTTP_SUBMISSION_QUIT            /* all that was held is released */
 } ngx_http_submission_quit_e;
+
+
+/* what is counted, see metrics.c */
+
+typedef enum {
+    NGX_HTTP_SUBMISSION_CREATED = 0,        /* intents */
+    NGX_HTTP_SUBMISSION_REPLAYED,
+    NGX_HTTP_SUBMISSION_CONFLICTED,
+    NGX_HTTP_SUBMISSION_RETRIES,            /* scheduled */
+    NGX_HTTP_SUBMISSION_COUNTERS
+} ngx_http_submission_counter_e;
+
+typedef enum {
+    NGX_HTTP_SUBMISSION_QUEUE_DEPTH = 0,    /* of the executor, while it is */
+    NGX_HTTP_SUBMISSION_INFLIGHT,
+    NGX_HTTP_SUBMISSION_GAUGES
+} ngx_http_submission_gauge_e;
+
+typedef enum {
+    NGX_HTTP_SUBMISSION_ATTEMPT_DURATION = 0,
+    NGX_HTTP_SUBMISSION_QUEUE_DELAY,        /* from due to begun */
+    NGX_HTTP_SUBMISSION_DURATIONS
+} ngx_http_submission_duration_e;
 
 
 /*
@@ -460,6 +485,38 @@ ngx_int_t ngx_http_submission_reply_unavailable(ngx_http_request_t *r,
 ngx_int_t ngx_http_submission_reply_method(ngx_http_request_t *r,
     const char *allow);
 void ngx_http_submission_finalize(ngx_http_request_t *r, ngx_int_t rc);
+
+/* wake.c: the executor worker of this instance has something to look at */
+ngx_int_t ngx_http_submission_wake_init(ngx_cycle_t *cycle,
+    ngx_http_submission_manager_t *manager);
+void ngx_http_submission_wake(ngx_http_submission_manager_t *manager);
+
+/*
+ * wait.c: requests that wait for their intents.  _wait() takes a request whose
+ * intent was submitted, and answers it later: NGX_AGAIN; NGX_DECLINED: there
+ * is nothing to wait for.  The executor tells of each attempt that it recorded.
+ */
+ngx_int_t ngx_http_submission_wait_init(ngx_cycle_t *cycle,
+    ngx_http_submission_manager_t *manager);
+ngx_int_t ngx_http_submission_wait(ngx_http_submission_ctx_t *ctx,
+    const sm_submit_row_t *row);
+void ngx_http_submission_wait_notify(ngx_http_submission_manager_t *manager,
+    sm_str_t id);
+
+/* metrics.c; durations are microseconds */
+ngx_int_t ngx_http_submission_metrics_handler(ngx_http_request_t *r);
+void ngx_http_submission_count(ngx_http_submission_manager_t *manager,
+    ngx_http_submission_counter_e counter, ngx_uint_t n);
+void ngx_http_submission_count_attempt(ngx_http_submission_manager_t *manager,
+    sm_outcome_e outcome, ngx_uint_t n);
+void ngx_http_submission_count_terminal(ngx_http_submission_manager_t *manager,
+    sm_status_e status, sm_exhausted_e reason, int64_t since_created);
+void ngx_http_submission_gauge(ngx_http_submission_manager_t *manager,
+    ngx_http_submission_gauge_e gauge, ngx_uint_t value);
+void ngx_http_submission_observe(ngx_http_submission_manager_t *manager,
+    ngx_http_submission_duration_e duration, int64_t usec);
+void ngx_http_submission_observe_call(ngx_http_submission_task_t *task,
+    ngx_uint_t rows);
 
 /* health.c */
 void ngx_http_submission_health_init(ngx_http_submission_manager_t *manager,

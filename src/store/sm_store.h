@@ -17,6 +17,7 @@
 
 #include <openssl/evp.h>
 
+#include "sm_attempt.h"
 #include "sm_batch.h"
 #include "sm_lease.h"
 
@@ -41,6 +42,7 @@ typedef struct {
     sm_store_class_e       status;
     int                    code;        /* native, 0: our own */
     char                   error[384];
+    int64_t                now;         /* the store's time, if it was asked */
 } sm_call_t;
 
 
@@ -56,6 +58,15 @@ typedef struct {
      */
     volatile unsigned long  *create;
 } sm_store_conf_t;
+
+
+/* what became of the attempts in doubt */
+
+typedef struct {
+    size_t                 attempts;
+    size_t                 retries;
+    size_t                 exhausted[SM_EXHAUSTED_REASONS];
+} sm_recovered_t;
 
 
 typedef struct sm_store_s       sm_store_t;
@@ -129,6 +140,31 @@ struct sm_store_ops_s {
                               sm_str_t holder);
     int                  (*cluster_get)(sm_conn_t *conn, sm_call_t *call,
                               sm_cluster_t *cluster);
+
+    /*
+     * The executor's.  All are fenced: SM_STORE_LEASE_LOST, or the lease was
+     * held at the time of the call, and to its commit if it writes.  All tell
+     * the store's time in call->now.
+     */
+
+    /* a read: changes and locks nothing */
+    int                  (*schedule_page)(sm_conn_t *conn, sm_call_t *call,
+                              const sm_fence_t *fence, sm_page_t *page);
+
+    /* marks in flight those that are pending and due */
+    int                  (*attempts_begin)(sm_conn_t *conn, sm_call_t *call,
+                              const sm_fence_t *fence, sm_begin_row_t *rows,
+                              size_t n);
+
+    /* appends the attempts, and moves their intents */
+    int                  (*attempts_complete)(sm_conn_t *conn, sm_call_t *call,
+                              const sm_fence_t *fence, sm_complete_row_t *rows,
+                              size_t n);
+
+    /* up to "limit" of what is in flight under an epoch before the fence's */
+    int                  (*attempts_in_doubt)(sm_conn_t *conn, sm_call_t *call,
+                              const sm_fence_t *fence, size_t limit,
+                              sm_doubt_row_t **rows, size_t *n);
 };
 
 
@@ -194,6 +230,24 @@ int sm_store_candidate_remove(sm_store_t *store, sm_call_t *call,
     sm_str_t holder);
 int sm_store_cluster_get(sm_store_t *store, sm_call_t *call,
     sm_cluster_t *cluster);
+
+int sm_store_schedule_page(sm_store_t *store, sm_call_t *call,
+    const sm_fence_t *fence, sm_page_t *page);
+int sm_store_attempts_begin(sm_store_t *store, sm_call_t *call,
+    const sm_fence_t *fence, sm_begin_row_t *rows, size_t n);
+
+/* a row that the store refused for its data is not applied, alone */
+int sm_store_attempts_complete(sm_store_t *store, sm_call_t *call,
+    const sm_fence_t *fence, sm_complete_row_t *rows, size_t n);
+
+/*
+ * Records all that is in doubt as unknown, "leader_lost", in pages, and lets
+ * the contracts say what becomes of it.  At least one fenced transaction, even
+ * if there is nothing: 0 means that the lease is held.
+ */
+int sm_store_attempts_recover(sm_store_t *store, sm_call_t *call,
+    const sm_fence_t *fence, size_t page, uint32_t random,
+    sm_recovered_t *recovered);
 
 /* for back ends: sets the call's status and error, returns -1 */
 int sm_call_fail(sm_call_t *call, sm_store_class_e status, int code,

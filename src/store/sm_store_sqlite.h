@@ -106,5 +106,15 @@ int sm_sqlite_candidate_remove(sm_conn_t *conn, sm_call_t *call,
 int sm_sqlite_cluster_get(sm_conn_t *conn, sm_call_t *call,
     sm_cluster_t *cluster);
 
+/* sm_store_sqlite_attempts.c */
+int sm_sqlite_schedule_page(sm_conn_t *conn, sm_call_t *call,
+    const sm_fence_t *fence, sm_page_t *page);
+int sm_sqlite_attempts_begin(sm_conn_t *conn, sm_call_t *call,
+    const sm_fence_t *fence, sm_begin_row_t *rows, size_t n);
+int sm_sqlite_attempts_complete(sm_conn_t *conn, sm_call_t *call,
+    const sm_fence_t *fence, sm_complete_row_t *rows, size_t n);
+int sm_sqlite_attempts_in_doubt(sm_conn_t *conn, sm_call_t *call,
+    const sm_fence_t *fence, size_t limit, sm_doubt_row_t **rows, size_t *n);
+
 
 #endif /* SM_STORE_SQLITE_H */

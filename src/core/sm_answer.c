@@ -1,0 +1,2 @@
+
+#include "sm_answer.h"

@@ -1,0 +1,48 @@
+
+/*
+ * What a gateway's answer means.
+ */
+
+#ifndef SM_ANSWER_H
+#define SM_ANSWER_H
+
+
+#include "sm_attempt.h"
+
+
+#define SM_ANSWER_MAX   (64 * 1024)     /* bytes of an answer that are read */
+#define SM_REASON_MAX   200             /* characters that are kept */
+#define SM_ERROR_MAX    400             /* characters that are kept */
+
+
+/* how the exchange with the gateway went */
+
+typedef enum {
+    SM_ANSWER_COMPLETE = 0,
+    SM_ANSWER_NONE,             /* nginx has answered in its place: "status" */
+    SM_ANSWER_TRUNCATED,
+    SM_ANSWER_TOO_LARGE,
+    SM_ANSWER_TIMED_OUT,        /* it lasted longer than an attempt may */
+    SM_ANSWER_ABORTED           /* the worker had to end before it */
+} sm_answer_e;
+
+typedef struct {
+    sm_answer_e           how;
+    unsigned              status;       /* of HTTP, 0: none */
+    sm_str_t              body;
+} sm_answer_t;
+
+
+/*
+ * "reason" and "error" are valid UTF-8 within their limits, without control
+ * characters, whatever the gateway has sent.  0, or -1 without memory.
+ */
+int sm_answer_read(sm_arena_t *arena, sm_gateway_e type,
+    const sm_answer_t *answer, sm_outcome_e *outcome, sm_str_t *reason,
+    sm_str_t *error);
+
+/* a Retry-After of seconds, as milliseconds within SM_DELAY_MAX; 0: none */
+int64_t sm_answer_retry_after(sm_str_t value);
+
+
+#endif /* SM_ANSWER_H */

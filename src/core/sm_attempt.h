@@ -1,0 +1,133 @@
+
+/*
+ * An attempt, from the schedule to its record: what crosses to a store and
+ * back in the executor's calls.  Times are microseconds since 1970 by the
+ * store's clock.
+ */
+
+#ifndef SM_ATTEMPT_H
+#define SM_ATTEMPT_H
+
+
+#include "sm_contract.h"
+#include "sm_intent.h"
+
+
+/* how an attempt ended */
+
+typedef enum {
+    SM_OUTCOME_NONE = 0,        /* it was begun and not sent */
+    SM_OUTCOME_ACCEPTED,
+    SM_OUTCOME_REJECTED,
+    SM_OUTCOME_ERROR,
+    SM_OUTCOME_UNKNOWN,         /* sent, maybe, and nobody knows */
+    SM_OUTCOMES
+} sm_outcome_e;
+
+
+/* why an intent is exhausted */
+
+typedef enum {
+    SM_EXHAUSTED_NONE = 0,
+    SM_EXHAUSTED_DEADLINE,      /* deadline_exceeded */
+    SM_EXHAUSTED_MAX_ATTEMPTS,  /* max_attempts */
+    SM_EXHAUSTED_ONE_SHOT,      /* one_shot */
+    SM_EXHAUSTED_UNKNOWN,       /* outcome_unknown */
+    SM_EXHAUSTED_REASONS
+} sm_exhausted_e;
+
+
+/*
+ * A page of what has an attempt to come, after a cursor.  By modification it
+ * is all there is; by due time it is the retries alone, as an intent that was
+ * never tried is due since it was modified.
+ */
+
+typedef enum {
+    SM_PAGE_MODIFIED = 0,
+    SM_PAGE_DUE
+} sm_page_e;
+
+typedef struct {
+    sm_str_t              id;
+    sm_str_t              target;
+    int64_t               at;           /* what the page is ordered by */
+    int64_t               due_at;
+} sm_due_t;
+
+typedef struct {
+    sm_page_e             order;
+    int64_t               after_at;
+    sm_str_t              after_id;     /* empty: with all of that time */
+    size_t                limit;
+
+    sm_due_t             *rows;
+    size_t                n;            /* less than limit: the last page */
+} sm_page_t;
+
+
+/* what became of an intent that was to be tried */
+
+typedef enum {
+    SM_BEGIN_GONE = 0,          /* nothing is to be tried: done, or in flight */
+    SM_BEGIN_BEGUN,
+    SM_BEGIN_EARLY,             /* not due by the store's time */
+    SM_BEGIN_EXPIRED            /* past its deadline: exhausted, not sent */
+} sm_begin_e;
+
+typedef struct {
+    sm_str_t              id;
+
+    sm_begin_e            outcome;
+    int64_t               due_at;       /* early; begun: since when */
+    int64_t               created_at;   /* begun, expired */
+    int64_t               number;       /* of the attempt */
+    sm_contract_t         contract;     /* as it was when it was accepted */
+    sm_str_t              payload;
+} sm_begin_row_t;
+
+
+/*
+ * An attempt that was begun, and its end.  It is in flight in the store under
+ * "epoch" and "holder"; what is not in flight so is not changed.
+ */
+
+typedef struct {
+    sm_str_t              id;
+    int64_t               number;
+    int64_t               epoch;
+    sm_str_t              holder;
+    int64_t               started_at;
+    int64_t               finished_at;
+
+    sm_outcome_e          outcome;      /* none: given back, due as before */
+    sm_str_t              reason;       /* no data: none */
+    sm_str_t              error;        /* no data: none */
+
+    sm_status_e           status;       /* of the intent from now on */
+    sm_exhausted_e        exhausted;
+    int64_t               delay;        /* pending: milliseconds from now */
+
+    unsigned              applied;
+    int64_t               next_attempt_at;
+} sm_complete_row_t;
+
+
+/* an attempt in flight under an epoch that is gone */
+
+typedef struct {
+    sm_str_t              id;
+    int64_t               number;
+    int64_t               epoch;
+    sm_str_t              holder;
+    int64_t               started_at;
+    int64_t               created_at;
+    sm_contract_t         contract;
+} sm_doubt_row_t;
+
+
+sm_str_t sm_outcome_name(sm_outcome_e outcome);
+sm_str_t sm_exhausted_name(sm_exhausted_e reason);
+
+
+#endif /* SM_ATTEMPT_H */

@@ -1,0 +1,41 @@
+
+/*
+ * What becomes of an intent after an attempt.
+ */
+
+#ifndef SM_POLICY_H
+#define SM_POLICY_H
+
+
+#include "sm_attempt.h"
+
+
+typedef struct {
+    const sm_contract_t  *contract;
+    int64_t               created_at;
+    int64_t               number;       /* of the attempt, from 1 */
+    int64_t               finished_at;
+    sm_outcome_e          outcome;
+    sm_str_t              reason;
+    int64_t               retry_after;  /* milliseconds, at least; 0: none */
+    uint32_t              random;       /* any, for the jitter */
+} sm_policy_in_t;
+
+typedef struct {
+    sm_status_e           status;
+    sm_exhausted_e        exhausted;
+    int64_t               delay;        /* pending: milliseconds */
+} sm_policy_out_t;
+
+
+void sm_policy(const sm_policy_in_t *in, sm_policy_out_t *out);
+
+/* from when on an attempt is too late; INT64_MAX: never */
+int64_t sm_policy_deadline(const sm_contract_t *contract, int64_t created_at);
+
+/* the delay in milliseconds before the attempt after attempt "number" */
+int64_t sm_policy_delay(const sm_contract_t *contract, int64_t number,
+    uint32_t random);
+
+
+#endif /* SM_POLICY_H */

@@ -1,0 +1,2 @@
+
+#include "sm_schedule.h"

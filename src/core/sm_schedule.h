@@ -1,0 +1,74 @@
+
+/*
+ * The schedule: which intents are to be tried, and when.
+ *
+ * An intent is in it once.  It waits for its due time, or is taken: from the
+ * moment when it was picked until what became of it is known.  Each target has
+ * its own queue in the order of due time, and a bound on how many of it may be
+ * taken at once, so that one target can never hold up another.
+ *
+ * Not for threads.  Memory: at most 200 bytes an entry, besides the id.
+ */
+
+#ifndef SM_SCHEDULE_H
+#define SM_SCHEDULE_H
+
+
+#include "sm_str.h"
+
+
+typedef struct sm_schedule_s         sm_schedule_t;
+typedef struct sm_schedule_target_s  sm_schedule_target_t;
+typedef struct sm_entry_s            sm_entry_t;
+
+
+/* the bound of a target; 0: none of its own */
+typedef unsigned (*sm_schedule_limit_pt)(void *data, sm_str_t target);
+
+
+/*
+ * "concurrency": how many may be taken in all.  A target without a bound of
+ * its own takes at most eight times as many as it leaves free for others, if
+ * there are others.
+ */
+sm_schedule_t *sm_schedule_create(unsigned concurrency,
+    sm_schedule_limit_pt limit, void *data);
+void sm_schedule_destroy(sm_schedule_t *s);
+
+/*
+ * The intent is due at that time: it comes in, or is moved.  One that is taken
+ * stays as it is: whoever has it knows better.  -1: no memory.
+ */
+int sm_schedule_set(sm_schedule_t *s, sm_str_t id, sm_str_t target,
+    int64_t due_at);
+
+/*
+ * Up to "max" entries that are due, earliest first within a target, and one
+ * after the other of the targets in turn; they are taken then.
+ */
+size_t sm_schedule_take(sm_schedule_t *s, int64_t now, sm_entry_t **entries,
+    size_t max);
+
+/* a taken one is due again at that time */
+void sm_schedule_put(sm_schedule_t *s, sm_entry_t *e, int64_t due_at);
+
+/* a taken one has nothing to be tried any more */
+void sm_schedule_drop(sm_schedule_t *s, sm_entry_t *e);
+
+/*
+ * When sm_schedule_take() would give something, as far as nothing else
+ * changes: a time that may have passed, or INT64_MAX.
+ */
+int64_t sm_schedule_next(const sm_schedule_t *s);
+
+size_t sm_schedule_waiting(const sm_schedule_t *s);
+size_t sm_schedule_taken(const sm_schedule_t *s);
+
+sm_str_t sm_entry_id(const sm_entry_t *e);
+int64_t sm_entry_due_at(const sm_entry_t *e);
+
+/* all that it has allocated */
+size_t sm_schedule_bytes(const sm_schedule_t *s);
+
+
+#endif /* SM_SCHEDULE_H */

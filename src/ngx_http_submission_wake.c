@@ -1,0 +1,2 @@
+
+#include "ngx_http_submission.h"

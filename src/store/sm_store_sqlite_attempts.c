@@ -1,0 +1,6 @@
+
+/*
+ * The executor's operations in SQLite.
+ */
+
+#include "sm_store_sqlite.h"
