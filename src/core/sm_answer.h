@@ -1,6 +1,9 @@
 
 /*
  * What a gateway's answer means.
+ *
+ * An answer that was cut off or is too large still has its status: one of
+ * type http that rejects does so, but none of any type accepts.
  */
 
 #ifndef SM_ANSWER_H
@@ -11,8 +14,8 @@
 
 
 #define SM_ANSWER_MAX   (64 * 1024)     /* bytes of an answer that are read */
-#define SM_REASON_MAX   200             /* characters that are kept */
-#define SM_ERROR_MAX    400             /* characters that are kept */
+#define SM_REASON_MAX   200             /* characters that are kept, in */
+#define SM_ERROR_MAX    400             /* UTF-16 units */
 
 
 /* how the exchange with the gateway went */
@@ -41,7 +44,10 @@ int sm_answer_read(sm_arena_t *arena, sm_gateway_e type,
     const sm_answer_t *answer, sm_outcome_e *outcome, sm_str_t *reason,
     sm_str_t *error);
 
-/* a Retry-After of seconds, as milliseconds within SM_DELAY_MAX; 0: none */
+/*
+ * A Retry-After of seconds, as milliseconds within SM_DELAY_MAX; 0: none, or
+ * a date.
+ */
 int64_t sm_answer_retry_after(sm_str_t value);
 
 

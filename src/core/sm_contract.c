@@ -213,7 +213,7 @@ sm_next_word(sm_str_t *rest, sm_str_t *word)
 }
 
 
-static int
+int
 sm_contract_terms(const sm_contract_t *c, char *why, size_t size)
 {
     const char  *text;

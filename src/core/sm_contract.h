@@ -73,6 +73,9 @@ const char *sm_outcomes_expected(sm_gateway_e type);
 /* the next word of a list separated by spaces, taken off "rest"; 0: none */
 int sm_next_word(sm_str_t *rest, sm_str_t *word);
 
+/* checks the policy's argument and the retries; writes into "why" */
+int sm_contract_terms(const sm_contract_t *c, char *why, size_t size);
+
 /* checks the whole; writes what is wrong into "why" */
 int sm_contract_check(const sm_contract_t *c, char *why, size_t size);
 

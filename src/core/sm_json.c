@@ -21,6 +21,7 @@ typedef struct {
     yajl_handle             yajl;
 
     unsigned                container;  /* SM_JSON_OBJECT or SM_JSON_ARRAY */
+    unsigned                lax;
     unsigned                depth;
     size_t                  mark;       /* where the search for the next
                                            value's first byte begins */
@@ -32,6 +33,7 @@ typedef struct {
 
     sm_json_value_t        *value;      /* the one being read */
     unsigned                types;
+    sm_json_value_t         other;      /* of a key that is passed over */
 
     sm_json_error_t        *err;
 } sm_json_reader_t;
@@ -51,6 +53,18 @@ sm_json_fail(sm_json_reader_t *rd, const char *key, const char *fmt, ...)
     va_end(args);
 
     rd->err->key = key;
+    rd->err->no_memory = 0;
+
+    return 0;
+}
+
+
+static int
+sm_json_no_memory(sm_json_reader_t *rd)
+{
+    (void) sm_json_fail(rd, NULL, "out of memory");
+
+    rd->err->no_memory = 1;
 
     return 0;
 }
@@ -85,7 +99,7 @@ sm_json_push(sm_json_reader_t *rd)
 
         values = sm_arena_calloc(rd->arena, n, sizeof(sm_json_value_t));
         if (values == NULL) {
-            (void) sm_json_fail(rd, NULL, "out of memory");
+            (void) sm_json_no_memory(rd);
             return NULL;
         }
 
@@ -278,11 +292,14 @@ sm_json_on_string(void *ctx, const unsigned char *s, size_t len)
 
     /* where anything may stand, nobody wants to know more than that it does */
 
-    if (rd->depth > 1 || rd->types == SM_JSON_ANY) {
+    if (rd->depth > 1
+        || (rd->lax ? rd->value == &rd->other : rd->types == SM_JSON_ANY))
+    {
         return 1;
     }
 
-    if (memchr(rd->value->raw.data, '\\', rd->value->raw.len)
+    if (!rd->lax
+        && memchr(rd->value->raw.data, '\\', rd->value->raw.len)
         && sm_json_lone_surrogate(rd->value->raw))
     {
         return sm_json_fail(rd,
@@ -293,7 +310,7 @@ sm_json_on_string(void *ctx, const unsigned char *s, size_t len)
     }
 
     if (sm_arena_strdup(rd->arena, &rd->value->text, text) != 0) {
-        return sm_json_fail(rd, NULL, "out of memory");
+        return sm_json_no_memory(rd);
     }
 
     return 1;
@@ -315,6 +332,13 @@ sm_json_on_key(void *ctx, const unsigned char *s, size_t len)
         if (sm_str_eq(key, sm_str_c(rd->fields[i].name))) {
             break;
         }
+    }
+
+    if (rd->fields[i].name == NULL && rd->lax) {
+        rd->value = &rd->other;
+        rd->types = SM_JSON_ANY;
+
+        return 1;
     }
 
     if (rd->fields[i].name == NULL) {
@@ -455,7 +479,7 @@ sm_json_read(sm_json_reader_t *rd)
 
     rd->yajl = yajl_alloc(&sm_json_callbacks, NULL, rd);
     if (rd->yajl == NULL) {
-        (void) sm_json_fail(rd, NULL, "out of memory");
+        (void) sm_json_no_memory(rd);
         return -1;
     }
 
@@ -480,9 +504,10 @@ sm_json_read(sm_json_reader_t *rd)
 }
 
 
-int
-sm_json_object(sm_arena_t *arena, sm_str_t doc, const sm_json_field_t *fields,
-    sm_json_value_t *values, sm_json_error_t *err)
+static int
+sm_json_fields(sm_arena_t *arena, sm_str_t doc, unsigned lax,
+    const sm_json_field_t *fields, sm_json_value_t *values,
+    sm_json_error_t *err)
 {
     size_t            i;
     sm_json_reader_t  rd;
@@ -492,6 +517,7 @@ sm_json_object(sm_arena_t *arena, sm_str_t doc, const sm_json_field_t *fields,
     rd.arena = arena;
     rd.doc = doc;
     rd.container = SM_JSON_OBJECT;
+    rd.lax = lax;
     rd.fields = fields;
     rd.values = values;
     rd.err = err;
@@ -513,6 +539,23 @@ sm_json_object(sm_arena_t *arena, sm_str_t doc, const sm_json_field_t *fields,
     }
 
     return 0;
+}
+
+
+int
+sm_json_object(sm_arena_t *arena, sm_str_t doc, const sm_json_field_t *fields,
+    sm_json_value_t *values, sm_json_error_t *err)
+{
+    return sm_json_fields(arena, doc, 0, fields, values, err);
+}
+
+
+int
+sm_json_object_lax(sm_arena_t *arena, sm_str_t doc,
+    const sm_json_field_t *fields, sm_json_value_t *values,
+    sm_json_error_t *err)
+{
+    return sm_json_fields(arena, doc, 1, fields, values, err);
 }
 
 

@@ -42,6 +42,7 @@ typedef struct {
 
 typedef struct {
     const char  *key;           /* the field at fault, if one is */
+    unsigned     no_memory;     /* it is not the document's fault */
     char         message[256];
 } sm_json_error_t;
 
@@ -55,7 +56,16 @@ int sm_json_object(sm_arena_t *arena, sm_str_t doc,
     const sm_json_field_t *fields, sm_json_value_t *values,
     sm_json_error_t *err);
 
-/* likewise, one array: its elements, allocated in the arena */
+/*
+ * For documents of others: likewise, but keys that are not in the table are
+ * passed over, strings are decoded wherever they may stand, and a surrogate
+ * without its other half is no error; "text" may then be invalid UTF-8.
+ */
+int sm_json_object_lax(sm_arena_t *arena, sm_str_t doc,
+    const sm_json_field_t *fields, sm_json_value_t *values,
+    sm_json_error_t *err);
+
+/* like sm_json_object(), one array: its elements, allocated in the arena */
 int sm_json_array(sm_arena_t *arena, sm_str_t doc, sm_json_value_t **elts,
     size_t *n, sm_json_error_t *err);
 

@@ -1,6 +1,10 @@
 
 /*
- * What becomes of an intent after an attempt.
+ * What becomes of an intent after an attempt: a pure function of the contract,
+ * the attempt and the store's time.
+ *
+ * The deadline itself is too late: what is accepted, or due again, at that
+ * very microsecond is exhausted.
  */
 
 #ifndef SM_POLICY_H
@@ -28,12 +32,16 @@ typedef struct {
 } sm_policy_out_t;
 
 
+/* one that was not sent leaves the intent pending without delay */
 void sm_policy(const sm_policy_in_t *in, sm_policy_out_t *out);
 
 /* from when on an attempt is too late; INT64_MAX: never */
 int64_t sm_policy_deadline(const sm_contract_t *contract, int64_t created_at);
 
-/* the delay in milliseconds before the attempt after attempt "number" */
+/*
+ * The delay in milliseconds before the attempt after attempt "number", 1 to
+ * SM_DELAY_MAX.  The jitter takes up to its percentage off.
+ */
 int64_t sm_policy_delay(const sm_contract_t *contract, int64_t number,
     uint32_t random);
 

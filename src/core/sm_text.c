@@ -188,6 +188,56 @@ sm_utf8_check(sm_str_t s)
 }
 
 
+void
+sm_out_clean(sm_out_t *out, sm_str_t s, size_t max)
+{
+    int                   space;
+    char                 *first, *last;
+    size_t                n, units;
+    const unsigned char  *p, *end;
+
+    p = (const unsigned char *) s.data;
+    end = p + s.len;
+
+    first = out->last;
+    last = first;               /* after the last that is not a space */
+
+    for ( /* void */ ; p < end; p += n ? n : 1) {
+
+        n = sm_utf8_sequence(p, end);
+        units = n < 4 ? 1 : 2;
+        space = *p <= ' ' || *p == 0x7f
+                || (n == 2 && *p == 0xc2 && p[1] < 0xa0);
+
+        if (space && last == first) {
+            continue;
+        }
+
+        if (units > max) {
+            break;
+        }
+
+        max -= units;
+
+        if (space) {
+            sm_out_bytes(out, " ", 1);
+            continue;
+        }
+
+        if (n) {
+            sm_out_bytes(out, (const char *) p, n);
+
+        } else {
+            sm_out_bytes(out, "?", 1);
+        }
+
+        last = out->last;
+    }
+
+    out->last = last;
+}
+
+
 /* of valid UTF-8 */
 
 size_t

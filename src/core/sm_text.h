@@ -29,6 +29,16 @@ void sm_out_c(sm_out_t *out, const char *s);
 void sm_out_int(sm_out_t *out, int64_t n);
 void sm_out_time(sm_out_t *out, int64_t usec);
 
+/*
+ * Text of others, made fit for logs and SQL: without spaces at its ends, with
+ * a space for each control character and "?" for each byte that is not UTF-8.
+ * It is cut after "max" UTF-16 units, by which SQL Server measures, and takes
+ * at most sm_clean_size(max) bytes.
+ */
+#define sm_clean_size(max)  (3 * (max))
+
+void sm_out_clean(sm_out_t *out, sm_str_t s, size_t max);
+
 /* the offset of the first byte that is not part of valid UTF-8, or s.len */
 size_t sm_utf8_check(sm_str_t s);
 size_t sm_utf8_length(sm_str_t s);

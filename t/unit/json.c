@@ -623,6 +623,68 @@ test_out_str(void)
 }
 
 
+static int
+lax(sm_str_t doc)
+{
+    return sm_json_object_lax(&arena, exact(doc), fields, v, &err);
+}
+
+
+static void
+test_lax(void)
+{
+    size_t  i;
+
+    static const struct {
+        sm_str_t     doc;
+        const char  *message;
+    } t[] = {
+        { sm_str(""), "an object was expected, not an empty document" },
+        { sm_str("[]"), "an object was expected" },
+        { sm_str("{\"x\":1}"), "\"id\" is missing" },
+        { sm_str("{\"id\":1,\"x\":1}"), "\"id\" must be a string" },
+        { sm_str("{\"x\":1,\"id\":\"a\",\"x\":2,\"id\":\"a\"}"),
+          "duplicate key \"id\"" },
+        { sm_str("{\"x\":}"), "malformed JSON at byte 6: parse error: "
+          "unallowed token at this point in JSON text" },
+        { sm_str("{\"id\":\"a\",\"x\":[1,]}"), "malformed JSON at byte 18: "
+          "parse error: unallowed token at this point in JSON text" },
+        { sm_str("{\"id\":\"a\",\"\xff\":1}"), "invalid UTF-8 at byte 11" },
+        { sm_str("{\"id\":\"a\",\"x\":1}}"),
+          "malformed JSON at byte 17: parse error: trailing garbage" }
+    };
+
+    for (i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+        is_int(lax(t[i].doc), -1, "lax, refused: %s", t[i].message);
+        is_str(err.message, t[i].message, "lax: the message");
+        ok(!err.no_memory, "lax: the document's fault");
+    }
+
+    is_int(lax(sm_str_c("{\"a\":1, \"id\" : \"\\u0062\", \"\":\"\\ud800\","
+                        "\"map\":{\"id\":1}, \"id2\":{\"id\":[{}]},\"b\":null,"
+                        "\"any\" : \"\\u0063\",\"b\":true}")),
+           0, "lax: keys that are not in the table");
+
+    is_mem(v[ID].text.data, v[ID].text.len, "b", 1, "lax: a string");
+    is_mem(v[ID].raw.data, v[ID].raw.len, "\"\\u0062\"", 8, "lax: its bytes");
+    is_mem(v[MAP].raw.data, v[MAP].raw.len, "{\"id\":1}", 8, "lax: an object");
+    is_mem(v[ANY].text.data, v[ANY].text.len, "c", 1,
+           "lax: a string where anything may stand is decoded");
+    is_mem(v[ANY].raw.data, v[ANY].raw.len, "\"\\u0063\"", 8,
+           "lax: its bytes after what was passed over");
+    is_int(v[COUNT].type, 0, "lax: what is not there");
+
+    is_int(lax(sm_str_c("{\"id\":\"\\ud800\"}")), 0, "lax: a lone surrogate");
+    is_mem(v[ID].text.data, v[ID].text.len, "?", 1, "lax: in its place");
+
+    is_int(object(sm_str_c("{\"id\":\"a\",\"x\":1}")), -1,
+           "not lax: an unknown key");
+    is_int(object(sm_str_c("{\"id\":\"a\",\"any\":\"c\"}")), 0,
+           "not lax: a string where anything may stand");
+    is_int(v[ANY].text.len, 0, "not lax: is not decoded");
+}
+
+
 int
 main(void)
 {
@@ -636,6 +698,7 @@ main(void)
     test_strings();
     test_not_json();
     test_out_str();
+    test_lax();
 
     free(copy);
     sm_arena_free(&arena);

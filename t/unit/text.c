@@ -455,6 +455,64 @@ test_out_int(void)
 }
 
 
+static void
+test_clean(void)
+{
+    char       *buf;
+    size_t      i;
+    sm_str_t    s;
+    sm_out_t    out;
+
+    static const struct {
+        sm_str_t  s;
+        size_t    max;
+        sm_str_t  expected;
+    } t[] = {
+        { sm_str(""), 9, sm_str("") },
+        { sm_str("abc"), 9, sm_str("abc") },
+        { sm_str("abc"), 3, sm_str("abc") },
+        { sm_str("abc"), 2, sm_str("ab") },
+        { sm_str("abc"), 0, sm_str("") },
+        { sm_str("  a b  "), 9, sm_str("a b") },
+        { sm_str("  a b  "), 3, sm_str("a b") },
+        { sm_str("  a b  "), 2, sm_str("a") },
+        { sm_str(" \t\n"), 9, sm_str("") },
+        { sm_str("\0a\0b\x7f" "c\x1f"), 9, sm_str("a b c") },
+        { sm_str("\xc2\x80" "a\xc2\x9f" "b\xc2\xa0"), 9,
+          sm_str("a b\xc2\xa0") },
+        { sm_str("\xff"), 9, sm_str("?") },
+        { sm_str("a\xc2"), 9, sm_str("a?") },
+        { sm_str("a\xe2\x82"), 9, sm_str("a??") },
+        { sm_str("\xed\xa0\x80"), 9, sm_str("???") },
+        { sm_str("\xed\xa0\x80"), 2, sm_str("??") },
+        { sm_str("\xc3\xa9\xc3\xa9"), 1, sm_str("\xc3\xa9") },
+        { sm_str("\xe2\x82\xac\xe2\x82\xac"), 1, sm_str("\xe2\x82\xac") },
+        { sm_str("\xf0\x9f\x98\x80"), 2, sm_str("\xf0\x9f\x98\x80") },
+        { sm_str("\xf0\x9f\x98\x80"), 1, sm_str("") },
+        { sm_str("a \xf0\x9f\x98\x80z"), 3, sm_str("a") },
+        { sm_str("a\xf0\x9f\x98\x80z"), 4, sm_str("a\xf0\x9f\x98\x80z") }
+    };
+
+    for (i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+        s = exact(t[i].s.data, t[i].s.len);
+        buf = malloc(sm_clean_size(t[i].max) + 1);
+
+        buf[0] = '<';
+        sm_out_init(&out, buf, sm_clean_size(t[i].max) + 1);
+        out.last++;
+
+        sm_out_clean(&out, s, t[i].max);
+
+        is_mem(buf + 1, out.last - buf - 1, t[i].expected.data,
+               t[i].expected.len, "clean text %zu", i);
+        ok(!out.full && buf[0] == '<', "clean text %zu: there is room", i);
+
+        free(buf);
+        free((void *) s.data);
+    }
+}
+
+
 int
 main(void)
 {
@@ -468,6 +526,7 @@ main(void)
     test_time();
     test_out();
     test_out_int();
+    test_clean();
 
     return done_testing();
 }
