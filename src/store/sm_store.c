@@ -160,45 +160,97 @@ sm_store_hash(sm_store_t *store, sm_call_t *call, sm_submit_row_t *rows,
 }
 
 
+/* rows that are written in one transaction, or else in smaller ones */
+
+typedef struct sm_store_batch_s  sm_store_batch_t;
+
+struct sm_store_batch_s {
+    const sm_store_ops_t  *ops;
+    sm_conn_t             *conn;
+    sm_call_t             *call;
+    const sm_fence_t      *fence;
+
+    union {
+        sm_submit_row_t   *submit;
+        sm_begin_row_t    *begin;
+        sm_complete_row_t *complete;
+    } rows;
+
+    int                  (*write)(sm_store_batch_t *batch, size_t first,
+                              size_t n);
+    void                 (*refuse)(sm_store_batch_t *batch, size_t i);
+
+    unsigned               begun;       /* the first transaction is open */
+};
+
+
+static void
+sm_store_batch(sm_store_batch_t *batch, sm_store_t *store, sm_conn_t *conn,
+    sm_call_t *call, const sm_fence_t *fence)
+{
+    memset(batch, 0, sizeof(sm_store_batch_t));
+
+    batch->ops = store->ops;
+    batch->conn = conn;
+    batch->call = call;
+    batch->fence = fence;
+}
+
+
 /*
  * Data that a store refuses must not fail the rows beside it: the batch is
  * halved until the row at fault is alone.
  */
 
 static int
-sm_store_submit_rows(const sm_store_ops_t *ops, sm_conn_t *conn,
-    sm_call_t *call, sm_submit_row_t *rows, size_t n)
+sm_store_write(sm_store_batch_t *batch, size_t first, size_t n)
 {
-    size_t  i, half, len;
+    size_t  half;
 
-    if (ops->intents_submit(conn, call, rows, n) == 0) {
+    if (batch->write(batch, first, n) == 0) {
         return 0;
     }
 
-    if (call->status != SM_STORE_CONSTRAINT) {
+    if (batch->call->status != SM_STORE_CONSTRAINT) {
         return -1;
     }
 
-    call->status = SM_STORE_OK;
+    batch->call->status = SM_STORE_OK;
 
     if (n == 1) {
-        rows[0].outcome = SM_SUBMIT_FAILED;
+        batch->refuse(batch, first);
         return 0;
     }
 
     half = n / 2;
 
-    for (i = 0; i < n; i += len) {
-        len = i ? n - half : half;
-
-        if (ops->begin_write(conn, call) != 0
-            || sm_store_submit_rows(ops, conn, call, rows + i, len) != 0)
-        {
-            return -1;
-        }
+    if (sm_store_write(batch, first, half) != 0) {
+        return -1;
     }
 
-    return 0;
+    return sm_store_write(batch, first + half, n - half);
+}
+
+
+static int
+sm_store_submit_write(sm_store_batch_t *batch, size_t first, size_t n)
+{
+    if (!batch->begun && batch->ops->begin_write(batch->conn, batch->call) != 0)
+    {
+        return -1;
+    }
+
+    batch->begun = 0;
+
+    return batch->ops->intents_submit(batch->conn, batch->call,
+                                      batch->rows.submit + first, n);
+}
+
+
+static void
+sm_store_submit_refuse(sm_store_batch_t *batch, size_t i)
+{
+    batch->rows.submit[i].outcome = SM_SUBMIT_FAILED;
 }
 
 
@@ -208,18 +260,24 @@ sm_store_intents_submit(sm_store_t *store, sm_call_t *call,
 {
     size_t            n;
     sm_conn_t        *conn;
-    sm_submit_row_t  *rows;
+    sm_store_batch_t  batch;
 
     conn = sm_store_get_conn(store, call);
     if (conn == NULL) {
         return -1;
     }
 
+    sm_store_batch(&batch, store, conn, call, NULL);
+
+    batch.write = sm_store_submit_write;
+    batch.refuse = sm_store_submit_refuse;
+    batch.begun = 1;
+
     if (store->ops->begin_write(conn, call) == 0
-        && take(data, call, &rows, &n) == 0
-        && sm_store_hash(store, call, rows, n) == 0)
+        && take(data, call, &batch.rows.submit, &n) == 0
+        && sm_store_hash(store, call, batch.rows.submit, n) == 0)
     {
-        (void) sm_store_submit_rows(store->ops, conn, call, rows, n);
+        (void) sm_store_write(&batch, 0, n);
     }
 
     return sm_store_put_conn(store, call, conn);
@@ -318,14 +376,6 @@ sm_store_lease_get(sm_store_t *store, sm_call_t *call, sm_lease_t *lease)
 
 
 int
-sm_store_lease_check(sm_store_t *store, sm_call_t *call,
-    const sm_fence_t *fence)
-{
-    sm_store_call(store, call, lease_check, fence);
-}
-
-
-int
 sm_store_candidate_heartbeat(sm_store_t *store, sm_call_t *call,
     const sm_candidate_t *candidate, int64_t duration)
 {
@@ -344,4 +394,101 @@ int
 sm_store_cluster_get(sm_store_t *store, sm_call_t *call, sm_cluster_t *cluster)
 {
     sm_store_call(store, call, cluster_get, cluster);
+}
+
+
+int
+sm_store_schedule_page(sm_store_t *store, sm_call_t *call,
+    const sm_fence_t *fence, sm_page_t *page)
+{
+    sm_store_call(store, call, schedule_page, fence, page);
+}
+
+
+static int
+sm_store_begin_write(sm_store_batch_t *batch, size_t first, size_t n)
+{
+    return batch->ops->attempts_begin(batch->conn, batch->call, batch->fence,
+                                      batch->rows.begin + first, n);
+}
+
+
+static void
+sm_store_begin_refuse(sm_store_batch_t *batch, size_t i)
+{
+    batch->rows.begin[i].outcome = SM_BEGIN_GONE;
+}
+
+
+int
+sm_store_attempts_begin(sm_store_t *store, sm_call_t *call,
+    const sm_fence_t *fence, sm_begin_row_t *rows, size_t n)
+{
+    sm_conn_t        *conn;
+    sm_store_batch_t  batch;
+
+    conn = sm_store_get_conn(store, call);
+    if (conn == NULL) {
+        return -1;
+    }
+
+    sm_store_batch(&batch, store, conn, call, fence);
+
+    batch.rows.begin = rows;
+    batch.write = sm_store_begin_write;
+    batch.refuse = sm_store_begin_refuse;
+
+    (void) sm_store_write(&batch, 0, n);
+
+    return sm_store_put_conn(store, call, conn);
+}
+
+
+static int
+sm_store_complete_write(sm_store_batch_t *batch, size_t first, size_t n)
+{
+    return batch->ops->attempts_complete(batch->conn, batch->call,
+                                         batch->fence,
+                                         batch->rows.complete + first, n);
+}
+
+
+static void
+sm_store_complete_refuse(sm_store_batch_t *batch, size_t i)
+{
+    batch->rows.complete[i].applied = 0;
+    batch->rows.complete[i].next_attempt_at = 0;
+}
+
+
+int
+sm_store_attempts_complete(sm_store_t *store, sm_call_t *call,
+    const sm_fence_t *fence, sm_complete_row_t *rows, size_t n)
+{
+    sm_conn_t        *conn;
+    sm_store_batch_t  batch;
+
+    conn = sm_store_get_conn(store, call);
+    if (conn == NULL) {
+        return -1;
+    }
+
+    sm_store_batch(&batch, store, conn, call, fence);
+
+    batch.rows.complete = rows;
+    batch.write = sm_store_complete_write;
+    batch.refuse = sm_store_complete_refuse;
+
+    (void) sm_store_write(&batch, 0, n);
+
+    return sm_store_put_conn(store, call, conn);
+}
+
+
+int
+sm_store_attempts_in_doubt(sm_store_t *store, sm_call_t *call,
+    const sm_fence_t *fence, const sm_doubt_row_t *after, size_t limit,
+    sm_doubt_row_t **rows, size_t *n)
+{
+    sm_store_call(store, call, attempts_in_doubt, fence, after, limit, rows, n);
 }

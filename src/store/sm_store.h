@@ -129,10 +129,6 @@ struct sm_store_ops_s {
     int                  (*lease_get)(sm_conn_t *conn, sm_call_t *call,
                               sm_lease_t *lease);
 
-    /* an empty fenced transaction: SM_STORE_LEASE_LOST, or it still holds */
-    int                  (*lease_check)(sm_conn_t *conn, sm_call_t *call,
-                              const sm_fence_t *fence);
-
     int                  (*candidate_heartbeat)(sm_conn_t *conn,
                               sm_call_t *call, const sm_candidate_t *candidate,
                               int64_t duration);
@@ -151,7 +147,10 @@ struct sm_store_ops_s {
     int                  (*schedule_page)(sm_conn_t *conn, sm_call_t *call,
                               const sm_fence_t *fence, sm_page_t *page);
 
-    /* marks in flight those that are pending and due */
+    /*
+     * Marks in flight those that are pending and due; not those whose contract
+     * is not understood: they are gone, and the call's error says why.
+     */
     int                  (*attempts_begin)(sm_conn_t *conn, sm_call_t *call,
                               const sm_fence_t *fence, sm_begin_row_t *rows,
                               size_t n);
@@ -161,9 +160,15 @@ struct sm_store_ops_s {
                               const sm_fence_t *fence, sm_complete_row_t *rows,
                               size_t n);
 
-    /* up to "limit" of what is in flight under an epoch before the fence's */
+    /*
+     * A read: up to "limit" of what is in flight under an epoch before the
+     * fence's, in an order of its own, after that row of it, or NULL.  Where
+     * the contract is not understood, its policy is SM_POLICY_NONE, and the
+     * call's error says why.
+     */
     int                  (*attempts_in_doubt)(sm_conn_t *conn, sm_call_t *call,
-                              const sm_fence_t *fence, size_t limit,
+                              const sm_fence_t *fence,
+                              const sm_doubt_row_t *after, size_t limit,
                               sm_doubt_row_t **rows, size_t *n);
 };
 
@@ -222,8 +227,6 @@ int sm_store_lease_takeover(sm_store_t *store, sm_call_t *call,
 int sm_store_lease_release(sm_store_t *store, sm_call_t *call,
     const sm_fence_t *fence, sm_lease_t *lease);
 int sm_store_lease_get(sm_store_t *store, sm_call_t *call, sm_lease_t *lease);
-int sm_store_lease_check(sm_store_t *store, sm_call_t *call,
-    const sm_fence_t *fence);
 int sm_store_candidate_heartbeat(sm_store_t *store, sm_call_t *call,
     const sm_candidate_t *candidate, int64_t duration);
 int sm_store_candidate_remove(sm_store_t *store, sm_call_t *call,
@@ -233,6 +236,8 @@ int sm_store_cluster_get(sm_store_t *store, sm_call_t *call,
 
 int sm_store_schedule_page(sm_store_t *store, sm_call_t *call,
     const sm_fence_t *fence, sm_page_t *page);
+
+/* a row that the store refused for its data is gone, alone */
 int sm_store_attempts_begin(sm_store_t *store, sm_call_t *call,
     const sm_fence_t *fence, sm_begin_row_t *rows, size_t n);
 
@@ -240,10 +245,16 @@ int sm_store_attempts_begin(sm_store_t *store, sm_call_t *call,
 int sm_store_attempts_complete(sm_store_t *store, sm_call_t *call,
     const sm_fence_t *fence, sm_complete_row_t *rows, size_t n);
 
+int sm_store_attempts_in_doubt(sm_store_t *store, sm_call_t *call,
+    const sm_fence_t *fence, const sm_doubt_row_t *after, size_t limit,
+    sm_doubt_row_t **rows, size_t *n);
+
 /*
  * Records all that is in doubt as unknown, "leader_lost", in pages, and lets
- * the contracts say what becomes of it.  At least one fenced transaction, even
- * if there is nothing: 0 means that the lease is held.
+ * the contracts say what becomes of it.  What cannot be recorded stays as it
+ * is, and "error" says why.  At least one fenced transaction that writes, even
+ * if there is nothing: 0 means that the lease was held at its commit.  What
+ * was recovered is so even if it fails.
  */
 int sm_store_attempts_recover(sm_store_t *store, sm_call_t *call,
     const sm_fence_t *fence, size_t page, uint32_t random,

@@ -49,7 +49,16 @@ static const char  *sm_sqlite_texts[] = {
     sm_sqlite_sql_candidate_heartbeat,
     sm_sqlite_sql_candidate_prune,
     sm_sqlite_sql_candidate_remove,
-    sm_sqlite_sql_cluster_get
+    sm_sqlite_sql_cluster_get,
+    sm_sqlite_sql_schedule_page_modified,
+    sm_sqlite_sql_schedule_page_due,
+    sm_sqlite_sql_attempts_begin,
+    sm_sqlite_sql_attempts_begin_mark,
+    sm_sqlite_sql_attempts_begin_expire,
+    sm_sqlite_sql_attempts_complete,
+    sm_sqlite_sql_attempts_complete_append,
+    sm_sqlite_sql_attempts_complete_return,
+    sm_sqlite_sql_attempts_in_doubt
 };
 
 
@@ -252,13 +261,24 @@ sm_sqlite_bind_int(sqlite3_stmt *stmt, const char *name, int64_t value)
 }
 
 
-int
-sm_sqlite_text(sm_call_t *call, sqlite3_stmt *stmt, int column, sm_str_t *s)
+sm_str_t
+sm_sqlite_peek(sqlite3_stmt *stmt, int column)
 {
     sm_str_t  value;
 
     value.data = (const char *) sqlite3_column_text(stmt, column);
     value.len = sqlite3_column_bytes(stmt, column);
+
+    return value;
+}
+
+
+int
+sm_sqlite_text(sm_call_t *call, sqlite3_stmt *stmt, int column, sm_str_t *s)
+{
+    sm_str_t  value;
+
+    value = sm_sqlite_peek(stmt, column);
 
     if (value.data == NULL) {
         s->data = NULL;
@@ -514,7 +534,6 @@ const sm_store_ops_t  sm_store_sqlite = {
     sm_sqlite_lease_takeover,
     sm_sqlite_lease_release,
     sm_sqlite_lease_get,
-    sm_sqlite_lease_check,
     sm_sqlite_candidate_heartbeat,
     sm_sqlite_candidate_remove,
     sm_sqlite_cluster_get,

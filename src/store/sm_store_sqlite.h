@@ -35,6 +35,15 @@ enum {
     SM_SQLITE_CANDIDATE_PRUNE,
     SM_SQLITE_CANDIDATE_REMOVE,
     SM_SQLITE_CLUSTER_GET,
+    SM_SQLITE_PAGE_MODIFIED,
+    SM_SQLITE_PAGE_DUE,
+    SM_SQLITE_ATTEMPT_GET,
+    SM_SQLITE_ATTEMPT_MARK,
+    SM_SQLITE_ATTEMPT_EXPIRE,
+    SM_SQLITE_ATTEMPT_COMPLETE,
+    SM_SQLITE_ATTEMPT_APPEND,
+    SM_SQLITE_ATTEMPT_RETURN,
+    SM_SQLITE_IN_DOUBT,
     SM_SQLITE_STATEMENTS
 };
 
@@ -71,6 +80,9 @@ void sm_sqlite_bind_nth(sqlite3_stmt *stmt, int n, sm_str_t value);
 void sm_sqlite_bind_text(sqlite3_stmt *stmt, const char *name, sm_str_t value);
 void sm_sqlite_bind_int(sqlite3_stmt *stmt, const char *name, int64_t value);
 
+/* a column, until the statement goes on */
+sm_str_t sm_sqlite_peek(sqlite3_stmt *stmt, int column);
+
 /* a column, copied into the call's arena */
 int sm_sqlite_text(sm_call_t *call, sqlite3_stmt *stmt, int column,
     sm_str_t *s);
@@ -88,6 +100,8 @@ int sm_sqlite_intents_list(sm_conn_t *conn, sm_call_t *call,
 
 /* sm_store_sqlite_lease.c */
 int sm_sqlite_fence(sm_sqlite_t *sq, sm_call_t *call, const sm_fence_t *fence);
+int sm_sqlite_fence_read(sm_sqlite_t *sq, sm_call_t *call,
+    const sm_fence_t *fence);
 int sm_sqlite_lease_acquire(sm_conn_t *conn, sm_call_t *call, sm_str_t holder,
     int64_t duration, sm_lease_t *lease);
 int sm_sqlite_lease_renew(sm_conn_t *conn, sm_call_t *call,
@@ -97,8 +111,6 @@ int sm_sqlite_lease_takeover(sm_conn_t *conn, sm_call_t *call,
 int sm_sqlite_lease_release(sm_conn_t *conn, sm_call_t *call,
     const sm_fence_t *fence, sm_lease_t *lease);
 int sm_sqlite_lease_get(sm_conn_t *conn, sm_call_t *call, sm_lease_t *lease);
-int sm_sqlite_lease_check(sm_conn_t *conn, sm_call_t *call,
-    const sm_fence_t *fence);
 int sm_sqlite_candidate_heartbeat(sm_conn_t *conn, sm_call_t *call,
     const sm_candidate_t *candidate, int64_t duration);
 int sm_sqlite_candidate_remove(sm_conn_t *conn, sm_call_t *call,
@@ -106,15 +118,18 @@ int sm_sqlite_candidate_remove(sm_conn_t *conn, sm_call_t *call,
 int sm_sqlite_cluster_get(sm_conn_t *conn, sm_call_t *call,
     sm_cluster_t *cluster);
 
-/* sm_store_sqlite_attempts.c */
+/* sm_store_sqlite_schedule.c */
 int sm_sqlite_schedule_page(sm_conn_t *conn, sm_call_t *call,
     const sm_fence_t *fence, sm_page_t *page);
+
+/* sm_store_sqlite_attempts.c */
 int sm_sqlite_attempts_begin(sm_conn_t *conn, sm_call_t *call,
     const sm_fence_t *fence, sm_begin_row_t *rows, size_t n);
 int sm_sqlite_attempts_complete(sm_conn_t *conn, sm_call_t *call,
     const sm_fence_t *fence, sm_complete_row_t *rows, size_t n);
 int sm_sqlite_attempts_in_doubt(sm_conn_t *conn, sm_call_t *call,
-    const sm_fence_t *fence, size_t limit, sm_doubt_row_t **rows, size_t *n);
+    const sm_fence_t *fence, const sm_doubt_row_t *after, size_t limit,
+    sm_doubt_row_t **rows, size_t *n);
 
 
 #endif /* SM_STORE_SQLITE_H */

@@ -1,16 +1,271 @@
 
 /*
  * The executor's operations in SQLite.
+ *
+ * What writes is one transaction that has the write lock, then looks at the
+ * fence, then changes rows one by one: until it has committed, nobody else can
+ * acquire the lease.  What only reads sees the fence and the rows as they were
+ * at one moment.
  */
 
+#include <stdio.h>
+
+#include "sm_policy.h"
 #include "sm_store_sqlite.h"
 
 
-int
-sm_sqlite_schedule_page(sm_conn_t *conn, sm_call_t *call,
-    const sm_fence_t *fence, sm_page_t *page)
+/* the columns of attempts_begin.sql */
+
+enum {
+    SM_BEGIN_ROWID = 0,
+    SM_BEGIN_STATUS,
+    SM_BEGIN_NEXT_ATTEMPT_AT,
+    SM_BEGIN_INFLIGHT_EPOCH,
+    SM_BEGIN_ATTEMPT_COUNT,
+    SM_BEGIN_CREATED_AT,
+    SM_BEGIN_PAYLOAD,
+    SM_BEGIN_CONTRACT
+};
+
+
+/* the columns of attempts_in_doubt.sql */
+
+enum {
+    SM_DOUBT_INTENT_ID = 0,
+    SM_DOUBT_NUMBER,
+    SM_DOUBT_EPOCH,
+    SM_DOUBT_HOLDER,
+    SM_DOUBT_STARTED_AT,
+    SM_DOUBT_CREATED_AT,
+    SM_DOUBT_CONTRACT
+};
+
+
+/* the columns of a contract, from the first one on */
+
+enum {
+    SM_CONTRACT_TARGET = 0,
+    SM_CONTRACT_GATEWAY_TYPE,
+    SM_CONTRACT_GATEWAY_URL,
+    SM_CONTRACT_POLICY,
+    SM_CONTRACT_MAX_ACCEPTANCE_SECONDS,
+    SM_CONTRACT_MAX_ATTEMPTS,
+    SM_CONTRACT_TERMINAL_OUTCOMES,
+    SM_CONTRACT_RETRY_DELAY,
+    SM_CONTRACT_RETRY_MAX,
+    SM_CONTRACT_RETRY_BACKOFF,
+    SM_CONTRACT_RETRY_JITTER
+};
+
+
+/* the parameters of attempts_complete.sql, in the order of their appearance */
+
+enum {
+    SM_COMPLETE_STATUS = 1,
+    SM_COMPLETE_OUTCOME,
+    SM_COMPLETE_REASON,
+    SM_COMPLETE_EXHAUSTED,
+    SM_COMPLETE_NUMBER,
+    SM_COMPLETE_COMPLETED_AT,
+    SM_COMPLETE_NOW,
+    SM_COMPLETE_NEXT_ATTEMPT_AT,
+    SM_COMPLETE_LEASE_NAME,
+    SM_COMPLETE_INTENT_ID,
+    SM_COMPLETE_EPOCH,
+    SM_COMPLETE_HOLDER
+};
+
+
+/* the parameters of attempts_complete_append.sql, likewise */
+
+enum {
+    SM_APPEND_LEASE_NAME = 1,
+    SM_APPEND_INTENT_ID,
+    SM_APPEND_NUMBER,
+    SM_APPEND_EPOCH,
+    SM_APPEND_HOLDER,
+    SM_APPEND_STARTED_AT,
+    SM_APPEND_FINISHED_AT,
+    SM_APPEND_OUTCOME,
+    SM_APPEND_REASON,
+    SM_APPEND_ERROR
+};
+
+
+/*
+ * A contract that this version does not understand has no policy, and the
+ * call's error says why; the call goes on.
+ */
+
+static int
+sm_sqlite_contract(sm_sqlite_t *sq, sm_call_t *call, sqlite3_stmt *stmt,
+    int column, sm_str_t id, sm_contract_t *c)
 {
-    return sm_call_fail(call, SM_STORE_PERMANENT, 0, "not there yet");
+    char      why[128];
+    sm_str_t  type, policy;
+
+    if (sm_sqlite_text(call, stmt, column + SM_CONTRACT_TARGET, &c->target)
+        != 0
+        || sm_sqlite_text(call, stmt, column + SM_CONTRACT_GATEWAY_URL,
+                          &c->gateway_url)
+           != 0
+        || sm_sqlite_text(call, stmt, column + SM_CONTRACT_TERMINAL_OUTCOMES,
+                          &c->terminal_outcomes)
+           != 0)
+    {
+        return -1;
+    }
+
+    type = sm_sqlite_peek(stmt, column + SM_CONTRACT_GATEWAY_TYPE);
+    policy = sm_sqlite_peek(stmt, column + SM_CONTRACT_POLICY);
+
+    c->gateway_type = sm_gateway_by_name(type);
+    c->policy = sm_policy_by_name(policy);
+
+    c->max_acceptance_seconds = sqlite3_column_int64(stmt,
+                                  column + SM_CONTRACT_MAX_ACCEPTANCE_SECONDS);
+    c->max_attempts = sqlite3_column_int64(stmt,
+                                           column + SM_CONTRACT_MAX_ATTEMPTS);
+    c->retry_delay = sqlite3_column_int64(stmt,
+                                          column + SM_CONTRACT_RETRY_DELAY);
+    c->retry_max = sqlite3_column_int64(stmt, column + SM_CONTRACT_RETRY_MAX);
+    c->retry_backoff = sqlite3_column_int64(stmt,
+                                            column + SM_CONTRACT_RETRY_BACKOFF);
+    c->retry_jitter = sqlite3_column_int64(stmt,
+                                           column + SM_CONTRACT_RETRY_JITTER);
+
+    if (c->gateway_type == SM_GATEWAY_NONE) {
+        (void) snprintf(why, sizeof(why), "gateway type \"%.*s\" is unknown",
+                        (int) (type.len < 64 ? type.len : 64), type.data);
+
+    } else if (c->policy == SM_POLICY_NONE) {
+        (void) snprintf(why, sizeof(why), "policy \"%.*s\" is unknown",
+                        (int) (policy.len < 64 ? policy.len : 64), policy.data);
+
+    } else if (sm_contract_terms(c, why, sizeof(why)) == 0) {
+        return 0;
+    }
+
+    c->policy = SM_POLICY_NONE;
+
+    (void) sm_call_fail(call, SM_STORE_OK, 0,
+                        "%s: the contract of intent \"%.*s\" is not "
+                        "understood: %s", sq->conf->path,
+                        (int) (id.len < 128 ? id.len : 128), id.data, why);
+
+    return 0;
+}
+
+
+/* what is to become of an intent: sets the row, all but its contract checked */
+
+static int
+sm_sqlite_begin_look(sm_sqlite_t *sq, sm_call_t *call, sqlite3_stmt *stmt,
+    sm_begin_row_t *row)
+{
+    int64_t   due_at;
+    sm_str_t  payload;
+
+    if (sm_status_by_name(sm_sqlite_peek(stmt, SM_BEGIN_STATUS))
+        != SM_STATUS_PENDING
+        || sqlite3_column_type(stmt, SM_BEGIN_NEXT_ATTEMPT_AT) == SQLITE_NULL
+        || sqlite3_column_type(stmt, SM_BEGIN_INFLIGHT_EPOCH) != SQLITE_NULL)
+    {
+        return 0;
+    }
+
+    due_at = sqlite3_column_int64(stmt, SM_BEGIN_NEXT_ATTEMPT_AT);
+
+    if (due_at > call->now) {
+        row->outcome = SM_BEGIN_EARLY;
+        row->due_at = due_at;
+        return 0;
+    }
+
+    if (sm_sqlite_contract(sq, call, stmt, SM_BEGIN_CONTRACT, row->id,
+                           &row->contract)
+        != 0)
+    {
+        return -1;
+    }
+
+    if (row->contract.policy == SM_POLICY_NONE) {
+        return 0;
+    }
+
+    row->created_at = sqlite3_column_int64(stmt, SM_BEGIN_CREATED_AT);
+
+    if (call->now >= sm_policy_deadline(&row->contract, row->created_at)) {
+        row->outcome = SM_BEGIN_EXPIRED;
+        return 0;
+    }
+
+    payload.data = sqlite3_column_blob(stmt, SM_BEGIN_PAYLOAD);
+    payload.len = sqlite3_column_bytes(stmt, SM_BEGIN_PAYLOAD);
+
+    if ((payload.data == NULL && payload.len)
+        || sm_arena_strdup(&call->arena, &row->payload, payload) != 0)
+    {
+        return sm_call_fail(call, SM_STORE_TRANSIENT, 0, "out of memory");
+    }
+
+    row->outcome = SM_BEGIN_BEGUN;
+    row->due_at = due_at;
+    row->number = sqlite3_column_int64(stmt, SM_BEGIN_ATTEMPT_COUNT) + 1;
+
+    return 0;
+}
+
+
+static int
+sm_sqlite_begin_row(sm_sqlite_t *sq, sm_call_t *call, sm_begin_row_t *row)
+{
+    int            rc;
+    int64_t        rowid;
+    unsigned       which;
+    sm_str_t       id;
+    sqlite3_stmt  *stmt;
+
+    id = row->id;
+    memset(row, 0, sizeof(sm_begin_row_t));
+    row->id = id;
+
+    rowid = 0;
+    stmt = sq->stmts[SM_SQLITE_ATTEMPT_GET];
+
+    sm_sqlite_bind_text(stmt, ":intent_id", id);
+
+    rc = sqlite3_step(stmt);
+
+    if (rc == SQLITE_ROW) {
+        rowid = sqlite3_column_int64(stmt, SM_BEGIN_ROWID);
+        (void) sm_sqlite_begin_look(sq, call, stmt, row);
+    }
+
+    /* also what went wrong when a column was read */
+
+    if (sqlite3_reset(stmt) != SQLITE_OK && call->status == SM_STORE_OK) {
+        (void) sm_sqlite_fail(sq, call);
+    }
+
+    if (call->status != SM_STORE_OK) {
+        return -1;
+    }
+
+    switch (row->outcome) {
+    case SM_BEGIN_BEGUN:
+        which = SM_SQLITE_ATTEMPT_MARK;
+        break;
+    case SM_BEGIN_EXPIRED:
+        which = SM_SQLITE_ATTEMPT_EXPIRE;
+        break;
+    default:
+        return 0;
+    }
+
+    sm_sqlite_bind_int(sq->stmts[which], ":rowid", rowid);
+
+    return sm_sqlite_run(sq, call, which);
 }
 
 
@@ -18,7 +273,140 @@ int
 sm_sqlite_attempts_begin(sm_conn_t *conn, sm_call_t *call,
     const sm_fence_t *fence, sm_begin_row_t *rows, size_t n)
 {
-    return sm_call_fail(call, SM_STORE_PERMANENT, 0, "not there yet");
+    size_t         i;
+    sm_sqlite_t   *sq = (sm_sqlite_t *) conn;
+    sqlite3_stmt  *stmt;
+
+    if (sm_sqlite_begin_write(conn, call) != 0) {
+        return -1;
+    }
+
+    if (sm_sqlite_fence(sq, call, fence) != 0) {
+        return sm_sqlite_rollback(sq);
+    }
+
+    stmt = sq->stmts[SM_SQLITE_ATTEMPT_GET];
+    sm_sqlite_bind_text(stmt, ":lease_name", sq->conf->lease_name);
+
+    stmt = sq->stmts[SM_SQLITE_ATTEMPT_MARK];
+    sm_sqlite_bind_int(stmt, ":lease_epoch", fence->epoch);
+    sm_sqlite_bind_text(stmt, ":holder_id", fence->holder);
+    sm_sqlite_bind_int(stmt, ":now", call->now);
+
+    stmt = sq->stmts[SM_SQLITE_ATTEMPT_EXPIRE];
+    sm_sqlite_bind_int(stmt, ":now", call->now);
+
+    for (i = 0; i < n; i++) {
+        if (sm_sqlite_begin_row(sq, call, &rows[i]) != 0) {
+            return sm_sqlite_rollback(sq);
+        }
+    }
+
+    return sm_sqlite_commit(sq, call);
+}
+
+
+/* begun, and not sent */
+
+static int
+sm_sqlite_return(sm_sqlite_t *sq, sm_call_t *call, sm_complete_row_t *row)
+{
+    int            rc;
+    sqlite3_stmt  *stmt;
+
+    stmt = sq->stmts[SM_SQLITE_ATTEMPT_RETURN];
+
+    sm_sqlite_bind_text(stmt, ":lease_name", sq->conf->lease_name);
+    sm_sqlite_bind_text(stmt, ":intent_id", row->id);
+    sm_sqlite_bind_int(stmt, ":attempt_number", row->number);
+    sm_sqlite_bind_int(stmt, ":lease_epoch", row->epoch);
+    sm_sqlite_bind_text(stmt, ":holder_id", row->holder);
+    sm_sqlite_bind_int(stmt, ":now", call->now);
+
+    while ((rc = sqlite3_step(stmt)) == SQLITE_ROW) {
+        row->applied = 1;
+        row->next_attempt_at = sqlite3_column_int64(stmt, 0);
+    }
+
+    if (rc != SQLITE_DONE) {
+        (void) sm_sqlite_fail(sq, call);
+    }
+
+    (void) sqlite3_reset(stmt);
+
+    return rc == SQLITE_DONE ? 0 : -1;
+}
+
+
+static int
+sm_sqlite_append(sm_sqlite_t *sq, sm_call_t *call, const sm_complete_row_t *row)
+{
+    sqlite3_stmt  *stmt;
+
+    stmt = sq->stmts[SM_SQLITE_ATTEMPT_APPEND];
+
+    sm_sqlite_bind_nth(stmt, SM_APPEND_LEASE_NAME, sq->conf->lease_name);
+    sm_sqlite_bind_nth(stmt, SM_APPEND_INTENT_ID, row->id);
+    (void) sqlite3_bind_int64(stmt, SM_APPEND_NUMBER, row->number);
+    (void) sqlite3_bind_int64(stmt, SM_APPEND_EPOCH, row->epoch);
+    sm_sqlite_bind_nth(stmt, SM_APPEND_HOLDER, row->holder);
+    (void) sqlite3_bind_int64(stmt, SM_APPEND_STARTED_AT, row->started_at);
+    (void) sqlite3_bind_int64(stmt, SM_APPEND_FINISHED_AT, row->finished_at);
+    sm_sqlite_bind_nth(stmt, SM_APPEND_OUTCOME, sm_outcome_name(row->outcome));
+    sm_sqlite_bind_nth(stmt, SM_APPEND_REASON, row->reason);
+    sm_sqlite_bind_nth(stmt, SM_APPEND_ERROR, row->error);
+
+    return sm_sqlite_run(sq, call, SM_SQLITE_ATTEMPT_APPEND);
+}
+
+
+static int
+sm_sqlite_complete(sm_sqlite_t *sq, sm_call_t *call, sm_complete_row_t *row)
+{
+    int64_t        next_attempt_at;
+    sqlite3_stmt  *stmt;
+
+    stmt = sq->stmts[SM_SQLITE_ATTEMPT_COMPLETE];
+
+    sm_sqlite_bind_nth(stmt, SM_COMPLETE_STATUS, sm_status_name(row->status));
+    sm_sqlite_bind_nth(stmt, SM_COMPLETE_OUTCOME,
+                       sm_outcome_name(row->outcome));
+    sm_sqlite_bind_nth(stmt, SM_COMPLETE_REASON, row->reason);
+    sm_sqlite_bind_nth(stmt, SM_COMPLETE_EXHAUSTED,
+                       sm_exhausted_name(row->exhausted));
+    (void) sqlite3_bind_int64(stmt, SM_COMPLETE_NUMBER, row->number);
+    (void) sqlite3_bind_int64(stmt, SM_COMPLETE_NOW, call->now);
+    sm_sqlite_bind_nth(stmt, SM_COMPLETE_LEASE_NAME, sq->conf->lease_name);
+    sm_sqlite_bind_nth(stmt, SM_COMPLETE_INTENT_ID, row->id);
+    (void) sqlite3_bind_int64(stmt, SM_COMPLETE_EPOCH, row->epoch);
+    sm_sqlite_bind_nth(stmt, SM_COMPLETE_HOLDER, row->holder);
+
+    if (row->status == SM_STATUS_PENDING) {
+        next_attempt_at = call->now + row->delay * 1000;
+
+        (void) sqlite3_bind_null(stmt, SM_COMPLETE_COMPLETED_AT);
+        (void) sqlite3_bind_int64(stmt, SM_COMPLETE_NEXT_ATTEMPT_AT,
+                                  next_attempt_at);
+
+    } else {
+        next_attempt_at = 0;
+
+        (void) sqlite3_bind_int64(stmt, SM_COMPLETE_COMPLETED_AT, call->now);
+        (void) sqlite3_bind_null(stmt, SM_COMPLETE_NEXT_ATTEMPT_AT);
+    }
+
+    if (sm_sqlite_run(sq, call, SM_SQLITE_ATTEMPT_COMPLETE) != 0) {
+        return -1;
+    }
+
+    if (sqlite3_changes(sq->db) == 0) {
+        return 0;
+    }
+
+    row->applied = 1;
+    row->next_attempt_at = next_attempt_at;
+
+    return sm_sqlite_append(sq, call, row);
 }
 
 
@@ -26,13 +414,108 @@ int
 sm_sqlite_attempts_complete(sm_conn_t *conn, sm_call_t *call,
     const sm_fence_t *fence, sm_complete_row_t *rows, size_t n)
 {
-    return sm_call_fail(call, SM_STORE_PERMANENT, 0, "not there yet");
+    int           rc;
+    size_t        i;
+    sm_sqlite_t  *sq = (sm_sqlite_t *) conn;
+
+    if (sm_sqlite_begin_write(conn, call) != 0) {
+        return -1;
+    }
+
+    if (sm_sqlite_fence(sq, call, fence) != 0) {
+        return sm_sqlite_rollback(sq);
+    }
+
+    for (i = 0; i < n; i++) {
+        rows[i].applied = 0;
+        rows[i].next_attempt_at = 0;
+
+        rc = rows[i].outcome == SM_OUTCOME_NONE
+             ? sm_sqlite_return(sq, call, &rows[i])
+             : sm_sqlite_complete(sq, call, &rows[i]);
+
+        if (rc != 0) {
+            return sm_sqlite_rollback(sq);
+        }
+    }
+
+    return sm_sqlite_commit(sq, call);
+}
+
+
+static int
+sm_sqlite_doubt_rows(sm_sqlite_t *sq, sm_call_t *call, const sm_fence_t *fence,
+    const sm_doubt_row_t *after, size_t limit, sm_doubt_row_t *rows, size_t *n)
+{
+    int              rc;
+    sm_str_t         none = sm_str("");
+    sqlite3_stmt    *stmt;
+    sm_doubt_row_t  *row;
+
+    stmt = sq->stmts[SM_SQLITE_IN_DOUBT];
+
+    sm_sqlite_bind_text(stmt, ":lease_name", sq->conf->lease_name);
+    sm_sqlite_bind_int(stmt, ":lease_epoch", fence->epoch);
+    sm_sqlite_bind_int(stmt, ":after_epoch", after ? after->epoch : INT64_MIN);
+    sm_sqlite_bind_text(stmt, ":after_id", after ? after->id : none);
+    sm_sqlite_bind_int(stmt, ":limit", limit);
+
+    while ((rc = sqlite3_step(stmt)) == SQLITE_ROW) {
+
+        row = &rows[*n];
+
+        row->number = sqlite3_column_int64(stmt, SM_DOUBT_NUMBER);
+        row->epoch = sqlite3_column_int64(stmt, SM_DOUBT_EPOCH);
+        row->started_at = sqlite3_column_int64(stmt, SM_DOUBT_STARTED_AT);
+        row->created_at = sqlite3_column_int64(stmt, SM_DOUBT_CREATED_AT);
+
+        if (sm_sqlite_text(call, stmt, SM_DOUBT_INTENT_ID, &row->id) != 0
+            || sm_sqlite_text(call, stmt, SM_DOUBT_HOLDER, &row->holder) != 0
+            || sm_sqlite_contract(sq, call, stmt, SM_DOUBT_CONTRACT, row->id,
+                                  &row->contract)
+               != 0)
+        {
+            break;
+        }
+
+        (*n)++;
+    }
+
+    if (rc != SQLITE_DONE && call->status == SM_STORE_OK) {
+        (void) sm_sqlite_fail(sq, call);
+    }
+
+    (void) sqlite3_reset(stmt);
+
+    return call->status == SM_STORE_OK ? 0 : -1;
 }
 
 
 int
 sm_sqlite_attempts_in_doubt(sm_conn_t *conn, sm_call_t *call,
-    const sm_fence_t *fence, size_t limit, sm_doubt_row_t **rows, size_t *n)
+    const sm_fence_t *fence, const sm_doubt_row_t *after, size_t limit,
+    sm_doubt_row_t **rows, size_t *n)
 {
-    return sm_call_fail(call, SM_STORE_PERMANENT, 0, "not there yet");
+    sm_sqlite_t  *sq = (sm_sqlite_t *) conn;
+
+    sm_sqlite_start_call(sq);
+
+    *n = 0;
+
+    *rows = sm_arena_calloc(&call->arena, limit, sizeof(sm_doubt_row_t));
+    if (*rows == NULL) {
+        return sm_call_fail(call, SM_STORE_TRANSIENT, 0, "out of memory");
+    }
+
+    if (sm_sqlite_run(sq, call, SM_SQLITE_BEGIN_READ) != 0) {
+        return -1;
+    }
+
+    if (sm_sqlite_fence_read(sq, call, fence) != 0
+        || sm_sqlite_doubt_rows(sq, call, fence, after, limit, *rows, n) != 0)
+    {
+        return sm_sqlite_rollback(sq);
+    }
+
+    return sm_sqlite_run(sq, call, SM_SQLITE_COMMIT);
 }

@@ -34,7 +34,7 @@ static int
 sm_sqlite_intent(sm_call_t *call, sqlite3_stmt *stmt, sm_intent_t *intent,
     sm_str_t *hash)
 {
-    sm_str_t  status, reason;
+    sm_str_t  reason;
 
     if (sm_sqlite_text(call, stmt, 1, &intent->id) != 0
         || sm_sqlite_text(call, stmt, 2, &intent->target) != 0
@@ -45,10 +45,7 @@ sm_sqlite_intent(sm_call_t *call, sqlite3_stmt *stmt, sm_intent_t *intent,
         return -1;
     }
 
-    status.data = (const char *) sqlite3_column_text(stmt, 3);
-    status.len = sqlite3_column_bytes(stmt, 3);
-
-    intent->status = sm_status_by_name(status);
+    intent->status = sm_status_by_name(sm_sqlite_peek(stmt, 3));
     intent->created_at = sqlite3_column_int64(stmt, 4);
     intent->attempt_count = sqlite3_column_int64(stmt, 5);
     intent->next_attempt_at = sqlite3_column_int64(stmt, 6);

@@ -49,12 +49,13 @@ sm_sqlite_lease_row(sm_sqlite_t *sq, sm_call_t *call, sm_lease_t *lease)
         lease->expires_at = sqlite3_column_int64(stmt, 4);
 
         (void) sm_sqlite_text(call, stmt, 0, &lease->holder);
-
-    } else if (rc != SQLITE_DONE) {
-        (void) sm_sqlite_fail(sq, call);
     }
 
-    (void) sqlite3_reset(stmt);
+    /* also what went wrong when a column was read */
+
+    if (sqlite3_reset(stmt) != SQLITE_OK && call->status == SM_STORE_OK) {
+        (void) sm_sqlite_fail(sq, call);
+    }
 
     return call->status == SM_STORE_OK ? 0 : -1;
 }
@@ -144,46 +145,58 @@ sm_sqlite_lease_get(sm_conn_t *conn, sm_call_t *call, sm_lease_t *lease)
 }
 
 
+static int
+sm_sqlite_lease_lost(sm_call_t *call, const sm_fence_t *fence)
+{
+    return sm_call_fail(call, SM_STORE_LEASE_LOST, 0,
+                        "LEASE_LOST: %.*s does not hold epoch %lld",
+                        (int) fence->holder.len, fence->holder.data,
+                        (long long) fence->epoch);
+}
+
+
 /* inside a transaction that has the write lock */
 
 int
 sm_sqlite_fence(sm_sqlite_t *sq, sm_call_t *call, const sm_fence_t *fence)
 {
-    int64_t  now;
-
-    if (sm_sqlite_now(sq, call, &now) != 0
-        || sm_sqlite_lease_run(sq, call, SM_SQLITE_LEASE_FENCE, fence, now, 0)
+    if (sm_sqlite_now(sq, call, &call->now) != 0
+        || sm_sqlite_lease_run(sq, call, SM_SQLITE_LEASE_FENCE, fence,
+                               call->now, 0)
            != 0)
     {
         return -1;
     }
 
-    if (sqlite3_changes(sq->db) != 1) {
-        return sm_call_fail(call, SM_STORE_LEASE_LOST, 0,
-                            "LEASE_LOST: %.*s does not hold epoch %lld",
-                            (int) fence->holder.len, fence->holder.data,
-                            (long long) fence->epoch);
-    }
-
-    return 0;
+    return sqlite3_changes(sq->db) == 1 ? 0 : sm_sqlite_lease_lost(call, fence);
 }
 
 
-int
-sm_sqlite_lease_check(sm_conn_t *conn, sm_call_t *call,
-    const sm_fence_t *fence)
-{
-    sm_sqlite_t  *sq = (sm_sqlite_t *) conn;
+/*
+ * Inside a transaction that only reads.  The time is taken before the first
+ * read: what was committed by then is seen.
+ */
 
-    if (sm_sqlite_begin_write(conn, call) != 0) {
+int
+sm_sqlite_fence_read(sm_sqlite_t *sq, sm_call_t *call, const sm_fence_t *fence)
+{
+    sm_lease_t  lease;
+
+    memset(&lease, 0, sizeof(sm_lease_t));
+
+    if (sm_sqlite_now(sq, call, &call->now) != 0
+        || sm_sqlite_lease_row(sq, call, &lease) != 0)
+    {
         return -1;
     }
 
-    if (sm_sqlite_fence(sq, call, fence) != 0) {
-        return sm_sqlite_rollback(sq);
+    if (!lease.exists || !sm_str_eq(lease.holder, fence->holder)
+        || lease.epoch != fence->epoch || lease.expires_at <= call->now)
+    {
+        return sm_sqlite_lease_lost(call, fence);
     }
 
-    return sm_sqlite_commit(sq, call);
+    return 0;
 }
 
 

@@ -64,10 +64,12 @@ release(fixture_t *f, const char *holder, int64_t epoch, sm_lease_t *lease)
 static int
 check(fixture_t *f, const char *holder, int64_t epoch)
 {
-    int         rc;
-    sm_fence_t  fence = { sm_str_c(holder), epoch };
+    int             rc;
+    sm_fence_t      fence = { sm_str_c(holder), epoch };
+    sm_recovered_t  recovered;
 
-    rc = sm_store_lease_check(&f->store, new_call(f), &fence);
+    rc = sm_store_attempts_recover(&f->store, new_call(f), &fence, 100, 0,
+                                   &recovered);
 
     must(rc == (f->call.status == SM_STORE_OK ? 0 : -1));
 

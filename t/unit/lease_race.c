@@ -68,7 +68,7 @@ typedef struct {
     sm_store_class_e   status;
     int                held;
     row_t              row;
-    int64_t            now;             /* SQL's, 0: the call does not tell */
+    int64_t            now;             /* SQL's */
 
     long               before;          /* commits begun when it was called */
     long               commit;          /* its own place, 0: rolled back */
@@ -190,8 +190,8 @@ race_store(racer_t *racer, sm_call_t *call, record_t *r, sm_lease_t *lease)
     case RELEASE:
         return sm_store_lease_release(racer->store, call, &fence, lease);
 
-    default: /* CHECK */
-        return sm_store_lease_check(racer->store, call, &fence);
+    default: /* CHECK: a fenced transaction without rows */
+        return sm_store_attempts_complete(racer->store, call, &fence, NULL, 0);
     }
 }
 
@@ -231,7 +231,7 @@ race_call(racer_t *racer, kind_e kind, int64_t epoch)
     r->committed_at = hook_time;
 
     r->held = kind == CHECK ? rc == 0 : (int) lease.held;
-    r->now = lease.now;
+    r->now = kind == CHECK ? call.now : lease.now;
 
     r->row.exists = lease.exists;
     r->row.holder = lease.exists ? holder_number(lease.holder) : 0;
@@ -589,7 +589,7 @@ test_one_row(history_t *h)
         row = &h->rows[i];
         *row = h->rows[i - 1];
 
-        held = model(row, r, r->kind == CHECK ? earliest(h, i) : r->now);
+        held = model(row, r, r->now);
 
         wrong += complain_if(held != r->held
                              || (r->kind != CHECK && !row_eq(row, &r->row)),
@@ -660,9 +660,8 @@ test_time(history_t *h)
     for (i = 1, wrong = 0; i <= h->n; i++) {
         r = h->calls[i];
 
-        wrong += complain_if(r->kind != CHECK
-                             && (r->now < earliest(h, i)
-                                 || r->now > r->committed_at),
+        wrong += complain_if(r->now < earliest(h, i)
+                             || r->now > r->committed_at,
                              "not the time of its transaction", r);
     }
 
@@ -697,7 +696,7 @@ test_epochs(history_t *h)
         if (r->kind == ACQUIRE) {
             early += complain_if(r->now < expires, "granted too early", r);
 
-        } else if (r->kind != CHECK) {
+        } else {
             late += complain_if(r->now >= expires, "succeeded too late", r);
         }
 

@@ -122,6 +122,128 @@ listed(fixture_t *f)
 }
 
 
+/* the executor's: each undoes or goes on with what the one before has left */
+
+static const sm_contract_t  often = {
+    .target = sm_str("often"), .gateway_type = SM_GATEWAY_SMS,
+    .gateway_url = sm_str("http://often"), .policy = SM_POLICY_MAX_ATTEMPTS,
+    .max_attempts = 1000000, .terminal_outcomes = sm_str("invalid_message"),
+    .retry_delay = 1, .retry_backoff = 100
+};
+
+static sm_fence_t  fence = { sm_str("a"), 1 };
+static int64_t     number = 1;
+
+
+static int
+paged(fixture_t *f)
+{
+    int        rc;
+    sm_page_t  p = { .order = SM_PAGE_DUE, .limit = 1 };
+
+    rc = sm_store_schedule_page(&f->store, new_call(f), &fence, &p);
+
+    return rc ? rc : p.n != 1 || p.rows[0].id.len != 3
+                     || p.rows[0].target.len != 3;
+}
+
+
+static int
+begun(fixture_t *f, int again)
+{
+    int             rc;
+    sm_begin_row_t  b = { .id = sm_str("tried") };
+
+    (void) usleep(2000);
+
+    rc = sm_store_attempts_begin(&f->store, new_call(f), &fence, &b, 1);
+
+    if (rc != 0 || (b.outcome == SM_BEGIN_GONE && again
+                    && f->call.error[0] == '\0'))
+    {
+        return rc;
+    }
+
+    number = b.number;
+
+    return b.outcome != SM_BEGIN_BEGUN || b.payload.len != 7
+           || b.contract.target.len != 5 || b.contract.gateway_url.len != 12
+           || b.contract.terminal_outcomes.len != 15;
+}
+
+
+static int
+ended(fixture_t *f, sm_outcome_e outcome, int again)
+{
+    int                rc;
+    sm_complete_row_t  r = {
+        .id = sm_str("tried"), .number = number, .epoch = fence.epoch,
+        .holder = fence.holder, .outcome = outcome, .error = sm_str("error"),
+        .status = SM_STATUS_PENDING
+    };
+
+    rc = sm_store_attempts_complete(&f->store, new_call(f), &fence, &r, 1);
+
+    return rc ? rc : !r.applied && !again;
+}
+
+
+static int
+returned_and_begun(fixture_t *f)
+{
+    int  rc;
+
+    rc = ended(f, SM_OUTCOME_NONE, 1);
+
+    return rc ? rc : begun(f, 0);
+}
+
+
+static int
+begun_and_completed(fixture_t *f)
+{
+    int  rc;
+
+    rc = begun(f, 1);
+
+    return rc ? rc : ended(f, SM_OUTCOME_ERROR, 0);
+}
+
+
+static int
+recovered(fixture_t *f)
+{
+    int             rc;
+    sm_lease_t      lease;
+    sm_recovered_t  r;
+
+    rc = sm_store_lease_get(&f->store, new_call(f), &lease);
+
+    if (rc != 0 || lease.holder.len != 1) {
+        return rc ? rc : 1;
+    }
+
+    fence.epoch = lease.epoch;
+    rc = begun(f, 1);
+
+    if (rc != 0) {
+        return rc;
+    }
+
+    rc = sm_store_lease_takeover(&f->store, new_call(f), &fence, 3600000,
+                                 &lease);
+
+    if (rc != 0 || !lease.held) {
+        return rc ? rc : 1;
+    }
+
+    fence.epoch = lease.epoch;
+    rc = sm_store_attempts_recover(&f->store, new_call(f), &fence, 10, 1, &r);
+
+    return rc ? rc : r.attempts != 1 || f->call.error[0] != '\0';
+}
+
+
 /* the calls above: 0, done; -1, failed; 1, done wrongly */
 
 static int
@@ -174,6 +296,7 @@ main(void)
 {
     int                  i, n, bad;
     fixture_t            f;
+    sm_lease_t           lease;
     sqlite3_mem_methods  methods;
 
     static const struct {
@@ -186,6 +309,10 @@ main(void)
         { "get", got, 0, 1 },
         { "history", history, 0, 1 },
         { "list", listed, 0, 1 },
+        { "schedule page", paged, 0, 1 },
+        { "give back, begin", returned_and_begun, 0, 1 },
+        { "begin, complete", begun_and_completed, 0, 1 },
+        { "recover", recovered, 0, 1 },
         { "connect", got, 1, 7 },
     };
 
@@ -205,6 +332,11 @@ main(void)
     must(outcome(&f, "newest", &sms, "1") == SM_SUBMIT_CREATED);
     must(outcome(&f, "old", &sms, "old") == SM_SUBMIT_CREATED);
 
+    must(outcome(&f, "tried", &often, "payload") == SM_SUBMIT_CREATED);
+
+    must(sm_store_lease_acquire(&f.store, new_call(&f), fence.holder, 3600000,
+                                &lease) == 0 && lease.epoch == 1);
+
     sql(&f, "UPDATE submission_intents SET created_at = 9000000000000000 "
         "WHERE intent_id = 'newest'");
     sql(&f, "UPDATE submission_intents SET attempt_count = 1 "
@@ -212,7 +344,7 @@ main(void)
     sql(&f, "INSERT INTO submission_attempts VALUES "
         "('main', 'old', 1, 1, 'h', 1, 2, 'error', NULL, 'timed out')");
 
-    for (i = 0; i < 5; i++) {
+    for (i = 0; i < (int) (sizeof(t) / sizeof(t[0])); i++) {
         for (lasting = 0; lasting < 2; lasting++) {
             bad = sweep(&f, t[i].call, t[i].fresh, t[i].step, &n);
 

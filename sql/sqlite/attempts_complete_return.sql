@@ -1,0 +1,13 @@
+-- An attempt that was begun and not sent has not been: the intent is as due as
+-- it was.
+
+UPDATE submission_intents
+SET next_attempt_at = inflight_at,
+    last_modified_at = :now,
+    inflight_epoch = NULL,
+    inflight_holder = NULL,
+    inflight_at = NULL
+WHERE lease_name = :lease_name AND intent_id = :intent_id
+      AND status = 'pending' AND inflight_epoch = :lease_epoch
+      AND inflight_holder = :holder_id AND attempt_count = :attempt_number - 1
+RETURNING next_attempt_at;

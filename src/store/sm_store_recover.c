@@ -1,0 +1,129 @@
+
+/*
+ * What an executor does first: attempts that were in flight under an epoch
+ * that is gone are recorded as unknown, and their contracts say what becomes
+ * of the intents.
+ */
+
+#include "sm_policy.h"
+#include "sm_store.h"
+
+
+/* what becomes of an attempt of which nobody knows whether it was sent */
+
+static void
+sm_store_doubt(const sm_doubt_row_t *doubt, int64_t now, uint32_t random,
+    sm_complete_row_t *row)
+{
+    sm_policy_in_t   in;
+    sm_policy_out_t  out;
+
+    memset(&in, 0, sizeof(sm_policy_in_t));
+
+    in.contract = &doubt->contract;
+    in.created_at = doubt->created_at;
+    in.number = doubt->number;
+    in.finished_at = now;
+    in.outcome = SM_OUTCOME_UNKNOWN;
+    in.reason = sm_str_c("leader_lost");
+    in.random = random;
+
+    sm_policy(&in, &out);
+
+    row->id = doubt->id;
+    row->number = doubt->number;
+    row->epoch = doubt->epoch;
+    row->holder = doubt->holder;
+    row->started_at = doubt->started_at;
+    row->finished_at = now;
+    row->outcome = in.outcome;
+    row->reason = in.reason;
+    row->status = out.status;
+    row->exhausted = out.exhausted;
+    row->delay = out.delay;
+}
+
+
+static void
+sm_store_recovered(sm_call_t *call, const sm_complete_row_t *rows, size_t n,
+    sm_recovered_t *recovered)
+{
+    size_t  i;
+
+    for (i = 0; i < n; i++) {
+
+        if (!rows[i].applied) {
+
+            if (call->error[0] == '\0') {
+                (void) sm_call_fail(call, SM_STORE_OK, 0, "attempt %lld of "
+                                    "intent \"%.*s\" is in doubt, and cannot "
+                                    "be recorded", (long long) rows[i].number,
+                                    (int) (rows[i].id.len < 128
+                                           ? rows[i].id.len : 128),
+                                    rows[i].id.data);
+            }
+
+            continue;
+        }
+
+        recovered->attempts++;
+
+        if (rows[i].status == SM_STATUS_PENDING) {
+            recovered->retries++;
+
+        } else {
+            recovered->exhausted[rows[i].exhausted]++;
+        }
+    }
+}
+
+
+/* each page is after the one before: what stays in doubt is met once */
+
+int
+sm_store_attempts_recover(sm_store_t *store, sm_call_t *call,
+    const sm_fence_t *fence, size_t page, uint32_t random,
+    sm_recovered_t *recovered)
+{
+    size_t              i, n, k;
+    sm_doubt_row_t     *doubts, *after;
+    sm_complete_row_t  *rows;
+
+    memset(recovered, 0, sizeof(sm_recovered_t));
+
+    after = NULL;
+
+    do {
+        if (sm_store_attempts_in_doubt(store, call, fence, after, page,
+                                       &doubts, &n)
+            != 0)
+        {
+            return -1;
+        }
+
+        rows = sm_arena_calloc(&call->arena, n, sizeof(sm_complete_row_t));
+        if (rows == NULL) {
+            return sm_call_fail(call, SM_STORE_TRANSIENT, 0, "out of memory");
+        }
+
+        for (i = 0, k = 0; i < n; i++) {
+
+            random = random * 1664525 + 1013904223;
+
+            if (doubts[i].contract.policy != SM_POLICY_NONE) {
+                sm_store_doubt(&doubts[i], call->now, random, &rows[k++]);
+            }
+        }
+
+        if (sm_store_attempts_complete(store, call, fence, rows, k) != 0) {
+            return -1;
+        }
+
+        sm_store_recovered(call, rows, k, recovered);
+
+        after = n ? &doubts[n - 1] : NULL;
+
+    } while (after && n == page);
+
+    return 0;
+}

@@ -1,0 +1,1366 @@
+
+/*
+ * The executor's operations on the embedded store, each outcome of each, on a
+ * clock that the test sets.  Broken by: a condition that a statement lacks, so
+ * that what is done, not due, in flight or another's is tried or changed; a
+ * fence that is not looked at; a cursor that skips or repeats; an attempt that
+ * is counted and not appended, or appended and not counted; an attempt in
+ * doubt that is forgotten, or sent again against its contract; a row that
+ * fails others; a statement that reads more as history grows.
+ */
+
+#include "sql_clock.h"
+#include "sm_sqlite_sql.h"
+
+
+#define HOUR  3600000
+
+
+static const sm_contract_t  once = {
+    .target = sm_str("once"), .gateway_type = SM_GATEWAY_HTTP,
+    .gateway_url = sm_str("https://pay/v1"), .policy = SM_POLICY_ONE_SHOT,
+    .terminal_outcomes = sm_str("http_400 http_422"), .retry_delay = 5000,
+    .retry_backoff = 100
+};
+
+static const sm_fence_t  a1 = { sm_str("a"), 1 };
+static const sm_fence_t  a2 = { sm_str("a"), 2 };
+
+
+static void
+acquire(fixture_t *f, const char *holder, int64_t duration, int64_t epoch)
+{
+    sm_lease_t  lease;
+
+    must(sm_store_lease_acquire(&f->store, new_call(f), sm_str_c(holder),
+                                duration, &lease) == 0);
+    must(lease.held && lease.epoch == epoch);
+}
+
+
+static void
+open_leader(fixture_t *f)
+{
+    now_ms = START;
+    fixture_open(f);
+    acquire(f, "a", HOUR, 1);
+}
+
+
+static void
+put(fixture_t *f, const char *id, const sm_contract_t *contract)
+{
+    must(outcome(f, id, contract, id) == SM_SUBMIT_CREATED);
+}
+
+
+/*
+ * An intent: status, last outcome and its reason, why it is exhausted, how
+ * many attempts; when it was completed, modified, is due; epoch, holder and
+ * time in flight.  Times are milliseconds after START.
+ */
+
+static const char *
+intent(fixture_t *f, const char *id)
+{
+    return sql_text(f, "SELECT concat_ws_(status, final_outcome_status, "
+                    "final_outcome_reason, exhausted_reason, attempt_count, "
+                    "completed_at / 1000 - %lld, "
+                    "last_modified_at / 1000 - %lld, "
+                    "next_attempt_at / 1000 - %lld, inflight_epoch, "
+                    "inflight_holder, inflight_at / 1000 - %lld) "
+                    "FROM submission_intents "
+                    "WHERE lease_name = 'main' AND intent_id = '%s'",
+                    START, START, START, START, id);
+}
+
+
+/* its attempts: number, epoch, holder, start, end, outcome, reason, error */
+
+static const char *
+attempts(fixture_t *f, const char *id)
+{
+    const char  *text;
+
+    text = sql_text(f, "SELECT group_concat(t, ', ') FROM (SELECT "
+                    "concat_ws_(attempt_number, lease_epoch, holder_id, "
+                    "started_at / 1000 - %lld, finished_at / 1000 - %lld, "
+                    "outcome_status, outcome_reason, error) AS t "
+                    "FROM submission_attempts "
+                    "WHERE lease_name = 'main' AND intent_id = '%s' "
+                    "ORDER BY attempt_number)", START, START, id);
+
+    return text ? text : "";
+}
+
+
+/* the values with a space between, "-" for NULL */
+
+static void
+concat_ws(sqlite3_context *context, int argc, sqlite3_value **argv)
+{
+    int          i;
+    char         buf[1024];
+    size_t       len;
+    const char  *text;
+
+    for (i = 0, len = 0; i < argc; i++) {
+        text = (const char *) sqlite3_value_text(argv[i]);
+        len += snprintf(buf + len, sizeof(buf) - len, "%s%s", i ? " " : "",
+                        text ? text : "-");
+        must(len < sizeof(buf));
+    }
+
+    sqlite3_result_text(context, buf, (int) len, SQLITE_TRANSIENT);
+}
+
+
+static int
+concat_ws_set(sqlite3 *db, char **error, const void *api)
+{
+    (void) error;
+    (void) api;
+
+    return sqlite3_create_function(db, "concat_ws_", -1, SQLITE_UTF8, NULL,
+                                   concat_ws, NULL, NULL);
+}
+
+
+/* all that the executor could have changed */
+
+static char *
+everything(fixture_t *f)
+{
+    return strdup(sql_text(f, "SELECT (SELECT group_concat(concat_ws_("
+        "lease_name, intent_id, status, final_outcome_status, attempt_count, "
+        "completed_at, last_modified_at, next_attempt_at, inflight_epoch, "
+        "inflight_holder, inflight_at)) FROM submission_intents) || ' / ' || "
+        "(SELECT count(*) FROM submission_attempts)"));
+}
+
+
+static sm_begin_e
+begin(fixture_t *f, const sm_fence_t *fence, const char *id,
+    sm_begin_row_t *r)
+{
+    memset(r, 0xff, sizeof(sm_begin_row_t));
+    r->id = sm_str_c(id);
+
+    must(sm_store_attempts_begin(&f->store, new_call(f), fence, r, 1) == 0);
+    must(f->call.now == now_ms * US);
+
+    return r->outcome;
+}
+
+
+static void
+end_row(sm_complete_row_t *r, const char *id, int64_t number,
+    sm_outcome_e outcome, sm_status_e status)
+{
+    memset(r, 0, sizeof(sm_complete_row_t));
+
+    r->id = sm_str_c(id);
+    r->number = number;
+    r->epoch = 1;
+    r->holder = sm_str_c("a");
+    r->started_at = now_ms * US - 2 * US;
+    r->finished_at = now_ms * US - US;
+    r->outcome = outcome;
+    r->status = status;
+    r->delay = 5000;
+
+    r->applied = 7;
+    r->next_attempt_at = 7;
+}
+
+
+static unsigned
+complete(fixture_t *f, const sm_fence_t *fence, sm_complete_row_t *r)
+{
+    must(sm_store_attempts_complete(&f->store, new_call(f), fence, r, 1) == 0);
+    must(f->call.now == now_ms * US);
+
+    return r->applied;
+}
+
+
+static void
+test_begin(void)
+{
+    fixture_t       f;
+    sm_begin_row_t  r, two[2];
+
+    open_leader(&f);
+
+    put(&f, "x", &push);
+    is_str(intent(&f, "x"), "pending - - - 0 - 0 0 - - -", "as submitted");
+
+    now_ms = START + 10;
+    is_int(begin(&f, &a1, "x", &r), SM_BEGIN_BEGUN, "begun");
+    is_str(intent(&f, "x"), "pending - - - 0 - 10 - 1 a 10", "in flight");
+    is_int(r.number, 1, "the first attempt");
+    is_int(r.due_at, START * US, "due since it came");
+    is_int(r.created_at, START * US, "it came");
+    is_mem(r.id.data, r.id.len, "x", 1, "its id");
+    is_mem(r.payload.data, r.payload.len, "x", 1, "its payload");
+
+    is_mem(r.contract.target.data, r.contract.target.len, "push", 4,
+           "its contract: target");
+    is_int(r.contract.gateway_type, SM_GATEWAY_PUSH, "gateway type");
+    is_mem(r.contract.gateway_url.data, r.contract.gateway_url.len,
+           "http://push", 11, "gateway URL");
+    is_int(r.contract.policy, SM_POLICY_MAX_ATTEMPTS, "policy");
+    is_int(r.contract.max_attempts, 3, "attempts");
+    is_int(r.contract.max_acceptance_seconds, 0, "no deadline");
+    is_int(r.contract.terminal_outcomes.len, 0, "no terminal outcome");
+    is_int(r.contract.retry_delay, 1000, "delay");
+    is_int(r.contract.retry_max, 60000, "largest delay");
+    is_int(r.contract.retry_backoff, 250, "backoff");
+    is_int(r.contract.retry_jitter, 20, "jitter");
+
+    is_int(begin(&f, &a1, "x", &r), SM_BEGIN_GONE, "in flight: gone");
+    is_int(begin(&f, &a1, "nobody", &r), SM_BEGIN_GONE, "unknown: gone");
+    is_int(begin(&f, &a1, "X", &r), SM_BEGIN_GONE, "in capitals: unknown");
+
+    put(&f, "y", &sms);
+    sql(&f, "UPDATE submission_intents SET next_attempt_at = %lld, "
+        "attempt_count = 4 WHERE intent_id = 'y'", (START + 500) * US);
+
+    now_ms = START + 499;
+    is_int(begin(&f, &a1, "y", &r), SM_BEGIN_EARLY, "a moment too early");
+    is_int(r.due_at, (START + 500) * US, "it says when");
+    is_str(intent(&f, "y"), "pending - - - 4 - 10 500 - - -", "as it was");
+
+    now_ms = START + 500;
+    is_int(begin(&f, &a1, "y", &r), SM_BEGIN_BEGUN, "when it is due");
+    is_int(r.number, 5, "the count is the authority for the number");
+    is_int(r.due_at, (START + 500) * US, "due since then");
+    is_mem(r.contract.terminal_outcomes.data, r.contract.terminal_outcomes.len,
+           "invalid_request invalid_message", 31, "terminal outcomes");
+    is_int(r.contract.max_acceptance_seconds, 30, "deadline");
+
+    put(&f, "z", &sms);
+    memset(two, 0, sizeof(two));
+    two[0].id = two[1].id = sm_str_c("z");
+    is_int(sm_store_attempts_begin(&f.store, new_call(&f), &a1, two, 2), 0,
+           "one id twice in a batch");
+    ok(two[0].outcome == SM_BEGIN_BEGUN && two[1].outcome == SM_BEGIN_GONE,
+       "is begun once");
+
+    is_int(sm_store_attempts_begin(&f.store, new_call(&f), &a1, NULL, 0), 0,
+           "no row at all");
+
+    fixture_done(&f);
+}
+
+
+static void
+test_gone(void)
+{
+    size_t          i;
+    fixture_t       f, other;
+    sm_begin_row_t  r;
+
+    static const char  *sets[] = {
+        "status = 'accepted'", "status = 'rejected'", "status = 'exhausted'",
+        "status = 'cancelled'", "next_attempt_at = NULL", "inflight_epoch = 1",
+        "inflight_epoch = 0"
+    };
+
+    open_leader(&f);
+    put(&f, "x", &push);
+
+    for (i = 0; i < sizeof(sets) / sizeof(sets[0]); i++) {
+        sql(&f, "UPDATE submission_intents SET status = 'pending', "
+            "next_attempt_at = 1, inflight_epoch = NULL");
+        sql(&f, "UPDATE submission_intents SET %s", sets[i]);
+
+        is_int(begin(&f, &a1, "x", &r), SM_BEGIN_GONE, "gone: %s", sets[i]);
+        is_int(sql_int(&f, "SELECT inflight_at IS NULL AND last_modified_at "
+                       "= %lld FROM submission_intents", START * US), 1,
+               "and as it was");
+        is_str(f.call.error, "", "nothing is wrong");
+    }
+
+    other = f;
+    store_open(&other, "main2", 10000);
+    acquire(&other, "a", HOUR, 1);
+    put(&other, "theirs", &push);
+
+    is_int(begin(&f, &a1, "theirs", &r), SM_BEGIN_GONE, "another manager's");
+    is_int(begin(&other, &a1, "theirs", &r), SM_BEGIN_BEGUN, "is its own");
+
+    store_close(&other);
+    fixture_done(&f);
+}
+
+
+static void
+test_expired(void)
+{
+    fixture_t       f;
+    sm_begin_row_t  r;
+
+    open_leader(&f);
+
+    put(&f, "x", &sms);
+    put(&f, "y", &sms);
+    put(&f, "z", &push);
+
+    now_ms = START + 29999;
+    is_int(begin(&f, &a1, "x", &r), SM_BEGIN_BEGUN, "before its deadline");
+
+    now_ms = START + 30000;
+    is_int(begin(&f, &a1, "y", &r), SM_BEGIN_EXPIRED, "at its deadline");
+    is_str(intent(&f, "y"),
+           "exhausted - - deadline_exceeded 0 30000 30000 - - - -",
+           "exhausted, and no attempt");
+    is_int(r.created_at, START * US, "when it came");
+    is_mem(r.contract.target.data, r.contract.target.len, "sms", 3,
+           "which target");
+    is_str(attempts(&f, "y"), "", "nothing is appended");
+
+    is_int(begin(&f, &a1, "y", &r), SM_BEGIN_GONE, "that is final");
+    is_int(begin(&f, &a1, "z", &r), SM_BEGIN_BEGUN, "others have no deadline");
+
+    fixture_done(&f);
+}
+
+
+/* what a contract holds that this version does not know */
+
+static void
+test_contracts(void)
+{
+    size_t          i;
+    fixture_t       f;
+    sm_recovered_t  recovered;
+    sm_begin_row_t  r[3];
+
+    static const struct {
+        const char  *set;
+        const char  *error;
+    } t[] = {
+        { "policy = 'twice'", "policy \"twice\" is unknown" },
+        { "policy = ''", "policy \"\" is unknown" },
+        { "policy = x'00ff'", "policy \"" },
+        { "policy = hex(zeroblob(5000))", "policy \"0000" },
+        { "gateway_type = 'fax'", "gateway type \"fax\" is unknown" },
+        { "policy = 'deadline'", "the deadline must be" },
+        { "policy = 'deadline', max_acceptance_seconds = 9223372036854775807",
+          "the deadline must be" },
+        { "max_attempts = NULL", "the number of attempts must be" },
+        { "max_attempts = 'many'", "the number of attempts must be" },
+        { "retry_delay_ms = 9223372036854775807, retry_max_ms = 0",
+          "the retry delay must be" },
+        { "retry_backoff_pct = -1", "the backoff factor must be" },
+        { "retry_jitter_pct = 101", "the jitter must be" }
+    };
+
+    open_leader(&f);
+
+    for (i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+        sql(&f, "DELETE FROM submission_intents");
+        sql(&f, "DELETE FROM submission_attempts");
+
+        put(&f, "x", &push);
+        put(&f, "y", &push);
+        put(&f, "z", &push);
+        sql(&f, "UPDATE submission_intents SET %s WHERE intent_id = 'y'",
+            t[i].set);
+
+        memset(r, 0, sizeof(r));
+        r[0].id = sm_str_c("x");
+        r[1].id = sm_str_c("y");
+        r[2].id = sm_str_c("z");
+
+        is_int(sm_store_attempts_begin(&f.store, new_call(&f), &a1, r, 3), 0,
+               "begin: %s", t[i].set);
+        is_int(f.call.status, SM_STORE_OK, "the call went well");
+        ok(r[0].outcome == SM_BEGIN_BEGUN && r[2].outcome == SM_BEGIN_BEGUN,
+           "the others are begun");
+        is_int(r[1].outcome, SM_BEGIN_GONE, "that one is not");
+        ok(strstr(f.call.error, "intent \"y\" is not understood") != NULL
+           && strstr(f.call.error, t[i].error) != NULL, "and why: %s",
+           f.call.error);
+        is_str(intent(&f, "y"), "pending - - - 0 - 0 0 - - -", "as it was");
+
+        /* it was begun by a version that knew, and is in doubt now */
+
+        sql(&f, "UPDATE submission_intents SET next_attempt_at = NULL, "
+            "inflight_epoch = 0, inflight_holder = 'b', inflight_at = %lld",
+            START * US);
+
+        is_int(sm_store_attempts_recover(&f.store, new_call(&f), &a1, 1, 0,
+                                         &recovered), 0, "recover");
+        is_int(recovered.attempts, 2, "the others");
+        ok(strstr(f.call.error, t[i].error) != NULL, "and why not that one");
+        is_str(intent(&f, "y"), "pending - - - 0 - 0 - 0 b 0",
+               "it stays in doubt");
+        is_str(attempts(&f, "y"), "", "and nothing is appended");
+    }
+
+    fixture_done(&f);
+}
+
+
+static void
+test_complete(void)
+{
+    fixture_t          f;
+    sm_get_row_t       got;
+    sm_begin_row_t     b;
+    sm_complete_row_t  r;
+
+    open_leader(&f);
+    put(&f, "x", &push);
+
+    is_int(begin(&f, &a1, "x", &b), SM_BEGIN_BEGUN, "begin");
+
+    now_ms = START + 100;
+    end_row(&r, "x", 1, SM_OUTCOME_ERROR, SM_STATUS_PENDING);
+    r.error = sm_str_c("connection refused");
+    is_int(complete(&f, &a1, &r), 1, "an error, to be tried again");
+    is_int(r.next_attempt_at, (START + 5100) * US, "when");
+    is_str(intent(&f, "x"), "pending error - - 1 - 100 5100 - - -",
+           "due again, and not in flight");
+    is_str(attempts(&f, "x"), "1 1 a 98 99 error - connection refused",
+           "the attempt is appended");
+
+    is_int(complete(&f, &a1, &r), 0, "once more: not in flight");
+    is_int(r.next_attempt_at, 0, "nothing is due");
+    is_str(intent(&f, "x"), "pending error - - 1 - 100 5100 - - -",
+           "nothing has changed");
+
+    now_ms = START + 5100;
+    is_int(begin(&f, &a1, "x", &b), SM_BEGIN_BEGUN, "begin again");
+    is_int(b.number, 2, "attempt 2");
+    is_int(b.due_at, (START + 5100) * US, "due since then");
+
+    now_ms = START + 5200;
+    end_row(&r, "x", 2, SM_OUTCOME_REJECTED, SM_STATUS_PENDING);
+    r.reason = sm_str_c("busy");
+    r.delay = 1;
+    is_int(complete(&f, &a1, &r), 1, "a rejection that is not terminal");
+    is_str(intent(&f, "x"), "pending rejected busy - 2 - 5200 5201 - - -",
+           "due in a millisecond");
+
+    memset(&got, 0, sizeof(got));
+    got.id = sm_str_c("x");
+    is_int(sm_store_intents_get(&f.store, new_call(&f), &got, 1), 0, "get");
+    ok(got.found && got.intent.rejected_reason.data == NULL,
+       "a pending intent has no rejectedReason");
+    is_int(got.intent.attempt_count, 2, "two attempts");
+
+    now_ms = START + 6000;
+    is_int(begin(&f, &a1, "x", &b), SM_BEGIN_BEGUN, "begin again");
+    end_row(&r, "x", 3, SM_OUTCOME_REJECTED, SM_STATUS_REJECTED);
+    r.reason = sm_str_c("invalid_token");
+    is_int(complete(&f, &a1, &r), 1, "a terminal rejection");
+    is_int(r.next_attempt_at, 0, "nothing is due");
+    is_str(intent(&f, "x"),
+           "rejected rejected invalid_token - 3 6000 6000 - - - -", "rejected");
+    is_str(attempts(&f, "x"), "1 1 a 98 99 error - connection refused, "
+           "2 1 a 5198 5199 rejected busy -, "
+           "3 1 a 5998 5999 rejected invalid_token -", "numbered");
+
+    is_int(sm_store_intents_get(&f.store, new_call(&f), &got, 1), 0, "get");
+    is_mem(got.intent.rejected_reason.data, got.intent.rejected_reason.len,
+           "invalid_token", 13, "a rejected intent has its rejectedReason");
+
+    put(&f, "y", &push);
+    is_int(begin(&f, &a1, "y", &b), SM_BEGIN_BEGUN, "begin another one");
+    end_row(&r, "y", 1, SM_OUTCOME_ACCEPTED, SM_STATUS_ACCEPTED);
+    is_int(complete(&f, &a1, &r), 1, "accepted");
+    is_str(intent(&f, "y"), "accepted accepted - - 1 6000 6000 - - - -",
+           "accepted");
+
+    put(&f, "z", &once);
+    is_int(begin(&f, &a1, "z", &b), SM_BEGIN_BEGUN, "begin another one");
+    end_row(&r, "z", 1, SM_OUTCOME_REJECTED, SM_STATUS_EXHAUSTED);
+    r.exhausted = SM_EXHAUSTED_ONE_SHOT;
+    r.reason = sm_str_c("http_404");
+    is_int(complete(&f, &a1, &r), 1, "rejected, and exhausted");
+    is_str(intent(&f, "z"),
+           "exhausted rejected http_404 one_shot 1 6000 6000 - - - -",
+           "exhausted");
+
+    memset(&got, 0, sizeof(got));
+    got.id = sm_str_c("z");
+    is_int(sm_store_intents_get(&f.store, new_call(&f), &got, 1), 0, "get");
+    ok(got.intent.rejected_reason.data == NULL,
+       "an exhausted intent has no rejectedReason");
+    is_mem(got.intent.exhausted_reason.data, got.intent.exhausted_reason.len,
+           "one_shot", 8, "but why it is exhausted");
+
+    fixture_done(&f);
+}
+
+
+/* what is not this attempt in flight is not changed */
+
+static void
+test_not_applied(void)
+{
+    char               *before, *after;
+    size_t              i;
+    fixture_t           f;
+    sm_begin_row_t      b;
+    sm_complete_row_t   r;
+
+    static const struct {
+        const char  *id;
+        int64_t      number;
+        int64_t      epoch;
+        const char  *holder;
+        const char  *what;
+    } t[] = {
+        { "y", 1, 1, "a", "an intent that is not in flight" },
+        { "nobody", 1, 1, "a", "no intent" },
+        { "x", 2, 1, "a", "the next attempt" },
+        { "x", 0, 1, "a", "no attempt" },
+        { "x", 1, 0, "a", "an older epoch" },
+        { "x", 1, 2, "a", "a newer epoch" },
+        { "x", 1, 1, "b", "another holder" },
+        { "x", 1, 1, "", "no holder" }
+    };
+
+    static const char  *terminal[] = { "accepted", "rejected", "exhausted" };
+
+    open_leader(&f);
+    put(&f, "x", &push);
+    put(&f, "y", &push);
+
+    is_int(begin(&f, &a1, "x", &b), SM_BEGIN_BEGUN, "begin");
+    before = everything(&f);
+    now_ms = START + 100;
+
+    for (i = 0; i < 2 * sizeof(t) / sizeof(t[0]); i++) {
+        end_row(&r, t[i / 2].id, t[i / 2].number,
+                i % 2 ? SM_OUTCOME_NONE : SM_OUTCOME_ERROR, SM_STATUS_PENDING);
+        r.epoch = t[i / 2].epoch;
+        r.holder = sm_str_c(t[i / 2].holder);
+
+        is_int(complete(&f, &a1, &r), 0, "not applied: %s", t[i / 2].what);
+        is_int(r.next_attempt_at, 0, "nothing is due");
+
+        after = everything(&f);
+        is_str(after, before, "nothing has changed");
+        free(after);
+    }
+
+    free(before);
+
+    for (i = 0; i < 6; i++) {
+        sql(&f, "UPDATE submission_intents SET status = '%s' "
+            "WHERE intent_id = 'x'", terminal[i / 2]);
+        before = everything(&f);
+
+        end_row(&r, "x", 1, i % 2 ? SM_OUTCOME_NONE : SM_OUTCOME_ACCEPTED,
+                SM_STATUS_ACCEPTED);
+        is_int(complete(&f, &a1, &r), 0, "%s is final", terminal[i / 2]);
+
+        after = everything(&f);
+        is_str(after, before, "nothing has changed");
+        free(after);
+        free(before);
+    }
+
+    fixture_done(&f);
+}
+
+
+static void
+test_return(void)
+{
+    fixture_t          f;
+    sm_begin_row_t     b;
+    sm_complete_row_t  r;
+
+    open_leader(&f);
+    put(&f, "x", &once);
+
+    now_ms = START + 50;
+    is_int(begin(&f, &a1, "x", &b), SM_BEGIN_BEGUN, "begin");
+
+    now_ms = START + 100;
+    end_row(&r, "x", 1, SM_OUTCOME_NONE, SM_STATUS_NONE);
+    is_int(complete(&f, &a1, &r), 1, "given back");
+    is_int(r.next_attempt_at, (START + 50) * US, "it is due");
+    is_str(intent(&f, "x"), "pending - - - 0 - 100 50 - - -",
+           "as if it had not been begun");
+    is_str(attempts(&f, "x"), "", "nothing is appended");
+
+    is_int(complete(&f, &a1, &r), 0, "once more: not in flight");
+
+    is_int(begin(&f, &a1, "x", &b), SM_BEGIN_BEGUN, "begin again");
+    is_int(b.number, 1, "the same attempt");
+
+    fixture_done(&f);
+}
+
+
+enum { PAGE, DUE, DOUBT, BEGIN, COMPLETE, RECOVER, OPS };
+
+static const char  *ops[] = {
+    "schedule_page", "schedule_page by due time", "attempts_in_doubt",
+    "attempts_begin", "attempts_complete", "attempts_recover"
+};
+
+
+/* the status of the call */
+
+static int
+operation(fixture_t *f, int op, const sm_fence_t *fence)
+{
+    int                rc;
+    size_t             n;
+    sm_page_t          page;
+    sm_doubt_row_t    *doubts;
+    sm_recovered_t     recovered;
+    sm_begin_row_t     b;
+    sm_complete_row_t  r;
+
+    memset(&page, 0, sizeof(sm_page_t));
+    memset(&b, 0, sizeof(sm_begin_row_t));
+
+    page.order = op == DUE ? SM_PAGE_DUE : SM_PAGE_MODIFIED;
+    page.limit = 10;
+    b.id = sm_str_c("new");
+    end_row(&r, "flying", 1, SM_OUTCOME_ACCEPTED, SM_STATUS_ACCEPTED);
+    r.epoch = 2;
+
+    switch (op) {
+    case DOUBT:
+        rc = sm_store_attempts_in_doubt(&f->store, new_call(f), fence, NULL,
+                                        10, &doubts, &n);
+        break;
+    case BEGIN:
+        rc = sm_store_attempts_begin(&f->store, new_call(f), fence, &b, 1);
+        break;
+    case COMPLETE:
+        rc = sm_store_attempts_complete(&f->store, new_call(f), fence, &r, 1);
+        break;
+    case RECOVER:
+        rc = sm_store_attempts_recover(&f->store, new_call(f), fence, 10, 0,
+                                       &recovered);
+        break;
+    default:
+        rc = sm_store_schedule_page(&f->store, new_call(f), fence, &page);
+    }
+
+    must(rc == (f->call.status == SM_STORE_OK ? 0 : -1));
+
+    return f->call.status;
+}
+
+
+static void
+test_fences(void)
+{
+    int         op, connections;
+    char       *before, *after;
+    size_t      i;
+    fixture_t   f, other;
+    sm_fence_t  fence;
+
+    static const struct {
+        const char  *holder;
+        int64_t      epoch;
+        int64_t      at;
+        const char  *what;
+    } t[] = {
+        { "b", 2, 0, "another holder" },
+        { "A", 2, 0, "in capitals" },
+        { "a ", 2, 0, "with a space" },
+        { "", 2, 0, "no holder" },
+        { "a", 1, 0, "an older epoch" },
+        { "a", 3, 0, "a newer epoch" },
+        { "a", 2, HOUR, "at the end" },
+        { "a", 2, HOUR + 1, "after it" }
+    };
+
+    now_ms = START;
+    fixture_open(&f);
+
+    for (op = 0; op < OPS; op++) {
+        is_int(operation(&f, op, &a1), SM_STORE_LEASE_LOST,
+               "%s without a lease", ops[op]);
+    }
+
+    other = f;
+    store_open(&other, "main2", 10000);
+    acquire(&other, "a", 1, 1);
+    now_ms = START + 1;
+    acquire(&other, "a", HOUR, 2);
+
+    for (op = 0; op < OPS; op++) {
+        is_int(operation(&f, op, &a2), SM_STORE_LEASE_LOST,
+               "%s with another's lease", ops[op]);
+    }
+
+    store_close(&other);
+
+    now_ms = START;
+    acquire(&f, "a", 1, 1);
+    now_ms = START + 1;
+    acquire(&f, "a", HOUR - 1, 2);
+
+    put(&f, "new", &push);
+    put(&f, "flying", &push);
+    put(&f, "doubt", &push);
+    sql(&f, "UPDATE submission_intents SET next_attempt_at = NULL, "
+        "inflight_epoch = 2, inflight_holder = 'a', inflight_at = 1 "
+        "WHERE intent_id = 'flying'");
+    sql(&f, "UPDATE submission_intents SET next_attempt_at = NULL, "
+        "inflight_epoch = 1, inflight_holder = 'a', inflight_at = 1 "
+        "WHERE intent_id = 'doubt'");
+
+    before = everything(&f);
+    connections = sql_clock_opened;
+
+    for (i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+        fence.holder = sm_str_c(t[i].holder);
+        fence.epoch = t[i].epoch;
+
+        for (op = 0; op < OPS; op++) {
+            now_ms = START + (t[i].at ? t[i].at : 2);
+
+            is_int(operation(&f, op, &fence), SM_STORE_LEASE_LOST, "%s: %s",
+                   ops[op], t[i].what);
+            is_int(f.call.now, now_ms * US, "SQL's time");
+            ok(strncmp(f.call.error, "LEASE_LOST: ", 12) == 0, "in words");
+        }
+    }
+
+    is_int(sql_clock_opened, connections, "no connection was lost");
+
+    after = everything(&f);
+    is_str(after, before, "and nothing has changed");
+    free(after);
+    free(before);
+
+    now_ms = START + HOUR - 1;
+
+    for (op = 0; op < OPS; op++) {
+        is_int(operation(&f, op, &a2), SM_STORE_OK, "%s: the holder, a moment "
+               "before the end", ops[op]);
+    }
+
+    is_int(sql_int(&f, "SELECT count(*) FROM submission_intents WHERE "
+                   "intent_id = 'new' AND inflight_epoch = 2"), 1, "begun");
+    is_int(sql_int(&f, "SELECT count(*) FROM submission_attempts"), 2,
+           "completed, and recovered");
+
+    fixture_done(&f);
+}
+
+
+typedef struct {
+    fixture_t  *f;
+    int         op;
+    int         status;
+} waiter_t;
+
+
+static void *
+wait_thread(void *data)
+{
+    waiter_t  *w = data;
+
+    w->status = operation(w->f, w->op, &a2);
+
+    return NULL;
+}
+
+
+/* the lease is lost while a call waits for its turn to write */
+
+static void
+test_waiting(void)
+{
+    char       *before, *after;
+    sqlite3    *db;
+    waiter_t    w;
+    fixture_t   f;
+    pthread_t   thread;
+
+    for (w.op = BEGIN; w.op < OPS; w.op++) {
+        now_ms = START;
+        fixture_open(&f);
+        acquire(&f, "a", 1, 1);
+        now_ms = START + 1;
+        acquire(&f, "a", HOUR, 2);
+
+        put(&f, "new", &push);
+        put(&f, "flying", &push);
+        put(&f, "doubt", &push);
+        sql(&f, "UPDATE submission_intents SET next_attempt_at = NULL, "
+            "inflight_epoch = iif(intent_id = 'doubt', 1, 2), "
+            "inflight_holder = 'a', inflight_at = 1 "
+            "WHERE intent_id IN ('flying', 'doubt')");
+        before = everything(&f);
+
+        db = sql_open(&f);
+        sql_run(db, "BEGIN IMMEDIATE");
+
+        w.f = &f;
+        must(pthread_create(&thread, NULL, wait_thread, &w) == 0);
+        (void) usleep(200000);
+
+        sql_run(db, "UPDATE submission_manager_leases SET lease_epoch = 3");
+        sql_run(db, "COMMIT");
+        must(sqlite3_close(db) == SQLITE_OK);
+        must(pthread_join(thread, NULL) == 0);
+
+        is_int(w.status, SM_STORE_LEASE_LOST, "%s: lost while it waited",
+               ops[w.op]);
+
+        after = everything(&f);
+        is_str(after, before, "nothing has changed");
+        free(after);
+        free(before);
+
+        fixture_done(&f);
+    }
+}
+
+
+/* goes through all pages, and says whether what comes is in order */
+
+static size_t
+walk(fixture_t *f, sm_page_e order, size_t limit, int64_t from, int *wrong)
+{
+    char       id[64];
+    size_t     i, total;
+    int64_t    at;
+    sm_page_t  page;
+
+    memset(&page, 0, sizeof(sm_page_t));
+
+    page.order = order;
+    page.limit = limit;
+    page.after_at = from;
+
+    *wrong = 0;
+    at = INT64_MIN;
+    id[0] = '\0';
+
+    for (total = 0; /* void */; total += page.n) {
+
+        must(sm_store_schedule_page(&f->store, new_call(f), &a1, &page) == 0);
+        must(f->call.now == now_ms * US && page.n <= limit);
+
+        for (i = 0; i < page.n; i++) {
+            *wrong += page.rows[i].at < at
+                      || (page.rows[i].at == at
+                          && strcmp(page.rows[i].id.data, id) <= 0);
+
+            at = page.rows[i].at;
+            (void) snprintf(id, sizeof(id), "%.*s", (int) page.rows[i].id.len,
+                            page.rows[i].id.data);
+        }
+
+        if (page.n < limit || total > 10000) {
+            return total + page.n;
+        }
+
+        page.after_at = at;
+        page.after_id = sm_str_c(id);
+    }
+}
+
+
+static void
+test_pages(void)
+{
+    int        wrong;
+    size_t     i;
+    fixture_t  f, other;
+    sm_page_t  page;
+
+    static const size_t  limits[] = { 1, 3, 50, 499, 500, 501, 100000 };
+
+    open_leader(&f);
+
+    memset(&page, 0, sizeof(sm_page_t));
+    page.limit = 10;
+    is_int(sm_store_schedule_page(&f.store, new_call(&f), &a1, &page), 0,
+           "a page of nothing");
+    is_int(page.n, 0, "is empty");
+
+    put(&f, "p", &push);
+    put(&f, "q", &sms);
+    sql(&f, "UPDATE submission_intents SET last_modified_at = 100, "
+        "next_attempt_at = 900 WHERE intent_id = 'p'");
+    sql(&f, "UPDATE submission_intents SET last_modified_at = 200, "
+        "next_attempt_at = 800, attempt_count = 1 WHERE intent_id = 'q'");
+
+    is_int(sm_store_schedule_page(&f.store, new_call(&f), &a1, &page), 0,
+           "by modification");
+    must(page.n == 2);
+    ok(page.rows[0].at == 100 && page.rows[0].due_at == 900
+       && page.rows[1].at == 200 && page.rows[1].due_at == 800,
+       "in that order, with due times");
+    is_mem(page.rows[0].id.data, page.rows[0].id.len, "p", 1, "an id");
+    is_mem(page.rows[0].target.data, page.rows[0].target.len, "push", 4,
+           "its target");
+    is_mem(page.rows[1].target.data, page.rows[1].target.len, "sms", 3,
+           "another one's target");
+
+    page.order = SM_PAGE_DUE;
+    is_int(sm_store_schedule_page(&f.store, new_call(&f), &a1, &page), 0,
+           "by due time");
+    must(page.n == 1);
+    ok(page.rows[0].at == 800 && page.rows[0].due_at == 800,
+       "retries alone, with due times");
+    is_mem(page.rows[0].id.data, page.rows[0].id.len, "q", 1, "this one");
+
+    /* 500 of one moment, one before it, two after it, and what is not due */
+
+    sql(&f, "WITH n (i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n "
+        "WHERE i < 500) INSERT INTO submission_intents SELECT lease_name, "
+        "'n' || (i * 7919 %% 1009), submission_target, payload_hash, "
+        "gateway_type, gateway_url, policy, max_acceptance_seconds, "
+        "max_attempts, terminal_outcomes, retry_delay_ms, retry_max_ms, "
+        "retry_backoff_pct, retry_jitter_pct, status, NULL, NULL, NULL, "
+        "attempt_count, created_at, NULL, 150, 850, NULL, NULL, NULL, payload "
+        "FROM submission_intents, n WHERE intent_id = 'q'");
+    sql(&f, "UPDATE submission_intents SET next_attempt_at = 900, "
+        "attempt_count = 2 WHERE intent_id = 'p'");
+    put(&f, "done", &sms);
+    sql(&f, "UPDATE submission_intents SET next_attempt_at = NULL, "
+        "last_modified_at = 150 WHERE intent_id = 'done'");
+
+    other = f;
+    store_open(&other, "main2", 10000);
+    put(&other, "theirs", &push);
+    sql(&f, "UPDATE submission_intents SET next_attempt_at = 850, "
+        "last_modified_at = 150, attempt_count = 1 "
+        "WHERE lease_name = 'main2'");
+
+    for (i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
+        is_int(walk(&f, SM_PAGE_MODIFIED, limits[i], 0, &wrong), 502,
+               "pages of %zu: all are there", limits[i]);
+        is_int(wrong, 0, "each once, in order");
+        is_int(walk(&f, SM_PAGE_DUE, limits[i], 0, &wrong), 502,
+               "by due time: all are there");
+        is_int(wrong, 0, "each once, in order");
+    }
+
+    is_int(walk(&f, SM_PAGE_MODIFIED, 100, 150, &wrong), 501,
+           "without an id: with all of that time");
+    is_int(walk(&f, SM_PAGE_MODIFIED, 100, 151, &wrong), 1, "not before");
+    is_int(walk(&f, SM_PAGE_DUE, 100, 850, &wrong), 501, "by due time too");
+    is_int(walk(&f, SM_PAGE_DUE, 100, 851, &wrong), 1, "not before");
+
+    store_close(&other);
+    fixture_done(&f);
+}
+
+
+static void
+test_recover(void)
+{
+    size_t          i;
+    fixture_t       f;
+    sm_recovered_t  r;
+    sm_begin_row_t  b;
+
+    static const size_t  pages[] = { 1, 2, 5, 6, 100, 0 };
+
+    for (i = 0; pages[i]; i++) {
+        now_ms = START;
+        fixture_open(&f);
+        acquire(&f, "b", 1000, 1);
+
+        put(&f, "once", &once);
+        put(&f, "sms", &sms);
+        put(&f, "late", &sms);
+        put(&f, "push", &push);
+        put(&f, "last", &push);
+        put(&f, "idle", &push);
+        sql(&f, "UPDATE submission_intents SET attempt_count = 2 "
+            "WHERE intent_id = 'last'");
+        sql(&f, "UPDATE submission_intents SET created_at = %lld "
+            "WHERE intent_id = 'late'", (START - 26000) * US);
+        sql(&f, "INSERT INTO submission_manager_leases SELECT 'main2', "
+            "holder_id, 7, acquired_at, renewed_at, expires_at "
+            "FROM submission_manager_leases");
+        sql(&f, "INSERT INTO submission_intents SELECT 'main2', intent_id, "
+            "submission_target, payload_hash, gateway_type, gateway_url, "
+            "policy, max_acceptance_seconds, max_attempts, terminal_outcomes, "
+            "retry_delay_ms, retry_max_ms, retry_backoff_pct, "
+            "retry_jitter_pct, status, NULL, NULL, NULL, 0, created_at, NULL, "
+            "1, NULL, 1, 'x', 1, payload FROM submission_intents "
+            "WHERE intent_id = 'push'");
+
+        now_ms = START + 10;
+
+        {
+            sm_fence_t  b1 = { sm_str("b"), 1 };
+
+            must(begin(&f, &b1, "once", &b) == SM_BEGIN_BEGUN);
+            must(begin(&f, &b1, "sms", &b) == SM_BEGIN_BEGUN);
+            must(begin(&f, &b1, "late", &b) == SM_BEGIN_BEGUN);
+            must(begin(&f, &b1, "push", &b) == SM_BEGIN_BEGUN);
+            must(begin(&f, &b1, "last", &b) == SM_BEGIN_BEGUN);
+        }
+
+        now_ms = START + 1000;
+        acquire(&f, "a", HOUR, 2);
+        put(&f, "mine", &once);
+        must(begin(&f, &a2, "mine", &b) == SM_BEGIN_BEGUN);
+
+        now_ms = START + 2000;
+        is_int(sm_store_attempts_recover(&f.store, new_call(&f), &a2,
+                                         pages[i], 12345, &r), 0,
+               "recover, in pages of %zu", pages[i]);
+        is_str(f.call.error, "", "nothing is wrong");
+        is_int(f.call.now, now_ms * US, "SQL's time");
+        is_int(r.attempts, 5, "what another epoch had in flight");
+        is_int(r.retries, 2, "some are tried again");
+        is_int(r.exhausted[SM_EXHAUSTED_UNKNOWN], 1, "one must not be");
+        is_int(r.exhausted[SM_EXHAUSTED_DEADLINE], 1, "one is too late");
+        is_int(r.exhausted[SM_EXHAUSTED_MAX_ATTEMPTS], 1, "one was the last");
+        is_int(r.exhausted[SM_EXHAUSTED_ONE_SHOT], 0, "none was answered");
+
+        is_str(intent(&f, "once"), "exhausted unknown leader_lost "
+               "outcome_unknown 1 2000 2000 - - - -", "one shot: never again");
+        is_str(attempts(&f, "once"), "1 1 b 10 2000 unknown leader_lost -",
+               "its attempt, of the epoch and holder that began it");
+        is_str(intent(&f, "sms"),
+               "pending unknown leader_lost - 1 - 2000 7000 - - -",
+               "deadline: after the delay");
+        is_str(intent(&f, "late"), "exhausted unknown leader_lost "
+               "deadline_exceeded 1 2000 2000 - - - -", "deadline: too late");
+        is_str(intent(&f, "last"), "exhausted unknown leader_lost "
+               "max_attempts 3 2000 2000 - - - -", "max_attempts: the last");
+        is_str(attempts(&f, "last"), "3 1 b 10 2000 unknown leader_lost -",
+               "the count is the authority for the number");
+        is_int(sql_int(&f, "SELECT status = 'pending' AND attempt_count = 1 "
+                       "AND next_attempt_at > last_modified_at "
+                       "AND inflight_epoch IS NULL FROM submission_intents "
+                       "WHERE lease_name = 'main' AND intent_id = 'push'"), 1,
+               "max_attempts: later");
+
+        is_str(intent(&f, "mine"), "pending - - - 0 - 1000 - 2 a 1000",
+               "what this epoch has in flight is not in doubt");
+        is_str(intent(&f, "idle"), "pending - - - 0 - 0 0 - - -",
+               "what nobody began neither");
+        is_int(sql_int(&f, "SELECT inflight_epoch FROM submission_intents "
+                       "WHERE lease_name = 'main2'"), 1,
+               "nor what is another manager's");
+
+        is_int(sm_store_attempts_recover(&f.store, new_call(&f), &a2, pages[i],
+                                         1, &r), 0, "recover again");
+        is_int(r.attempts, 0, "there is nothing left");
+        is_int(begin(&f, &a2, "once", &b), SM_BEGIN_GONE,
+               "what was one shot is not begun again");
+
+        fixture_done(&f);
+    }
+}
+
+
+/* a row that the store refuses fails alone */
+
+static void
+test_refused(void)
+{
+    char               ids[20][8];
+    size_t             i, done;
+    fixture_t          f;
+    sm_recovered_t     recovered;
+    sm_begin_row_t     b[20];
+    sm_complete_row_t  r[20];
+
+    open_leader(&f);
+
+    memset(b, 0, sizeof(b));
+
+    for (i = 0; i < 20; i++) {
+        (void) snprintf(ids[i], sizeof(ids[i]), "i%02zu", i);
+        put(&f, ids[i], &push);
+        b[i].id = sm_str_c(ids[i]);
+    }
+
+    sql(&f, "CREATE TRIGGER bad_begin BEFORE UPDATE ON submission_intents "
+        "WHEN new.intent_id = 'i07' AND new.inflight_epoch IS NOT NULL "
+        "BEGIN SELECT RAISE(ABORT, 'not this one'); END");
+
+    is_int(sm_store_attempts_begin(&f.store, new_call(&f), &a1, b, 20), 0,
+           "begin with one that is refused");
+    ok(strstr(f.call.error, "not this one") != NULL, "it says why");
+
+    for (i = 0, done = 0; i < 20; i++) {
+        done += b[i].outcome == SM_BEGIN_BEGUN;
+    }
+
+    ok(done == 19 && b[7].outcome == SM_BEGIN_GONE, "the others are begun");
+    is_int(sql_int(&f, "SELECT count(*) FROM submission_intents "
+                   "WHERE inflight_epoch = 1"), 19, "and are in flight");
+
+    sql(&f, "DROP TRIGGER bad_begin");
+    is_int(begin(&f, &a1, "i07", &b[7]), SM_BEGIN_BEGUN, "then that one too");
+
+    /* one that is refused by the schema, one by its number, one by a status */
+
+    sql(&f, "CREATE TRIGGER bad_end BEFORE INSERT ON submission_attempts "
+        "WHEN new.error = 'poison' "
+        "BEGIN SELECT RAISE(ABORT, 'not that one'); END");
+    sql(&f, "INSERT INTO submission_attempts VALUES ('main', 'i11', 1, 1, 'a', "
+        "1, 1, 'error', NULL, NULL)");
+
+    for (i = 0; i < 20; i++) {
+        end_row(&r[i], ids[i], 1, SM_OUTCOME_ERROR, SM_STATUS_PENDING);
+    }
+
+    r[0].error = sm_str_c("poison");
+    r[19].status = SM_STATUS_NONE;
+
+    is_int(sm_store_attempts_complete(&f.store, new_call(&f), &a1, r, 20), 0,
+           "complete with three that are refused");
+    ok(f.call.error[0] != '\0', "it says why: %s", f.call.error);
+
+    for (i = 0, done = 0; i < 20; i++) {
+        done += r[i].applied;
+        is_int(r[i].next_attempt_at ? 1 : 0, r[i].applied, "%s", ids[i]);
+    }
+
+    is_int(done, 17, "the others are applied");
+    ok(!r[0].applied && !r[11].applied && !r[19].applied, "those are not");
+    is_int(sql_int(&f, "SELECT count(*) FROM submission_attempts"), 18,
+           "and appended");
+    is_str(intent(&f, "i00"), "pending - - - 0 - 0 - 1 a 0",
+           "what was refused is as it was");
+
+    /* they are in doubt for the next one, who cannot record all of them */
+
+    now_ms = START + HOUR;
+    acquire(&f, "a", HOUR, 2);
+
+    is_int(sm_store_attempts_recover(&f.store, new_call(&f), &a2, 1, 1,
+                                     &recovered), 0, "recover, one by one");
+    is_int(recovered.attempts, 2, "what can be recorded is");
+    ok(strstr(f.call.error, "UNIQUE") != NULL, "and why not the other: %s",
+       f.call.error);
+    is_str(intent(&f, "i11"), "pending - - - 0 - 0 - 1 a 0",
+           "it stays in doubt");
+
+    /* in flight, though it is done: nothing may change it */
+
+    sql(&f, "UPDATE submission_intents SET status = 'accepted' "
+        "WHERE intent_id = 'i11'");
+    is_int(sm_store_attempts_recover(&f.store, new_call(&f), &a2, 1, 1,
+                                     &recovered), 0, "recover again");
+    is_int(recovered.attempts, 0, "nothing is recorded");
+    is_str(f.call.error, "attempt 1 of intent \"i11\" is in doubt, and cannot "
+           "be recorded", "it says so");
+
+    fixture_done(&f);
+}
+
+
+static void
+test_bytes(void)
+{
+    char             *bytes;
+    size_t            i;
+    uint32_t          x;
+    fixture_t         f;
+    sm_begin_row_t    b;
+    sm_submit_row_t   s;
+
+    open_leader(&f);
+
+    must((bytes = malloc(102400)) != NULL);
+
+    for (i = 0, x = 1; i < 102400; i++) {
+        x = x * 1664525 + 1013904223;
+        bytes[i] = (char) (x >> 24);
+    }
+
+    row_bytes(&s, "big", &push, bytes, 102400);
+    must(submit(&f, &s, 1) == 0);
+    row_bytes(&s, "zeros", &push, "\0a\0", 3);
+    must(submit(&f, &s, 1) == 0);
+    row_bytes(&s, "none", &push, "", 0);
+    must(submit(&f, &s, 1) == 0);
+
+    is_int(begin(&f, &a1, "big", &b), SM_BEGIN_BEGUN, "100 KB");
+    is_mem(b.payload.data, b.payload.len, bytes, 102400, "byte for byte");
+    is_int(begin(&f, &a1, "zeros", &b), SM_BEGIN_BEGUN, "with zeros");
+    is_mem(b.payload.data, b.payload.len, "\0a\0", 3, "byte for byte");
+    is_int(begin(&f, &a1, "none", &b), SM_BEGIN_BEGUN, "of no length");
+    is_mem(b.payload.data, b.payload.len, "", 0, "no payload");
+
+    free(bytes);
+    fixture_done(&f);
+}
+
+
+static void
+test_busy(void)
+{
+    int         op;
+    sqlite3    *db;
+    fixture_t   f;
+
+    now_ms = START;
+    fixture_dir(&f);
+    store_open(&f, "main", 1);
+    acquire(&f, "a", HOUR, 1);
+    put(&f, "new", &push);
+
+    db = sql_open(&f);
+    sql_run(db, "BEGIN IMMEDIATE");
+
+    for (op = 0; op < OPS; op++) {
+        is_int(operation(&f, op, &a1),
+               op < BEGIN ? SM_STORE_OK : SM_STORE_TRANSIENT,
+               "%s behind a writer", ops[op]);
+    }
+
+    sql_run(db, "COMMIT");
+    must(sqlite3_close(db) == SQLITE_OK);
+
+    is_str(intent(&f, "new"), "pending - - - 0 - 0 0 - - -",
+           "nothing has changed");
+    is_int(operation(&f, BEGIN, &a1), SM_STORE_OK, "then it goes on");
+
+    fixture_done(&f);
+}
+
+
+/* each is a seek into one index, with and without statistics */
+
+static void
+test_plans(void)
+{
+    char          *explain;
+    size_t         i, n;
+    sqlite3       *db;
+    unsigned       searches;
+    fixture_t      f;
+    const char    *detail;
+    sqlite3_stmt  *stmt;
+
+    static const char  intents[] = "SEARCH submission_intents USING ";
+
+    static const struct {
+        const char  *name;
+        const char  *text;
+        const char  *search;            /* NULL: none */
+    } t[] = {
+        { "schedule_page_modified", sm_sqlite_sql_schedule_page_modified,
+          "INDEX submission_intents_modified (lease_name=? AND "
+          "(last_modified_at,intent_id)>(?,?))" },
+        { "schedule_page_due", sm_sqlite_sql_schedule_page_due,
+          "INDEX submission_intents_due (lease_name=? AND "
+          "(next_attempt_at,intent_id)>(?,?))" },
+        { "attempts_begin", sm_sqlite_sql_attempts_begin,
+          "INDEX sqlite_autoindex_submission_intents_1 (lease_name=? AND "
+          "intent_id=?)" },
+        { "attempts_begin_mark", sm_sqlite_sql_attempts_begin_mark,
+          "INTEGER PRIMARY KEY (rowid=?)" },
+        { "attempts_begin_expire", sm_sqlite_sql_attempts_begin_expire,
+          "INTEGER PRIMARY KEY (rowid=?)" },
+        { "attempts_complete", sm_sqlite_sql_attempts_complete,
+          "INDEX sqlite_autoindex_submission_intents_1 (lease_name=? AND "
+          "intent_id=?)" },
+        { "attempts_complete_append", sm_sqlite_sql_attempts_complete_append,
+          NULL },
+        { "attempts_complete_return", sm_sqlite_sql_attempts_complete_return,
+          "INDEX sqlite_autoindex_submission_intents_1 (lease_name=? AND "
+          "intent_id=?)" },
+        { "attempts_in_doubt", sm_sqlite_sql_attempts_in_doubt,
+          "INDEX submission_intents_inflight (lease_name=? AND "
+          "(inflight_epoch,intent_id)>(?,?) AND inflight_epoch<?)" }
+    };
+
+    /* without statistics; of history alone; of all kinds */
+
+    static const char  *fill[] = {
+        NULL,
+        "UPDATE submission_intents SET status = 'accepted', attempt_count = 1, "
+        "next_attempt_at = NULL",
+        "UPDATE submission_intents SET status = 'pending', attempt_count = "
+        "rowid % 2, next_attempt_at = iif(rowid % 3, rowid, NULL), "
+        "inflight_epoch = iif(rowid % 3, NULL, rowid % 5)"
+    };
+
+    open_leader(&f);
+    put(&f, "q", &push);
+    sql(&f, "WITH n (i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n "
+        "WHERE i < 3000) INSERT INTO submission_intents SELECT lease_name, "
+        "'n' || i, submission_target, payload_hash, gateway_type, gateway_url, "
+        "policy, max_acceptance_seconds, max_attempts, terminal_outcomes, "
+        "retry_delay_ms, retry_max_ms, retry_backoff_pct, retry_jitter_pct, "
+        "status, NULL, NULL, NULL, attempt_count, created_at, NULL, i, i, "
+        "NULL, NULL, NULL, payload FROM submission_intents, n "
+        "WHERE intent_id = 'q'");
+
+    n = sizeof(t) / sizeof(t[0]);
+
+    for (i = 0; i < 3 * n; i++) {
+
+        if (i % n == 0 && fill[i / n]) {
+            db = sql_open(&f);
+            sql_run(db, fill[i / n]);
+            sql_run(db, "ANALYZE");
+            must(sqlite3_close(db) == SQLITE_OK);
+        }
+
+        db = sql_open(&f);
+        explain = sqlite3_mprintf("EXPLAIN QUERY PLAN %s", t[i % n].text);
+        must(sqlite3_prepare_v2(db, explain, -1, &stmt, NULL) == SQLITE_OK);
+        sqlite3_free(explain);
+
+        for (searches = 0; sqlite3_step(stmt) == SQLITE_ROW; searches++) {
+            detail = (const char *) sqlite3_column_text(stmt, 3);
+
+            ok(t[i % n].search
+               && strncmp(detail, intents, sizeof(intents) - 1) == 0
+               && strcmp(detail + sizeof(intents) - 1, t[i % n].search) == 0,
+               "%s: %s", t[i % n].name, detail);
+        }
+
+        is_int(searches, t[i % n].search != NULL, "and no more");
+
+        (void) sqlite3_finalize(stmt);
+        must(sqlite3_close(db) == SQLITE_OK);
+    }
+
+    fixture_done(&f);
+}
+
+
+int
+main(void)
+{
+    /* what must come to an end may not */
+
+    (void) alarm(300);
+
+    sql_clock_start();
+    must(sqlite3_auto_extension((void (*)(void)) concat_ws_set) == SQLITE_OK);
+
+    test_begin();
+    test_gone();
+    test_expired();
+    test_contracts();
+    test_complete();
+    test_not_applied();
+    test_return();
+    test_fences();
+    test_waiting();
+    test_pages();
+    test_recover();
+    test_refused();
+    test_bytes();
+    test_busy();
+    test_plans();
+
+    return done_testing();
+}
