@@ -7,6 +7,7 @@
 #include <ngx_core.h>
 #include <ngx_http.h>
 
+#include "sm_answer.h"
 #include "sm_policy.h"
 #include "sm_registry.h"
 #include "sm_schedule.h"
@@ -28,7 +29,11 @@ typedef struct ngx_http_submission_manager_s  ngx_http_submission_manager_t;
 typedef struct ngx_http_submission_task_s     ngx_http_submission_task_t;
 typedef struct ngx_http_submission_node_s     ngx_http_submission_node_t;
 typedef struct ngx_http_submission_leader_s   ngx_http_submission_leader_t;
+typedef struct ngx_http_submission_executor_s ngx_http_submission_executor_t;
+typedef struct ngx_http_submission_attempt_s  ngx_http_submission_attempt_t;
 typedef struct ngx_http_submission_ctx_s      ngx_http_submission_ctx_t;
+typedef struct ngx_http_submission_wait_s     ngx_http_submission_wait_t;
+typedef struct ngx_http_submission_waiter_s   ngx_http_submission_waiter_t;
 
 
 typedef enum {
@@ -64,6 +69,7 @@ typedef enum {
     NGX_HTTP_SUBMISSION_REPLAYED,
     NGX_HTTP_SUBMISSION_CONFLICTED,
     NGX_HTTP_SUBMISSION_RETRIES,            /* scheduled */
+    NGX_HTTP_SUBMISSION_OVERLOADS,          /* requests that were not taken */
     NGX_HTTP_SUBMISSION_COUNTERS
 } ngx_http_submission_counter_e;
 
@@ -78,6 +84,85 @@ typedef enum {
     NGX_HTTP_SUBMISSION_QUEUE_DELAY,        /* from due to begun */
     NGX_HTTP_SUBMISSION_DURATIONS
 } ngx_http_submission_duration_e;
+
+
+/* what a task asks of the store; must be in the order of _ops[], in task.c */
+
+typedef enum {
+    NGX_HTTP_SUBMISSION_OP_NONE = 0,        /* nothing */
+    NGX_HTTP_SUBMISSION_OP_PING,
+    NGX_HTTP_SUBMISSION_OP_INTENTS_SUBMIT,
+    NGX_HTTP_SUBMISSION_OP_INTENTS_GET,
+    NGX_HTTP_SUBMISSION_OP_INTENT_HISTORY,
+    NGX_HTTP_SUBMISSION_OP_INTENTS_LIST,
+    NGX_HTTP_SUBMISSION_OP_CLUSTER_GET,
+    NGX_HTTP_SUBMISSION_OP_LEASE_ACQUIRE,
+    NGX_HTTP_SUBMISSION_OP_LEASE_TAKEOVER,
+    NGX_HTTP_SUBMISSION_OP_LEASE_RENEW,
+    NGX_HTTP_SUBMISSION_OP_LEASE_RELEASE,
+    NGX_HTTP_SUBMISSION_OP_LEASE_GET,
+    NGX_HTTP_SUBMISSION_OP_SCHEDULE_PAGE,
+    NGX_HTTP_SUBMISSION_OP_ATTEMPTS_BEGIN,
+    NGX_HTTP_SUBMISSION_OP_ATTEMPTS_COMPLETE,
+    NGX_HTTP_SUBMISSION_OP_ATTEMPTS_RECOVER,
+    NGX_HTTP_SUBMISSION_OPS
+} ngx_http_submission_op_e;
+
+typedef struct {
+    const char                      *name;
+    ngx_uint_t                       batch;        /* it has rows */
+} ngx_http_submission_op_t;
+
+
+/* of microseconds, or of rows; the bounds of its buckets are in metrics.c */
+
+#define NGX_HTTP_SUBMISSION_BUCKETS  16
+
+typedef struct {
+    ngx_atomic_t                     buckets[NGX_HTTP_SUBMISSION_BUCKETS];
+    ngx_atomic_t                     sum;
+} ngx_http_submission_histogram_t;
+
+
+/* a gauge of the executor is good while its epoch is led */
+
+typedef struct {
+    ngx_atomic_t                     value;
+    ngx_atomic_t                     epoch;
+} ngx_http_submission_gauge_t;
+
+
+#define NGX_HTTP_SUBMISSION_STATUSES  (SM_STATUS_EXHAUSTED + 1)
+#define NGX_HTTP_SUBMISSION_CLASSES   (SM_STORE_LEASE_LOST + 1)
+
+typedef struct {
+    ngx_atomic_t                     counters[NGX_HTTP_SUBMISSION_COUNTERS];
+    ngx_atomic_t                     attempts[SM_OUTCOMES];
+    ngx_atomic_t                     terminal[NGX_HTTP_SUBMISSION_STATUSES];
+    ngx_atomic_t                     exhausted[SM_EXHAUSTED_REASONS];
+    ngx_http_submission_gauge_t      gauges[NGX_HTTP_SUBMISSION_GAUGES];
+
+    ngx_http_submission_histogram_t
+                                 to_terminal[NGX_HTTP_SUBMISSION_STATUSES];
+    ngx_http_submission_histogram_t
+                                 durations[NGX_HTTP_SUBMISSION_DURATIONS];
+
+    ngx_http_submission_histogram_t  calls[NGX_HTTP_SUBMISSION_OPS];
+    ngx_http_submission_histogram_t  rows[NGX_HTTP_SUBMISSION_OPS];
+    ngx_atomic_t                     errors[NGX_HTTP_SUBMISSION_OPS]
+                                           [NGX_HTTP_SUBMISSION_CLASSES];
+} ngx_http_submission_metrics_t;
+
+
+/* hashes of intents with a new attempt, the last so many; see notice.c */
+
+#define NGX_HTTP_SUBMISSION_NOTICES  4096
+
+typedef struct {
+    ngx_atomic_t                     until;        /* when somebody may wait */
+    ngx_atomic_t                     n;            /* of all there ever were */
+    uint64_t                         hashes[NGX_HTTP_SUBMISSION_NOTICES];
+} ngx_http_submission_notices_t;
 
 
 /*
@@ -104,12 +189,18 @@ typedef struct {
 
     ngx_atomic_t                     create;       /* see sm_store_conf_t */
 
+    ngx_atomic_t                     wake;         /* an eventfd, 0: none yet */
+    ngx_atomic_t                     woken;        /* and not looked at yet */
+
     ngx_atomic_t                     store;        /* .._STORE_* */
     ngx_atomic_t                     answered;     /* the last commit */
     ngx_atomic_t                     probed;       /* the last probe begun */
 
     size_t                           holder_id_len;
     u_char                           holder_id[128];
+
+    ngx_http_submission_metrics_t    metrics;
+    ngx_http_submission_notices_t    notices;
 } ngx_http_submission_shctx_t;
 
 
@@ -181,8 +272,10 @@ struct ngx_http_submission_manager_s {
     ngx_str_t                        holder_id;
     ngx_flag_t                       release_on_exit;
 
+    ngx_uint_t                       executor_off;
     ngx_int_t                        executor_concurrency;
     ngx_int_t                        executor_batch;
+    ngx_int_t                        executor_timeout;
     ngx_int_t                        intake_queue;
     ngx_int_t                        intake_batch;
 
@@ -196,14 +289,19 @@ struct ngx_http_submission_manager_s {
     ngx_http_submission_shctx_t     *sh;
 
     ngx_http_core_loc_conf_t        *dispatch;
+    ngx_http_core_srv_conf_t        *dispatch_server;
 
     ngx_fd_t                         lock;         /* of the executor worker */
+    ngx_fd_t                         notice;       /* eventfd, of notice.c */
 
     /* of this worker */
-    ngx_http_submission_leader_t    *leader;
+    ngx_http_submission_leader_t    *leader;       /* NULL: executor off */
+    ngx_http_submission_executor_t  *executor;
     sm_store_t                       store;
     ngx_event_t                      probe;
+    ngx_event_t                      tell;
     ngx_http_submission_queue_t      queues[NGX_HTTP_SUBMISSION_KINDS];
+    ngx_http_submission_wait_t      *wait;
 };
 
 
@@ -216,6 +314,7 @@ typedef struct {
     ngx_http_submission_manager_t   *api;
     ngx_str_t                        prefix;       /* of the API */
     ngx_http_submission_manager_t   *readyz;
+    ngx_http_submission_manager_t   *metrics;
 } ngx_http_submission_loc_conf_t;
 
 
@@ -225,12 +324,14 @@ typedef struct {
  * A task and all that it points to belong to the task alone: the thread may
  * outlive the request that wanted it.  "run" is called in a thread and may
  * not use nginx; "done" on the event loop, after which the task is freed.
+ * Each task with an "op" is counted in the metrics, as soon as it has run.
  */
 
 struct ngx_http_submission_task_s {
     ngx_thread_task_t                thread;
     ngx_http_submission_manager_t   *manager;
-    const char                      *op;
+    ngx_http_submission_op_e         op;
+    ngx_uint_t                       rows;         /* of a batch, when it ran */
     ngx_uint_t                       writes;       /* it ends in a commit */
     ngx_msec_t                       posted;
     sm_call_t                        call;
@@ -260,6 +361,9 @@ struct ngx_http_submission_ctx_s {
     ngx_http_submission_node_t      *node;         /* while it waits */
     ngx_http_submission_queue_t     *queue;
 
+    ngx_msec_t                       wait;         /* for a first attempt */
+    ngx_http_submission_waiter_t    *waiter;       /* while it does */
+
     ngx_buf_t                       *instead;      /* of nginx's error page */
     unsigned                         answered:1;
 };
@@ -272,7 +376,7 @@ struct ngx_http_submission_ctx_s {
 typedef enum {
     NGX_HTTP_SUBMISSION_STANDBY = 0,
     NGX_HTTP_SUBMISSION_FOLLOWER,
-    NGX_HTTP_SUBMISSION_REBUILDING,
+    NGX_HTTP_SUBMISSION_RECOVERING,
     NGX_HTTP_SUBMISSION_LEADER,
     NGX_HTTP_SUBMISSION_LEAVING,
     NGX_HTTP_SUBMISSION_LEFT
@@ -283,7 +387,7 @@ typedef enum {
     NGX_HTTP_SUBMISSION_GRANTED,        /* acquired, or taken over */
     NGX_HTTP_SUBMISSION_DENIED,         /* another one holds it */
     NGX_HTTP_SUBMISSION_WATCHED,        /* the row was looked at */
-    NGX_HTTP_SUBMISSION_CHECKED,        /* it holds after the rebuild too */
+    NGX_HTTP_SUBMISSION_RECOVERED,      /* what was in doubt is settled */
     NGX_HTTP_SUBMISSION_RENEWED,
     NGX_HTTP_SUBMISSION_LOST,
     NGX_HTTP_SUBMISSION_EXIT,           /* the worker shuts down */
@@ -303,6 +407,7 @@ struct ngx_http_submission_leader_s {
     unsigned                         fresh:1;      /* none was made yet */
     unsigned                         failing:1;    /* and that was logged */
     unsigned                         released:1;
+    unsigned                         flushing:1;   /* the executor records */
 
     ngx_msec_t                       aim;          /* of the next acquire */
 
@@ -317,7 +422,7 @@ struct ngx_http_submission_leader_s {
 typedef enum {
     NGX_HTTP_SUBMISSION_ACQUIRE = 0,
     NGX_HTTP_SUBMISSION_TAKEOVER,
-    NGX_HTTP_SUBMISSION_CHECK,
+    NGX_HTTP_SUBMISSION_RECOVER,
     NGX_HTTP_SUBMISSION_RENEW,
     NGX_HTTP_SUBMISSION_RELEASE,
     NGX_HTTP_SUBMISSION_WATCH
@@ -337,7 +442,113 @@ typedef struct {
 
     ngx_msec_t                       started;      /* the call that counts */
     sm_lease_t                       lease;
+
+    uint32_t                         random;
+    sm_recovered_t                   recovered;
 } ngx_http_submission_lease_t;
+
+
+/* a place in the schedule's order, see schedule.c */
+
+typedef struct {
+    int64_t                          at;
+    size_t                           len;
+    u_char                           id[SM_ID_MAX * 4];
+} ngx_http_submission_cursor_t;
+
+
+/* what a worker executes for one manager, see executor.c */
+
+struct ngx_http_submission_executor_s {
+    ngx_http_submission_manager_t   *manager;
+
+    sm_schedule_t                   *schedule;     /* NULL: it does not lead */
+    int64_t                          epoch;
+    ngx_uint_t                       generation;   /* of the schedule */
+
+    /* the store's time, and when it was that */
+    int64_t                          now;
+    int64_t                          now_at;
+
+    ngx_event_t                      run;
+    ngx_event_t                      due;          /* the next one is due */
+    ngx_msec_t                       pause;        /* nothing begins before */
+
+    unsigned                         leaving:1;
+    unsigned                         beginning:1;  /* a call is out */
+    unsigned                         completing:1;
+    ngx_uint_t                       nbeginning;
+    ngx_uint_t                       nsending;
+    ngx_queue_t                      ended;        /* .._attempt_t */
+    ngx_uint_t                       nended;
+
+    /* the schedule's pages */
+    ngx_event_t                      refresh;
+    ngx_connection_t                *wake;
+    unsigned                         paging:1;
+    unsigned                         rebuilding:1;
+    unsigned                         due_done:1;
+    unsigned                         want_window:1;
+    unsigned                         want_new:1;
+    int64_t                          begun_at;     /* the rebuild */
+    ngx_http_submission_cursor_t     modified;
+    ngx_http_submission_cursor_t     retries;
+    ngx_http_submission_cursor_t     seen;         /* the last of all */
+};
+
+
+/*
+ * An attempt from begin to complete: one piece of memory, with all that it
+ * points to, but for what nginx has of it while it is at the gateway.
+ */
+
+struct ngx_http_submission_attempt_s {
+    ngx_http_connection_t            hc;           /* must be first */
+
+    ngx_queue_t                      queue;
+    ngx_http_submission_manager_t   *manager;
+    ngx_uint_t                       generation;
+    sm_entry_t                      *entry;        /* of that generation */
+
+    sm_str_t                         id;
+    sm_contract_t                    contract;
+    sm_str_t                         payload;
+    int64_t                          number;
+    int64_t                          epoch;
+    int64_t                          created_at;
+    int64_t                          due_at;
+    int64_t                          started_at;
+    int64_t                          finished_at;
+
+    /* at the gateway */
+    ngx_connection_t                *connection;
+    ngx_http_request_t              *request;
+    ngx_event_t                      hook;
+    ngx_event_t                      timeout;
+    ngx_output_chain_filter_pt       output_filter;
+    void                            *output_ctx;
+    ngx_str_t                        url;
+    ngx_str_t                        path;
+    int64_t                          left_at;      /* monotonic, usec */
+
+    sm_answer_t                      answer;
+    u_char                          *body;
+    size_t                           allocated;
+    unsigned                         complete:1;
+    unsigned                         gated:1;      /* not let out */
+    unsigned                         sent:1;       /* some of it, maybe */
+
+    /* the end */
+    unsigned                         tried:1;      /* to record it */
+    sm_arena_t                       arena;
+    sm_outcome_e                     outcome;
+    sm_str_t                         reason;
+    sm_str_t                         error;
+    int64_t                          retry_after;
+    sm_policy_out_t                  decision;
+
+    char                             data[];
+};
 
 
 /* an optional "name=value" parameter of a directive */
@@ -368,7 +579,8 @@ typedef struct {
 } ngx_http_submission_msec_bounds_t;
 
 
-extern ngx_module_t  ngx_http_submission_module;
+extern ngx_module_t              ngx_http_submission_module;
+extern ngx_http_submission_op_t  ngx_http_submission_ops[];
 
 
 /* conf.c */
@@ -424,6 +636,7 @@ void ngx_http_submission_zone_holder(ngx_http_submission_manager_t *manager,
     ngx_cycle_t *cycle);
 
 ngx_msec_t ngx_http_submission_msec(void);
+int64_t ngx_http_submission_usec(void);
 void ngx_http_submission_zone_publish(ngx_http_submission_manager_t *manager,
     ngx_http_submission_role_t *role);
 void ngx_http_submission_zone_role(ngx_http_submission_manager_t *manager,
@@ -446,6 +659,11 @@ void ngx_http_submission_leader_event(ngx_http_submission_leader_t *ld,
 void ngx_http_submission_leader_arm(ngx_http_submission_leader_t *ld,
     ngx_msec_t wait);
 void ngx_http_submission_leader_leave(ngx_http_submission_leader_t *ld);
+ngx_uint_t ngx_http_submission_leader_gate(ngx_http_submission_leader_t *ld,
+    int64_t epoch);
+void ngx_http_submission_leader_failed(ngx_http_submission_leader_t *ld,
+    int64_t epoch, sm_call_t *call);
+void ngx_http_submission_leader_idle(ngx_http_submission_leader_t *ld);
 void ngx_http_submission_leader_log(ngx_http_submission_leader_t *ld,
     ngx_uint_t level, const char *event, const char *reason,
     const char *sql_error);
@@ -453,6 +671,7 @@ void ngx_http_submission_leader_log(ngx_http_submission_leader_t *ld,
 /* lease.c; NGX_BUSY: a call is out */
 ngx_int_t ngx_http_submission_lease_call(ngx_http_submission_leader_t *ld,
     ngx_http_submission_lease_e kind);
+ngx_msec_t ngx_http_submission_lease_wait(ngx_http_submission_leader_t *ld);
 
 /* task.c */
 void *ngx_http_submission_task_create(ngx_http_submission_manager_t *manager,
@@ -486,24 +705,97 @@ ngx_int_t ngx_http_submission_reply_method(ngx_http_request_t *r,
     const char *allow);
 void ngx_http_submission_finalize(ngx_http_request_t *r, ngx_int_t rc);
 
+/* schedule.c */
+void ngx_http_submission_schedule_init(ngx_http_submission_executor_t *ex);
+void ngx_http_submission_schedule_start(ngx_http_submission_executor_t *ex);
+void ngx_http_submission_schedule_stop(ngx_http_submission_executor_t *ex);
+
+/*
+ * executor.c.  _leave() ends it in peace: what is at gateways may finish, and
+ * _drained() tells when it has.  _lost() ends it at once.
+ */
+ngx_int_t ngx_http_submission_executor_init(ngx_cycle_t *cycle,
+    ngx_http_submission_manager_t *manager);
+void ngx_http_submission_executor_start(
+    ngx_http_submission_manager_t *manager, int64_t epoch);
+void ngx_http_submission_executor_leave(
+    ngx_http_submission_manager_t *manager);
+void ngx_http_submission_executor_lost(
+    ngx_http_submission_manager_t *manager);
+ngx_uint_t ngx_http_submission_executor_drained(
+    ngx_http_submission_manager_t *manager);
+void ngx_http_submission_executor_wake(ngx_http_submission_executor_t *ex);
+void ngx_http_submission_executor_time(ngx_http_submission_executor_t *ex,
+    int64_t now);
+int64_t ngx_http_submission_executor_now(ngx_http_submission_executor_t *ex);
+
+/* attempt.c */
+void ngx_http_submission_attempt_start(ngx_http_submission_manager_t *manager,
+    ngx_uint_t generation, sm_entry_t *entry, sm_begin_row_t *row,
+    int64_t epoch, int64_t now);
+void ngx_http_submission_attempt_finished(ngx_http_submission_attempt_t *at);
+void ngx_http_submission_attempt_free(ngx_http_submission_attempt_t *at);
+void ngx_http_submission_attempt_log(ngx_http_submission_attempt_t *at,
+    ngx_uint_t level, const char *event, const char *note);
+
+/*
+ * complete.c: NGX_OK, the call is out.  _flush() records what has ended after
+ * the lease was lost, if it can still be: NGX_AGAIN, the leader is told later.
+ */
+ngx_int_t ngx_http_submission_complete(ngx_http_submission_executor_t *ex);
+ngx_int_t ngx_http_submission_complete_flush(
+    ngx_http_submission_manager_t *manager);
+
+/* send.c */
+ngx_int_t ngx_http_submission_send_init(ngx_cycle_t *cycle);
+ngx_int_t ngx_http_submission_send_attempt(ngx_http_submission_attempt_t *at);
+ngx_http_submission_attempt_t *ngx_http_submission_dispatched(
+    ngx_http_request_t *r);
+u_char *ngx_http_submission_send_int(ngx_http_request_t *r, int64_t n,
+    size_t *len);
+
 /* wake.c: the executor worker of this instance has something to look at */
 ngx_int_t ngx_http_submission_wake_init(ngx_cycle_t *cycle,
     ngx_http_submission_manager_t *manager);
+ngx_connection_t *ngx_http_submission_wake_listen(
+    ngx_http_submission_manager_t *manager, ngx_event_handler_pt handler,
+    void *data);
+void ngx_http_submission_wake_ignore(ngx_connection_t *c);
 void ngx_http_submission_wake(ngx_http_submission_manager_t *manager);
+
+/* notice.c: from the executor worker to all workers of its instance */
+ngx_int_t ngx_http_submission_notice_open(ngx_cycle_t *cycle,
+    ngx_http_submission_manager_t *manager);
+ngx_int_t ngx_http_submission_notice_init(ngx_cycle_t *cycle,
+    ngx_http_submission_manager_t *manager, ngx_event_handler_pt handler,
+    void *data);
+void ngx_http_submission_notice_leave(ngx_connection_t *c);
+void ngx_http_submission_notice_expect(ngx_http_submission_manager_t *manager,
+    ngx_msec_t time);
+void ngx_http_submission_notice(ngx_http_submission_manager_t *manager,
+    uint64_t hash);
+ngx_int_t ngx_http_submission_notice_next(
+    ngx_http_submission_manager_t *manager, ngx_atomic_uint_t *seen,
+    uint64_t *hash);
 
 /*
  * wait.c: requests that wait for their intents.  _wait() takes a request whose
  * intent was submitted, and answers it later: NGX_AGAIN; NGX_DECLINED: there
- * is nothing to wait for.  The executor tells of each attempt that it recorded.
+ * is nothing to wait for.  "since" is the count of notices from before it was
+ * submitted.  The executor tells of each attempt that it recorded.
  */
 ngx_int_t ngx_http_submission_wait_init(ngx_cycle_t *cycle,
     ngx_http_submission_manager_t *manager);
 ngx_int_t ngx_http_submission_wait(ngx_http_submission_ctx_t *ctx,
-    const sm_submit_row_t *row);
+    const sm_submit_row_t *row, ngx_atomic_uint_t since);
 void ngx_http_submission_wait_notify(ngx_http_submission_manager_t *manager,
     sm_str_t id);
 
-/* metrics.c; durations are microseconds */
+/*
+ * metrics.c; durations are microseconds, a negative one is not known.  All but
+ * the handler and _gauge(), which is for the executor worker, may be called in
+ * threads.
+ */
 ngx_int_t ngx_http_submission_metrics_handler(ngx_http_request_t *r);
 void ngx_http_submission_count(ngx_http_submission_manager_t *manager,
     ngx_http_submission_counter_e counter, ngx_uint_t n);
@@ -516,7 +808,7 @@ void ngx_http_submission_gauge(ngx_http_submission_manager_t *manager,
 void ngx_http_submission_observe(ngx_http_submission_manager_t *manager,
     ngx_http_submission_duration_e duration, int64_t usec);
 void ngx_http_submission_observe_call(ngx_http_submission_task_t *task,
-    ngx_uint_t rows);
+    int64_t usec);
 
 /* health.c */
 void ngx_http_submission_health_init(ngx_http_submission_manager_t *manager,
@@ -527,6 +819,9 @@ void ngx_http_submission_health_report(ngx_http_submission_task_t *task);
 char *ngx_http_submission_dispatch(ngx_conf_t *cf, ngx_command_t *cmd,
     void *conf);
 ngx_int_t ngx_http_submission_dispatch_add_variables(ngx_conf_t *cf);
+ngx_int_t ngx_http_submission_dispatch_init(ngx_conf_t *cf);
+void ngx_http_submission_dispatch_hook(ngx_event_t *ev);
+void ngx_http_submission_dispatch_result(void *data);
 
 /* role.c */
 ngx_int_t ngx_http_submission_role_add_variable(ngx_conf_t *cf);

@@ -11,6 +11,8 @@
 #define NGX_HTTP_SUBMISSION_LIMIT      50
 #define NGX_HTTP_SUBMISSION_LIMIT_MAX  500
 
+#define NGX_HTTP_SUBMISSION_WAIT_MAX   30       /* seconds */
+
 
 typedef enum {
     NGX_HTTP_SUBMISSION_NOWHERE = 0,
@@ -34,6 +36,7 @@ typedef struct {
 static ngx_http_submission_resource_e ngx_http_submission_api_resource(
     ngx_http_request_t *r, ngx_str_t *id);
 static ngx_int_t ngx_http_submission_api_post(ngx_http_request_t *r);
+static ngx_int_t ngx_http_submission_api_wait(ngx_http_request_t *r);
 static ngx_int_t ngx_http_submission_api_submit(ngx_http_request_t *r,
     sm_str_t body);
 static ngx_int_t ngx_http_submission_api_get(ngx_http_request_t *r,
@@ -294,6 +297,7 @@ ngx_http_submission_api_json_type(ngx_str_t *type)
 static ngx_int_t
 ngx_http_submission_api_post(ngx_http_request_t *r)
 {
+    ngx_int_t         rc;
     ngx_table_elt_t  *type;
 
     type = r->headers_in.content_type;
@@ -302,6 +306,18 @@ ngx_http_submission_api_post(ngx_http_request_t *r)
         return ngx_http_submission_reply_error(r,
                    NGX_HTTP_UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type",
                    "the body must be \"application/json\"", NULL);
+    }
+
+    rc = ngx_http_submission_api_wait(r);
+
+    if (rc == NGX_DECLINED) {
+        return ngx_http_submission_reply_error(r, NGX_HTTP_BAD_REQUEST,
+                   "invalid_request", "\"waitSeconds\" must be a whole number "
+                   "of seconds, 0 or more", "waitSeconds");
+    }
+
+    if (rc != NGX_OK) {
+        return NGX_HTTP_INTERNAL_SERVER_ERROR;
     }
 
     return ngx_http_submission_body_read(r, ngx_http_submission_api_submit);
@@ -422,6 +438,42 @@ ngx_http_submission_api_arg(ngx_http_request_t *r, char *name, sm_str_t *value)
     value->len = (char *) dst - value->data;
 
     return NGX_OK;
+}
+
+
+/* NGX_DECLINED: not a good value */
+
+static ngx_int_t
+ngx_http_submission_api_wait(ngx_http_request_t *r)
+{
+    size_t                      i;
+    sm_str_t                    arg;
+    ngx_int_t                   rc;
+    ngx_msec_t                  seconds;
+    ngx_http_submission_ctx_t  *ctx;
+
+    rc = ngx_http_submission_api_arg(r, "waitSeconds", &arg);
+
+    if (rc != NGX_OK) {
+        return rc == NGX_DECLINED ? NGX_OK : NGX_ERROR;
+    }
+
+    seconds = 0;
+
+    for (i = 0; i < arg.len; i++) {
+
+        if (arg.data[i] < '0' || arg.data[i] > '9') {
+            return NGX_DECLINED;
+        }
+
+        seconds = ngx_min(seconds * 10 + (arg.data[i] - '0'),
+                          NGX_HTTP_SUBMISSION_WAIT_MAX);
+    }
+
+    ctx = ngx_http_get_module_ctx(r, ngx_http_submission_module);
+    ctx->wait = seconds * 1000;
+
+    return arg.len ? NGX_OK : NGX_DECLINED;
 }
 
 

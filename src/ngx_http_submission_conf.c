@@ -58,6 +58,7 @@ ngx_http_submission_conf_manager(ngx_conf_t *cf, ngx_str_t *name)
     manager->release_on_exit = NGX_CONF_UNSET;
     manager->executor_concurrency = NGX_CONF_UNSET;
     manager->executor_batch = NGX_CONF_UNSET;
+    manager->executor_timeout = NGX_CONF_UNSET;
     manager->intake_queue = NGX_CONF_UNSET;
     manager->intake_batch = NGX_CONF_UNSET;
 
@@ -194,6 +195,7 @@ ngx_http_submission_conf_defaults(ngx_conf_t *cf,
     ngx_conf_init_value(manager->release_on_exit, 1);
     ngx_conf_init_value(manager->executor_concurrency, 256);
     ngx_conf_init_value(manager->executor_batch, 128);
+    ngx_conf_init_value(manager->executor_timeout, 120000);
     ngx_conf_init_value(manager->intake_queue, 4096);
     ngx_conf_init_value(manager->intake_batch, 256);
 
@@ -415,18 +417,30 @@ ngx_http_submission_conf_executor(ngx_conf_t *cf, ngx_command_t *cmd,
 {
     ngx_http_submission_manager_t *manager = conf;
 
-    ngx_http_submission_option_t  options[] = {
+    ngx_str_t                     *value;
+    ngx_http_submission_option_t   options[] = {
         { "concurrency", NGX_HTTP_SUBMISSION_NUMBER, 1, 65535,
           "a number between 1 and 65535", &manager->executor_concurrency },
         { "batch", NGX_HTTP_SUBMISSION_NUMBER, 1, 1000,
           "a number between 1 and 1000", &manager->executor_batch },
+        { "timeout", NGX_HTTP_SUBMISSION_MSEC, 1, 86400000,
+          "a time between 1ms and 1d", &manager->executor_timeout },
         { NULL, 0, 0, 0, NULL, NULL }
     };
 
     if (manager->executor_concurrency != NGX_CONF_UNSET
-        || manager->executor_batch != NGX_CONF_UNSET)
+        || manager->executor_batch != NGX_CONF_UNSET
+        || manager->executor_timeout != NGX_CONF_UNSET
+        || manager->executor_off)
     {
         return "is duplicate";
+    }
+
+    value = cf->args->elts;
+
+    if (cf->args->nelts == 2 && ngx_strcmp(value[1].data, "off") == 0) {
+        manager->executor_off = 1;
+        return NGX_CONF_OK;
     }
 
     return ngx_http_submission_conf_options(cf, 1, options);
@@ -601,7 +615,7 @@ ngx_http_submission_conf_check(ngx_conf_t *cf)
             return NGX_ERROR;
         }
 
-        if (manager->dispatch == NULL) {
+        if (manager->dispatch == NULL && !manager->executor_off) {
             ngx_log_error(NGX_LOG_EMERG, cf->log, 0,
                           "submission_manager \"%V\" in %s:%ui has no way to "
                           "its gateways: a location with "

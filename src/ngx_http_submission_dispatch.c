@@ -1,28 +1,52 @@
 
 /*
- * The location through which attempts leave for their gateways.
+ * The location through which attempts leave for their gateways: nginx runs
+ * them through it like any other request, and two filters take the answer.
+ *
+ * The gate: an attempt is let out only while this worker leads at the epoch
+ * under which it was begun.  It is asked before the request is made, when its
+ * turn in the location has come, and before each write to the gateway, since
+ * a process may be stopped for long between any two of them.
  */
 
 #include "ngx_http_submission.h"
 
 
-static ngx_int_t ngx_http_submission_dispatch_variable(ngx_http_request_t *r,
+static ngx_int_t ngx_http_submission_dispatch_url(ngx_http_request_t *r,
     ngx_http_variable_value_t *v, uintptr_t data);
+static ngx_int_t ngx_http_submission_dispatch_string(ngx_http_request_t *r,
+    ngx_http_variable_value_t *v, uintptr_t data);
+static ngx_int_t ngx_http_submission_dispatch_number(ngx_http_request_t *r,
+    ngx_http_variable_value_t *v, uintptr_t data);
+static ngx_int_t ngx_http_submission_dispatch_phase(ngx_http_request_t *r);
+static ngx_int_t ngx_http_submission_dispatch_header_filter(
+    ngx_http_request_t *r);
+static ngx_int_t ngx_http_submission_dispatch_body_filter(
+    ngx_http_request_t *r, ngx_chain_t *in);
 
+
+static ngx_http_output_header_filter_pt  ngx_http_next_header_filter;
+static ngx_http_output_body_filter_pt    ngx_http_next_body_filter;
 
 static ngx_http_variable_t  ngx_http_submission_dispatch_variables[] = {
 
     { ngx_string("submission_gateway_url"), NULL,
-      ngx_http_submission_dispatch_variable, 0, NGX_HTTP_VAR_NOCACHEABLE, 0 },
+      ngx_http_submission_dispatch_url, 0, NGX_HTTP_VAR_NOCACHEABLE, 0 },
 
     { ngx_string("submission_target"), NULL,
-      ngx_http_submission_dispatch_variable, 0, NGX_HTTP_VAR_NOCACHEABLE, 0 },
+      ngx_http_submission_dispatch_string,
+      offsetof(ngx_http_submission_attempt_t, contract.target),
+      NGX_HTTP_VAR_NOCACHEABLE, 0 },
 
     { ngx_string("submission_intent_id"), NULL,
-      ngx_http_submission_dispatch_variable, 0, NGX_HTTP_VAR_NOCACHEABLE, 0 },
+      ngx_http_submission_dispatch_string,
+      offsetof(ngx_http_submission_attempt_t, id),
+      NGX_HTTP_VAR_NOCACHEABLE, 0 },
 
     { ngx_string("submission_attempt"), NULL,
-      ngx_http_submission_dispatch_variable, 0, NGX_HTTP_VAR_NOCACHEABLE, 0 },
+      ngx_http_submission_dispatch_number,
+      offsetof(ngx_http_submission_attempt_t, number),
+      NGX_HTTP_VAR_NOCACHEABLE, 0 },
 
       ngx_http_null_variable
 };
@@ -42,6 +66,16 @@ ngx_http_submission_dispatch(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
         return rv;
     }
 
+    clcf = ngx_http_conf_get_module_loc_conf(cf, ngx_http_core_module);
+
+    if (!clcf->exact_match) {
+        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                           "\"submission_dispatch\" needs a location of its "
+                           "own, such as \"location = /_dispatch\", not "
+                           "\"%V\"", &clcf->name);
+        return NGX_CONF_ERROR;
+    }
+
     if (manager->dispatch) {
         ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
                            "submission_manager \"%V\" already has a "
@@ -50,9 +84,9 @@ ngx_http_submission_dispatch(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
         return NGX_CONF_ERROR;
     }
 
-    clcf = ngx_http_conf_get_module_loc_conf(cf, ngx_http_core_module);
-
     manager->dispatch = clcf;
+    manager->dispatch_server =
+                 ngx_http_conf_get_module_srv_conf(cf, ngx_http_core_module);
 
     return NGX_CONF_OK;
 }
@@ -77,13 +111,401 @@ ngx_http_submission_dispatch_add_variables(ngx_conf_t *cf)
 }
 
 
-/* a request that is not an attempt has none of them */
-
-static ngx_int_t
-ngx_http_submission_dispatch_variable(ngx_http_request_t *r,
-    ngx_http_variable_value_t *v, uintptr_t data)
+ngx_int_t
+ngx_http_submission_dispatch_init(ngx_conf_t *cf)
 {
-    v->not_found = 1;
+    ngx_uint_t                         i;
+    ngx_http_handler_pt               *h;
+    ngx_http_core_main_conf_t         *cmcf;
+    ngx_http_submission_manager_t    **managers;
+    ngx_http_submission_main_conf_t   *smcf;
+
+    smcf = ngx_http_conf_get_module_main_conf(cf, ngx_http_submission_module);
+
+    if (smcf->managers.nelts == 0) {
+        return NGX_OK;
+    }
+
+    managers = smcf->managers.elts;
+
+    for (i = 0; i < smcf->managers.nelts; i++) {
+
+        /* a payload was accepted once, and is not measured again */
+
+        if (managers[i]->dispatch) {
+            managers[i]->dispatch->client_max_body_size = 0;
+        }
+    }
+
+    cmcf = ngx_http_conf_get_module_main_conf(cf, ngx_http_core_module);
+
+    h = ngx_array_push(&cmcf->phases[NGX_HTTP_PRECONTENT_PHASE].handlers);
+    if (h == NULL) {
+        return NGX_ERROR;
+    }
+
+    *h = ngx_http_submission_dispatch_phase;
+
+    ngx_http_next_header_filter = ngx_http_top_header_filter;
+    ngx_http_top_header_filter = ngx_http_submission_dispatch_header_filter;
+
+    ngx_http_next_body_filter = ngx_http_top_body_filter;
+    ngx_http_top_body_filter = ngx_http_submission_dispatch_body_filter;
 
     return NGX_OK;
+}
+
+
+/* each write to the gateway comes through here */
+
+static ngx_int_t
+ngx_http_submission_dispatch_output(void *data, ngx_chain_t *in)
+{
+    ngx_http_submission_attempt_t *at = data;
+
+    if (!ngx_http_submission_leader_gate(at->manager->leader, at->epoch)) {
+        at->gated = 1;
+        return NGX_ERROR;
+    }
+
+    at->sent = 1;
+
+    return at->output_filter(at->output_ctx, in);
+}
+
+
+/* after the location's handler: nginx has set its upstream up by now */
+
+void
+ngx_http_submission_dispatch_hook(ngx_event_t *ev)
+{
+    ngx_http_upstream_t            *u;
+    ngx_http_submission_attempt_t  *at;
+
+    at = ev->data;
+    u = at->request->upstream;
+
+    if (u == NULL || u->output.output_filter == NULL
+        || u->output.output_filter == ngx_http_submission_dispatch_output)
+    {
+        return;
+    }
+
+    at->sent = u->request_sent;
+
+    at->output_filter = u->output.output_filter;
+    at->output_ctx = u->output.filter_ctx;
+
+    u->output.output_filter = ngx_http_submission_dispatch_output;
+    u->output.filter_ctx = at;
+}
+
+
+static ngx_int_t
+ngx_http_submission_dispatch_phase(ngx_http_request_t *r)
+{
+    ngx_http_submission_attempt_t  *at;
+
+    at = ngx_http_submission_dispatched(r);
+
+    if (at == NULL || r != r->main) {
+        return NGX_DECLINED;
+    }
+
+    if (!ngx_http_submission_leader_gate(at->manager->leader, at->epoch)) {
+        at->gated = 1;
+        return NGX_HTTP_SERVICE_UNAVAILABLE;
+    }
+
+    ngx_post_event(&at->hook, &ngx_posted_events);
+
+    return NGX_DECLINED;
+}
+
+
+/* seconds, or a date: by the gateway's own clock */
+
+static int64_t
+ngx_http_submission_dispatch_retry_after(ngx_http_request_t *r)
+{
+    time_t                date, retry;
+    sm_str_t              value;
+    ngx_uint_t            i;
+    ngx_list_part_t      *part;
+    ngx_table_elt_t      *h, *after;
+    ngx_http_upstream_t  *u;
+
+    u = r->upstream;
+
+    if (u == NULL) {
+        return 0;
+    }
+
+    after = NULL;
+
+    part = &u->headers_in.headers.part;
+    h = part->elts;
+
+    for (i = 0; /* void */; i++) {
+
+        if (i >= part->nelts) {
+            if (part->next == NULL) {
+                break;
+            }
+
+            part = part->next;
+            h = part->elts;
+            i = 0;
+        }
+
+        if (h[i].key.len == sizeof("Retry-After") - 1
+            && ngx_strncasecmp(h[i].key.data, (u_char *) "Retry-After",
+                               h[i].key.len) == 0)
+        {
+            after = &h[i];
+        }
+    }
+
+    if (after == NULL) {
+        return 0;
+    }
+
+    retry = ngx_parse_http_time(after->value.data, after->value.len);
+
+    if (retry == NGX_ERROR) {
+        value.data = (char *) after->value.data;
+        value.len = after->value.len;
+
+        return sm_answer_retry_after(value);
+    }
+
+    date = u->headers_in.date
+           ? ngx_parse_http_time(u->headers_in.date->value.data,
+                                 u->headers_in.date->value.len)
+           : NGX_ERROR;
+
+    if (date == NGX_ERROR || retry <= date) {
+        return 0;
+    }
+
+    return ngx_min((int64_t) (retry - date) * 1000, SM_DELAY_MAX);
+}
+
+
+/* whether it was the gateway that answered, and not nginx in its place */
+
+static ngx_uint_t
+ngx_http_submission_dispatch_answered(ngx_http_request_t *r)
+{
+    ngx_http_upstream_state_t  *state;
+
+    if (r->upstream_states == NULL || r->upstream_states->nelts == 0) {
+        return 0;
+    }
+
+    state = r->upstream_states->elts;
+    state += r->upstream_states->nelts - 1;
+
+    return state->header_time != (ngx_msec_t) -1;
+}
+
+
+/* the request ends; what can be told of it is told now */
+
+void
+ngx_http_submission_dispatch_result(void *data)
+{
+    ngx_http_submission_attempt_t *at = data;
+
+    ngx_http_request_t  *r;
+
+    r = at->request;
+
+    if (at->hook.posted) {
+        ngx_delete_posted_event(&at->hook);
+    }
+
+    if (at->timeout.timer_set) {
+        ngx_del_timer(&at->timeout);
+    }
+
+    at->request = NULL;
+    at->answer.status = r->headers_out.status;
+
+    if (at->answer.how != SM_ANSWER_COMPLETE) {
+        return;
+    }
+
+    if (at->connection->close) {
+        at->answer.how = SM_ANSWER_ABORTED;
+
+    } else if (!ngx_http_submission_dispatch_answered(r)) {
+        at->answer.how = SM_ANSWER_NONE;
+
+    } else if (!at->complete) {
+        at->answer.how = SM_ANSWER_TRUNCATED;
+
+    } else {
+        at->retry_after = ngx_http_submission_dispatch_retry_after(r);
+    }
+}
+
+
+static ngx_int_t
+ngx_http_submission_dispatch_header_filter(ngx_http_request_t *r)
+{
+    ngx_http_submission_attempt_t  *at;
+
+    at = ngx_http_submission_dispatched(r);
+
+    if (at == NULL || r != r->main) {
+        return ngx_http_next_header_filter(r);
+    }
+
+    r->header_sent = 1;
+    r->filter_need_in_memory = 1;
+
+    /* there is nothing to linger for */
+
+    r->connection->read->eof = 1;
+
+    return NGX_OK;
+}
+
+
+static ngx_int_t
+ngx_http_submission_dispatch_body_filter(ngx_http_request_t *r,
+    ngx_chain_t *in)
+{
+    size_t                          len;
+    u_char                         *p;
+    ngx_chain_t                    *cl;
+    ngx_http_submission_attempt_t  *at;
+
+    at = ngx_http_submission_dispatched(r);
+
+    if (at == NULL || r != r->main) {
+        return ngx_http_next_body_filter(r, in);
+    }
+
+    for (cl = in; cl; cl = cl->next) {
+
+        if (cl->buf->last_buf) {
+            at->complete = 1;
+        }
+
+        if (ngx_buf_special(cl->buf)) {
+            continue;
+        }
+
+        len = cl->buf->last - cl->buf->pos;
+
+        if (at->answer.body.len + len > SM_ANSWER_MAX) {
+            at->answer.how = SM_ANSWER_TOO_LARGE;
+            return NGX_ERROR;
+        }
+
+        if (at->answer.body.len + len > at->allocated) {
+
+            at->allocated = ngx_max(2 * at->allocated,
+                                    at->answer.body.len + len);
+
+            p = ngx_pnalloc(r->connection->pool, at->allocated);
+            if (p == NULL) {
+                return NGX_ERROR;
+            }
+
+            if (at->answer.body.len) {
+                ngx_memcpy(p, at->answer.body.data, at->answer.body.len);
+            }
+
+            at->body = p;
+            at->answer.body.data = (char *) p;
+        }
+
+        ngx_memcpy(at->body + at->answer.body.len, cl->buf->pos, len);
+
+        at->answer.body.len += len;
+        cl->buf->pos = cl->buf->last;
+    }
+
+    return NGX_OK;
+}
+
+
+/* a request that is not an attempt has none of the variables */
+
+static ngx_int_t
+ngx_http_submission_dispatch_value(ngx_http_variable_value_t *v, u_char *data,
+    size_t len)
+{
+    v->valid = 1;
+    v->no_cacheable = 0;
+    v->not_found = 0;
+    v->data = data;
+    v->len = len;
+
+    return NGX_OK;
+}
+
+
+static ngx_int_t
+ngx_http_submission_dispatch_url(ngx_http_request_t *r,
+    ngx_http_variable_value_t *v, uintptr_t data)
+{
+    ngx_http_submission_attempt_t  *at;
+
+    at = ngx_http_submission_dispatched(r);
+
+    if (at == NULL) {
+        v->not_found = 1;
+        return NGX_OK;
+    }
+
+    return ngx_http_submission_dispatch_value(v, at->url.data, at->url.len);
+}
+
+
+static ngx_int_t
+ngx_http_submission_dispatch_string(ngx_http_request_t *r,
+    ngx_http_variable_value_t *v, uintptr_t data)
+{
+    sm_str_t                       *s;
+    ngx_http_submission_attempt_t  *at;
+
+    at = ngx_http_submission_dispatched(r);
+
+    if (at == NULL) {
+        v->not_found = 1;
+        return NGX_OK;
+    }
+
+    s = (sm_str_t *) ((char *) at + data);
+
+    return ngx_http_submission_dispatch_value(v, (u_char *) s->data, s->len);
+}
+
+
+static ngx_int_t
+ngx_http_submission_dispatch_number(ngx_http_request_t *r,
+    ngx_http_variable_value_t *v, uintptr_t data)
+{
+    size_t                          len;
+    u_char                         *p;
+    ngx_http_submission_attempt_t  *at;
+
+    at = ngx_http_submission_dispatched(r);
+
+    if (at == NULL) {
+        v->not_found = 1;
+        return NGX_OK;
+    }
+
+    p = ngx_http_submission_send_int(r, *(int64_t *) ((char *) at + data),
+                                         &len);
+    if (p == NULL) {
+        return NGX_ERROR;
+    }
+
+    return ngx_http_submission_dispatch_value(v, p, len);
 }

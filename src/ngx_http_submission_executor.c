@@ -1,2 +1,497 @@
 
+/*
+ * The executor of whoever leads.
+ *
+ *   due -> begun (a call to the store) -> at the gateway -> ended
+ *       -> recorded (a call to the store) -> due again, or done
+ *
+ * Both calls are fenced and take batches, one of each at a time: what comes up
+ * meanwhile is in the next.  An intent is in the schedule all along, as taken.
+ *
+ * - Nothing is sent that is not begun in the store, and that the leader's gate
+ *   does not let out right then.
+ * - What was begun and cannot be sent is given back, as long as the lease by
+ *   which it was begun is held.
+ * - When the lease is lost, the schedule is gone at once.  What is at gateways
+ *   may end, and is recorded if the epoch still holds; else the next leader
+ *   has found it in doubt.
+ * - When the worker leaves in peace, nothing new is begun, and the lease is
+ *   kept until what is at gateways has ended and is recorded.
+ */
+
 #include "ngx_http_submission.h"
+
+
+#define NGX_HTTP_SUBMISSION_PAUSE  100      /* milliseconds */
+
+
+typedef struct {
+    ngx_http_submission_task_t       task;
+    ngx_uint_t                       generation;
+    sm_fence_t                       fence;
+
+    sm_entry_t                     **entries;
+    sm_begin_row_t                  *rows;
+    size_t                           n;
+} ngx_http_submission_begin_t;
+
+
+static void ngx_http_submission_executor_run(ngx_event_t *ev);
+static void ngx_http_submission_begin_run(ngx_http_submission_task_t *task);
+static void ngx_http_submission_begin_done(ngx_http_submission_task_t *task);
+
+
+ngx_int_t
+ngx_http_submission_executor_init(ngx_cycle_t *cycle,
+    ngx_http_submission_manager_t *manager)
+{
+    ngx_http_submission_executor_t  *ex;
+
+    ex = ngx_pcalloc(cycle->pool, sizeof(ngx_http_submission_executor_t));
+    if (ex == NULL) {
+        return NGX_ERROR;
+    }
+
+    ex->manager = manager;
+
+    ex->run.handler = ngx_http_submission_executor_run;
+    ex->run.data = ex;
+    ex->run.log = cycle->log;
+
+    ex->due.handler = ngx_http_submission_executor_run;
+    ex->due.data = ex;
+    ex->due.log = cycle->log;
+    ex->due.cancelable = 1;
+
+    ngx_queue_init(&ex->ended);
+
+    ngx_http_submission_schedule_init(ex);
+
+    manager->executor = ex;
+
+    return NGX_OK;
+}
+
+
+void
+ngx_http_submission_executor_time(ngx_http_submission_executor_t *ex,
+    int64_t now)
+{
+    ex->now = now;
+    ex->now_at = ngx_http_submission_usec();
+}
+
+
+/* the store's time, as far as it is known: it aims, and decides nothing */
+
+int64_t
+ngx_http_submission_executor_now(ngx_http_submission_executor_t *ex)
+{
+    return ex->now + ngx_http_submission_usec() - ex->now_at;
+}
+
+
+static unsigned
+ngx_http_submission_executor_limit(void *data, sm_str_t name)
+{
+    ngx_http_submission_manager_t *manager = data;
+
+    ngx_str_t                      s;
+    ngx_http_submission_target_t  *target;
+
+    s.data = (u_char *) name.data;
+    s.len = name.len;
+
+    target = ngx_http_submission_target(manager, &s);
+
+    /* of a target that is not configured any more intents may be left */
+
+    return target ? target->concurrency : 0;
+}
+
+
+void
+ngx_http_submission_executor_start(ngx_http_submission_manager_t *manager,
+    int64_t epoch)
+{
+    ngx_http_submission_executor_t  *ex;
+
+    ex = manager->executor;
+
+    ex->schedule = sm_schedule_create(manager->executor_concurrency,
+                                      ngx_http_submission_executor_limit,
+                                      manager);
+    if (ex->schedule == NULL) {
+        ngx_http_submission_leader_event(manager->leader,
+                                         NGX_HTTP_SUBMISSION_LOST,
+                                         NGX_HTTP_SUBMISSION_RETRY,
+                                         "no_memory", NULL);
+        return;
+    }
+
+    ex->epoch = epoch;
+    ex->generation++;
+    ex->leaving = 0;
+
+    ngx_http_submission_schedule_start(ex);
+}
+
+
+void
+ngx_http_submission_executor_lost(ngx_http_submission_manager_t *manager)
+{
+    ngx_http_submission_executor_t  *ex;
+
+    ex = manager->executor;
+
+    if (ex->schedule == NULL) {
+        return;
+    }
+
+    ngx_http_submission_schedule_stop(ex);
+
+    if (ex->due.timer_set) {
+        ngx_del_timer(&ex->due);
+    }
+
+    sm_schedule_destroy(ex->schedule);
+    ex->schedule = NULL;
+    ex->generation++;
+
+    ngx_http_submission_gauge(manager, NGX_HTTP_SUBMISSION_QUEUE_DEPTH, 0);
+}
+
+
+void
+ngx_http_submission_executor_leave(ngx_http_submission_manager_t *manager)
+{
+    ngx_http_submission_executor_t  *ex;
+
+    ex = manager->executor;
+
+    if (ex->schedule == NULL) {
+        return;
+    }
+
+    ex->leaving = 1;
+
+    ngx_http_submission_schedule_stop(ex);
+
+    if (ex->due.timer_set) {
+        ngx_del_timer(&ex->due);
+    }
+}
+
+
+ngx_uint_t
+ngx_http_submission_executor_drained(ngx_http_submission_manager_t *manager)
+{
+    ngx_http_submission_executor_t  *ex;
+
+    ex = manager->executor;
+
+    return ex->schedule == NULL
+           || (!ex->beginning && !ex->completing && ex->nsending == 0
+               && ex->nended == 0);
+}
+
+
+void
+ngx_http_submission_executor_wake(ngx_http_submission_executor_t *ex)
+{
+    if (!ex->run.posted) {
+        ngx_post_event(&ex->run, &ngx_posted_events);
+    }
+}
+
+
+/*
+ * How many may be begun now.  Each takes two connections at the gateway, and
+ * an eighth of them is left to clients.
+ */
+
+static ngx_uint_t
+ngx_http_submission_executor_room(ngx_http_submission_executor_t *ex)
+{
+    ngx_uint_t  n, sending, connections, reserve;
+
+    /* some may have been sent by an earlier schedule */
+
+    sending = ex->nbeginning + ex->nsending;
+
+    if (sending >= (ngx_uint_t) ex->manager->executor_concurrency) {
+        return 0;
+    }
+
+    n = ex->manager->executor_concurrency - sending;
+    n = ngx_min(n, (ngx_uint_t) ex->manager->executor_batch);
+
+    connections = ngx_cycle->free_connection_n;
+    reserve = ngx_cycle->connection_n / 8;
+
+    connections = connections > reserve ? (connections - reserve) / 2 : 0;
+
+    return ngx_min(n, connections);
+}
+
+
+static void
+ngx_http_submission_executor_begin(ngx_http_submission_executor_t *ex)
+{
+    size_t                           i;
+    ngx_uint_t                       max;
+    ngx_http_submission_begin_t     *begin;
+    ngx_http_submission_manager_t   *manager;
+
+    manager = ex->manager;
+
+    max = ngx_http_submission_executor_room(ex);
+
+    if (max == 0) {
+        return;
+    }
+
+    begin = ngx_http_submission_task_create(manager,
+                                          sizeof(ngx_http_submission_begin_t));
+    if (begin == NULL) {
+        return;
+    }
+
+    begin->entries = sm_arena_calloc(&begin->task.call.arena, max,
+                                     sizeof(sm_entry_t *));
+    begin->rows = sm_arena_calloc(&begin->task.call.arena, max,
+                                  sizeof(sm_begin_row_t));
+
+    if (begin->entries == NULL || begin->rows == NULL) {
+        ngx_http_submission_task_free(&begin->task);
+        return;
+    }
+
+    begin->n = sm_schedule_take(ex->schedule,
+                                ngx_http_submission_executor_now(ex),
+                                begin->entries, max);
+
+    for (i = 0; i < begin->n; i++) {
+
+        /* a copy: the schedule may go away meanwhile */
+
+        if (sm_arena_strdup(&begin->task.call.arena, &begin->rows[i].id,
+                            sm_entry_id(begin->entries[i]))
+            != 0)
+        {
+            goto failed;
+        }
+    }
+
+    if (begin->n == 0) {
+        goto failed;
+    }
+
+    begin->generation = ex->generation;
+    begin->fence.holder.data = (char *) manager->holder_id.data;
+    begin->fence.holder.len = manager->holder_id.len;
+    begin->fence.epoch = ex->epoch;
+
+    begin->task.op = NGX_HTTP_SUBMISSION_OP_ATTEMPTS_BEGIN;
+    begin->task.writes = 1;
+    begin->task.rows = begin->n;
+    begin->task.run = ngx_http_submission_begin_run;
+    begin->task.done = ngx_http_submission_begin_done;
+
+    if (ngx_http_submission_task_post(&begin->task) != NGX_OK) {
+        goto failed;
+    }
+
+    ex->beginning = 1;
+    ex->nbeginning = begin->n;
+
+    return;
+
+failed:
+
+    for (i = 0; i < begin->n; i++) {
+        sm_schedule_put(ex->schedule, begin->entries[i],
+                        sm_entry_due_at(begin->entries[i]));
+    }
+
+    ngx_http_submission_task_free(&begin->task);
+}
+
+
+static void
+ngx_http_submission_begin_run(ngx_http_submission_task_t *task)
+{
+    ngx_http_submission_begin_t  *begin;
+
+    begin = (ngx_http_submission_begin_t *) task;
+
+    (void) sm_store_attempts_begin(&task->manager->store, &task->call,
+                                   &begin->fence, begin->rows, begin->n);
+}
+
+
+/* nothing is to be tried of it: done, in flight, or just too late */
+
+static void
+ngx_http_submission_begin_expired(ngx_http_submission_begin_t *begin,
+    sm_begin_row_t *row)
+{
+    ngx_log_error(NGX_LOG_INFO, ngx_cycle->log, 0,
+                  "submission: expired manager=%V intent_id=\"%*s\" "
+                  "lease_epoch=%L status=exhausted reason=deadline_exceeded",
+                  &begin->task.manager->name, row->id.len, row->id.data,
+                  begin->fence.epoch);
+
+    ngx_http_submission_count_terminal(begin->task.manager,
+                                       SM_STATUS_EXHAUSTED,
+                                       SM_EXHAUSTED_DEADLINE,
+                                       begin->task.call.now - row->created_at);
+
+    ngx_http_submission_wait_notify(begin->task.manager, row->id);
+}
+
+
+static void
+ngx_http_submission_begin_done(ngx_http_submission_task_t *task)
+{
+    size_t                           i;
+    ngx_uint_t                       current;
+    sm_begin_row_t                  *row;
+    ngx_http_submission_begin_t     *begin;
+    ngx_http_submission_executor_t  *ex;
+
+    begin = (ngx_http_submission_begin_t *) task;
+    ex = task->manager->executor;
+
+    ex->beginning = 0;
+    ex->nbeginning = 0;
+
+    ngx_http_submission_health_report(task);
+
+    if (task->call.status != SM_STORE_OK) {
+        ngx_http_submission_leader_failed(task->manager->leader,
+                                          begin->fence.epoch, &task->call);
+        ngx_http_submission_executor_wake(ex);
+        return;
+    }
+
+    ngx_http_submission_executor_time(ex, task->call.now);
+
+    for (i = 0; i < begin->n; i++) {
+        row = &begin->rows[i];
+
+        /* each may be the one with which leadership ends */
+
+        current = ex->schedule && ex->generation == begin->generation;
+
+        switch (row->outcome) {
+
+        case SM_BEGIN_BEGUN:
+            ngx_http_submission_attempt_start(task->manager,
+                                              begin->generation,
+                                              begin->entries[i], row,
+                                              begin->fence.epoch,
+                                              task->call.now);
+            break;
+
+        case SM_BEGIN_EARLY:
+
+            if (current) {
+                sm_schedule_put(ex->schedule, begin->entries[i], row->due_at);
+            }
+
+            break;
+
+        case SM_BEGIN_EXPIRED:
+            ngx_http_submission_begin_expired(begin, row);
+
+            /* fall through */
+
+        default: /* SM_BEGIN_GONE */
+
+            if (current) {
+                sm_schedule_drop(ex->schedule, begin->entries[i]);
+            }
+        }
+    }
+
+    ngx_http_submission_executor_wake(ex);
+}
+
+
+/* when the next one is due; what is taken up by others comes by itself */
+
+static void
+ngx_http_submission_executor_arm(ngx_http_submission_executor_t *ex)
+{
+    int64_t     next, now;
+    ngx_msec_t  wait;
+
+    if (ex->due.timer_set) {
+        ngx_del_timer(&ex->due);
+    }
+
+    next = sm_schedule_next(ex->schedule);
+
+    if (next == INT64_MAX || ex->beginning) {
+        return;
+    }
+
+    now = ngx_http_submission_executor_now(ex);
+
+    if (next > now) {
+        wait = ngx_min((next - now) / 1000 + 1, 3600 * 1000);
+
+    } else {
+        wait = NGX_HTTP_SUBMISSION_PAUSE;
+    }
+
+    ngx_add_timer(&ex->due, wait);
+}
+
+
+static void
+ngx_http_submission_executor_run(ngx_event_t *ev)
+{
+    ngx_http_submission_executor_t  *ex;
+
+    ex = ev->data;
+
+    if (ex->schedule == NULL) {
+
+        /* the leader waits for it before it asks for the lease again */
+
+        if (!ex->beginning && !ex->completing) {
+            ngx_http_submission_leader_idle(ex->manager->leader);
+        }
+
+        return;
+    }
+
+    if (ex->nended && !ex->completing
+        && ngx_http_submission_complete(ex) != NGX_OK)
+    {
+        ngx_add_timer(&ex->due, NGX_HTTP_SUBMISSION_PAUSE);
+        return;
+    }
+
+    if (ex->leaving) {
+        if (ngx_http_submission_executor_drained(ex->manager)) {
+            ngx_http_submission_leader_idle(ex->manager->leader);
+        }
+
+        return;
+    }
+
+    if (!ex->beginning && (ngx_msec_int_t) (ngx_current_msec - ex->pause) >= 0)
+    {
+        ngx_http_submission_executor_begin(ex);
+    }
+
+    ngx_http_submission_executor_arm(ex);
+
+    ngx_http_submission_gauge(ex->manager, NGX_HTTP_SUBMISSION_QUEUE_DEPTH,
+                              sm_schedule_waiting(ex->schedule));
+    ngx_http_submission_gauge(ex->manager, NGX_HTTP_SUBMISSION_INFLIGHT,
+                              ex->nsending);
+}

@@ -76,7 +76,7 @@ ngx_http_submission_health_tick(ngx_event_t *ev)
             task = ngx_http_submission_task_create(manager,
                                            sizeof(ngx_http_submission_task_t));
             if (task) {
-                task->op = "ping";
+                task->op = NGX_HTTP_SUBMISSION_OP_PING;
                 task->writes = 1;
                 task->run = ngx_http_submission_health_run;
                 task->done = ngx_http_submission_health_done;
@@ -125,7 +125,8 @@ ngx_http_submission_health_report(ngx_http_submission_task_t *task)
             ngx_log_error(NGX_LOG_ERR, ngx_cycle->log, 0,
                           "submission: store_refused manager=%V op=%s "
                           "sql_error=\"%s\"",
-                          &task->manager->name, task->op, call->error);
+                          &task->manager->name,
+                          ngx_http_submission_ops[task->op].name, call->error);
         }
 
         if (!task->writes) {
@@ -163,6 +164,6 @@ ngx_http_submission_health_report(ngx_http_submission_task_t *task)
                       "submission: store_down manager=%V store=%s op=%s "
                       "sql_error=\"%s\"",
                       &task->manager->name, task->manager->store_ops->name,
-                      task->op, call->error);
+                      ngx_http_submission_ops[task->op].name, call->error);
     }
 }

@@ -37,11 +37,12 @@ typedef struct {
     ngx_queue_t                   nodes;        /* taken from the queue */
     ngx_uint_t                    n;
     void                         *rows;         /* of the nodes, in a row */
+    ngx_atomic_uint_t             notices;      /* that were before */
 } ngx_http_submission_batch_t;
 
 
 typedef struct {
-    const char                   *op;
+    ngx_http_submission_op_e      op;
     size_t                        row_size;
     void                        (*run)(ngx_http_submission_task_t *task);
 } ngx_http_submission_kind_t;
@@ -62,19 +63,19 @@ static void ngx_http_submission_run_cluster(ngx_http_submission_task_t *task);
 
 static ngx_http_submission_kind_t  ngx_http_submission_kinds[] = {
 
-    { "intents_submit", sizeof(sm_submit_row_t),
+    { NGX_HTTP_SUBMISSION_OP_INTENTS_SUBMIT, sizeof(sm_submit_row_t),
       ngx_http_submission_run_submit },
 
-    { "intents_get", sizeof(sm_get_row_t),
+    { NGX_HTTP_SUBMISSION_OP_INTENTS_GET, sizeof(sm_get_row_t),
       ngx_http_submission_run_get },
 
-    { "intent_history", sizeof(sm_history_row_t),
+    { NGX_HTTP_SUBMISSION_OP_INTENT_HISTORY, sizeof(sm_history_row_t),
       ngx_http_submission_run_history },
 
-    { "intents_list", sizeof(sm_list_row_t),
+    { NGX_HTTP_SUBMISSION_OP_INTENTS_LIST, sizeof(sm_list_row_t),
       ngx_http_submission_run_list },
 
-    { "cluster_get", sizeof(sm_cluster_t),
+    { NGX_HTTP_SUBMISSION_OP_CLUSTER_GET, sizeof(sm_cluster_t),
       ngx_http_submission_run_cluster }
 };
 
@@ -349,6 +350,8 @@ ngx_http_submission_intake_rows(ngx_http_submission_batch_t *batch)
 
     ngx_http_submission_intake_take(batch, batch->queue->manager->intake_batch);
 
+    batch->task.rows = batch->n;
+
     size = ngx_http_submission_kinds[batch->queue->kind].row_size;
 
     batch->rows = sm_arena_calloc(&batch->task.call.arena, batch->n, size);
@@ -374,16 +377,25 @@ static void
 ngx_http_submission_intake_answer(ngx_http_submission_batch_t *batch,
     sm_call_t *call, ngx_http_submission_ctx_t *ctx, ngx_uint_t i)
 {
-    ngx_int_t            rc;
-    ngx_http_request_t  *r;
+    ngx_int_t                   rc;
+    ngx_http_request_t         *r;
+    ngx_http_submission_row_t  *row;
 
     r = ctx->request;
 
     ngx_http_set_log_request(r->connection->log, r);
 
     if (call && call->status == SM_STORE_OK) {
-        rc = ngx_http_submission_reply(ctx,
-                                     ngx_http_submission_intake_row(batch, i));
+        row = ngx_http_submission_intake_row(batch, i);
+
+        if (ctx->wait
+            && ngx_http_submission_wait(ctx, &row->submit, batch->notices)
+               == NGX_AGAIN)
+        {
+            return;
+        }
+
+        rc = ngx_http_submission_reply(ctx, row);
 
     } else {
         rc = ngx_http_submission_reply_unavailable(r, call == NULL);
@@ -504,6 +516,12 @@ ngx_http_submission_intake_done(ngx_http_submission_task_t *task)
         ngx_http_submission_intake_start(&queue->start);
     }
 
+    if (queue->kind == NGX_HTTP_SUBMISSION_SUBMIT
+        && task->call.status == SM_STORE_OK)
+    {
+        ngx_http_submission_wake(queue->manager);
+    }
+
     ngx_http_submission_intake_answer_all(batch, &task->call);
 }
 
@@ -528,11 +546,38 @@ ngx_http_submission_take_submit(void *data, sm_call_t *call,
 }
 
 
+/* what is committed is counted, whether or not somebody waits for it still */
+
 static void
 ngx_http_submission_run_submit(ngx_http_submission_task_t *task)
 {
-    (void) sm_store_intents_submit(&task->manager->store, &task->call,
-                                   ngx_http_submission_take_submit, task);
+    ngx_uint_t                    i, n[SM_SUBMIT_CONFLICT + 1];
+    sm_submit_row_t              *rows;
+    ngx_http_submission_batch_t  *batch = (ngx_http_submission_batch_t *) task;
+
+    batch->notices = task->manager->sh->notices.n;
+
+    if (sm_store_intents_submit(&task->manager->store, &task->call,
+                                ngx_http_submission_take_submit, task)
+        != 0)
+    {
+        return;
+    }
+
+    ngx_memzero(n, sizeof(n));
+
+    rows = batch->rows;
+
+    for (i = 0; i < batch->n; i++) {
+        n[rows[i].outcome]++;
+    }
+
+    ngx_http_submission_count(task->manager, NGX_HTTP_SUBMISSION_CREATED,
+                              n[SM_SUBMIT_CREATED]);
+    ngx_http_submission_count(task->manager, NGX_HTTP_SUBMISSION_REPLAYED,
+                              n[SM_SUBMIT_SAME]);
+    ngx_http_submission_count(task->manager, NGX_HTTP_SUBMISSION_CONFLICTED,
+                              n[SM_SUBMIT_CONFLICT]);
 }
 
 

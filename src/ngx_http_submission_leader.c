@@ -4,7 +4,7 @@
  *
  * One worker of an instance, the one that has the lock file, is its executor
  * worker; the kernel gives the lock to another when that one dies.  It alone
- * asks for the lease, renews it, and will execute.
+ * asks for the lease, renews it, and executes.
  *
  * - Whoever leads has been granted an epoch by the store, and stops by itself
  *   at a monotonic deadline: the moment when the request that got the grant
@@ -49,7 +49,7 @@ static ngx_http_submission_transition_t  ngx_http_submission_transitions[] = {
       NGX_HTTP_SUBMISSION_LEFT },
 
     { NGX_HTTP_SUBMISSION_FOLLOWER, NGX_HTTP_SUBMISSION_GRANTED,
-      NGX_HTTP_SUBMISSION_REBUILDING },
+      NGX_HTTP_SUBMISSION_RECOVERING },
     { NGX_HTTP_SUBMISSION_FOLLOWER, NGX_HTTP_SUBMISSION_DENIED,
       NGX_HTTP_SUBMISSION_FOLLOWER },
     { NGX_HTTP_SUBMISSION_FOLLOWER, NGX_HTTP_SUBMISSION_WATCHED,
@@ -59,13 +59,13 @@ static ngx_http_submission_transition_t  ngx_http_submission_transitions[] = {
     { NGX_HTTP_SUBMISSION_FOLLOWER, NGX_HTTP_SUBMISSION_EXIT,
       NGX_HTTP_SUBMISSION_LEAVING },
 
-    /* the lease is held, the schedule not yet */
+    /* the lease is held, and attempts of earlier epochs may be in doubt */
 
-    { NGX_HTTP_SUBMISSION_REBUILDING, NGX_HTTP_SUBMISSION_CHECKED,
+    { NGX_HTTP_SUBMISSION_RECOVERING, NGX_HTTP_SUBMISSION_RECOVERED,
       NGX_HTTP_SUBMISSION_LEADER },
-    { NGX_HTTP_SUBMISSION_REBUILDING, NGX_HTTP_SUBMISSION_LOST,
+    { NGX_HTTP_SUBMISSION_RECOVERING, NGX_HTTP_SUBMISSION_LOST,
       NGX_HTTP_SUBMISSION_FOLLOWER },
-    { NGX_HTTP_SUBMISSION_REBUILDING, NGX_HTTP_SUBMISSION_EXIT,
+    { NGX_HTTP_SUBMISSION_RECOVERING, NGX_HTTP_SUBMISSION_EXIT,
       NGX_HTTP_SUBMISSION_LEAVING },
 
     { NGX_HTTP_SUBMISSION_LEADER, NGX_HTTP_SUBMISSION_RENEWED,
@@ -75,7 +75,7 @@ static ngx_http_submission_transition_t  ngx_http_submission_transitions[] = {
     { NGX_HTTP_SUBMISSION_LEADER, NGX_HTTP_SUBMISSION_EXIT,
       NGX_HTTP_SUBMISSION_LEAVING },
 
-    /* the last call is out, or about to be */
+    /* what is at gateways may end, and the lease is kept for that */
 
     { NGX_HTTP_SUBMISSION_LEAVING, NGX_HTTP_SUBMISSION_GONE,
       NGX_HTTP_SUBMISSION_LEFT }
@@ -185,7 +185,7 @@ ngx_http_submission_leader_arm(ngx_http_submission_leader_t *ld,
         ngx_del_timer(&ld->expiry);
     }
 
-    if (ld->state == NGX_HTTP_SUBMISSION_REBUILDING
+    if (ld->state == NGX_HTTP_SUBMISSION_RECOVERING
         || ld->state == NGX_HTTP_SUBMISSION_LEADER)
     {
         left = (ngx_msec_int_t) (ld->deadline - ngx_http_submission_msec());
@@ -235,7 +235,7 @@ ngx_http_submission_leader_event(ngx_http_submission_leader_t *ld,
 
     switch (event) {
 
-    case NGX_HTTP_SUBMISSION_CHECKED:
+    case NGX_HTTP_SUBMISSION_RECOVERED:
         ngx_http_submission_leader_log(ld, NGX_LOG_NOTICE, "leader_acquired",
                                        NULL, NULL);
         break;
@@ -270,10 +270,20 @@ ngx_http_submission_leader_event(ngx_http_submission_leader_t *ld,
             ld->failing = 1;
         }
 
+        if (event == NGX_HTTP_SUBMISSION_EXIT) {
+
+            /* what is at gateways still goes by the lease */
+
+            break;
+        }
+
         ld->aim = ngx_current_msec;
+
+        /* fall through */
+
+    case NGX_HTTP_SUBMISSION_GONE:
         ld->epoch = 0;
         ld->expires_at = 0;
-        ld->deadline = 0;
         break;
 
     default:
@@ -285,6 +295,73 @@ ngx_http_submission_leader_event(ngx_http_submission_leader_t *ld,
     }
 
     ngx_http_submission_leader_arm(ld, wait);
+
+    switch (event) {
+
+    case NGX_HTTP_SUBMISSION_RECOVERED:
+        ngx_http_submission_executor_start(ld->manager, ld->epoch);
+        break;
+
+    case NGX_HTTP_SUBMISSION_LOST:
+        ngx_http_submission_executor_lost(ld->manager);
+        break;
+
+    case NGX_HTTP_SUBMISSION_EXIT:
+        ngx_http_submission_executor_leave(ld->manager);
+        break;
+
+    default:
+        break;
+    }
+}
+
+
+/*
+ * Whether an attempt that was begun under this epoch may leave right now; not
+ * by nginx's time, which stands still between events.
+ */
+
+ngx_uint_t
+ngx_http_submission_leader_gate(ngx_http_submission_leader_t *ld,
+    int64_t epoch)
+{
+    return (ld->state == NGX_HTTP_SUBMISSION_LEADER
+            || ld->state == NGX_HTTP_SUBMISSION_LEAVING)
+           && ld->epoch == epoch
+           && (ngx_msec_int_t) (ld->deadline - ngx_http_submission_msec()) > 0;
+}
+
+
+/* a call of the executor under this epoch */
+
+void
+ngx_http_submission_leader_failed(ngx_http_submission_leader_t *ld,
+    int64_t epoch, sm_call_t *call)
+{
+    if (ld->epoch != epoch) {
+        return;
+    }
+
+    ngx_http_submission_leader_event(ld, NGX_HTTP_SUBMISSION_LOST,
+                                     NGX_HTTP_SUBMISSION_RETRY,
+                                     call->status == SM_STORE_LEASE_LOST
+                                     ? "lease_lost" : "store_error",
+                                     call->error);
+}
+
+
+/* the executor has done what the leader waits for */
+
+void
+ngx_http_submission_leader_idle(ngx_http_submission_leader_t *ld)
+{
+    if (ld->state == NGX_HTTP_SUBMISSION_LEAVING) {
+        ngx_http_submission_leader_leave(ld);
+
+    } else if (ld->flushing) {
+        ld->flushing = 0;
+        ngx_http_submission_leader_arm(ld, 1);
+    }
 }
 
 
@@ -321,6 +398,13 @@ ngx_http_submission_leader_leave(ngx_http_submission_leader_t *ld)
     if (ld->busy) {
         return;
     }
+
+    if (!ngx_http_submission_executor_drained(ld->manager)) {
+        ngx_add_timer(&ld->tick, ngx_http_submission_lease_wait(ld));
+        return;
+    }
+
+    ngx_http_submission_executor_lost(ld->manager);
 
     do {
         if (sh->quitting == NGX_HTTP_SUBMISSION_QUITTING && !ld->released) {
@@ -397,7 +481,7 @@ ngx_http_submission_leader_tick(ngx_event_t *ev)
 
     ld = ev->data;
 
-    if (ngx_exiting) {
+    if (ngx_exiting && ld->state != NGX_HTTP_SUBMISSION_LEAVING) {
         ngx_http_submission_leader_shutdown(ld);
         return;
     }
@@ -416,6 +500,14 @@ ngx_http_submission_leader_tick(ngx_event_t *ev)
         } else if ((ngx_msec_int_t) (ld->aim - ngx_current_msec) > 0) {
             kind = NGX_HTTP_SUBMISSION_WATCH;
 
+        } else if (ngx_http_submission_complete_flush(ld->manager)
+                   == NGX_AGAIN)
+        {
+            /* what an earlier epoch's attempts have come to is recorded yet */
+
+            ld->flushing = 1;
+            break;
+
         } else {
             kind = NGX_HTTP_SUBMISSION_ACQUIRE;
         }
@@ -423,18 +515,25 @@ ngx_http_submission_leader_tick(ngx_event_t *ev)
         ngx_http_submission_leader_call(ld, kind);
         break;
 
-    case NGX_HTTP_SUBMISSION_REBUILDING:
-
-        /* the schedule is rebuilt here before the lease is looked at again */
-
-        ngx_http_submission_leader_call(ld, NGX_HTTP_SUBMISSION_CHECK);
+    case NGX_HTTP_SUBMISSION_RECOVERING:
+        ngx_http_submission_leader_call(ld, NGX_HTTP_SUBMISSION_RECOVER);
         break;
 
     case NGX_HTTP_SUBMISSION_LEADER:
         ngx_http_submission_leader_call(ld, NGX_HTTP_SUBMISSION_RENEW);
         break;
 
-    default: /* NGX_HTTP_SUBMISSION_LEAVING, NGX_HTTP_SUBMISSION_LEFT */
+    case NGX_HTTP_SUBMISSION_LEAVING:
+
+        if (ngx_http_submission_executor_drained(ld->manager)) {
+            ngx_http_submission_leader_leave(ld);
+            break;
+        }
+
+        ngx_http_submission_leader_call(ld, NGX_HTTP_SUBMISSION_RENEW);
+        break;
+
+    default: /* NGX_HTTP_SUBMISSION_LEFT */
         break;
     }
 }

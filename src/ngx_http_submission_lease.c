@@ -17,9 +17,15 @@ static void ngx_http_submission_lease_run(ngx_http_submission_task_t *task);
 static void ngx_http_submission_lease_done(ngx_http_submission_task_t *task);
 
 
-static const char  *ngx_http_submission_ops[] = {
-    "lease_acquire", "lease_takeover", "lease_check", "lease_renew",
-    "lease_release", "lease_get"
+/* must be in the order of ngx_http_submission_lease_e */
+
+static ngx_http_submission_op_e  ngx_http_submission_lease_ops[] = {
+    NGX_HTTP_SUBMISSION_OP_LEASE_ACQUIRE,
+    NGX_HTTP_SUBMISSION_OP_LEASE_TAKEOVER,
+    NGX_HTTP_SUBMISSION_OP_ATTEMPTS_RECOVER,
+    NGX_HTTP_SUBMISSION_OP_LEASE_RENEW,
+    NGX_HTTP_SUBMISSION_OP_LEASE_RELEASE,
+    NGX_HTTP_SUBMISSION_OP_LEASE_GET
 };
 
 
@@ -49,6 +55,7 @@ ngx_http_submission_lease_call(ngx_http_submission_leader_t *ld,
     call->duration = manager->lease_duration;
     call->release = manager->release_on_exit;
     call->uncertain = sh->acquiring;
+    call->random = (uint32_t) ngx_random();
 
     call->fence.holder.data = (char *) manager->holder_id.data;
     call->fence.holder.len = manager->holder_id.len;
@@ -61,7 +68,7 @@ ngx_http_submission_lease_call(ngx_http_submission_leader_t *ld,
     call->ttl = 3 * ngx_max(manager->acquire_interval,
                             manager->renew_interval);
 
-    call->task.op = ngx_http_submission_ops[kind];
+    call->task.op = ngx_http_submission_lease_ops[kind];
     call->task.writes = kind != NGX_HTTP_SUBMISSION_WATCH;
     call->task.run = ngx_http_submission_lease_run;
     call->task.done = ngx_http_submission_lease_done;
@@ -151,8 +158,11 @@ ngx_http_submission_lease_run(ngx_http_submission_task_t *task)
         return;
     }
 
-    if (call->kind == NGX_HTTP_SUBMISSION_CHECK) {
-        (void) sm_store_lease_check(store, c, &call->fence);
+    if (call->kind == NGX_HTTP_SUBMISSION_RECOVER) {
+        (void) sm_store_attempts_recover(store, c, &call->fence,
+                                         task->manager->executor_batch,
+                                         call->random, &call->recovered);
+        task->rows = call->recovered.attempts;
         return;
     }
 
@@ -222,7 +232,6 @@ ngx_http_submission_lease_grant(ngx_http_submission_leader_t *ld,
     ld->expires_at = call->lease.expires_at;
     ld->deadline = call->started + manager->lease_duration
                    - ngx_http_submission_lease_margin(manager);
-
 }
 
 
@@ -236,7 +245,7 @@ ngx_http_submission_lease_note(ngx_http_submission_leader_t *ld,
 
     sh = ld->manager->sh;
 
-    if (call->kind == NGX_HTTP_SUBMISSION_CHECK
+    if (call->kind == NGX_HTTP_SUBMISSION_RECOVER
         || call->kind == NGX_HTTP_SUBMISSION_WATCH
         || call->task.call.status != SM_STORE_OK)
     {
@@ -268,8 +277,8 @@ ngx_http_submission_lease_note(ngx_http_submission_leader_t *ld,
 
 /* the lease must not run out before it is renewed, however it is configured */
 
-static ngx_msec_t
-ngx_http_submission_lease_renew(ngx_http_submission_leader_t *ld)
+ngx_msec_t
+ngx_http_submission_lease_wait(ngx_http_submission_leader_t *ld)
 {
     ngx_msec_int_t  left;
 
@@ -308,6 +317,62 @@ ngx_http_submission_lease_aim(ngx_http_submission_leader_t *ld,
 }
 
 
+/* the executor still has something at gateways, and needs the lease for it */
+
+static void
+ngx_http_submission_lease_leaving(ngx_http_submission_leader_t *ld,
+    ngx_http_submission_lease_t *call)
+{
+    if (call->kind == NGX_HTTP_SUBMISSION_RENEW
+        && call->task.call.status == SM_STORE_OK)
+    {
+        if (call->lease.held) {
+            ngx_http_submission_lease_grant(ld, call);
+
+        } else {
+            ld->epoch = 0;
+            ngx_http_submission_executor_lost(ld->manager);
+        }
+    }
+
+    ngx_http_submission_leader_leave(ld);
+}
+
+
+static void
+ngx_http_submission_lease_recovered(ngx_http_submission_leader_t *ld,
+    sm_recovered_t *recovered)
+{
+    size_t                          n;
+    ngx_uint_t                      i;
+    ngx_http_submission_manager_t  *manager;
+
+    manager = ld->manager;
+
+    if (recovered->attempts == 0) {
+        return;
+    }
+
+    ngx_log_error(NGX_LOG_NOTICE, ngx_cycle->log, 0,
+                  "submission: attempts_recovered manager=%V lease_epoch=%L "
+                  "in_doubt=%uz retried=%uz",
+                  &manager->name, ld->epoch, recovered->attempts,
+                  recovered->retries);
+
+    ngx_http_submission_count_attempt(manager, SM_OUTCOME_UNKNOWN,
+                                      recovered->attempts);
+    ngx_http_submission_count(manager, NGX_HTTP_SUBMISSION_RETRIES,
+                              recovered->retries);
+
+    for (i = 0; i < SM_EXHAUSTED_REASONS; i++) {
+        for (n = 0; n < recovered->exhausted[i]; n++) {
+            ngx_http_submission_count_terminal(manager, SM_STATUS_EXHAUSTED, i,
+                                               -1);
+        }
+    }
+}
+
+
 static void
 ngx_http_submission_lease_answer(ngx_http_submission_leader_t *ld,
     ngx_http_submission_lease_t *call)
@@ -325,7 +390,7 @@ ngx_http_submission_lease_answer(ngx_http_submission_leader_t *ld,
     }
 
     if (ld->state == NGX_HTTP_SUBMISSION_LEAVING) {
-        ngx_http_submission_leader_leave(ld);
+        ngx_http_submission_lease_leaving(ld, call);
         return;
     }
 
@@ -364,9 +429,10 @@ ngx_http_submission_lease_answer(ngx_http_submission_leader_t *ld,
                                          NULL, NULL);
         return;
 
-    case NGX_HTTP_SUBMISSION_CHECK:
-        ngx_http_submission_leader_event(ld, NGX_HTTP_SUBMISSION_CHECKED,
-                                         ngx_http_submission_lease_renew(ld),
+    case NGX_HTTP_SUBMISSION_RECOVER:
+        ngx_http_submission_lease_recovered(ld, &call->recovered);
+        ngx_http_submission_leader_event(ld, NGX_HTTP_SUBMISSION_RECOVERED,
+                                         ngx_http_submission_lease_wait(ld),
                                          NULL, NULL);
         return;
 
@@ -375,7 +441,7 @@ ngx_http_submission_lease_answer(ngx_http_submission_leader_t *ld,
         if (call->lease.held) {
             ngx_http_submission_lease_grant(ld, call);
             ngx_http_submission_leader_event(ld, NGX_HTTP_SUBMISSION_RENEWED,
-                                         ngx_http_submission_lease_renew(ld),
+                                         ngx_http_submission_lease_wait(ld),
                                          NULL, NULL);
             return;
         }

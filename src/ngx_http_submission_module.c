@@ -14,6 +14,8 @@ static char *ngx_http_submission_api(ngx_conf_t *cf, ngx_command_t *cmd,
     void *conf);
 static char *ngx_http_submission_readyz(ngx_conf_t *cf, ngx_command_t *cmd,
     void *conf);
+static char *ngx_http_submission_metrics(ngx_conf_t *cf, ngx_command_t *cmd,
+    void *conf);
 static ngx_int_t ngx_http_submission_preconfiguration(ngx_conf_t *cf);
 static ngx_int_t ngx_http_submission_postconfiguration(ngx_conf_t *cf);
 static ngx_int_t ngx_http_submission_init_module(ngx_cycle_t *cycle);
@@ -193,6 +195,13 @@ static ngx_command_t  ngx_http_submission_commands[] = {
       0,
       NULL },
 
+    { ngx_string("submission_metrics"),
+      NGX_HTTP_LOC_CONF|NGX_CONF_TAKE1,
+      ngx_http_submission_metrics,
+      NGX_HTTP_LOC_CONF_OFFSET,
+      0,
+      NULL },
+
     { ngx_string("submission_dispatch"),
       NGX_HTTP_LOC_CONF|NGX_CONF_TAKE1,
       ngx_http_submission_dispatch,
@@ -297,7 +306,8 @@ ngx_http_submission_merge_loc_conf(ngx_conf_t *cf, void *parent, void *child)
     if (clcf->lmt_excpt && clcf->handler == NULL) {
         clcf->handler = conf->api ? ngx_http_submission_api_handler
                         : conf->readyz ? ngx_http_submission_readyz_handler
-                                       : NULL;
+                        : conf->metrics ? ngx_http_submission_metrics_handler
+                                        : NULL;
     }
 
     return NGX_CONF_OK;
@@ -347,6 +357,20 @@ ngx_http_submission_readyz(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 }
 
 
+static char *
+ngx_http_submission_metrics(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+{
+    ngx_http_submission_loc_conf_t *slcf = conf;
+
+    ngx_http_core_loc_conf_t  *clcf;
+
+    clcf = ngx_http_conf_get_module_loc_conf(cf, ngx_http_core_module);
+    clcf->handler = ngx_http_submission_metrics_handler;
+
+    return ngx_http_submission_conf_reference(cf, &slcf->metrics);
+}
+
+
 static ngx_int_t
 ngx_http_submission_preconfiguration(ngx_conf_t *cf)
 {
@@ -361,7 +385,9 @@ ngx_http_submission_preconfiguration(ngx_conf_t *cf)
 static ngx_int_t
 ngx_http_submission_postconfiguration(ngx_conf_t *cf)
 {
-    if (ngx_http_submission_conf_check(cf) != NGX_OK) {
+    if (ngx_http_submission_conf_check(cf) != NGX_OK
+        || ngx_http_submission_dispatch_init(cf) != NGX_OK)
+    {
         return NGX_ERROR;
     }
 
@@ -436,13 +462,21 @@ ngx_http_submission_init_module(ngx_cycle_t *cycle)
             return NGX_ERROR;
         }
 
-        if (ngx_http_submission_election_init(cycle, managers[i]) != NGX_OK) {
+        if (ngx_http_submission_election_init(cycle, managers[i]) != NGX_OK
+            || ngx_http_submission_wake_init(cycle, managers[i]) != NGX_OK
+            || ngx_http_submission_notice_open(cycle, managers[i]) != NGX_OK)
+        {
             return NGX_ERROR;
         }
 
         managers[i]->sh->create = 1;
         managers[i]->sh->generation++;
-        managers[i]->sh->quitting = NGX_HTTP_SUBMISSION_STAYING;
+
+        /* nobody takes a lease over from here: whoever holds it gives it up */
+
+        managers[i]->sh->quitting = managers[i]->executor_off
+                                    ? NGX_HTTP_SUBMISSION_QUITTING
+                                    : NGX_HTTP_SUBMISSION_STAYING;
     }
 
     return NGX_OK;
@@ -466,6 +500,12 @@ ngx_http_submission_init_process(ngx_cycle_t *cycle)
                                                ngx_http_submission_module);
     if (smcf == NULL) {
         return NGX_OK;
+    }
+
+    if (smcf->managers.nelts
+        && ngx_http_submission_send_init(cycle) != NGX_OK)
+    {
+        return NGX_ERROR;
     }
 
     managers = smcf->managers.elts;
@@ -495,7 +535,17 @@ ngx_http_submission_init_process(ngx_cycle_t *cycle)
 
         ngx_http_submission_health_init(manager, cycle);
 
-        if (ngx_http_submission_leader_init(cycle, manager) != NGX_OK) {
+        if (ngx_http_submission_wait_init(cycle, manager) != NGX_OK) {
+            return NGX_ERROR;
+        }
+
+        if (manager->executor_off) {
+            continue;
+        }
+
+        if (ngx_http_submission_executor_init(cycle, manager) != NGX_OK
+            || ngx_http_submission_leader_init(cycle, manager) != NGX_OK)
+        {
             return NGX_ERROR;
         }
     }

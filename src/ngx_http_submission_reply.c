@@ -252,6 +252,14 @@ ngx_int_t
 ngx_http_submission_reply_unavailable(ngx_http_request_t *r,
     ngx_uint_t overloaded)
 {
+    ngx_http_submission_loc_conf_t  *slcf;
+
+    if (overloaded) {
+        slcf = ngx_http_get_module_loc_conf(r, ngx_http_submission_module);
+
+        ngx_http_submission_count(slcf->api, NGX_HTTP_SUBMISSION_OVERLOADS, 1);
+    }
+
     if (ngx_http_submission_add_header(r, "Retry-After",
                                        overloaded
                                        ? NGX_HTTP_SUBMISSION_RETRY_SOON

@@ -20,6 +20,28 @@ static void ngx_http_submission_task_handler(ngx_event_t *ev);
 static void ngx_http_submission_task_guard(ngx_event_t *ev);
 
 
+/* must be in the order of ngx_http_submission_op_e */
+
+ngx_http_submission_op_t  ngx_http_submission_ops[] = {
+    { "none", 0 },
+    { "ping", 0 },
+    { "intents_submit", 1 },
+    { "intents_get", 1 },
+    { "intent_history", 1 },
+    { "intents_list", 1 },
+    { "cluster_get", 1 },
+    { "lease_acquire", 0 },
+    { "lease_takeover", 0 },
+    { "lease_renew", 0 },
+    { "lease_release", 0 },
+    { "lease_get", 0 },
+    { "schedule_page", 1 },
+    { "attempts_begin", 1 },
+    { "attempts_complete", 1 },
+    { "attempts_recover", 1 }
+};
+
+
 static ngx_uint_t        ngx_http_submission_ntasks;
 static ngx_event_t       ngx_http_submission_guard_event;
 static ngx_connection_t  ngx_http_submission_guard_dummy;
@@ -91,7 +113,16 @@ ngx_http_submission_task_thread(void *data, ngx_log_t *log)
 {
     ngx_http_submission_task_t  *task = data;
 
+    int64_t  start;
+
+    start = ngx_http_submission_usec();
+
     task->run(task);
+
+    if (task->op != NGX_HTTP_SUBMISSION_OP_NONE) {
+        ngx_http_submission_observe_call(task,
+                                         ngx_http_submission_usec() - start);
+    }
 }
 
 

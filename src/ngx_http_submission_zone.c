@@ -49,8 +49,11 @@ ngx_http_submission_zone_init(ngx_shm_zone_t *shm_zone, void *data)
     manager = shm_zone->data;
     shpool = (ngx_slab_pool_t *) shm_zone->shm.addr;
 
+    manager->notice = NGX_INVALID_FILE;
+
     if (old) {
         manager->sh = old->sh;
+        manager->notice = old->notice;
 
     } else if (shm_zone->shm.exists) {
         manager->sh = shpool->data;
@@ -120,6 +123,17 @@ ngx_http_submission_msec(void)
     (void) clock_gettime(CLOCK_MONOTONIC, &ts);
 
     return (ngx_msec_t) ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+}
+
+
+int64_t
+ngx_http_submission_usec(void)
+{
+    struct timespec  ts;
+
+    (void) clock_gettime(CLOCK_MONOTONIC, &ts);
+
+    return (int64_t) ts.tv_sec * 1000000 + ts.tv_nsec / 1000;
 }
 
 

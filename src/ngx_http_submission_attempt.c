@@ -1,0 +1,227 @@
+
+/*
+ * One attempt, from what the store has begun to what the gateway's answer
+ * means.
+ */
+
+#include "ngx_http_submission.h"
+
+
+#define NGX_HTTP_SUBMISSION_PAUSE  100      /* milliseconds */
+
+
+static char *
+ngx_http_submission_attempt_copy(char *p, sm_str_t *dst, sm_str_t *src)
+{
+    dst->data = p;
+    dst->len = src->len;
+
+    return src->len ? (char *) ngx_cpymem(p, src->data, src->len) : p;
+}
+
+
+static ngx_http_submission_attempt_t *
+ngx_http_submission_attempt_create(sm_begin_row_t *row)
+{
+    char                           *p;
+    ngx_http_submission_attempt_t  *at;
+
+    at = ngx_alloc(sizeof(ngx_http_submission_attempt_t) + row->id.len
+                   + row->payload.len + row->contract.target.len
+                   + row->contract.gateway_url.len
+                   + row->contract.terminal_outcomes.len, ngx_cycle->log);
+    if (at == NULL) {
+        return NULL;
+    }
+
+    ngx_memzero(at, sizeof(ngx_http_submission_attempt_t));
+
+    at->number = row->number;
+    at->created_at = row->created_at;
+    at->due_at = row->due_at;
+    at->contract = row->contract;
+
+    p = at->data;
+    p = ngx_http_submission_attempt_copy(p, &at->id, &row->id);
+    p = ngx_http_submission_attempt_copy(p, &at->payload, &row->payload);
+    p = ngx_http_submission_attempt_copy(p, &at->contract.target,
+                                         &row->contract.target);
+    p = ngx_http_submission_attempt_copy(p, &at->contract.gateway_url,
+                                         &row->contract.gateway_url);
+    (void) ngx_http_submission_attempt_copy(p, &at->contract.terminal_outcomes,
+                                            &row->contract.terminal_outcomes);
+
+    return at;
+}
+
+
+void
+ngx_http_submission_attempt_free(ngx_http_submission_attempt_t *at)
+{
+    sm_arena_free(&at->arena);
+    ngx_free(at);
+}
+
+
+void
+ngx_http_submission_attempt_log(ngx_http_submission_attempt_t *at,
+    ngx_uint_t level, const char *event, const char *note)
+{
+    sm_str_t  outcome, status;
+
+    outcome = sm_outcome_name(at->outcome);
+    status = sm_status_name(at->decision.status);
+
+    ngx_log_error(level, ngx_cycle->log, 0,
+                  "submission: %s manager=%V intent_id=\"%*s\" target=%*s "
+                  "attempt=%L lease_epoch=%L outcome=%*s%s%*s%s%*s%s "
+                  "status=%*s duration_ms=%L%s%s",
+                  event, &at->manager->name, at->id.len, at->id.data,
+                  at->contract.target.len, at->contract.target.data,
+                  at->number, at->epoch,
+                  outcome.len ? outcome.len : 4,
+                  outcome.len ? outcome.data : "none",
+                  at->reason.len ? " reason=" : "",
+                  at->reason.len, at->reason.data,
+                  at->error.len ? " error=\"" : "",
+                  at->error.len, at->error.data,
+                  at->error.len ? "\"" : "",
+                  status.len, status.data,
+                  (at->finished_at - at->started_at) / 1000,
+                  note ? " note=" : "", note ? note : "");
+}
+
+
+/*
+ * It has ended, and waits to be recorded: if the lease by which it was begun
+ * is still held, as far as the instance knows.
+ */
+
+static void
+ngx_http_submission_attempt_ended(ngx_http_submission_attempt_t *at)
+{
+    ngx_http_submission_executor_t  *ex;
+
+    ex = at->manager->executor;
+
+    if (at->manager->sh->held != (ngx_atomic_uint_t) at->epoch) {
+        ngx_http_submission_attempt_log(at, NGX_LOG_WARN, "attempt_dropped",
+                                        "lease_gone");
+        ngx_http_submission_attempt_free(at);
+
+    } else {
+        ngx_queue_insert_tail(&ex->ended, &at->queue);
+        ex->nended++;
+    }
+
+    ngx_http_submission_executor_wake(ex);
+}
+
+
+static void
+ngx_http_submission_attempt_give_back(ngx_http_submission_attempt_t *at)
+{
+    at->outcome = SM_OUTCOME_NONE;
+    at->decision.status = SM_STATUS_PENDING;
+
+    ngx_http_submission_attempt_ended(at);
+}
+
+
+/* a row that is begun, under the epoch and at the time that are given */
+
+void
+ngx_http_submission_attempt_start(ngx_http_submission_manager_t *manager,
+    ngx_uint_t generation, sm_entry_t *entry, sm_begin_row_t *row,
+    int64_t epoch, int64_t now)
+{
+    ngx_http_submission_attempt_t   *at;
+    ngx_http_submission_executor_t  *ex;
+
+    ex = manager->executor;
+
+    at = ngx_http_submission_attempt_create(row);
+
+    if (at == NULL) {
+
+        /* in flight in the store: the next leader finds it in doubt */
+
+        ngx_log_error(NGX_LOG_CRIT, ngx_cycle->log, 0,
+                      "submission: no memory for an attempt manager=%V",
+                      &manager->name);
+        return;
+    }
+
+    at->manager = manager;
+    at->generation = generation;
+    at->entry = entry;
+    at->epoch = epoch;
+    at->started_at = now;
+    at->finished_at = now;
+
+    if (ex->leaving
+        || !ngx_http_submission_leader_gate(at->manager->leader, at->epoch))
+    {
+        ngx_http_submission_attempt_give_back(at);
+        return;
+    }
+
+    ngx_http_submission_observe(at->manager, NGX_HTTP_SUBMISSION_QUEUE_DELAY,
+                                at->started_at - at->due_at);
+
+    at->left_at = ngx_http_submission_usec();
+    ex->nsending++;
+
+    if (ngx_http_submission_send_attempt(at) != NGX_OK) {
+        ex->nsending--;
+        ex->pause = ngx_current_msec + NGX_HTTP_SUBMISSION_PAUSE;
+        ngx_http_submission_attempt_give_back(at);
+    }
+}
+
+
+/* nginx is done with it; it may not begin anything new from here */
+
+void
+ngx_http_submission_attempt_finished(ngx_http_submission_attempt_t *at)
+{
+    sm_policy_in_t                   in;
+    ngx_http_submission_executor_t  *ex;
+
+    ex = at->manager->executor;
+
+    ex->nsending--;
+
+    if (at->gated && !at->sent) {
+        ngx_http_submission_attempt_give_back(at);
+        return;
+    }
+
+    at->finished_at = ngx_max(ngx_http_submission_executor_now(ex),
+                              at->started_at);
+
+    if (sm_answer_read(&at->arena, at->contract.gateway_type, &at->answer,
+                       &at->outcome, &at->reason, &at->error)
+        != 0)
+    {
+        at->outcome = SM_OUTCOME_UNKNOWN;
+        at->reason = sm_str_c("no_memory");
+    }
+
+    in.contract = &at->contract;
+    in.created_at = at->created_at;
+    in.number = at->number;
+    in.finished_at = at->finished_at;
+    in.outcome = at->outcome;
+    in.reason = at->reason;
+    in.retry_after = at->retry_after;
+    in.random = (uint32_t) ngx_random();
+
+    sm_policy(&in, &at->decision);
+
+    ngx_http_submission_observe(at->manager,
+                                NGX_HTTP_SUBMISSION_ATTEMPT_DURATION,
+                                ngx_http_submission_usec() - at->left_at);
+
+    ngx_http_submission_attempt_ended(at);
+}
