@@ -692,7 +692,7 @@ mkdir() "{root}/data/no/such" failed (2: No such file or directory)
 --- block
         executor threads=4; # here
 --- refused
-invalid parameter "threads=4" in "executor": "concurrency=" or "batch=" was expected
+invalid parameter "threads=4" in "executor": "concurrency=", "batch=" or "timeout=" was expected
 
 
 
@@ -700,7 +700,7 @@ invalid parameter "threads=4" in "executor": "concurrency=" or "batch=" was expe
 --- block
         executor 256; # here
 --- refused
-invalid parameter "256" in "executor": "concurrency=" or "batch=" was expected
+invalid parameter "256" in "executor": "concurrency=", "batch=" or "timeout=" was expected
 
 
 
@@ -708,7 +708,7 @@ invalid parameter "256" in "executor": "concurrency=" or "batch=" was expected
 --- block
         executor concurrencys=4; # here
 --- refused
-invalid parameter "concurrencys=4" in "executor": "concurrency=" or "batch=" was expected
+invalid parameter "concurrencys=4" in "executor": "concurrency=", "batch=" or "timeout=" was expected
 
 
 
@@ -1265,3 +1265,62 @@ EOC
 --- config
 --- refused
 invalid value "big" of "zone": a size of at least 64k was expected
+
+
+
+=== TEST 146: executor: off is the only word
+--- block
+        executor off batch=1; # here
+--- refused
+invalid parameter "off" in "executor": "concurrency=", "batch=" or "timeout=" was expected
+
+
+
+=== TEST 147: executor: on
+--- block
+        executor on; # here
+--- refused
+invalid parameter "on" in "executor": "concurrency=", "batch=" or "timeout=" was expected
+
+
+
+=== TEST 148: executor off, and with a parameter
+--- block
+        executor off;
+        executor batch=1; # here
+--- refused
+"executor" directive is duplicate
+
+
+
+=== TEST 149: executor with a parameter, and off
+--- block
+        executor batch=1;
+        executor off; # here
+--- refused
+"executor" directive is duplicate
+
+
+
+=== TEST 150: executor: timeout zero
+--- block
+        executor timeout=0; # here
+--- refused
+invalid value "0" of parameter "timeout" in "executor": a time between 1ms and 1d was expected
+
+
+
+=== TEST 151: executor: timeout no time
+--- block
+        executor timeout=soon; # here
+--- refused
+invalid value "soon" of parameter "timeout" in "executor": a time between 1ms and 1d was expected
+
+
+
+=== TEST 152: executor twice, each with another parameter
+--- block
+        executor timeout=1s;
+        executor batch=1; # here
+--- refused
+"executor" directive is duplicate

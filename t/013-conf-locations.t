@@ -1,5 +1,5 @@
-# submission_api, submission_readyz and submission_dispatch: what nginx refuses
-# to start with.
+# submission_api, submission_readyz, submission_metrics and submission_dispatch:
+# what nginx refuses to start with.
 #
 # These directives name a manager, which may stand later in the file, so some
 # mistakes are known only when all is read; the message must still lead to the
@@ -289,3 +289,72 @@ invalid number of arguments in "submission_dispatch" directive
         }
 --- refused
 unknown submission_manager "" in {here}: the name of a submission_manager block was expected
+
+
+
+=== TEST 26: submission_metrics of an unknown manager
+--- config
+        location = /other {
+            submission_metrics other; # here
+        }
+--- refused
+unknown submission_manager "other" in {here}: the name of a submission_manager block was expected
+
+
+
+=== TEST 27: submission_metrics twice
+--- config
+        location = /metrics {
+            submission_metrics main;
+            submission_metrics main; # here
+        }
+--- refused
+"submission_metrics" directive is duplicate
+
+
+
+=== TEST 28: submission_metrics in a server
+--- config
+        submission_metrics main; # here
+--- refused
+"submission_metrics" directive is not allowed here
+
+
+
+=== TEST 29: submission_metrics without a name
+--- config
+        location = /other {
+            submission_metrics; # here
+        }
+--- refused
+invalid number of arguments in "submission_metrics" directive
+
+
+
+=== TEST 30: submission_dispatch in a location that others may match
+--- config
+        location /_dispatch {
+            submission_dispatch main; # here
+        }
+--- refused
+"submission_dispatch" needs a location of its own, such as "location = /_dispatch", not "/_dispatch"
+
+
+
+=== TEST 31: submission_dispatch in a named location
+--- config
+        location @dispatch {
+            submission_dispatch main; # here
+        }
+--- refused
+"submission_dispatch" needs a location of its own, such as "location = /_dispatch", not "@dispatch"
+
+
+
+=== TEST 32: submission_dispatch in a location given by an expression
+--- config
+        location ~ ^/_dispatch$ {
+            submission_dispatch main; # here
+        }
+--- refused
+"submission_dispatch" needs a location of its own, such as "location = /_dispatch", not "^/_dispatch$"

@@ -11,6 +11,7 @@ use Test::Nginx::Socket 'no_plan';
 use SubmissionTest;
 
 workers(2);
+leads();
 
 my $time = qr/"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z"/;
 
@@ -377,6 +378,8 @@ sub {
 
 
 === TEST 12: an intent may have that name
+--- manager
+        executor off;
 --- request eval
 [submit('cluster'), 'GET /v1/intents/cluster']
 --- response_body eval

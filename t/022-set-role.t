@@ -45,6 +45,7 @@ use Test::Nginx::Socket 'no_plan';
 use SubmissionTest;
 
 workers(2);
+leads();
 
 our $quick = <<'EOC';
         holder_id         sm-01;

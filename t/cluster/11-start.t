@@ -31,7 +31,8 @@ my $lease = SubmissionCluster::Lease->new($cluster);
 # the holder_id is made up by each start of an instance
 
 my @instances = map {
-    $cluster->instance($_, manager => $SubmissionCluster::Lease::short);
+    $cluster->instance($_, executor => '',
+                       manager => $SubmissionCluster::Lease::short);
 } 'a' .. 'e';
 
 my (%holders, %leaders);

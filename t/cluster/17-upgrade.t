@@ -42,7 +42,7 @@ $lease->wait_leader;
 # others, which may get what is released in between
 
 my ($b) = $lease->instances(['b'], manager => $settings);
-my $c = $cluster->instance('c', manager => $settings);
+my $c = $cluster->instance('c', executor => '', manager => $settings);
 
 $_->start for $b, $c;
 

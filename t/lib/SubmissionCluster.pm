@@ -30,6 +30,8 @@ use Test::More;
 use Time::HiRes qw(time);
 
 use SubmissionCluster::Client;
+use SubmissionCluster::Executor;
+use SubmissionCluster::Gateway;
 use SubmissionCluster::Instance;
 use SubmissionCluster::Lease;
 use SubmissionCluster::Process;
@@ -176,6 +178,10 @@ sub _passable {
 sub store { return $_[0]{store} }
 
 sub instances { return @{$_[0]{instances}} }
+
+sub gateway {
+    return $_[0]{gateway} //= SubmissionCluster::Gateway->new($_[0]{dir});
+}
 
 sub unprivileged { return ($_[0]{user} // '') ne 'root root' }
 
@@ -344,6 +350,7 @@ sub cleanup {
         eval { $instance->wait_gone; 1 } or warn $@;
     }
 
+    $self->{gateway}->stop if $self->{gateway};
     $self->{store}->cleanup;
 
     for my $dir (@{$self->{mounts}}) {

@@ -5,9 +5,12 @@ package SubmissionTest;
 #   - a submission_manager "main" on the store that SUBMISSION_TEST_STORE names,
 #     with three targets; "--- manager" adds directives to it. A block that has
 #     a submission_manager in its own "--- http_config" gets none.
-#   - location /v1/ with the API, = /readyz and = /_dispatch, each unless the
-#     block's own "--- config" has that directive for "main"; "--- api" adds
-#     directives to /v1/
+#   - "executor off" in that block and any other, so that nobody leads and
+#     intents stay as they were posted; unless it says of "executor" what it
+#     wants, or the suite has called leads()
+#   - location /v1/ with the API, = /readyz, = /metrics and = /_dispatch, each
+#     unless the block's own "--- config" has that directive for "main";
+#     "--- api" adds directives to /v1/
 #   - an empty store
 #   - a check, when nginx has quit, that it did so in time, and that the error
 #     log has no [alert], [crit] or [emerg]
@@ -44,7 +47,7 @@ use Test::Nginx::Socket;
 use Time::HiRes qw(sleep time);
 
 our @EXPORT = qw(
-    submit intent problem
+    submit intent problem leads
     http http_raw http_pipelined http_open http_read http_rest
     wait_for error_log open_files sql store_file fork_sqlite
 );
@@ -138,6 +141,11 @@ EOC
             submission_readyz main;
         }
 EOC
+    submission_metrics => <<'EOC',
+        location = /metrics {
+            submission_metrics main;
+        }
+EOC
     submission_dispatch => <<'EOC',
         location = /_dispatch {
             internal;
@@ -146,6 +154,15 @@ EOC
         }
 EOC
 );
+
+
+# the instances of a suite have executors
+
+my $leads = 0;
+
+sub leads {
+    $leads = 1;
+}
 
 
 sub value {
@@ -170,6 +187,12 @@ add_block_preprocessor(sub {
     } elsif ($http !~ /\bsubmission_manager\b/ && !$bare) {
         $http .= sprintf $manager, value($block, 'manager');
     }
+
+    # within the line: others have their numbers
+
+    $http =~ s/(\bsubmission_manager\s+\S+\s*\{)/$1 executor off;/g
+        unless $leads || defined $block->refused
+               || $http =~ /(?:^|[;{])\s*executor\s/m;
 
     for my $directive (sort keys %location) {
         next if $bare || $config =~ /\b$directive\s+main\b/;

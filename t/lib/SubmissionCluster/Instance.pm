@@ -15,13 +15,35 @@ BEGIN { *wait_for = \&SubmissionCluster::wait_for }
 
 
 # Options: workers, daemon, busy_timeout; intake, an intake directive's
-# arguments; main, events, http, manager, server: lines for these blocks.
+# arguments; connections, of a worker; targets, blocks in place of the usual
+# ones; executor, that directive's arguments; main, events, http, manager,
+# server, dispatch: lines for these blocks.
+#
+# Unless something else is said the executor is off: nobody leads, and intents
+# stay as they were posted.
+
+my $targets = <<'END';
+        target sms.realtime {
+            gateway_type  sms;
+            gateway_url   http://127.0.0.1:9;
+            policy        deadline 1h;
+            retry_delay   30m;
+        }
+
+        target push.marketing {
+            gateway_type  push;
+            gateway_url   http://127.0.0.1:9;
+            policy        max_attempts 3;
+        }
+END
+
 
 sub new {
     my ($class, $cluster, $name, %options) = @_;
 
     my $self = bless {
         cluster => $cluster, name => $name, workers => 2, expected => [],
+        connections => 1024, targets => $targets, executor => 'off',
         user => $cluster->{user}, dir => "$cluster->{dir}/$name",
         port => SubmissionCluster::free_port(), %options,
     }, $class;
@@ -50,7 +72,7 @@ sub configuration {
     my ($self) = @_;
 
     my %lines = map { $_ => $self->{$_} // '' }
-                qw(main events http manager server);
+                qw(main events http manager server dispatch);
 
     # without prove.sh: the nginx of the machine, and what was built for it
 
@@ -60,6 +82,7 @@ sub configuration {
     my $user = $self->{user} ? "user $self->{user};" : '';
     my $daemon = $self->{daemon} ? 'on' : 'off';
     my $intake = $self->{intake} ? "intake $self->{intake};" : '';
+    my $executor = $self->{executor} ? "executor $self->{executor};" : '';
     my $store = $self->{cluster}->store->directive($self->{busy_timeout});
 
     return <<"END";
@@ -73,7 +96,7 @@ thread_pool submission threads=4;
 $lines{main}
 
 events {
-    worker_connections 1024;
+    worker_connections $self->{connections};
     $lines{events}
 }
 
@@ -93,19 +116,10 @@ http {
         thread_pool submission;
         $store
         $intake
+        $executor
         $lines{manager}
 
-        target sms.realtime {
-            gateway_type  sms;
-            gateway_url   http://127.0.0.1:9;
-            policy        deadline 1h;
-        }
-
-        target push.marketing {
-            gateway_type  push;
-            gateway_url   http://127.0.0.1:9;
-            policy        max_attempts 3;
-        }
+$self->{targets}
     }
 
     server {
@@ -116,6 +130,7 @@ http {
 
         location /v1/       { submission_api main; }
         location = /readyz  { submission_readyz main; }
+        location = /metrics { submission_metrics main; }
         location = /healthz { return 200 "ok\\n"; }
         location = /status  { stub_status; }
 
@@ -123,6 +138,7 @@ http {
             internal;
             submission_dispatch main;
             proxy_pass \$submission_gateway_url;
+            $lines{dispatch}
         }
         $lines{server}
     }

@@ -32,14 +32,15 @@ use JSON::PP qw(decode_json);
 use Test::More;
 use Time::HiRes qw(time);
 
+use SubmissionCluster::Store;
+
 BEGIN {
     *wait_for = \&SubmissionCluster::wait_for;
     *fetch = \&SubmissionCluster::fetch;
     *slow = \&SubmissionCluster::slow;
 }
 
-use constant NOW => q{CAST(round((julianday('now') - 2440587.5) * 86400000)}
-                    . q{ AS INTEGER) * 1000};
+use constant NOW => SubmissionCluster::Store::NOW;
 
 # margins for machines that do other things too: a renewal may be late by
 # more than a second before it costs the lease
@@ -54,7 +55,7 @@ sub new {
 }
 
 
-# instances with their names as holder_id, two workers each
+# instances with their names as holder_id, two workers each, that can lead
 
 sub instances {
     my ($self, $names, %options) = @_;
@@ -62,7 +63,7 @@ sub instances {
     my $manager = delete $options{manager} // $short;
 
     return map {
-        $self->{cluster}->instance($_, %options,
+        $self->{cluster}->instance($_, executor => '', %options,
                                    manager => "$manager holder_id $_;");
     } @$names;
 }
@@ -432,7 +433,7 @@ sub check {
 
 # Quits one after the other, the leader last: else each would lead in its turn.
 
-sub done {
+sub quit {
     my ($self) = @_;
 
     my $row = $self->row // {};
@@ -444,7 +445,13 @@ sub done {
     {
         $instance->quit;
     }
+}
 
+
+sub done {
+    my ($self) = @_;
+
+    $self->quit;
     $self->check;
     $self->{cluster}->done;
 }
@@ -454,7 +461,7 @@ package SubmissionCluster::Lease::Watch;
 
 use Time::HiRes qw(time);
 
-use constant INTERVAL => 0.01;
+use constant { INTERVAL => 0.01, PATIENCE => 0.3 };
 
 
 # {answers} has what was answered: "sent" and "heard" are times
@@ -462,26 +469,30 @@ use constant INTERVAL => 0.01;
 sub new {
     my ($class, $instance) = @_;
 
-    return bless { instance => $instance, answers => [], next => 0 }, $class;
+    return bless { instance => $instance, answers => [], next => 0,
+                   out => 0 }, $class;
 }
 
 
 sub tick {
     my ($self) = @_;
 
-    return if $self->{out} || $self->{ended} || time < $self->{next};
-
     my $sent = time;
 
+    # one that a stopped worker has accepted waits for it, others need not
+
+    return if $self->{ended}
+              || $sent < $self->{next} + ($self->{out} ? PATIENCE : 0);
+
     $self->{next} = $sent + INTERVAL;
-    $self->{out} = 1;
+    $self->{out}++;
 
     my $conn = SubmissionCluster::Connection->open($self->{instance}{port});
 
     $conn->send(SubmissionCluster::Client::request('GET', '/readyz', undef,
                                                    'Connection: close'),
                 sub {
-                    $self->{out} = 0;
+                    $self->{out}--;
 
                     my $role = SubmissionCluster::Lease::_parse($_[0])
                         or return;

@@ -1,0 +1,89 @@
+# The lease row is given to another holder in SQL, behind the leader's back,
+# with 50 attempts in flight and hundreds due.  The leader would not look at the
+# row by itself for half a minute: it is the fence that tells it (G2).  Nothing
+# is sent after that, and the old epoch changes nothing: not even outcomes that
+# it has received.  The next leader takes these for what they are to it, in
+# doubt.
+#
+# Then the same while nothing is in flight, and hundreds come: the first begin
+# is refused, and nothing is sent at all.
+#
+# Goes red when: begin, complete or the schedule are not fenced, or do not look
+# at the epoch; a failed fence fails one batch rather than the leadership.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::Bin/../lib";
+
+use Test::More;
+
+use SubmissionCluster;
+
+my $run = SubmissionCluster::Executor->new(
+    instances => ['a'], lease => '60s', renew => '30s', refresh => '10s',
+    executor => 'concurrency=50');
+my ($gateway, $lease, $store) = ($run->gateway, $run->leadership, $run->store);
+my @targets = qw(sms.realtime sms.once);
+
+my $a = $run->start(record => 0);
+my $epoch = $lease->row->{epoch};
+
+$gateway->behave('/' => 'hold');
+
+my $i = 0;
+
+$run->post(map { [$_, $targets[$i++ % 2]] } $run->ids('x', 400));
+$gateway->wait_for_held(50);
+
+is($store->in_flight, 50, 'in flight: as many as may be');
+
+$store->give_lease('thief', 3600);
+
+my $state = $store->dump;
+
+$gateway->release;
+$run->wait_lost($a, $epoch);
+
+# what it had begun when it was told, it had begun in vain
+
+is($gateway->quiet_for(1), 50, 'in flight: nothing more is sent');
+is($store->dump, $state, 'in flight: nothing is changed');
+is_deeply([$lease->leaders], [], 'in flight: nobody says that it leads');
+
+my %flew = map { $_->{id} => 1 } $gateway->sends;
+my $once = grep { $run->{posted}{$_}{target} eq 'sms.once' } keys %flew;
+
+$gateway->behave('/' => undef);
+$store->end_lease;
+$run->wait_terminal('x-');
+
+is_deeply($run->statuses, { accepted => 400 - $once,
+                            'exhausted outcome_unknown' => $once },
+          'in flight: what was is in doubt, the rest is done');
+is(scalar(grep { $_->{status} eq 'unknown' && $_->{reason} eq 'leader_lost'
+                 && $_->{epoch} == $epoch && $flew{$_->{id}} }
+          $store->attempts), 50, 'in flight: as the records say');
+
+
+# nothing in flight
+
+$epoch = $lease->row->{epoch};
+$lease->wait_leader($epoch - 1);
+
+my $count = $gateway->count;
+
+$store->give_lease('thief', 3600);
+$run->post($run->ids('y', 200));
+$run->wait_lost($a, $epoch);
+
+is($gateway->quiet_for(1), $count, 'idle: nothing is sent');
+is_deeply($run->statuses('y-'), { pending => 200 }, 'idle: all wait');
+is($store->in_flight, 0, 'idle: nothing was begun');
+
+$store->end_lease;
+$run->wait_terminal('y-');
+is_deeply($run->statuses('y-'), { accepted => 200 }, 'idle: until it is over');
+
+$run->done;
