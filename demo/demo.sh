@@ -151,13 +151,27 @@ start() {
 
 
 try() {
+    local api=http://127.0.0.1:$port/v1
+
     cat << END
 
 API on 127.0.0.1:$port, gateway on 127.0.0.1:$gateway_port. Try:
 
-  curl -i http://127.0.0.1:$port/v1/intents -H 'Content-Type: application/json' -d '{"intentId":"hello-1","submissionTarget":"sms.realtime","payload":{"to":"+15550100","message":"Hello"}}'
-  curl -i http://127.0.0.1:$port/v1/intents/hello-1
-  curl -i http://127.0.0.1:$port/v1/intents
+  curl $api/intents --json '{"intentId":"hello-1","submissionTarget":"sms.realtime","payload":{"to":"+15550100","message":"Hello"}}'
+  curl $api/intents/hello-1/history
+
+a gateway that rejects, and one that is down: three attempts within 6 seconds
+
+  curl $api/intents --json '{"intentId":"hello-2","submissionTarget":"sms.rejected","payload":{"to":"nobody"}}'
+  curl $api/intents/hello-2/history
+  curl $api/intents --json '{"intentId":"hello-3","submissionTarget":"sms.flaky","payload":{"to":"+15550100"}}'
+  curl $api/intents/hello-3/history
+
+and
+
+  curl $api/intents
+  curl $api/cluster
+  tail $demo/logs/gateway.log
 
 Log: $log
 Stop: make stop
