@@ -104,6 +104,10 @@ ngx_http_submission_attempt_ended(ngx_http_submission_attempt_t *at)
 
     ex = at->manager->executor;
 
+    if (ex->schedule && ex->generation == at->generation) {
+        sm_schedule_end(ex->schedule, at->entry);
+    }
+
     if (at->manager->sh->held != (ngx_atomic_uint_t) at->epoch) {
         ngx_http_submission_attempt_log(at, NGX_LOG_WARN, "attempt_dropped",
                                         "lease_gone");

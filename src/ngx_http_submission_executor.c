@@ -219,7 +219,9 @@ ngx_http_submission_executor_room(ngx_http_submission_executor_t *ex)
 
     sending = ex->nbeginning + ex->nsending;
 
-    if (sending >= (ngx_uint_t) ex->manager->executor_concurrency) {
+    if (sending >= (ngx_uint_t) ex->manager->executor_concurrency
+        || ex->nended > 2 * (ngx_uint_t) ex->manager->executor_batch)
+    {
         return 0;
     }
 

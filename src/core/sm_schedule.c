@@ -2,14 +2,14 @@
 /*
  * An entry is in the index by its id.  While it waits it is in the heap of its
  * target, by due time; while it is taken it is in no heap, and there is room
- * for it to come back.
+ * for it to come back.  From then until it has ended it has a slot, and the
+ * bounds are on slots.
  *
  * A target lives as long as it has entries.  If any wait, it is either in the
  * heap "later", by the due time of its first, or in the ring "ready": those
  * that were found due and wait for their turn.  One that is at its bound keeps
- * its place there, and is the next when it is not.  As it has taken something,
- * there are never more of these than may be taken in all, and to pass them
- * over is cheap.
+ * its place there, and is the next when it is not.  As it has a slot, there are
+ * never more of these than there are slots, and to pass them over is cheap.
  */
 
 #include <stdlib.h>
@@ -37,6 +37,7 @@ struct sm_entry_s {
     sm_schedule_target_t  *target;
     int64_t                due_at;
     sm_heap_node_t         waiting;     /* nowhere: it is taken */
+    unsigned char          slot;
     char                   id[];
 };
 
@@ -44,6 +45,7 @@ struct sm_entry_s {
 struct sm_schedule_target_s {
     sm_index_node_t        node;
     unsigned               limit;
+    unsigned               slots;
     unsigned               taken;
     sm_heap_t              entries;
     sm_heap_node_t         later;
@@ -54,7 +56,8 @@ struct sm_schedule_target_s {
 
 struct sm_schedule_s {
     unsigned               concurrency;
-    unsigned               taken;
+    unsigned               slots;
+    size_t                 taken;
     sm_index_t             entries;
     sm_index_t             targets;
     sm_heap_t              later;
@@ -326,6 +329,7 @@ sm_schedule_add(sm_schedule_t *s, sm_schedule_target_t *t, uint32_t hash,
     e->node.len = id.len;
     e->target = t;
     e->waiting.place = 0;
+    e->slot = 0;
 
     if (sm_index_add(&s->entries, &e->node) != 0) {
         free(e);
@@ -405,19 +409,19 @@ sm_schedule_may_take(const sm_schedule_t *s, const sm_schedule_target_t *t)
 {
     uint64_t  left;
 
-    if (s->taken >= s->concurrency) {
+    if (s->slots >= s->concurrency) {
         return 0;
     }
 
     if (t->limit) {
-        return t->taken < t->limit;
+        return t->slots < t->limit;
     }
 
-    left = s->concurrency - s->taken - 1;
+    left = s->concurrency - s->slots - 1;
 
-    return t->taken == 0
+    return t->slots == 0
            || s->targets.n == 1
-           || t->taken + 1 <= SM_SCHEDULE_SHARE * left;
+           || t->slots + 1 <= SM_SCHEDULE_SHARE * left;
 }
 
 
@@ -430,6 +434,10 @@ sm_schedule_take_first(sm_schedule_t *s, sm_schedule_target_t *t)
 
     sm_heap_remove(&t->entries, &e->waiting);
 
+    e->slot = 1;
+
+    t->slots++;
+    s->slots++;
     t->taken++;
     s->taken++;
 
@@ -455,7 +463,7 @@ sm_schedule_take(sm_schedule_t *s, int64_t now, sm_entry_t **entries,
     n = 0;
     q = s->ready.next;
 
-    while (n < max && q != &s->ready && s->taken < s->concurrency) {
+    while (n < max && q != &s->ready && s->slots < s->concurrency) {
         t = sm_container(q, sm_schedule_target_t, ready);
 
         if (!sm_schedule_may_take(s, t)) {
@@ -484,9 +492,22 @@ sm_schedule_take(sm_schedule_t *s, int64_t now, sm_entry_t **entries,
 }
 
 
+void
+sm_schedule_end(sm_schedule_t *s, sm_entry_t *e)
+{
+    if (e->slot) {
+        e->slot = 0;
+        e->target->slots--;
+        s->slots--;
+    }
+}
+
+
 static sm_schedule_target_t *
 sm_schedule_untake(sm_schedule_t *s, sm_entry_t *e)
 {
+    sm_schedule_end(s, e);
+
     s->taken--;
     e->target->taken--;
 
@@ -555,7 +576,7 @@ sm_schedule_next(const sm_schedule_t *s)
 
     next = INT64_MAX;
 
-    if (s->taken >= s->concurrency) {
+    if (s->slots >= s->concurrency) {
         return next;
     }
 

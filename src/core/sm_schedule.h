@@ -5,7 +5,7 @@
  * An intent is in it once.  It waits for its due time, or is taken: from the
  * moment when it was picked until what became of it is known.  Each target has
  * its own queue in the order of due time, and a bound on how many of it may be
- * taken at once, so that one target can never hold up another.
+ * under way at once, so that one target can never hold up another.
  *
  * Not for threads.  Memory: at most 200 bytes an entry, besides the id.
  */
@@ -27,9 +27,10 @@ typedef unsigned (*sm_schedule_limit_pt)(void *data, sm_str_t target);
 
 
 /*
- * "concurrency": how many may be taken in all.  A target without a bound of
- * its own takes at most eight times as many as it leaves free for others, if
- * there are others; the first it may take wherever one is free.
+ * "concurrency": how many may be under way in all, from being taken to having
+ * ended.  A target without a bound of its own takes at most eight times as many
+ * as it leaves free for others, if there are others; the first it may take
+ * wherever one is free.
  */
 sm_schedule_t *sm_schedule_create(unsigned concurrency,
     sm_schedule_limit_pt limit, void *data);
@@ -48,6 +49,12 @@ int sm_schedule_set(sm_schedule_t *s, sm_str_t id, sm_str_t target,
  */
 size_t sm_schedule_take(sm_schedule_t *s, int64_t now, sm_entry_t **entries,
     size_t max);
+
+/*
+ * A taken one has ended: it does not count for the bounds any more.  It stays
+ * taken until it is put back or dropped.
+ */
+void sm_schedule_end(sm_schedule_t *s, sm_entry_t *e);
 
 /* a taken one is due again at that time */
 void sm_schedule_put(sm_schedule_t *s, sm_entry_t *e, int64_t due_at);

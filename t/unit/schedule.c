@@ -24,7 +24,9 @@
 #define MILLION  1000000
 
 
-typedef enum { OUT = 0, WAITING, TAKEN } place_e;
+/* ended: taken, without a slot */
+
+typedef enum { OUT = 0, WAITING, TAKEN, ENDED } place_e;
 
 typedef struct {
     place_e         place;
@@ -36,7 +38,7 @@ typedef struct {
 
 
 static item_t          items[IDS];
-static unsigned        counts[3][TARGETS + 1];
+static unsigned        counts[4][TARGETS + 1];
 static unsigned        passed[TARGETS][TARGETS];
 static unsigned        limits[TARGETS];
 static unsigned        ids, targets, concurrency, asked;
@@ -122,7 +124,7 @@ known(void)
     unsigned  t, n;
 
     for (t = 0, n = 0; t < TARGETS; t++) {
-        n += count(WAITING, t) || count(TAKEN, t);
+        n += count(WAITING, t) || count(TAKEN, t) || count(ENDED, t);
     }
 
     return n;
@@ -202,7 +204,7 @@ do_set(void)
     }
 
     t = items[i].place == OUT || rnd(10) ? items[i].target : rnd(targets);
-    was_known = count(WAITING, t) || count(TAKEN, t);
+    was_known = count(WAITING, t) || count(TAKEN, t) || count(ENDED, t);
     before = asked;
 
     check(sm_schedule_set(s, id, target_name(t), due_at) == 0, "set");
@@ -210,7 +212,7 @@ do_set(void)
     check(asked - before == (items[i].place == OUT && !was_known),
           "the limit is asked for once");
 
-    if (items[i].place == TAKEN) {
+    if (items[i].place == TAKEN || items[i].place == ENDED) {
         return;
     }
 
@@ -299,7 +301,13 @@ do_give_back(int drop)
 
     i = rnd(ids);
 
-    if (items[i].place != TAKEN) {
+    if (items[i].place == TAKEN && rnd(2)) {
+        sm_schedule_end(s, items[i].e);
+        move(i, ENDED);
+        return;
+    }
+
+    if (items[i].place != TAKEN && items[i].place != ENDED) {
         return;
     }
 
@@ -325,7 +333,8 @@ check_all(size_t empty)
     unsigned  i, t;
 
     check(sm_schedule_waiting(s) == count(WAITING, TARGETS), "waiting");
-    check(sm_schedule_taken(s) == count(TAKEN, TARGETS), "taken");
+    check(sm_schedule_taken(s) == count(TAKEN, TARGETS)
+                                  + count(ENDED, TARGETS), "taken");
 
     next = INT64_MAX;
 
@@ -347,7 +356,7 @@ check_all(size_t empty)
             n++;
         }
 
-        if (items[i].place == TAKEN) {
+        if (items[i].place == TAKEN || items[i].place == ENDED) {
             check(sm_str_eq(sm_entry_id(items[i].e), sm_str_c(items[i].id))
                   && sm_entry_due_at(items[i].e) == items[i].due_at,
                   "a taken one stays as it is");
@@ -424,10 +433,11 @@ play(unsigned round)
 
     /* to the last one: "next" alone must find them all */
 
-    for (k = 0; !bad && (count(WAITING, TARGETS) || count(TAKEN, TARGETS)); k++)
+    for (k = 0; !bad && (count(WAITING, TARGETS) || count(TAKEN, TARGETS)
+                         || count(ENDED, TARGETS)); k++)
     {
         for (i = 0; i < ids; i++) {
-            if (items[i].place == TAKEN) {
+            if (items[i].place == TAKEN || items[i].place == ENDED) {
                 sm_schedule_drop(s, items[i].e);
                 move(i, OUT);
             }
