@@ -51,9 +51,12 @@ gone() {
     return 1
 }
 
+children() {
+    cat "/proc/$1/task/$1/children" 2> /dev/null
+}
+
 kill_tree() {
-    kill -KILL $(cat "/proc/$1/task/$1/children" 2> /dev/null) "$1" \
-        2> /dev/null || true
+    kill -KILL $(children "$1") "$1" 2> /dev/null || true
 }
 
 
