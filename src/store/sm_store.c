@@ -18,6 +18,10 @@ sm_store_init(sm_store_t *store, const sm_store_ops_t *ops,
         return -1;
     }
 
+    if (pthread_mutex_init(&store->attempts, NULL) != 0) {
+        return -1;
+    }
+
     return pthread_mutex_init(&store->mutex, NULL);
 }
 
@@ -33,6 +37,7 @@ sm_store_done(sm_store_t *store)
     }
 
     EVP_MD_free(store->sha256);
+    (void) pthread_mutex_destroy(&store->attempts);
     (void) pthread_mutex_destroy(&store->mutex);
 }
 
@@ -424,11 +429,15 @@ int
 sm_store_attempts_begin(sm_store_t *store, sm_call_t *call,
     const sm_fence_t *fence, sm_begin_row_t *rows, size_t n)
 {
+    int               rc;
     sm_conn_t        *conn;
     sm_store_batch_t  batch;
 
+    (void) pthread_mutex_lock(&store->attempts);
+
     conn = sm_store_get_conn(store, call);
     if (conn == NULL) {
+        (void) pthread_mutex_unlock(&store->attempts);
         return -1;
     }
 
@@ -440,7 +449,11 @@ sm_store_attempts_begin(sm_store_t *store, sm_call_t *call,
 
     (void) sm_store_write(&batch, 0, n);
 
-    return sm_store_put_conn(store, call, conn);
+    rc = sm_store_put_conn(store, call, conn);
+
+    (void) pthread_mutex_unlock(&store->attempts);
+
+    return rc;
 }
 
 
@@ -465,11 +478,15 @@ int
 sm_store_attempts_complete(sm_store_t *store, sm_call_t *call,
     const sm_fence_t *fence, sm_complete_row_t *rows, size_t n)
 {
+    int               rc;
     sm_conn_t        *conn;
     sm_store_batch_t  batch;
 
+    (void) pthread_mutex_lock(&store->attempts);
+
     conn = sm_store_get_conn(store, call);
     if (conn == NULL) {
+        (void) pthread_mutex_unlock(&store->attempts);
         return -1;
     }
 
@@ -481,7 +498,11 @@ sm_store_attempts_complete(sm_store_t *store, sm_call_t *call,
 
     (void) sm_store_write(&batch, 0, n);
 
-    return sm_store_put_conn(store, call, conn);
+    rc = sm_store_put_conn(store, call, conn);
+
+    (void) pthread_mutex_unlock(&store->attempts);
+
+    return rc;
 }
 
 

@@ -188,6 +188,13 @@ struct sm_store_s {
 
     EVP_MD                *sha256;
     pthread_mutex_t        mutex;
+
+    /*
+     * The executor's two kinds of write come one after the other: they would
+     * only wait for one another in the store, and so they have the same
+     * connection, which finds in its cache what it has written.
+     */
+    pthread_mutex_t        attempts;
     sm_conn_t             *idle;
 };
 
