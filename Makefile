@@ -61,7 +61,7 @@ DEPS_TEST     = perl procps curl sqlite3 libtest-base-perl libwww-perl \
                 libtest-longstring-perl libipc-run-perl liburi-perl
 DEPS_SOURCE   = dpkg-dev patch xz-utils
 DEPS_VALGRIND = valgrind libc6-dbg
-DEPS_BENCH    = wrk
+DEPS_BENCH    = wrk perl procps
 DEPS_MODEL    = gcc libc6-dev perl spin
 
 .PHONY: deps deps-build deps-run deps-test deps-source deps-valgrind deps-bench
@@ -236,3 +236,7 @@ model: deps-model
 
 bench: deps-bench build
 	@bench/intake
+	@bench/executor
+	@bench/latency
+	@bench/rebuild
+	@bench/failover
