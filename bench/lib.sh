@@ -55,8 +55,10 @@ children() {
     cat "/proc/$1/task/$1/children" 2> /dev/null
 }
 
+# the master first, or it makes new workers
+
 kill_tree() {
-    kill -KILL $(children "$1") "$1" 2> /dev/null || true
+    kill -KILL "$1" $(children "$1") 2> /dev/null || true
 }
 
 
