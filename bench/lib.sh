@@ -69,9 +69,12 @@ gateway_start() {
     build/bench/gateway "$gateway_port" "$1" "$gateway_log" &
     gateway_pid=$!
 
+    # another one's server on that port is not to be sent anything
+
     for _ in $(seq 50); do
-        { : > "/dev/tcp/127.0.0.1/$gateway_port"; } 2> /dev/null && return
         sleep 0.1
+        kill -0 "$gateway_pid" 2> /dev/null || die "port $gateway_port is taken"
+        { : > "/dev/tcp/127.0.0.1/$gateway_port"; } 2> /dev/null && return
     done
 
     die "the gateway did not start"
