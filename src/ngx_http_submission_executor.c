@@ -470,6 +470,14 @@ ngx_http_submission_executor_run(ngx_event_t *ev)
         return;
     }
 
+    /* first what others wait for, then what is over */
+
+    if (!ex->leaving && !ex->beginning
+        && (ngx_msec_int_t) (ngx_current_msec - ex->pause) >= 0)
+    {
+        ngx_http_submission_executor_begin(ex);
+    }
+
     if (ex->nended && !ex->completing
         && ngx_http_submission_complete(ex) != NGX_OK)
     {
@@ -483,11 +491,6 @@ ngx_http_submission_executor_run(ngx_event_t *ev)
         }
 
         return;
-    }
-
-    if (!ex->beginning && (ngx_msec_int_t) (ngx_current_msec - ex->pause) >= 0)
-    {
-        ngx_http_submission_executor_begin(ex);
     }
 
     ngx_http_submission_executor_arm(ex);
