@@ -419,9 +419,7 @@ sm_schedule_may_take(const sm_schedule_t *s, const sm_schedule_target_t *t)
 
     left = s->concurrency - s->slots - 1;
 
-    return t->slots == 0
-           || s->targets.n == 1
-           || t->slots + 1 <= SM_SCHEDULE_SHARE * left;
+    return t->slots == 0 || t->slots + 1 <= SM_SCHEDULE_SHARE * left;
 }
 
 

@@ -29,8 +29,8 @@ typedef unsigned (*sm_schedule_limit_pt)(void *data, sm_str_t target);
 /*
  * "concurrency": how many may be under way in all, from being taken to having
  * ended.  A target without a bound of its own takes at most eight times as many
- * as it leaves free for others, if there are others; the first it may take
- * wherever one is free.
+ * as it leaves free for others, even while it is alone: what it has taken may
+ * last, and others may come.  The first it may take wherever one is free.
  */
 sm_schedule_t *sm_schedule_create(unsigned concurrency,
     sm_schedule_limit_pt limit, void *data);

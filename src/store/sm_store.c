@@ -1,6 +1,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <time.h>
 
 #include "sm_store.h"
 
@@ -9,9 +10,15 @@ int
 sm_store_init(sm_store_t *store, const sm_store_ops_t *ops,
     const sm_store_conf_t *conf)
 {
+    pthread_condattr_t  attr;
+
     store->ops = ops;
     store->conf = *conf;
     store->idle = NULL;
+    store->open = 0;
+    store->logins = 0;
+    store->failing = 0;
+    store->refused = 0;
 
     store->sha256 = EVP_MD_fetch(NULL, "SHA256", NULL);
     if (store->sha256 == NULL) {
@@ -21,6 +28,16 @@ sm_store_init(sm_store_t *store, const sm_store_ops_t *ops,
     if (pthread_mutex_init(&store->attempts, NULL) != 0) {
         return -1;
     }
+
+    if (pthread_condattr_init(&attr) != 0
+        || pthread_condattr_setclock(&attr, CLOCK_MONOTONIC) != 0
+        || pthread_cond_init(&store->cond, &attr) != 0
+        || pthread_cond_init(&store->login_cond, &attr) != 0)
+    {
+        return -1;
+    }
+
+    (void) pthread_condattr_destroy(&attr);
 
     return pthread_mutex_init(&store->mutex, NULL);
 }
@@ -38,6 +55,8 @@ sm_store_done(sm_store_t *store)
 
     EVP_MD_free(store->sha256);
     (void) pthread_mutex_destroy(&store->attempts);
+    (void) pthread_cond_destroy(&store->cond);
+    (void) pthread_cond_destroy(&store->login_cond);
     (void) pthread_mutex_destroy(&store->mutex);
 }
 
@@ -59,33 +78,188 @@ sm_call_fail(sm_call_t *call, sm_store_class_e status, int code,
 }
 
 
+static void
+sm_store_close(sm_store_t *store, sm_conn_t *conn)
+{
+    if (conn) {
+        store->ops->close(conn);
+    }
+
+    (void) pthread_mutex_lock(&store->mutex);
+
+    store->open--;
+    (void) pthread_cond_signal(&store->cond);
+
+    (void) pthread_mutex_unlock(&store->mutex);
+}
+
+
+/*
+ * An idle connection, or none and the right to open one.  -1: there was
+ * neither for as long as a call may take.
+ */
+
+static int
+sm_store_take(sm_store_t *store, sm_conn_t **conn)
+{
+    int              rc;
+    int64_t          ms;
+    struct timespec  ts;
+
+    rc = 0;
+    ms = store->conf.login_timeout + store->conf.query_timeout;
+
+    (void) clock_gettime(CLOCK_MONOTONIC, &ts);
+
+    ts.tv_sec += ms / 1000 + 1;
+
+    (void) pthread_mutex_lock(&store->mutex);
+
+    while (store->idle == NULL && store->conf.pool
+           && store->open >= store->conf.pool && rc == 0)
+    {
+        rc = pthread_cond_timedwait(&store->cond, &store->mutex, &ts);
+    }
+
+    *conn = store->idle;
+
+    if (*conn) {
+        store->idle = (*conn)->next;
+        rc = 0;
+
+    } else if (store->conf.pool == 0 || store->open < store->conf.pool) {
+        store->open++;
+        rc = 0;
+    }
+
+    (void) pthread_mutex_unlock(&store->mutex);
+
+    return rc == 0 ? 0 : -1;
+}
+
+
+static int
+sm_store_login_begin(sm_store_t *store, sm_call_t *call)
+{
+    unsigned  refused;
+
+    (void) pthread_mutex_lock(&store->mutex);
+
+    refused = store->refused;
+
+    while (store->failing && store->logins && store->refused == refused) {
+        (void) pthread_cond_wait(&store->login_cond, &store->mutex);
+    }
+
+    if (store->refused != refused) {
+        (void) sm_call_fail(call, store->refusal, 0, "%s", store->reason);
+
+    } else {
+        store->logins++;
+    }
+
+    (void) pthread_mutex_unlock(&store->mutex);
+
+    return call->status == SM_STORE_OK ? 0 : -1;
+}
+
+
+static void
+sm_store_login_end(sm_store_t *store, sm_call_t *call, sm_conn_t *conn)
+{
+    (void) pthread_mutex_lock(&store->mutex);
+
+    store->logins--;
+    store->failing = conn == NULL;
+
+    if (conn == NULL) {
+        store->refused++;
+        store->refusal = call->status;
+        (void) memcpy(store->reason, call->error, sizeof(store->reason));
+    }
+
+    (void) pthread_cond_broadcast(&store->login_cond);
+
+    (void) pthread_mutex_unlock(&store->mutex);
+}
+
+
+static sm_conn_t *
+sm_store_open(sm_store_t *store, sm_call_t *call)
+{
+    sm_conn_t  *conn;
+
+    if (store->conf.pool == 0) {
+        return store->ops->open(&store->conf, call);
+    }
+
+    if (sm_store_login_begin(store, call) != 0) {
+        return NULL;
+    }
+
+    conn = store->ops->open(&store->conf, call);
+
+    sm_store_login_end(store, call, conn);
+
+    return conn;
+}
+
+
 static sm_conn_t *
 sm_store_get_conn(sm_store_t *store, sm_call_t *call)
 {
     sm_conn_t  *conn;
 
     call->status = SM_STORE_OK;
+    call->unreached = 1;
 
     for ( ;; ) {
-        (void) pthread_mutex_lock(&store->mutex);
-
-        conn = store->idle;
-
-        if (conn) {
-            store->idle = conn->next;
+        if (sm_store_take(store, &conn) != 0) {
+            (void) sm_call_fail(call, SM_STORE_TRANSIENT, 0,
+                                "all %u connections are in use",
+                                store->conf.pool);
+            return NULL;
         }
-
-        (void) pthread_mutex_unlock(&store->mutex);
 
         if (conn == NULL) {
-            return store->ops->open(&store->conf, call);
-        }
+            conn = sm_store_open(store, call);
 
-        if (store->ops->usable(conn)) {
+            if (conn == NULL) {
+                sm_store_close(store, NULL);
+                return NULL;
+            }
+
+            call->unreached = 0;
             return conn;
         }
 
-        store->ops->close(conn);
+        if (store->ops->usable(conn)) {
+            call->unreached = 0;
+            return conn;
+        }
+
+        sm_store_close(store, conn);
+    }
+}
+
+
+/* what made one connection break has broken those that were idle, too */
+
+static void
+sm_store_close_idle(sm_store_t *store)
+{
+    sm_conn_t  *conn, *next;
+
+    (void) pthread_mutex_lock(&store->mutex);
+
+    conn = store->idle;
+    store->idle = NULL;
+
+    (void) pthread_mutex_unlock(&store->mutex);
+
+    for ( /* void */ ; conn; conn = next) {
+        next = conn->next;
+        sm_store_close(store, conn);
     }
 }
 
@@ -93,8 +267,17 @@ sm_store_get_conn(sm_store_t *store, sm_call_t *call)
 static int
 sm_store_put_conn(sm_store_t *store, sm_call_t *call, sm_conn_t *conn)
 {
+    unsigned  lost;
+
     if (call->status != SM_STORE_OK && call->status != SM_STORE_LEASE_LOST) {
-        store->ops->close(conn);
+
+        lost = conn->lost;
+        sm_store_close(store, conn);
+
+        if (lost) {
+            sm_store_close_idle(store);
+        }
+
         return -1;
     }
 
@@ -103,6 +286,7 @@ sm_store_put_conn(sm_store_t *store, sm_call_t *call, sm_conn_t *conn)
     conn->next = store->idle;
     store->idle = conn;
 
+    (void) pthread_cond_signal(&store->cond);
     (void) pthread_mutex_unlock(&store->mutex);
 
     return call->status == SM_STORE_OK ? 0 : -1;

@@ -5,8 +5,11 @@
  * A worker process has one sm_store_t per manager.  Any number of threads may
  * call it at once: each call takes a connection of its own from the store's
  * idle ones, or opens one, and gives it back unless the call failed, so a
- * connection that saw an error is never used again.  Nothing is opened before
- * the first call: handles do not survive a fork.
+ * connection that saw an error is never used again.  When as many are open as
+ * may be, it waits for one.  After a login to a server that failed there is one
+ * at a time: those that wait for it fail with it, and do not each find out anew
+ * that the server is away.  Nothing is opened before the first call: handles
+ * do not survive a fork.
  */
 
 #ifndef SM_STORE_H
@@ -43,6 +46,7 @@ typedef struct {
     int                    code;        /* native, 0: our own */
     char                   error[384];
     int64_t                now;         /* the store's time, if it was asked */
+    unsigned               unreached;   /* there was no connection for it */
 } sm_call_t;
 
 
@@ -57,6 +61,17 @@ typedef struct {
      * database which disappears later is an error and not an empty store.
      */
     volatile unsigned long  *create;
+
+    /*
+     * Of a database server; times are milliseconds.  The password is not in
+     * the connection string, and in no message.
+     */
+    sm_str_t               connection;
+    sm_str_t               password;        /* no data: none */
+    int64_t                login_timeout;
+    int64_t                query_timeout;
+
+    unsigned               pool;            /* connections, 0: any number */
 } sm_store_conf_t;
 
 
@@ -78,6 +93,7 @@ typedef struct sm_conn_s        sm_conn_t;
 
 struct sm_conn_s {
     sm_conn_t             *next;
+    unsigned               lost;        /* and so are those beside it */
 };
 
 
@@ -188,6 +204,7 @@ struct sm_store_s {
 
     EVP_MD                *sha256;
     pthread_mutex_t        mutex;
+    pthread_cond_t         cond;        /* a connection is free */
 
     /*
      * The executor's two kinds of write come one after the other: they would
@@ -195,11 +212,22 @@ struct sm_store_s {
      * connection, which finds in its cache what it has written.
      */
     pthread_mutex_t        attempts;
+
     sm_conn_t             *idle;
+    unsigned               open;        /* connections, idle or in use */
+
+    /* logins to a server: one at a time, after one that failed */
+    pthread_cond_t         login_cond;
+    unsigned               logins;      /* that are being tried */
+    unsigned               failing;     /* the last one failed */
+    unsigned               refused;     /* so many did, the last for this: */
+    sm_store_class_e       refusal;
+    char                   reason[384];
 };
 
 
 extern const sm_store_ops_t  sm_store_sqlite;
+extern const sm_store_ops_t  sm_store_odbc;
 
 
 int sm_store_init(sm_store_t *store, const sm_store_ops_t *ops,

@@ -101,8 +101,9 @@ static int
 sm_sqlite_contract(sm_sqlite_t *sq, sm_call_t *call, sqlite3_stmt *stmt,
     int column, sm_str_t id, sm_contract_t *c)
 {
-    char      why[128];
-    sm_str_t  type, policy;
+    char         why[128];
+    sm_str_t     type, policy;
+    const char  *url;
 
     if (sm_sqlite_text(call, stmt, column + SM_CONTRACT_TARGET, &c->target)
         != 0
@@ -118,6 +119,8 @@ sm_sqlite_contract(sm_sqlite_t *sq, sm_call_t *call, sqlite3_stmt *stmt,
 
     type = sm_sqlite_peek(stmt, column + SM_CONTRACT_GATEWAY_TYPE);
     policy = sm_sqlite_peek(stmt, column + SM_CONTRACT_POLICY);
+
+    url = sm_gateway_url_check(c->gateway_url);
 
     c->gateway_type = sm_gateway_by_name(type);
     c->policy = sm_policy_by_name(policy);
@@ -141,6 +144,9 @@ sm_sqlite_contract(sm_sqlite_t *sq, sm_call_t *call, sqlite3_stmt *stmt,
     } else if (c->policy == SM_POLICY_NONE) {
         (void) snprintf(why, sizeof(why), "policy \"%.*s\" is unknown",
                         (int) (policy.len < 64 ? policy.len : 64), policy.data);
+
+    } else if (url) {
+        (void) snprintf(why, sizeof(why), "the gateway URL %s", url);
 
     } else if (sm_contract_terms(c, why, sizeof(why)) == 0) {
         return 0;

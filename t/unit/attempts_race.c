@@ -324,27 +324,27 @@ prepare(fixture_t *f)
     sql(f, "CREATE TABLE log (kind TEXT, id TEXT, epoch INTEGER, holder TEXT, "
         "lease_epoch INTEGER, lease_holder TEXT); CREATE INDEX log_id ON log "
         "(id)");
-    sql(f, "CREATE TRIGGER log_begin AFTER UPDATE ON submission_intents "
-        "WHEN new.inflight_epoch IS NOT NULL BEGIN "
-        "INSERT INTO log SELECT 'begin', new.intent_id, new.inflight_epoch, "
-        "new.inflight_holder, lease_epoch, holder_id "
-        "FROM submission_manager_leases; END");
-    sql(f, "CREATE TRIGGER log_return AFTER UPDATE ON submission_intents "
-        "WHEN old.inflight_epoch IS NOT NULL AND new.inflight_epoch IS NULL "
-        "AND new.attempt_count = old.attempt_count BEGIN "
-        "INSERT INTO log SELECT 'return', new.intent_id, old.inflight_epoch, "
-        "old.inflight_holder, lease_epoch, holder_id "
-        "FROM submission_manager_leases; END");
-    sql(f, "CREATE TRIGGER log_end AFTER INSERT ON submission_attempts "
-        "WHEN new.outcome_status <> 'unknown' BEGIN "
-        "INSERT INTO log SELECT 'end', new.intent_id, new.lease_epoch, "
-        "new.holder_id, lease_epoch, holder_id "
-        "FROM submission_manager_leases; END");
-    sql(f, "CREATE TRIGGER log_doubt AFTER INSERT ON submission_attempts "
-        "WHEN new.outcome_status = 'unknown' BEGIN "
-        "INSERT INTO log SELECT 'doubt', new.intent_id, new.lease_epoch, "
-        "new.holder_id, lease_epoch, holder_id "
-        "FROM submission_manager_leases; END");
+    sql_trigger(f, "log_begin", "AFTER UPDATE", "submission_intents",
+                "new.inflight_epoch IS NOT NULL",
+                "INSERT INTO log SELECT 'begin', new.intent_id, "
+                "new.inflight_epoch, new.inflight_holder, lease_epoch, "
+                "holder_id FROM submission_manager_leases");
+    sql_trigger(f, "log_return", "AFTER UPDATE", "submission_intents",
+                "old.inflight_epoch IS NOT NULL AND new.inflight_epoch IS "
+                "NULL AND new.attempt_count = old.attempt_count",
+                "INSERT INTO log SELECT 'return', new.intent_id, "
+                "old.inflight_epoch, old.inflight_holder, lease_epoch, "
+                "holder_id FROM submission_manager_leases");
+    sql_trigger(f, "log_end", "AFTER INSERT", "submission_attempts",
+                "new.outcome_status <> 'unknown'",
+                "INSERT INTO log SELECT 'end', new.intent_id, "
+                "new.lease_epoch, new.holder_id, lease_epoch, holder_id "
+                "FROM submission_manager_leases");
+    sql_trigger(f, "log_doubt", "AFTER INSERT", "submission_attempts",
+                "new.outcome_status = 'unknown'",
+                "INSERT INTO log SELECT 'doubt', new.intent_id, "
+                "new.lease_epoch, new.holder_id, lease_epoch, holder_id "
+                "FROM submission_manager_leases");
 }
 
 
@@ -378,7 +378,8 @@ look(fixture_t *f, int64_t seconds)
                    "AND a.intent_id = i.intent_id)"), 0,
            "each intent has the attempts that it counts, without a gap");
     is_int(sql_int(f, "SELECT count(*) FROM submission_intents AS i "
-                   "WHERE attempt_count + (inflight_epoch IS NOT NULL) <> "
+                   "WHERE attempt_count + iif(inflight_epoch IS NOT NULL, 1, 0) "
+                   "<> "
                    "(SELECT coalesce(sum(iif(kind = 'begin', 1, "
                    "iif(kind = 'return', -1, 0))), 0) FROM log "
                    "WHERE id = i.intent_id)"), 0,

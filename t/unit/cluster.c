@@ -49,7 +49,8 @@ candidates_text(fixture_t *f)
                     "|| (heartbeat_at / 1000 - %lld) || ' ' "
                     "|| (expires_at / 1000 - %lld) AS line "
                     "FROM submission_manager_candidates "
-                    "ORDER BY lease_name, holder_id)", START, START, START);
+                    "ORDER BY lease_name, holder_id) AS c", START, START,
+                    START);
 }
 
 
@@ -388,8 +389,8 @@ test_cluster_out(void)
 static void
 test_busy(void)
 {
-    sqlite3       *db;
     fixture_t      f;
+    sql_conn_t     db;
     sm_cluster_t   c;
 
     now_ms = START;
@@ -399,7 +400,7 @@ test_busy(void)
     is_int(heartbeat(&f, "a", "leader", "0.1", 500), 0, "a heartbeat");
 
     db = sql_open(&f);
-    sql_run(db, "BEGIN IMMEDIATE");
+    sql_lock(db);
 
     is_int(heartbeat(&f, "b", "leader", "0.1", 500), -1, "behind a writer");
     is_int(f.call.status, SM_STORE_TRANSIENT, "may be tried again");
@@ -410,7 +411,7 @@ test_busy(void)
     is_int(c.n, 1, "for the instances");
 
     sql_run(db, "COMMIT");
-    must(sqlite3_close(db) == SQLITE_OK);
+    sql_close(db);
 
     is_str(candidates_text(&f), "main a leader 0.1 0 0 500",
            "nothing has changed");

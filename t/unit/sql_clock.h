@@ -3,7 +3,8 @@
 
 /*
  * A clock that the test sets, for SQL: all connections that are opened after
- * sql_clock_start() take the time from it, those of the store too.
+ * sql_clock_start() take the time from it, those of the store too.  On a
+ * server, all that are made with new_call().
  */
 
 #include "store.h"
@@ -44,6 +45,8 @@ static inline void
 sql_clock_start(void)
 {
     must(sqlite3_auto_extension((void (*)(void)) sql_clock_set) == SQLITE_OK);
+
+    server_now_ms = &now_ms;
 }
 
 

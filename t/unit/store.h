@@ -5,6 +5,10 @@
  * A store on a database of its own, in a directory that goes away with it,
  * and SQL beside the store, on connections of its own, to arrange and to look
  * at what the store must not be asked about.
+ *
+ * SUBMISSION_TEST_STORE: "sqlite", which it is unless told, or the connection
+ * string of a login that may create databases, see store_odbc.h.  SQL is
+ * SQLite's then too: tests have one text for all stores.
  */
 
 #include <dirent.h>
@@ -22,9 +26,19 @@ typedef struct {
     char            dir[96];
     char            path[128];
     unsigned long   create;
+    char            database[64];       /* on a server */
+    char            connection[1024];
     sm_store_t      store;
     sm_call_t       call;
 } fixture_t;
+
+
+/* a connection for SQL: one of the two */
+
+typedef struct {
+    sqlite3        *sqlite;
+    void           *odbc;
+} sql_conn_t;
 
 
 static const sm_contract_t  sms = {
@@ -54,17 +68,39 @@ static const sm_contract_t  push = {
     } while (0)
 
 
+#include "store_odbc.h"
+
+
+/* what only makes sense on the embedded store */
+
+static inline int
+on_sqlite(void)
+{
+    return store_string() == NULL;
+}
+
+
 static inline void
 store_open(fixture_t *f, const char *lease_name, int64_t busy_timeout)
 {
     sm_store_conf_t  conf = {
         .lease_name = sm_str_c(lease_name), .path = f->path,
-        .busy_timeout = busy_timeout, .create = &f->create
+        .busy_timeout = busy_timeout, .create = &f->create,
+        .connection = sm_str_c(f->connection), .login_timeout = 10000,
+        .query_timeout = busy_timeout
     };
+
+    /* a procedure's first call on a connection takes it seconds */
+
+    if (on_babelfish()) {
+        conf.query_timeout = busy_timeout < 8000 ? 15000 : 60000;
+    }
 
     memset(&f->call, 0, sizeof(sm_call_t));
 
-    must(sm_store_init(&f->store, &sm_store_sqlite, &conf) == 0);
+    must(sm_store_init(&f->store,
+                       on_sqlite() ? &sm_store_sqlite : &sm_store_odbc, &conf)
+         == 0);
 }
 
 
@@ -87,6 +123,13 @@ fixture_dir(fixture_t *f)
 
     (void) snprintf(f->path, sizeof(f->path), "%s/a.db", f->dir);
     f->create = 1;
+
+    f->connection[0] = '\0';
+
+    if (!on_sqlite()) {
+        server_create(f);
+        f->create = 0;
+    }
 }
 
 
@@ -116,6 +159,10 @@ fixture_remove(fixture_t *f)
 
     (void) closedir(dir);
     must(rmdir(f->dir) == 0);
+
+    if (!on_sqlite()) {
+        server_drop(f);
+    }
 }
 
 
@@ -134,6 +181,10 @@ new_call(fixture_t *f)
 {
     sm_arena_free(&f->call.arena);
     memset(&f->call, 0, sizeof(sm_call_t));
+
+    if (!on_sqlite()) {
+        server_clock(f);
+    }
 
     return &f->call;
 }
@@ -238,26 +289,57 @@ outcome(fixture_t *f, const char *id, const sm_contract_t *contract,
 }
 
 
-static inline sqlite3 *
+static inline sql_conn_t
 sql_open(fixture_t *f)
 {
-    sqlite3  *db;
+    sql_conn_t  c = { NULL, NULL };
 
-    must(sqlite3_open_v2(f->path, &db, SQLITE_OPEN_READWRITE, NULL)
+    if (!on_sqlite()) {
+        c.odbc = server_open(f);
+        return c;
+    }
+
+    must(sqlite3_open_v2(f->path, &c.sqlite, SQLITE_OPEN_READWRITE, NULL)
          == SQLITE_OK);
-    (void) sqlite3_busy_timeout(db, 10000);
+    (void) sqlite3_busy_timeout(c.sqlite, 10000);
 
-    return db;
+    return c;
 }
 
 
 static inline void
-sql_run(sqlite3 *db, const char *text)
+sql_close(sql_conn_t c)
 {
-    if (sqlite3_exec(db, text, NULL, NULL, NULL) != SQLITE_OK) {
-        diag("%s: %s", text, sqlite3_errmsg(db));
+    if (c.odbc) {
+        server_close(c.odbc);
+        return;
+    }
+
+    must(sqlite3_close(c.sqlite) == SQLITE_OK);
+}
+
+
+static inline void
+sql_run(sql_conn_t c, const char *text)
+{
+    if (c.odbc) {
+        server_run(c.odbc, text);
+        return;
+    }
+
+    if (sqlite3_exec(c.sqlite, text, NULL, NULL, NULL) != SQLITE_OK) {
+        diag("%s: %s", text, sqlite3_errmsg(c.sqlite));
         must(!"SQL failed");
     }
+}
+
+
+/* begins a transaction beside which nobody can write */
+
+static inline void
+sql_lock(sql_conn_t c)
+{
+    sql_run(c, c.odbc ? SERVER_LOCK : "BEGIN IMMEDIATE");
 }
 
 
@@ -265,18 +347,17 @@ __attribute__((format(printf, 2, 3)))
 static inline void
 sql(fixture_t *f, const char *fmt, ...)
 {
-    char      text[4096];
-    sqlite3  *db;
-    va_list   args;
+    char        text[4096];
+    va_list     args;
+    sql_conn_t  c;
 
     va_start(args, fmt);
     (void) vsnprintf(text, sizeof(text), fmt, args);
     va_end(args);
 
-    db = sql_open(f);
-    sql_run(db, text);
-
-    must(sqlite3_close(db) == SQLITE_OK);
+    c = sql_open(f);
+    sql_run(c, text);
+    sql_close(c);
 }
 
 
@@ -286,11 +367,11 @@ __attribute__((format(printf, 2, 3)))
 static inline const char *
 sql_text(fixture_t *f, const char *fmt, ...)
 {
-    static char  result[4096];
+    static char  result[65536];
 
     char           text[4096];
-    sqlite3       *db;
     va_list        args;
+    sql_conn_t     c;
     const char    *value;
     sqlite3_stmt  *stmt;
 
@@ -298,8 +379,15 @@ sql_text(fixture_t *f, const char *fmt, ...)
     (void) vsnprintf(text, sizeof(text), fmt, args);
     va_end(args);
 
-    db = sql_open(f);
-    must(sqlite3_prepare_v2(db, text, -1, &stmt, NULL) == SQLITE_OK);
+    c = sql_open(f);
+
+    if (c.odbc) {
+        value = server_text(c.odbc, text, result, sizeof(result));
+        sql_close(c);
+        return value;
+    }
+
+    must(sqlite3_prepare_v2(c.sqlite, text, -1, &stmt, NULL) == SQLITE_OK);
 
     value = NULL;
 
@@ -309,9 +397,52 @@ sql_text(fixture_t *f, const char *fmt, ...)
     }
 
     (void) sqlite3_finalize(stmt);
-    must(sqlite3_close(db) == SQLITE_OK);
+    sql_close(c);
 
     return value ? result : NULL;
+}
+
+
+/* "when": such as "AFTER INSERT"; "old" and "new" are rows of the table */
+
+static inline void
+sql_trigger(fixture_t *f, const char *name, const char *when,
+    const char *table, const char *condition, const char *action)
+{
+    if (on_sqlite()) {
+        sql(f, "CREATE TRIGGER %s %s ON %s WHEN %s BEGIN %s; END", name, when,
+            table, condition, action);
+
+    } else {
+        server_trigger(f, name, when, table, condition, action);
+    }
+}
+
+
+/* the store refuses what fulfils the condition, for its data */
+
+static inline void
+sql_refuse(fixture_t *f, const char *name, const char *when,
+    const char *table, const char *condition, const char *message)
+{
+    char  action[256];
+
+    (void) snprintf(action, sizeof(action), on_sqlite()
+                    ? "SELECT RAISE(ABORT, '%s')" : SERVER_REFUSE, message);
+
+    sql_trigger(f, name, when, table, condition, action);
+}
+
+
+static inline void
+sql_drop_trigger(fixture_t *f, const char *name, const char *table)
+{
+    if (on_sqlite()) {
+        sql(f, "DROP TRIGGER %s", name);
+
+    } else {
+        sql(f, "DROP TRIGGER %s ON %s.%s", name, server_schema(f, 0), table);
+    }
 }
 
 

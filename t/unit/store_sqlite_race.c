@@ -155,7 +155,7 @@ race(fixture_t *f)
     must(pthread_barrierattr_setpshared(&attr, PTHREAD_PROCESS_SHARED) == 0);
     must(pthread_barrier_init(&shared->start, &attr, ALL) == 0);
 
-    shared->create = 1;
+    shared->create = on_sqlite();
 
     (void) fflush(stdout);
 
@@ -207,7 +207,11 @@ main(void)
 
     is_int(sql_int(&f, "SELECT count(*) FROM submission_intents"), IDS,
            "there are as many intents as ids");
-    is_str(sql_text(&f, "PRAGMA integrity_check"), "ok", "the file is sound");
+
+    if (on_sqlite()) {
+        is_str(sql_text(&f, "PRAGMA integrity_check"), "ok",
+               "the file is sound");
+    }
 
     fixture_remove(&f);
 

@@ -302,9 +302,9 @@ static void
 test_locked(void)
 {
     batch_t           batch;
-    sqlite3          *db;
     int64_t           start, took;
     fixture_t         f;
+    sql_conn_t        db;
     sm_get_row_t      g = { .id = sm_str("a") };
     sm_submit_row_t   r;
 
@@ -314,7 +314,7 @@ test_locked(void)
     store_open(&f, "main", 200);
 
     db = sql_open(&f);
-    sql_run(db, "BEGIN IMMEDIATE");
+    sql_lock(db);
 
     start = now_ms();
     fails(&f, SM_STORE_TRANSIENT, "database is locked", "another writes");
@@ -350,7 +350,7 @@ test_locked(void)
     took = now_ms() - start;
     ok(took >= 200 && took < 5000, "after the time-out: %" PRId64 " ms", took);
 
-    must(sqlite3_close(db) == SQLITE_OK);
+    sql_close(db);
     ok(same(&f, "x"), "and works when that one is gone");
 
     fixture_done(&f);

@@ -1,0 +1,57 @@
+-- What is in flight under epochs before @lease_epoch, strictly after
+-- (@after_epoch, @after_id).  One row, without an id, has the time.
+
+SET ANSI_NULLS ON;
+SET QUOTED_IDENTIFIER ON;
+GO
+
+DROP PROCEDURE IF EXISTS submission.submission_attempts_in_doubt;
+GO
+
+CREATE PROCEDURE submission.submission_attempts_in_doubt
+    @lease_name nvarchar(64),
+    @holder_id nvarchar(128),
+    @lease_epoch bigint,
+    @after_epoch bigint,
+    @after_id nvarchar(200),
+    @limit bigint
+AS
+BEGIN
+    SET NOCOUNT ON;
+    SET XACT_ABORT ON;
+
+    DECLARE @now datetime2(7);
+
+    EXECUTE submission.submission_fence_read @lease_name, @holder_id,
+                                             @lease_epoch, @now OUTPUT;
+
+    SELECT submission.submission_us(@now) AS now, NULL AS intent_id,
+           NULL AS number, NULL AS inflight_epoch, NULL AS inflight_holder,
+           NULL AS inflight_at, NULL AS created_at,
+           NULL AS submission_target, NULL AS gateway_type,
+           NULL AS gateway_url, NULL AS policy,
+           NULL AS max_acceptance_seconds, NULL AS max_attempts,
+           NULL AS terminal_outcomes, NULL AS retry_delay_ms,
+           NULL AS retry_max_ms, NULL AS retry_backoff_pct,
+           NULL AS retry_jitter_pct
+    UNION ALL
+    SELECT NULL, i.intent_id, i.attempt_count + 1, i.inflight_epoch,
+           i.inflight_holder, submission.submission_us(i.inflight_at),
+           submission.submission_us(i.created_at),
+           i.submission_target, i.gateway_type, i.gateway_url, i.policy,
+           i.max_acceptance_seconds, i.max_attempts, i.terminal_outcomes,
+           i.retry_delay_ms, i.retry_max_ms, i.retry_backoff_pct,
+           i.retry_jitter_pct
+    FROM (
+             SELECT TOP (@limit) *
+             FROM submission.submission_intents AS s
+             WHERE s.lease_name = @lease_name AND s.inflight_epoch IS NOT NULL
+                   AND s.inflight_epoch < @lease_epoch
+                   AND s.inflight_epoch >= @after_epoch
+                   AND (s.inflight_epoch > @after_epoch
+                        OR s.intent_id > @after_id)
+             ORDER BY s.inflight_epoch, s.intent_id
+         ) AS i
+    ORDER BY inflight_epoch, intent_id;
+END
+GO

@@ -1,0 +1,53 @@
+-- An instance lives, for the duration.  Those that ended without a word go:
+-- their names never come back.
+
+SET ANSI_NULLS ON;
+SET QUOTED_IDENTIFIER ON;
+GO
+
+DROP PROCEDURE IF EXISTS submission.submission_candidate_heartbeat;
+GO
+
+CREATE PROCEDURE submission.submission_candidate_heartbeat
+    @lease_name nvarchar(64),
+    @holder_id nvarchar(128),
+    @duration_ms bigint,
+    @role nvarchar(32),
+    @version nvarchar(64)
+AS
+BEGIN
+    SET NOCOUNT ON;
+    SET XACT_ABORT ON;
+
+    DECLARE @now datetime2(7), @expires_at datetime2(7);
+
+    SET @now = submission.submission_now();
+    SET @expires_at = DATEADD(millisecond, CAST(@duration_ms AS int), @now);
+
+    BEGIN TRANSACTION;
+
+    UPDATE submission.submission_manager_candidates
+    SET started_at = CASE WHEN expires_at <= @now THEN @now
+                          ELSE started_at END,
+        heartbeat_at = @now,
+        expires_at = @expires_at,
+        role = @role,
+        version = @version
+    WHERE lease_name = @lease_name AND holder_id = @holder_id;
+
+    IF @@ROWCOUNT = 0
+        INSERT INTO submission.submission_manager_candidates (
+            lease_name, holder_id, started_at, heartbeat_at, expires_at, role,
+            version
+        )
+        VALUES (@lease_name, @holder_id, @now, @now, @expires_at, @role,
+                @version);
+
+    COMMIT TRANSACTION;
+
+    DELETE FROM submission.submission_manager_candidates
+    WHERE lease_name = @lease_name AND expires_at <= @now;
+
+    SELECT submission.submission_us(@now) AS now;
+END
+GO

@@ -1,0 +1,23 @@
+-- An instance ends.
+
+SET ANSI_NULLS ON;
+SET QUOTED_IDENTIFIER ON;
+GO
+
+DROP PROCEDURE IF EXISTS submission.submission_candidate_remove;
+GO
+
+CREATE PROCEDURE submission.submission_candidate_remove
+    @lease_name nvarchar(64),
+    @holder_id nvarchar(128)
+AS
+BEGIN
+    SET NOCOUNT ON;
+    SET XACT_ABORT ON;
+
+    DELETE FROM submission.submission_manager_candidates
+    WHERE lease_name = @lease_name AND holder_id = @holder_id;
+
+    SELECT submission.submission_us(submission.submission_now()) AS now;
+END
+GO

@@ -1,0 +1,33 @@
+-- The intents of a document of ids; "n" is an id's place in it.
+
+SET ANSI_NULLS ON;
+SET QUOTED_IDENTIFIER ON;
+GO
+
+DROP PROCEDURE IF EXISTS submission.submission_intents_get;
+GO
+
+CREATE PROCEDURE submission.submission_intents_get
+    @lease_name nvarchar(64),
+    @doc nvarchar(max)
+AS
+BEGIN
+    SET NOCOUNT ON;
+    SET XACT_ABORT ON;
+
+    SELECT CAST(r.[key] AS bigint) AS n, i.intent_id, i.submission_target, i.status,
+           submission.submission_us(i.created_at) AS created_at,
+           i.attempt_count,
+           submission.submission_us(i.next_attempt_at) AS next_attempt_at,
+           submission.submission_us(i.completed_at) AS completed_at,
+           i.final_outcome_reason, i.exhausted_reason, i.payload_hash
+    FROM OPENJSON(@doc) AS r
+         CROSS APPLY (
+             SELECT TOP (1) *
+             FROM submission.submission_intents AS s
+             WHERE s.lease_name = @lease_name
+                   AND s.intent_id = CAST(r.value AS nvarchar(200))
+                                     COLLATE Latin1_General_BIN2
+         ) AS i;
+END
+GO

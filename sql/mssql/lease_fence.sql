@@ -1,0 +1,73 @@
+-- The beginning of every transaction of an executor: takes the lease's row, to
+-- the end of it, then the time, and fails, telling it, when the lease is not held
+-- any more.  An UPDATE that changes nothing takes its lock under read committed
+-- snapshot, too.
+
+SET ANSI_NULLS ON;
+SET QUOTED_IDENTIFIER ON;
+GO
+
+DROP PROCEDURE IF EXISTS submission.submission_fence;
+GO
+
+CREATE PROCEDURE submission.submission_fence
+    @lease_name nvarchar(64),
+    @holder_id nvarchar(128),
+    @lease_epoch bigint,
+    @now datetime2(7) OUTPUT
+AS
+BEGIN
+    SET NOCOUNT ON;
+    SET XACT_ABORT ON;
+
+    DECLARE @lost nvarchar(64);
+
+    UPDATE submission.submission_manager_leases
+    SET lease_epoch = lease_epoch
+    WHERE lease_name = @lease_name;
+
+    SET @now = submission.submission_now();
+
+    IF NOT EXISTS (SELECT 1 FROM submission.submission_manager_leases
+                   WHERE lease_name = @lease_name AND holder_id = @holder_id
+                         AND DATALENGTH(holder_id) = DATALENGTH(@holder_id)
+                         AND lease_epoch = @lease_epoch AND expires_at > @now)
+    BEGIN
+        SET @lost = N'LEASE_LOST at '
+                    + CAST(submission.submission_us(@now) AS nvarchar(32));
+        THROW 57002, @lost, 1;
+    END;
+END
+GO
+
+-- The same for what only reads: locks nothing.  The time is taken before the
+-- first read: what was committed by then is seen.
+
+DROP PROCEDURE IF EXISTS submission.submission_fence_read;
+GO
+
+CREATE PROCEDURE submission.submission_fence_read
+    @lease_name nvarchar(64),
+    @holder_id nvarchar(128),
+    @lease_epoch bigint,
+    @now datetime2(7) OUTPUT
+AS
+BEGIN
+    SET NOCOUNT ON;
+    SET XACT_ABORT ON;
+
+    DECLARE @lost nvarchar(64);
+
+    SET @now = submission.submission_now();
+
+    IF NOT EXISTS (SELECT 1 FROM submission.submission_manager_leases
+                   WHERE lease_name = @lease_name AND holder_id = @holder_id
+                         AND DATALENGTH(holder_id) = DATALENGTH(@holder_id)
+                         AND lease_epoch = @lease_epoch AND expires_at > @now)
+    BEGIN
+        SET @lost = N'LEASE_LOST at '
+                    + CAST(submission.submission_us(@now) AS nvarchar(32));
+        THROW 57002, @lost, 1;
+    END;
+END
+GO

@@ -1,0 +1,30 @@
+-- The lease as it is.
+
+SET ANSI_NULLS ON;
+SET QUOTED_IDENTIFIER ON;
+GO
+
+DROP PROCEDURE IF EXISTS submission.submission_lease_get;
+GO
+
+CREATE PROCEDURE submission.submission_lease_get
+    @lease_name nvarchar(64)
+AS
+BEGIN
+    SET NOCOUNT ON;
+    SET XACT_ABORT ON;
+
+    DECLARE @now datetime2(7);
+
+    SET @now = submission.submission_now();
+
+    SELECT submission.submission_us(@now) AS now, CAST(0 AS bigint) AS held,
+           l.holder_id, l.lease_epoch,
+           submission.submission_us(l.acquired_at) AS acquired_at,
+           submission.submission_us(l.renewed_at) AS renewed_at,
+           submission.submission_us(l.expires_at) AS expires_at
+    FROM (SELECT 1 AS one) AS o
+         LEFT JOIN submission.submission_manager_leases AS l
+         ON l.lease_name = @lease_name AND l.lease_epoch > 0;
+END
+GO

@@ -1,0 +1,15 @@
+-- A role that may call the procedures, and nothing else: it cannot read or
+-- write a table.  The right is on the schema, so that a procedure which is made
+-- anew keeps it.  Run as the owner, after everything else; may run again.  Then
+-- let nginx's login have it:
+--
+--     CREATE LOGIN nginx WITH PASSWORD = '...';
+--     CREATE USER nginx FOR LOGIN nginx;
+--     ALTER ROLE submission_nginx ADD MEMBER nginx;
+
+IF DATABASE_PRINCIPAL_ID(N'submission_nginx') IS NULL
+    CREATE ROLE submission_nginx;
+GO
+
+GRANT EXECUTE ON SCHEMA::submission TO submission_nginx;
+GO

@@ -1,0 +1,71 @@
+-- What has an attempt to come, in the order of modification, strictly after
+-- (@after_at, @after_id); with @due = 1 the retries, in the order of due time.
+-- One row, without an id, has the time.
+
+SET ANSI_NULLS ON;
+SET QUOTED_IDENTIFIER ON;
+GO
+
+DROP PROCEDURE IF EXISTS submission.submission_schedule_page;
+GO
+
+CREATE PROCEDURE submission.submission_schedule_page
+    @lease_name nvarchar(64),
+    @holder_id nvarchar(128),
+    @lease_epoch bigint,
+    @due bigint,
+    @after_at bigint,
+    @after_id nvarchar(200),
+    @limit bigint
+AS
+BEGIN
+    SET NOCOUNT ON;
+    SET XACT_ABORT ON;
+
+    DECLARE @now datetime2(7), @at datetime2(7);
+
+    EXECUTE submission.submission_fence_read @lease_name, @holder_id,
+                                             @lease_epoch, @now OUTPUT;
+
+    SET @at = submission.submission_at(@after_at);
+
+    IF @due = 1
+        SELECT submission.submission_us(@now) AS now, NULL AS intent_id,
+               NULL AS submission_target, NULL AS at, NULL AS due_at
+        UNION ALL
+        SELECT NULL, p.intent_id, p.submission_target,
+               submission.submission_us(p.next_attempt_at),
+               submission.submission_us(p.next_attempt_at)
+        FROM (
+                 SELECT TOP (@limit) i.intent_id, i.submission_target,
+                        i.next_attempt_at
+                 FROM submission.submission_intents AS i
+                 WHERE i.lease_name = @lease_name
+                       AND i.next_attempt_at IS NOT NULL
+                       AND i.attempt_count > 0
+                       AND i.next_attempt_at >= @at
+                       AND (i.next_attempt_at > @at OR i.intent_id > @after_id)
+                 ORDER BY i.next_attempt_at, i.intent_id
+             ) AS p
+        ORDER BY at, intent_id;
+    ELSE
+        SELECT submission.submission_us(@now) AS now, NULL AS intent_id,
+               NULL AS submission_target, NULL AS at, NULL AS due_at
+        UNION ALL
+        SELECT NULL, p.intent_id, p.submission_target,
+               submission.submission_us(p.last_modified_at),
+               submission.submission_us(p.next_attempt_at)
+        FROM (
+                 SELECT TOP (@limit) i.intent_id, i.submission_target,
+                        i.last_modified_at, i.next_attempt_at
+                 FROM submission.submission_intents AS i
+                 WHERE i.lease_name = @lease_name
+                       AND i.next_attempt_at IS NOT NULL
+                       AND i.last_modified_at >= @at
+                       AND (i.last_modified_at > @at
+                            OR i.intent_id > @after_id)
+                 ORDER BY i.last_modified_at, i.intent_id
+             ) AS p
+        ORDER BY at, intent_id;
+END
+GO

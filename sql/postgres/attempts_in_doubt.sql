@@ -1,0 +1,47 @@
+-- What is in flight under epochs before p_lease_epoch, strictly after
+-- (p_after_epoch, p_after_id).  The first row has the time alone.
+
+CREATE OR REPLACE FUNCTION submission.submission_attempts_in_doubt(
+    p_lease_name text, p_holder_id text, p_lease_epoch bigint,
+    p_after_epoch bigint, p_after_id text, p_limit bigint
+)
+RETURNS TABLE (
+    o_now bigint, o_intent_id text, o_number bigint, o_inflight_epoch bigint,
+    o_inflight_holder text, o_inflight_at bigint, o_created_at bigint,
+    o_submission_target text,
+    o_gateway_type text, o_gateway_url text, o_policy text,
+    o_max_acceptance_seconds bigint, o_max_attempts bigint,
+    o_terminal_outcomes text, o_retry_delay_ms bigint, o_retry_max_ms bigint,
+    o_retry_backoff_pct bigint, o_retry_jitter_pct bigint
+)
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER
+SET search_path = submission, pg_temp
+SET enable_seqscan = off
+SET enable_bitmapscan = off
+SET enable_sort = off
+SET jit = off
+AS $$
+BEGIN
+    RETURN QUERY
+    SELECT submission_us(submission_fence_read(p_lease_name, p_holder_id,
+                                               p_lease_epoch)),
+           NULL, NULL::bigint, NULL::bigint, NULL, NULL::bigint, NULL::bigint,
+           NULL, NULL, NULL, NULL, NULL::bigint, NULL::bigint, NULL,
+           NULL::bigint, NULL::bigint, NULL::bigint, NULL::bigint;
+
+    RETURN QUERY
+    SELECT NULL::bigint, i.intent_id::text, i.attempt_count + 1,
+           i.inflight_epoch, i.inflight_holder::text,
+           submission_us(i.inflight_at), submission_us(i.created_at),
+           i.submission_target::text, i.gateway_type::text,
+           i.gateway_url::text, i.policy::text, i.max_acceptance_seconds,
+           i.max_attempts, i.terminal_outcomes::text, i.retry_delay_ms,
+           i.retry_max_ms, i.retry_backoff_pct, i.retry_jitter_pct
+    FROM submission_intents AS i
+    WHERE i.lease_name = p_lease_name AND i.inflight_epoch IS NOT NULL
+          AND i.inflight_epoch < p_lease_epoch
+          AND (i.inflight_epoch, i.intent_id) > (p_after_epoch, p_after_id)
+    ORDER BY i.inflight_epoch, i.intent_id
+    LIMIT p_limit;
+END
+$$;

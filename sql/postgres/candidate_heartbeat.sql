@@ -1,0 +1,46 @@
+-- An instance lives, for the duration.  Those that ended without a word go:
+-- their names never come back.
+
+CREATE OR REPLACE FUNCTION submission.submission_candidate_heartbeat(
+    p_lease_name text, p_holder_id text, p_duration_ms bigint, p_role text,
+    p_version text
+)
+RETURNS TABLE (o_now bigint)
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER
+SET search_path = submission, pg_temp
+AS $$
+DECLARE
+    v_now  timestamptz;
+BEGIN
+    v_now := submission_now();
+
+    INSERT INTO submission_manager_candidates AS c (
+        lease_name, holder_id, started_at, heartbeat_at, expires_at, role,
+        version
+    )
+    VALUES (
+        p_lease_name, p_holder_id, v_now, v_now,
+        v_now + p_duration_ms * interval '1 millisecond', p_role, p_version
+    )
+    ON CONFLICT (lease_name, holder_id) DO UPDATE
+    SET started_at = CASE WHEN c.expires_at <= v_now THEN v_now
+                          ELSE c.started_at END,
+        heartbeat_at = excluded.heartbeat_at,
+        expires_at = excluded.expires_at,
+        role = excluded.role,
+        version = excluded.version;
+
+    -- one at a time prunes: the others need not wait for it
+
+    DELETE FROM submission_manager_candidates
+    WHERE (lease_name, holder_id) IN (
+        SELECT lease_name, holder_id
+        FROM submission_manager_candidates
+        WHERE lease_name = p_lease_name AND expires_at <= v_now
+        ORDER BY holder_id
+        FOR UPDATE SKIP LOCKED
+    );
+
+    RETURN QUERY SELECT submission_us(v_now);
+END
+$$;

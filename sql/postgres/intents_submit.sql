@@ -1,0 +1,107 @@
+-- A batch of intents.  The first row of the answer has the time, as created_at;
+-- the rows after it are what was there before.  What is not among them was
+-- created.
+--
+-- p_doc: {"contracts":[{"c",...}],"rows":[{"n","id","c","hash","at","len"}]};
+-- p_bytes: all payloads, end to end.
+--
+-- Ids go in in their order: batches that share some wait for one another, and
+-- never in a circle.
+--
+-- Here and elsewhere: each row of a document is a seek, whatever is known of the
+-- tables.  Without statistics a planner takes one row for all that a manager
+-- has, and begins a join there; LATERAL with a LIMIT leaves no other order.
+
+CREATE OR REPLACE FUNCTION submission.submission_intents_submit(
+    p_lease_name text, p_doc text, p_bytes bytea
+)
+RETURNS TABLE (
+    o_n bigint, o_intent_id text, o_submission_target text, o_status text,
+    o_created_at bigint, o_attempt_count bigint, o_next_attempt_at bigint,
+    o_completed_at bigint, o_final_outcome_reason text,
+    o_exhausted_reason text, o_payload_hash text
+)
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER
+SET search_path = submission, pg_temp
+SET enable_seqscan = off
+SET enable_hashjoin = off
+SET enable_mergejoin = off
+SET jit = off
+AS $$
+DECLARE
+    v_doc      jsonb;
+    v_now      timestamptz;
+    v_rows     bigint;
+    v_found    bigint;
+    v_created  text[];
+BEGIN
+    v_doc := p_doc::jsonb;
+    v_rows := jsonb_array_length(v_doc->'rows');
+    v_now := submission_now();
+
+    WITH created AS (
+        INSERT INTO submission_intents (
+            lease_name, intent_id, payload_hash, payload, submission_target,
+            gateway_type, gateway_url, policy, max_acceptance_seconds,
+            max_attempts, terminal_outcomes, retry_delay_ms, retry_max_ms,
+            retry_backoff_pct, retry_jitter_pct, status, attempt_count,
+            created_at, last_modified_at, next_attempt_at
+        )
+        SELECT p_lease_name, r.id, r.hash, substring(p_bytes, r.at + 1, r.len),
+               c.target, c.type, c.url, c.policy, c.seconds, c.attempts,
+               c.outcomes, c.delay, c.max, c.backoff, c.jitter, 'pending', 0,
+               v_now, v_now, v_now
+        FROM jsonb_to_recordset(v_doc->'rows') AS r (
+                 n integer, id text, c integer, hash text, at integer,
+                 len integer
+             )
+             JOIN jsonb_to_recordset(v_doc->'contracts') AS c (
+                 c integer, target text, type text, url text, policy text,
+                 seconds bigint, attempts bigint, outcomes text, delay bigint,
+                 max bigint, backoff bigint, jitter bigint
+             )
+             ON c.c = r.c
+        ORDER BY r.id COLLATE "C", r.n
+        ON CONFLICT (lease_name, intent_id) DO NOTHING
+        RETURNING intent_id
+    )
+    SELECT coalesce(array_agg(intent_id::text), '{}') INTO v_created
+    FROM created;
+
+    RETURN QUERY
+    SELECT NULL::bigint, NULL, NULL, NULL, submission_us(v_now), NULL::bigint,
+           NULL::bigint, NULL::bigint, NULL, NULL, NULL;
+
+    IF cardinality(v_created) = v_rows THEN
+        RETURN;
+    END IF;
+
+    -- what was there before, or is there twice: the first of two created it
+
+    RETURN QUERY
+    SELECT r.n::bigint, i.intent_id::text, i.submission_target::text, i.status::text,
+           submission_us(i.created_at), i.attempt_count,
+           submission_us(i.next_attempt_at), submission_us(i.completed_at),
+           i.final_outcome_reason::text, i.exhausted_reason::text,
+           i.payload_hash::text
+    FROM (
+             SELECT s.n, s.id,
+                    row_number() OVER (PARTITION BY s.id COLLATE "C"
+                                       ORDER BY s.n) AS nth
+             FROM jsonb_to_recordset(v_doc->'rows') AS s (n integer, id text)
+         ) AS r
+         CROSS JOIN LATERAL (
+             SELECT *
+             FROM submission_intents AS s
+             WHERE s.lease_name = p_lease_name AND s.intent_id = r.id
+             LIMIT 1
+         ) AS i
+    WHERE NOT (r.nth = 1 AND r.id = ANY (v_created));
+
+    GET DIAGNOSTICS v_found = ROW_COUNT;
+
+    IF cardinality(v_created) + v_found <> v_rows THEN
+        RAISE EXCEPTION 'an intent was neither inserted nor found';
+    END IF;
+END
+$$;

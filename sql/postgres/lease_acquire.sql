@@ -1,0 +1,49 @@
+-- Takes the lease where there is none, or where it has expired.
+
+CREATE OR REPLACE FUNCTION submission.submission_lease_acquire(
+    p_lease_name text, p_holder_id text, p_duration_ms bigint
+)
+RETURNS TABLE (
+    o_now bigint, o_held bigint, o_holder_id text, o_lease_epoch bigint,
+    o_acquired_at bigint, o_renewed_at bigint, o_expires_at bigint
+)
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER
+SET search_path = submission, pg_temp
+AS $$
+DECLARE
+    v_now  timestamptz;
+BEGIN
+    v_now := submission_now();
+
+    INSERT INTO submission_manager_leases (
+        lease_name, holder_id, lease_epoch, acquired_at, renewed_at, expires_at
+    )
+    VALUES (
+        p_lease_name, p_holder_id, 1, v_now, v_now,
+        v_now + p_duration_ms * interval '1 millisecond'
+    )
+    ON CONFLICT (lease_name) DO NOTHING;
+
+    IF NOT FOUND THEN
+
+        -- the row first, then the time: what is waited for is not slept through
+
+        PERFORM 1
+        FROM submission_manager_leases
+        WHERE lease_name = p_lease_name
+        FOR UPDATE;
+
+        v_now := submission_now();
+
+        UPDATE submission_manager_leases
+        SET holder_id = p_holder_id,
+            lease_epoch = lease_epoch + 1,
+            acquired_at = v_now,
+            renewed_at = v_now,
+            expires_at = v_now + p_duration_ms * interval '1 millisecond'
+        WHERE lease_name = p_lease_name AND expires_at <= v_now;
+    END IF;
+
+    RETURN QUERY SELECT * FROM submission_lease_row(p_lease_name, v_now, FOUND);
+END
+$$;

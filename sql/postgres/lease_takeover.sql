@@ -1,0 +1,36 @@
+-- Another worker of the holder goes on, with a new epoch.
+
+CREATE OR REPLACE FUNCTION submission.submission_lease_takeover(
+    p_lease_name text, p_holder_id text, p_lease_epoch bigint,
+    p_duration_ms bigint
+)
+RETURNS TABLE (
+    o_now bigint, o_held bigint, o_holder_id text, o_lease_epoch bigint,
+    o_acquired_at bigint, o_renewed_at bigint, o_expires_at bigint
+)
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER
+SET search_path = submission, pg_temp
+AS $$
+DECLARE
+    v_now  timestamptz;
+BEGIN
+    -- the row first, then the time: what is waited for is not slept through
+
+    PERFORM 1
+    FROM submission_manager_leases
+    WHERE lease_name = p_lease_name
+    FOR UPDATE;
+
+    v_now := submission_now();
+
+    UPDATE submission_manager_leases
+    SET lease_epoch = lease_epoch + 1,
+        acquired_at = v_now,
+        renewed_at = v_now,
+        expires_at = v_now + p_duration_ms * interval '1 millisecond'
+    WHERE lease_name = p_lease_name AND holder_id = p_holder_id
+          AND lease_epoch = p_lease_epoch AND expires_at > v_now;
+
+    RETURN QUERY SELECT * FROM submission_lease_row(p_lease_name, v_now, FOUND);
+END
+$$;

@@ -1,0 +1,13 @@
+-- Whether a commit is possible: writes a row as it was.
+
+CREATE OR REPLACE FUNCTION submission.submission_ping()
+RETURNS TABLE (o_now bigint)
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER
+SET search_path = submission, pg_temp
+AS $$
+BEGIN
+    UPDATE submission_schema SET version = version;
+
+    RETURN QUERY SELECT submission_us(submission_now());
+END
+$$;

@@ -1,0 +1,44 @@
+-- A role that may call the procedures, and nothing else: it cannot read or
+-- write a table.  Run as the owner, after everything else; may run again.  Then
+-- let nginx's login have it:
+--
+--     CREATE ROLE nginx LOGIN PASSWORD '...' IN ROLE submission_nginx;
+
+DO $$
+BEGIN
+    IF NOT EXISTS (SELECT 1 FROM pg_roles WHERE rolname = 'submission_nginx')
+    THEN
+        CREATE ROLE submission_nginx NOLOGIN;
+    END IF;
+EXCEPTION
+    WHEN duplicate_object OR unique_violation THEN
+        NULL;                           -- roles are of all databases
+END
+$$;
+
+REVOKE ALL ON SCHEMA submission FROM PUBLIC;
+REVOKE ALL ON ALL TABLES IN SCHEMA submission FROM PUBLIC, submission_nginx;
+REVOKE ALL ON ALL FUNCTIONS IN SCHEMA submission FROM PUBLIC, submission_nginx;
+
+GRANT USAGE ON SCHEMA submission TO submission_nginx;
+
+GRANT EXECUTE ON FUNCTION
+    submission.submission_schema_version,
+    submission.submission_ping,
+    submission.submission_intents_submit,
+    submission.submission_intents_get,
+    submission.submission_intent_history,
+    submission.submission_intents_list,
+    submission.submission_lease_acquire,
+    submission.submission_lease_renew,
+    submission.submission_lease_takeover,
+    submission.submission_lease_release,
+    submission.submission_lease_get,
+    submission.submission_candidate_heartbeat,
+    submission.submission_candidate_remove,
+    submission.submission_cluster_get,
+    submission.submission_schedule_page,
+    submission.submission_attempts_begin,
+    submission.submission_attempts_complete,
+    submission.submission_attempts_in_doubt
+TO submission_nginx;

@@ -1,0 +1,132 @@
+-- The schema on PostgreSQL, 13 or later.  Every statement may run again on a
+-- database that has it.  Run as the owner, then every other file beside this
+-- one, then role.sql; "make install-sql" does, in one transaction.
+--
+-- Ids are compared byte for byte: COLLATE "C".  Times are PostgreSQL's own.
+
+CREATE SCHEMA IF NOT EXISTS submission;
+
+SET search_path = submission, pg_temp;
+
+CREATE TABLE IF NOT EXISTS submission_schema (
+    version                 integer       NOT NULL
+);
+
+CREATE TABLE IF NOT EXISTS submission_manager_leases (
+    lease_name              varchar(64)   COLLATE "C" NOT NULL PRIMARY KEY,
+    holder_id               varchar(128)  COLLATE "C" NOT NULL,
+    lease_epoch             bigint        NOT NULL,
+    acquired_at             timestamptz   NOT NULL,
+    renewed_at              timestamptz   NOT NULL,
+    expires_at              timestamptz   NOT NULL
+) WITH (fillfactor = 10);
+
+CREATE TABLE IF NOT EXISTS submission_manager_candidates (
+    lease_name              varchar(64)   COLLATE "C" NOT NULL,
+    holder_id               varchar(128)  COLLATE "C" NOT NULL,
+    started_at              timestamptz   NOT NULL,
+    heartbeat_at            timestamptz   NOT NULL,
+    expires_at              timestamptz   NOT NULL,
+    role                    varchar(32)   COLLATE "C" NOT NULL,
+    version                 varchar(64)   COLLATE "C" NOT NULL,
+    PRIMARY KEY (lease_name, holder_id)
+);
+
+CREATE TABLE IF NOT EXISTS submission_intents (
+    lease_name              varchar(64)   COLLATE "C" NOT NULL,
+    intent_id               varchar(200)  COLLATE "C" NOT NULL,
+    submission_target       varchar(128)  COLLATE "C" NOT NULL,
+    payload_hash            varchar(64)   COLLATE "C" NOT NULL,
+    gateway_type            varchar(16)   COLLATE "C" NOT NULL,
+    gateway_url             varchar(1024) COLLATE "C" NOT NULL,
+    policy                  varchar(16)   COLLATE "C" NOT NULL,
+    max_acceptance_seconds  bigint,
+    max_attempts            bigint,
+    terminal_outcomes       varchar(1000) COLLATE "C" NOT NULL,
+    retry_delay_ms          bigint        NOT NULL,
+    retry_max_ms            bigint        NOT NULL,
+    retry_backoff_pct       bigint        NOT NULL,
+    retry_jitter_pct        bigint        NOT NULL,
+    status                  varchar(16)   COLLATE "C" NOT NULL,
+    final_outcome_status    varchar(16)   COLLATE "C",
+    final_outcome_reason    varchar(200)  COLLATE "C",
+    exhausted_reason        varchar(32)   COLLATE "C",
+    attempt_count           bigint        NOT NULL,
+    created_at              timestamptz   NOT NULL,
+    completed_at            timestamptz,
+    last_modified_at        timestamptz   NOT NULL,
+    next_attempt_at         timestamptz,
+    inflight_epoch          bigint,
+    inflight_holder         varchar(128)  COLLATE "C",
+    inflight_at             timestamptz,
+    payload                 bytea         NOT NULL,
+    PRIMARY KEY (lease_name, intent_id)
+);
+
+-- The schedule: what still has an attempt to come, and what is in flight.  An
+-- intent without an attempt is due since it came, and "modified" has it in that
+-- order; only retries are in "due".  Each index costs every submission.
+
+CREATE INDEX IF NOT EXISTS submission_intents_modified
+    ON submission_intents (lease_name, last_modified_at, intent_id)
+    WHERE next_attempt_at IS NOT NULL;
+
+CREATE INDEX IF NOT EXISTS submission_intents_due
+    ON submission_intents (lease_name, next_attempt_at, intent_id)
+    WHERE next_attempt_at IS NOT NULL AND attempt_count > 0;
+
+CREATE INDEX IF NOT EXISTS submission_intents_inflight
+    ON submission_intents (lease_name, inflight_epoch, intent_id)
+    WHERE inflight_epoch IS NOT NULL;
+
+-- The list.  All rows are in it; the condition keeps it for those who state it,
+-- so that no planner without statistics takes it for a look-up by id.
+
+CREATE INDEX IF NOT EXISTS submission_intents_list
+    ON submission_intents (lease_name, submission_target, status, created_at,
+                           intent_id)
+    WHERE attempt_count >= 0;
+
+CREATE TABLE IF NOT EXISTS submission_attempts (
+    lease_name              varchar(64)   COLLATE "C" NOT NULL,
+    intent_id               varchar(200)  COLLATE "C" NOT NULL,
+    attempt_number          bigint        NOT NULL,
+    lease_epoch             bigint        NOT NULL,
+    holder_id               varchar(128)  COLLATE "C" NOT NULL,
+    started_at              timestamptz   NOT NULL,
+    finished_at             timestamptz   NOT NULL,
+    outcome_status          varchar(16)   COLLATE "C" NOT NULL,
+    outcome_reason          varchar(200)  COLLATE "C",
+    error                   varchar(1000) COLLATE "C",
+    PRIMARY KEY (lease_name, intent_id, attempt_number)
+);
+
+INSERT INTO submission_schema (version)
+    SELECT 1 WHERE NOT EXISTS (SELECT 1 FROM submission_schema);
+
+
+-- The clock of everything, and times as microseconds since 1970, as they cross
+-- to nginx and back.
+
+CREATE OR REPLACE FUNCTION submission_now()
+RETURNS timestamptz
+LANGUAGE sql VOLATILE
+AS $$
+    SELECT clock_timestamp()
+$$;
+
+CREATE OR REPLACE FUNCTION submission_us(at timestamptz)
+RETURNS bigint
+LANGUAGE sql STABLE STRICT
+AS $$
+    SELECT (extract(epoch FROM at) * 1000000)::bigint
+$$;
+
+CREATE OR REPLACE FUNCTION submission_at(us bigint)
+RETURNS timestamptz
+LANGUAGE sql STABLE STRICT
+AS $$
+    SELECT timestamptz '1970-01-01 00:00:00+00'
+           + (us / 1000000) * interval '1 second'
+           + (us % 1000000) * interval '1 microsecond'
+$$;

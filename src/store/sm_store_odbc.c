@@ -1,0 +1,356 @@
+
+/*
+ * A database server, through ODBC: SQL Server or PostgreSQL.
+ *
+ * Every operation is one call of one stored procedure, which is one
+ * transaction (autocommit): when the call has returned without an error it is
+ * committed, and a connection is never left inside of a transaction.  What a
+ * procedure gives is read to its end before anything is believed, as a server
+ * may still report that the commit failed.
+ *
+ * Handles are made in the process that uses them, never before a fork.  Each
+ * call is bounded by the query time-out, and connecting by the login time-out;
+ * where the driver does not keep them, the connection is cut a second later.
+ */
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "sm_store_odbc.h"
+
+
+static pthread_once_t  sm_odbc_once = PTHREAD_ONCE_INIT;
+static SQLHENV         sm_odbc_env;
+
+
+static void
+sm_odbc_init(void)
+{
+    if (!SQL_SUCCEEDED(SQLAllocHandle(SQL_HANDLE_ENV, SQL_NULL_HANDLE,
+                                      &sm_odbc_env)))
+    {
+        sm_odbc_env = NULL;
+        return;
+    }
+
+    (void) SQLSetEnvAttr(sm_odbc_env, SQL_ATTR_ODBC_VERSION,
+                         (SQLPOINTER) SQL_OV_ODBC3, 0);
+}
+
+
+static void
+sm_odbc_close(sm_conn_t *conn)
+{
+    sm_odbc_t  *od = (sm_odbc_t *) conn;
+
+    /* some drivers tell the server of each statement that goes */
+
+    sm_odbc_watch_start(&od->watch, od->connected, SM_ODBC_LATE);
+
+    sm_odbc_free_stmts(od);
+
+    if (od->dbc) {
+        if (od->connected) {
+            (void) SQLDisconnect(od->dbc);
+        }
+
+        (void) SQLFreeHandle(SQL_HANDLE_DBC, od->dbc);
+    }
+
+    sm_odbc_watch_stop(&od->watch);
+    sm_odbc_watch_close(&od->watch);
+
+    free(od);
+}
+
+
+static int
+sm_odbc_usable(sm_conn_t *conn)
+{
+    SQLINTEGER   dead;
+    sm_odbc_t   *od = (sm_odbc_t *) conn;
+
+    dead = SQL_CD_FALSE;
+
+    (void) SQLGetConnectAttr(od->dbc, SQL_ATTR_CONNECTION_DEAD, &dead,
+                             sizeof(dead), NULL);
+
+    return dead != SQL_CD_TRUE;
+}
+
+
+/* the connection string with the password: {...}, and a brace in it doubled */
+
+static SQLCHAR *
+sm_odbc_string(const sm_store_conf_t *conf, sm_call_t *call)
+{
+    char      *p;
+    size_t     i;
+    sm_out_t   out;
+
+    i = conf->connection.len + 2 * conf->password.len + sizeof(";PWD={}");
+    p = sm_arena_alloc(&call->arena, i);
+
+    if (p == NULL) {
+        return NULL;
+    }
+
+    sm_out_init(&out, p, i - 1);
+    sm_out_str(&out, conf->connection);
+
+    if (conf->password.data) {
+        sm_out_c(&out, ";PWD={");
+
+        for (i = 0; i < conf->password.len; i++) {
+            sm_out_bytes(&out, &conf->password.data[i], 1);
+
+            if (conf->password.data[i] == '}') {
+                sm_out_c(&out, "}");
+            }
+        }
+
+        sm_out_c(&out, "}");
+    }
+
+    *out.last = '\0';
+
+    return (SQLCHAR *) p;
+}
+
+
+/* ODBC counts in seconds, and takes none for ever */
+
+static SQLPOINTER
+sm_odbc_seconds(int64_t ms)
+{
+    return (SQLPOINTER) (uintptr_t) (ms > 1000 ? (ms + 999) / 1000 : 1);
+}
+
+
+static int
+sm_odbc_connect(sm_odbc_t *od, sm_call_t *call)
+{
+    size_t                  len;
+    SQLCHAR                *string;
+    SQLRETURN               rc;
+    const sm_store_conf_t  *conf = od->conf;
+
+    string = sm_odbc_string(conf, call);
+    if (string == NULL) {
+        return sm_odbc_no_memory(call);
+    }
+
+    /* not all drivers have all of them */
+
+    (void) SQLSetConnectAttr(od->dbc, SQL_ATTR_LOGIN_TIMEOUT,
+                             sm_odbc_seconds(conf->login_timeout), 0);
+    (void) SQLSetConnectAttr(od->dbc, SQL_ATTR_CONNECTION_TIMEOUT,
+                             sm_odbc_seconds(conf->login_timeout
+                                             + conf->query_timeout), 0);
+
+    rc = SQLDriverConnect(od->dbc, NULL, string, SQL_NTS, NULL, 0, NULL,
+                          SQL_DRIVER_NOPROMPT);
+
+    len = strlen((char *) string);
+
+    OPENSSL_cleanse(string, len);
+
+    if (!SQL_SUCCEEDED(rc)) {
+        return sm_odbc_fail(od, call, SQL_HANDLE_DBC, od->dbc);
+    }
+
+    od->connected = 1;
+
+    return 0;
+}
+
+
+static int
+sm_odbc_statement(sm_odbc_t *od, sm_call_t *call, const char *text)
+{
+    SQLHSTMT   stmt;
+    SQLRETURN  rc;
+
+    if (!SQL_SUCCEEDED(SQLAllocHandle(SQL_HANDLE_STMT, od->dbc, &stmt))) {
+        return sm_odbc_fail(od, call, SQL_HANDLE_DBC, od->dbc);
+    }
+
+    (void) SQLSetStmtAttr(stmt, SQL_ATTR_QUERY_TIMEOUT,
+                          sm_odbc_seconds(od->conf->query_timeout), 0);
+
+    rc = SQLExecDirect(stmt, (SQLCHAR *) text, SQL_NTS);
+
+    if (!SQL_SUCCEEDED(rc) && rc != SQL_NO_DATA) {
+        (void) sm_odbc_fail(od, call, SQL_HANDLE_STMT, stmt);
+    }
+
+    (void) SQLFreeHandle(SQL_HANDLE_STMT, stmt);
+
+    return call->status == SM_STORE_OK ? 0 : -1;
+}
+
+
+/*
+ * What is read is what has been committed, and what was committed stays,
+ * whatever the server's or the database's defaults are.
+ */
+
+static int
+sm_odbc_session(sm_odbc_t *od, sm_call_t *call)
+{
+    SQLCHAR      name[64];
+    SQLSMALLINT  len;
+
+    name[0] = '\0';
+
+    if (!SQL_SUCCEEDED(SQLGetInfo(od->dbc, SQL_DBMS_NAME, name, sizeof(name),
+                                  &len)))
+    {
+        return sm_odbc_fail(od, call, SQL_HANDLE_DBC, od->dbc);
+    }
+
+    if (strcmp((char *) name, "PostgreSQL") == 0) {
+        od->dialect = SM_ODBC_POSTGRES;
+
+        return sm_odbc_statement(od, call,
+                   "SELECT set_config('synchronous_commit', "
+                   "CASE current_setting('synchronous_commit') "
+                   "WHEN 'off' THEN 'on' "
+                   "ELSE current_setting('synchronous_commit') END, false), "
+                   "set_config('default_transaction_isolation', "
+                   "'read committed', false), "
+                   "set_config('client_encoding', 'UTF8', false)");
+    }
+
+    if (strcmp((char *) name, "Microsoft SQL Server") == 0) {
+        od->dialect = SM_ODBC_MSSQL;
+
+        return sm_odbc_statement(od, call,
+                   "SET TRANSACTION ISOLATION LEVEL READ COMMITTED");
+    }
+
+    return sm_call_fail(call, SM_STORE_PERMANENT, 0,
+                        "odbc: the server is \"%s\", \"Microsoft SQL Server\" "
+                        "or \"PostgreSQL\" was expected", (char *) name);
+}
+
+
+static int
+sm_odbc_schema(sm_odbc_t *od, sm_call_t *call)
+{
+    int64_t  version;
+
+    version = 0;
+
+    sm_odbc_start(od, call, SM_ODBC_SCHEMA_VERSION);
+
+    (void) sm_odbc_exec(od, call);
+
+    while (sm_odbc_fetch(od, call) == 1) {
+        version = sm_odbc_int(od, 0);
+    }
+
+    if (sm_odbc_end(od, call) != 0) {
+        return -1;
+    }
+
+    if (version != SM_SCHEMA_VERSION) {
+        return sm_call_fail(call, SM_STORE_SCHEMA, 0,
+                            "odbc: schema version is %lld, %d was expected",
+                            (long long) version, SM_SCHEMA_VERSION);
+    }
+
+    return 0;
+}
+
+
+static sm_conn_t *
+sm_odbc_open(const sm_store_conf_t *conf, sm_call_t *call)
+{
+    sm_odbc_t  *od;
+
+    (void) pthread_once(&sm_odbc_once, sm_odbc_init);
+
+    od = calloc(1, sizeof(sm_odbc_t));
+
+    if (od == NULL || sm_odbc_env == NULL) {
+        (void) sm_odbc_no_memory(call);
+        free(od);
+        return NULL;
+    }
+
+    od->conf = conf;
+    sm_odbc_watch_open(&od->watch, conf->connection);
+
+    if (!SQL_SUCCEEDED(SQLAllocHandle(SQL_HANDLE_DBC, sm_odbc_env, &od->dbc)))
+    {
+        od->dbc = NULL;
+        (void) sm_odbc_fail(od, call, SQL_HANDLE_ENV, sm_odbc_env);
+        sm_odbc_close(&od->conn);
+        return NULL;
+    }
+
+    sm_odbc_watch_start(&od->watch, 0, conf->login_timeout + SM_ODBC_LATE);
+
+    if (sm_odbc_connect(od, call) == 0 && sm_odbc_session(od, call) == 0) {
+        (void) sm_odbc_schema(od, call);
+    }
+
+    sm_odbc_watch_stop(&od->watch);
+
+    if (call->status != SM_STORE_OK) {
+        sm_odbc_close(&od->conn);
+        return NULL;
+    }
+
+    return &od->conn;
+}
+
+
+static int
+sm_odbc_ping(sm_conn_t *conn, sm_call_t *call)
+{
+    sm_odbc_t  *od = (sm_odbc_t *) conn;
+
+    sm_odbc_start(od, call, SM_ODBC_PING);
+
+    return sm_odbc_run(od, call);
+}
+
+
+/* a server lets many write at once: there is nothing to wait for */
+
+static int
+sm_odbc_begin_write(sm_conn_t *conn, sm_call_t *call)
+{
+    (void) conn;
+    (void) call;
+
+    return 0;
+}
+
+
+const sm_store_ops_t  sm_store_odbc = {
+    "odbc",
+    sm_odbc_open,
+    sm_odbc_close,
+    sm_odbc_usable,
+    sm_odbc_ping,
+    sm_odbc_begin_write,
+    sm_odbc_intents_submit,
+    sm_odbc_intents_get,
+    sm_odbc_intent_history,
+    sm_odbc_intents_list,
+    sm_odbc_lease_acquire,
+    sm_odbc_lease_renew,
+    sm_odbc_lease_takeover,
+    sm_odbc_lease_release,
+    sm_odbc_lease_get,
+    sm_odbc_candidate_heartbeat,
+    sm_odbc_candidate_remove,
+    sm_odbc_cluster_get,
+    sm_odbc_schedule_page,
+    sm_odbc_attempts_begin,
+    sm_odbc_attempts_complete,
+    sm_odbc_attempts_in_doubt
+};

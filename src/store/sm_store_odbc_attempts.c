@@ -1,0 +1,394 @@
+
+/*
+ * The executor's operations on a database server.  Every procedure looks at
+ * the fence first; one that writes has the lease's row then, to its commit.
+ * One row of its answer has the time and nothing else.
+ */
+
+#include <stdio.h>
+
+#include "sm_store_odbc.h"
+
+
+#define SM_FENCED_NOW  0
+#define SM_FENCED_KEY  1
+
+
+/* the columns of schedule_page */
+
+enum {
+    SM_PAGE_ID = 1,
+    SM_PAGE_TARGET,
+    SM_PAGE_AT,
+    SM_PAGE_DUE_AT
+};
+
+
+/* the columns of attempts_begin */
+
+enum {
+    SM_BEGIN_N = 1,
+    SM_BEGIN_OUTCOME,               /* sm_begin_e */
+    SM_BEGIN_DUE_AT,
+    SM_BEGIN_CREATED_AT,
+    SM_BEGIN_NUMBER,
+    SM_BEGIN_CONTRACT
+};
+
+
+/* the columns of attempts_complete */
+
+enum {
+    SM_COMPLETE_N = 1,
+    SM_COMPLETE_NEXT_ATTEMPT_AT
+};
+
+
+/* the columns of attempts_in_doubt */
+
+enum {
+    SM_DOUBT_ID = 1,
+    SM_DOUBT_NUMBER,
+    SM_DOUBT_EPOCH,
+    SM_DOUBT_HOLDER,
+    SM_DOUBT_STARTED_AT,
+    SM_DOUBT_CREATED_AT,
+    SM_DOUBT_CONTRACT
+};
+
+
+/* the columns of a contract, from the first one on */
+
+enum {
+    SM_CONTRACT_TARGET = 0,
+    SM_CONTRACT_GATEWAY_TYPE,
+    SM_CONTRACT_GATEWAY_URL,
+    SM_CONTRACT_POLICY,
+    SM_CONTRACT_MAX_ACCEPTANCE_SECONDS,
+    SM_CONTRACT_MAX_ATTEMPTS,
+    SM_CONTRACT_TERMINAL_OUTCOMES,
+    SM_CONTRACT_RETRY_DELAY,
+    SM_CONTRACT_RETRY_MAX,
+    SM_CONTRACT_RETRY_BACKOFF,
+    SM_CONTRACT_RETRY_JITTER,
+    SM_CONTRACT_COLUMNS
+};
+
+
+/*
+ * A contract that this version does not understand has no policy, and the
+ * call's error says why; the call goes on.
+ */
+
+static int
+sm_odbc_contract(sm_odbc_t *od, sm_call_t *call, unsigned column, sm_str_t id,
+    sm_contract_t *c)
+{
+    char      why[128];
+    sm_str_t  type, policy;
+
+    if (sm_odbc_text(od, call, column + SM_CONTRACT_TARGET, &c->target) != 0
+        || sm_odbc_text(od, call, column + SM_CONTRACT_GATEWAY_TYPE, &type)
+           != 0
+        || sm_odbc_text(od, call, column + SM_CONTRACT_GATEWAY_URL,
+                        &c->gateway_url)
+           != 0
+        || sm_odbc_text(od, call, column + SM_CONTRACT_POLICY, &policy) != 0
+        || sm_odbc_text(od, call, column + SM_CONTRACT_TERMINAL_OUTCOMES,
+                        &c->terminal_outcomes)
+           != 0)
+    {
+        return -1;
+    }
+
+    c->gateway_type = sm_gateway_by_name(type);
+    c->policy = sm_policy_by_name(policy);
+
+    c->max_acceptance_seconds = sm_odbc_int(od,
+                                  column + SM_CONTRACT_MAX_ACCEPTANCE_SECONDS);
+    c->max_attempts = sm_odbc_int(od, column + SM_CONTRACT_MAX_ATTEMPTS);
+    c->retry_delay = sm_odbc_int(od, column + SM_CONTRACT_RETRY_DELAY);
+    c->retry_max = sm_odbc_int(od, column + SM_CONTRACT_RETRY_MAX);
+    c->retry_backoff = sm_odbc_int(od, column + SM_CONTRACT_RETRY_BACKOFF);
+    c->retry_jitter = sm_odbc_int(od, column + SM_CONTRACT_RETRY_JITTER);
+
+    if (c->gateway_type == SM_GATEWAY_NONE) {
+        (void) snprintf(why, sizeof(why), "gateway type \"%.*s\" is unknown",
+                        (int) (type.len < 64 ? type.len : 64), type.data);
+
+    } else if (c->policy == SM_POLICY_NONE) {
+        (void) snprintf(why, sizeof(why), "policy \"%.*s\" is unknown",
+                        (int) (policy.len < 64 ? policy.len : 64), policy.data);
+
+    } else if (sm_contract_terms(c, why, sizeof(why)) == 0) {
+        return 0;
+    }
+
+    c->policy = SM_POLICY_NONE;
+
+    (void) sm_call_fail(call, SM_STORE_OK, 0,
+                        "odbc: the contract of intent \"%.*s\" is not "
+                        "understood: %s",
+                        (int) (id.len < 128 ? id.len : 128), id.data, why);
+
+    return 0;
+}
+
+
+/*
+ * The next row that has something in its first column but one; 0: no more, and
+ * the time is known, -1.
+ */
+
+static int
+sm_odbc_fenced_fetch(sm_odbc_t *od, sm_call_t *call)
+{
+    int  rc;
+
+    while ((rc = sm_odbc_fetch(od, call)) == 1) {
+
+        if (!sm_odbc_is_null(od, SM_FENCED_KEY)) {
+            return 1;
+        }
+
+        call->now = sm_odbc_int(od, SM_FENCED_NOW);
+    }
+
+    if (rc == 0 && call->now == 0) {
+        return sm_call_fail(call, SM_STORE_SCHEMA, 0,
+                            "odbc: a fenced call gives no time");
+    }
+
+    return rc;
+}
+
+
+int
+sm_odbc_schedule_page(sm_conn_t *conn, sm_call_t *call,
+    const sm_fence_t *fence, sm_page_t *page)
+{
+    sm_str_t    none = sm_str("");
+    sm_due_t   *row;
+    sm_odbc_t  *od = (sm_odbc_t *) conn;
+
+    page->n = 0;
+
+    page->rows = sm_arena_calloc(&call->arena, page->limit, sizeof(sm_due_t));
+    if (page->rows == NULL) {
+        return sm_odbc_no_memory(call);
+    }
+
+    sm_odbc_start(od, call, SM_ODBC_SCHEDULE_PAGE);
+    sm_odbc_put_fence(od, call, fence);
+    sm_odbc_put_int(od, call, page->order == SM_PAGE_DUE);
+    sm_odbc_put_int(od, call, page->after_at);
+    sm_odbc_put_text(od, call, page->after_id.data ? page->after_id : none);
+    sm_odbc_put_int(od, call, page->limit);
+
+    if (sm_odbc_exec(od, call) == 0) {
+        while (sm_odbc_fenced_fetch(od, call) == 1 && page->n < page->limit) {
+
+            row = &page->rows[page->n];
+
+            row->at = sm_odbc_int(od, SM_PAGE_AT);
+            row->due_at = sm_odbc_int(od, SM_PAGE_DUE_AT);
+
+            if (sm_odbc_text(od, call, SM_PAGE_ID, &row->id) != 0
+                || sm_odbc_text(od, call, SM_PAGE_TARGET, &row->target) != 0)
+            {
+                break;
+            }
+
+            page->n++;
+        }
+    }
+
+    return sm_odbc_fenced(od, call, fence);
+}
+
+
+static int
+sm_odbc_begin_row(sm_odbc_t *od, sm_call_t *call, sm_begin_row_t *row)
+{
+    row->outcome = (sm_begin_e) sm_odbc_int(od, SM_BEGIN_OUTCOME);
+    row->due_at = sm_odbc_int(od, SM_BEGIN_DUE_AT);
+
+    if (row->outcome == SM_BEGIN_EARLY) {
+        return 0;
+    }
+
+    /* gone, and in the answer: the procedure did not understand it */
+
+    if (sm_odbc_contract(od, call, SM_BEGIN_CONTRACT, row->id, &row->contract)
+        != 0)
+    {
+        return -1;
+    }
+
+    if (row->outcome == SM_BEGIN_GONE) {
+        row->due_at = 0;
+        return 0;
+    }
+
+    if (row->contract.policy == SM_POLICY_NONE) {
+        return sm_call_fail(call, SM_STORE_SCHEMA, 0,
+                            "odbc: submission_attempts_begin began what is not "
+                            "understood");
+    }
+
+    row->created_at = sm_odbc_int(od, SM_BEGIN_CREATED_AT);
+
+    if (row->outcome == SM_BEGIN_EXPIRED) {
+        row->due_at = 0;
+        return 0;
+    }
+
+    row->number = sm_odbc_int(od, SM_BEGIN_NUMBER);
+
+    return sm_odbc_bytes(od, call, SM_BEGIN_CONTRACT + SM_CONTRACT_COLUMNS,
+                         &row->payload);
+}
+
+
+int
+sm_odbc_attempts_begin(sm_conn_t *conn, sm_call_t *call,
+    const sm_fence_t *fence, sm_begin_row_t *rows, size_t n)
+{
+    size_t      i;
+    int64_t     key;
+    sm_str_t    doc, id;
+    sm_odbc_t  *od = (sm_odbc_t *) conn;
+
+    for (i = 0; i < n; i++) {
+        id = rows[i].id;
+        memset(&rows[i], 0, sizeof(sm_begin_row_t));
+        rows[i].id = id;
+    }
+
+    if (sm_odbc_begin_doc(&call->arena, rows, n, &doc) != 0) {
+        return sm_odbc_no_memory(call);
+    }
+
+    sm_odbc_start(od, call, SM_ODBC_ATTEMPTS_BEGIN);
+    sm_odbc_put_fence(od, call, fence);
+    sm_odbc_put_doc(od, call, doc);
+
+    if (sm_odbc_exec(od, call) == 0) {
+        while (sm_odbc_fenced_fetch(od, call) == 1) {
+
+            key = sm_odbc_int(od, SM_BEGIN_N);
+
+            if (key < 0 || key >= (int64_t) n) {
+                (void) sm_call_fail(call, SM_STORE_SCHEMA, 0, "odbc: "
+                                    "submission_attempts_begin gives a row "
+                                    "that was not asked for");
+                break;
+            }
+
+            if (sm_odbc_begin_row(od, call, &rows[key]) != 0) {
+                break;
+            }
+        }
+    }
+
+    return sm_odbc_fenced(od, call, fence);
+}
+
+
+int
+sm_odbc_attempts_complete(sm_conn_t *conn, sm_call_t *call,
+    const sm_fence_t *fence, sm_complete_row_t *rows, size_t n)
+{
+    size_t      i;
+    int64_t     key;
+    sm_str_t    doc;
+    sm_odbc_t  *od = (sm_odbc_t *) conn;
+
+    for (i = 0; i < n; i++) {
+        rows[i].applied = 0;
+        rows[i].next_attempt_at = 0;
+    }
+
+    if (sm_odbc_complete_doc(&call->arena, rows, n, &doc) != 0) {
+        return sm_odbc_no_memory(call);
+    }
+
+    sm_odbc_start(od, call, SM_ODBC_ATTEMPTS_COMPLETE);
+    sm_odbc_put_fence(od, call, fence);
+    sm_odbc_put_doc(od, call, doc);
+
+    if (sm_odbc_exec(od, call) == 0) {
+        while (sm_odbc_fenced_fetch(od, call) == 1) {
+
+            key = sm_odbc_int(od, SM_COMPLETE_N);
+
+            if (key < 0 || key >= (int64_t) n) {
+                (void) sm_call_fail(call, SM_STORE_SCHEMA, 0, "odbc: "
+                                    "submission_attempts_complete gives a row "
+                                    "that was not sent");
+                break;
+            }
+
+            rows[key].applied = 1;
+            rows[key].next_attempt_at = sm_odbc_int(od,
+                                                  SM_COMPLETE_NEXT_ATTEMPT_AT);
+        }
+    }
+
+    return sm_odbc_fenced(od, call, fence);
+}
+
+
+static int
+sm_odbc_doubt_row(sm_odbc_t *od, sm_call_t *call, sm_doubt_row_t *row)
+{
+    row->number = sm_odbc_int(od, SM_DOUBT_NUMBER);
+    row->epoch = sm_odbc_int(od, SM_DOUBT_EPOCH);
+    row->started_at = sm_odbc_int(od, SM_DOUBT_STARTED_AT);
+    row->created_at = sm_odbc_int(od, SM_DOUBT_CREATED_AT);
+
+    if (sm_odbc_text(od, call, SM_DOUBT_ID, &row->id) != 0
+        || sm_odbc_text(od, call, SM_DOUBT_HOLDER, &row->holder) != 0)
+    {
+        return -1;
+    }
+
+    return sm_odbc_contract(od, call, SM_DOUBT_CONTRACT, row->id,
+                            &row->contract);
+}
+
+
+int
+sm_odbc_attempts_in_doubt(sm_conn_t *conn, sm_call_t *call,
+    const sm_fence_t *fence, const sm_doubt_row_t *after, size_t limit,
+    sm_doubt_row_t **rows, size_t *n)
+{
+    sm_str_t    none = sm_str("");
+    sm_odbc_t  *od = (sm_odbc_t *) conn;
+
+    *n = 0;
+
+    *rows = sm_arena_calloc(&call->arena, limit, sizeof(sm_doubt_row_t));
+    if (*rows == NULL) {
+        return sm_odbc_no_memory(call);
+    }
+
+    sm_odbc_start(od, call, SM_ODBC_ATTEMPTS_IN_DOUBT);
+    sm_odbc_put_fence(od, call, fence);
+    sm_odbc_put_int(od, call, after ? after->epoch : INT64_MIN);
+    sm_odbc_put_text(od, call, after ? after->id : none);
+    sm_odbc_put_int(od, call, limit);
+
+    if (sm_odbc_exec(od, call) == 0) {
+        while (sm_odbc_fenced_fetch(od, call) == 1 && *n < limit) {
+
+            if (sm_odbc_doubt_row(od, call, &(*rows)[*n]) != 0) {
+                break;
+            }
+
+            (*n)++;
+        }
+    }
+
+    return sm_odbc_fenced(od, call, fence);
+}
