@@ -70,6 +70,9 @@ typedef enum {
     NGX_HTTP_SUBMISSION_CONFLICTED,
     NGX_HTTP_SUBMISSION_RETRIES,            /* scheduled */
     NGX_HTTP_SUBMISSION_OVERLOADS,          /* requests that were not taken */
+    NGX_HTTP_SUBMISSION_REFUSALS,           /* while the breaker was open */
+    NGX_HTTP_SUBMISSION_STORE_RETRIES,      /* requests that were tried again */
+    NGX_HTTP_SUBMISSION_BREAKS,             /* the breaker opened */
     NGX_HTTP_SUBMISSION_COUNTERS
 } ngx_http_submission_counter_e;
 
@@ -195,6 +198,12 @@ typedef struct {
     ngx_atomic_t                     store;        /* .._STORE_* */
     ngx_atomic_t                     answered;     /* the last commit */
     ngx_atomic_t                     probed;       /* the last probe begun */
+    ngx_atomic_t                     probing;      /* and it has not ended */
+
+    /* see breaker.c */
+    ngx_atomic_t                     reached;      /* the last good answer */
+    ngx_atomic_t                     failing;      /* since then; 0: it is not */
+    ngx_atomic_t                     broken;       /* since then; 0: closed */
 
     size_t                           holder_id_len;
     u_char                           holder_id[128];
@@ -243,6 +252,8 @@ typedef struct {
     ngx_http_submission_manager_t   *manager;
     ngx_http_submission_kind_e       kind;
     ngx_event_t                      start;
+    ngx_event_t                      again;        /* after an error */
+    ngx_uint_t                       failures;     /* in a row */
     unsigned                         busy:1;       /* a task is out */
 
     ngx_thread_mutex_t               mutex;
@@ -263,6 +274,12 @@ struct ngx_http_submission_manager_s {
     const sm_store_ops_t            *store_ops;
     ngx_str_t                        store_path;
     ngx_msec_t                       busy_timeout;
+    ngx_str_t                        connection;   /* of a database server */
+    ngx_str_t                        password;
+    ngx_msec_t                       login_timeout;
+    ngx_msec_t                       query_timeout;
+    ngx_msec_t                       retry;        /* 0: the store does it */
+    ngx_uint_t                       pool;
 
     ngx_str_t                        lease_name;
     ngx_msec_t                       lease_duration;
@@ -301,6 +318,7 @@ struct ngx_http_submission_manager_s {
     ngx_event_t                      probe;
     ngx_event_t                      tell;
     ngx_http_submission_queue_t      queues[NGX_HTTP_SUBMISSION_KINDS];
+    ngx_uint_t                       ncalls;       /* of the API, that are out */
     ngx_http_submission_wait_t      *wait;
 };
 
@@ -369,9 +387,37 @@ struct ngx_http_submission_ctx_s {
 };
 
 
+/* a request's row while the intake has it, see intake.c */
+
+struct ngx_http_submission_node_s {
+    ngx_queue_t                   queue;
+    ngx_http_submission_ctx_t    *ctx;          /* NULL: it has gone */
+    ngx_uint_t                    taken;
+    ngx_uint_t                    tries;        /* that failed */
+    ngx_msec_t                    entered;
+    ngx_http_submission_row_t     row;
+    char                          data[];
+};
+
+
+/* those that go in one call */
+
+typedef struct {
+    ngx_http_submission_task_t    task;
+    ngx_http_submission_queue_t  *queue;
+
+    ngx_queue_t                   nodes;        /* taken from the queue */
+    ngx_uint_t                    n;
+    void                         *rows;         /* of the nodes, in a row */
+    size_t                        row_size;
+    ngx_atomic_uint_t             notices;      /* that were before */
+} ngx_http_submission_batch_t;
+
+
 /* leadership of one manager in one worker, see leader.c */
 
 #define NGX_HTTP_SUBMISSION_RETRY  500      /* milliseconds, after an error */
+#define NGX_HTTP_SUBMISSION_PAUSE  100      /* when something is short */
 
 typedef enum {
     NGX_HTTP_SUBMISSION_STANDBY = 0,
@@ -473,6 +519,8 @@ struct ngx_http_submission_executor_s {
     ngx_event_t                      run;
     ngx_event_t                      due;          /* the next one is due */
     ngx_msec_t                       pause;        /* nothing begins before */
+    ngx_msec_t                       retry;        /* nor is recorded */
+    time_t                           warned;       /* of connections */
 
     unsigned                         leaving:1;
     unsigned                         beginning:1;  /* a call is out */
@@ -539,7 +587,7 @@ struct ngx_http_submission_attempt_s {
     unsigned                         sent:1;       /* some of it, maybe */
 
     /* the end */
-    unsigned                         tried:1;      /* to record it */
+    ngx_uint_t                       tried;        /* to record it */
     sm_arena_t                       arena;
     sm_outcome_e                     outcome;
     sm_str_t                         reason;
@@ -602,6 +650,8 @@ char *ngx_http_submission_conf_thread_pool(ngx_conf_t *cf, ngx_command_t *cmd,
     void *conf);
 char *ngx_http_submission_conf_store(ngx_conf_t *cf, ngx_command_t *cmd,
     void *conf);
+char *ngx_http_submission_conf_odbc(ngx_conf_t *cf,
+    ngx_http_submission_manager_t *manager);
 char *ngx_http_submission_conf_executor(ngx_conf_t *cf, ngx_command_t *cmd,
     void *conf);
 char *ngx_http_submission_conf_intake(ngx_conf_t *cf, ngx_command_t *cmd,
@@ -679,11 +729,47 @@ void *ngx_http_submission_task_create(ngx_http_submission_manager_t *manager,
 ngx_int_t ngx_http_submission_task_post(ngx_http_submission_task_t *task);
 void ngx_http_submission_task_free(ngx_http_submission_task_t *task);
 
-/* intake.c */
+#define NGX_HTTP_SUBMISSION_ALL  NGX_MAX_INT_T_VALUE
+
+/*
+ * intake.c.  _refuse() answers all that wait: the breaker is open.  _next()
+ * lets the next one ask, after a call of the API has ended.
+ */
 ngx_int_t ngx_http_submission_intake_init(
     ngx_http_submission_manager_t *manager, ngx_log_t *log);
 ngx_int_t ngx_http_submission_intake(ngx_http_submission_manager_t *manager,
     ngx_http_submission_ctx_t *ctx);
+void ngx_http_submission_intake_refuse(ngx_http_submission_manager_t *manager);
+void ngx_http_submission_intake_next(ngx_http_submission_manager_t *manager,
+    ngx_uint_t kind);
+size_t ngx_http_submission_intake_payload(ngx_http_submission_node_t *node,
+    ngx_http_submission_kind_e kind);
+void ngx_http_submission_intake_take(ngx_http_submission_batch_t *batch,
+    ngx_uint_t max);
+ngx_http_submission_row_t *ngx_http_submission_intake_row(
+    ngx_http_submission_batch_t *batch, ngx_uint_t i);
+
+/* call.c: the calls of the kinds, in threads */
+void ngx_http_submission_run_submit(ngx_http_submission_task_t *task);
+void ngx_http_submission_run_get(ngx_http_submission_task_t *task);
+void ngx_http_submission_run_history(ngx_http_submission_task_t *task);
+void ngx_http_submission_run_list(ngx_http_submission_task_t *task);
+void ngx_http_submission_run_cluster(ngx_http_submission_task_t *task);
+
+/* retry.c: leaves in the batch what is not tried again */
+void ngx_http_submission_retry(ngx_http_submission_batch_t *batch);
+
+/*
+ * breaker.c: whether the API may call the store, how many times at once in a
+ * worker, and how long it waits after so many failures.  _report() has the
+ * outcome of any call.
+ */
+ngx_uint_t ngx_http_submission_breaker_open(
+    ngx_http_submission_manager_t *manager);
+ngx_uint_t ngx_http_submission_breaker_room(
+    ngx_http_submission_manager_t *manager);
+ngx_msec_t ngx_http_submission_breaker_delay(ngx_uint_t failures);
+void ngx_http_submission_breaker_report(ngx_http_submission_task_t *task);
 
 /* api.c */
 ngx_int_t ngx_http_submission_api_handler(ngx_http_request_t *r);
@@ -740,7 +826,8 @@ void ngx_http_submission_attempt_log(ngx_http_submission_attempt_t *at,
 
 /*
  * complete.c: NGX_OK, the call is out.  _flush() records what has ended after
- * the lease was lost, if it can still be: NGX_AGAIN, the leader is told later.
+ * the lease was lost, if it can still be: NGX_AGAIN, the leader is told later;
+ * NGX_BUSY, it is to be tried again; NGX_OK, there is nothing.
  */
 ngx_int_t ngx_http_submission_complete(ngx_http_submission_executor_t *ex);
 ngx_int_t ngx_http_submission_complete_flush(
@@ -790,6 +877,7 @@ ngx_int_t ngx_http_submission_wait(ngx_http_submission_ctx_t *ctx,
     const sm_submit_row_t *row, ngx_atomic_uint_t since);
 void ngx_http_submission_wait_notify(ngx_http_submission_manager_t *manager,
     sm_str_t id);
+void ngx_http_submission_wait_next(ngx_http_submission_manager_t *manager);
 
 /*
  * metrics.c; durations are microseconds, a negative one is not known.  All but

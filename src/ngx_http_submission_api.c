@@ -637,6 +637,10 @@ ngx_http_submission_api_enter(ngx_http_request_t *r)
     case NGX_BUSY:
         return ngx_http_submission_reply_unavailable(r, 1);
 
+    case NGX_DECLINED:
+        ngx_http_submission_count(slcf->api, NGX_HTTP_SUBMISSION_REFUSALS, 1);
+        return ngx_http_submission_reply_unavailable(r, 0);
+
     default: /* NGX_ERROR */
         return NGX_HTTP_INTERNAL_SERVER_ERROR;
     }

@@ -7,9 +7,6 @@
 #include "ngx_http_submission.h"
 
 
-#define NGX_HTTP_SUBMISSION_PAUSE  100      /* milliseconds */
-
-
 static char *
 ngx_http_submission_attempt_copy(char *p, sm_str_t *dst, sm_str_t *src)
 {
@@ -108,7 +105,9 @@ ngx_http_submission_attempt_ended(ngx_http_submission_attempt_t *at)
         sm_schedule_end(ex->schedule, at->entry);
     }
 
-    if (at->manager->sh->held != (ngx_atomic_uint_t) at->epoch) {
+    if (at->manager->sh->held != (ngx_atomic_uint_t) at->epoch
+        || at->manager->leader->state == NGX_HTTP_SUBMISSION_LEFT)
+    {
         ngx_http_submission_attempt_log(at, NGX_LOG_WARN, "attempt_dropped",
                                         "lease_gone");
         ngx_http_submission_attempt_free(at);
@@ -148,11 +147,20 @@ ngx_http_submission_attempt_start(ngx_http_submission_manager_t *manager,
 
     if (at == NULL) {
 
-        /* in flight in the store: the next leader finds it in doubt */
+        /* in flight in the store, for the next epoch to find it in doubt */
 
         ngx_log_error(NGX_LOG_CRIT, ngx_cycle->log, 0,
-                      "submission: no memory for an attempt manager=%V",
-                      &manager->name);
+                      "submission: no memory for an attempt manager=%V "
+                      "intent_id=\"%*s\"",
+                      &manager->name, row->id.len, row->id.data);
+
+        if (manager->leader->epoch == epoch) {
+            ngx_http_submission_leader_event(manager->leader,
+                                             NGX_HTTP_SUBMISSION_LOST,
+                                             NGX_HTTP_SUBMISSION_RETRY,
+                                             "no_memory", NULL);
+        }
+
         return;
     }
 

@@ -1,9 +1,16 @@
 
 /*
  * Recording what attempts have come to, in batches, one call at a time.
+ *
+ * While the lease by which they were begun may be held, outcomes are kept and
+ * recorded as soon as the store answers.  Those that it will not take, or not
+ * before the worker ends, are given up: the next leader finds them in doubt.
  */
 
 #include "ngx_http_submission.h"
+
+
+#define NGX_HTTP_SUBMISSION_TRIES  4
 
 
 typedef struct {
@@ -54,7 +61,7 @@ ngx_http_submission_complete_row(ngx_http_submission_attempt_t *at,
 }
 
 
-/* NGX_OK: the call is out */
+/* NGX_OK: the call is out; NGX_ERROR: it cannot be made now */
 
 ngx_int_t
 ngx_http_submission_complete(ngx_http_submission_executor_t *ex)
@@ -63,6 +70,10 @@ ngx_http_submission_complete(ngx_http_submission_executor_t *ex)
     ngx_queue_t                     *q;
     ngx_http_submission_attempt_t   *at;
     ngx_http_submission_complete_t  *complete;
+
+    if ((ngx_msec_int_t) (ex->retry - ngx_current_msec) > 0) {
+        return NGX_ERROR;
+    }
 
     max = ngx_min(ex->nended, (ngx_uint_t) ex->manager->executor_batch);
 
@@ -192,7 +203,23 @@ ngx_http_submission_attempt_recorded(ngx_http_submission_attempt_t *at,
 }
 
 
-/* an error that may pass: once more, before the lease is given up for it */
+/*
+ * An error that may pass is waited for, as long as the store does not say that
+ * the lease is gone; any other, and any while the worker ends, not for long.
+ */
+
+static ngx_uint_t
+ngx_http_submission_complete_again(ngx_http_submission_attempt_t *at,
+    sm_store_class_e status)
+{
+    if (status == SM_STORE_LEASE_LOST) {
+        return 0;
+    }
+
+    return ++at->tried < NGX_HTTP_SUBMISSION_TRIES
+           || (status == SM_STORE_TRANSIENT && !ngx_exiting);
+}
+
 
 static void
 ngx_http_submission_complete_failed(ngx_http_submission_complete_t *complete)
@@ -208,16 +235,21 @@ ngx_http_submission_complete_failed(ngx_http_submission_complete_t *complete)
         at = ngx_queue_data(q, ngx_http_submission_attempt_t, queue);
         ngx_queue_remove(q);
 
-        if (at->tried || complete->task.call.status == SM_STORE_LEASE_LOST) {
-            ngx_http_submission_attempt_log(at, NGX_LOG_WARN,
-                                            "attempt_dropped", "not_recorded");
-            ngx_http_submission_attempt_free(at);
+        if (ngx_http_submission_complete_again(at,
+                                               complete->task.call.status))
+        {
+            ngx_queue_insert_head(&ex->ended, q);
+            ex->nended++;
             continue;
         }
 
-        at->tried = 1;
-        ngx_queue_insert_head(&ex->ended, q);
-        ex->nended++;
+        ngx_http_submission_attempt_log(at, NGX_LOG_WARN, "attempt_dropped",
+                                        "not_recorded");
+        ngx_http_submission_attempt_free(at);
+    }
+
+    if (complete->task.call.status != SM_STORE_LEASE_LOST) {
+        ex->retry = ngx_current_msec + NGX_HTTP_SUBMISSION_RETRY;
     }
 }
 
@@ -261,31 +293,38 @@ ngx_http_submission_complete_done(ngx_http_submission_task_t *task)
 }
 
 
+/* what was begun by a lease that the instance does not hold any more */
+
 static void
 ngx_http_submission_complete_drop(ngx_http_submission_executor_t *ex)
 {
-    ngx_queue_t                    *q;
+    ngx_queue_t                    *q, *next;
     ngx_http_submission_attempt_t  *at;
 
-    while (!ngx_queue_empty(&ex->ended)) {
-        q = ngx_queue_head(&ex->ended);
+    for (q = ngx_queue_head(&ex->ended);
+         q != ngx_queue_sentinel(&ex->ended);
+         q = next)
+    {
+        next = ngx_queue_next(q);
         at = ngx_queue_data(q, ngx_http_submission_attempt_t, queue);
+
+        if (ex->manager->sh->held == (ngx_atomic_uint_t) at->epoch) {
+            continue;
+        }
+
         ngx_queue_remove(q);
+        ex->nended--;
 
         ngx_http_submission_attempt_log(at, NGX_LOG_WARN, "attempt_dropped",
                                         "lease_gone");
         ngx_http_submission_attempt_free(at);
     }
-
-    ex->nended = 0;
 }
 
 
 ngx_int_t
 ngx_http_submission_complete_flush(ngx_http_submission_manager_t *manager)
 {
-    ngx_queue_t                     *q;
-    ngx_http_submission_attempt_t   *at;
     ngx_http_submission_executor_t  *ex;
 
     ex = manager->executor;
@@ -294,20 +333,11 @@ ngx_http_submission_complete_flush(ngx_http_submission_manager_t *manager)
         return NGX_AGAIN;
     }
 
+    ngx_http_submission_complete_drop(ex);
+
     if (ex->nended == 0) {
         return NGX_OK;
     }
 
-    q = ngx_queue_head(&ex->ended);
-    at = ngx_queue_data(q, ngx_http_submission_attempt_t, queue);
-
-    if (manager->sh->held == (ngx_atomic_uint_t) at->epoch
-        && ngx_http_submission_complete(ex) == NGX_OK)
-    {
-        return NGX_AGAIN;
-    }
-
-    ngx_http_submission_complete_drop(ex);
-
-    return NGX_OK;
+    return ngx_http_submission_complete(ex) == NGX_OK ? NGX_AGAIN : NGX_BUSY;
 }

@@ -354,7 +354,7 @@ ngx_http_submission_conf_thread_pool(ngx_conf_t *cf, ngx_command_t *cmd,
 }
 
 
-/* store sqlite <path> [busy_timeout=<time>] */
+/* store sqlite <path> [busy_timeout=<time>], store odbc ..., see odbc.c */
 
 char *
 ngx_http_submission_conf_store(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
@@ -376,9 +376,14 @@ ngx_http_submission_conf_store(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 
     value = cf->args->elts;
 
+    if (ngx_strcmp(value[1].data, sm_store_odbc.name) == 0) {
+        return ngx_http_submission_conf_odbc(cf, manager);
+    }
+
     if (ngx_strcmp(value[1].data, sm_store_sqlite.name) != 0) {
         ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
-                           "unknown store \"%V\": \"sqlite\" was expected",
+                           "unknown store \"%V\": \"sqlite\" or \"odbc\" was "
+                           "expected",
                            &value[1]);
         return NGX_CONF_ERROR;
     }
@@ -585,6 +590,9 @@ ngx_http_submission_conf_same_lease(ngx_http_submission_manager_t *a,
            && a->store_path.len == b->store_path.len
            && ngx_strncmp(a->store_path.data, b->store_path.data,
                           a->store_path.len) == 0
+           && a->connection.len == b->connection.len
+           && ngx_strncmp(a->connection.data, b->connection.data,
+                          a->connection.len) == 0
            && a->lease_name.len == b->lease_name.len
            && ngx_strncmp(a->lease_name.data, b->lease_name.data,
                           a->lease_name.len) == 0;

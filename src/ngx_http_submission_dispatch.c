@@ -217,6 +217,17 @@ ngx_http_submission_dispatch_phase(ngx_http_request_t *r)
         return NGX_HTTP_SERVICE_UNAVAILABLE;
     }
 
+    if (r->upstream && r->upstream->headers_in.x_accel_redirect) {
+
+        /* a gateway has no say in what is sent, nor where, nor how often */
+
+        ngx_log_error(NGX_LOG_WARN, r->connection->log, 0,
+                      "submission: the gateway answered with "
+                      "\"X-Accel-Redirect\", which is not followed");
+
+        return NGX_HTTP_BAD_GATEWAY;
+    }
+
     ngx_post_event(&at->hook, &ngx_posted_events);
 
     return NGX_DECLINED;
@@ -292,32 +303,38 @@ ngx_http_submission_dispatch_retry_after(ngx_http_request_t *r)
 }
 
 
-/* whether it was the gateway that answered, and not nginx in its place */
+/* the gateway's answer, and not one that nginx has made in its place */
 
-static ngx_uint_t
+static ngx_http_upstream_state_t *
 ngx_http_submission_dispatch_answered(ngx_http_request_t *r)
 {
     ngx_http_upstream_state_t  *state;
 
     if (r->upstream_states == NULL || r->upstream_states->nelts == 0) {
-        return 0;
+        return NULL;
     }
 
     state = r->upstream_states->elts;
     state += r->upstream_states->nelts - 1;
 
-    return state->header_time != (ngx_msec_t) -1;
+    return state->header_time != (ngx_msec_t) -1 ? state : NULL;
 }
 
 
-/* the request ends; what can be told of it is told now */
+/*
+ * The request ends; what can be told of it is told now.  An answer that is all
+ * here counts, whatever else of the request had to be cut off: a mirror may
+ * last longer than the gateway.  Where the gateway has failed, an error page or
+ * a stale answer in the place of its own does not make it good.
+ */
 
 void
 ngx_http_submission_dispatch_result(void *data)
 {
     ngx_http_submission_attempt_t *at = data;
 
-    ngx_http_request_t  *r;
+    ngx_http_request_t         *r;
+    ngx_http_upstream_state_t  *state;
 
     r = at->request;
 
@@ -332,6 +349,23 @@ ngx_http_submission_dispatch_result(void *data)
     at->request = NULL;
     at->answer.status = r->headers_out.status;
 
+    if (at->answer.how == SM_ANSWER_TOO_LARGE) {
+        return;
+    }
+
+    state = ngx_http_submission_dispatch_answered(r);
+
+    if (state && at->complete) {
+        at->answer.how = SM_ANSWER_COMPLETE;
+        at->retry_after = ngx_http_submission_dispatch_retry_after(r);
+
+        if (state->status && (state->status < 200 || state->status > 299)) {
+            at->answer.status = state->status;
+        }
+
+        return;
+    }
+
     if (at->answer.how != SM_ANSWER_COMPLETE) {
         return;
     }
@@ -339,14 +373,11 @@ ngx_http_submission_dispatch_result(void *data)
     if (at->connection->close) {
         at->answer.how = SM_ANSWER_ABORTED;
 
-    } else if (!ngx_http_submission_dispatch_answered(r)) {
+    } else if (state == NULL) {
         at->answer.how = SM_ANSWER_NONE;
 
-    } else if (!at->complete) {
-        at->answer.how = SM_ANSWER_TRUNCATED;
-
     } else {
-        at->retry_after = ngx_http_submission_dispatch_retry_after(r);
+        at->answer.how = SM_ANSWER_TRUNCATED;
     }
 }
 

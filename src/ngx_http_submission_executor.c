@@ -22,9 +22,6 @@
 #include "ngx_http_submission.h"
 
 
-#define NGX_HTTP_SUBMISSION_PAUSE  100      /* milliseconds */
-
-
 typedef struct {
     ngx_http_submission_task_t       task;
     ngx_uint_t                       generation;
@@ -82,7 +79,10 @@ ngx_http_submission_executor_time(ngx_http_submission_executor_t *ex,
 }
 
 
-/* the store's time, as far as it is known: it aims, and decides nothing */
+/*
+ * The store's time, as far as it is known: a little behind.  It aims; all that
+ * it decides is whether an answer came before its intent's deadline.
+ */
 
 int64_t
 ngx_http_submission_executor_now(ngx_http_submission_executor_t *ex)
@@ -106,7 +106,17 @@ ngx_http_submission_executor_limit(void *data, sm_str_t name)
 
     /* of a target that is not configured any more intents may be left */
 
-    return target ? target->concurrency : 0;
+    if (target == NULL) {
+        return 0;
+    }
+
+    if (target->concurrency) {
+        return target->concurrency;
+    }
+
+    /* the only one has nobody to leave anything to */
+
+    return manager->ntargets == 1 ? manager->executor_concurrency : 0;
 }
 
 
@@ -132,6 +142,7 @@ ngx_http_submission_executor_start(ngx_http_submission_manager_t *manager,
     ex->epoch = epoch;
     ex->generation++;
     ex->leaving = 0;
+    ex->retry = ngx_current_msec;
 
     ngx_http_submission_schedule_start(ex);
 }
@@ -180,6 +191,13 @@ ngx_http_submission_executor_leave(ngx_http_submission_manager_t *manager)
     if (ex->due.timer_set) {
         ngx_del_timer(&ex->due);
     }
+
+    if (ex->nended) {
+
+        /* it may have been that timer which was to record them */
+
+        ngx_add_timer(&ex->due, 1);
+    }
 }
 
 
@@ -207,7 +225,8 @@ ngx_http_submission_executor_wake(ngx_http_submission_executor_t *ex)
 
 /*
  * How many may be begun now.  Each takes two connections at the gateway, and
- * an eighth of them is left to clients.
+ * an eighth of them is left to clients.  Idle clients are no obstacle: nginx
+ * closes their connections when it needs them.
  */
 
 static ngx_uint_t
@@ -228,10 +247,25 @@ ngx_http_submission_executor_room(ngx_http_submission_executor_t *ex)
     n = ex->manager->executor_concurrency - sending;
     n = ngx_min(n, (ngx_uint_t) ex->manager->executor_batch);
 
-    connections = ngx_cycle->free_connection_n;
+    connections = ngx_cycle->free_connection_n
+                  + ngx_cycle->reusable_connections_n;
     reserve = ngx_cycle->connection_n / 8;
 
     connections = connections > reserve ? (connections - reserve) / 2 : 0;
+
+    if (connections == 0 && ngx_time() - ex->warned >= 60
+        && sm_schedule_next(ex->schedule)
+           <= ngx_http_submission_executor_now(ex))
+    {
+        ex->warned = ngx_time();
+
+        ngx_log_error(NGX_LOG_WARN, ngx_cycle->log, 0,
+                      "submission: attempts_wait manager=%V lease_epoch=%L "
+                      "waiting=%uz: %ui worker_connections are not enough",
+                      &ex->manager->name, ex->epoch,
+                      sm_schedule_waiting(ex->schedule),
+                      ngx_cycle->connection_n);
+    }
 
     return ngx_min(n, connections);
 }
@@ -332,7 +366,7 @@ ngx_http_submission_begin_run(ngx_http_submission_task_t *task)
 }
 
 
-/* nothing is to be tried of it: done, in flight, or just too late */
+/* its deadline has passed before it could be begun */
 
 static void
 ngx_http_submission_begin_expired(ngx_http_submission_begin_t *begin,

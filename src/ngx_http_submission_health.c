@@ -4,13 +4,15 @@
  * is down, only a commit that it is up: a full disk can be read.  The executor
  * worker commits a heartbeat at least every acquire_interval; when nothing was
  * committed for twice that (a second, while the store is down), one worker of
- * the instance tries.  A change is one line in the log.
+ * the instance tries, and no other until it has an answer.  A change is one
+ * line in the log.
  */
 
 #include "ngx_http_submission.h"
 
 
 #define NGX_HTTP_SUBMISSION_PROBE_DOWN  1000
+#define NGX_HTTP_SUBMISSION_PROBE_LATE  5000
 
 
 static void ngx_http_submission_health_tick(ngx_event_t *ev);
@@ -18,14 +20,42 @@ static void ngx_http_submission_health_run(ngx_http_submission_task_t *task);
 static void ngx_http_submission_health_done(ngx_http_submission_task_t *task);
 
 
+/* while the store is up, a tick looks at shared memory alone */
+
+static ngx_msec_t
+ngx_http_submission_health_tick_period(ngx_http_submission_manager_t *manager)
+{
+    return ngx_min(manager->acquire_interval, NGX_HTTP_SUBMISSION_PROBE_DOWN);
+}
+
+
 static ngx_msec_t
 ngx_http_submission_health_period(ngx_http_submission_manager_t *manager)
 {
-    if (manager->sh->store == NGX_HTTP_SUBMISSION_STORE_UP) {
+    if (manager->sh->store == NGX_HTTP_SUBMISSION_STORE_UP
+        && !ngx_http_submission_breaker_open(manager))
+    {
         return 2 * manager->acquire_interval;
     }
 
-    return ngx_min(manager->acquire_interval, NGX_HTTP_SUBMISSION_PROBE_DOWN);
+    return ngx_http_submission_health_tick_period(manager);
+}
+
+
+/* another's, unless that has died with it */
+
+static ngx_uint_t
+ngx_http_submission_health_probing(ngx_http_submission_manager_t *manager)
+{
+    ngx_http_submission_shctx_t  *sh;
+
+    sh = manager->sh;
+
+    return sh->probing
+           && ngx_current_msec - sh->probed < manager->busy_timeout
+                                              + manager->login_timeout
+                                              + manager->query_timeout
+                                              + NGX_HTTP_SUBMISSION_PROBE_LATE;
 }
 
 
@@ -64,12 +94,20 @@ ngx_http_submission_health_tick(ngx_event_t *ev)
     manager = ev->data;
     sh = manager->sh;
 
+    if (ngx_http_submission_breaker_open(manager)) {
+
+        /* another worker opened it */
+
+        ngx_http_submission_intake_refuse(manager);
+    }
+
     period = ngx_http_submission_health_period(manager);
     probed = sh->probed;
 
-    if (sh->store == NGX_HTTP_SUBMISSION_STORE_UNKNOWN
-        || (ngx_current_msec - probed >= period
-            && ngx_current_msec - sh->answered >= period))
+    if (!ngx_http_submission_health_probing(manager)
+        && (sh->store == NGX_HTTP_SUBMISSION_STORE_UNKNOWN
+            || (ngx_current_msec - probed >= period
+                && ngx_current_msec - sh->answered >= period)))
     {
         if (ngx_atomic_cmp_set(&sh->probed, probed, ngx_current_msec)) {
 
@@ -81,14 +119,17 @@ ngx_http_submission_health_tick(ngx_event_t *ev)
                 task->run = ngx_http_submission_health_run;
                 task->done = ngx_http_submission_health_done;
 
+                sh->probing = 1;
+
                 if (ngx_http_submission_task_post(task) != NGX_OK) {
                     ngx_http_submission_task_free(task);
+                    sh->probing = 0;
                 }
             }
         }
     }
 
-    ngx_add_timer(ev, period);
+    ngx_add_timer(ev, ngx_http_submission_health_tick_period(manager));
 }
 
 
@@ -102,6 +143,8 @@ ngx_http_submission_health_run(ngx_http_submission_task_t *task)
 static void
 ngx_http_submission_health_done(ngx_http_submission_task_t *task)
 {
+    task->manager->sh->probing = 0;
+
     ngx_http_submission_health_report(task);
 }
 
@@ -114,6 +157,8 @@ ngx_http_submission_health_report(ngx_http_submission_task_t *task)
     sm_call_t                    *call;
     ngx_atomic_uint_t             old, now;
     ngx_http_submission_shctx_t  *sh;
+
+    ngx_http_submission_breaker_report(task);
 
     sh = task->manager->sh;
     call = &task->call;

@@ -8,6 +8,8 @@
  * memory of its own.  While it waits, the queue's mutex guards it; a thread
  * takes it from there into its batch, and may then read and write the row.
  * What a node and its request know of each other is for the event loop alone.
+ *
+ * Calls that fail may be made again, see retry.c.
  */
 
 #include "ngx_http_submission.h"
@@ -18,27 +20,6 @@
 #define NGX_HTTP_SUBMISSION_BATCH_BYTES  (4 * 1024 * 1024)
 #define NGX_HTTP_SUBMISSION_QUEUE_BYTES  (64 * 1024 * 1024)
 
-#define NGX_HTTP_SUBMISSION_ALL          NGX_MAX_INT_T_VALUE
-
-
-struct ngx_http_submission_node_s {
-    ngx_queue_t                   queue;
-    ngx_http_submission_ctx_t    *ctx;          /* NULL: it has gone */
-    ngx_uint_t                    taken;
-    ngx_http_submission_row_t     row;
-    char                          data[];
-};
-
-
-typedef struct {
-    ngx_http_submission_task_t    task;
-    ngx_http_submission_queue_t  *queue;
-
-    ngx_queue_t                   nodes;        /* taken from the queue */
-    ngx_uint_t                    n;
-    void                         *rows;         /* of the nodes, in a row */
-    ngx_atomic_uint_t             notices;      /* that were before */
-} ngx_http_submission_batch_t;
 
 
 typedef struct {
@@ -51,14 +32,9 @@ typedef struct {
 static ngx_http_submission_node_t *ngx_http_submission_intake_node(
     ngx_http_submission_ctx_t *ctx);
 static void ngx_http_submission_intake_start(ngx_event_t *ev);
+static void ngx_http_submission_intake_again(ngx_event_t *ev);
 static void ngx_http_submission_intake_done(ngx_http_submission_task_t *task);
 static void ngx_http_submission_intake_cleanup(void *data);
-
-static void ngx_http_submission_run_submit(ngx_http_submission_task_t *task);
-static void ngx_http_submission_run_get(ngx_http_submission_task_t *task);
-static void ngx_http_submission_run_history(ngx_http_submission_task_t *task);
-static void ngx_http_submission_run_list(ngx_http_submission_task_t *task);
-static void ngx_http_submission_run_cluster(ngx_http_submission_task_t *task);
 
 
 static ngx_http_submission_kind_t  ngx_http_submission_kinds[] = {
@@ -95,6 +71,9 @@ ngx_http_submission_intake_init(ngx_http_submission_manager_t *manager,
         queue->start.handler = ngx_http_submission_intake_start;
         queue->start.data = queue;
         queue->start.log = log;
+        queue->again.handler = ngx_http_submission_intake_again;
+        queue->again.data = queue;
+        queue->again.log = log;
 
         ngx_queue_init(&queue->waiting);
 
@@ -107,7 +86,7 @@ ngx_http_submission_intake_init(ngx_http_submission_manager_t *manager,
 }
 
 
-static size_t
+size_t
 ngx_http_submission_intake_payload(ngx_http_submission_node_t *node,
     ngx_http_submission_kind_e kind)
 {
@@ -116,7 +95,7 @@ ngx_http_submission_intake_payload(ngx_http_submission_node_t *node,
 }
 
 
-/* NGX_BUSY: the queue is full */
+/* NGX_BUSY: the queue is full; NGX_DECLINED: the store is down */
 
 ngx_int_t
 ngx_http_submission_intake(ngx_http_submission_manager_t *manager,
@@ -126,6 +105,10 @@ ngx_http_submission_intake(ngx_http_submission_manager_t *manager,
     ngx_http_cleanup_t           *cln;
     ngx_http_submission_node_t   *node;
     ngx_http_submission_queue_t  *queue;
+
+    if (ngx_http_submission_breaker_open(manager)) {
+        return NGX_DECLINED;
+    }
 
     queue = &manager->queues[ctx->kind];
 
@@ -168,7 +151,7 @@ ngx_http_submission_intake(ngx_http_submission_manager_t *manager,
 
     /* not at once: what this turn of the event loop still brings goes along */
 
-    if (!queue->busy) {
+    if (!queue->busy && !queue->again.timer_set) {
         ngx_post_event(&queue->start, &ngx_posted_events);
     }
 
@@ -241,6 +224,8 @@ ngx_http_submission_intake_node(ngx_http_submission_ctx_t *ctx)
 
     node->ctx = ctx;
     node->taken = 0;
+    node->tries = 0;
+    node->entered = ngx_current_msec;
     node->row = ctx->row;
 
     return node;
@@ -288,7 +273,7 @@ ngx_http_submission_intake_cleanup(void *data)
 
 /* moves what waits, up to the bounds of a batch; in a thread as a rule */
 
-static void
+void
 ngx_http_submission_intake_take(ngx_http_submission_batch_t *batch,
     ngx_uint_t max)
 {
@@ -330,46 +315,11 @@ ngx_http_submission_intake_take(ngx_http_submission_batch_t *batch,
 }
 
 
-static ngx_http_submission_row_t *
+ngx_http_submission_row_t *
 ngx_http_submission_intake_row(ngx_http_submission_batch_t *batch, ngx_uint_t i)
 {
     return (ngx_http_submission_row_t *) ((char *) batch->rows
-               + i * ngx_http_submission_kinds[batch->queue->kind].row_size);
-}
-
-
-/* in a thread: takes a batch and lays out its rows for the store */
-
-static int
-ngx_http_submission_intake_rows(ngx_http_submission_batch_t *batch)
-{
-    size_t                       size;
-    ngx_uint_t                   i;
-    ngx_queue_t                 *q;
-    ngx_http_submission_node_t  *node;
-
-    ngx_http_submission_intake_take(batch, batch->queue->manager->intake_batch);
-
-    batch->task.rows = batch->n;
-
-    size = ngx_http_submission_kinds[batch->queue->kind].row_size;
-
-    batch->rows = sm_arena_calloc(&batch->task.call.arena, batch->n, size);
-
-    if (batch->rows == NULL) {
-        return sm_call_fail(&batch->task.call, SM_STORE_TRANSIENT, 0,
-                            "out of memory");
-    }
-
-    for (q = ngx_queue_head(&batch->nodes), i = 0;
-         q != ngx_queue_sentinel(&batch->nodes);
-         q = ngx_queue_next(q), i++)
-    {
-        node = ngx_queue_data(q, ngx_http_submission_node_t, queue);
-        ngx_memcpy(ngx_http_submission_intake_row(batch, i), &node->row, size);
-    }
-
-    return 0;
+                                          + i * batch->row_size);
 }
 
 
@@ -448,7 +398,9 @@ ngx_http_submission_intake_start(ngx_event_t *ev)
 
     queue = ev->data;
 
-    if (queue->busy) {
+    if (queue->busy || queue->again.timer_set
+        || !ngx_http_submission_breaker_room(queue->manager))
+    {
         return;
     }
 
@@ -458,6 +410,7 @@ ngx_http_submission_intake_start(ngx_event_t *ev)
                                           sizeof(ngx_http_submission_batch_t));
     if (batch) {
         batch->queue = queue;
+        batch->row_size = kind->row_size;
         batch->task.op = kind->op;
         batch->task.writes = queue->kind == NGX_HTTP_SUBMISSION_SUBMIT;
         batch->task.run = kind->run;
@@ -467,6 +420,7 @@ ngx_http_submission_intake_start(ngx_event_t *ev)
 
         if (ngx_http_submission_task_post(&batch->task) == NGX_OK) {
             queue->busy = 1;
+            queue->manager->ncalls++;
             return;
         }
 
@@ -485,26 +439,10 @@ ngx_http_submission_intake_start(ngx_event_t *ev)
 }
 
 
-/* the next task goes off before this one is answered: the store never idles */
-
-static void
-ngx_http_submission_intake_done(ngx_http_submission_task_t *task)
+static ngx_uint_t
+ngx_http_submission_intake_waiting(ngx_http_submission_queue_t *queue)
 {
-    ngx_uint_t                    waiting;
-    ngx_http_submission_batch_t  *batch = (ngx_http_submission_batch_t *) task;
-    ngx_http_submission_queue_t  *queue;
-
-    queue = batch->queue;
-    queue->busy = 0;
-
-    ngx_http_submission_health_report(task);
-
-    if (task->call.status != SM_STORE_OK && batch->n == 0) {
-
-        /* the store was not ready for any: all have waited for it in vain */
-
-        ngx_http_submission_intake_take(batch, NGX_HTTP_SUBMISSION_ALL);
-    }
+    ngx_uint_t  waiting;
 
     (void) ngx_thread_mutex_lock(&queue->mutex, ngx_cycle->log);
 
@@ -512,9 +450,99 @@ ngx_http_submission_intake_done(ngx_http_submission_task_t *task)
 
     (void) ngx_thread_mutex_unlock(&queue->mutex, ngx_cycle->log);
 
-    if (waiting) {
+    return waiting;
+}
+
+
+static void
+ngx_http_submission_intake_again(ngx_event_t *ev)
+{
+    ngx_http_submission_queue_t  *queue;
+
+    queue = ev->data;
+
+    if (ngx_http_submission_breaker_open(queue->manager)) {
+
+        /* another worker opened it */
+
+        ngx_http_submission_intake_refuse(queue->manager);
+        return;
+    }
+
+    if (ngx_http_submission_intake_waiting(queue)) {
         ngx_http_submission_intake_start(&queue->start);
     }
+}
+
+
+/* the kinds take turns, where there is no room for all */
+
+void
+ngx_http_submission_intake_next(ngx_http_submission_manager_t *manager,
+    ngx_uint_t kind)
+{
+    ngx_uint_t                    i;
+    ngx_http_submission_queue_t  *queue;
+
+    for (i = 1; i <= NGX_HTTP_SUBMISSION_KINDS; i++) {
+        queue = &manager->queues[(kind + i) % NGX_HTTP_SUBMISSION_KINDS];
+
+        if (!queue->busy && ngx_http_submission_intake_waiting(queue)) {
+            ngx_http_submission_intake_start(&queue->start);
+        }
+    }
+}
+
+
+void
+ngx_http_submission_intake_refuse(ngx_http_submission_manager_t *manager)
+{
+    ngx_uint_t                    i;
+    ngx_http_submission_batch_t   refused;
+    ngx_http_submission_queue_t  *queue;
+
+    for (i = 0; i < NGX_HTTP_SUBMISSION_KINDS; i++) {
+        queue = &manager->queues[i];
+
+        ngx_memzero(&refused, sizeof(ngx_http_submission_batch_t));
+
+        refused.queue = queue;
+        refused.task.call.status = SM_STORE_TRANSIENT;
+        ngx_queue_init(&refused.nodes);
+
+        ngx_http_submission_intake_take(&refused, NGX_HTTP_SUBMISSION_ALL);
+
+        ngx_http_submission_count(manager, NGX_HTTP_SUBMISSION_REFUSALS,
+                                  refused.n);
+
+        ngx_http_submission_intake_answer_all(&refused, &refused.task.call);
+    }
+}
+
+
+/* the next task goes off before this one is answered: the store never idles */
+
+static void
+ngx_http_submission_intake_done(ngx_http_submission_task_t *task)
+{
+    ngx_http_submission_batch_t  *batch = (ngx_http_submission_batch_t *) task;
+    ngx_http_submission_queue_t  *queue;
+
+    queue = batch->queue;
+    queue->busy = 0;
+    queue->manager->ncalls--;
+
+    ngx_http_submission_health_report(task);
+
+    if (task->call.status == SM_STORE_OK) {
+        queue->failures = 0;
+
+    } else {
+        ngx_http_submission_retry(batch);
+    }
+
+    ngx_http_submission_wait_next(queue->manager);
+    ngx_http_submission_intake_next(queue->manager, queue->kind);
 
     if (queue->kind == NGX_HTTP_SUBMISSION_SUBMIT
         && task->call.status == SM_STORE_OK)
@@ -523,122 +551,4 @@ ngx_http_submission_intake_done(ngx_http_submission_task_t *task)
     }
 
     ngx_http_submission_intake_answer_all(batch, &task->call);
-}
-
-
-/* the kinds' own calls, in threads */
-
-
-static int
-ngx_http_submission_take_submit(void *data, sm_call_t *call,
-    sm_submit_row_t **rows, size_t *n)
-{
-    ngx_http_submission_batch_t *batch = data;
-
-    if (ngx_http_submission_intake_rows(batch) != 0) {
-        return -1;
-    }
-
-    *rows = batch->rows;
-    *n = batch->n;
-
-    return 0;
-}
-
-
-/* what is committed is counted, whether or not somebody waits for it still */
-
-static void
-ngx_http_submission_run_submit(ngx_http_submission_task_t *task)
-{
-    ngx_uint_t                    i, n[SM_SUBMIT_CONFLICT + 1];
-    sm_submit_row_t              *rows;
-    ngx_http_submission_batch_t  *batch = (ngx_http_submission_batch_t *) task;
-
-    batch->notices = task->manager->sh->notices.n;
-
-    if (sm_store_intents_submit(&task->manager->store, &task->call,
-                                ngx_http_submission_take_submit, task)
-        != 0)
-    {
-        return;
-    }
-
-    ngx_memzero(n, sizeof(n));
-
-    rows = batch->rows;
-
-    for (i = 0; i < batch->n; i++) {
-        n[rows[i].outcome]++;
-    }
-
-    ngx_http_submission_count(task->manager, NGX_HTTP_SUBMISSION_CREATED,
-                              n[SM_SUBMIT_CREATED]);
-    ngx_http_submission_count(task->manager, NGX_HTTP_SUBMISSION_REPLAYED,
-                              n[SM_SUBMIT_SAME]);
-    ngx_http_submission_count(task->manager, NGX_HTTP_SUBMISSION_CONFLICTED,
-                              n[SM_SUBMIT_CONFLICT]);
-}
-
-
-static void
-ngx_http_submission_run_get(ngx_http_submission_task_t *task)
-{
-    ngx_http_submission_batch_t  *batch = (ngx_http_submission_batch_t *) task;
-
-    if (ngx_http_submission_intake_rows(batch) == 0) {
-        (void) sm_store_intents_get(&task->manager->store, &task->call,
-                                    batch->rows, batch->n);
-    }
-}
-
-
-static void
-ngx_http_submission_run_history(ngx_http_submission_task_t *task)
-{
-    ngx_http_submission_batch_t  *batch = (ngx_http_submission_batch_t *) task;
-
-    if (ngx_http_submission_intake_rows(batch) == 0) {
-        (void) sm_store_intent_history(&task->manager->store, &task->call,
-                                       batch->rows, batch->n);
-    }
-}
-
-
-static void
-ngx_http_submission_run_list(ngx_http_submission_task_t *task)
-{
-    ngx_http_submission_batch_t  *batch = (ngx_http_submission_batch_t *) task;
-
-    if (ngx_http_submission_intake_rows(batch) == 0) {
-        (void) sm_store_intents_list(&task->manager->store, &task->call,
-                                     batch->rows, batch->n);
-    }
-}
-
-
-/* one answer for all that ask */
-
-static void
-ngx_http_submission_run_cluster(ngx_http_submission_task_t *task)
-{
-    ngx_uint_t                    i;
-    sm_cluster_t                 *rows;
-    ngx_http_submission_batch_t  *batch = (ngx_http_submission_batch_t *) task;
-
-    if (ngx_http_submission_intake_rows(batch) != 0 || batch->n == 0) {
-        return;
-    }
-
-    rows = batch->rows;
-
-    if (sm_store_cluster_get(&task->manager->store, &task->call, &rows[0])
-        != 0)
-    {
-        return;
-    }
-
-    for (i = 1; i < batch->n; i++) {
-        rows[i] = rows[0];
-    }
 }

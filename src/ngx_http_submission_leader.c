@@ -272,16 +272,16 @@ ngx_http_submission_leader_event(ngx_http_submission_leader_t *ld,
 
         if (event == NGX_HTTP_SUBMISSION_EXIT) {
 
-            /* what is at gateways still goes by the lease */
+            /*
+             * What is at gateways still goes by the lease, and the worker is
+             * to stay until it is recorded.
+             */
 
+            ld->tick.cancelable = 0;
             break;
         }
 
         ld->aim = ngx_current_msec;
-
-        /* fall through */
-
-    case NGX_HTTP_SUBMISSION_GONE:
         ld->epoch = 0;
         ld->expires_at = 0;
         break;
@@ -290,7 +290,9 @@ ngx_http_submission_leader_event(ngx_http_submission_leader_t *ld,
         break;
     }
 
-    if (from != NGX_HTTP_SUBMISSION_STANDBY) {
+    if (from != NGX_HTTP_SUBMISSION_STANDBY
+        && ld->state != NGX_HTTP_SUBMISSION_LEFT)
+    {
         ngx_http_submission_leader_publish(ld);
     }
 
@@ -365,6 +367,27 @@ ngx_http_submission_leader_idle(ngx_http_submission_leader_t *ld)
 }
 
 
+/* what the attempts of an epoch that was lost have come to is recorded yet */
+
+static ngx_int_t
+ngx_http_submission_leader_flush(ngx_http_submission_leader_t *ld)
+{
+    switch (ngx_http_submission_complete_flush(ld->manager)) {
+
+    case NGX_OK:
+        return NGX_OK;
+
+    case NGX_AGAIN:
+        ld->flushing = 1;
+        return NGX_AGAIN;
+
+    default: /* NGX_BUSY */
+        ngx_add_timer(&ld->tick, NGX_HTTP_SUBMISSION_RETRY);
+        return NGX_AGAIN;
+    }
+}
+
+
 static void
 ngx_http_submission_leader_standby(ngx_http_submission_leader_t *ld)
 {
@@ -404,7 +427,18 @@ ngx_http_submission_leader_leave(ngx_http_submission_leader_t *ld)
         return;
     }
 
+    if (ngx_http_submission_leader_flush(ld) == NGX_AGAIN) {
+        return;
+    }
+
     ngx_http_submission_executor_lost(ld->manager);
+
+    /* whoever has the lock next publishes, too */
+
+    ld->epoch = 0;
+    ld->expires_at = 0;
+
+    ngx_http_submission_leader_publish(ld);
 
     do {
         if (sh->quitting == NGX_HTTP_SUBMISSION_QUITTING && !ld->released) {
@@ -500,12 +534,7 @@ ngx_http_submission_leader_tick(ngx_event_t *ev)
         } else if ((ngx_msec_int_t) (ld->aim - ngx_current_msec) > 0) {
             kind = NGX_HTTP_SUBMISSION_WATCH;
 
-        } else if (ngx_http_submission_complete_flush(ld->manager)
-                   == NGX_AGAIN)
-        {
-            /* what an earlier epoch's attempts have come to is recorded yet */
-
-            ld->flushing = 1;
+        } else if (ngx_http_submission_leader_flush(ld) == NGX_AGAIN) {
             break;
 
         } else {

@@ -284,6 +284,10 @@ ngx_http_submission_lease_wait(ngx_http_submission_leader_t *ld)
 
     left = (ngx_msec_int_t) (ld->deadline - ngx_http_submission_msec());
 
+    if (left <= 0) {
+        return NGX_HTTP_SUBMISSION_RETRY;
+    }
+
     return ngx_min(ld->manager->renew_interval,
                    (ngx_msec_t) (left > 2 ? left / 2 : 1));
 }
@@ -333,21 +337,30 @@ ngx_http_submission_lease_leaving(ngx_http_submission_leader_t *ld,
             ld->epoch = 0;
             ngx_http_submission_executor_lost(ld->manager);
         }
+
+    } else if (call->kind == NGX_HTTP_SUBMISSION_RENEW && !ld->failing) {
+        ngx_http_submission_leader_log(ld, NGX_LOG_ERR, "leader_renew_failed",
+                                       "exit", call->task.call.error);
+        ld->failing = 1;
     }
 
     ngx_http_submission_leader_leave(ld);
 }
 
 
+/* counted whatever has become of the state, and of the pages that came after */
+
 static void
 ngx_http_submission_lease_recovered(ngx_http_submission_leader_t *ld,
-    sm_recovered_t *recovered)
+    ngx_http_submission_lease_t *call)
 {
     size_t                          n;
     ngx_uint_t                      i;
+    sm_recovered_t                 *recovered;
     ngx_http_submission_manager_t  *manager;
 
     manager = ld->manager;
+    recovered = &call->recovered;
 
     if (recovered->attempts == 0) {
         return;
@@ -356,7 +369,7 @@ ngx_http_submission_lease_recovered(ngx_http_submission_leader_t *ld,
     ngx_log_error(NGX_LOG_NOTICE, ngx_cycle->log, 0,
                   "submission: attempts_recovered manager=%V lease_epoch=%L "
                   "in_doubt=%uz retried=%uz",
-                  &manager->name, ld->epoch, recovered->attempts,
+                  &manager->name, call->fence.epoch, recovered->attempts,
                   recovered->retries);
 
     ngx_http_submission_count_attempt(manager, SM_OUTCOME_UNKNOWN,
@@ -382,6 +395,7 @@ ngx_http_submission_lease_answer(ngx_http_submission_leader_t *ld,
     sm_store_class_e   status;
 
     ngx_http_submission_lease_note(ld, call);
+    ngx_http_submission_lease_recovered(ld, call);
 
     status = call->task.call.status;
 
@@ -430,7 +444,6 @@ ngx_http_submission_lease_answer(ngx_http_submission_leader_t *ld,
         return;
 
     case NGX_HTTP_SUBMISSION_RECOVER:
-        ngx_http_submission_lease_recovered(ld, &call->recovered);
         ngx_http_submission_leader_event(ld, NGX_HTTP_SUBMISSION_RECOVERED,
                                          ngx_http_submission_lease_wait(ld),
                                          NULL, NULL);

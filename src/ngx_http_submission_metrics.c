@@ -77,7 +77,16 @@ static ngx_http_submission_metric_t  ngx_http_submission_counters[] = {
       "Attempts that were followed by the schedule of another." },
 
     { "requests_overloaded_total",
-      "API requests refused because too many wait for the store." }
+      "API requests refused because too many wait for the store." },
+
+    { "requests_refused_total",
+      "API requests refused because the breaker was open." },
+
+    { "store_retries_total",
+      "API requests that were tried again after an error of the store." },
+
+    { "store_breaker_opened_total",
+      "How often the breaker opened." }
 };
 
 
@@ -525,6 +534,10 @@ ngx_http_submission_metrics_instance(sm_out_t *out,
     ngx_http_submission_metrics_single(out, "gauge", "store_up",
                             "Whether the store committed when last asked to.",
                             sh->store == NGX_HTTP_SUBMISSION_STORE_UP);
+
+    ngx_http_submission_metrics_single(out, "gauge", "store_breaker_open",
+                            "Whether API requests are refused at once.",
+                            ngx_http_submission_breaker_open(manager));
 
     ngx_http_submission_metrics_single(out, "gauge", "zone_bytes",
                                        "Size of the shared memory zone.",

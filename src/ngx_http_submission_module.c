@@ -456,8 +456,9 @@ ngx_http_submission_init_module(ngx_cycle_t *cycle)
 
     for (i = 0; i < smcf->managers.nelts; i++) {
 
-        if (ngx_http_submission_create_dir(cycle, &managers[i]->store_path)
-            != NGX_OK)
+        if (managers[i]->store_path.len
+            && ngx_http_submission_create_dir(cycle, &managers[i]->store_path)
+               != NGX_OK)
         {
             return NGX_ERROR;
         }
@@ -515,11 +516,20 @@ ngx_http_submission_init_process(ngx_cycle_t *cycle)
 
         ngx_http_submission_zone_holder(manager, cycle);
 
+        ngx_memzero(&conf, sizeof(sm_store_conf_t));
+
         conf.lease_name.data = (char *) manager->lease_name.data;
         conf.lease_name.len = manager->lease_name.len;
         conf.path = (char *) manager->store_path.data;
         conf.busy_timeout = manager->busy_timeout;
         conf.create = &manager->sh->create;
+        conf.connection.data = (char *) manager->connection.data;
+        conf.connection.len = manager->connection.len;
+        conf.password.data = (char *) manager->password.data;
+        conf.password.len = manager->password.len;
+        conf.login_timeout = manager->login_timeout;
+        conf.query_timeout = manager->query_timeout;
+        conf.pool = manager->pool;
 
         if (sm_store_init(&manager->store, manager->store_ops, &conf) != 0) {
             ngx_log_error(NGX_LOG_EMERG, cycle->log, 0,

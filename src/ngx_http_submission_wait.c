@@ -493,15 +493,18 @@ ngx_http_submission_wait_ask(ngx_event_t *ev)
 
     wait = ev->data;
 
-    if (wait->look || ngx_queue_empty(&wait->marked)) {
+    if (wait->look || ngx_queue_empty(&wait->marked)
+        || !ngx_http_submission_breaker_room(wait->manager))
+    {
         return;
     }
 
-    look = ngx_http_submission_wait_look(wait);
+    look = ngx_http_submission_breaker_open(wait->manager)
+           ? NULL : ngx_http_submission_wait_look(wait);
 
     if (look == NULL) {
 
-        /* no memory, or no room in the thread pool: the next tick tries again */
+        /* no store, memory, or room for a task: the next tick tries again */
 
         while ((waiter = ngx_http_submission_wait_first(&wait->marked)) != NULL)
         {
@@ -512,6 +515,7 @@ ngx_http_submission_wait_ask(ngx_event_t *ev)
     }
 
     wait->look = look;
+    wait->manager->ncalls++;
 
     while ((waiter = ngx_http_submission_wait_first(&wait->marked)) != NULL) {
         ngx_http_submission_wait_move(waiter, &look->waiters);
@@ -544,13 +548,15 @@ ngx_http_submission_wait_run(ngx_http_submission_task_t *task)
 
 
 /*
- * A store that fails ends nobody's wait before its time.  An answer may end
+ * A store that fails ends nobody's wait before its time; a server is asked
+ * again in the next tick, also where it was the last time.  An answer may end
  * other requests, of the same connection: the list is looked at anew.
  */
 
 static void
 ngx_http_submission_wait_done(ngx_http_submission_task_t *task)
 {
+    ngx_uint_t                     again;
     sm_get_row_t                  *row;
     sm_intent_t                   *intent;
     ngx_http_submission_wait_t    *wait;
@@ -559,7 +565,11 @@ ngx_http_submission_wait_done(ngx_http_submission_task_t *task)
 
     wait = task->manager->wait;
 
+    wait->manager->ncalls--;
+
     ngx_http_submission_health_report(task);
+
+    again = task->call.status == SM_STORE_TRANSIENT && task->manager->retry;
 
     while ((waiter = ngx_http_submission_wait_first(&look->waiters)) != NULL) {
 
@@ -568,7 +578,9 @@ ngx_http_submission_wait_done(ngx_http_submission_task_t *task)
                                                                 : NULL;
         waiter->asked = 0;
 
-        if (waiter->last || (intent && ngx_http_submission_wait_over(intent))) {
+        if ((waiter->last && !again)
+            || (intent && ngx_http_submission_wait_over(intent)))
+        {
             ngx_http_submission_wait_answer(waiter, intent);
             continue;
         }
@@ -579,7 +591,15 @@ ngx_http_submission_wait_done(ngx_http_submission_task_t *task)
 
     wait->look = NULL;
 
+    ngx_http_submission_intake_next(wait->manager, 0);
     ngx_http_submission_wait_ask(&wait->ask);
+}
+
+
+void
+ngx_http_submission_wait_next(ngx_http_submission_manager_t *manager)
+{
+    ngx_http_submission_wait_ask(&manager->wait->ask);
 }
 
 
