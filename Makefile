@@ -4,7 +4,11 @@
 #   make stop       stop it
 #   make build      build/ngx_http_submission_module.so for Debian's nginx
 #   make install    put it into nginx's module directory (DESTDIR is honoured)
-#   make test       unit tests, Test::Nginx suites and cluster tests
+#   make test       unit tests, Test::Nginx suites and cluster tests, on SQLite
+#                   and on a PostgreSQL of their own
+#   make test-store the same on a server of yours: SUBMISSION_TEST_STORE="..."
+#   make install-sql STORE=postgres ARGS="-h db1 -U owner -d submission"
+#                   the schema and its procedures, see sql/install.sh
 #   make asan       the suites and cluster tests under ASAN and UBSan
 #   make model      the lease protocol, checked exhaustively with spin
 #   make bench      the measurements
@@ -37,8 +41,23 @@ API_TESTS     = $(sort $(wildcard t/*.t))
 CLUSTER_TESTS = $(sort $(wildcard t/cluster/*.t))
 SUITES        = $(or $(TESTS),$(API_TESTS) $(CLUSTER_TESTS))
 
+# how many at a time: most of them wait, for a lease or a time-out
+
+TEST_JOBS = 2
+
+# those that say something of the store, whichever it is; t/cluster/6* have a
+# server of their own
+
+STORE_UNIT  = $(filter build/unit/store_% build/unit/lease% build/unit/cluster \
+                       build/unit/attempts_%,$(UNIT_TESTS))
+STORE_TESTS = $(or $(TESTS),$(STORE_UNIT) \
+                            $(filter-out t/01% t/021-% t/023-% \
+                                         t/cluster/29-% t/cluster/5% \
+                                         t/cluster/6%,$(SUITES)))
+
 .PHONY: all build run stop install clean
-.PHONY: test test-unit test-api test-cluster test-valgrind
+.PHONY: test test-unit test-api test-cluster test-store test-postgres
+.PHONY: test-valgrind install-sql
 .PHONY: test-nginx-versions asan bench model
 
 # recipes run compilers and tests in parallel, targets wait for one another
@@ -54,11 +73,12 @@ all: build
 
 DEPS_BUILD    = gcc libc6-dev nginx nginx-dev libpcre2-dev zlib1g-dev \
                 libnginx-mod-http-ndk libnginx-mod-http-ndk-dev \
-                libssl-dev libyajl-dev libsqlite3-dev
+                libssl-dev libyajl-dev libsqlite3-dev unixodbc-dev
 DEPS_RUN      = curl
-DEPS_TEST     = perl procps curl sqlite3 libtest-base-perl libwww-perl \
-                libtext-diff-perl liblist-moreutils-perl \
-                libtest-longstring-perl libipc-run-perl liburi-perl
+DEPS_TEST     = perl procps curl sqlite3 haproxy libtest-base-perl \
+                libwww-perl libtext-diff-perl liblist-moreutils-perl \
+                libtest-longstring-perl libipc-run-perl liburi-perl \
+                postgresql odbc-postgresql libdbd-odbc-perl
 DEPS_SOURCE   = dpkg-dev patch xz-utils
 DEPS_VALGRIND = valgrind libc6-dbg
 DEPS_BENCH    = wrk perl procps
@@ -153,7 +173,7 @@ clean:
 UNIT_CFLAGS = -std=gnu11 -Wall -Wextra -Werror -g -O1 -fno-omit-frame-pointer \
               -fsanitize=address,undefined -fno-sanitize-recover=all \
               -Isrc -Isrc/core -Isrc/store -It/unit -Ibuild/unit/include
-UNIT_LIBS   = -lyajl -lsqlite3 -lcrypto -lpthread
+UNIT_LIBS   = -lyajl -lsqlite3 -lodbc -lcrypto -lpthread
 
 UNIT_OBJS   = $(patsubst src/%.c,build/unit/obj/%.o, \
                          $(wildcard src/core/*.c src/store/*.c))
@@ -183,18 +203,43 @@ build/unit/%: t/unit/%.c $(UNIT_OBJS) Makefile | $(UNIT_SQL)
 
 # Tests
 
-DIST_PROVE = $(PROVE) -n $(NGINX_BIN) -m $(CURDIR)/$(SO) $(PROVE_FLAGS)
+DIST_PROVE = $(PROVE) -n $(NGINX_BIN) -m $(CURDIR)/$(SO) $(PROVE_FLAGS) \
+             -j$(TEST_JOBS)
+
+ON_SQLITE   = SUBMISSION_TEST_STORE=sqlite
+ON_POSTGRES = t/tools/postgres.sh run
 
 BUILD_UNIT = $(MAKE) --no-print-directory -j$(JOBS) unit-tests
 
 test: deps-test build
 	@$(BUILD_UNIT)
-	@$(DIST_PROVE) $(or $(TESTS),$(UNIT_TESTS) $(SUITES))
+	@echo "on SQLite:"
+	@$(ON_SQLITE) $(DIST_PROVE) $(or $(TESTS),$(UNIT_TESTS) $(SUITES))
+	@echo "on PostgreSQL:"
+	@$(ON_POSTGRES) $(DIST_PROVE) $(STORE_TESTS)
 	$(if $(filter yes,$(ASAN)),@$(MAKE) --no-print-directory asan)
+
+# any server, named by the ODBC connection string of a login that may make
+# databases
+
+test-store: deps-test build
+	@test -n "$$SUBMISSION_TEST_STORE" \
+	    || { echo 'SUBMISSION_TEST_STORE="Driver=...;..." was expected'; \
+	         exit 1; }
+	@$(BUILD_UNIT)
+	@$(DIST_PROVE) $(STORE_TESTS)
+
+test-postgres: deps-test build
+	@$(BUILD_UNIT)
+	@$(ON_POSTGRES) $(DIST_PROVE) $(STORE_TESTS)
 
 test-unit: deps-test
 	@$(BUILD_UNIT)
 	@$(PROVE) $(PROVE_FLAGS) $(UNIT_TESTS)
+
+install-sql:
+	@sql/install.sh $(STORE) $(ARGS)
+
 
 test-api: deps-test build
 	@$(DIST_PROVE) $(or $(TESTS),$(API_TESTS))

@@ -29,18 +29,15 @@ sub payload {
 sub stored_is {
     my ($id, $payload) = @_;
 
-    is(sql("SELECT payload_hash || ' ' || length(payload) "
-           . "FROM submission_intents WHERE intent_id = '$id'"),
-       sha256_hex($payload) . ' ' . length $payload,
-       "\"$id\": the hash and the length of its payload");
+    is(sql("SELECT payload_hash FROM submission_intents "
+           . "WHERE intent_id = '$id'"),
+       sha256_hex($payload), "\"$id\": the hash of its payload");
 
     # the bytes themselves, as the database gives them
-    sql("SELECT writefile('" . store_file() . ".out', payload) "
-        . "FROM submission_intents WHERE intent_id = '$id'");
+    my $stored = store()->payload($id);
 
-    open my $in, '<:raw', store_file() . '.out' or die "$!\n";
-    local $/;
-    is(sha256_hex(scalar <$in>), sha256_hex($payload),
+    is(length $stored, length $payload, "\"$id\": the length of its payload");
+    is(sha256_hex($stored), sha256_hex($payload),
        "\"$id\": the bytes of its payload");
 }
 
@@ -122,9 +119,9 @@ sub {
     }
 
     http(submit('none'));
-    is(sql("SELECT length(payload), typeof(payload), payload_hash "
+    is(sql("SELECT hex(payload), typeof(payload), payload_hash "
            . "FROM submission_intents WHERE intent_id = 'none'"),
-       '0|blob|' . sha256_hex(''), 'no payload is no bytes');
+       '|blob|' . sha256_hex(''), 'no payload is no bytes');
 }
 
 
@@ -258,7 +255,7 @@ sub {
     is(join(' ', map { http_read($_)->{code} } @socks), join(' ', (200) x 12),
        'all are created');
     is(sql("SELECT count(*) FROM submission_intents WHERE payload_hash = '"
-           . sha256_hex($payload) . "' AND length(payload) = 1048576"), 12,
+           . sha256_hex($payload) . "' AND length(hex(payload)) = 2097152"), 12,
        'all are stored');
 }
 
@@ -515,7 +512,7 @@ sub {
 --- client eval
 sub {
     my $url = "http://127.0.0.1:$Test::Nginx::Util::RandPorts->{TEST_NGINX_RAND_PORT_1}/v1/intents";
-    my $file = store_file() . '.body';
+    my $file = server_root() . '/html/body';
 
     my $curl = sub {
         open my $out, '-|', 'curl', '-sS', '--http2-prior-knowledge', '-o',

@@ -10,6 +10,8 @@ use lib 't/lib';
 use Test::Nginx::Socket 'no_plan';
 use SubmissionTest;
 
+use Time::Local qw(timegm);
+
 workers(2);
 leads();
 
@@ -71,12 +73,12 @@ sub lease {
     return sql("SELECT $columns FROM submission_manager_leases");
 }
 
-# times of SQL in words
+# times of JSON as SQL has them, microseconds
 
-sub words {
-    my $column = shift;
+sub micros {
+    my ($year, $month, $day, $hour, $min, $sec, $part) = $_[0] =~ /(\d+)/g;
 
-    return "strftime('%Y-%m-%dT%H:%M:%f000Z', $column / 1000000.0, 'unixepoch')";
+    return timegm($sec, $min, $hour, $day, $month - 1, $year) . $part;
 }
 
 sub give_to_another {
@@ -131,8 +133,11 @@ __DATA__
 sub {
     my $body = all_say('/readyz', qr/^mode=leader /, 'all workers say leader');
 
-    is($body, 'mode=leader holder_id=sm-01 lease_epoch=1 lease_expires_at='
-              . lease(words('expires_at')) . " store=up\n", 'to the letter');
+    my $expires = $body =~ s/ lease_expires_at=\K(\S+)/TIME/ && $1;
+
+    is($body, 'mode=leader holder_id=sm-01 lease_epoch=1 '
+              . "lease_expires_at=TIME store=up\n", 'to the letter');
+    is(micros($expires), lease('expires_at'), 'and the time of the row');
 
     is(lease('lease_name, holder_id, lease_epoch'),
        'submission-manager-executor|sm-01|1', 'the row');
@@ -324,13 +329,13 @@ sub {
 
     my $lease = $answer->{json}{lease};
 
-    is(join('|', @$lease{qw(acquiredAt renewedAt expiresAt)}),
-       lease(join ', ', map { words($_) } qw(acquired_at renewed_at expires_at)),
-       'times of the row');
+    is(join('|', map { micros($_) } @$lease{qw(acquiredAt renewedAt expiresAt)}),
+       lease('acquired_at, renewed_at, expires_at'), 'times of the row');
 
-    is(join('|', @{ $answer->{json}{instances}[0] }{qw(startedAt heartbeatAt)}),
-       sql('SELECT ' . join(', ', map { words($_) } qw(started_at heartbeat_at))
-           . ' FROM submission_manager_candidates'), 'times of the candidate');
+    is(join('|', map { micros($_) }
+                 @{ $answer->{json}{instances}[0] }{qw(startedAt heartbeatAt)}),
+       sql('SELECT started_at, heartbeat_at FROM submission_manager_candidates'),
+       'times of the candidate');
 
     is(cluster('/v1/cluster?any=thing'), cluster(), 'arguments are ignored');
 }
@@ -463,7 +468,7 @@ sub {
 sub {
     all_say('/readyz', qr/^mode=leader /, 'leads');
 
-    rename server_root() . '/data', server_root() . '/data.away' or die "$!\n";
+    store()->away;
 
     my $answer = http('GET /v1/cluster');
 
@@ -472,7 +477,7 @@ sub {
                                 'the store did not complete the request'),
        'with a reason');
 
-    rename server_root() . '/data.away', server_root() . '/data' or die "$!\n";
+    store()->back;
 
     is(http('GET /v1/cluster')->{code}, 200, 'it is back');
 }

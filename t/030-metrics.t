@@ -24,6 +24,10 @@ our %families = (
     attempts_total => 'counter',
     retries_scheduled_total => 'counter',
     requests_overloaded_total => 'counter',
+    requests_refused_total => 'counter',
+    store_retries_total => 'counter',
+    store_breaker_opened_total => 'counter',
+    store_breaker_open => 'gauge',
     intent_time_to_terminal_seconds => 'histogram',
     attempt_duration_seconds => 'histogram',
     queue_delay_seconds => 'histogram',
@@ -272,11 +276,7 @@ sub {
 sub {
     settle();
 
-    my $lock = fork_sqlite();
-    my $locked = store_file() . '.locked';
-
-    print $lock "BEGIN IMMEDIATE;\n.shell touch $locked\n";
-    wait_for(sub { -e $locked }) or die "the write lock is not taken\n";
+    my $release = hold_writes();
 
     my $body = sub { (split /\n/, submit($_[0]), 2)[1] };
     my @socks = map {
@@ -287,8 +287,7 @@ sub {
 
     http('GET /v1/intents') for 1 .. 20;    # both workers have seen all of it
 
-    print $lock "COMMIT;\n";
-    close $lock;
+    $release->();
 
     is(http_read($_)->{code}, 200, 'taken') for @socks;
 
@@ -355,7 +354,7 @@ sub {
     ok(wait_for(sub { metrics()->{'store_call_seconds_count{op="lease_renew"}'} }),
        'and renews');
 
-    rename server_root() . '/data', server_root() . '/data.away' or die "$!\n";
+    store()->away;
 
     ok(wait_for(sub { my $m = metrics(); !$m->{leader} && !$m->{store_up} }),
        'without its store it does not lead');
@@ -376,7 +375,7 @@ sub {
            + $values->{'store_errors_total{op="lease_acquire",class="permanent"}'},
            '>', 0, 'errors of the lease');
 
-    rename server_root() . '/data.away', server_root() . '/data' or die "$!\n";
+    store()->back;
 
     ok(wait_for(sub { my $m = metrics(); $m->{leader} && $m->{store_up} }),
        'both come back');
@@ -390,8 +389,7 @@ sub {
 sub {
     settle();
 
-    sql("CREATE TRIGGER t BEFORE INSERT ON submission_intents "
-        . "WHEN NEW.intent_id = 'bad' BEGIN SELECT RAISE(ABORT, 'no'); END");
+    store()->refuse('bad');
 
     is(http(submit('bad'))->{code}, 500, 'refused');
     is(http(submit('good'))->{code}, 200, 'taken');
@@ -411,11 +409,7 @@ sub {
 sub {
     settle();
 
-    my $lock = fork_sqlite();
-    my $locked = store_file() . '.locked';
-
-    print $lock "BEGIN IMMEDIATE;\n.shell touch $locked\n";
-    wait_for(sub { -e $locked }) or die "the write lock is not taken\n";
+    my $release = hold_writes();
 
     my @socks = map {
         my $body = (split /\n/, submit("id-$_"), 2)[1];
@@ -431,8 +425,7 @@ sub {
 
     values_are('refused', intents_created_total => 0);
 
-    print $lock "COMMIT;\n";
-    close $lock;
+    $release->();
 
     my %codes = (200 => 0, 503 => 0);
 

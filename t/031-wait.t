@@ -380,7 +380,7 @@ sub {
     stored('a', 'b');
     ok(waits($socks[0], 0.3), 'it waits');
 
-    rename server_root() . '/data', server_root() . '/data.away' or die "$!\n";
+    store()->away;
 
     my $answer = http_read($socks[0]);
     my $seconds = time - $start;
@@ -390,7 +390,7 @@ sub {
     cmp_ok($seconds, '>', 1.5, 'at its time');
     cmp_ok($seconds, '<', 3.5 * $slow, 'or soon after');
 
-    rename server_root() . '/data.away', server_root() . '/data' or die "$!\n";
+    store()->back;
 
     change($attempt, 'b');
     $answer = http_read($socks[1]);

@@ -77,7 +77,7 @@ note(join(', ', map { "$seen{$_} $_" } sort keys %seen));
 sub quit_locked {
     my ($name, $unlock) = @_;
 
-    $instance->{busy_timeout} = ($unlock ? 60 : BUSY) . 's';
+    $instance->{store_timeout} = ($unlock ? 60 : BUSY) . 's';
     $cluster->start;
 
     my $lock = $store->lock;

@@ -23,7 +23,7 @@ my $store = $cluster->store;
 
 # one worker: the queue is each worker's own
 
-my $instance = $cluster->instance('a', workers => 1, busy_timeout => '60s',
+my $instance = $cluster->instance('a', workers => 1, store_timeout => '60s',
     intake => 'queue=' . QUEUE . ' batch=' . BATCH);
 
 $cluster->start;

@@ -21,7 +21,7 @@ use constant { ROUNDS => 30, SETTLED => 10, CLIENTS => 60 };
 
 my $cluster = SubmissionCluster->new;
 my $store = $cluster->store;
-my $instance = $cluster->instance('a', workers => 1, busy_timeout => '60s',
+my $instance = $cluster->instance('a', workers => 1, store_timeout => '60s',
                                   intake => 'queue=' . CLIENTS . ' batch=8',
                                   server => 'client_body_buffer_size 1k;');
 

@@ -24,20 +24,18 @@ my $settings = 'lease_duration 60s; renew_interval 300ms; '
 sub nothing_left {
     my ($lease, $name) = @_;
 
-    my $now = $lease->{store}->value('SELECT '
-                                     . SubmissionCluster::Lease::NOW);
+    my $store = $lease->{store};
+    my $now = $store->now;
 
     cmp_ok($lease->row->{expires_at}, '<=', $now,
            "$name: nobody has the lease");
-    is($lease->{store}->value('SELECT count(*) '
-                              . 'FROM submission_manager_candidates'),
-       0, "$name: nobody is in the list");
+    is($store->value('SELECT count(*) FROM submission_manager_candidates'), 0,
+       "$name: nobody is in the list");
 
     # whatever that was, what comes next does not have to wait for it
 
-    $lease->{store}->query("UPDATE submission_manager_leases "
-                           . "SET expires_at = min(expires_at, $now); "
-                           . 'DELETE FROM submission_manager_candidates');
+    $store->end_lease($now);
+    $store->query('DELETE FROM submission_manager_candidates');
 }
 
 
@@ -46,7 +44,7 @@ sub nothing_left {
 {
     my $cluster = SubmissionCluster->new;
     my $lease = SubmissionCluster::Lease->new($cluster);
-    my @instances = $lease->instances(['a', 'b'], busy_timeout => '60s',
+    my @instances = $lease->instances(['a', 'b'], store_timeout => '60s',
                                       manager => $settings);
     my $store = $cluster->store;
 
@@ -70,11 +68,10 @@ sub nothing_left {
 
     # the lease of the dead one ends before the call goes on
 
-    print {$lock->{in}} 'UPDATE submission_manager_leases SET expires_at = '
-                        . SubmissionCluster::Lease::NOW . ";\n"
-                        . 'DELETE FROM submission_manager_candidates '
-                        . "WHERE holder_id = '$leader->{name}';\nCOMMIT;\n";
-    $store->unlock($lock);
+    $store->unlock($lock, 'UPDATE submission_manager_leases '
+                          . 'SET expires_at = ' . $store->now_sql,
+                   'DELETE FROM submission_manager_candidates '
+                   . "WHERE holder_id = '$leader->{name}'");
 
     $other->wait_gone;
 

@@ -110,11 +110,9 @@ for my $round (1 .. ROUNDS) {
     $cluster->kill_now;
     $cluster->wait_gone;
 
-    my $now = SubmissionCluster::Lease::NOW;
     my $left = $round % 2 ? 600_000 : 0;
 
-    $cluster->store->query('UPDATE submission_manager_leases '
-                           . "SET expires_at = min(expires_at, $now + $left)")
+    $cluster->store->end_lease($cluster->store->now_sql . " + $left")
         if $round + 1 < ROUNDS;
 }
 

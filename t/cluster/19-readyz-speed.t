@@ -26,7 +26,7 @@ use constant { REQUESTS => 1500, CONNECTIONS => 6, FACTOR => 5, NOISE => 0.05,
 
 my $cluster = SubmissionCluster->new;
 my $lease = SubmissionCluster::Lease->new($cluster);
-my @instances = $lease->instances(['a' .. 'c'], busy_timeout => '60s');
+my @instances = $lease->instances(['a' .. 'c'], store_timeout => '60s');
 
 $cluster->start;
 $lease->record;

@@ -28,6 +28,7 @@ use constant { REFRESH => 0.5, SAME => 2500 };
 
 {
     my $run = SubmissionCluster::Executor->new(instances => ['d'],
+                                               lease => '10s',
                                                refresh => '10m');
     my $d = $run->start;
 

@@ -32,10 +32,11 @@ use Time::HiRes qw(time);
 use SubmissionCluster::Client;
 use SubmissionCluster::Executor;
 use SubmissionCluster::Gateway;
+use SubmissionCluster::HAProxy;
 use SubmissionCluster::Instance;
 use SubmissionCluster::Lease;
 use SubmissionCluster::Process;
-use SubmissionCluster::Store;
+use SubmissionStore;
 
 our @EXPORT = qw(wait_for fetch post_intent intent_id slow);
 
@@ -60,9 +61,13 @@ END {
 }
 
 
-# how many times slower things may be under a checker
+# how many times slower things may be under a checker, and on a slow store
 
-sub slow { return $ENV{SUBMISSION_CHECK} ? 4 : 1 }
+sub slow {
+    my $pace = @clusters && $clusters[-1]{store} ? $clusters[-1]{store}->pace : 1;
+
+    return $pace * ($ENV{SUBMISSION_CHECK} ? 4 : 1);
+}
 
 
 # the condition's value; dies when it does not hold in time
@@ -158,7 +163,7 @@ sub new {
     }
 
     $self->{user} = $options{user};
-    $self->{store} = SubmissionCluster::Store->new($self);
+    $self->{store} = SubmissionStore->new("$dir/store/data");
 
     return $self;
 }
@@ -181,6 +186,16 @@ sub instances { return @{$_[0]{instances}} }
 
 sub gateway {
     return $_[0]{gateway} //= SubmissionCluster::Gateway->new($_[0]{dir});
+}
+
+# before the instances that there are by now
+
+sub haproxy {
+    my ($self) = @_;
+
+    return $self->{haproxy} //=
+        SubmissionCluster::HAProxy->new("$self->{dir}/haproxy",
+                                        $self->instances);
 }
 
 sub unprivileged { return ($_[0]{user} // '') ne 'root root' }
@@ -350,6 +365,7 @@ sub cleanup {
         eval { $instance->wait_gone; 1 } or warn $@;
     }
 
+    $self->{haproxy}->stop if $self->{haproxy};
     $self->{gateway}->stop if $self->{gateway};
     $self->{store}->cleanup;
 

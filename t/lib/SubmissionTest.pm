@@ -11,7 +11,7 @@ package SubmissionTest;
 #   - location /v1/ with the API, = /readyz, = /metrics and = /_dispatch, each
 #     unless the block's own "--- config" has that directive for "main";
 #     "--- api" adds directives to /v1/
-#   - an empty store
+#   - an empty store: store() is the test's way to it, sql() a short one
 #   - a check, when nginx has quit, that it did so in time, and that the error
 #     log has no [alert], [crit] or [emerg]
 #
@@ -31,6 +31,11 @@ package SubmissionTest;
 #       the contents of conf/targets.json
 #   --- client eval
 #       a sub to run against the server after the block's requests
+#   --- only: <kind> <reason>
+#       the block says something of this kind of store alone
+#
+# In a block's configuration $TEST_NGINX_STORE is the store's directive, and
+# $TEST_NGINX_STORE_HASTY that with the least time for a call.
 #
 # A block without requests asks for the list of intents.
 
@@ -46,10 +51,12 @@ use Test::More ();
 use Test::Nginx::Socket;
 use Time::HiRes qw(sleep time);
 
+use SubmissionStore;
+
 our @EXPORT = qw(
     submit intent problem leads
     http http_raw http_pipelined http_open http_read http_rest
-    wait_for error_log open_files sql store_file fork_sqlite
+    wait_for error_log open_files sql store hold_writes
 );
 
 # "eval" of a section sees the names of the test file, and not those of the
@@ -69,16 +76,23 @@ our @EXPORT = qw(
 }
 
 
-# the store, in this one place
+# a store for the suite, empty for each block
 
-my $store = $ENV{SUBMISSION_TEST_STORE} || 'sqlite';
+my $store = SubmissionStore->new(server_root() . '/data',
+                                 path => 'data/submission.db',
+                                 password_file => server_root() . ".pw$$");
+my $owner = $$;
 
-$ENV{TEST_NGINX_STORE} = $store eq 'sqlite' ? 'sqlite data/submission.db'
-                                            : "odbc \"$store\"";
-
-sub store_file {
-    return server_root() . '/data/submission.db';
+END {
+    my $status = $?;
+    $store->cleanup if $store && $$ == $owner;
+    $? = $status;
 }
+
+$ENV{TEST_NGINX_STORE} = $store->directive;
+$ENV{TEST_NGINX_STORE_HASTY} = $store->directive(timeout => '100ms');
+
+sub store { return $store }
 
 
 master_on();
@@ -176,6 +190,16 @@ sub value {
 
 add_block_preprocessor(sub {
     my $block = shift;
+
+    if (defined $block->only) {
+        my ($kind, $reason) = $block->only =~ /^(\S+)\s+(.*?)\s*\z/;
+
+        if ($kind ne $store->kind) {
+            SKIP: { Test::More::skip($block->name . " - $reason", 1) }
+            $block->set_value('SKIP', '');
+            return;
+        }
+    }
 
     my $http = value($block, 'http_config');
     my $config = value($block, 'config');
@@ -328,6 +352,8 @@ sub stop_nginx {
 add_test_cleanup_handler(sub {
     my $block = shift;
 
+    return if defined $block->SKIP;
+
     if (defined $block->refused) {
         check_refused($block);
 
@@ -349,6 +375,7 @@ add_test_cleanup_handler(sub {
         Test::More::is(join("\n", @bad), '', $block->name . ' - quiet log');
     }
 
+    $store->empty;
     remove_tree(glob server_root() . '/data*');
 });
 
@@ -523,33 +550,19 @@ sub http_pipelined {
 }
 
 
-# of the embedded store: a query, and a process to write SQL to
+# rows of a statement, beside the module: "a|b" on lines
 
 sub sql {
-    my ($query, $file) = @_;
-
-    open my $out, '-|', 'sqlite3', '-cmd', '.timeout 5000',
-         $file || store_file(), $query
-        or die "sqlite3: $!\n";
-
-    my @lines = <$out>;
-
-    close $out or die "sqlite3 failed\n";
-    chomp @lines;
-
-    return join "\n", @lines;
+    return join "\n", map { join '|', @$_ } $store->query($_[0]);
 }
 
 
-sub fork_sqlite {
-    # with patience: nginx has a lease to renew
+# nobody writes to the store until what this returns is called
 
-    open my $in, '|-', 'sqlite3', '-cmd', '.timeout 5000', store_file()
-        or die "sqlite3: $!\n";
+sub hold_writes {
+    my $lock = $store->lock;
 
-    $in->autoflush(1);
-
-    return $in;
+    return sub { $store->unlock($lock) };
 }
 
 

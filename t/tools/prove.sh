@@ -11,7 +11,7 @@
 #   SUBMISSION_MODULE, TEST_NGINX_LOAD_MODULES     the module to load, if any
 #   SUBMISSION_CHECK                               asan, valgrind, or nothing
 #   SUBMISSION_TEST_DIR                            a directory of this run's own
-#   TEST_NGINX_SERVROOT, TEST_NGINX_PORT           for Test::Nginx
+#   TEST_NGINX_SERVROOT, TEST_NGINX_PORT           for Test::Nginx: run-test.sh
 
 set -eu
 
@@ -34,19 +34,6 @@ cd "$top"
 [ -x "$nginx" ] || { echo "$0: no nginx at \"$nginx\"" >&2; exit 1; }
 
 
-# a port of our own, at random: between two tests nobody listens on it, and
-# another run must not find it free
-
-free_port() {
-    perl -MIO::Socket::INET -e '
-        for (1 .. 1000) {
-            my $port = 10000 + int rand 20000;
-            IO::Socket::INET->new(Listen => 1, LocalPort => $port) or next;
-            print $port;
-            last;
-        }'
-}
-
 mkdir -p build
 find build -maxdepth 1 -name 'prove.*' -mmin +360 -exec rm -rf {} +
 dir=$(mktemp -d "$top/build/prove.XXXXXX")
@@ -59,9 +46,6 @@ export PERL5LIB="$test_nginx:$top/t/lib${PERL5LIB:+:$PERL5LIB}"
 export SUBMISSION_NGINX="$nginx" TEST_NGINX_BINARY="$nginx"
 export SUBMISSION_MODULE="$module" TEST_NGINX_LOAD_MODULES="$module"
 export SUBMISSION_CHECK="$check" SUBMISSION_TEST_DIR="$dir"
-export TEST_NGINX_SERVROOT="$dir/servroot"
-export TEST_NGINX_PORT="${TEST_NGINX_PORT:-$(free_port)}"
-
 
 case $check in
 
@@ -83,7 +67,7 @@ case $check in
 esac
 
 status=0
-prove "$@" < /dev/null || status=$?
+prove --exec "$top/t/tools/run-test.sh" "$@" < /dev/null || status=$?
 
 reports=$(find "$dir/reports" -type f -size +0)
 

@@ -8,7 +8,7 @@ case " $* " in
         ;;
 esac
 
-exec valgrind -q --trace-children=yes --num-callers=30 \
+exec valgrind -q --vgdb=no --trace-children=yes --num-callers=30 \
      --leak-check=full --show-leak-kinds=definite \
      --errors-for-leak-kinds=definite \
      --suppressions="$(dirname "$0")/valgrind.supp" \

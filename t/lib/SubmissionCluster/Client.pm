@@ -144,6 +144,18 @@ sub send {
 }
 
 
+# the rest of what was sent last
+
+sub more {
+    my ($self, $bytes) = @_;
+
+    return if !$self->{socket};
+
+    $self->{out} .= $bytes;
+    $self->writable;
+}
+
+
 sub writable {
     my ($self) = @_;
 
@@ -298,8 +310,10 @@ package SubmissionCluster::Load;
 #   {lost}{$why}      how many requests had no complete answer
 #   {retried}{$id}    how often it was sent again without one
 #
-# Options: ports, connections, prefix, total (else it goes on until stopped),
-# large (every n-th payload has 20 kB), on_result, and which outcomes are tried
+# Options: ports, connections, prefix, target, total (else it goes on until
+# stopped), large (every n-th payload has 20 kB), rate (so many a second at the
+# most), path (a sub that makes one of an id), split (head and body are sent one
+# after the other, as many clients do), on_result, and which outcomes are tried
 # again: retry => [...] of "refused", "unanswered", "unanswered_reused" (on a
 # connection that had answered before), "torn", or a status.  Any other but 200
 # is final, and in {final}{$id}.
@@ -332,8 +346,17 @@ sub new {
 sub start {
     my ($self) = @_;
 
+    my @idle = grep { !$_->{busy} } @{$self->{slots}};
+
     $self->{paused} = 0;
-    $self->_feed($_) for grep { !$_->{busy} } @{$self->{slots}};
+
+    if ($self->{rate}) {
+        $self->{idle} = \@idle;
+        $self->{since} = time - $self->{sent} / $self->{rate};
+
+    } else {
+        $self->_feed($_) for @idle;
+    }
 
     return $self;
 }
@@ -402,8 +425,14 @@ sub _feed {
     $slot->{busy} = 1;
     $self->{outstanding}++;
 
-    my $bytes = SubmissionCluster::Client::request('POST', '/v1/intents',
-        SubmissionCluster::Client::intent($id, $self->payload($id)));
+    my $path = $self->{path} ? $self->{path}->($id) : '/v1/intents';
+    my $bytes = SubmissionCluster::Client::request('POST', $path,
+        SubmissionCluster::Client::intent($id, $self->payload($id),
+                                          $self->{target}));
+    my $body = $self->{split} ? substr($bytes, index($bytes, "\r\n\r\n") + 4,
+                                       length $bytes, '') : '';
+
+    push @{$self->{bodies}}, [$slot->{conn}, $body] if $self->{split};
 
     $slot->{conn}->send($bytes, sub { $self->_result($slot, $id, @_) });
 }
@@ -449,7 +478,7 @@ sub _result {
 
     # a server that is away is not asked again in the same turn
 
-    if (defined $result->{lost}) {
+    if (defined $result->{lost} || $self->{rate}) {
         push @{$self->{idle}}, $slot;
         return;
     }
@@ -463,11 +492,20 @@ sub _result {
 sub tick {
     my ($self) = @_;
 
+    $_->[0]->more($_->[1]) for splice(@{$self->{bodies} //= []});
+
     my $idle = delete $self->{idle} // return;
 
     if ($self->{paused}) {
         $self->{idle} = $idle;
         return;
+    }
+
+    if ($self->{rate}) {
+        my $n = int($self->{rate} * (time - $self->{since})) - $self->{sent};
+
+        $n = 0 if $n < 0;
+        push @{$self->{idle}}, splice(@$idle, $n) if $n < @$idle;
     }
 
     $self->_feed($_) for grep { !$_->{busy} } @$idle;

@@ -67,6 +67,8 @@ sub new {
     my $cluster = SubmissionCluster->new;
     my $lease = SubmissionCluster::Lease->new($cluster);
 
+    my $pace = $cluster->store->pace;
+
     my $self = bless {
         instances => ['a'], lease => '2s', renew => '300ms',
         acquire => '500ms', refresh => '200ms',
@@ -75,6 +77,10 @@ sub new {
         cluster => $cluster, store => $cluster->store,
         gateway => $cluster->gateway, leadership => $lease, posted => {},
     }, $class;
+
+    # a slow store's lease is longer, as is what depends on it
+
+    s/^(\d+)(?=m?s$)/$1 * $pace/e for @$self{qw(lease renew acquire)};
 
     my @instances = $lease->instances($self->{instances},
         connections => 4096, targets => $self->targets,

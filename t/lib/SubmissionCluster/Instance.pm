@@ -14,7 +14,7 @@ use SubmissionCluster::Process;
 BEGIN { *wait_for = \&SubmissionCluster::wait_for }
 
 
-# Options: workers, daemon, busy_timeout; intake, an intake directive's
+# Options: workers, daemon, store_timeout; intake, an intake directive's
 # arguments; connections, of a worker; targets, blocks in place of the usual
 # ones; executor, that directive's arguments; main, events, http, manager,
 # server, dispatch: lines for these blocks.
@@ -83,7 +83,8 @@ sub configuration {
     my $daemon = $self->{daemon} ? 'on' : 'off';
     my $intake = $self->{intake} ? "intake $self->{intake};" : '';
     my $executor = $self->{executor} ? "executor $self->{executor};" : '';
-    my $store = $self->{cluster}->store->directive($self->{busy_timeout});
+    my $store = $self->{cluster}->store->directive(
+        timeout => $self->{store_timeout} // '5s');
 
     return <<"END";
 $load
@@ -114,7 +115,7 @@ http {
     submission_manager main {
         zone 1m;
         thread_pool submission;
-        $store
+        store $store;
         $intake
         $executor
         $lines{manager}
@@ -223,7 +224,7 @@ sub wait_ready {
             die "nginx is gone\n" if !$self->running;
             my $result = SubmissionCluster::fetch($self, 'GET', '/readyz');
             $result && ($result->{status} // 0) == 200
-            && $self->worker_pids == $self->{workers};
+            && $self->worker_pids >= $self->{workers};
         });
     };
 

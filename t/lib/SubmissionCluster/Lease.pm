@@ -22,7 +22,7 @@ package SubmissionCluster::Lease;
 #   - two leaders of one epoch, or two executor workers of one instance that
 #     lead at the same time.
 #
-# Times of the history are microseconds by SQLite's clock.  That is the clock
+# Times of the history are microseconds by the store's clock.  That is the clock
 # of this host, and time() of the test can be compared with them.
 
 use strict;
@@ -32,15 +32,11 @@ use JSON::PP qw(decode_json);
 use Test::More;
 use Time::HiRes qw(time);
 
-use SubmissionCluster::Store;
-
 BEGIN {
     *wait_for = \&SubmissionCluster::wait_for;
     *fetch = \&SubmissionCluster::fetch;
     *slow = \&SubmissionCluster::slow;
 }
-
-use constant NOW => SubmissionCluster::Store::NOW;
 
 # margins for machines that do other things too: a renewal may be late by
 # more than a second before it costs the lease
@@ -60,7 +56,7 @@ sub new {
 sub instances {
     my ($self, $names, %options) = @_;
 
-    my $manager = delete $options{manager} // $short;
+    my $manager = delete $options{manager} // $self->_paced($short);
 
     return map {
         $self->{cluster}->instance($_, executor => '', %options,
@@ -69,30 +65,22 @@ sub instances {
 }
 
 
+# as much longer as the store is slower
+
+sub _paced {
+    my ($self, $times) = @_;
+
+    my $pace = $self->{store}->pace;
+
+    return $times =~ s/(\d+)(?=m?s;)/$1 * $pace/ger;
+}
+
+
 sub record {
     my ($self) = @_;
 
-    my @columns = qw(holder_id lease_epoch acquired_at renewed_at expires_at);
-    my $columns = join ', ', @columns;
-    my $new = join ', ', map { "NEW.$_" } @columns;
-    my $old = join ', ', map { "OLD.$_" } @columns;
-    my $was = join ', ', map { "was_$_" } @columns;
-    my $now = NOW;
-
-    $self->{store}->query(<<"END");
-BEGIN IMMEDIATE;
-CREATE TABLE test_history (id INTEGER PRIMARY KEY, at, $columns, $was);
-INSERT INTO test_history (at, $columns)
-    SELECT $now, $columns FROM submission_manager_leases;
-CREATE TRIGGER test_insert AFTER INSERT ON submission_manager_leases BEGIN
-    INSERT INTO test_history (at, $columns) VALUES ($now, $new);
-END;
-CREATE TRIGGER test_update AFTER UPDATE ON submission_manager_leases BEGIN
-    INSERT INTO test_history (at, $columns, $was) VALUES ($now, $new, $old);
-END;
-COMMIT;
-END
-
+    $self->{store}->record_lease(qw(holder_id lease_epoch acquired_at
+                                    renewed_at expires_at));
     $self->{recorded} = 1;
 }
 
@@ -169,20 +157,7 @@ sub row {
 sub would_change {
     my ($self, $name, $row) = @_;
 
-    open(my $file, '<', "$SubmissionCluster::top/sql/sqlite/$name.sql")
-        or die "$name.sql: $!";
-
-    my $sql = join '', <$file>;
-    my %values = (
-        lease_name => "'submission-manager-executor'",
-        holder_id => "'$row->{holder}'", lease_epoch => $row->{epoch},
-        now => '(SELECT ' . NOW . ')', duration => 2_000_000,
-    );
-
-    $sql =~ s/:(\w+)/$values{$1}/g;
-
-    return $self->{store}->value("BEGIN IMMEDIATE; $sql SELECT changes(); "
-                                 . 'ROLLBACK;');
+    return $self->{store}->would_change($name, @$row{qw(holder epoch)});
 }
 
 

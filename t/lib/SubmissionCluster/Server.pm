@@ -1,0 +1,209 @@
+package SubmissionCluster::Server;
+
+# A PostgreSQL of the test's own, and a proxy before it: for tests that ill-treat
+# both.  Say so before anything asks for a store:
+#
+#   my $server = SubmissionCluster::Server->start;    # or skips all tests
+#   my $cluster = SubmissionCluster->new;
+#   my $proxy = $server->proxy($cluster);             # its instances use it
+#   $server->options('retry=2s');                     # of "store odbc"
+#   $server->kill; $server->recover;
+#
+# The test's own way to the store goes past the proxy.
+
+use strict;
+use warnings;
+
+use Cwd qw(abs_path);
+use File::Basename qw(basename dirname);
+use Test::More;
+
+use SubmissionCluster::Proxy;
+
+my $top = abs_path(dirname(__FILE__) . '/../../..');
+my $owner = $$;
+my @servers;
+
+END {
+    if ($$ == $owner) {
+        my $status = $?;
+        $_->stop for @servers;
+        $? = $status;
+    }
+}
+
+
+sub start {
+    my ($class) = @_;
+
+    # once, where all is run on one store after the other
+
+    plan(skip_all => 'tests of a PostgreSQL of their own')
+        if ($ENV{SUBMISSION_TEST_STORE} || 'PostgreSQL') !~ /PostgreSQL/;
+
+    plan(skip_all => 'no PostgreSQL (Debian: postgresql odbc-postgresql '
+                     . 'libdbd-odbc-perl)')
+        if !glob('/usr/lib/postgresql/*/bin/postgres')
+           || !eval { require DBD::ODBC; 1 };
+
+    # a path that the server's user can pass, and short enough for a socket
+
+    my $dir = "/tmp/submission-pg.$$." . @servers;
+    my $self = bless { dir => $dir, proxies => [], options => '' }, $class;
+
+    push @servers, $self;
+
+    $self->recover;
+    $ENV{SUBMISSION_TEST_STORE} = $self->{string};
+
+    return $self;
+}
+
+
+sub _run {
+    my ($self, $word) = @_;
+
+    local $ENV{SUBMISSION_POSTGRES_DIR} = $self->{dir};
+    my $output = `$top/t/tools/postgres.sh $word`;
+
+    die "postgres.sh $word failed\n" if $? != 0;
+    chomp $output;
+
+    return $output;
+}
+
+
+# it starts again, as it was
+
+sub recover {
+    my ($self) = @_;
+
+    $self->{string} = $self->_run('start');
+    ($self->{port}) = $self->{string} =~ /Port=(\d+)/;
+}
+
+
+sub port { return $_[0]{port} }
+
+
+sub postmaster {
+    my ($self) = @_;
+
+    open(my $file, '<', "$self->{dir}/data/postmaster.pid") or return;
+    my $pid = <$file>;
+    chomp $pid;
+
+    return $pid;
+}
+
+
+# SIGKILL to all of it, at the same moment
+
+sub kill {
+    my ($self) = @_;
+
+    my $pid = $self->postmaster;
+    my @all = ($pid, SubmissionCluster::Process::children($pid));
+
+    kill('KILL', @all);
+
+    SubmissionCluster::wait_for('the server is gone', sub {
+        !grep { SubmissionCluster::Process::alive($_) } @all;
+    });
+
+    unlink "$self->{dir}/data/postmaster.pid";
+}
+
+
+# more lines of postgresql.conf
+
+sub configure {
+    my ($self, $lines) = @_;
+
+    open(my $file, '>>', "$self->{dir}/data/postgresql.conf") or die $!;
+    print $file "$lines\n";
+    close $file;
+}
+
+
+sub proxy {
+    my ($self, $cluster) = @_;
+
+    my $proxy = SubmissionCluster::Proxy->new($self->{port});
+
+    push @{$self->{proxies}}, $proxy;
+
+    $cluster->store->{server} = $self;
+    $cluster->store->{proxy} = $proxy;
+    bless $cluster->store, 'SubmissionCluster::Server::Store';
+
+    return $proxy;
+}
+
+
+sub options { $_[0]{options} = $_[1] }
+
+
+# a sample of /metrics
+
+sub metric {
+    my ($self, $instance, $name) = @_;
+
+    my $answer = SubmissionCluster::fetch($instance, 'GET', '/metrics');
+    my ($value) = $answer->{body} =~ /^submission_\Q$name\E (\S+)$/m;
+
+    return $value;
+}
+
+
+sub stop {
+    my ($self) = @_;
+
+    $_->stop for @{$self->{proxies}};
+    eval { $self->_run('stop'); 1 } or warn $@;
+}
+
+
+package SubmissionCluster::Server::Store;
+
+our @ISA = ('SubmissionStore::Postgres');
+
+
+sub directive {
+    my ($self, %options) = @_;
+
+    my $directive = $self->SUPER::directive(%options);
+    my $port = $self->{proxy}->port;
+
+    $directive =~ s/Port=\d+/Port=$port/;
+
+    return "$directive $self->{server}{options}";
+}
+
+
+# the server goes, with all that it has
+
+sub cleanup {
+    my ($self) = @_;
+
+    for my $dbh (grep { $_ } delete @$self{qw(dbh admin)},
+                 map { delete $_->{dbh} } @{$self->{others}})
+    {
+        eval { $dbh->disconnect };
+    }
+
+    unlink $self->{password_file};
+}
+
+
+# after the server was away
+
+sub reconnect {
+    my ($self) = @_;
+
+    $self->{dbh} = SubmissionStore::Postgres::_connect($self->{database});
+    $self->{admin} = SubmissionStore::Postgres::_connect('postgres');
+}
+
+
+1;

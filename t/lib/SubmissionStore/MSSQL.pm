@@ -1,0 +1,551 @@
+package SubmissionStore::MSSQL;
+
+# A SQL Server, or a Babelfish, through FreeTDS: a database and a login for each
+# store.  nginx logs in with no more than the role of sql/mssql/role.sql.
+#
+# Views of dbo show the tables as SQLite has them, to be read; what writes is
+# T-SQL, here.  Of SQLite's functions those are translated that tests use.
+
+use strict;
+use warnings;
+
+use parent 'SubmissionStore';
+
+use Cwd qw(abs_path);
+use DBI;
+use Encode qw(encode_utf8);
+use File::Basename qw(dirname);
+use File::Path qw(make_path);
+use Time::HiRes qw(sleep);
+
+use constant PASSWORD => 'Pw{1};2=3';
+
+use constant TABLES => qw(manager_leases manager_candidates intents attempts
+                          schema);
+
+my $top = abs_path(dirname(__FILE__) . '/../../..');
+my $count = 0;
+
+
+# the connection string of the test, with another database, and login
+
+sub _string {
+    my ($database, $login) = @_;
+
+    my @parts = SubmissionStore::string() =~ /((?:\{(?:[^}]|\}\})*\}|[^;{])+)/g;
+
+    @parts = grep { !/^\s*Database\s*=/i } @parts;
+    @parts = grep { !/^\s*(?:UID|PWD)\s*=/i } @parts if $login;
+
+    return join ';', @parts, "Database=$database", $login ? "UID=$login" : ();
+}
+
+
+sub _connect {
+    my ($database) = @_;
+
+    return DBI->connect('dbi:ODBC:' . _string($database), undef, undef,
+                        { RaiseError => 1, PrintError => 0,
+                          AutoInactiveDestroy => 1,
+                          LongReadLen => 1 << 20,
+                          odbc_ignore_named_placeholders => 1 })
+           || die "connection failed: $DBI::errstr\n";
+}
+
+
+# An error behind a result is reported when that is asked for.
+
+sub _query {
+    my ($dbh, $sql) = @_;
+
+    my $sth = $dbh->prepare($sql, { odbc_exec_direct => 1 });
+    my @rows;
+
+    $sth->execute;
+
+    do {
+        push @rows, map { [map { $_ // '' } @$_] } @{$sth->fetchall_arrayref}
+            if $sth->{NUM_OF_FIELDS};
+    } while ($sth->{odbc_more_results});
+
+    return @rows;
+}
+
+
+sub _us {
+    my ($at) = @_;
+
+    return "DATEDIFF_BIG(microsecond, CAST('1970-01-01' AS datetime2(7)), $at)";
+}
+
+
+sub _files {
+    return ("$top/sql/mssql/schema.sql",
+            (grep { !m{/(?:schema|role|monitor)\.sql$} }
+             sort glob "$top/sql/mssql/*.sql"),
+            "$top/sql/mssql/role.sql");
+}
+
+
+sub _install {
+    my ($dbh) = @_;
+
+    for my $name (_files()) {
+        open(my $file, '<', $name) or die "$name: $!";
+        my $text = do { local $/; <$file> };
+
+        _query($dbh, $_) for grep { /\S/ } split /^GO$/m, $text;
+    }
+
+    for my $table (TABLES) {
+        my $columns = join ', ', map {
+            my ($column, $type) = @$_;
+            $type eq 'datetime2' ? _us($column) . " AS $column" : $column;
+        } _query($dbh, 'SELECT COLUMN_NAME, DATA_TYPE '
+                       . 'FROM INFORMATION_SCHEMA.COLUMNS '
+                       . "WHERE TABLE_SCHEMA = 'submission' "
+                       . "AND TABLE_NAME = 'submission_$table' "
+                       . 'ORDER BY ORDINAL_POSITION');
+
+        _query($dbh, "CREATE VIEW dbo.submission_$table AS SELECT $columns "
+                     . "FROM submission.submission_$table"
+                     . ($table eq 'manager_leases' ? ' WHERE lease_epoch > 0'
+                                                   : ''));
+    }
+}
+
+
+sub create {
+    my ($class, $dir, %options) = @_;
+
+    my $admin = _connect('master');
+    my $database = "submission_t${$}_" . $count++;
+
+    _drop($admin, $database);
+    _query($admin, "CREATE DATABASE $database");
+    _query($admin, "CREATE LOGIN $database WITH PASSWORD = '" . PASSWORD . "'");
+
+    my $dbh = _connect($database);
+
+    _install($dbh);
+    _query($dbh, "CREATE USER $database FOR LOGIN $database");
+    _query($dbh, "ALTER ROLE submission_nginx ADD MEMBER $database");
+
+    # no ownership chains there, and no EXECUTE AS OWNER: who may call a
+    # procedure needs the rights on its tables, too
+
+    my $babelfish = (_query($dbh, 'SELECT @@VERSION'))[0][0] =~ /^Babelfish/;
+
+    _query($dbh, 'GRANT SELECT, INSERT, UPDATE, DELETE ON SCHEMA::submission '
+                 . 'TO submission_nginx') if $babelfish;
+
+    # beside the directory, which may be made anew
+
+    my $password_file = $options{password_file} // "$dir.password";
+
+    make_path(dirname($password_file));
+    open(my $file, '>', $password_file) or die "$password_file: $!";
+    chmod(0600, $password_file) or die "chmod: $!";
+    print $file PASSWORD, "\n";
+    close $file or die "$password_file: $!";
+
+    return bless {
+        dir => $dir, database => $database, admin => $admin, dbh => $dbh,
+        password_file => $password_file, others => [], owner => $$,
+        babelfish => $babelfish,
+    }, $class;
+}
+
+
+sub kind { return 'mssql' }
+
+
+# On Babelfish a procedure's first call on a connection takes seconds.
+
+sub pace { return $ENV{SUBMISSION_TEST_PACE} // 5 }
+
+
+sub directive {
+    my ($self, %options) = @_;
+
+    my $timeout = $options{timeout};
+
+    $timeout = $timeout =~ /ms$/ ? '1s' : $1 * $self->pace . 's'
+        if $timeout && $timeout =~ /^(\d+)m?s$/;
+
+    return 'odbc "' . _string($self->{database}, $self->{database}) . '"'
+           . " password_file=$self->{password_file}"
+           . ($timeout ? " query_timeout=$timeout" : '');
+}
+
+
+sub query {
+    my ($self, $sql) = @_;
+
+    $sql =~ s/\bsubstr\(/SUBSTRING(/g;
+    $sql =~ s/\blength\(/DATALENGTH(/g;
+    $sql =~ s/\bgroup_concat\(/STRING_AGG(/g;
+
+    return _query($self->{dbh}, $sql);
+}
+
+
+sub payload {
+    my ($self, $id) = @_;
+
+    return $self->value('SELECT payload FROM submission_intents '
+                        . "WHERE intent_id = '$id'");
+}
+
+
+sub hex_text { return $_[1] }
+
+sub unhex { return encode_utf8($_[1]) }
+
+sub now_sql { return _us('SYSUTCDATETIME()') }
+
+
+# the tests' own triggers go with the tables' contents
+
+sub empty {
+    my ($self) = @_;
+
+    $self->unlock($_) for @{$self->{others}};
+    $self->back if $self->{away};
+
+    _query($self->{dbh}, "DROP TRIGGER IF EXISTS submission.test_$_")
+        for qw(slow_begin brief insert update);
+    _query($self->{dbh}, 'ALTER TABLE submission.submission_intents '
+                         . 'DROP CONSTRAINT test_refuse')
+        if delete $self->{refuses};
+    _query($self->{dbh}, 'DROP TABLE IF EXISTS dbo.test_history');
+    _query($self->{dbh}, "DELETE FROM submission.submission_$_")
+        for grep { $_ ne 'schema' } TABLES;
+
+    $self->set_version(1);
+}
+
+
+sub set_version {
+    my ($self, $version) = @_;
+
+    _query($self->{dbh}, 'UPDATE submission.submission_schema '
+                         . "SET version = $version");
+}
+
+
+# Another session keeps all others from writing, and has done so when this
+# returns.  Babelfish takes no notice of hints: there, rows that are not yet
+# there are not kept out.
+
+sub lock {
+    my ($self) = @_;
+
+    my $other = { dbh => _connect($self->{database}) };
+
+    _query($other->{dbh}, 'BEGIN TRANSACTION');
+
+    for my $table (TABLES) {
+        my $column = $table eq 'schema' ? 'version' : 'lease_name';
+
+        _query($other->{dbh}, "UPDATE submission.submission_$table "
+                              . "WITH (TABLOCKX) SET $column = $column");
+    }
+
+    push @{$self->{others}}, $other;
+
+    return $other;
+}
+
+
+sub locked_out { return qr/Timeout expired|cut after|canceling statement/ }
+
+
+sub unlock {
+    my ($self, $other, @statements) = @_;
+
+    my $dbh = delete $other->{dbh} // return;
+
+    _query($dbh, $_) for @statements, 'COMMIT TRANSACTION';
+    $dbh->disconnect;
+}
+
+
+# its login is closed, and its sessions end
+
+sub away {
+    my ($self) = @_;
+
+    _query($self->{admin}, "ALTER LOGIN $self->{database} DISABLE");
+    $self->_kill($self->{database});
+    $self->{away} = 1;
+}
+
+
+sub back {
+    my ($self) = @_;
+
+    _query($self->{admin}, "ALTER LOGIN $self->{database} ENABLE");
+    delete $self->{away};
+}
+
+
+sub _kill {
+    my ($self, $login) = @_;
+
+    for my $row (_query($self->{admin}, 'SELECT session_id '
+                                        . 'FROM sys.dm_exec_sessions '
+                                        . "WHERE login_name = '$login'"))
+    {
+        eval { _query($self->{admin}, "KILL $row->[0]") };
+    }
+}
+
+
+sub sound {
+    my ($self) = @_;
+
+    my @problems = eval {
+        map { _query($self->{dbh}, "DBCC CHECKTABLE "
+                                   . "('submission.submission_$_') "
+                                   . 'WITH NO_INFOMSGS') } TABLES;
+    };
+
+    return $@ =~ /not.*supported|syntax/i ? 1 : !@problems && !$@;
+}
+
+
+# as insert_like of all stores
+
+sub insert_like {
+    my ($self, $like, $ids, %options) = @_;
+
+    my $at = $options{at}
+             // $self->now_sql . ' - ' . int(1e6 * ($options{ago} // 0));
+    my $same = SubmissionStore::SAME;
+    my $json = '[' . join(',', map { "\"$_\"" } @$ids) . ']';
+
+    _query($self->{dbh}, <<"END");
+SET NOCOUNT ON;
+DECLARE \@t datetime2(7);
+SET \@t = submission.submission_at($at);
+INSERT INTO submission.submission_intents (
+    lease_name, intent_id, status, attempt_count, created_at, last_modified_at,
+    next_attempt_at, $same
+)
+SELECT i.lease_name, CAST(new.value AS nvarchar(200)), 'pending', 0, \@t, \@t,
+       \@t, $same
+FROM submission.submission_intents AS i CROSS JOIN OPENJSON(N'$json') AS new
+WHERE i.intent_id = '$like';
+END
+}
+
+
+# the row first: its epoch is read when nobody can change it any more
+
+sub give_lease {
+    my ($self, $holder, $seconds) = @_;
+
+    my $duration = int(1e3 * $seconds);
+
+    _query($self->{dbh}, <<"END");
+SET NOCOUNT ON;
+DECLARE \@t datetime2(7);
+BEGIN TRANSACTION;
+UPDATE submission.submission_manager_leases SET lease_epoch = lease_epoch;
+SET \@t = SYSUTCDATETIME();
+UPDATE submission.submission_manager_leases
+SET holder_id = '$holder', lease_epoch = lease_epoch + 1, acquired_at = \@t,
+    renewed_at = \@t, expires_at = DATEADD(millisecond, $duration, \@t);
+COMMIT TRANSACTION;
+END
+}
+
+
+sub end_lease {
+    my ($self, $at) = @_;
+
+    $at = $at ? "submission.submission_at($at)" : 'SYSUTCDATETIME()';
+
+    _query($self->{dbh}, <<"END");
+SET NOCOUNT ON;
+DECLARE \@t datetime2(7);
+SET \@t = $at;
+UPDATE submission.submission_manager_leases SET expires_at = \@t
+WHERE expires_at > \@t;
+END
+}
+
+
+sub _trigger {
+    my ($self, $name, $when, $table, $action) = @_;
+
+    _query($self->{dbh}, "CREATE TRIGGER submission.$name "
+                         . "ON submission.submission_$table $when AS\n"
+                         . "BEGIN\n    SET NOCOUNT ON;\n    $action;\nEND");
+}
+
+
+sub refuse {
+    my ($self, $id) = @_;
+
+    $self->{refuses} = 1;
+    _query($self->{dbh}, 'ALTER TABLE submission.submission_intents '
+                         . 'ADD CONSTRAINT test_refuse '
+                         . "CHECK (intent_id <> N'$id')");
+}
+
+
+# WAITFOR is not everywhere
+
+sub slow_begin {
+    my ($self, $id, $epoch, $seconds) = @_;
+
+    my $ms = int(1000 * $seconds * $self->pace);
+
+    $self->_trigger('test_slow_begin', 'AFTER UPDATE', 'intents', <<"END");
+DECLARE \@end datetime2(7);
+    SET \@end = DATEADD(millisecond, $ms, SYSUTCDATETIME());
+    IF EXISTS (SELECT 1 FROM inserted
+               WHERE intent_id = '$id' AND inflight_epoch = $epoch)
+        WHILE SYSUTCDATETIME() < \@end
+            SET \@end = \@end
+END
+}
+
+
+sub void_grants {
+    my ($self, $on) = @_;
+
+    if (!$on) {
+        _query($self->{dbh}, 'DROP TRIGGER submission.test_brief');
+        return;
+    }
+
+    $self->_trigger('test_brief', 'AFTER UPDATE', 'manager_leases', <<'END');
+UPDATE l SET expires_at = i.acquired_at
+    FROM submission.submission_manager_leases AS l
+         JOIN inserted AS i ON i.lease_name = l.lease_name
+         JOIN deleted AS d ON d.lease_name = i.lease_name
+    WHERE i.lease_epoch <> d.lease_epoch
+END
+}
+
+
+# The lease's row is locked by whoever changes it until that is committed: ids
+# are in the order of the changes.
+
+sub record_lease {
+    my ($self, @columns) = @_;
+
+    my $row = sub {
+        my ($from) = @_;
+
+        return join ', ', map { /_at$/ ? _us("$from.$_") : "$from.$_" }
+                          @columns;
+    };
+
+    my $columns = join ', ', @columns;
+    my $was = join ', ', map { "was_$_" } @columns;
+    my $table = join ', ',
+                map { $_ . (/holder/ ? ' nvarchar(128)' : ' bigint') . ' NULL' }
+                @columns, map { "was_$_" } @columns;
+    my $now = $self->now_sql;
+    my $dbh = $self->{dbh};
+
+    _query($dbh, 'CREATE TABLE dbo.test_history (id bigint IDENTITY(1, 1) '
+                 . "PRIMARY KEY, at bigint NOT NULL, $table)");
+    _query($dbh, 'GRANT SELECT, INSERT ON dbo.test_history '
+                 . 'TO submission_nginx') if $self->{babelfish};
+    _query($dbh, 'BEGIN TRANSACTION');
+    _query($dbh, 'UPDATE submission.submission_manager_leases '
+                 . 'SET lease_epoch = lease_epoch');
+    _query($dbh, "INSERT INTO dbo.test_history (at, $columns) SELECT $now, "
+                 . $row->('l')
+                 . ' FROM submission.submission_manager_leases AS l');
+    $self->_trigger('test_insert', 'AFTER INSERT', 'manager_leases',
+                    "INSERT INTO dbo.test_history (at, $columns) "
+                    . "SELECT $now, " . $row->('i') . ' FROM inserted AS i');
+    $self->_trigger('test_update', 'AFTER UPDATE', 'manager_leases',
+                    "INSERT INTO dbo.test_history (at, $columns, $was) "
+                    . "SELECT $now, " . $row->('i') . ', ' . $row->('d')
+                    . ' FROM inserted AS i JOIN deleted AS d '
+                    . 'ON d.lease_name = i.lease_name');
+    _query($dbh, 'COMMIT TRANSACTION');
+}
+
+
+sub would_change {
+    my ($self, $name, $holder, $epoch) = @_;
+
+    my $dbh = $self->{dbh};
+    my $arguments = "N'submission-manager-executor', N'$holder', $epoch";
+    my $changes;
+
+    _query($dbh, 'BEGIN TRANSACTION');
+
+    if ($name eq 'lease_fence') {
+        $changes = eval {
+            _query($dbh, 'DECLARE @now datetime2(7); EXECUTE '
+                         . "submission.submission_fence $arguments, "
+                         . '@now OUTPUT');
+            1;
+        } ? 1 : 0;
+
+        die $@ if !$changes && $@ !~ /LEASE_LOST/;
+
+    } else {
+        $arguments .= ', 2000' if $name ne 'lease_release';
+
+        my ($row) = _query($dbh, "EXECUTE submission.submission_$name "
+                                 . $arguments);
+
+        $changes = $row->[1];
+    }
+
+    _query($dbh, 'IF @@TRANCOUNT > 0 ROLLBACK TRANSACTION');
+
+    return $changes;
+}
+
+
+# sessions that were left in the middle of a call end when that does
+
+sub _drop {
+    my ($admin, $database) = @_;
+
+    eval { _query($admin, "ALTER DATABASE $database SET SINGLE_USER "
+                          . 'WITH ROLLBACK IMMEDIATE') };
+
+    for (1 .. 50) {
+        last if eval { _query($admin, "DROP DATABASE IF EXISTS $database"); 1 };
+        sleep 0.2;
+    }
+
+    eval { _query($admin, "DROP LOGIN $database") };
+}
+
+
+sub cleanup {
+    my ($self) = @_;
+
+    return if $self->{owner} != $$ || !$self->{dbh};
+
+    for my $dbh (grep { $_ } delete $self->{dbh},
+                 map { delete $_->{dbh} } @{$self->{others}})
+    {
+        eval { $dbh->disconnect };
+    }
+
+    eval {
+        $self->_kill($self->{database});
+        _drop($self->{admin}, $self->{database});
+        $self->{admin}->disconnect;
+        1;
+    } or warn $@;
+
+    unlink $self->{password_file};
+}
+
+
+1;

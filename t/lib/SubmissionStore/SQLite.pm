@@ -1,0 +1,269 @@
+package SubmissionStore::SQLite;
+
+# The embedded store: a file, and sqlite3.
+
+use strict;
+use warnings;
+
+use parent 'SubmissionStore';
+
+use File::Path qw(remove_tree);
+use IPC::Open3;
+use Time::HiRes qw(time);
+
+
+# path: of the file for nginx, if not the same
+
+sub create {
+    my ($class, $dir, %options) = @_;
+
+    return bless { dir => $dir, path => "$dir/submission.db", others => [],
+                   %options }, $class;
+}
+
+
+sub kind { return 'sqlite' }
+
+sub dir { return $_[0]{dir} }
+
+sub file { return "$_[0]{dir}/submission.db" }
+
+
+sub directive {
+    my ($self, %options) = @_;
+
+    return "sqlite $self->{path}"
+           . ($options{timeout} ? " busy_timeout=$options{timeout}" : '');
+}
+
+
+# While no nginx has the file open this process recovers it after a crash, in
+# their place.
+
+sub query {
+    my ($self, $sql) = @_;
+
+    open(my $pipe, '-|', 'sqlite3', '-batch', '-noheader', '-separator', "\t",
+         '-cmd', '.timeout 20000', $self->file, $sql)
+        or die "sqlite3: $!";
+
+    my @rows = map { chomp; [split /\t/, $_, -1] } <$pipe>;
+
+    close $pipe or die "sqlite3 failed: $sql\n";
+
+    return @rows;
+}
+
+
+sub empty { remove_tree($_[0]{dir}) }
+
+
+sub now_sql {
+    return q{CAST(round((julianday('now') - 2440587.5) * 86400000)}
+           . q{ AS INTEGER) * 1000};
+}
+
+
+sub hex_text { return "hex($_[1])" }
+
+sub json_each { return "json_each('$_[1]')" }
+
+
+# another process takes the write lock, and has it when this returns
+
+sub lock { return $_[0]->_transaction('BEGIN IMMEDIATE; SELECT 1') }
+
+
+# another process reads, and keeps what it sees from being overwritten
+
+sub read_lock {
+    return $_[0]->_transaction('BEGIN; SELECT 1 FROM submission_schema');
+}
+
+
+sub locked_out { return qr/database is locked/ }
+
+
+sub _transaction {
+    my ($self, $sql) = @_;
+
+    my $pid = open3(my $in, my $out, undef, 'sqlite3', '-batch', '-cmd',
+                    '.timeout 20000', $self->file);
+
+    print $in "$sql;\n";
+    $in->flush;
+
+    my $line = <$out> // '';
+
+    die "sqlite3: $sql: $line\n" if $line ne "1\n";
+
+    my $other = { pid => $pid, in => $in, out => $out };
+
+    push @{$self->{others}}, $other;
+
+    return $other;
+}
+
+
+# with statements to be committed, if there are any
+
+sub unlock {
+    my ($self, $other, @statements) = @_;
+
+    my $pid = delete $other->{pid} // return;
+
+    print {$other->{in}} "$_;\n" for @statements;
+    print {$other->{in}} "COMMIT;\n";
+
+    close $other->{in};
+    waitpid($pid, 0);
+}
+
+
+sub away {
+    my ($self) = @_;
+
+    rename($self->{dir}, "$self->{dir}.away") or die "rename: $!";
+}
+
+
+sub back {
+    my ($self) = @_;
+
+    rename("$self->{dir}.away", $self->{dir}) or die "rename: $!";
+}
+
+
+sub set_version {
+    my ($self, $version) = @_;
+
+    my $moved = !-e $self->{dir} && -e "$self->{dir}.away";
+    local $self->{dir} = "$self->{dir}.away" if $moved;
+
+    mkdir $self->{dir};
+
+    $self->query('CREATE TABLE IF NOT EXISTS submission_schema '
+                 . '(version INTEGER NOT NULL); '
+                 . 'DELETE FROM submission_schema; '
+                 . "INSERT INTO submission_schema VALUES ($version)");
+}
+
+
+sub sound { return $_[0]->value('PRAGMA integrity_check') eq 'ok' }
+
+
+# an intent of this id breaks a constraint
+
+sub refuse {
+    my ($self, $id) = @_;
+
+    $self->query("CREATE TRIGGER test_refuse BEFORE INSERT "
+                 . "ON submission_intents WHEN NEW.intent_id = '$id' "
+                 . "BEGIN SELECT RAISE(ABORT, 'no'); END");
+}
+
+
+# To begin an attempt of this intent in this epoch takes at least so long.
+
+sub slow_begin {
+    my ($self, $id, $epoch, $seconds) = @_;
+
+    my $count = sub {
+        return 'WITH RECURSIVE c (x) AS (SELECT 1 UNION ALL SELECT x + 1 '
+               . "FROM c WHERE x < $_[0]) SELECT count(*) FROM c";
+    };
+
+    my $n = 500_000;
+    my $start = time;
+
+    $self->query($count->($n));
+    $n = int($n * $seconds / (time - $start) * 1.2);
+
+    # WITH may not begin a statement of a trigger, but stand within one
+
+    $self->query(<<"END");
+CREATE TRIGGER test_slow_begin AFTER UPDATE OF inflight_epoch
+ON submission_intents
+WHEN NEW.intent_id = '$id' AND NEW.inflight_epoch = $epoch BEGIN
+    SELECT (@{[$count->($n)]});
+END;
+END
+}
+
+
+# from now on a lease is over when it is granted; or no longer
+
+sub void_grants {
+    my ($self, $on) = @_;
+
+    $self->query($on ? <<'END' : 'DROP TRIGGER test_brief');
+CREATE TRIGGER test_brief AFTER UPDATE OF lease_epoch
+ON submission_manager_leases WHEN NEW.lease_epoch <> OLD.lease_epoch BEGIN
+    UPDATE submission_manager_leases SET expires_at = NEW.acquired_at
+    WHERE lease_name = NEW.lease_name;
+END;
+END
+}
+
+
+# every change of the lease goes into test_history: see SubmissionCluster::Lease
+
+sub record_lease {
+    my ($self, @columns) = @_;
+
+    my $columns = join ', ', @columns;
+    my $new = join ', ', map { "NEW.$_" } @columns;
+    my $old = join ', ', map { "OLD.$_" } @columns;
+    my $was = join ', ', map { "was_$_" } @columns;
+    my $now = $self->now_sql;
+
+    $self->query(<<"END");
+BEGIN IMMEDIATE;
+CREATE TABLE test_history (id INTEGER PRIMARY KEY, at, $columns, $was);
+INSERT INTO test_history (at, $columns)
+    SELECT $now, $columns FROM submission_manager_leases;
+CREATE TRIGGER test_insert AFTER INSERT ON submission_manager_leases BEGIN
+    INSERT INTO test_history (at, $columns) VALUES ($now, $new);
+END;
+CREATE TRIGGER test_update AFTER UPDATE ON submission_manager_leases BEGIN
+    INSERT INTO test_history (at, $columns, $was) VALUES ($now, $new, $old);
+END;
+COMMIT;
+END
+}
+
+
+# How many rows a statement of the module would change, now.
+
+sub would_change {
+    my ($self, $name, $holder, $epoch) = @_;
+
+    open(my $file, '<', "$SubmissionCluster::top/sql/sqlite/$name.sql")
+        or die "$name.sql: $!";
+
+    my $sql = join '', <$file>;
+    my %values = (
+        lease_name => "'submission-manager-executor'",
+        holder_id => "'$holder'", lease_epoch => $epoch,
+        now => '(SELECT ' . $self->now_sql . ')', duration => 2_000_000,
+    );
+
+    $sql =~ s/:(\w+)/$values{$1}/g;
+
+    return $self->value("BEGIN IMMEDIATE; $sql SELECT changes(); ROLLBACK;");
+}
+
+
+sub cleanup {
+    my ($self) = @_;
+
+    for my $other (@{$self->{others}}) {
+        my $pid = delete $other->{pid} // next;
+
+        kill('KILL', $pid);
+        waitpid($pid, 0);
+    }
+}
+
+
+1;
