@@ -3,15 +3,15 @@
  * What an outage of a database server costs the API: the breaker, in the zone,
  * one for all workers of the instance.
  *
- * It opens when every call to the store, whoever made it, has failed for as
- * long as a request is tried again: since then nobody's time was enough.  While
- * it is open, requests are refused at once.  The executor worker goes on asking
- * for its lease, and one worker at a time probes (health.c): the first call
- * that the store answers, well or not, closes it.
+ * It opens when no call to the store, whoever made it, was answered for as long
+ * as a request is tried again: since then nobody's time was enough.  While it is
+ * open, requests are refused at once.  The executor worker goes on asking for
+ * its lease, and one worker at a time probes (health.c): the first call that the
+ * store answers, well or not, closes it.
  *
- * An error that the store itself gives, such as a full disk, is an answer.
- * None are: a connection that is lost or refused, a time-out, and all that may
- * work when it is tried again.
+ * An error that the server itself gives is an answer: a full disk, a lock that
+ * another session has, a deadlock.  None are: a login that failed for whatever
+ * reason, a connection that is lost, or was cut because nothing came.
  *
  * Calls of the API are bounded in each worker, so that a store that does not
  * answer leaves threads and connections to the executor: three at a time, and
@@ -80,17 +80,15 @@ ngx_http_submission_breaker_delay(ngx_uint_t failures)
 void
 ngx_http_submission_breaker_report(ngx_http_submission_task_t *task)
 {
-    sm_call_t                    *call;
     ngx_http_submission_shctx_t  *sh;
 
-    call = &task->call;
     sh = task->manager->sh;
 
     if (task->manager->retry == 0) {
         return;
     }
 
-    if (call->status == SM_STORE_TRANSIENT || call->unreached) {
+    if (task->call.unreached) {
         ngx_http_submission_breaker_fail(task);
         return;
     }

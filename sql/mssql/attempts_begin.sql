@@ -53,7 +53,15 @@ BEGIN
                                OR i.retry_max_ms BETWEEN i.retry_delay_ms
                                                  AND 86400000)
                           AND i.retry_backoff_pct BETWEEN 100 AND 10000
-                          AND i.retry_jitter_pct BETWEEN 0 AND 100)
+                          AND i.retry_jitter_pct BETWEEN 0 AND 100
+                          AND ((i.gateway_url COLLATE Latin1_General_BIN2
+                                LIKE N'http://_%'
+                                AND SUBSTRING(i.gateway_url, 8, 1)
+                                    NOT IN (N'/', N':'))
+                               OR (i.gateway_url COLLATE Latin1_General_BIN2
+                                   LIKE N'https://_%'
+                                   AND SUBSTRING(i.gateway_url, 9, 1)
+                                       NOT IN (N'/', N':'))))
                 THEN 0
                 WHEN i.policy = 'deadline'
                      AND @now >= DATEADD(second,

@@ -21,6 +21,8 @@ AS $$
                 OR i.retry_max_ms BETWEEN i.retry_delay_ms AND 86400000)
            AND i.retry_backoff_pct BETWEEN 100 AND 10000
            AND i.retry_jitter_pct BETWEEN 0 AND 100
+           AND i.gateway_url
+               ~ '^https?://[][!%-.0-9;=@A-Z_a-z~][][!%-;=@A-Z_a-z~]*$'
 $$;
 
 

@@ -272,6 +272,7 @@ sm_store_put_conn(sm_store_t *store, sm_call_t *call, sm_conn_t *conn)
     if (call->status != SM_STORE_OK && call->status != SM_STORE_LEASE_LOST) {
 
         lost = conn->lost;
+        call->unreached = lost;
         sm_store_close(store, conn);
 
         if (lost) {

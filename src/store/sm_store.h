@@ -46,7 +46,7 @@ typedef struct {
     int                    code;        /* native, 0: our own */
     char                   error[384];
     int64_t                now;         /* the store's time, if it was asked */
-    unsigned               unreached;   /* there was no connection for it */
+    unsigned               unreached;   /* no connection, or it was lost */
 } sm_call_t;
 
 

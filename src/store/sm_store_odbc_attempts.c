@@ -84,8 +84,9 @@ static int
 sm_odbc_contract(sm_odbc_t *od, sm_call_t *call, unsigned column, sm_str_t id,
     sm_contract_t *c)
 {
-    char      why[128];
-    sm_str_t  type, policy;
+    char         why[128];
+    sm_str_t     type, policy;
+    const char  *url;
 
     if (sm_odbc_text(od, call, column + SM_CONTRACT_TARGET, &c->target) != 0
         || sm_odbc_text(od, call, column + SM_CONTRACT_GATEWAY_TYPE, &type)
@@ -112,6 +113,8 @@ sm_odbc_contract(sm_odbc_t *od, sm_call_t *call, unsigned column, sm_str_t id,
     c->retry_backoff = sm_odbc_int(od, column + SM_CONTRACT_RETRY_BACKOFF);
     c->retry_jitter = sm_odbc_int(od, column + SM_CONTRACT_RETRY_JITTER);
 
+    url = sm_gateway_url_check(c->gateway_url);
+
     if (c->gateway_type == SM_GATEWAY_NONE) {
         (void) snprintf(why, sizeof(why), "gateway type \"%.*s\" is unknown",
                         (int) (type.len < 64 ? type.len : 64), type.data);
@@ -119,6 +122,9 @@ sm_odbc_contract(sm_odbc_t *od, sm_call_t *call, unsigned column, sm_str_t id,
     } else if (c->policy == SM_POLICY_NONE) {
         (void) snprintf(why, sizeof(why), "policy \"%.*s\" is unknown",
                         (int) (policy.len < 64 ? policy.len : 64), policy.data);
+
+    } else if (url) {
+        (void) snprintf(why, sizeof(why), "the gateway URL %s", url);
 
     } else if (sm_contract_terms(c, why, sizeof(why)) == 0) {
         return 0;

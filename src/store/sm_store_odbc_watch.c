@@ -10,6 +10,9 @@
  * its number is never another's, and is shut down when the call is late: the
  * driver sees that as a connection that the server closed.
  *
+ * What leads there and was in the process before is not ours: it may be proxied,
+ * or another module's.
+ *
  * One thread of the process does that; it has nothing to do as long as all goes
  * well.  All that is shared is under one mutex.  The thread lasts as long as the
  * process, and so must its code: nginx unloads its modules before a worker ends.
@@ -38,6 +41,7 @@
 #define SM_ODBC_NEVER          INT64_MAX
 #define SM_ODBC_POSTGRES_PORT  5432
 #define SM_ODBC_MSSQL_PORT     1433
+#define SM_ODBC_STRANGERS      256
 
 
 static pthread_once_t    sm_odbc_watch_once = PTHREAD_ONCE_INIT;
@@ -45,6 +49,8 @@ static pthread_mutex_t   sm_odbc_watch_mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t    sm_odbc_watch_cond;
 static sm_odbc_watch_t  *sm_odbc_watches;
 static int64_t           sm_odbc_watch_next = SM_ODBC_NEVER;
+static ino_t             sm_odbc_strangers[SM_ODBC_STRANGERS];
+static size_t            sm_odbc_nstrangers;
 
 
 static int64_t
@@ -130,10 +136,17 @@ sm_odbc_watch_peer(int fd)
 static int
 sm_odbc_watch_known(int fd, ino_t inode)
 {
+    size_t            i;
     sm_odbc_watch_t  *w;
 
     for (w = sm_odbc_watches; w; w = w->next) {
         if (w->fd != -1 && (w->fd == fd || w->inode == inode)) {
+            return 1;
+        }
+    }
+
+    for (i = 0; i < sm_odbc_nstrangers; i++) {
+        if (sm_odbc_strangers[i] == inode) {
             return 1;
         }
     }
@@ -144,11 +157,19 @@ sm_odbc_watch_known(int fd, ino_t inode)
 
 /*
  * Sockets that lead to the port and are not known: how many there are, and the
- * last of them.  "cut" shuts all of them down.
+ * last of them.  They are cut, or known from now on as strangers, if told so.
  */
 
+typedef enum {
+    SM_ODBC_FIND = 0,
+    SM_ODBC_CUT,
+    SM_ODBC_STRANGE
+} sm_odbc_find_e;
+
+
 static int
-sm_odbc_watch_find(unsigned port, unsigned cut, int *found, ino_t *inode)
+sm_odbc_watch_find(unsigned port, sm_odbc_find_e what, int *found,
+    ino_t *inode)
 {
     int             n, fd;
     DIR            *dir;
@@ -174,8 +195,13 @@ sm_odbc_watch_find(unsigned port, unsigned cut, int *found, ino_t *inode)
             continue;
         }
 
-        if (cut) {
+        if (what == SM_ODBC_CUT) {
             (void) shutdown(fd, SHUT_RDWR);
+
+        } else if (what == SM_ODBC_STRANGE
+                   && sm_odbc_nstrangers < SM_ODBC_STRANGERS)
+        {
+            sm_odbc_strangers[sm_odbc_nstrangers++] = st.st_ino;
         }
 
         *found = fd;
@@ -202,7 +228,7 @@ sm_odbc_watch_late(sm_odbc_watch_t *w)
         (void) shutdown(w->fd, SHUT_RDWR);
 
     } else {
-        (void) sm_odbc_watch_find(w->port, 1, &fd, &inode);
+        (void) sm_odbc_watch_find(w->port, SM_ODBC_CUT, &fd, &inode);
     }
 }
 
@@ -297,6 +323,30 @@ sm_odbc_watch_init(void)
 }
 
 
+/*
+ * With the mutex, before a connection of ours is made: what is there is not, if
+ * all of ours are known.  Inodes of sockets do not come again.
+ */
+
+static void
+sm_odbc_watch_strangers(unsigned port)
+{
+    int               fd;
+    ino_t             inode;
+    sm_odbc_watch_t  *w;
+
+    for (w = sm_odbc_watches; w; w = w->next) {
+        if (w->fd == -1) {
+            return;
+        }
+    }
+
+    sm_odbc_nstrangers = 0;
+
+    (void) sm_odbc_watch_find(port, SM_ODBC_STRANGE, &fd, &inode);
+}
+
+
 void
 sm_odbc_watch_open(sm_odbc_watch_t *w, sm_str_t connection)
 {
@@ -307,6 +357,8 @@ sm_odbc_watch_open(sm_odbc_watch_t *w, sm_str_t connection)
     w->fd = -1;
 
     (void) pthread_mutex_lock(&sm_odbc_watch_mutex);
+
+    sm_odbc_watch_strangers(w->port);
 
     w->prev = &sm_odbc_watches;
     w->next = sm_odbc_watches;
@@ -352,7 +404,7 @@ sm_odbc_watch_socket(sm_odbc_watch_t *w)
     int    fd;
     ino_t  inode;
 
-    if (sm_odbc_watch_find(w->port, 0, &fd, &inode) == 1) {
+    if (sm_odbc_watch_find(w->port, SM_ODBC_FIND, &fd, &inode) == 1) {
         w->inode = inode;
         w->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
     }
