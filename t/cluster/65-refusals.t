@@ -38,6 +38,11 @@ my ($instance) = $lease->instances(['a'], store_timeout => '2s',
     manager => 'lease_duration 5s; renew_interval 500ms; '
                . 'acquire_interval 1s;');
 
+# nothing asks the store there but requests, and the probe
+
+my $quiet = $cluster->instance('quiet', workers => 1, store_timeout => '2s',
+                               manager => 'acquire_interval 1s;');
+
 $cluster->start;
 
 my ($dbh, $admin) = @$store{qw(dbh admin)};
@@ -172,16 +177,29 @@ trouble('no connection left', retried => 1, log => qr/too many connections/,
 
     is(post_intent($instance, 'there')->{status}, 200, 'full: an intent');
 
-    my %gets;
+    my (%gets, %quiet);
 
     trouble('full', keep => 1, log => qr/No space left.*53100/,
             begin => sub { $dbh->do(($full->($_))[0]) for @tables },
             meanwhile => sub {
                 $gets{fetch($instance, 'GET', '/v1/intents/there')->{status}}++;
+                return if %quiet;
+
+                my $end = time + RETRY + 2;
+
+                while (time < $end) {
+                    $quiet{post_intent($quiet, intent_id('q'))->{status}}++;
+                }
+
+                is($server->metric($quiet, 'store_breaker_open'), 0,
+                   'full: nor where nothing else is asked');
+                is(fetch($quiet, 'GET', '/v1/intents/there')->{status}, 200,
+                   'full: there, too, it can be read');
             },
             end => sub { $dbh->do(($full->($_))[1]) for @tables });
 
     is_deeply(\%gets, { 200 => 5 }, 'full: what is there can be read');
+    is_deeply([keys %quiet], [503], 'full: and not be written');
     is($server->metric($instance, 'store_breaker_open'), 0,
        'full: no breaker for that');
 }

@@ -427,8 +427,13 @@ sql_refuse(fixture_t *f, const char *name, const char *when,
 {
     char  action[256];
 
-    (void) snprintf(action, sizeof(action), on_sqlite()
-                    ? "SELECT RAISE(ABORT, '%s')" : SERVER_REFUSE, message);
+    if (on_sqlite()) {
+        (void) snprintf(action, sizeof(action), "SELECT RAISE(ABORT, '%s')",
+                        message);
+
+    } else {
+        server_refuse(f, message, action, sizeof(action));
+    }
 
     sql_trigger(f, name, when, table, condition, action);
 }

@@ -259,6 +259,110 @@ test_role(void)
 }
 
 
+/*
+ * Babelfish has no ownership chains, and no EXECUTE AS OWNER: with no more than
+ * the role a login may call, and each procedure is then denied its tables.
+ */
+
+static void
+test_babelfish_role(void)
+{
+    char        login[80], text[512], string[1024];
+    void       *dbc, *admin;
+    size_t      i, k;
+    SQLHSTMT    stmt;
+    fixture_t   f;
+    SQLCHAR     state[6], error[256];
+    SQLINTEGER  native;
+
+    static const struct {
+        const char  *statement;
+        int          denied;        /* as a stranger, with the role, and more */
+        const char  *what;
+    } t[] = {
+        { "SELECT submission.submission_us(submission.submission_now())", 1,
+          "permission denied for function" },
+        { "EXECUTE submission.submission_lease_get N'main'", 3,
+          "permission denied for table" },
+        { "EXECUTE submission.submission_ping", 3,
+          "permission denied for table" },
+        { "SELECT COUNT(*) FROM submission.submission_intents", 3,
+          "permission denied for table" },
+        { "UPDATE submission.submission_manager_leases SET lease_epoch = 1", 3,
+          "permission denied for table" },
+        { "DELETE FROM submission.submission_attempts", 3,
+          "permission denied for table" },
+        { "INSERT INTO submission.submission_schema VALUES (2)", 3,
+          "permission denied for table" },
+        { "DROP TABLE submission.submission_schema", 7, "must be owner" },
+        { "CREATE TABLE submission.submission_more (a int)", 7,
+          "permission denied for schema" }
+    };
+
+    static const char  *const rights[] = {
+        "CREATE USER %s FOR LOGIN %s",
+        "ALTER ROLE submission_nginx ADD MEMBER %s",
+        "GRANT SELECT, INSERT, UPDATE, DELETE ON SCHEMA::submission "
+        "TO submission_nginx"
+    };
+
+    fixture_open(&f);
+
+    admin = server_connect(f.connection);
+
+    (void) snprintf(login, sizeof(login), "%s_login", f.database);
+    (void) snprintf(text, sizeof(text), "CREATE LOGIN %s WITH PASSWORD = "
+                    "'" SERVER_PASSWORD "'", login);
+    server_run(admin, text);
+
+    (void) snprintf(text, sizeof(text), "Database=%s;UID=%s;PWD={pw{1}};2=3}",
+                    f.database, login);
+    server_string(string, sizeof(string), text);
+
+    for (k = 0; k < 3; k++) {
+        (void) snprintf(text, sizeof(text), rights[k], login, login);
+        server_run(admin, text);
+
+        dbc = server_connect(string);
+
+        for (i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+
+            must(SQLAllocHandle(SQL_HANDLE_STMT, dbc, &stmt) == SQL_SUCCESS);
+
+            if (SQLExecDirect(stmt, (SQLCHAR *) t[i].statement, SQL_NTS)
+                != SQL_ERROR)
+            {
+                ok(!(t[i].denied & 1 << k), "rights %zu: %s", k,
+                   t[i].statement);
+
+            } else {
+                error[0] = '\0';
+                (void) SQLGetDiagRec(SQL_HANDLE_STMT, stmt, 1, state, &native,
+                                     error, sizeof(error), NULL);
+                ok(t[i].denied & 1 << k
+                   && (k == 0 || strstr((char *) error, t[i].what)),
+                   "rights %zu: denied %s: %s", k, t[i].statement, error);
+            }
+
+            (void) SQLFreeHandle(SQL_HANDLE_STMT, stmt);
+        }
+
+        server_disconnect(dbc);
+    }
+
+    (void) snprintf(text, sizeof(text), "ALTER ROLE submission_nginx DROP "
+                    "MEMBER %s", login);
+    server_run(admin, text);
+    (void) snprintf(text, sizeof(text), "DROP USER %s", login);
+    server_run(admin, text);
+    (void) snprintf(text, sizeof(text), "DROP LOGIN %s", login);
+    server_run(admin, text);
+    server_disconnect(admin);
+
+    fixture_done(&f);
+}
+
+
 /* a server can still refuse when all rows have been given */
 
 static void
@@ -719,7 +823,14 @@ main(void)
     test_classes();
     test_utf16();
 
-    if (on_sqlite() || on_babelfish()) {
+    if (on_sqlite()) {
+        return done_testing();
+    }
+
+    /* the others are about PostgreSQL, by its catalogs */
+
+    if (on_babelfish()) {
+        test_babelfish_role();
         return done_testing();
     }
 

@@ -433,7 +433,7 @@ END
 
 
 # The lease's row is locked by whoever changes it until that is committed: ids
-# are in the order of the changes.
+# are in the order of the changes.  A row of epoch 0 is nobody's.
 
 sub record_lease {
     my ($self, @columns) = @_;
@@ -462,15 +462,18 @@ sub record_lease {
                  . 'SET lease_epoch = lease_epoch');
     _query($dbh, "INSERT INTO dbo.test_history (at, $columns) SELECT $now, "
                  . $row->('l')
-                 . ' FROM submission.submission_manager_leases AS l');
+                 . ' FROM submission.submission_manager_leases AS l '
+                 . 'WHERE l.lease_epoch > 0');
     $self->_trigger('test_insert', 'AFTER INSERT', 'manager_leases',
                     "INSERT INTO dbo.test_history (at, $columns) "
-                    . "SELECT $now, " . $row->('i') . ' FROM inserted AS i');
+                    . "SELECT $now, " . $row->('i') . ' FROM inserted AS i '
+                    . 'WHERE i.lease_epoch > 0');
     $self->_trigger('test_update', 'AFTER UPDATE', 'manager_leases',
                     "INSERT INTO dbo.test_history (at, $columns, $was) "
                     . "SELECT $now, " . $row->('i') . ', ' . $row->('d')
                     . ' FROM inserted AS i JOIN deleted AS d '
-                    . 'ON d.lease_name = i.lease_name');
+                    . 'ON d.lease_name = i.lease_name '
+                    . 'WHERE i.lease_epoch > 0');
     _query($dbh, 'COMMIT TRANSACTION');
 }
 
