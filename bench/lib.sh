@@ -5,6 +5,8 @@ nginx=${NGINX_BIN:-/usr/sbin/nginx}
 port=${BENCH_PORT:-18080}
 gateway_port=$((port + 1))
 
+. bench/store.sh
+
 bench_init() {
     rm -rf "$dir"
     mkdir -p "$dir/tmp"
@@ -16,6 +18,7 @@ bench_init() {
     trap 'exit 1' INT TERM
 
     bench_compile gateway
+    store_init
 }
 
 bench_compile() {
@@ -33,6 +36,7 @@ bench_stop() {
     done
 
     gateway_stop
+    store_done
 }
 
 die() {
@@ -116,7 +120,7 @@ http {
 
     submission_manager main {
         thread_pool submission;
-        store       sqlite $dir/data/submission.db;
+        store       $(store_directive submission);
         $3
 
         target sms.realtime {
@@ -195,7 +199,7 @@ metric() {
 
 
 sql() {
-    sqlite3 -cmd '.timeout 10000' "$dir/data/submission.db" "$@"
+    store_sql submission "$@"
 }
 
 # monotonic microseconds, and what is to be added to have those of the store
@@ -216,23 +220,49 @@ monotonic_offset() {
 # those of uuidgen
 
 backlog() {
-    rm -rf "$dir/data"
-    mkdir -p "$dir/data"
+    store_new submission
 
-    sql << END
+    if [ "$BENCH_STORE" = sqlite ]; then
+        sql << END
 PRAGMA journal_mode = WAL;
 PRAGMA synchronous = OFF;
 PRAGMA cache_size = -262144;
 .read sql/sqlite/schema.sql
 BEGIN;
+$(backlog_sql "$1" "${2:-0}" "CAST(unixepoch() AS INTEGER) * 1000000" \
+              "lower(hex(randomblob(16)))" \
+              "lower(hex(randomblob(32)))" "" "" "AS BLOB")
+COMMIT;
+PRAGMA wal_checkpoint(TRUNCATE);
+END
+        return
+    fi
+
+    # with statistics, as a server has of a table that was not made just now
+
+    sql << END
+SET search_path = submission;
+$(backlog_sql "$1" "${2:-0}" "submission_us(date_trunc('second', now()))" \
+              "replace(gen_random_uuid()::text, '-', '')" \
+              "md5(n::text) || md5(id)" "submission_at" "::int" "AS bytea")
+VACUUM ANALYZE submission_intents;
+CHECKPOINT;
+END
+}
+
+# the dialect: now, 16 and 32 random bytes in hex, what makes a time and a number
+# of a truth, and the type of a payload
+
+backlog_sql() {
+    cat << END
 WITH RECURSIVE
-now (at) AS (SELECT CAST(unixepoch() AS INTEGER) * 1000000),
+now (at) AS (SELECT $3),
 series (n) AS (
-    SELECT 1 UNION ALL SELECT n + 1 FROM series WHERE n < $1 + ${2:-0}
+    SELECT 1 UNION ALL SELECT n + 1 FROM series WHERE n < $1 + $2
 ),
 intent (n, id, at) AS (
-    SELECT n, lower(hex(randomblob(16))),
-           (SELECT at FROM now) - ($1 + ${2:-0} - n) * 100 - 60000000
+    SELECT n, $4,
+           (SELECT at FROM now) - ($1 + $2 - n) * 100 - 60000000
     FROM series
 )
 INSERT INTO submission_intents (
@@ -245,14 +275,12 @@ INSERT INTO submission_intents (
 SELECT 'submission-manager-executor',
        substr(id, 1, 8) || '-' || substr(id, 9, 4) || '-' || substr(id, 13, 4)
        || '-' || substr(id, 17, 4) || '-' || substr(id, 21),
-       lower(hex(randomblob(32))),
-       CAST('{"to":"+15550100","message":"Your code is 123456"}' AS BLOB),
+       $5,
+       CAST('{"to":"+15550100","message":"Your code is 123456"}' $8),
        'sms.realtime', 'sms', 'http://gateways', 'max_attempts', NULL, 5, '',
-       5000, 5000, 100, 0, 'pending', n <= ${2:-0}, at, at,
-       CASE WHEN n <= ${2:-0} THEN at + 3600000000 ELSE at END
+       5000, 5000, 100, 0, 'pending', (n <= $2)$7, $6(at), $6(at),
+       $6(CASE WHEN n <= $2 THEN at + 3600000000 ELSE at END)
 FROM intent;
-COMMIT;
-PRAGMA wal_checkpoint(TRUNCATE);
 END
 }
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "sm_store.h"
+#include "store.h"
 
 
 static double
@@ -46,9 +46,10 @@ main(int argc, char **argv)
     sm_store_conf_t         conf;
     sm_submit_row_t         row;
     volatile unsigned long  create;
+    const sm_store_ops_t   *ops;
 
     if (argc != 3) {
-        fprintf(stderr, "usage: %s <database> <seconds>\n", argv[0]);
+        fprintf(stderr, "usage: %s <store> <seconds>\n", argv[0]);
         return 2;
     }
 
@@ -57,9 +58,8 @@ main(int argc, char **argv)
 
     memset(&conf, 0, sizeof(sm_store_conf_t));
     conf.lease_name = sm_str_c("bench");
-    conf.path = argv[1];
-    conf.busy_timeout = 5000;
     conf.create = &create;
+    ops = bench_store(&conf, argv[1]);
 
     sm_contract_init(&contract);
     contract.target = sm_str_c("sms.realtime");
@@ -68,7 +68,7 @@ main(int argc, char **argv)
     contract.policy = SM_POLICY_DEADLINE;
     contract.max_acceptance_seconds = 30;
 
-    if (sm_store_init(&store, &sm_store_sqlite, &conf) != 0) {
+    if (sm_store_init(&store, ops, &conf) != 0) {
         return 1;
     }
 

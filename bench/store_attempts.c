@@ -11,7 +11,7 @@
 #include <sys/resource.h>
 #include <time.h>
 
-#include "sm_store.h"
+#include "store.h"
 
 
 #define ATTEMPTS_PAGE  2000
@@ -115,9 +115,10 @@ main(int argc, char **argv)
     sm_fence_t              fence;
     sm_store_conf_t         conf;
     volatile unsigned long  create;
+    const sm_store_ops_t   *ops;
 
     if (argc != 4) {
-        fprintf(stderr, "usage: %s <database> <attempts> <batch>\n", argv[0]);
+        fprintf(stderr, "usage: %s <store> <attempts> <batch>\n", argv[0]);
         return 2;
     }
 
@@ -127,14 +128,13 @@ main(int argc, char **argv)
 
     memset(&conf, 0, sizeof(sm_store_conf_t));
     conf.lease_name = sm_str_c("submission-manager-executor");
-    conf.path = argv[1];
-    conf.busy_timeout = 5000;
     conf.create = &create;
+    ops = bench_store(&conf, argv[1]);
 
     memset(&call, 0, sizeof(sm_call_t));
     memset(&lease, 0, sizeof(sm_lease_t));
 
-    if (sm_store_init(&store, &sm_store_sqlite, &conf) != 0) {
+    if (sm_store_init(&store, ops, &conf) != 0) {
         return 1;
     }
 

@@ -1,0 +1,167 @@
+# The store that is measured.  BENCH_STORE:
+#
+#   sqlite      files of the bench's own, which it is unless told
+#   postgres    a PostgreSQL of its own, by t/tools/postgres.sh, stopped at the
+#               end; durable, with that server's own settings
+#   Driver=...  a PostgreSQL by the ODBC connection string of a login that may
+#               make databases; "bench_..." are made there, and dropped
+#
+# nginx, and what is measured beside it, have a login with no more than the role
+# of sql/postgres/role.sql.  A script calls store_init first, and store_done at
+# its end, whatever has happened.
+
+BENCH_STORE=${BENCH_STORE:-sqlite}
+
+store_login=submission_bench
+store_databases=()
+
+store_init() {
+    local string=$BENCH_STORE
+
+    case $string in
+    sqlite)
+        return
+        ;;
+
+    postgres)
+        export SUBMISSION_POSTGRES_DIR=$PWD/build/bench/postgres
+        string=$(t/tools/postgres.sh start)
+        ;;
+
+    *FreeTDS* | *"SQL Server"* | "${string%%=*}")
+        echo "BENCH_STORE: \"sqlite\", \"postgres\" or the ODBC connection" \
+             "string of a PostgreSQL was expected" >&2
+        exit 1
+        ;;
+    esac
+
+    # all but the database and the login
+
+    store_server=$(tr ';' '\n' <<< "$string" \
+                   | grep -Eiv '^(Database|UID|PWD)=' | paste -sd ';')
+
+    export PGHOST PGPORT PGUSER PGPASSWORD
+    PGHOST=$(store_part Server)
+    PGPORT=$(store_part Port)
+    PGUSER=$(store_part UID)
+    PGPASSWORD=$(store_part PWD)
+
+    # for programs beside nginx, and, as a file, for nginx
+
+    export BENCH_PASSWORD
+    BENCH_PASSWORD=$(head -c 18 /dev/urandom | base64 | tr '+/' 'ab')
+    store_password=$PWD/build/bench/password
+    (umask 077 && echo "$BENCH_PASSWORD" > "$store_password")
+}
+
+store_part() {
+    tr ';' '\n' <<< "$string" | sed -n "s/^$1=//Ip"
+}
+
+store_done() {
+    local name
+
+    if [ "$BENCH_STORE" = postgres ]; then
+        t/tools/postgres.sh stop
+        return
+    fi
+
+    for name in "${store_databases[@]}"; do
+        store_psql postgres -c "DROP DATABASE IF EXISTS bench_$name WITH (FORCE)"
+    done
+}
+
+store_psql() {
+    local database=$1
+
+    shift
+    psql -X -q -A -t -v ON_ERROR_STOP=1 -d "$database" "$@"
+}
+
+# store_new <name>: empty, with the schema; a file has it from its first user
+
+store_new() {
+    if [ "$BENCH_STORE" = sqlite ]; then
+        rm -f "$dir/data/$1.db"*
+        mkdir -p "$dir/data"
+        return
+    fi
+
+    store_databases+=("$1")
+
+    { echo "DROP DATABASE IF EXISTS bench_$1 WITH (FORCE);"
+      echo "CREATE DATABASE bench_$1;"
+    } | PGOPTIONS='-c client_min_messages=warning' store_psql postgres
+
+    PGOPTIONS='-c client_min_messages=warning' \
+        sql/install.sh postgres -d "bench_$1"
+
+    # the tables as SQLite has them, times as microseconds
+
+    store_psql "bench_$1" -f t/unit/store_postgres.sql
+
+    store_psql "bench_$1" << END
+DO \$\$ BEGIN CREATE ROLE $store_login LOGIN IN ROLE submission_nginx;
+EXCEPTION WHEN duplicate_object THEN NULL; END \$\$;
+ALTER ROLE $store_login PASSWORD '$BENCH_PASSWORD';
+END
+}
+
+# store_string <name>: for a program, which has the password from its environment
+
+store_string() {
+    if [ "$BENCH_STORE" = sqlite ]; then
+        echo "$dir/data/$1.db"
+    else
+        echo "$store_server;Database=bench_$1;UID=$store_login"
+    fi
+}
+
+# store_directive <name>: the arguments of "store"
+
+store_directive() {
+    if [ "$BENCH_STORE" = sqlite ]; then
+        echo "sqlite $(store_string "$1")"
+    else
+        echo "odbc \"$(store_string "$1")\" password_file=$store_password"
+    fi
+}
+
+# store_sql <name> [<statement>]: or those of its input; columns are parted by |
+
+store_sql() {
+    local name=$1
+
+    shift
+
+    if [ "$BENCH_STORE" = sqlite ]; then
+        sqlite3 -cmd '.timeout 10000' "$dir/data/$name.db" "$@"
+    else
+        PGOPTIONS='-c search_path=t,submission' \
+            store_psql "bench_$name" ${1:+-c "$1"}
+    fi
+}
+
+# store_compile <program>
+
+store_compile() {
+    gcc -std=gnu11 -O2 -Wall -Wextra -Werror -Isrc/core -Isrc/store \
+        -Ibuild/module -o "build/bench/$1" "bench/$1.c" \
+        src/core/*.c src/store/*.c -lyajl -lsqlite3 -lodbc -lcrypto -lpthread
+}
+
+# batch_rows <op>: "calls rows" of a /metrics on the input
+
+batch_rows() {
+    awk -v op="op=\"$1\"" '
+        index($1, op) && $1 ~ /batch_rows_count/ { calls += $2 }
+        index($1, op) && $1 ~ /batch_rows_sum/   { rows += $2 }
+        END { print calls + 0, rows + 0 }'
+}
+
+# mean <rows> <calls>
+
+mean() {
+    awk -v rows="$1" -v calls="$2" \
+        'BEGIN { printf "%.1f\n", calls ? rows / calls : 0 }'
+}
