@@ -164,7 +164,10 @@ sub {
 
     store()->back;
 
-    is(http('GET /v1/intents/a')->{code}, 200, 'it is back');
+    # a server's breaker has to see it, too
+
+    ok(wait_for(sub { http('GET /v1/intents/a')->{code} == 200 }),
+       'it is back');
     is(http('GET /v1/intents/b')->{code}, 404, 'what got 503 is not there');
 }
 
