@@ -728,6 +728,7 @@ void *ngx_http_submission_task_create(ngx_http_submission_manager_t *manager,
     size_t size);
 ngx_int_t ngx_http_submission_task_post(ngx_http_submission_task_t *task);
 void ngx_http_submission_task_free(ngx_http_submission_task_t *task);
+void ngx_http_submission_task_exit(ngx_log_t *log);
 
 #define NGX_HTTP_SUBMISSION_ALL  NGX_MAX_INT_T_VALUE
 

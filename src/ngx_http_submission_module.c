@@ -584,6 +584,8 @@ ngx_http_submission_exit_process(ngx_cycle_t *cycle)
         return;
     }
 
+    ngx_http_submission_task_exit(cycle->log);
+
     managers = smcf->managers.elts;
 
     for (i = 0; i < smcf->managers.nelts; i++) {

@@ -7,14 +7,30 @@
  * it did not wait for never run: while tasks are out, a timer that is not
  * cancelable keeps the worker alive.  Every store call has its time-out, so
  * that this ends.
+ *
+ * The pools end their threads as a worker exits, and do not wait for the last
+ * steps of them, in which the libraries of drivers clean up.  A process that
+ * exits beside that cleans up the same a second time: it can die of that, as it
+ * did in libcrypto.  So the threads that were here are known, and waited
+ * for.
  */
 
 #include "ngx_http_submission.h"
 
 
-#define NGX_HTTP_SUBMISSION_GUARD  60000
+#define NGX_HTTP_SUBMISSION_GUARD    60000
+#define NGX_HTTP_SUBMISSION_LEAVING  1000
 
 
+typedef struct ngx_http_submission_thread_s  ngx_http_submission_thread_t;
+
+struct ngx_http_submission_thread_s {
+    ngx_tid_t                      tid;
+    ngx_http_submission_thread_t  *next;
+};
+
+
+static void ngx_http_submission_task_known(ngx_log_t *log);
 static void ngx_http_submission_task_thread(void *data, ngx_log_t *log);
 static void ngx_http_submission_task_handler(ngx_event_t *ev);
 static void ngx_http_submission_task_guard(ngx_event_t *ev);
@@ -45,6 +61,11 @@ ngx_http_submission_op_t  ngx_http_submission_ops[] = {
 static ngx_uint_t        ngx_http_submission_ntasks;
 static ngx_event_t       ngx_http_submission_guard_event;
 static ngx_connection_t  ngx_http_submission_guard_dummy;
+
+static __thread ngx_uint_t            ngx_http_submission_known;
+static pthread_mutex_t                ngx_http_submission_threads_mutex =
+                                                   PTHREAD_MUTEX_INITIALIZER;
+static ngx_http_submission_thread_t  *ngx_http_submission_threads;
 
 
 void *
@@ -115,6 +136,10 @@ ngx_http_submission_task_thread(void *data, ngx_log_t *log)
 
     int64_t  start;
 
+    if (!ngx_http_submission_known) {
+        ngx_http_submission_task_known(log);
+    }
+
     start = ngx_http_submission_usec();
 
     task->run(task);
@@ -122,6 +147,60 @@ ngx_http_submission_task_thread(void *data, ngx_log_t *log)
     if (task->op != NGX_HTTP_SUBMISSION_OP_NONE) {
         ngx_http_submission_observe_call(task,
                                          ngx_http_submission_usec() - start);
+    }
+}
+
+
+static void
+ngx_http_submission_task_known(ngx_log_t *log)
+{
+    ngx_http_submission_thread_t  *thread;
+
+    thread = ngx_alloc(sizeof(ngx_http_submission_thread_t), log);
+    if (thread == NULL) {
+        return;
+    }
+
+    thread->tid = ngx_thread_tid();
+
+    (void) pthread_mutex_lock(&ngx_http_submission_threads_mutex);
+
+    thread->next = ngx_http_submission_threads;
+    ngx_http_submission_threads = thread;
+
+    (void) pthread_mutex_unlock(&ngx_http_submission_threads_mutex);
+
+    ngx_http_submission_known = 1;
+}
+
+
+/* in the process' exit, after the pools are gone: it is a matter of moments */
+
+void
+ngx_http_submission_task_exit(ngx_log_t *log)
+{
+    ngx_uint_t                     ms;
+    ngx_http_submission_thread_t  *thread;
+
+    ms = 0;
+
+    while ((thread = ngx_http_submission_threads) != NULL) {
+
+        while (syscall(SYS_tgkill, ngx_pid, thread->tid, 0) == 0) {
+
+            if (ms++ == NGX_HTTP_SUBMISSION_LEAVING) {
+                ngx_log_error(NGX_LOG_WARN, log, 0,
+                              "submission: a thread of a thread pool has not "
+                              "ended within %d ms, exiting beside it",
+                              NGX_HTTP_SUBMISSION_LEAVING);
+                return;
+            }
+
+            ngx_msleep(1);
+        }
+
+        ngx_http_submission_threads = thread->next;
+        ngx_free(thread);
     }
 }
 

@@ -45,7 +45,7 @@ sm_odbc_close(sm_conn_t *conn)
 
     /* some drivers tell the server of each statement that goes */
 
-    sm_odbc_watch_start(&od->watch, od->connected, SM_ODBC_LATE);
+    sm_odbc_watch_start(&od->watch, od->connected, 0);
 
     sm_odbc_free_stmts(od);
 
@@ -160,6 +160,7 @@ sm_odbc_connect(sm_odbc_t *od, sm_call_t *call)
     }
 
     od->connected = 1;
+    sm_odbc_watch_connected(&od->watch);
 
     return 0;
 }
@@ -290,7 +291,7 @@ sm_odbc_open(const sm_store_conf_t *conf, sm_call_t *call)
         return NULL;
     }
 
-    sm_odbc_watch_start(&od->watch, 0, conf->login_timeout + SM_ODBC_LATE);
+    sm_odbc_watch_start(&od->watch, 0, conf->login_timeout);
 
     if (sm_odbc_connect(od, call) == 0 && sm_odbc_session(od, call) == 0) {
         (void) sm_odbc_schema(od, call);

@@ -67,6 +67,8 @@ typedef struct {
 
 /* what ends a call that the driver does not; see sm_store_odbc_watch.c */
 
+#define SM_ODBC_WATCH_OTHERS  32
+
 typedef struct sm_odbc_watch_s  sm_odbc_watch_t;
 
 struct sm_odbc_watch_s {
@@ -76,6 +78,8 @@ struct sm_odbc_watch_s {
     unsigned                port;
     int                     fd;             /* -1: not found yet */
     ino_t                   inode;
+    ino_t                   others[SM_ODBC_WATCH_OTHERS];
+    unsigned                nothers;
     int64_t                 ms;
     int64_t                 deadline;
     unsigned                cut;            /* it was too late */
@@ -155,11 +159,13 @@ void sm_odbc_free_stmts(sm_odbc_t *od);
 
 /*
  * sm_store_odbc_watch.c: for as long as a connection is there; between _start()
- * and _stop() the driver may take so long.  They nest, and the first counts.
+ * and _stop() the driver may take so long, and a second more.  They nest, and
+ * the first counts.
  */
 
 void sm_odbc_watch_open(sm_odbc_watch_t *w, sm_str_t connection);
 void sm_odbc_watch_close(sm_odbc_watch_t *w);
+void sm_odbc_watch_connected(sm_odbc_watch_t *w);
 void sm_odbc_watch_start(sm_odbc_watch_t *w, unsigned connected, int64_t ms);
 void sm_odbc_watch_stop(sm_odbc_watch_t *w);
 

@@ -153,8 +153,7 @@ sm_odbc_start(sm_odbc_t *od, sm_call_t *call, unsigned proc)
     od->proc = proc;
     od->n = 0;
 
-    sm_odbc_watch_start(&od->watch, od->connected,
-                        od->conf->query_timeout + SM_ODBC_LATE);
+    sm_odbc_watch_start(&od->watch, od->connected, od->conf->query_timeout);
 
     if (od->stmts[proc].stmt == NULL) {
         (void) sm_odbc_prepare(od, call);

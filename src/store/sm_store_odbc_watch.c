@@ -6,25 +6,19 @@
  * others in part: a server that hangs, or that is gone without a word, holds
  * the thread of a call until TCP gives up, which may be never.  No driver tells
  * its socket, so it is looked for: the one TCP socket of the process that leads
- * to the server's port and is nobody else's yet.  A copy of it is kept, so that
+ * to the server's port, was not there before the login, and is no other
+ * connection's.  A copy of it is kept, so that
  * its number is never another's, and is shut down when the call is late: the
  * driver sees that as a connection that the server closed.
  *
- * What leads there and was in the process before is not ours: it may be proxied,
- * or another module's.
- *
  * One thread of the process does that; it has nothing to do as long as all goes
- * well.  All that is shared is under one mutex.  The thread lasts as long as the
- * process, and so must its code: nginx unloads its modules before a worker ends.
+ * well.  It is there as long as there are connections: a process that ends, or
+ * that unloads this code, closes them first.  All that is shared is under one
+ * mutex.
  */
-
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE             /* dladdr() */
-#endif
 
 #include <ctype.h>
 #include <dirent.h>
-#include <dlfcn.h>
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <signal.h>
@@ -41,7 +35,6 @@
 #define SM_ODBC_NEVER          INT64_MAX
 #define SM_ODBC_POSTGRES_PORT  5432
 #define SM_ODBC_MSSQL_PORT     1433
-#define SM_ODBC_STRANGERS      256
 
 
 static pthread_once_t    sm_odbc_watch_once = PTHREAD_ONCE_INIT;
@@ -49,8 +42,9 @@ static pthread_mutex_t   sm_odbc_watch_mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t    sm_odbc_watch_cond;
 static sm_odbc_watch_t  *sm_odbc_watches;
 static int64_t           sm_odbc_watch_next = SM_ODBC_NEVER;
-static ino_t             sm_odbc_strangers[SM_ODBC_STRANGERS];
-static size_t            sm_odbc_nstrangers;
+static pthread_t         sm_odbc_watcher;
+static unsigned          sm_odbc_watching;      /* the thread is there */
+static uintptr_t         sm_odbc_watch_nth;     /* and is the nth */
 
 
 static int64_t
@@ -133,20 +127,22 @@ sm_odbc_watch_peer(int fd)
 }
 
 
+/* another connection's, or there before this one was */
+
 static int
-sm_odbc_watch_known(int fd, ino_t inode)
+sm_odbc_watch_known(sm_odbc_watch_t *watch, ino_t inode)
 {
-    size_t            i;
+    unsigned          i;
     sm_odbc_watch_t  *w;
 
     for (w = sm_odbc_watches; w; w = w->next) {
-        if (w->fd != -1 && (w->fd == fd || w->inode == inode)) {
+        if (w->fd != -1 && w->inode == inode) {
             return 1;
         }
     }
 
-    for (i = 0; i < sm_odbc_nstrangers; i++) {
-        if (sm_odbc_strangers[i] == inode) {
+    for (i = 0; i < watch->nothers; i++) {
+        if (watch->others[i] == inode) {
             return 1;
         }
     }
@@ -155,33 +151,32 @@ sm_odbc_watch_known(int fd, ino_t inode)
 }
 
 
-/*
- * Sockets that lead to the port and are not known: how many there are, and the
- * last of them.  They are cut, or known from now on as strangers, if told so.
- */
-
 typedef enum {
-    SM_ODBC_FIND = 0,
-    SM_ODBC_CUT,
-    SM_ODBC_STRANGE
-} sm_odbc_find_e;
+    SM_ODBC_WATCH_NOTE = 0,         /* as what was there before */
+    SM_ODBC_WATCH_TAKE,             /* a copy of the one, if it is one */
+    SM_ODBC_WATCH_CUT               /* all */
+} sm_odbc_watch_e;
 
 
-static int
-sm_odbc_watch_find(unsigned port, sm_odbc_find_e what, int *found,
-    ino_t *inode)
+/* sockets that lead to the port and are not known, with the mutex */
+
+static void
+sm_odbc_watch_find(sm_odbc_watch_t *w, sm_odbc_watch_e what)
 {
-    int             n, fd;
+    int             n, fd, found;
     DIR            *dir;
+    ino_t           inode;
     struct stat     st;
     struct dirent  *entry;
 
-    n = 0;
-
     dir = opendir("/proc/self/fd");
     if (dir == NULL) {
-        return 0;
+        return;
     }
+
+    n = 0;
+    found = -1;
+    inode = 0;
 
     while ((entry = readdir(dir)) != NULL) {
 
@@ -189,38 +184,40 @@ sm_odbc_watch_find(unsigned port, sm_odbc_find_e what, int *found,
 
         if (!isdigit((unsigned char) entry->d_name[0])
             || fstat(fd, &st) != 0 || !S_ISSOCK(st.st_mode)
-            || sm_odbc_watch_peer(fd) != port
-            || sm_odbc_watch_known(fd, st.st_ino))
+            || sm_odbc_watch_peer(fd) != w->port
+            || sm_odbc_watch_known(w, st.st_ino))
         {
             continue;
         }
 
-        if (what == SM_ODBC_CUT) {
+        found = fd;
+        inode = st.st_ino;
+        n++;
+
+        if (what == SM_ODBC_WATCH_CUT) {
             (void) shutdown(fd, SHUT_RDWR);
 
-        } else if (what == SM_ODBC_STRANGE
-                   && sm_odbc_nstrangers < SM_ODBC_STRANGERS)
+        } else if (what == SM_ODBC_WATCH_NOTE
+                   && w->nothers < SM_ODBC_WATCH_OTHERS)
         {
-            sm_odbc_strangers[sm_odbc_nstrangers++] = st.st_ino;
+            w->others[w->nothers++] = st.st_ino;
         }
-
-        *found = fd;
-        *inode = st.st_ino;
-        n++;
     }
 
     (void) closedir(dir);
 
-    return n;
+    if (what == SM_ODBC_WATCH_TAKE && n == 1) {
+        w->inode = inode;
+        w->fd = fcntl(found, F_DUPFD_CLOEXEC, 0);
+    }
 }
 
+
+/* where it is not known which one it is, logins beside this one end with it */
 
 static void
 sm_odbc_watch_late(sm_odbc_watch_t *w)
 {
-    int    fd;
-    ino_t  inode;
-
     w->deadline = SM_ODBC_NEVER;
     w->cut = 1;
 
@@ -228,7 +225,7 @@ sm_odbc_watch_late(sm_odbc_watch_t *w)
         (void) shutdown(w->fd, SHUT_RDWR);
 
     } else {
-        (void) sm_odbc_watch_find(w->port, SM_ODBC_CUT, &fd, &inode);
+        sm_odbc_watch_find(w, SM_ODBC_WATCH_CUT);
     }
 }
 
@@ -237,14 +234,15 @@ static void *
 sm_odbc_watch_thread(void *data)
 {
     int64_t           now;
+    uintptr_t         nth;
     struct timespec   ts;
     sm_odbc_watch_t  *w;
 
-    (void) data;
+    nth = (uintptr_t) data;
 
     (void) pthread_mutex_lock(&sm_odbc_watch_mutex);
 
-    for ( ;; ) {
+    while (sm_odbc_watching && sm_odbc_watch_nth == nth) {
         now = sm_odbc_watch_now();
         sm_odbc_watch_next = SM_ODBC_NEVER;
 
@@ -272,78 +270,42 @@ sm_odbc_watch_thread(void *data)
                                       &sm_odbc_watch_mutex, &ts);
     }
 
+    (void) pthread_mutex_unlock(&sm_odbc_watch_mutex);
+
     return NULL;
 }
 
 
-/* what this is in is never unloaded, from now on */
-
-static void
-sm_odbc_watch_stay(void)
-{
-    void     *handle;
-    Dl_info   info;
-
-    if (dladdr(&sm_odbc_watches, &info) == 0 || info.dli_fname == NULL) {
-        return;
-    }
-
-    handle = dlopen(info.dli_fname, RTLD_LAZY|RTLD_NOLOAD|RTLD_NODELETE);
-
-    if (handle) {
-        (void) dlclose(handle);
-    }
-}
-
-
-/* signals are the process' */
-
 static void
 sm_odbc_watch_init(void)
 {
-    sigset_t            all, old;
-    pthread_t           thread;
     pthread_condattr_t  attr;
 
     (void) pthread_condattr_init(&attr);
     (void) pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
     (void) pthread_cond_init(&sm_odbc_watch_cond, &attr);
     (void) pthread_condattr_destroy(&attr);
+}
 
-    sm_odbc_watch_stay();
+
+/* with the mutex; signals are for other threads */
+
+static void
+sm_odbc_watch_begin(void)
+{
+    sigset_t  all, old;
 
     (void) sigfillset(&all);
     (void) pthread_sigmask(SIG_SETMASK, &all, &old);
 
-    if (pthread_create(&thread, NULL, sm_odbc_watch_thread, NULL) == 0) {
-        (void) pthread_detach(thread);
-    }
+    sm_odbc_watch_nth++;
+
+    sm_odbc_watching = pthread_create(&sm_odbc_watcher, NULL,
+                                      sm_odbc_watch_thread,
+                                      (void *) sm_odbc_watch_nth)
+                       == 0;
 
     (void) pthread_sigmask(SIG_SETMASK, &old, NULL);
-}
-
-
-/*
- * With the mutex, before a connection of ours is made: what is there is not, if
- * all of ours are known.  Inodes of sockets do not come again.
- */
-
-static void
-sm_odbc_watch_strangers(unsigned port)
-{
-    int               fd;
-    ino_t             inode;
-    sm_odbc_watch_t  *w;
-
-    for (w = sm_odbc_watches; w; w = w->next) {
-        if (w->fd == -1) {
-            return;
-        }
-    }
-
-    sm_odbc_nstrangers = 0;
-
-    (void) sm_odbc_watch_find(port, SM_ODBC_STRANGE, &fd, &inode);
 }
 
 
@@ -358,8 +320,6 @@ sm_odbc_watch_open(sm_odbc_watch_t *w, sm_str_t connection)
 
     (void) pthread_mutex_lock(&sm_odbc_watch_mutex);
 
-    sm_odbc_watch_strangers(w->port);
-
     w->prev = &sm_odbc_watches;
     w->next = sm_odbc_watches;
 
@@ -369,6 +329,12 @@ sm_odbc_watch_open(sm_odbc_watch_t *w, sm_str_t connection)
 
     sm_odbc_watches = w;
 
+    if (!sm_odbc_watching) {
+        sm_odbc_watch_begin();
+    }
+
+    sm_odbc_watch_find(w, SM_ODBC_WATCH_NOTE);
+
     (void) pthread_mutex_unlock(&sm_odbc_watch_mutex);
 }
 
@@ -376,6 +342,9 @@ sm_odbc_watch_open(sm_odbc_watch_t *w, sm_str_t connection)
 void
 sm_odbc_watch_close(sm_odbc_watch_t *w)
 {
+    unsigned   last;
+    pthread_t  watcher;
+
     if (w->prev == NULL) {
         return;
     }
@@ -388,7 +357,19 @@ sm_odbc_watch_close(sm_odbc_watch_t *w)
         w->next->prev = w->prev;
     }
 
+    last = sm_odbc_watching && sm_odbc_watches == NULL;
+    watcher = sm_odbc_watcher;
+
+    if (last) {
+        sm_odbc_watching = 0;
+        (void) pthread_cond_broadcast(&sm_odbc_watch_cond);
+    }
+
     (void) pthread_mutex_unlock(&sm_odbc_watch_mutex);
+
+    if (last) {
+        (void) pthread_join(watcher, NULL);
+    }
 
     if (w->fd != -1) {
         (void) close(w->fd);
@@ -396,18 +377,18 @@ sm_odbc_watch_close(sm_odbc_watch_t *w)
 }
 
 
-/* with the mutex; where others log in at the same time, the next call finds it */
+/* where others log in at the same time, a later call finds it */
 
-static void
-sm_odbc_watch_socket(sm_odbc_watch_t *w)
+void
+sm_odbc_watch_connected(sm_odbc_watch_t *w)
 {
-    int    fd;
-    ino_t  inode;
+    (void) pthread_mutex_lock(&sm_odbc_watch_mutex);
 
-    if (sm_odbc_watch_find(w->port, SM_ODBC_FIND, &fd, &inode) == 1) {
-        w->inode = inode;
-        w->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+    if (w->fd == -1) {
+        sm_odbc_watch_find(w, SM_ODBC_WATCH_TAKE);
     }
+
+    (void) pthread_mutex_unlock(&sm_odbc_watch_mutex);
 }
 
 
@@ -418,11 +399,15 @@ sm_odbc_watch_start(sm_odbc_watch_t *w, unsigned connected, int64_t ms)
         return;
     }
 
-    (void) pthread_mutex_lock(&sm_odbc_watch_mutex);
-
     if (connected && w->fd == -1) {
-        sm_odbc_watch_socket(w);
+        sm_odbc_watch_connected(w);
     }
+
+    /* drivers count in seconds */
+
+    ms = (ms + 999) / 1000 * 1000 + SM_ODBC_LATE;
+
+    (void) pthread_mutex_lock(&sm_odbc_watch_mutex);
 
     w->ms = ms;
     w->deadline = sm_odbc_watch_now() + ms;

@@ -111,7 +111,9 @@ sub kill {
         !grep { SubmissionCluster::Process::alive($_) } @all;
     });
 
-    unlink "$self->{dir}/data/postmaster.pid";
+    # where nobody has reaped it yet, its pid still looks alive
+
+    unlink "$self->{dir}/data/postmaster.pid", glob "$self->{dir}/.s.PGSQL.*";
 }
 
 
