@@ -138,13 +138,24 @@ sub known {
     # it follows already when it is told to go
 
     for my $how (qw(reload quit)) {
+        my @old;
+
         trouble($run, $how, during => sub {
             my ($leader, $epoch) = @_;
 
             $run->wait_lost($leader, $epoch);
+            @old = $leader->worker_pids;
             $leader->signal($how eq 'quit' ? 'QUIT' : 'HUP');
         }, after => sub {
-            $_[0]->wait_gone if $how eq 'quit';
+            my ($leader) = @_;
+
+            return $leader->wait_gone if $how eq 'quit';
+
+            # they would close connections on which others are posted
+
+            wait_for('the old workers are gone', sub {
+                !grep { SubmissionCluster::Process::alive($_) } @old;
+            });
         });
 
         known($run, $how);
