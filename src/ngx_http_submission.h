@@ -105,8 +105,7 @@ typedef enum {
     NGX_HTTP_SUBMISSION_OP_LEASE_RELEASE,
     NGX_HTTP_SUBMISSION_OP_LEASE_GET,
     NGX_HTTP_SUBMISSION_OP_SCHEDULE_PAGE,
-    NGX_HTTP_SUBMISSION_OP_ATTEMPTS_BEGIN,
-    NGX_HTTP_SUBMISSION_OP_ATTEMPTS_COMPLETE,
+    NGX_HTTP_SUBMISSION_OP_ATTEMPTS_TURN,
     NGX_HTTP_SUBMISSION_OP_ATTEMPTS_RECOVER,
     NGX_HTTP_SUBMISSION_OPS
 } ngx_http_submission_op_e;
@@ -523,8 +522,7 @@ struct ngx_http_submission_executor_s {
     time_t                           warned;       /* of connections */
 
     unsigned                         leaving:1;
-    unsigned                         beginning:1;  /* a call is out */
-    unsigned                         completing:1;
+    unsigned                         turning:1;    /* a call is out */
     ngx_uint_t                       nbeginning;
     ngx_uint_t                       nsending;
     ngx_queue_t                      ended;        /* .._attempt_t */
@@ -811,6 +809,8 @@ void ngx_http_submission_executor_lost(
     ngx_http_submission_manager_t *manager);
 ngx_uint_t ngx_http_submission_executor_drained(
     ngx_http_submission_manager_t *manager);
+ngx_uint_t ngx_http_submission_executor_room(
+    ngx_http_submission_executor_t *ex);
 void ngx_http_submission_executor_wake(ngx_http_submission_executor_t *ex);
 void ngx_http_submission_executor_time(ngx_http_submission_executor_t *ex,
     int64_t now);
@@ -826,12 +826,13 @@ void ngx_http_submission_attempt_log(ngx_http_submission_attempt_t *at,
     ngx_uint_t level, const char *event, const char *note);
 
 /*
- * complete.c: NGX_OK, the call is out.  _flush() records what has ended after
- * the lease was lost, if it can still be: NGX_AGAIN, the leader is told later;
- * NGX_BUSY, it is to be tried again; NGX_OK, there is nothing.
+ * turn.c: NGX_OK, the call is out, or there is nothing to do; NGX_ERROR, not
+ * now.  _flush() records what has ended after the lease was lost, if it can
+ * still be: NGX_AGAIN, the leader is told later; NGX_BUSY, it is to be tried
+ * again; NGX_OK, there is nothing.
  */
-ngx_int_t ngx_http_submission_complete(ngx_http_submission_executor_t *ex);
-ngx_int_t ngx_http_submission_complete_flush(
+ngx_int_t ngx_http_submission_turn(ngx_http_submission_executor_t *ex);
+ngx_int_t ngx_http_submission_turn_flush(
     ngx_http_submission_manager_t *manager);
 
 /* send.c */

@@ -2,11 +2,11 @@
 /*
  * The executor of whoever leads.
  *
- *   due -> begun (a call to the store) -> at the gateway -> ended
- *       -> recorded (a call to the store) -> due again, or done
+ *   due -> begun -> at the gateway -> ended -> recorded -> due again, or done
  *
- * Both calls are fenced and take batches, one of each at a time: what comes up
- * meanwhile is in the next.  An intent is in the schedule all along, as taken.
+ * Beginning and recording are one fenced call to the store, a turn, one at a
+ * time: what comes up meanwhile is in the next.  An intent is in the schedule
+ * all along, as taken.
  *
  * - Nothing is sent that is not begun in the store, and that the leader's gate
  *   does not let out right then.
@@ -22,20 +22,7 @@
 #include "ngx_http_submission.h"
 
 
-typedef struct {
-    ngx_http_submission_task_t       task;
-    ngx_uint_t                       generation;
-    sm_fence_t                       fence;
-
-    sm_entry_t                     **entries;
-    sm_begin_row_t                  *rows;
-    size_t                           n;
-} ngx_http_submission_begin_t;
-
-
 static void ngx_http_submission_executor_run(ngx_event_t *ev);
-static void ngx_http_submission_begin_run(ngx_http_submission_task_t *task);
-static void ngx_http_submission_begin_done(ngx_http_submission_task_t *task);
 
 
 ngx_int_t
@@ -209,8 +196,7 @@ ngx_http_submission_executor_drained(ngx_http_submission_manager_t *manager)
     ex = manager->executor;
 
     return ex->schedule == NULL
-           || (!ex->beginning && !ex->completing && ex->nsending == 0
-               && ex->nended == 0);
+           || (!ex->turning && ex->nsending == 0 && ex->nended == 0);
 }
 
 
@@ -229,7 +215,7 @@ ngx_http_submission_executor_wake(ngx_http_submission_executor_t *ex)
  * closes their connections when it needs them.
  */
 
-static ngx_uint_t
+ngx_uint_t
 ngx_http_submission_executor_room(ngx_http_submission_executor_t *ex)
 {
     ngx_uint_t  n, sending, connections, reserve;
@@ -271,190 +257,6 @@ ngx_http_submission_executor_room(ngx_http_submission_executor_t *ex)
 }
 
 
-static void
-ngx_http_submission_executor_begin(ngx_http_submission_executor_t *ex)
-{
-    size_t                           i;
-    ngx_uint_t                       max;
-    ngx_http_submission_begin_t     *begin;
-    ngx_http_submission_manager_t   *manager;
-
-    manager = ex->manager;
-
-    max = ngx_http_submission_executor_room(ex);
-
-    if (max == 0) {
-        return;
-    }
-
-    begin = ngx_http_submission_task_create(manager,
-                                          sizeof(ngx_http_submission_begin_t));
-    if (begin == NULL) {
-        return;
-    }
-
-    begin->entries = sm_arena_calloc(&begin->task.call.arena, max,
-                                     sizeof(sm_entry_t *));
-    begin->rows = sm_arena_calloc(&begin->task.call.arena, max,
-                                  sizeof(sm_begin_row_t));
-
-    if (begin->entries == NULL || begin->rows == NULL) {
-        ngx_http_submission_task_free(&begin->task);
-        return;
-    }
-
-    begin->n = sm_schedule_take(ex->schedule,
-                                ngx_http_submission_executor_now(ex),
-                                begin->entries, max);
-
-    for (i = 0; i < begin->n; i++) {
-
-        /* a copy: the schedule may go away meanwhile */
-
-        if (sm_arena_strdup(&begin->task.call.arena, &begin->rows[i].id,
-                            sm_entry_id(begin->entries[i]))
-            != 0)
-        {
-            goto failed;
-        }
-    }
-
-    if (begin->n == 0) {
-        goto failed;
-    }
-
-    begin->generation = ex->generation;
-    begin->fence.holder.data = (char *) manager->holder_id.data;
-    begin->fence.holder.len = manager->holder_id.len;
-    begin->fence.epoch = ex->epoch;
-
-    begin->task.op = NGX_HTTP_SUBMISSION_OP_ATTEMPTS_BEGIN;
-    begin->task.writes = 1;
-    begin->task.rows = begin->n;
-    begin->task.run = ngx_http_submission_begin_run;
-    begin->task.done = ngx_http_submission_begin_done;
-
-    if (ngx_http_submission_task_post(&begin->task) != NGX_OK) {
-        goto failed;
-    }
-
-    ex->beginning = 1;
-    ex->nbeginning = begin->n;
-
-    return;
-
-failed:
-
-    for (i = 0; i < begin->n; i++) {
-        sm_schedule_put(ex->schedule, begin->entries[i],
-                        sm_entry_due_at(begin->entries[i]));
-    }
-
-    ngx_http_submission_task_free(&begin->task);
-}
-
-
-static void
-ngx_http_submission_begin_run(ngx_http_submission_task_t *task)
-{
-    ngx_http_submission_begin_t  *begin;
-
-    begin = (ngx_http_submission_begin_t *) task;
-
-    (void) sm_store_attempts_begin(&task->manager->store, &task->call,
-                                   &begin->fence, begin->rows, begin->n);
-}
-
-
-/* its deadline has passed before it could be begun */
-
-static void
-ngx_http_submission_begin_expired(ngx_http_submission_begin_t *begin,
-    sm_begin_row_t *row)
-{
-    ngx_log_error(NGX_LOG_INFO, ngx_cycle->log, 0,
-                  "submission: expired manager=%V intent_id=\"%*s\" "
-                  "lease_epoch=%L status=exhausted reason=deadline_exceeded",
-                  &begin->task.manager->name, row->id.len, row->id.data,
-                  begin->fence.epoch);
-
-    ngx_http_submission_count_terminal(begin->task.manager,
-                                       SM_STATUS_EXHAUSTED,
-                                       SM_EXHAUSTED_DEADLINE,
-                                       begin->task.call.now - row->created_at);
-
-    ngx_http_submission_wait_notify(begin->task.manager, row->id);
-}
-
-
-static void
-ngx_http_submission_begin_done(ngx_http_submission_task_t *task)
-{
-    size_t                           i;
-    ngx_uint_t                       current;
-    sm_begin_row_t                  *row;
-    ngx_http_submission_begin_t     *begin;
-    ngx_http_submission_executor_t  *ex;
-
-    begin = (ngx_http_submission_begin_t *) task;
-    ex = task->manager->executor;
-
-    ex->beginning = 0;
-    ex->nbeginning = 0;
-
-    ngx_http_submission_health_report(task);
-
-    if (task->call.status != SM_STORE_OK) {
-        ngx_http_submission_leader_failed(task->manager->leader,
-                                          begin->fence.epoch, &task->call);
-        ngx_http_submission_executor_wake(ex);
-        return;
-    }
-
-    ngx_http_submission_executor_time(ex, task->call.now);
-
-    for (i = 0; i < begin->n; i++) {
-        row = &begin->rows[i];
-
-        /* each may be the one with which leadership ends */
-
-        current = ex->schedule && ex->generation == begin->generation;
-
-        switch (row->outcome) {
-
-        case SM_BEGIN_BEGUN:
-            ngx_http_submission_attempt_start(task->manager,
-                                              begin->generation,
-                                              begin->entries[i], row,
-                                              begin->fence.epoch,
-                                              task->call.now);
-            break;
-
-        case SM_BEGIN_EARLY:
-
-            if (current) {
-                sm_schedule_put(ex->schedule, begin->entries[i], row->due_at);
-            }
-
-            break;
-
-        case SM_BEGIN_EXPIRED:
-            ngx_http_submission_begin_expired(begin, row);
-
-            /* fall through */
-
-        default: /* SM_BEGIN_GONE */
-
-            if (current) {
-                sm_schedule_drop(ex->schedule, begin->entries[i]);
-            }
-        }
-    }
-
-    ngx_http_submission_executor_wake(ex);
-}
-
-
 /* when the next one is due; what is taken up by others comes by itself */
 
 static void
@@ -469,7 +271,7 @@ ngx_http_submission_executor_arm(ngx_http_submission_executor_t *ex)
 
     next = sm_schedule_next(ex->schedule);
 
-    if (next == INT64_MAX || ex->beginning) {
+    if (next == INT64_MAX || ex->turning) {
         return;
     }
 
@@ -497,24 +299,14 @@ ngx_http_submission_executor_run(ngx_event_t *ev)
 
         /* the leader waits for it before it asks for the lease again */
 
-        if (!ex->beginning && !ex->completing) {
+        if (!ex->turning) {
             ngx_http_submission_leader_idle(ex->manager->leader);
         }
 
         return;
     }
 
-    /* first what others wait for, then what is over */
-
-    if (!ex->leaving && !ex->beginning
-        && (ngx_msec_int_t) (ngx_current_msec - ex->pause) >= 0)
-    {
-        ngx_http_submission_executor_begin(ex);
-    }
-
-    if (ex->nended && !ex->completing
-        && ngx_http_submission_complete(ex) != NGX_OK)
-    {
+    if (!ex->turning && ngx_http_submission_turn(ex) != NGX_OK) {
         ngx_add_timer(&ex->due, NGX_HTTP_SUBMISSION_PAUSE);
         return;
     }

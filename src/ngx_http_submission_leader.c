@@ -372,7 +372,7 @@ ngx_http_submission_leader_idle(ngx_http_submission_leader_t *ld)
 static ngx_int_t
 ngx_http_submission_leader_flush(ngx_http_submission_leader_t *ld)
 {
-    switch (ngx_http_submission_complete_flush(ld->manager)) {
+    switch (ngx_http_submission_turn_flush(ld->manager)) {
 
     case NGX_OK:
         return NGX_OK;

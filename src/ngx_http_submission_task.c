@@ -52,8 +52,7 @@ ngx_http_submission_op_t  ngx_http_submission_ops[] = {
     { "lease_release", 0 },
     { "lease_get", 0 },
     { "schedule_page", 1 },
-    { "attempts_begin", 1 },
-    { "attempts_complete", 1 },
+    { "attempts_turn", 1 },
     { "attempts_recover", 1 }
 };
 

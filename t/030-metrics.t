@@ -49,7 +49,7 @@ our @single = grep { !/^intents_terminal|^exhausted|^attempts|^store_errors/
                      && $families{$_} eq 'counter' } sort keys %families;
 
 our @batches = qw(intents_submit intents_get intent_history intents_list
-                  cluster_get schedule_page attempts_begin attempts_complete
+                  cluster_get schedule_page attempts_turn
                   attempts_recover);
 our @ops = (@batches, qw(ping lease_acquire lease_takeover
                          lease_renew lease_release lease_get));

@@ -38,7 +38,6 @@ GRANT EXECUTE ON FUNCTION
     submission.submission_candidate_remove,
     submission.submission_cluster_get,
     submission.submission_schedule_page,
-    submission.submission_attempts_begin,
-    submission.submission_attempts_complete,
+    submission.submission_attempts_turn,
     submission.submission_attempts_in_doubt
 TO submission_nginx;

@@ -25,10 +25,6 @@ sm_store_init(sm_store_t *store, const sm_store_ops_t *ops,
         return -1;
     }
 
-    if (pthread_mutex_init(&store->attempts, NULL) != 0) {
-        return -1;
-    }
-
     if (pthread_condattr_init(&attr) != 0
         || pthread_condattr_setclock(&attr, CLOCK_MONOTONIC) != 0
         || pthread_cond_init(&store->cond, &attr) != 0
@@ -54,7 +50,6 @@ sm_store_done(sm_store_t *store)
     }
 
     EVP_MD_free(store->sha256);
-    (void) pthread_mutex_destroy(&store->attempts);
     (void) pthread_cond_destroy(&store->cond);
     (void) pthread_cond_destroy(&store->login_cond);
     (void) pthread_mutex_destroy(&store->mutex);
@@ -598,8 +593,8 @@ sm_store_schedule_page(sm_store_t *store, sm_call_t *call,
 static int
 sm_store_begin_write(sm_store_batch_t *batch, size_t first, size_t n)
 {
-    return batch->ops->attempts_begin(batch->conn, batch->call, batch->fence,
-                                      batch->rows.begin + first, n);
+    return batch->ops->attempts_turn(batch->conn, batch->call, batch->fence,
+                                     NULL, 0, batch->rows.begin + first, n);
 }
 
 
@@ -610,44 +605,11 @@ sm_store_begin_refuse(sm_store_batch_t *batch, size_t i)
 }
 
 
-int
-sm_store_attempts_begin(sm_store_t *store, sm_call_t *call,
-    const sm_fence_t *fence, sm_begin_row_t *rows, size_t n)
-{
-    int               rc;
-    sm_conn_t        *conn;
-    sm_store_batch_t  batch;
-
-    (void) pthread_mutex_lock(&store->attempts);
-
-    conn = sm_store_get_conn(store, call);
-    if (conn == NULL) {
-        (void) pthread_mutex_unlock(&store->attempts);
-        return -1;
-    }
-
-    sm_store_batch(&batch, store, conn, call, fence);
-
-    batch.rows.begin = rows;
-    batch.write = sm_store_begin_write;
-    batch.refuse = sm_store_begin_refuse;
-
-    (void) sm_store_write(&batch, 0, n);
-
-    rc = sm_store_put_conn(store, call, conn);
-
-    (void) pthread_mutex_unlock(&store->attempts);
-
-    return rc;
-}
-
-
 static int
 sm_store_complete_write(sm_store_batch_t *batch, size_t first, size_t n)
 {
-    return batch->ops->attempts_complete(batch->conn, batch->call,
-                                         batch->fence,
-                                         batch->rows.complete + first, n);
+    return batch->ops->attempts_turn(batch->conn, batch->call, batch->fence,
+                                     batch->rows.complete + first, n, NULL, 0);
 }
 
 
@@ -659,35 +621,75 @@ sm_store_complete_refuse(sm_store_batch_t *batch, size_t i)
 }
 
 
+/* one after the other, each in as many transactions as it takes */
+
+static int
+sm_store_turn_apart(sm_store_batch_t *batch, sm_complete_row_t *ended,
+    size_t nended, sm_begin_row_t *due, size_t ndue)
+{
+    batch->call->status = SM_STORE_OK;
+
+    if (nended) {
+        batch->rows.complete = ended;
+        batch->write = sm_store_complete_write;
+        batch->refuse = sm_store_complete_refuse;
+
+        if (sm_store_write(batch, 0, nended) != 0) {
+            return -1;
+        }
+    }
+
+    if (ndue == 0) {
+        return 0;
+    }
+
+    batch->rows.begin = due;
+    batch->write = sm_store_begin_write;
+    batch->refuse = sm_store_begin_refuse;
+
+    return sm_store_write(batch, 0, ndue);
+}
+
+
+int
+sm_store_attempts_turn(sm_store_t *store, sm_call_t *call,
+    const sm_fence_t *fence, sm_complete_row_t *ended, size_t nended,
+    sm_begin_row_t *due, size_t ndue)
+{
+    sm_conn_t        *conn;
+    sm_store_batch_t  batch;
+
+    conn = sm_store_get_conn(store, call);
+    if (conn == NULL) {
+        return -1;
+    }
+
+    if (store->ops->attempts_turn(conn, call, fence, ended, nended, due, ndue)
+        != 0
+        && call->status == SM_STORE_CONSTRAINT)
+    {
+        sm_store_batch(&batch, store, conn, call, fence);
+
+        (void) sm_store_turn_apart(&batch, ended, nended, due, ndue);
+    }
+
+    return sm_store_put_conn(store, call, conn);
+}
+
+
+int
+sm_store_attempts_begin(sm_store_t *store, sm_call_t *call,
+    const sm_fence_t *fence, sm_begin_row_t *rows, size_t n)
+{
+    return sm_store_attempts_turn(store, call, fence, NULL, 0, rows, n);
+}
+
+
 int
 sm_store_attempts_complete(sm_store_t *store, sm_call_t *call,
     const sm_fence_t *fence, sm_complete_row_t *rows, size_t n)
 {
-    int               rc;
-    sm_conn_t        *conn;
-    sm_store_batch_t  batch;
-
-    (void) pthread_mutex_lock(&store->attempts);
-
-    conn = sm_store_get_conn(store, call);
-    if (conn == NULL) {
-        (void) pthread_mutex_unlock(&store->attempts);
-        return -1;
-    }
-
-    sm_store_batch(&batch, store, conn, call, fence);
-
-    batch.rows.complete = rows;
-    batch.write = sm_store_complete_write;
-    batch.refuse = sm_store_complete_refuse;
-
-    (void) sm_store_write(&batch, 0, n);
-
-    rc = sm_store_put_conn(store, call, conn);
-
-    (void) pthread_mutex_unlock(&store->attempts);
-
-    return rc;
+    return sm_store_attempts_turn(store, call, fence, rows, n, NULL, 0);
 }
 
 

@@ -164,17 +164,15 @@ struct sm_store_ops_s {
                               const sm_fence_t *fence, sm_page_t *page);
 
     /*
-     * Marks in flight those that are pending and due; not those whose contract
-     * is not understood: they are gone, and the call's error says why.
+     * In one transaction: appends the attempts that have ended, and moves
+     * their intents; then marks in flight those that are pending and due, but
+     * not those whose contract is not understood: they are gone, and the
+     * call's error says why.
      */
-    int                  (*attempts_begin)(sm_conn_t *conn, sm_call_t *call,
-                              const sm_fence_t *fence, sm_begin_row_t *rows,
-                              size_t n);
-
-    /* appends the attempts, and moves their intents */
-    int                  (*attempts_complete)(sm_conn_t *conn, sm_call_t *call,
-                              const sm_fence_t *fence, sm_complete_row_t *rows,
-                              size_t n);
+    int                  (*attempts_turn)(sm_conn_t *conn, sm_call_t *call,
+                              const sm_fence_t *fence,
+                              sm_complete_row_t *ended, size_t nended,
+                              sm_begin_row_t *due, size_t ndue);
 
     /*
      * A read: up to "limit" of what is in flight under an epoch before the
@@ -205,13 +203,6 @@ struct sm_store_s {
     EVP_MD                *sha256;
     pthread_mutex_t        mutex;
     pthread_cond_t         cond;        /* a connection is free */
-
-    /*
-     * The executor's two kinds of write come one after the other: they would
-     * only wait for one another in the store, and so they have the same
-     * connection, which finds in its cache what it has written.
-     */
-    pthread_mutex_t        attempts;
 
     sm_conn_t             *idle;
     unsigned               open;        /* connections, idle or in use */
@@ -272,11 +263,17 @@ int sm_store_cluster_get(sm_store_t *store, sm_call_t *call,
 int sm_store_schedule_page(sm_store_t *store, sm_call_t *call,
     const sm_fence_t *fence, sm_page_t *page);
 
-/* a row that the store refused for its data is gone, alone */
+/*
+ * A row that the store refused for its data is not applied, or gone, alone; the
+ * others are then written in more than one transaction.
+ */
+int sm_store_attempts_turn(sm_store_t *store, sm_call_t *call,
+    const sm_fence_t *fence, sm_complete_row_t *ended, size_t nended,
+    sm_begin_row_t *due, size_t ndue);
+
+/* the one or the other alone */
 int sm_store_attempts_begin(sm_store_t *store, sm_call_t *call,
     const sm_fence_t *fence, sm_begin_row_t *rows, size_t n);
-
-/* a row that the store refused for its data is not applied, alone */
 int sm_store_attempts_complete(sm_store_t *store, sm_call_t *call,
     const sm_fence_t *fence, sm_complete_row_t *rows, size_t n);
 

@@ -351,7 +351,6 @@ const sm_store_ops_t  sm_store_odbc = {
     sm_odbc_candidate_remove,
     sm_odbc_cluster_get,
     sm_odbc_schedule_page,
-    sm_odbc_attempts_begin,
-    sm_odbc_attempts_complete,
+    sm_odbc_attempts_turn,
     sm_odbc_attempts_in_doubt
 };

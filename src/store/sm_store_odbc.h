@@ -40,8 +40,7 @@ enum {
     SM_ODBC_CANDIDATE_REMOVE,
     SM_ODBC_CLUSTER_GET,
     SM_ODBC_SCHEDULE_PAGE,
-    SM_ODBC_ATTEMPTS_BEGIN,
-    SM_ODBC_ATTEMPTS_COMPLETE,
+    SM_ODBC_ATTEMPTS_TURN,
     SM_ODBC_ATTEMPTS_IN_DOUBT,
     SM_ODBC_PROCS
 };
@@ -216,10 +215,9 @@ int sm_odbc_cluster_get(sm_conn_t *conn, sm_call_t *call,
 /* sm_store_odbc_attempts.c */
 int sm_odbc_schedule_page(sm_conn_t *conn, sm_call_t *call,
     const sm_fence_t *fence, sm_page_t *page);
-int sm_odbc_attempts_begin(sm_conn_t *conn, sm_call_t *call,
-    const sm_fence_t *fence, sm_begin_row_t *rows, size_t n);
-int sm_odbc_attempts_complete(sm_conn_t *conn, sm_call_t *call,
-    const sm_fence_t *fence, sm_complete_row_t *rows, size_t n);
+int sm_odbc_attempts_turn(sm_conn_t *conn, sm_call_t *call,
+    const sm_fence_t *fence, sm_complete_row_t *ended, size_t nended,
+    sm_begin_row_t *due, size_t ndue);
 int sm_odbc_attempts_in_doubt(sm_conn_t *conn, sm_call_t *call,
     const sm_fence_t *fence, const sm_doubt_row_t *after, size_t limit,
     sm_doubt_row_t **rows, size_t *n);

@@ -24,24 +24,19 @@ enum {
 };
 
 
-/* the columns of attempts_begin */
+/* the columns of attempts_turn */
 
 enum {
-    SM_BEGIN_N = 1,
-    SM_BEGIN_OUTCOME,               /* sm_begin_e */
-    SM_BEGIN_DUE_AT,
-    SM_BEGIN_CREATED_AT,
-    SM_BEGIN_NUMBER,
-    SM_BEGIN_CONTRACT
+    SM_TURN_N = 1,
+    SM_TURN_OUTCOME,                /* sm_begin_e, or SM_TURN_APPLIED */
+    SM_TURN_DUE_AT,
+    SM_TURN_CREATED_AT,
+    SM_TURN_NUMBER,
+    SM_TURN_CONTRACT
 };
 
 
-/* the columns of attempts_complete */
-
-enum {
-    SM_COMPLETE_N = 1,
-    SM_COMPLETE_NEXT_ATTEMPT_AT
-};
+#define SM_TURN_APPLIED  4
 
 
 /* the columns of attempts_in_doubt */
@@ -216,8 +211,8 @@ sm_odbc_schedule_page(sm_conn_t *conn, sm_call_t *call,
 static int
 sm_odbc_begin_row(sm_odbc_t *od, sm_call_t *call, sm_begin_row_t *row)
 {
-    row->outcome = (sm_begin_e) sm_odbc_int(od, SM_BEGIN_OUTCOME);
-    row->due_at = sm_odbc_int(od, SM_BEGIN_DUE_AT);
+    row->outcome = (sm_begin_e) sm_odbc_int(od, SM_TURN_OUTCOME);
+    row->due_at = sm_odbc_int(od, SM_TURN_DUE_AT);
 
     if (row->outcome == SM_BEGIN_EARLY) {
         return 0;
@@ -225,7 +220,7 @@ sm_odbc_begin_row(sm_odbc_t *od, sm_call_t *call, sm_begin_row_t *row)
 
     /* gone, and in the answer: the procedure did not understand it */
 
-    if (sm_odbc_contract(od, call, SM_BEGIN_CONTRACT, row->id, &row->contract)
+    if (sm_odbc_contract(od, call, SM_TURN_CONTRACT, row->id, &row->contract)
         != 0)
     {
         return -1;
@@ -238,106 +233,86 @@ sm_odbc_begin_row(sm_odbc_t *od, sm_call_t *call, sm_begin_row_t *row)
 
     if (row->contract.policy == SM_POLICY_NONE) {
         return sm_call_fail(call, SM_STORE_SCHEMA, 0,
-                            "odbc: submission_attempts_begin began what is not "
+                            "odbc: submission_attempts_turn began what is not "
                             "understood");
     }
 
-    row->created_at = sm_odbc_int(od, SM_BEGIN_CREATED_AT);
+    row->created_at = sm_odbc_int(od, SM_TURN_CREATED_AT);
 
     if (row->outcome == SM_BEGIN_EXPIRED) {
         row->due_at = 0;
         return 0;
     }
 
-    row->number = sm_odbc_int(od, SM_BEGIN_NUMBER);
+    row->number = sm_odbc_int(od, SM_TURN_NUMBER);
 
-    return sm_odbc_bytes(od, call, SM_BEGIN_CONTRACT + SM_CONTRACT_COLUMNS,
+    return sm_odbc_bytes(od, call, SM_TURN_CONTRACT + SM_CONTRACT_COLUMNS,
                          &row->payload);
 }
 
 
-int
-sm_odbc_attempts_begin(sm_conn_t *conn, sm_call_t *call,
-    const sm_fence_t *fence, sm_begin_row_t *rows, size_t n)
+static int
+sm_odbc_turn_row(sm_odbc_t *od, sm_call_t *call, sm_complete_row_t *ended,
+    size_t nended, sm_begin_row_t *due, size_t ndue)
 {
-    size_t      i;
-    int64_t     key;
-    sm_str_t    doc, id;
-    sm_odbc_t  *od = (sm_odbc_t *) conn;
+    int64_t   key;
+    unsigned  applied;
 
-    for (i = 0; i < n; i++) {
-        id = rows[i].id;
-        memset(&rows[i], 0, sizeof(sm_begin_row_t));
-        rows[i].id = id;
+    key = sm_odbc_int(od, SM_TURN_N);
+    applied = sm_odbc_int(od, SM_TURN_OUTCOME) == SM_TURN_APPLIED;
+
+    if (key < 0 || key >= (int64_t) (applied ? nended : ndue)) {
+        return sm_call_fail(call, SM_STORE_SCHEMA, 0,
+                            "odbc: submission_attempts_turn gives a row that "
+                            "was not asked for");
     }
 
-    if (sm_odbc_begin_doc(&call->arena, rows, n, &doc) != 0) {
-        return sm_odbc_no_memory(call);
+    if (applied) {
+        ended[key].applied = 1;
+        ended[key].next_attempt_at = sm_odbc_int(od, SM_TURN_DUE_AT);
+        return 0;
     }
 
-    sm_odbc_start(od, call, SM_ODBC_ATTEMPTS_BEGIN);
-    sm_odbc_put_fence(od, call, fence);
-    sm_odbc_put_doc(od, call, doc);
-
-    if (sm_odbc_exec(od, call) == 0) {
-        while (sm_odbc_fenced_fetch(od, call) == 1) {
-
-            key = sm_odbc_int(od, SM_BEGIN_N);
-
-            if (key < 0 || key >= (int64_t) n) {
-                (void) sm_call_fail(call, SM_STORE_SCHEMA, 0, "odbc: "
-                                    "submission_attempts_begin gives a row "
-                                    "that was not asked for");
-                break;
-            }
-
-            if (sm_odbc_begin_row(od, call, &rows[key]) != 0) {
-                break;
-            }
-        }
-    }
-
-    return sm_odbc_fenced(od, call, fence);
+    return sm_odbc_begin_row(od, call, &due[key]);
 }
 
 
 int
-sm_odbc_attempts_complete(sm_conn_t *conn, sm_call_t *call,
-    const sm_fence_t *fence, sm_complete_row_t *rows, size_t n)
+sm_odbc_attempts_turn(sm_conn_t *conn, sm_call_t *call,
+    const sm_fence_t *fence, sm_complete_row_t *ended, size_t nended,
+    sm_begin_row_t *due, size_t ndue)
 {
     size_t      i;
-    int64_t     key;
-    sm_str_t    doc;
+    sm_str_t    id, ended_doc, due_doc;
     sm_odbc_t  *od = (sm_odbc_t *) conn;
 
-    for (i = 0; i < n; i++) {
-        rows[i].applied = 0;
-        rows[i].next_attempt_at = 0;
+    for (i = 0; i < nended; i++) {
+        ended[i].applied = 0;
+        ended[i].next_attempt_at = 0;
     }
 
-    if (sm_odbc_complete_doc(&call->arena, rows, n, &doc) != 0) {
+    for (i = 0; i < ndue; i++) {
+        id = due[i].id;
+        memset(&due[i], 0, sizeof(sm_begin_row_t));
+        due[i].id = id;
+    }
+
+    if (sm_odbc_complete_doc(&call->arena, ended, nended, &ended_doc) != 0
+        || sm_odbc_begin_doc(&call->arena, due, ndue, &due_doc) != 0)
+    {
         return sm_odbc_no_memory(call);
     }
 
-    sm_odbc_start(od, call, SM_ODBC_ATTEMPTS_COMPLETE);
+    sm_odbc_start(od, call, SM_ODBC_ATTEMPTS_TURN);
     sm_odbc_put_fence(od, call, fence);
-    sm_odbc_put_doc(od, call, doc);
+    sm_odbc_put_doc(od, call, ended_doc);
+    sm_odbc_put_doc(od, call, due_doc);
 
     if (sm_odbc_exec(od, call) == 0) {
-        while (sm_odbc_fenced_fetch(od, call) == 1) {
-
-            key = sm_odbc_int(od, SM_COMPLETE_N);
-
-            if (key < 0 || key >= (int64_t) n) {
-                (void) sm_call_fail(call, SM_STORE_SCHEMA, 0, "odbc: "
-                                    "submission_attempts_complete gives a row "
-                                    "that was not sent");
-                break;
-            }
-
-            rows[key].applied = 1;
-            rows[key].next_attempt_at = sm_odbc_int(od,
-                                                  SM_COMPLETE_NEXT_ATTEMPT_AT);
+        while (sm_odbc_fenced_fetch(od, call) == 1
+               && sm_odbc_turn_row(od, call, ended, nended, due, ndue) == 0)
+        {
+            /* void */
         }
     }
 

@@ -45,8 +45,7 @@ static const sm_odbc_proc_t  sm_odbc_procs[] = {
     { "candidate_remove", "tt", "i" },
     { "cluster_get", "t", SM_ODBC_LEASE "tttiii" },
     { "schedule_page", "ttiiiti", "ittii" },
-    { "attempts_begin", "ttid", "iiiiii" SM_ODBC_CONTRACT "b" },
-    { "attempts_complete", "ttid", "iii" },
+    { "attempts_turn", "ttidd", "iiiiii" SM_ODBC_CONTRACT "b" },
     { "attempts_in_doubt", "ttiiti", "itiitii" SM_ODBC_CONTRACT }
 };
 

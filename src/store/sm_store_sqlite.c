@@ -538,7 +538,6 @@ const sm_store_ops_t  sm_store_sqlite = {
     sm_sqlite_candidate_remove,
     sm_sqlite_cluster_get,
     sm_sqlite_schedule_page,
-    sm_sqlite_attempts_begin,
-    sm_sqlite_attempts_complete,
+    sm_sqlite_attempts_turn,
     sm_sqlite_attempts_in_doubt
 };

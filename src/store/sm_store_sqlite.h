@@ -123,10 +123,9 @@ int sm_sqlite_schedule_page(sm_conn_t *conn, sm_call_t *call,
     const sm_fence_t *fence, sm_page_t *page);
 
 /* sm_store_sqlite_attempts.c */
-int sm_sqlite_attempts_begin(sm_conn_t *conn, sm_call_t *call,
-    const sm_fence_t *fence, sm_begin_row_t *rows, size_t n);
-int sm_sqlite_attempts_complete(sm_conn_t *conn, sm_call_t *call,
-    const sm_fence_t *fence, sm_complete_row_t *rows, size_t n);
+int sm_sqlite_attempts_turn(sm_conn_t *conn, sm_call_t *call,
+    const sm_fence_t *fence, sm_complete_row_t *ended, size_t nended,
+    sm_begin_row_t *due, size_t ndue);
 int sm_sqlite_attempts_in_doubt(sm_conn_t *conn, sm_call_t *call,
     const sm_fence_t *fence, const sm_doubt_row_t *after, size_t limit,
     sm_doubt_row_t **rows, size_t *n);

@@ -275,21 +275,12 @@ sm_sqlite_begin_row(sm_sqlite_t *sq, sm_call_t *call, sm_begin_row_t *row)
 }
 
 
-int
-sm_sqlite_attempts_begin(sm_conn_t *conn, sm_call_t *call,
-    const sm_fence_t *fence, sm_begin_row_t *rows, size_t n)
+static int
+sm_sqlite_begin(sm_sqlite_t *sq, sm_call_t *call, const sm_fence_t *fence,
+    sm_begin_row_t *rows, size_t n)
 {
     size_t         i;
-    sm_sqlite_t   *sq = (sm_sqlite_t *) conn;
     sqlite3_stmt  *stmt;
-
-    if (sm_sqlite_begin_write(conn, call) != 0) {
-        return -1;
-    }
-
-    if (sm_sqlite_fence(sq, call, fence) != 0) {
-        return sm_sqlite_rollback(sq);
-    }
 
     stmt = sq->stmts[SM_SQLITE_ATTEMPT_GET];
     sm_sqlite_bind_text(stmt, ":lease_name", sq->conf->lease_name);
@@ -304,11 +295,11 @@ sm_sqlite_attempts_begin(sm_conn_t *conn, sm_call_t *call,
 
     for (i = 0; i < n; i++) {
         if (sm_sqlite_begin_row(sq, call, &rows[i]) != 0) {
-            return sm_sqlite_rollback(sq);
+            return -1;
         }
     }
 
-    return sm_sqlite_commit(sq, call);
+    return 0;
 }
 
 
@@ -367,7 +358,8 @@ sm_sqlite_append(sm_sqlite_t *sq, sm_call_t *call, const sm_complete_row_t *row)
 
 
 static int
-sm_sqlite_complete(sm_sqlite_t *sq, sm_call_t *call, sm_complete_row_t *row)
+sm_sqlite_complete_row(sm_sqlite_t *sq, sm_call_t *call,
+    sm_complete_row_t *row)
 {
     int64_t        next_attempt_at;
     sqlite3_stmt  *stmt;
@@ -416,21 +408,12 @@ sm_sqlite_complete(sm_sqlite_t *sq, sm_call_t *call, sm_complete_row_t *row)
 }
 
 
-int
-sm_sqlite_attempts_complete(sm_conn_t *conn, sm_call_t *call,
-    const sm_fence_t *fence, sm_complete_row_t *rows, size_t n)
+static int
+sm_sqlite_complete(sm_sqlite_t *sq, sm_call_t *call, sm_complete_row_t *rows,
+    size_t n)
 {
-    int           rc;
-    size_t        i;
-    sm_sqlite_t  *sq = (sm_sqlite_t *) conn;
-
-    if (sm_sqlite_begin_write(conn, call) != 0) {
-        return -1;
-    }
-
-    if (sm_sqlite_fence(sq, call, fence) != 0) {
-        return sm_sqlite_rollback(sq);
-    }
+    int     rc;
+    size_t  i;
 
     for (i = 0; i < n; i++) {
         rows[i].applied = 0;
@@ -438,11 +421,33 @@ sm_sqlite_attempts_complete(sm_conn_t *conn, sm_call_t *call,
 
         rc = rows[i].outcome == SM_OUTCOME_NONE
              ? sm_sqlite_return(sq, call, &rows[i])
-             : sm_sqlite_complete(sq, call, &rows[i]);
+             : sm_sqlite_complete_row(sq, call, &rows[i]);
 
         if (rc != 0) {
-            return sm_sqlite_rollback(sq);
+            return -1;
         }
+    }
+
+    return 0;
+}
+
+
+int
+sm_sqlite_attempts_turn(sm_conn_t *conn, sm_call_t *call,
+    const sm_fence_t *fence, sm_complete_row_t *ended, size_t nended,
+    sm_begin_row_t *due, size_t ndue)
+{
+    sm_sqlite_t  *sq = (sm_sqlite_t *) conn;
+
+    if (sm_sqlite_begin_write(conn, call) != 0) {
+        return -1;
+    }
+
+    if (sm_sqlite_fence(sq, call, fence) != 0
+        || sm_sqlite_complete(sq, call, ended, nended) != 0
+        || sm_sqlite_begin(sq, call, fence, due, ndue) != 0)
+    {
+        return sm_sqlite_rollback(sq);
     }
 
     return sm_sqlite_commit(sq, call);

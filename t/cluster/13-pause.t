@@ -51,7 +51,7 @@ sub pause {
 
     wait_for('it says that it leads', sub { $watch->leads($old->{epoch}) });
 
-    $leader->signal('STOP', $_) for @pids;
+    $leader->pause(@pids);
 
     my $next = $lease->wait_leader($old->{epoch},
                                    grep { $_ != $leader } @instances);

@@ -113,7 +113,7 @@ $gateway->wait_for_held(50);
 
 my @pids = $leader->processes;
 
-$leader->signal('STOP', $_) for @pids;
+$leader->pause(@pids);
 
 my @others = grep { $_ != $leader } $run->instances;
 

@@ -47,7 +47,7 @@ sub failures {
     my $n = 0;
 
     $n += $1 while $result->{body}
-        =~ /^submission_store_errors_total\{op="attempts_complete",class="transient"\} (\d+)/mg;
+        =~ /^submission_store_errors_total\{op="attempts_turn",class="transient"\} (\d+)/mg;
 
     return $n;
 }

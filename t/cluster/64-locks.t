@@ -146,7 +146,7 @@ sub losses {
     wait_for('the attempt is being recorded', sub {
         $store->value('SELECT count(*) FROM pg_stat_activity '
                       . "WHERE wait_event = 'PgSleep' "
-                      . "AND query ~ 'attempts_complete'");
+                      . "AND query ~ 'attempts_turn'");
     });
 
     print {$other->{in}} 'UPDATE submission.submission_manager_leases '

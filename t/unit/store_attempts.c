@@ -609,11 +609,11 @@ test_return(void)
 }
 
 
-enum { PAGE, DUE, DOUBT, BEGIN, COMPLETE, RECOVER, OPS };
+enum { PAGE, DUE, DOUBT, BEGIN, COMPLETE, TURN, RECOVER, OPS };
 
 static const char  *ops[] = {
     "schedule_page", "schedule_page by due time", "attempts_in_doubt",
-    "attempts_begin", "attempts_complete", "attempts_recover"
+    "attempts_begin", "attempts_complete", "attempts_turn", "attempts_recover"
 };
 
 
@@ -649,6 +649,10 @@ operation(fixture_t *f, int op, const sm_fence_t *fence)
         break;
     case COMPLETE:
         rc = sm_store_attempts_complete(&f->store, new_call(f), fence, &r, 1);
+        break;
+    case TURN:
+        rc = sm_store_attempts_turn(&f->store, new_call(f), fence, &r, 1, &b,
+                                    1);
         break;
     case RECOVER:
         rc = sm_store_attempts_recover(&f->store, new_call(f), fence, 10, 0,
@@ -1072,6 +1076,106 @@ test_recover(void)
 }
 
 
+/* what has ended is recorded and what is due is begun, in one transaction */
+
+static void
+test_turn(void)
+{
+    fixture_t          f;
+    sm_begin_row_t     b[3];
+    sm_complete_row_t  r[3];
+
+    open_leader(&f);
+
+    put(&f, "done", &push);
+    put(&f, "again", &push);
+    put(&f, "unsent", &push);
+    put(&f, "new", &push);
+    put(&f, "later", &push);
+
+    must(begin(&f, &a1, "done", b) == SM_BEGIN_BEGUN);
+    must(begin(&f, &a1, "again", b) == SM_BEGIN_BEGUN);
+    must(begin(&f, &a1, "unsent", b) == SM_BEGIN_BEGUN);
+
+    sql(&f, "UPDATE submission_intents SET next_attempt_at = %lld "
+        "WHERE intent_id = 'later'", (START + 700) * US);
+
+    now_ms = START + 20;
+
+    end_row(&r[0], "done", 1, SM_OUTCOME_ACCEPTED, SM_STATUS_ACCEPTED);
+    end_row(&r[1], "again", 1, SM_OUTCOME_ERROR, SM_STATUS_PENDING);
+    end_row(&r[2], "unsent", 1, SM_OUTCOME_NONE, SM_STATUS_PENDING);
+
+    memset(b, 0xff, sizeof(b));
+    b[0].id = sm_str_c("new");
+    b[1].id = sm_str_c("nobody");
+    b[2].id = sm_str_c("later");
+
+    is_int(sm_store_attempts_turn(&f.store, new_call(&f), &a1, r, 3, b, 3), 0,
+           "a turn");
+    is_int(f.call.now, now_ms * US, "at SQL's time");
+
+    ok(r[0].applied && r[1].applied && r[2].applied, "all is recorded");
+    is_int(r[0].next_attempt_at, 0, "what is accepted is over");
+    is_int(r[1].next_attempt_at, (START + 5020) * US, "an error is due again");
+    is_int(r[2].next_attempt_at, START * US, "what was not sent is due");
+    is_int(b[0].outcome, SM_BEGIN_BEGUN, "what is due is begun");
+    is_mem(b[0].payload.data, b[0].payload.len, "new", 3, "with its payload");
+    is_int(b[1].outcome, SM_BEGIN_GONE, "what is not there is gone");
+    is_int(b[2].outcome, SM_BEGIN_EARLY, "what is not due is early");
+    is_int(b[2].due_at, (START + 700) * US, "and when it is");
+
+    is_str(intent(&f, "done"), "accepted accepted - - 1 20 20 - - - -",
+           "in the store: recorded");
+    is_str(intent(&f, "new"), "pending - - - 0 - 20 - 1 a 20", "begun");
+    is_int(sql_int(&f, "SELECT count(*) FROM submission_attempts"), 2,
+           "attempts appended");
+
+    /* one that is refused on either side fails alone */
+
+    must(begin(&f, &a1, "unsent", b) == SM_BEGIN_BEGUN);
+    put(&f, "bad", &push);
+    put(&f, "good", &push);
+
+    sql_refuse(&f, "bad_turn", "BEFORE UPDATE", "submission_intents",
+               "new.intent_id = 'bad'", "not this one");
+
+    end_row(&r[0], "new", 1, SM_OUTCOME_ACCEPTED, SM_STATUS_ACCEPTED);
+    end_row(&r[1], "unsent", 1, SM_OUTCOME_ERROR, SM_STATUS_NONE);
+
+    memset(b, 0, sizeof(b));
+    b[0].id = sm_str_c("bad");
+    b[1].id = sm_str_c("good");
+
+    is_int(sm_store_attempts_turn(&f.store, new_call(&f), &a1, r, 2, b, 2), 0,
+           "a turn with two that are refused");
+    ok(r[0].applied && !r[1].applied, "the one is recorded, the other is not");
+    is_int(b[0].outcome, SM_BEGIN_GONE, "the one is gone");
+    is_int(b[1].outcome, SM_BEGIN_BEGUN, "the other is begun");
+    is_str(intent(&f, "good"), "pending - - - 0 - 20 - 1 a 20", "in flight");
+    is_str(intent(&f, "new"), "accepted accepted - - 1 20 20 - - - -",
+           "recorded");
+
+    /* a turn that fails leaves nothing behind */
+
+    sql_drop_trigger(&f, "bad_turn", "submission_intents");
+
+    end_row(&r[0], "good", 1, SM_OUTCOME_ACCEPTED, SM_STATUS_ACCEPTED);
+    b[0].id = sm_str_c("bad");
+    now_ms = START + HOUR;
+
+    is_int(sm_store_attempts_turn(&f.store, new_call(&f), &a1, r, 1, b, 1), -1,
+           "a turn when the lease is over");
+    is_int(f.call.status, SM_STORE_LEASE_LOST, "is refused");
+    is_str(intent(&f, "good"), "pending - - - 0 - 20 - 1 a 20",
+           "nothing is recorded");
+    is_str(intent(&f, "bad"), "pending - - - 0 - 20 20 - - -",
+           "nothing is begun");
+
+    fixture_done(&f);
+}
+
+
 /* a row that the store refuses fails alone */
 
 static void
@@ -1366,6 +1470,7 @@ main(void)
     test_waiting();
     test_pages();
     test_recover();
+    test_turn();
     test_refused();
     test_bytes();
     test_busy();

@@ -252,7 +252,7 @@ test_role(void)
            "what it may call runs as the owner, with a search path of its own");
     is_str(sql_text(&f, "SELECT count(*) FROM pg_proc WHERE pronamespace = "
                     "'submission'::regnamespace AND has_function_privilege("
-                    "'" SERVER_LOGIN "', oid, 'EXECUTE')"), "18",
+                    "'" SERVER_LOGIN "', oid, 'EXECUTE')"), "17",
            "and is what the store calls");
 
     fixture_done(&f);

@@ -289,6 +289,27 @@ sub signal {
 }
 
 
+# SIGSTOP, but not to one who has the lock of the store, for which all others
+# would wait then
+
+sub pause {
+    my ($self, @pids) = @_;
+
+    my $store = $self->{cluster}->store;
+    my $lock = $store->lock;
+
+    $self->signal('STOP', $_) for @pids;
+
+    wait_for("processes of $self->{name} are stopped", sub {
+        !grep {
+            SubmissionCluster::Process::info($_)->{state} ne 'T';
+        } @pids;
+    });
+
+    $store->unlock($lock);
+}
+
+
 # Returns when all workers are new ones; with wait_old, when the old are gone.
 
 sub reload {

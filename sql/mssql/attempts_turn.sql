@@ -1,0 +1,256 @@
+-- A turn of the executor, in one transaction: what has ended is recorded, and
+-- what is due is begun; either may be [].  One row of the answer, without a
+-- place, has the time, in the others n is the place in a document.  What is
+-- answered is read before the commit: nobody has changed it.
+--
+-- @ended: [{"n","id","number","epoch","holder","started","finished","outcome",
+-- "reason","error","status","exhausted","delay"}].  Appends attempts and moves
+-- their intents, where this attempt of an intent is in flight; one without an
+-- outcome was not sent, and is as due as it was.  outcome is 4: applied, with
+-- the next attempt in due_at; what is not in the answer was not.  Over-long
+-- text is clipped.
+--
+-- @due: ["id"].  Marks in flight those that are pending and due.  outcome is
+-- 1: begun, 2: early, 3: past its deadline, and exhausted, 0: a contract that
+-- is not understood, as src/core/sm_contract.c has it; that must not be begun,
+-- as nobody would know how to go on with it.  What is not in the answer has
+-- nothing to be tried.
+
+SET ANSI_NULLS ON;
+SET QUOTED_IDENTIFIER ON;
+GO
+
+DROP PROCEDURE IF EXISTS submission.submission_attempts_begin;
+DROP PROCEDURE IF EXISTS submission.submission_attempts_complete;
+DROP PROCEDURE IF EXISTS submission.submission_attempts_turn;
+GO
+
+CREATE PROCEDURE submission.submission_attempts_turn
+    @lease_name nvarchar(64),
+    @holder_id nvarchar(128),
+    @lease_epoch bigint,
+    @ended nvarchar(max),
+    @due nvarchar(max)
+AS
+BEGIN
+    SET NOCOUNT ON;
+    SET XACT_ABORT ON;
+
+    DECLARE @now datetime2(7);
+
+    DECLARE @sent TABLE (
+        n          bigint NOT NULL,
+        id         nvarchar(200) COLLATE Latin1_General_BIN2 NOT NULL
+                   PRIMARY KEY,
+        number     bigint NOT NULL,
+        epoch      bigint NOT NULL,
+        holder     nvarchar(128) NOT NULL,
+        started    bigint NULL,
+        finished   bigint NULL,
+        outcome    varchar(16) NULL,
+        reason     nvarchar(200) NULL,
+        error      nvarchar(1000) NULL,
+        status     varchar(16) NULL,
+        exhausted  varchar(32) NULL,
+        delay      bigint NULL,
+        next_at    datetime2(7) NULL
+    );
+
+    DECLARE @found TABLE (
+        id       nvarchar(200) COLLATE Latin1_General_BIN2 NOT NULL PRIMARY KEY,
+        n        bigint NOT NULL,
+        due_at   datetime2(7) NOT NULL,
+        outcome  int NOT NULL
+    );
+
+    BEGIN TRANSACTION;
+
+    EXECUTE submission.submission_fence @lease_name, @holder_id, @lease_epoch,
+                                        @now OUTPUT;
+
+    IF @ended <> N'[]'
+    BEGIN
+        -- of two of the same intent, the first
+
+        INSERT INTO @sent (n, id, number, epoch, holder, started, finished,
+                           outcome, reason, error, status, exhausted, delay,
+                           next_at)
+        SELECT x.n, x.id, x.number, x.epoch, x.holder, x.started, x.finished,
+               x.outcome, LEFT(x.reason, 200), LEFT(x.error, 1000), x.status,
+               x.exhausted, x.delay,
+               CASE WHEN x.outcome IS NULL
+                    THEN x.inflight_at
+                    WHEN x.status = 'pending'
+                    THEN DATEADD(millisecond, CAST(x.delay AS int), @now) END
+        FROM (
+                 SELECT r.*, i.inflight_at,
+                        ROW_NUMBER() OVER (PARTITION BY i.intent_id
+                                           ORDER BY r.n) AS nth
+                 FROM OPENJSON(@ended) WITH (
+                          n bigint '$.n', id nvarchar(200) '$.id',
+                          number bigint '$.number', epoch bigint '$.epoch',
+                          holder nvarchar(128) '$.holder',
+                          started bigint '$.started',
+                          finished bigint '$.finished',
+                          outcome varchar(16) '$.outcome',
+                          reason nvarchar(max) '$.reason',
+                          error nvarchar(max) '$.error',
+                          status varchar(16) '$.status',
+                          exhausted varchar(32) '$.exhausted',
+                          delay bigint '$.delay'
+                      ) AS r
+                      CROSS APPLY (
+                          SELECT TOP (1) *
+                          FROM submission.submission_intents AS s
+                          WHERE s.lease_name = @lease_name
+                                AND s.intent_id
+                                    = r.id COLLATE Latin1_General_BIN2
+                      ) AS i
+                 WHERE i.status = 'pending' AND i.inflight_epoch = r.epoch
+                       AND i.inflight_holder
+                           = r.holder COLLATE Latin1_General_BIN2
+                       AND i.attempt_count = r.number - 1
+             ) AS x
+        WHERE x.nth = 1;
+
+        UPDATE i
+        SET status = CASE WHEN r.outcome IS NULL THEN i.status
+                          ELSE r.status END,
+            final_outcome_status = CASE WHEN r.outcome IS NULL
+                                        THEN i.final_outcome_status
+                                        ELSE r.outcome END,
+            final_outcome_reason = CASE WHEN r.outcome IS NULL
+                                        THEN i.final_outcome_reason
+                                        ELSE r.reason END,
+            exhausted_reason = r.exhausted,
+            attempt_count = i.attempt_count + CASE WHEN r.outcome IS NULL THEN 0
+                                                   ELSE 1 END,
+            completed_at = CASE WHEN r.outcome IS NOT NULL
+                                     AND r.status <> 'pending' THEN @now END,
+            last_modified_at = @now,
+            next_attempt_at = r.next_at,
+            inflight_epoch = NULL,
+            inflight_holder = NULL,
+            inflight_at = NULL
+        FROM @sent AS r
+             JOIN submission.submission_intents AS i
+             ON i.lease_name = @lease_name AND i.intent_id = r.id;
+
+        INSERT INTO submission.submission_attempts (
+            lease_name, intent_id, attempt_number, lease_epoch, holder_id,
+            started_at, finished_at, outcome_status, outcome_reason, error
+        )
+        SELECT @lease_name, r.id, r.number, r.epoch, r.holder,
+               submission.submission_at(r.started),
+               submission.submission_at(r.finished), r.outcome, r.reason,
+               r.error
+        FROM @sent AS r
+        WHERE r.outcome IS NOT NULL;
+    END;
+
+    IF @due <> N'[]'
+    BEGIN
+        INSERT INTO @found (id, n, due_at, outcome)
+        SELECT i.intent_id, r.n, i.next_attempt_at,
+               CASE WHEN i.next_attempt_at > @now
+                    THEN 2
+                    WHEN NOT (i.gateway_type IN ('sms', 'push', 'http')
+                              AND (i.policy = 'one_shot'
+                                   OR (i.policy = 'deadline'
+                                       AND COALESCE(i.max_acceptance_seconds, 0)
+                                           BETWEEN 1 AND 31536000)
+                                   OR (i.policy = 'max_attempts'
+                                       AND COALESCE(i.max_attempts, 0)
+                                           BETWEEN 1 AND 1000000))
+                              AND i.retry_delay_ms BETWEEN 1 AND 86400000
+                              AND (i.retry_max_ms = 0
+                                   OR i.retry_max_ms BETWEEN i.retry_delay_ms
+                                                     AND 86400000)
+                              AND i.retry_backoff_pct BETWEEN 100 AND 10000
+                              AND i.retry_jitter_pct BETWEEN 0 AND 100
+                              AND ((i.gateway_url COLLATE Latin1_General_BIN2
+                                    LIKE N'http://_%'
+                                    AND SUBSTRING(i.gateway_url, 8, 1)
+                                        NOT IN (N'/', N':'))
+                                   OR (i.gateway_url COLLATE Latin1_General_BIN2
+                                       LIKE N'https://_%'
+                                       AND SUBSTRING(i.gateway_url, 9, 1)
+                                           NOT IN (N'/', N':'))))
+                    THEN 0
+                    WHEN i.policy = 'deadline'
+                         AND @now >= DATEADD(
+                                 second, CAST(i.max_acceptance_seconds AS int),
+                                 i.created_at)
+                    THEN 3
+                    ELSE 1 END
+        FROM (
+                 SELECT CAST(j.value AS nvarchar(200))
+                        COLLATE Latin1_General_BIN2 AS id,
+                        MIN(CAST(j.[key] AS bigint)) AS n
+                 FROM OPENJSON(@due) AS j
+                 GROUP BY CAST(j.value AS nvarchar(200))
+                          COLLATE Latin1_General_BIN2
+             ) AS r
+             CROSS APPLY (
+                 SELECT TOP (1) *
+                 FROM submission.submission_intents AS s
+                 WHERE s.lease_name = @lease_name AND s.intent_id = r.id
+             ) AS i
+        WHERE i.status = 'pending' AND i.next_attempt_at IS NOT NULL
+              AND i.inflight_epoch IS NULL;
+
+        UPDATE i
+        SET status = CASE f.outcome WHEN 3 THEN 'exhausted' ELSE i.status END,
+            exhausted_reason = CASE f.outcome WHEN 3
+                               THEN 'deadline_exceeded' END,
+            completed_at = CASE f.outcome WHEN 3 THEN @now END,
+            inflight_epoch = CASE f.outcome WHEN 1 THEN @lease_epoch END,
+            inflight_holder = CASE f.outcome WHEN 1 THEN @holder_id END,
+            inflight_at = CASE f.outcome WHEN 1 THEN @now END,
+            next_attempt_at = NULL,
+            last_modified_at = @now
+        FROM @found AS f
+             JOIN submission.submission_intents AS i
+             ON i.lease_name = @lease_name AND i.intent_id = f.id
+        WHERE f.outcome IN (1, 3);
+    END;
+
+    -- of two NULLs without a type nobody knows what they are
+
+    SELECT submission.submission_us(@now) AS now, CAST(NULL AS bigint) AS n,
+           CAST(NULL AS bigint) AS outcome, CAST(NULL AS bigint) AS due_at,
+           CAST(NULL AS bigint) AS created_at, CAST(NULL AS bigint) AS number,
+           CAST(NULL AS nvarchar(128)) AS submission_target,
+           CAST(NULL AS varchar(16)) AS gateway_type,
+           CAST(NULL AS nvarchar(1024)) AS gateway_url,
+           CAST(NULL AS varchar(16)) AS policy,
+           CAST(NULL AS bigint) AS max_acceptance_seconds,
+           CAST(NULL AS bigint) AS max_attempts,
+           CAST(NULL AS nvarchar(1000)) AS terminal_outcomes,
+           CAST(NULL AS bigint) AS retry_delay_ms,
+           CAST(NULL AS bigint) AS retry_max_ms,
+           CAST(NULL AS bigint) AS retry_backoff_pct,
+           CAST(NULL AS bigint) AS retry_jitter_pct,
+           CAST(NULL AS varbinary(max)) AS payload
+    UNION ALL
+    SELECT NULL, r.n, 4, submission.submission_us(r.next_at), NULL, NULL, NULL,
+           NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
+    FROM @sent AS r
+    UNION ALL
+    SELECT NULL, f.n, f.outcome, submission.submission_us(f.due_at),
+           submission.submission_us(i.created_at), i.attempt_count + 1,
+           i.submission_target, i.gateway_type, i.gateway_url, i.policy,
+           i.max_acceptance_seconds, i.max_attempts, i.terminal_outcomes,
+           i.retry_delay_ms, i.retry_max_ms, i.retry_backoff_pct,
+           i.retry_jitter_pct,
+           CASE f.outcome WHEN 1 THEN i.payload END
+    FROM @found AS f
+         CROSS APPLY (
+             SELECT TOP (1) *
+             FROM submission.submission_intents AS s
+             WHERE s.lease_name = @lease_name AND s.intent_id = f.id
+         ) AS i;
+
+    COMMIT TRANSACTION;
+END
+GO

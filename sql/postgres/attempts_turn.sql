@@ -1,0 +1,220 @@
+-- Whether a contract is understood, as src/core/sm_contract.c has it.  What is
+-- not must not be begun: nobody would know how to go on with it.
+
+CREATE OR REPLACE FUNCTION submission.submission_understood(
+    i submission.submission_intents
+)
+RETURNS boolean
+LANGUAGE sql IMMUTABLE
+AS $$
+    SELECT i.gateway_type IN ('sms', 'push', 'http')
+           AND CASE i.policy
+               WHEN 'deadline'
+               THEN coalesce(i.max_acceptance_seconds, 0)
+                    BETWEEN 1 AND 31536000
+               WHEN 'max_attempts'
+               THEN coalesce(i.max_attempts, 0) BETWEEN 1 AND 1000000
+               ELSE i.policy = 'one_shot'
+               END
+           AND i.retry_delay_ms BETWEEN 1 AND 86400000
+           AND (i.retry_max_ms = 0
+                OR i.retry_max_ms BETWEEN i.retry_delay_ms AND 86400000)
+           AND i.retry_backoff_pct BETWEEN 100 AND 10000
+           AND i.retry_jitter_pct BETWEEN 0 AND 100
+           AND i.gateway_url
+               ~ '^https?://[][!%-.0-9;=@A-Z_a-z~][][!%-;=@A-Z_a-z~]*$'
+$$;
+
+
+-- A turn of the executor, in one transaction: what has ended is recorded, and
+-- what is due is begun; either may be [].  The first row of the answer has the
+-- time alone, in the others o_n is the place in a document.
+--
+-- p_ended: [{"n","id","number","epoch","holder","started","finished","outcome",
+-- "reason","error","status","exhausted","delay"}].  Appends attempts and moves
+-- their intents, where this attempt of an intent is in flight; one without an
+-- outcome was not sent, and is as due as it was.  o_outcome is 4: applied, with
+-- the next attempt in o_due_at; what is not in the answer was not.  Over-long
+-- text is clipped.
+--
+-- p_due: ["id"].  Marks in flight those that are pending and due.  o_outcome is
+-- 1: begun, 2: early, 3: past its deadline, and exhausted, 0: not understood.
+-- What is not in the answer has nothing to be tried.
+
+DROP FUNCTION IF EXISTS
+    submission.submission_attempts_begin(text, text, bigint, text),
+    submission.submission_attempts_complete(text, text, bigint, text);
+
+CREATE OR REPLACE FUNCTION submission.submission_attempts_turn(
+    p_lease_name text, p_holder_id text, p_lease_epoch bigint,
+    p_ended text, p_due text
+)
+RETURNS TABLE (
+    o_now bigint, o_n bigint, o_outcome bigint, o_due_at bigint,
+    o_created_at bigint, o_number bigint, o_submission_target text,
+    o_gateway_type text, o_gateway_url text, o_policy text,
+    o_max_acceptance_seconds bigint, o_max_attempts bigint,
+    o_terminal_outcomes text, o_retry_delay_ms bigint, o_retry_max_ms bigint,
+    o_retry_backoff_pct bigint, o_retry_jitter_pct bigint,
+    o_payload bytea
+)
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER
+SET search_path = submission, pg_temp
+SET enable_seqscan = off
+SET enable_hashjoin = off
+SET enable_mergejoin = off
+SET enable_bitmapscan = off
+SET jit = off
+AS $$
+DECLARE
+    v_now  timestamptz;
+BEGIN
+    v_now := submission_fence(p_lease_name, p_holder_id, p_lease_epoch);
+
+    RETURN QUERY
+    SELECT submission_us(v_now), NULL::bigint, NULL::bigint, NULL::bigint,
+           NULL::bigint, NULL::bigint, NULL, NULL, NULL, NULL, NULL::bigint,
+           NULL::bigint, NULL, NULL::bigint, NULL::bigint, NULL::bigint,
+           NULL::bigint, NULL::bytea;
+
+    IF p_ended <> '[]' THEN
+        RETURN QUERY
+        WITH sent AS MATERIALIZED (
+            SELECT *
+            FROM jsonb_to_recordset(p_ended::jsonb) AS r (
+                n bigint, id text, number bigint, epoch bigint, holder text,
+                started bigint, finished bigint, outcome text, reason text,
+                error text, status text, exhausted text, delay bigint
+            )
+        ), found AS MATERIALIZED (
+
+            -- of two of the same intent, the first
+
+            SELECT DISTINCT ON (i.intent_id) i.ctid AS place, i.intent_id, r.*
+            FROM sent AS r
+                 CROSS JOIN LATERAL (
+                     SELECT s.ctid, s.*
+                     FROM submission_intents AS s
+                     WHERE s.lease_name = p_lease_name AND s.intent_id = r.id
+                     LIMIT 1
+                 ) AS i
+            WHERE i.status = 'pending' AND i.inflight_epoch = r.epoch
+                  AND i.inflight_holder = r.holder
+                  AND i.attempt_count = r.number - 1
+            ORDER BY i.intent_id, r.n
+        ), moved AS (
+            UPDATE submission_intents AS i
+            SET status = CASE WHEN r.outcome IS NULL THEN i.status
+                              ELSE r.status END,
+                final_outcome_status = CASE WHEN r.outcome IS NULL
+                                            THEN i.final_outcome_status
+                                            ELSE r.outcome END,
+                final_outcome_reason = CASE WHEN r.outcome IS NULL
+                                            THEN i.final_outcome_reason
+                                            ELSE left(r.reason, 200) END,
+                exhausted_reason = r.exhausted,
+                attempt_count = i.attempt_count + CASE WHEN r.outcome IS NULL
+                                                       THEN 0 ELSE 1 END,
+                completed_at = CASE WHEN r.outcome IS NOT NULL
+                                         AND r.status <> 'pending'
+                                    THEN v_now END,
+                last_modified_at = v_now,
+                next_attempt_at = CASE WHEN r.outcome IS NULL
+                                       THEN i.inflight_at
+                                       WHEN r.status = 'pending'
+                                       THEN v_now + r.delay
+                                                    * interval '1 millisecond'
+                                       END,
+                inflight_epoch = NULL,
+                inflight_holder = NULL,
+                inflight_at = NULL
+            FROM found AS r
+            WHERE i.ctid = r.place
+            RETURNING r.n, i.next_attempt_at
+        ), appended AS (
+            INSERT INTO submission_attempts (
+                lease_name, intent_id, attempt_number, lease_epoch, holder_id,
+                started_at, finished_at, outcome_status, outcome_reason, error
+            )
+            SELECT p_lease_name, r.intent_id, r.number, r.epoch, r.holder,
+                   submission_at(r.started), submission_at(r.finished),
+                   r.outcome, left(r.reason, 200), left(r.error, 1000)
+            FROM found AS r
+            WHERE r.outcome IS NOT NULL
+        )
+        SELECT NULL::bigint, m.n, 4::bigint, submission_us(m.next_attempt_at),
+               NULL::bigint, NULL::bigint, NULL, NULL, NULL, NULL, NULL::bigint,
+               NULL::bigint, NULL, NULL::bigint, NULL::bigint, NULL::bigint,
+               NULL::bigint, NULL::bytea
+        FROM moved AS m;
+    END IF;
+
+    IF p_due <> '[]' THEN
+
+        -- the intents as they were, and what becomes of them
+
+        RETURN QUERY
+        WITH asked AS MATERIALIZED (
+            SELECT r.id COLLATE "C" AS id, min(r.n) - 1 AS n
+            FROM jsonb_array_elements_text(p_due::jsonb)
+                 WITH ORDINALITY AS r (id, n)
+            GROUP BY r.id COLLATE "C"
+        ), found AS MATERIALIZED (
+            SELECT r.n, i.ctid AS place, i.next_attempt_at AS due_at,
+                   CASE WHEN i.next_attempt_at > v_now
+                        THEN 2
+                        WHEN NOT i.understood
+                        THEN 0
+                        WHEN i.policy = 'deadline'
+                             AND v_now >= i.created_at
+                                          + i.max_acceptance_seconds
+                                            * interval '1 second'
+                        THEN 3
+                        ELSE 1 END AS outcome
+            FROM asked AS r
+                 CROSS JOIN LATERAL (
+                     SELECT s.ctid, s.*, submission_understood(s) AS understood
+                     FROM submission_intents AS s
+                     WHERE s.lease_name = p_lease_name AND s.intent_id = r.id
+                     LIMIT 1
+                 ) AS i
+            WHERE i.status = 'pending' AND i.next_attempt_at IS NOT NULL
+                  AND i.inflight_epoch IS NULL
+        ), changed AS (
+            UPDATE submission_intents AS i
+            SET status = CASE f.outcome WHEN 3 THEN 'exhausted'
+                                        ELSE i.status END,
+                exhausted_reason = CASE f.outcome WHEN 3
+                                   THEN 'deadline_exceeded' END,
+                completed_at = CASE f.outcome WHEN 3 THEN v_now END,
+                inflight_epoch = CASE f.outcome WHEN 1 THEN p_lease_epoch END,
+                inflight_holder = CASE f.outcome WHEN 1 THEN p_holder_id END,
+                inflight_at = CASE f.outcome WHEN 1 THEN v_now END,
+                next_attempt_at = NULL,
+                last_modified_at = v_now
+            FROM found AS f
+            WHERE i.ctid = f.place AND f.outcome IN (1, 3)
+            RETURNING f.n, f.outcome, f.due_at, i.*
+        )
+        SELECT NULL::bigint, i.n, i.outcome::bigint, submission_us(i.due_at),
+               submission_us(i.created_at), i.attempt_count + 1,
+               i.submission_target::text, i.gateway_type::text,
+               i.gateway_url::text, i.policy::text, i.max_acceptance_seconds,
+               i.max_attempts, i.terminal_outcomes::text, i.retry_delay_ms,
+               i.retry_max_ms, i.retry_backoff_pct, i.retry_jitter_pct,
+               CASE i.outcome WHEN 1 THEN i.payload END
+        FROM changed AS i
+        UNION ALL
+        SELECT NULL::bigint, f.n, f.outcome::bigint, submission_us(f.due_at),
+               submission_us(i.created_at), i.attempt_count + 1,
+               i.submission_target::text, i.gateway_type::text,
+               i.gateway_url::text, i.policy::text, i.max_acceptance_seconds,
+               i.max_attempts, i.terminal_outcomes::text, i.retry_delay_ms,
+               i.retry_max_ms, i.retry_backoff_pct, i.retry_jitter_pct,
+               NULL::bytea
+        FROM found AS f
+             JOIN submission_intents AS i ON i.ctid = f.place
+        WHERE f.outcome IN (0, 2);
+    END IF;
+END
+$$;

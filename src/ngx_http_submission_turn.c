@@ -1,0 +1,538 @@
+
+/*
+ * A turn of the executor: one call to the store, which is one transaction that
+ * records what has ended and begins what is due, in batches.  There is one at a
+ * time.
+ *
+ * While the lease by which attempts were begun may be held, their outcomes are
+ * kept and recorded as soon as the store answers.  Those that it will not take,
+ * or not before the worker ends, are given up: the next leader finds them in
+ * doubt.
+ */
+
+#include "ngx_http_submission.h"
+
+
+#define NGX_HTTP_SUBMISSION_TRIES  4
+
+
+typedef struct {
+    ngx_http_submission_task_t       task;
+    ngx_uint_t                       generation;
+    sm_fence_t                       fence;
+
+    ngx_queue_t                      attempts;     /* that have ended */
+    sm_complete_row_t               *ended;
+    size_t                           nended;
+
+    sm_entry_t                     **entries;      /* that are due */
+    sm_begin_row_t                  *due;
+    size_t                           ndue;
+} ngx_http_submission_turn_t;
+
+
+static ngx_int_t ngx_http_submission_turn_ended(
+    ngx_http_submission_executor_t *ex, ngx_http_submission_turn_t *turn);
+static ngx_int_t ngx_http_submission_turn_due(
+    ngx_http_submission_executor_t *ex, ngx_http_submission_turn_t *turn);
+static void ngx_http_submission_turn_undo(ngx_http_submission_executor_t *ex,
+    ngx_http_submission_turn_t *turn);
+static void ngx_http_submission_turn_run(ngx_http_submission_task_t *task);
+static void ngx_http_submission_turn_done(ngx_http_submission_task_t *task);
+
+
+ngx_int_t
+ngx_http_submission_turn(ngx_http_submission_executor_t *ex)
+{
+    ngx_http_submission_turn_t  *turn;
+
+    turn = ngx_http_submission_task_create(ex->manager,
+                                           sizeof(ngx_http_submission_turn_t));
+    if (turn == NULL) {
+        return NGX_ERROR;
+    }
+
+    ngx_queue_init(&turn->attempts);
+
+    turn->generation = ex->generation;
+    turn->fence.holder.data = (char *) ex->manager->holder_id.data;
+    turn->fence.holder.len = ex->manager->holder_id.len;
+    turn->fence.epoch = ex->epoch;
+
+    if (ngx_http_submission_turn_ended(ex, turn) != NGX_OK
+        || ngx_http_submission_turn_due(ex, turn) != NGX_OK)
+    {
+        goto failed;
+    }
+
+    if (turn->nended + turn->ndue == 0) {
+        ngx_http_submission_task_free(&turn->task);
+        return NGX_OK;
+    }
+
+    turn->task.op = NGX_HTTP_SUBMISSION_OP_ATTEMPTS_TURN;
+    turn->task.writes = 1;
+    turn->task.rows = turn->nended + turn->ndue;
+    turn->task.run = ngx_http_submission_turn_run;
+    turn->task.done = ngx_http_submission_turn_done;
+
+    if (ngx_http_submission_task_post(&turn->task) != NGX_OK) {
+        goto failed;
+    }
+
+    ex->turning = 1;
+    ex->nbeginning = turn->ndue;
+
+    return NGX_OK;
+
+failed:
+
+    ngx_http_submission_turn_undo(ex, turn);
+    ngx_http_submission_task_free(&turn->task);
+
+    return NGX_ERROR;
+}
+
+
+static void
+ngx_http_submission_turn_row(ngx_http_submission_attempt_t *at,
+    sm_complete_row_t *row)
+{
+    row->id = at->id;
+    row->number = at->number;
+    row->epoch = at->epoch;
+    row->holder.data = (char *) at->manager->holder_id.data;
+    row->holder.len = at->manager->holder_id.len;
+    row->started_at = at->started_at;
+    row->finished_at = at->finished_at;
+    row->outcome = at->outcome;
+    row->reason = at->reason;
+    row->error = at->error;
+    row->status = at->decision.status;
+    row->exhausted = at->decision.exhausted;
+    row->delay = at->decision.delay;
+}
+
+
+static ngx_int_t
+ngx_http_submission_turn_ended(ngx_http_submission_executor_t *ex,
+    ngx_http_submission_turn_t *turn)
+{
+    size_t                          max;
+    ngx_queue_t                    *q;
+    ngx_http_submission_attempt_t  *at;
+
+    if (ex->nended == 0) {
+        return NGX_OK;
+    }
+
+    if ((ngx_msec_int_t) (ex->retry - ngx_current_msec) > 0) {
+        return NGX_ERROR;
+    }
+
+    max = ngx_min(ex->nended, (ngx_uint_t) ex->manager->executor_batch);
+
+    turn->ended = sm_arena_calloc(&turn->task.call.arena, max,
+                                  sizeof(sm_complete_row_t));
+    if (turn->ended == NULL) {
+        return NGX_ERROR;
+    }
+
+    while (turn->nended < max) {
+        q = ngx_queue_head(&ex->ended);
+        at = ngx_queue_data(q, ngx_http_submission_attempt_t, queue);
+
+        if (turn->nended && at->epoch != turn->fence.epoch) {
+            break;
+        }
+
+        turn->fence.epoch = at->epoch;
+
+        ngx_queue_remove(q);
+        ngx_queue_insert_tail(&turn->attempts, q);
+        ex->nended--;
+
+        ngx_http_submission_turn_row(at, &turn->ended[turn->nended++]);
+    }
+
+    return NGX_OK;
+}
+
+
+static ngx_int_t
+ngx_http_submission_turn_due(ngx_http_submission_executor_t *ex,
+    ngx_http_submission_turn_t *turn)
+{
+    size_t       i;
+    int64_t      now;
+    ngx_uint_t   max;
+    sm_arena_t  *arena;
+
+    if (ex->schedule == NULL || ex->leaving || turn->fence.epoch != ex->epoch
+        || (ngx_msec_int_t) (ngx_current_msec - ex->pause) < 0)
+    {
+        return NGX_OK;
+    }
+
+    now = ngx_http_submission_executor_now(ex);
+
+    if (sm_schedule_next(ex->schedule) > now) {
+        return NGX_OK;
+    }
+
+    max = ngx_http_submission_executor_room(ex);
+
+    if (max == 0) {
+        return NGX_OK;
+    }
+
+    arena = &turn->task.call.arena;
+
+    turn->entries = sm_arena_calloc(arena, max, sizeof(sm_entry_t *));
+    turn->due = sm_arena_calloc(arena, max, sizeof(sm_begin_row_t));
+
+    if (turn->entries == NULL || turn->due == NULL) {
+        return NGX_ERROR;
+    }
+
+    turn->ndue = sm_schedule_take(ex->schedule, now, turn->entries, max);
+
+    for (i = 0; i < turn->ndue; i++) {
+
+        /* a copy: the schedule may go away meanwhile */
+
+        if (sm_arena_strdup(arena, &turn->due[i].id,
+                            sm_entry_id(turn->entries[i]))
+            != 0)
+        {
+            return NGX_ERROR;
+        }
+    }
+
+    return NGX_OK;
+}
+
+
+/* all is as it was */
+
+static void
+ngx_http_submission_turn_undo(ngx_http_submission_executor_t *ex,
+    ngx_http_submission_turn_t *turn)
+{
+    size_t        i;
+    ngx_queue_t  *q;
+
+    while (!ngx_queue_empty(&turn->attempts)) {
+        q = ngx_queue_last(&turn->attempts);
+        ngx_queue_remove(q);
+        ngx_queue_insert_head(&ex->ended, q);
+        ex->nended++;
+    }
+
+    for (i = 0; i < turn->ndue; i++) {
+        sm_schedule_put(ex->schedule, turn->entries[i],
+                        sm_entry_due_at(turn->entries[i]));
+    }
+}
+
+
+static void
+ngx_http_submission_turn_run(ngx_http_submission_task_t *task)
+{
+    ngx_http_submission_turn_t  *turn;
+
+    turn = (ngx_http_submission_turn_t *) task;
+
+    (void) sm_store_attempts_turn(&task->manager->store, &task->call,
+                                  &turn->fence, turn->ended, turn->nended,
+                                  turn->due, turn->ndue);
+}
+
+
+/* its deadline has passed before it could be begun */
+
+static void
+ngx_http_submission_turn_expired(ngx_http_submission_turn_t *turn,
+    sm_begin_row_t *row)
+{
+    ngx_log_error(NGX_LOG_INFO, ngx_cycle->log, 0,
+                  "submission: expired manager=%V intent_id=\"%*s\" "
+                  "lease_epoch=%L status=exhausted reason=deadline_exceeded",
+                  &turn->task.manager->name, row->id.len, row->id.data,
+                  turn->fence.epoch);
+
+    ngx_http_submission_count_terminal(turn->task.manager,
+                                       SM_STATUS_EXHAUSTED,
+                                       SM_EXHAUSTED_DEADLINE,
+                                       turn->task.call.now - row->created_at);
+
+    ngx_http_submission_wait_notify(turn->task.manager, row->id);
+}
+
+
+static void
+ngx_http_submission_turn_begun(ngx_http_submission_turn_t *turn)
+{
+    size_t                           i;
+    ngx_uint_t                       current;
+    sm_begin_row_t                  *row;
+    ngx_http_submission_executor_t  *ex;
+
+    ex = turn->task.manager->executor;
+
+    for (i = 0; i < turn->ndue; i++) {
+        row = &turn->due[i];
+
+        /* each may be the one with which leadership ends */
+
+        current = ex->schedule && ex->generation == turn->generation;
+
+        switch (row->outcome) {
+
+        case SM_BEGIN_BEGUN:
+            ngx_http_submission_attempt_start(turn->task.manager,
+                                              turn->generation,
+                                              turn->entries[i], row,
+                                              turn->fence.epoch,
+                                              turn->task.call.now);
+            break;
+
+        case SM_BEGIN_EARLY:
+
+            if (current) {
+                sm_schedule_put(ex->schedule, turn->entries[i], row->due_at);
+            }
+
+            break;
+
+        case SM_BEGIN_EXPIRED:
+            ngx_http_submission_turn_expired(turn, row);
+
+            /* fall through */
+
+        default: /* SM_BEGIN_GONE */
+
+            if (current) {
+                sm_schedule_drop(ex->schedule, turn->entries[i]);
+            }
+        }
+    }
+}
+
+
+/* its entry, unless the schedule that has it is gone */
+
+static sm_entry_t *
+ngx_http_submission_attempt_entry(ngx_http_submission_attempt_t *at)
+{
+    ngx_http_submission_executor_t  *ex;
+
+    ex = at->manager->executor;
+
+    return ex->schedule && ex->generation == at->generation ? at->entry : NULL;
+}
+
+
+static void
+ngx_http_submission_attempt_recorded(ngx_http_submission_attempt_t *at,
+    sm_complete_row_t *row, int64_t now)
+{
+    sm_entry_t     *entry;
+    sm_schedule_t  *schedule;
+
+    entry = ngx_http_submission_attempt_entry(at);
+    schedule = at->manager->executor->schedule;
+
+    if (!row->applied) {
+
+        /* of another one's doing, or data that the store does not take */
+
+        ngx_http_submission_attempt_log(at, NGX_LOG_ERR,
+                                        "attempt_not_recorded", NULL);
+
+        if (entry) {
+            sm_schedule_drop(schedule, entry);
+        }
+
+        return;
+    }
+
+    if (entry) {
+        if (row->status == SM_STATUS_PENDING) {
+            sm_schedule_put(schedule, entry, row->next_attempt_at);
+
+        } else {
+            sm_schedule_drop(schedule, entry);
+        }
+    }
+
+    if (at->outcome == SM_OUTCOME_NONE) {
+        return;
+    }
+
+    ngx_http_submission_count_attempt(at->manager, at->outcome, 1);
+
+    if (row->status == SM_STATUS_PENDING) {
+        ngx_http_submission_count(at->manager, NGX_HTTP_SUBMISSION_RETRIES, 1);
+
+    } else {
+        ngx_http_submission_count_terminal(at->manager, row->status,
+                                           row->exhausted,
+                                           now - at->created_at);
+    }
+
+    ngx_http_submission_attempt_log(at, NGX_LOG_INFO, "attempt", NULL);
+
+    ngx_http_submission_wait_notify(at->manager, at->id);
+}
+
+
+static void
+ngx_http_submission_turn_recorded(ngx_http_submission_turn_t *turn)
+{
+    size_t                          i;
+    ngx_queue_t                    *q;
+    ngx_http_submission_attempt_t  *at;
+
+    for (i = 0; i < turn->nended; i++) {
+        q = ngx_queue_head(&turn->attempts);
+        at = ngx_queue_data(q, ngx_http_submission_attempt_t, queue);
+        ngx_queue_remove(q);
+
+        ngx_http_submission_attempt_recorded(at, &turn->ended[i],
+                                             turn->task.call.now);
+        ngx_http_submission_attempt_free(at);
+    }
+}
+
+
+/*
+ * An error that may pass is waited for, as long as the store does not say that
+ * the lease is gone; any other, and any while the worker ends, not for long.
+ */
+
+static ngx_uint_t
+ngx_http_submission_turn_again(ngx_http_submission_attempt_t *at,
+    sm_store_class_e status)
+{
+    if (status == SM_STORE_LEASE_LOST) {
+        return 0;
+    }
+
+    return ++at->tried < NGX_HTTP_SUBMISSION_TRIES
+           || (status == SM_STORE_TRANSIENT && !ngx_exiting);
+}
+
+
+static void
+ngx_http_submission_turn_failed(ngx_http_submission_turn_t *turn)
+{
+    ngx_queue_t                     *q;
+    ngx_http_submission_attempt_t   *at;
+    ngx_http_submission_executor_t  *ex;
+
+    ex = turn->task.manager->executor;
+
+    while (!ngx_queue_empty(&turn->attempts)) {
+        q = ngx_queue_last(&turn->attempts);
+        at = ngx_queue_data(q, ngx_http_submission_attempt_t, queue);
+        ngx_queue_remove(q);
+
+        if (ngx_http_submission_turn_again(at, turn->task.call.status)) {
+            ngx_queue_insert_head(&ex->ended, q);
+            ex->nended++;
+            continue;
+        }
+
+        ngx_http_submission_attempt_log(at, NGX_LOG_WARN, "attempt_dropped",
+                                        "not_recorded");
+        ngx_http_submission_attempt_free(at);
+    }
+
+    if (turn->nended && turn->task.call.status != SM_STORE_LEASE_LOST) {
+        ex->retry = ngx_current_msec + NGX_HTTP_SUBMISSION_RETRY;
+    }
+
+    ngx_http_submission_leader_failed(turn->task.manager->leader,
+                                      turn->fence.epoch, &turn->task.call);
+}
+
+
+static void
+ngx_http_submission_turn_done(ngx_http_submission_task_t *task)
+{
+    ngx_http_submission_turn_t      *turn;
+    ngx_http_submission_executor_t  *ex;
+
+    turn = (ngx_http_submission_turn_t *) task;
+    ex = task->manager->executor;
+
+    ex->turning = 0;
+    ex->nbeginning = 0;
+
+    ngx_http_submission_health_report(task);
+
+    if (task->call.status == SM_STORE_OK) {
+        ngx_http_submission_executor_time(ex, task->call.now);
+
+        /* first what a gateway waits for, then what is over */
+
+        ngx_http_submission_turn_begun(turn);
+        ngx_http_submission_turn_recorded(turn);
+
+    } else {
+        ngx_http_submission_turn_failed(turn);
+    }
+
+    ngx_http_submission_executor_wake(ex);
+}
+
+
+/* what was begun by a lease that the instance does not hold any more */
+
+static void
+ngx_http_submission_turn_drop(ngx_http_submission_executor_t *ex)
+{
+    ngx_queue_t                    *q, *next;
+    ngx_http_submission_attempt_t  *at;
+
+    for (q = ngx_queue_head(&ex->ended);
+         q != ngx_queue_sentinel(&ex->ended);
+         q = next)
+    {
+        next = ngx_queue_next(q);
+        at = ngx_queue_data(q, ngx_http_submission_attempt_t, queue);
+
+        if (ex->manager->sh->held == (ngx_atomic_uint_t) at->epoch) {
+            continue;
+        }
+
+        ngx_queue_remove(q);
+        ex->nended--;
+
+        ngx_http_submission_attempt_log(at, NGX_LOG_WARN, "attempt_dropped",
+                                        "lease_gone");
+        ngx_http_submission_attempt_free(at);
+    }
+}
+
+
+ngx_int_t
+ngx_http_submission_turn_flush(ngx_http_submission_manager_t *manager)
+{
+    ngx_http_submission_executor_t  *ex;
+
+    ex = manager->executor;
+
+    if (ex->turning) {
+        return NGX_AGAIN;
+    }
+
+    ngx_http_submission_turn_drop(ex);
+
+    if (ex->nended == 0) {
+        return NGX_OK;
+    }
+
+    return ngx_http_submission_turn(ex) == NGX_OK ? NGX_AGAIN : NGX_BUSY;
+}
