@@ -5,7 +5,7 @@
 #   make build      build/ngx_http_submission_module.so for Debian's nginx
 #   make install    put it into nginx's module directory (DESTDIR is honoured)
 #   make test       unit tests, Test::Nginx suites and cluster tests, on SQLite
-#   make test-postgres  those of the store, on a PostgreSQL of their own
+#                   and on a PostgreSQL of their own
 #   make test-store the same on a server of yours: SUBMISSION_TEST_STORE="..."
 #   make install-sql STORE=postgres ARGS="-h db1 -U owner -d submission"
 #                   the schema and its procedures, see sql/install.sh
@@ -216,7 +216,10 @@ BUILD_UNIT = $(MAKE) --no-print-directory -j$(JOBS) unit-tests
 
 test: deps-test build
 	@$(BUILD_UNIT)
+	@echo "on SQLite:"
 	@$(ON_SQLITE) $(DIST_PROVE) $(or $(TESTS),$(UNIT_TESTS) $(SUITES))
+	@echo "on PostgreSQL:"
+	@$(ON_POSTGRES) $(DIST_PROVE) $(STORE_TESTS)
 	$(if $(filter yes,$(ASAN)),@$(MAKE) --no-print-directory asan)
 
 # any server, named by the ODBC connection string of a login that may make

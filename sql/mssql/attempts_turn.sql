@@ -20,8 +20,6 @@ SET ANSI_NULLS ON;
 SET QUOTED_IDENTIFIER ON;
 GO
 
-DROP PROCEDURE IF EXISTS submission.submission_attempts_begin;
-DROP PROCEDURE IF EXISTS submission.submission_attempts_complete;
 DROP PROCEDURE IF EXISTS submission.submission_attempts_turn;
 GO
 

@@ -41,10 +41,6 @@ $$;
 -- 1: begun, 2: early, 3: past its deadline, and exhausted, 0: not understood.
 -- What is not in the answer has nothing to be tried.
 
-DROP FUNCTION IF EXISTS
-    submission.submission_attempts_begin(text, text, bigint, text),
-    submission.submission_attempts_complete(text, text, bigint, text);
-
 CREATE OR REPLACE FUNCTION submission.submission_attempts_turn(
     p_lease_name text, p_holder_id text, p_lease_epoch bigint,
     p_ended text, p_due text
