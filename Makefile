@@ -43,7 +43,7 @@ SUITES        = $(or $(TESTS),$(API_TESTS) $(CLUSTER_TESTS))
 
 # how many at a time: most of them wait, for a lease or a time-out
 
-TEST_JOBS = 2
+TEST_JOBS = 3
 
 # those that say something of the store, whichever it is; t/cluster/6* are of
 # servers alone, and have one of their own
