@@ -839,6 +839,119 @@ test_waiting(void)
 }
 
 
+/* a transaction that has passed the fence, as a procedure of a server does */
+
+static sql_conn_t
+pass_fence(fixture_t *f)
+{
+    char        string[1024], database[128];
+    sql_conn_t  db;
+
+    if (on_sqlite()) {
+        db = sql_open(f);
+        sql_lock(db);
+        return db;
+    }
+
+    memset(&db, 0, sizeof(sql_conn_t));
+
+    (void) snprintf(database, sizeof(database), "Database=%s", f->database);
+    server_string(string, sizeof(string), database);
+    db.odbc = server_connect(string);
+
+    server_run(db.odbc, "BEGIN TRANSACTION");
+    server_run(db.odbc, on_babelfish()
+               ? "DECLARE @now datetime2(7); EXECUTE submission.submission_fence "
+                 "N'main', N'a', 1, @now OUTPUT"
+               : "SELECT submission.submission_fence('main', 'a', 1)");
+
+    return db;
+}
+
+
+typedef struct {
+    fixture_t     *f;
+    sm_lease_t     lease;
+    volatile int   done;
+} acquirer_t;
+
+
+static void *
+acquire_thread(void *data)
+{
+    acquirer_t  *a = data;
+    sm_call_t    call;
+
+    memset(&call, 0, sizeof(sm_call_t));
+
+    must(sm_store_lease_acquire(&a->f->store, &call, sm_str_c("b"), HOUR,
+                                &a->lease)
+         == 0);
+
+    sm_arena_free(&call.arena);
+    a->done = 1;
+
+    return NULL;
+}
+
+
+/*
+ * G2: while a fenced transaction is open between its fence and its commit,
+ * nobody else acquires the lease, though it is over; then its epoch writes
+ * nothing any more.
+ */
+
+static void
+test_held_open(void)
+{
+    fixture_t   f;
+    pthread_t   thread;
+    sql_conn_t  db;
+    acquirer_t  a;
+
+    open_leader(&f);
+    put(&f, "new", &push);
+
+    db = pass_fence(&f);
+    now_ms = START + HOUR;
+    is_int(sm_store_lease_get(&f.store, new_call(&f), &a.lease), 0,
+           "a fenced transaction is open");
+    ok(a.lease.expires_at <= now_ms * US, "and the lease is over");
+
+    memset(&a, 0, sizeof(acquirer_t));
+    a.f = &f;
+    must(pthread_create(&thread, NULL, acquire_thread, &a) == 0);
+
+    (void) usleep(500000);
+    ok(!a.done, "another's acquire waits for it");
+
+    if (db.odbc) {
+        server_run(db.odbc, "UPDATE submission.submission_intents "
+                   "SET attempt_count = 7 WHERE intent_id = 'new'");
+        server_run(db.odbc, "COMMIT TRANSACTION");
+        server_disconnect(db.odbc);
+
+    } else {
+        sql_run(db, "UPDATE submission_intents SET attempt_count = 7");
+        sql_run(db, "COMMIT");
+        sql_close(db);
+    }
+
+    must(pthread_join(thread, NULL) == 0);
+
+    ok(a.lease.held, "when that is committed it is acquired");
+    is_int(a.lease.epoch, 2, "in the next epoch");
+    is_int(sql_int(&f, "SELECT attempt_count FROM submission_intents"), 7,
+           "what was written before is there");
+    is_int(operation(&f, BEGIN, &a1), SM_STORE_LEASE_LOST,
+           "what the old epoch begins then is refused");
+    is_int(operation(&f, COMPLETE, &a1), SM_STORE_LEASE_LOST,
+           "and what it would complete");
+
+    fixture_done(&f);
+}
+
+
 /* goes through all pages, and says whether what comes is in order */
 
 static size_t
@@ -1468,6 +1581,7 @@ main(void)
     test_return();
     test_fences();
     test_waiting();
+    test_held_open();
     test_pages();
     test_recover();
     test_turn();
