@@ -201,7 +201,7 @@ typedef struct {
 
     /* see breaker.c */
     ngx_atomic_t                     reached;      /* the last good answer */
-    ngx_atomic_t                     failing;      /* since then; 0: it is not */
+    ngx_atomic_t                     failing;      /* since then; 0: is not */
     ngx_atomic_t                     broken;       /* since then; 0: closed */
 
     size_t                           holder_id_len;
@@ -317,7 +317,7 @@ struct ngx_http_submission_manager_s {
     ngx_event_t                      probe;
     ngx_event_t                      tell;
     ngx_http_submission_queue_t      queues[NGX_HTTP_SUBMISSION_KINDS];
-    ngx_uint_t                       ncalls;       /* of the API, that are out */
+    ngx_uint_t                       ncalls;       /* of the API, under way */
     ngx_http_submission_wait_t      *wait;
 };
 
@@ -523,7 +523,6 @@ struct ngx_http_submission_executor_s {
 
     unsigned                         leaving:1;
     unsigned                         turning:1;    /* a call is out */
-    ngx_uint_t                       nbeginning;
     ngx_uint_t                       nsending;
     ngx_queue_t                      ended;        /* .._attempt_t */
     ngx_uint_t                       nended;

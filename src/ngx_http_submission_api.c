@@ -356,8 +356,9 @@ ngx_http_submission_api_submit(ngx_http_request_t *r, sm_str_t body)
     if (target == NULL) {
         rc = ngx_http_submission_reply_error(r, NGX_HTTP_BAD_REQUEST,
                                        "invalid_request",
-                                       "\"" SM_FIELD_TARGET "\" names no target "
-                                       "of this manager", SM_FIELD_TARGET);
+                                       "\"" SM_FIELD_TARGET "\" names no "
+                                       "target of this manager",
+                                       SM_FIELD_TARGET);
         goto done;
     }
 

@@ -3,11 +3,11 @@
  * What an outage of a database server costs the API: the breaker, in the zone,
  * one for all workers of the instance.
  *
- * It opens when no call to the store, whoever made it, was answered for as long
- * as a request is tried again: since then nobody's time was enough.  While it is
- * open, requests are refused at once.  The executor worker goes on asking for
- * its lease, and one worker at a time probes (health.c): the first call that the
- * store answers, well or not, closes it.
+ * It opens when no call to the store, whoever made it, was answered for as
+ * long as a request is tried again: since then nobody's time was enough.  While
+ * it is open, requests are refused at once.  The executor worker goes on asking
+ * for its lease, and one worker at a time probes (health.c): the first call
+ * that the store answers, well or not, closes it.
  *
  * An error that the server itself gives is an answer: a full disk, a lock that
  * another session has, a deadlock.  None are: a login that failed for whatever

@@ -218,19 +218,17 @@ ngx_http_submission_executor_wake(ngx_http_submission_executor_t *ex)
 ngx_uint_t
 ngx_http_submission_executor_room(ngx_http_submission_executor_t *ex)
 {
-    ngx_uint_t  n, sending, connections, reserve;
+    ngx_uint_t  n, connections, reserve;
 
     /* some may have been sent by an earlier schedule */
 
-    sending = ex->nbeginning + ex->nsending;
-
-    if (sending >= (ngx_uint_t) ex->manager->executor_concurrency
+    if (ex->nsending >= (ngx_uint_t) ex->manager->executor_concurrency
         || ex->nended > 2 * (ngx_uint_t) ex->manager->executor_batch)
     {
         return 0;
     }
 
-    n = ex->manager->executor_concurrency - sending;
+    n = ex->manager->executor_concurrency - ex->nsending;
     n = ngx_min(n, (ngx_uint_t) ex->manager->executor_batch);
 
     connections = ngx_cycle->free_connection_n
@@ -239,10 +237,7 @@ ngx_http_submission_executor_room(ngx_http_submission_executor_t *ex)
 
     connections = connections > reserve ? (connections - reserve) / 2 : 0;
 
-    if (connections == 0 && ngx_time() - ex->warned >= 60
-        && sm_schedule_next(ex->schedule)
-           <= ngx_http_submission_executor_now(ex))
-    {
+    if (connections == 0 && ngx_time() - ex->warned >= 60) {
         ex->warned = ngx_time();
 
         ngx_log_error(NGX_LOG_WARN, ngx_cycle->log, 0,

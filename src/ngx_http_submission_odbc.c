@@ -233,7 +233,8 @@ ngx_http_submission_conf_odbc(ngx_conf_t *cf,
     {
         ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
                            "no connection string is given in \"store odbc\": "
-                           "such as \"Driver=FreeTDS;Server=...\" was expected");
+                           "such as \"Driver=FreeTDS;Server=...\" was "
+                           "expected");
         return NGX_CONF_ERROR;
     }
 

@@ -81,7 +81,6 @@ ngx_http_submission_turn(ngx_http_submission_executor_t *ex)
     }
 
     ex->turning = 1;
-    ex->nbeginning = turn->ndue;
 
     return NGX_OK;
 
@@ -468,7 +467,6 @@ ngx_http_submission_turn_done(ngx_http_submission_task_t *task)
     ex = task->manager->executor;
 
     ex->turning = 0;
-    ex->nbeginning = 0;
 
     ngx_http_submission_health_report(task);
 

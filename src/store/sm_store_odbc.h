@@ -19,7 +19,7 @@
 #define SM_ODBC_PARAMS    8
 #define SM_ODBC_COLUMNS   24
 #define SM_ODBC_TEXT_MAX  2048          /* UTF-16 units of a column */
-#define SM_ODBC_LATE      1000          /* ms; a server may keep its time-outs */
+#define SM_ODBC_LATE      1000          /* ms; so long a server may be late */
 
 
 /* must be in the order of sm_odbc_procs */

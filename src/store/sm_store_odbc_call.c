@@ -3,8 +3,8 @@
  * Calls of stored procedures: parameters in, rows out.
  *
  * Text crosses in a way that no driver converts by the locale of the process,
- * which in a worker of nginx is "C": as UTF-16 to SQL Server, and to PostgreSQL,
- * whose driver would convert that, as the bytes of UTF-8.  A procedure is
+ * which in a worker of nginx is "C": as UTF-16 to SQL Server, and as the bytes
+ * of UTF-8 to PostgreSQL, whose driver would convert the other.  A procedure is
  * prepared once per connection, with its columns bound to buffers; payloads are
  * read from their column at once.
  */

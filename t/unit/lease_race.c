@@ -11,9 +11,9 @@
  * answered; and what the lease is for is looked at by itself: an epoch has one
  * owner, epochs grow by one, nothing of an epoch succeeds after the next one
  * was granted.  On a server the order is that of the times which the calls
- * tell: each is taken while the lease's row is locked.  Broken by: reading the row or the time before the write lock
- * is taken, a condition that a statement lacks, an answer that is not the
- * committed one.
+ * tell: each is taken while the lease's row is locked.  Broken by: reading the
+ * row or the time before the write lock is taken, a condition that a statement
+ * lacks, an answer that is not the committed one.
  *
  * LEASE_RACE_SECONDS: how long, 10 unless told.
  */

@@ -861,8 +861,8 @@ pass_fence(fixture_t *f)
 
     server_run(db.odbc, "BEGIN TRANSACTION");
     server_run(db.odbc, on_babelfish()
-               ? "DECLARE @now datetime2(7); EXECUTE submission.submission_fence "
-                 "N'main', N'a', 1, @now OUTPUT"
+               ? "DECLARE @now datetime2(7); EXECUTE "
+                 "submission.submission_fence N'main', N'a', 1, @now OUTPUT"
                : "SELECT submission.submission_fence('main', 'a', 1)");
 
     return db;
@@ -1368,8 +1368,8 @@ test_refused(void)
     is_int(sm_store_attempts_recover(&f.store, new_call(&f), &a2, 1, 1,
                                      &recovered), 0, "recover, one by one");
     is_int(recovered.attempts, 2, "what can be recorded is");
-    ok(strstr(f.call.error, on_sqlite() ? "UNIQUE" : "duplicate key"), "and why not the other: %s",
-       f.call.error);
+    ok(strstr(f.call.error, on_sqlite() ? "UNIQUE" : "duplicate key"),
+       "and why not the other: %s", f.call.error);
     is_str(intent(&f, "i11"), "pending - - - 0 - 0 - 1 a 0",
            "it stays in doubt");
 
