@@ -7,9 +7,9 @@
  * the thread of a call until TCP gives up, which may be never.  No driver tells
  * its socket, so it is looked for: the one TCP socket of the process that leads
  * to the server's port, was not there before the login, and is no other
- * connection's.  A copy of it is kept, so that
- * its number is never another's, and is shut down when the call is late: the
- * driver sees that as a connection that the server closed.
+ * connection's.  A copy of it is kept, so that its number is never another's,
+ * and is shut down when the call is late: the driver sees that as a connection
+ * that the server closed.
  *
  * One thread of the process does that; it has nothing to do as long as all goes
  * well.  It is there as long as there are connections: a process that ends, or
