@@ -582,20 +582,24 @@ ngx_http_submission_conf_options(ngx_conf_t *cf, ngx_uint_t first,
 }
 
 
+/* those without a store of that kind have no string at all */
+
+static ngx_int_t
+ngx_http_submission_conf_same(ngx_str_t *a, ngx_str_t *b)
+{
+    return a->len == b->len
+           && (a->len == 0 || ngx_memcmp(a->data, b->data, a->len) == 0);
+}
+
+
 static ngx_int_t
 ngx_http_submission_conf_same_lease(ngx_http_submission_manager_t *a,
     ngx_http_submission_manager_t *b)
 {
     return a->store_ops == b->store_ops
-           && a->store_path.len == b->store_path.len
-           && ngx_strncmp(a->store_path.data, b->store_path.data,
-                          a->store_path.len) == 0
-           && a->connection.len == b->connection.len
-           && ngx_strncmp(a->connection.data, b->connection.data,
-                          a->connection.len) == 0
-           && a->lease_name.len == b->lease_name.len
-           && ngx_strncmp(a->lease_name.data, b->lease_name.data,
-                          a->lease_name.len) == 0;
+           && ngx_http_submission_conf_same(&a->store_path, &b->store_path)
+           && ngx_http_submission_conf_same(&a->connection, &b->connection)
+           && ngx_http_submission_conf_same(&a->lease_name, &b->lease_name);
 }
 
 
