@@ -231,6 +231,13 @@ ngx_http_submission_executor_room(ngx_http_submission_executor_t *ex)
     n = ex->manager->executor_concurrency - ex->nsending;
     n = ngx_min(n, (ngx_uint_t) ex->manager->executor_batch);
 
+    /*
+     * What is begun together is answered together, as a rule, and would wait
+     * for one another at every turn: never more than a quarter at once.
+     */
+
+    n = ngx_min(n, (ngx_uint_t) (ex->manager->executor_concurrency + 3) / 4);
+
     connections = ngx_cycle->free_connection_n
                   + ngx_cycle->reusable_connections_n;
     reserve = ngx_cycle->connection_n / 8;

@@ -9,11 +9,11 @@ DROP PROCEDURE IF EXISTS submission.submission_attempts_in_doubt;
 GO
 
 CREATE PROCEDURE submission.submission_attempts_in_doubt
-    @lease_name nvarchar(64),
+    @lease_name varchar(64),
     @holder_id nvarchar(128),
     @lease_epoch bigint,
     @after_epoch bigint,
-    @after_id nvarchar(200),
+    @after_id nvarchar(400),
     @limit bigint
 AS
 BEGIN

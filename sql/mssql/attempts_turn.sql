@@ -24,7 +24,7 @@ DROP PROCEDURE IF EXISTS submission.submission_attempts_turn;
 GO
 
 CREATE PROCEDURE submission.submission_attempts_turn
-    @lease_name nvarchar(64),
+    @lease_name varchar(64),
     @holder_id nvarchar(128),
     @lease_epoch bigint,
     @ended nvarchar(max),
@@ -38,7 +38,7 @@ BEGIN
 
     DECLARE @sent TABLE (
         n          bigint NOT NULL,
-        id         nvarchar(200) COLLATE Latin1_General_BIN2 NOT NULL
+        id         nvarchar(400) COLLATE Latin1_General_BIN2 NOT NULL
                    PRIMARY KEY,
         number     bigint NOT NULL,
         epoch      bigint NOT NULL,
@@ -55,7 +55,7 @@ BEGIN
     );
 
     DECLARE @found TABLE (
-        id       nvarchar(200) COLLATE Latin1_General_BIN2 NOT NULL PRIMARY KEY,
+        id       nvarchar(400) COLLATE Latin1_General_BIN2 NOT NULL PRIMARY KEY,
         n        bigint NOT NULL,
         due_at   datetime2(7) NOT NULL,
         outcome  int NOT NULL
@@ -85,7 +85,7 @@ BEGIN
                         ROW_NUMBER() OVER (PARTITION BY i.intent_id
                                            ORDER BY r.n) AS nth
                  FROM OPENJSON(@ended) WITH (
-                          n bigint '$.n', id nvarchar(200) '$.id',
+                          n bigint '$.n', id nvarchar(400) '$.id',
                           number bigint '$.number', epoch bigint '$.epoch',
                           holder nvarchar(128) '$.holder',
                           started bigint '$.started',
@@ -182,11 +182,11 @@ BEGIN
                     THEN 3
                     ELSE 1 END
         FROM (
-                 SELECT CAST(j.value AS nvarchar(200))
+                 SELECT CAST(j.value AS nvarchar(400))
                         COLLATE Latin1_General_BIN2 AS id,
                         MIN(CAST(j.[key] AS bigint)) AS n
                  FROM OPENJSON(@due) AS j
-                 GROUP BY CAST(j.value AS nvarchar(200))
+                 GROUP BY CAST(j.value AS nvarchar(400))
                           COLLATE Latin1_General_BIN2
              ) AS r
              CROSS APPLY (
@@ -218,7 +218,7 @@ BEGIN
     SELECT submission.submission_us(@now) AS now, CAST(NULL AS bigint) AS n,
            CAST(NULL AS bigint) AS outcome, CAST(NULL AS bigint) AS due_at,
            CAST(NULL AS bigint) AS created_at, CAST(NULL AS bigint) AS number,
-           CAST(NULL AS nvarchar(128)) AS submission_target,
+           CAST(NULL AS nvarchar(256)) AS submission_target,
            CAST(NULL AS varchar(16)) AS gateway_type,
            CAST(NULL AS nvarchar(1024)) AS gateway_url,
            CAST(NULL AS varchar(16)) AS policy,

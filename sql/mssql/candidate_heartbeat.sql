@@ -9,7 +9,7 @@ DROP PROCEDURE IF EXISTS submission.submission_candidate_heartbeat;
 GO
 
 CREATE PROCEDURE submission.submission_candidate_heartbeat
-    @lease_name nvarchar(64),
+    @lease_name varchar(64),
     @holder_id nvarchar(128),
     @duration_ms bigint,
     @role nvarchar(32),

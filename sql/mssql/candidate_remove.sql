@@ -8,7 +8,7 @@ DROP PROCEDURE IF EXISTS submission.submission_candidate_remove;
 GO
 
 CREATE PROCEDURE submission.submission_candidate_remove
-    @lease_name nvarchar(64),
+    @lease_name varchar(64),
     @holder_id nvarchar(128)
 AS
 BEGIN

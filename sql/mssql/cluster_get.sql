@@ -8,7 +8,7 @@ DROP PROCEDURE IF EXISTS submission.submission_cluster_get;
 GO
 
 CREATE PROCEDURE submission.submission_cluster_get
-    @lease_name nvarchar(64)
+    @lease_name varchar(64)
 AS
 BEGIN
     SET NOCOUNT ON;

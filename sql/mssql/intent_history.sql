@@ -9,8 +9,8 @@ DROP PROCEDURE IF EXISTS submission.submission_intent_history;
 GO
 
 CREATE PROCEDURE submission.submission_intent_history
-    @lease_name nvarchar(64),
-    @intent_id nvarchar(200)
+    @lease_name varchar(64),
+    @intent_id nvarchar(400)
 AS
 BEGIN
     SET NOCOUNT ON;

@@ -8,7 +8,7 @@ DROP PROCEDURE IF EXISTS submission.submission_intents_get;
 GO
 
 CREATE PROCEDURE submission.submission_intents_get
-    @lease_name nvarchar(64),
+    @lease_name varchar(64),
     @doc nvarchar(max)
 AS
 BEGIN
@@ -26,7 +26,7 @@ BEGIN
              SELECT TOP (1) *
              FROM submission.submission_intents AS s
              WHERE s.lease_name = @lease_name
-                   AND s.intent_id = CAST(r.value AS nvarchar(200))
+                   AND s.intent_id = CAST(r.value AS nvarchar(400))
                                      COLLATE Latin1_General_BIN2
          ) AS i;
 END

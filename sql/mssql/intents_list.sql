@@ -11,21 +11,21 @@ DROP PROCEDURE IF EXISTS submission.submission_intents_list;
 GO
 
 CREATE PROCEDURE submission.submission_intents_list
-    @lease_name nvarchar(64),
+    @lease_name varchar(64),
     @status varchar(16),
-    @target nvarchar(128),
+    @target nvarchar(256),
     @limit bigint,
     @created_at bigint,
-    @intent_id nvarchar(200)
+    @intent_id nvarchar(400)
 AS
 BEGIN
     SET NOCOUNT ON;
     SET XACT_ABORT ON;
 
-    DECLARE @at datetime2(7), @id nvarchar(200), @name nvarchar(128);
+    DECLARE @at datetime2(7), @id nvarchar(400), @name nvarchar(256);
 
     DECLARE @targets TABLE (
-        name nvarchar(128) COLLATE Latin1_General_BIN2 NOT NULL PRIMARY KEY
+        name nvarchar(256) COLLATE Latin1_General_BIN2 NOT NULL PRIMARY KEY
     );
 
     SET @at = CASE WHEN @created_at IS NULL

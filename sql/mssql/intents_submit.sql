@@ -17,7 +17,7 @@ DROP PROCEDURE IF EXISTS submission.submission_intents_submit;
 GO
 
 CREATE PROCEDURE submission.submission_intents_submit
-    @lease_name nvarchar(64),
+    @lease_name varchar(64),
     @doc nvarchar(max),
     @bytes varbinary(max)
 AS
@@ -30,7 +30,7 @@ BEGIN
 
     DECLARE @rows TABLE (
         n        int NOT NULL PRIMARY KEY,
-        id       nvarchar(200) COLLATE Latin1_General_BIN2 NOT NULL,
+        id       nvarchar(400) COLLATE Latin1_General_BIN2 NOT NULL,
         c        int NOT NULL,
         hash     varchar(64) NOT NULL,
         at       int NOT NULL,
@@ -40,7 +40,7 @@ BEGIN
 
     DECLARE @contracts TABLE (
         c        int NOT NULL PRIMARY KEY,
-        target   nvarchar(128) NULL,
+        target   nvarchar(256) NULL,
         type     varchar(16) NULL,
         url      nvarchar(1024) NULL,
         policy   varchar(16) NULL,
@@ -54,7 +54,7 @@ BEGIN
     );
 
     DECLARE @created TABLE (
-        id       nvarchar(200) COLLATE Latin1_General_BIN2 NOT NULL PRIMARY KEY
+        id       nvarchar(400) COLLATE Latin1_General_BIN2 NOT NULL PRIMARY KEY
     );
 
     INSERT INTO @rows (n, id, c, hash, at, len, nth)
@@ -62,7 +62,7 @@ BEGIN
            ROW_NUMBER() OVER (PARTITION BY r.id COLLATE Latin1_General_BIN2
                               ORDER BY r.n)
     FROM OPENJSON(@doc, '$.rows') WITH (
-             n int '$.n', id nvarchar(200) '$.id', c int '$.c',
+             n int '$.n', id nvarchar(400) '$.id', c int '$.c',
              hash varchar(64) '$.hash', at int '$.at', len int '$.len'
          ) AS r;
 
@@ -73,7 +73,7 @@ BEGIN
     SELECT c.c, c.target, c.type, c.url, c.policy, c.seconds, c.attempts,
            c.outcomes, c.delay, c.max, c.backoff, c.jitter
     FROM OPENJSON(@doc, '$.contracts') WITH (
-             c int '$.c', target nvarchar(128) '$.target',
+             c int '$.c', target nvarchar(256) '$.target',
              type varchar(16) '$.type', url nvarchar(1024) '$.url',
              policy varchar(16) '$.policy', seconds bigint '$.seconds',
              attempts bigint '$.attempts',

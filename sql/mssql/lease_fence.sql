@@ -11,7 +11,7 @@ DROP PROCEDURE IF EXISTS submission.submission_fence;
 GO
 
 CREATE PROCEDURE submission.submission_fence
-    @lease_name nvarchar(64),
+    @lease_name varchar(64),
     @holder_id nvarchar(128),
     @lease_epoch bigint,
     @now datetime2(7) OUTPUT
@@ -47,7 +47,7 @@ DROP PROCEDURE IF EXISTS submission.submission_fence_read;
 GO
 
 CREATE PROCEDURE submission.submission_fence_read
-    @lease_name nvarchar(64),
+    @lease_name varchar(64),
     @holder_id nvarchar(128),
     @lease_epoch bigint,
     @now datetime2(7) OUTPUT

@@ -8,7 +8,7 @@ DROP PROCEDURE IF EXISTS submission.submission_lease_release;
 GO
 
 CREATE PROCEDURE submission.submission_lease_release
-    @lease_name nvarchar(64),
+    @lease_name varchar(64),
     @holder_id nvarchar(128),
     @lease_epoch bigint
 AS

@@ -10,12 +10,12 @@ DROP PROCEDURE IF EXISTS submission.submission_schedule_page;
 GO
 
 CREATE PROCEDURE submission.submission_schedule_page
-    @lease_name nvarchar(64),
+    @lease_name varchar(64),
     @holder_id nvarchar(128),
     @lease_epoch bigint,
     @due bigint,
     @after_at bigint,
-    @after_id nvarchar(200),
+    @after_id nvarchar(400),
     @limit bigint
 AS
 BEGIN

@@ -3,7 +3,12 @@
 -- beside this one, then role.sql: sql/install.sh does.
 --
 -- Ids are compared byte for byte: a binary collation.  SQL Server takes no notice
--- of spaces at the end; nginx has trimmed them, and of holders the length counts.  Times are SYSUTCDATETIME().
+-- of spaces at the end; nginx has trimmed them, and of holders the length counts.
+-- nvarchar is as long as the UTF-16 of the longest: 200 characters of an id, 128
+-- of a target, may be two units each.  Names of leases are ASCII; that keeps the
+-- key of intents below the 900 bytes that a clustered one may have.
+--
+-- Times are SYSUTCDATETIME().
 
 SET ANSI_NULLS ON;
 SET QUOTED_IDENTIFIER ON;
@@ -21,7 +26,7 @@ GO
 
 IF OBJECT_ID(N'submission.submission_manager_leases') IS NULL
     CREATE TABLE submission.submission_manager_leases (
-        lease_name              nvarchar(64)    COLLATE Latin1_General_BIN2 NOT NULL,
+        lease_name              varchar(64)     COLLATE Latin1_General_BIN2 NOT NULL,
         holder_id               nvarchar(128)   COLLATE Latin1_General_BIN2 NOT NULL,
         lease_epoch             bigint          NOT NULL,
         acquired_at             datetime2(7)    NOT NULL,
@@ -33,7 +38,7 @@ GO
 
 IF OBJECT_ID(N'submission.submission_manager_candidates') IS NULL
     CREATE TABLE submission.submission_manager_candidates (
-        lease_name              nvarchar(64)    COLLATE Latin1_General_BIN2 NOT NULL,
+        lease_name              varchar(64)     COLLATE Latin1_General_BIN2 NOT NULL,
         holder_id               nvarchar(128)   COLLATE Latin1_General_BIN2 NOT NULL,
         started_at              datetime2(7)    NOT NULL,
         heartbeat_at            datetime2(7)    NOT NULL,
@@ -53,9 +58,9 @@ GO
 IF OBJECT_ID(N'submission.submission_intents') IS NULL
 BEGIN
     CREATE TABLE submission.submission_intents (
-        lease_name              nvarchar(64)    COLLATE Latin1_General_BIN2 NOT NULL,
-        intent_id               nvarchar(200)   COLLATE Latin1_General_BIN2 NOT NULL,
-        submission_target       nvarchar(128)   COLLATE Latin1_General_BIN2 NOT NULL,
+        lease_name              varchar(64)     COLLATE Latin1_General_BIN2 NOT NULL,
+        intent_id               nvarchar(400)   COLLATE Latin1_General_BIN2 NOT NULL,
+        submission_target       nvarchar(256)   COLLATE Latin1_General_BIN2 NOT NULL,
         payload_hash            varchar(64)     COLLATE Latin1_General_BIN2 NOT NULL,
         gateway_type            varchar(16)     COLLATE Latin1_General_BIN2 NOT NULL,
         gateway_url             nvarchar(1024)  NOT NULL,
@@ -106,8 +111,8 @@ GO
 
 IF OBJECT_ID(N'submission.submission_attempts') IS NULL
     CREATE TABLE submission.submission_attempts (
-        lease_name              nvarchar(64)    COLLATE Latin1_General_BIN2 NOT NULL,
-        intent_id               nvarchar(200)   COLLATE Latin1_General_BIN2 NOT NULL,
+        lease_name              varchar(64)     COLLATE Latin1_General_BIN2 NOT NULL,
+        intent_id               nvarchar(400)   COLLATE Latin1_General_BIN2 NOT NULL,
         attempt_number          bigint          NOT NULL,
         lease_epoch             bigint          NOT NULL,
         holder_id               nvarchar(128)   COLLATE Latin1_General_BIN2 NOT NULL,

@@ -296,8 +296,12 @@ sm_odbc_fail(sm_odbc_t *od, sm_call_t *call, SQLSMALLINT type,
         (void) memcpy(best, text, sizeof(best));
     }
 
+    /* FreeTDS has none when the server ends the session */
+
     if (best_class == SM_STORE_OK) {
-        return sm_call_fail(call, SM_STORE_PERMANENT, 0,
+        od->conn.lost = od->connected;
+
+        return sm_call_fail(call, SM_STORE_TRANSIENT, 0,
                             "odbc: the driver gave no reason");
     }
 

@@ -3,8 +3,11 @@ package SubmissionStore::MSSQL;
 # A SQL Server, or a Babelfish, through FreeTDS: a database and a login for each
 # store.  nginx logs in with no more than the role of sql/mssql/role.sql.
 #
-# Views of dbo show the tables as SQLite has them, to be read; what writes is
-# T-SQL, here.  Of SQLite's functions those are translated that tests use.
+# Views of dbo show the tables as SQLite has them, and are written to by their
+# triggers.  Of SQLite's functions those are translated that tests use.
+#
+# Of a Babelfish, SUBMISSION_TEST_SQL is its PostgreSQL, as an ODBC connection
+# string: T-SQL's hints lock nothing there, a function does.
 
 use strict;
 use warnings;
@@ -19,6 +22,10 @@ use File::Path qw(make_path);
 use Time::HiRes qw(sleep);
 
 use constant PASSWORD => 'Pw{1};2=3';
+
+# SQL_BINARY, SQL_VARBINARY, SQL_LONGVARBINARY
+
+use constant BINARY => { -2 => 1, -3 => 1, -4 => 1 };
 
 use constant TABLES => qw(manager_leases manager_candidates intents attempts
                           schema);
@@ -53,10 +60,11 @@ sub _connect {
 }
 
 
-# An error behind a result is reported when that is asked for.
+# An error behind a result is reported when that is asked for.  Bytes are shown
+# in hexadecimal when they are to be.
 
 sub _query {
-    my ($dbh, $sql) = @_;
+    my ($dbh, $sql, $hex) = @_;
 
     my $sth = $dbh->prepare($sql, { odbc_exec_direct => 1 });
     my @rows;
@@ -64,8 +72,16 @@ sub _query {
     $sth->execute;
 
     do {
-        push @rows, map { [map { $_ // '' } @$_] } @{$sth->fetchall_arrayref}
-            if $sth->{NUM_OF_FIELDS};
+        if ($sth->{NUM_OF_FIELDS}) {
+            my @bytes = grep { $hex && BINARY->{$sth->{TYPE}[$_]} }
+                        0 .. $#{$sth->{TYPE}};
+
+            for my $row (@{$sth->fetchall_arrayref}) {
+                $_ //= '' for @$row;
+                $_ = uc unpack('H*', $_) for @$row[@bytes];
+                push @rows, $row;
+            }
+        }
     } while ($sth->{odbc_more_results});
 
     return @rows;
@@ -97,21 +113,74 @@ sub _install {
         _query($dbh, $_) for grep { /\S/ } split /^GO$/m, $text;
     }
 
-    for my $table (TABLES) {
-        my $columns = join ', ', map {
-            my ($column, $type) = @$_;
-            $type eq 'datetime2' ? _us($column) . " AS $column" : $column;
-        } _query($dbh, 'SELECT COLUMN_NAME, DATA_TYPE '
-                       . 'FROM INFORMATION_SCHEMA.COLUMNS '
-                       . "WHERE TABLE_SCHEMA = 'submission' "
-                       . "AND TABLE_NAME = 'submission_$table' "
-                       . 'ORDER BY ORDINAL_POSITION');
+    _view($dbh, $_) for TABLES;
+}
 
-        _query($dbh, "CREATE VIEW dbo.submission_$table AS SELECT $columns "
-                     . "FROM submission.submission_$table"
-                     . ($table eq 'manager_leases' ? ' WHERE lease_epoch > 0'
-                                                   : ''));
-    }
+
+# times as microseconds, both ways
+
+sub _view {
+    my ($dbh, $table) = @_;
+
+    my $of = "submission.submission_$table";
+    my $view = "dbo.submission_$table";
+
+    my @columns = _query($dbh, 'SELECT COLUMN_NAME, DATA_TYPE '
+                               . 'FROM INFORMATION_SCHEMA.COLUMNS '
+                               . "WHERE TABLE_SCHEMA = 'submission' "
+                               . "AND TABLE_NAME = 'submission_$table' "
+                               . 'ORDER BY ORDINAL_POSITION');
+
+    my %is_time = map { $_->[0] => $_->[1] eq 'datetime2' } @columns;
+    my @names = map { $_->[0] } @columns;
+    my @key = grep { /^(?:lease_name|intent_id|attempt_number)$/
+                     || $table eq 'manager_candidates' && $_ eq 'holder_id' }
+              @names;
+
+    my %in = map {
+        $_ => $is_time{$_} ? "submission.submission_at(i.$_)" : "i.$_";
+    } @names;
+
+    my $names = join ', ', @names;
+
+    _query($dbh, "CREATE VIEW $view AS SELECT "
+                 . join(', ', map { $is_time{$_} ? _us($_) . " AS $_" : $_ }
+                              @names)
+                 . " FROM $of"
+                 . ($table eq 'manager_leases' ? ' WHERE lease_epoch > 0' : ''));
+
+    return if !@key;
+
+    _query($dbh, "CREATE TRIGGER dbo.${table}_insert ON $view "
+                 . "INSTEAD OF INSERT AS\nBEGIN\n    SET NOCOUNT ON;\n"
+                 . "    INSERT INTO $of ($names) SELECT "
+                 . join(', ', map { $in{$_} } @names)
+                 . " FROM inserted AS i;\nEND");
+    _query($dbh, "CREATE TRIGGER dbo.${table}_update ON $view "
+                 . "INSTEAD OF UPDATE AS\nBEGIN\n    SET NOCOUNT ON;\n"
+                 . '    UPDATE t SET '
+                 . join(', ', map { "$_ = $in{$_}" } @names)
+                 . " FROM $of AS t JOIN inserted AS i ON "
+                 . join(' AND ', map { "i.$_ = t.$_" } @key) . ";\nEND");
+}
+
+
+# dbo.test_lock(): all tables, for the transaction's time
+
+sub _lock_function {
+    my ($database) = @_;
+
+    my $string = $ENV{SUBMISSION_TEST_SQL}
+        // die "SUBMISSION_TEST_SQL, Babelfish's PostgreSQL, was expected\n";
+    my $dbh = DBI->connect("dbi:ODBC:$string", undef, undef,
+                           { RaiseError => 1, PrintError => 0 });
+    my $tables = join ', ', map { "\"${database}_submission\".submission_$_" }
+                            TABLES;
+
+    $dbh->do("CREATE FUNCTION \"${database}_dbo\".test_lock() RETURNS int "
+             . 'LANGUAGE plpgsql SECURITY DEFINER AS $$ '
+             . "BEGIN LOCK TABLE $tables IN EXCLUSIVE MODE; RETURN 1; END \$\$");
+    $dbh->disconnect;
 }
 
 
@@ -136,8 +205,11 @@ sub create {
 
     my $babelfish = (_query($dbh, 'SELECT @@VERSION'))[0][0] =~ /^Babelfish/;
 
-    _query($dbh, 'GRANT SELECT, INSERT, UPDATE, DELETE ON SCHEMA::submission '
-                 . 'TO submission_nginx') if $babelfish;
+    if ($babelfish) {
+        _query($dbh, 'GRANT SELECT, INSERT, UPDATE, DELETE '
+                     . 'ON SCHEMA::submission TO submission_nginx');
+        _lock_function($database);
+    }
 
     # beside the directory, which may be made anew
 
@@ -182,11 +254,17 @@ sub directive {
 sub query {
     my ($self, $sql) = @_;
 
+    $sql =~ s/\blength\(hex\((\w+)\)\)/2 * DATALENGTH($1)/g;
+    $sql =~ s/\bsubstr\((\w+), (\d+)\)/SUBSTRING($1, $2, 4000)/g;
     $sql =~ s/\bsubstr\(/SUBSTRING(/g;
     $sql =~ s/\blength\(/DATALENGTH(/g;
+    $sql =~ s/\binstr\(('\w+'), (\w+)\)/CHARINDEX($2, $1)/g;
     $sql =~ s/\bgroup_concat\(/STRING_AGG(/g;
+    $sql =~ s/\btypeof\(payload\)/'blob'/g;
 
-    return _query($self->{dbh}, $sql);
+    my $hex = $sql =~ s/\bhex\(payload\)/payload/g;
+
+    return _query($self->{dbh}, $sql, $hex);
 }
 
 
@@ -235,8 +313,7 @@ sub set_version {
 
 
 # Another session keeps all others from writing, and has done so when this
-# returns.  Babelfish takes no notice of hints: there, rows that are not yet
-# there are not kept out.
+# returns.
 
 sub lock {
     my ($self) = @_;
@@ -245,11 +322,13 @@ sub lock {
 
     _query($other->{dbh}, 'BEGIN TRANSACTION');
 
-    for my $table (TABLES) {
-        my $column = $table eq 'schema' ? 'version' : 'lease_name';
+    if ($self->{babelfish}) {
+        _query($other->{dbh}, 'SELECT dbo.test_lock()');
 
-        _query($other->{dbh}, "UPDATE submission.submission_$table "
-                              . "WITH (TABLOCKX) SET $column = $column");
+    } else {
+        _query($other->{dbh}, 'SELECT TOP (0) 1 '
+                              . "FROM submission.submission_$_ "
+                              . 'WITH (TABLOCKX, HOLDLOCK)') for TABLES;
     }
 
     push @{$self->{others}}, $other;
@@ -333,7 +412,7 @@ INSERT INTO submission.submission_intents (
     lease_name, intent_id, status, attempt_count, created_at, last_modified_at,
     next_attempt_at, $same
 )
-SELECT i.lease_name, CAST(new.value AS nvarchar(200)), 'pending', 0, \@t, \@t,
+SELECT i.lease_name, CAST(new.value AS nvarchar(400)), 'pending', 0, \@t, \@t,
        \@t, $same
 FROM submission.submission_intents AS i CROSS JOIN OPENJSON(N'$json') AS new
 WHERE i.intent_id = '$like';
