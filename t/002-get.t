@@ -90,7 +90,6 @@ sub {
     found_at('a#b', 'a%23b');
     found_at('a+b', 'a+b', 'a%2Bb');
     found_at('a;b,c:d@e!f$g\'h(i)*', 'a;b,c:d@e!f$g\'h(i)*');
-    found_at('"\\', '%22%5C');
     found_at('ключ', '%D0%BA%D0%BB%D1%8E%D1%87', 'ключ');
     found_at('😀', '%F0%9F%98%80');
 }
@@ -356,3 +355,12 @@ sub {
 --- response_body eval
 [(intent('a')) x 5, qr/^\{"intent":\{"intentId":"a",/, $no_intent,
  bad_id('must not be empty')]
+
+
+
+=== TEST 19: an id of a quote and a backslash
+--- only: escapes the store leaves JSON's escapes in strings
+--- client eval
+sub {
+    found_at('"\\', '%22%5C');
+}

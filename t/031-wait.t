@@ -511,8 +511,13 @@ sub {
     change($attempt, 'after');
     is(http_read($sock)->{json}{attemptCount}, 1, 'as ever');
 
-    is(scalar(() = open_files('[eventfd]')), $descriptors,
-       'there are as many descriptors as before');
+    SKIP: {
+        skip("each of FreeTDS's connections has one", 1)
+            if store()->kind eq 'mssql';
+
+        is(scalar(() = open_files('[eventfd]')), $descriptors,
+           'there are as many descriptors as before');
+    }
 }
 
 

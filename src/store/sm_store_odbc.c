@@ -199,6 +199,7 @@ sm_odbc_statement(sm_odbc_t *od, sm_call_t *call, const char *text)
 static int
 sm_odbc_session(sm_odbc_t *od, sm_call_t *call)
 {
+    char         text[128];
     SQLCHAR      name[64];
     SQLSMALLINT  len;
 
@@ -226,8 +227,14 @@ sm_odbc_session(sm_odbc_t *od, sm_call_t *call)
     if (strcmp((char *) name, "Microsoft SQL Server") == 0) {
         od->dialect = SM_ODBC_MSSQL;
 
-        return sm_odbc_statement(od, call,
-                   "SET TRANSACTION ISOLATION LEVEL READ COMMITTED");
+        /* a call that was given up must not be done when a lock goes */
+
+        (void) snprintf(text, sizeof(text),
+                        "SET TRANSACTION ISOLATION LEVEL READ COMMITTED; "
+                        "SET LOCK_TIMEOUT %lld",
+                        (long long) od->conf->query_timeout);
+
+        return sm_odbc_statement(od, call, text);
     }
 
     return sm_call_fail(call, SM_STORE_PERMANENT, 0,

@@ -158,6 +158,14 @@ sm_odbc_lost(sm_odbc_t *od, const char *state, int native)
 {
     SQLINTEGER  dead;
 
+    /* FreeTDS, of an answer that broke off: "Unknown error" */
+
+    if (od->dialect == SM_ODBC_MSSQL && native == 0
+        && strncmp(state, "HY000", 5) == 0)
+    {
+        return 1;
+    }
+
     dead = SQL_CD_FALSE;
 
     (void) SQLGetConnectAttr(od->dbc, SQL_ATTR_CONNECTION_DEAD, &dead,

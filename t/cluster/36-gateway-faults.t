@@ -39,6 +39,7 @@ my $run = SubmissionCluster::Executor->new(
 
 my $error = qr/^error$/;
 my $nothing = qr/^$/;
+my $quote = $run->store->escapes ? '"' : '\\\\"';
 
 # what the gateway does; outcome and reason of each attempt, and its error; and
 # how the intent ends, if it does not exhaust its two attempts
@@ -56,7 +57,7 @@ my @faults = (
     ['sms.two', 'garbage', $error, qr/unreadable/],
     ['sms.two', 'empty', $error, qr/empty/],
     ['sms.two', 'deep', $error, qr/unreadable/],
-    ['sms.two', 'unknown', $error, qr/unknown status "perhaps"/],
+    ['sms.two', 'unknown', $error, qr/unknown status ${quote}perhaps$quote$/],
     ['sms.two', 'reject', $error, qr/without a reason/],
     ['sms.two', 'huge', $error, qr/larger than/],
     ['sms.two', 'huge_head', $error, qr/^no answer: HTTP 502/],

@@ -30,7 +30,10 @@ my $epoch = $lease->row->{epoch};
 
 # an attempt takes as long as a reload does, and longer
 
-$gateway->behave('/sms' => 'delay 60', '/once' => 'delay 200');
+my $pace = $run->store->pace;
+
+$gateway->behave('/sms' => 'delay ' . 60 * $pace,
+                 '/once' => 'delay ' . 200 * $pace);
 
 my ($n, $flying) = (0, 0);
 

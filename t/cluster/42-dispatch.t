@@ -404,6 +404,8 @@ $long =~ tr/!/x/;
     id_200 => ['t', "\x{e9}" x 200, '0'],
 );
 
+delete $cases{quotes} if !$store->escapes;
+
 my ($end, %seen) = (0);
 
 for my $case (sort keys %cases) {

@@ -50,6 +50,10 @@ sub _kind {
 
 sub pace { return 1 }
 
+# whether it reads \" and \\ in JSON as they are meant
+
+sub escapes { return 1 }
+
 sub unhex { return pack('H*', $_[1]) }
 
 

@@ -194,7 +194,7 @@ add_block_preprocessor(sub {
     if (defined $block->only) {
         my ($kind, $reason) = $block->only =~ /^(\S+)\s+(.*?)\s*\z/;
 
-        if ($kind ne $store->kind) {
+        if ($kind eq 'escapes' ? !$store->escapes : $kind ne $store->kind) {
             SKIP: { Test::More::skip($block->name . " - $reason", 1) }
             $block->set_value('SKIP', '');
             return;

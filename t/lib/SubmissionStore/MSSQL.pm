@@ -237,6 +237,11 @@ sub kind { return 'mssql' }
 sub pace { return $ENV{SUBMISSION_TEST_PACE} // 5 }
 
 
+# OPENJSON leaves them as they are on Babelfish
+
+sub escapes { return !$_[0]{babelfish} }
+
+
 sub directive {
     my ($self, %options) = @_;
 
@@ -312,6 +317,21 @@ sub set_version {
 }
 
 
+sub _begin_locked {
+    my ($self, $dbh) = @_;
+
+    _query($dbh, 'BEGIN TRANSACTION');
+
+    if ($self->{babelfish}) {
+        _query($dbh, 'SELECT dbo.test_lock()');
+
+    } else {
+        _query($dbh, "SELECT TOP (0) 1 FROM submission.submission_$_ "
+                     . 'WITH (TABLOCKX, HOLDLOCK)') for TABLES;
+    }
+}
+
+
 # Another session keeps all others from writing, and has done so when this
 # returns.
 
@@ -320,16 +340,7 @@ sub lock {
 
     my $other = { dbh => _connect($self->{database}) };
 
-    _query($other->{dbh}, 'BEGIN TRANSACTION');
-
-    if ($self->{babelfish}) {
-        _query($other->{dbh}, 'SELECT dbo.test_lock()');
-
-    } else {
-        _query($other->{dbh}, 'SELECT TOP (0) 1 '
-                              . "FROM submission.submission_$_ "
-                              . 'WITH (TABLOCKX, HOLDLOCK)') for TABLES;
-    }
+    $self->_begin_locked($other->{dbh});
 
     push @{$self->{others}}, $other;
 
@@ -337,7 +348,7 @@ sub lock {
 }
 
 
-sub locked_out { return qr/Timeout expired|cut after|canceling statement/ }
+sub locked_out { return qr/Timeout expired|no answer from the server/ }
 
 
 sub unlock {
@@ -536,9 +547,7 @@ sub record_lease {
                  . "PRIMARY KEY, at bigint NOT NULL, $table)");
     _query($dbh, 'GRANT SELECT, INSERT ON dbo.test_history '
                  . 'TO submission_nginx') if $self->{babelfish};
-    _query($dbh, 'BEGIN TRANSACTION');
-    _query($dbh, 'UPDATE submission.submission_manager_leases '
-                 . 'SET lease_epoch = lease_epoch');
+    $self->_begin_locked($dbh);
     _query($dbh, "INSERT INTO dbo.test_history (at, $columns) SELECT $now, "
                  . $row->('l')
                  . ' FROM submission.submission_manager_leases AS l '
