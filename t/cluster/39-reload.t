@@ -48,7 +48,7 @@ sub burst {
 }
 
 for my $reload (1 .. RELOADS) {
-    my $end = time + EVERY;
+    my $end = time + EVERY * $pace;
 
     $flying++ if $run->store->in_flight;
     $leader->reload;
