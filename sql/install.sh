@@ -9,7 +9,9 @@
 #   sql/install.sh postgres -h db1 -U owner -d submission
 #   sql/install.sh mssql -S db1 -U owner -P ... -d submission
 #
-# PSQL and SQLCMD name other clients. On PostgreSQL it is one transaction.
+# Where there is no sqlcmd, FreeTDS's bsqldb does (Debian: freetds-bin), whose -S
+# may be a name of freetds.conf, and whose database is -D. PSQL and SQLCMD name
+# other clients. On PostgreSQL it is one transaction.
 
 set -eu
 
@@ -39,13 +41,20 @@ postgres)
     ;;
 
 mssql)
-    for file in $(files); do
-        "${SQLCMD:-sqlcmd}" -b -I "$@" -i "$file"
+    client=${SQLCMD:-$(command -v sqlcmd || command -v bsqldb || echo sqlcmd)}
+
+    case $client in
+        *bsqldb) set -- -q "$@" ;;
+        *) set -- -b -I "$@" ;;
+    esac
+
+    files | while read -r file; do
+        "$client" "$@" -i "$file"
     done
     ;;
 
 *)
-    sed -n '3,11s/^# \{0,1\}//p' "$0" >&2
+    sed -n '3,14s/^# \{0,1\}//p' "$0" >&2
     exit 2
     ;;
 

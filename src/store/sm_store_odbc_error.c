@@ -70,6 +70,8 @@ static const sm_odbc_native_t  sm_odbc_natives[] = {
     { 20009, SM_STORE_TRANSIENT },      /* unable to connect */
     { 20017, SM_STORE_TRANSIENT },      /* unexpected end of file */
     { 20047, SM_STORE_TRANSIENT },      /* the connection is dead */
+    { 33557097, SM_STORE_TRANSIENT },   /* Babelfish, of what has no number: */
+                                        /* a lock time-out, among others */
 
     { 2627, SM_STORE_CONSTRAINT },      /* unique key, unique index */
     { 2601, SM_STORE_CONSTRAINT },

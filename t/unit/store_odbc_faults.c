@@ -76,13 +76,9 @@ one_fault(sm_call_t *call, long n)
     sm_store_class_e   class;
 
     fault = &faults[(n / RATIO) % (sizeof(faults) / sizeof(faults[0]))];
-    class = fault->class;
-
     /* Babelfish has no numbers for what such a trigger raises */
 
-    if (on_babelfish() && strcmp(fault->id, "kill-") != 0) {
-        class = SM_STORE_PERMANENT;
-    }
+    class = on_babelfish() ? SM_STORE_TRANSIENT : fault->class;
 
     (void) snprintf(batch.ids[0], sizeof(batch.ids[0]), "fault-%s-%ld",
                     fault->id, n);
