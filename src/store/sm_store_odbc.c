@@ -227,12 +227,15 @@ sm_odbc_session(sm_odbc_t *od, sm_call_t *call)
     if (strcmp((char *) name, "Microsoft SQL Server") == 0) {
         od->dialect = SM_ODBC_MSSQL;
 
-        /* a call that was given up must not be done when a lock goes */
+        /*
+         * A call that was given up must not be done when a lock goes: the
+         * server gives up first, and says so.
+         */
 
         (void) snprintf(text, sizeof(text),
                         "SET TRANSACTION ISOLATION LEVEL READ COMMITTED; "
                         "SET LOCK_TIMEOUT %lld",
-                        (long long) od->conf->query_timeout);
+                        (long long) od->conf->query_timeout * 9 / 10);
 
         return sm_odbc_statement(od, call, text);
     }
