@@ -348,7 +348,11 @@ sub lock {
 }
 
 
-sub locked_out { return qr/Timeout expired|no answer from the server/ }
+# Lock time-outs are for each lock, and a call may wait for several.
+
+sub locked_out {
+    return qr/lock timeout|Lock request time out|Timeout expired|no answer from/;
+}
 
 
 sub unlock {
