@@ -58,6 +58,8 @@ test_classes(void)
         { SM_ODBC_POSTGRES, "28P01", 1, SM_STORE_PERMANENT, "no login" },
         { SM_ODBC_OTHER, "IM002", 0, SM_STORE_PERMANENT, "no driver" },
         { SM_ODBC_MSSQL, "40001", 1205, SM_STORE_TRANSIENT, "deadlock" },
+        { SM_ODBC_MSSQL, "42000", 1222, SM_STORE_TRANSIENT, "locked" },
+        { SM_ODBC_MSSQL, "42000", 33557097, SM_STORE_TRANSIENT, "Babelfish" },
         { SM_ODBC_MSSQL, "42000", 40613, SM_STORE_TRANSIENT, "Azure" },
         { SM_ODBC_MSSQL, "42000", 49919, SM_STORE_TRANSIENT, "Azure" },
         { SM_ODBC_MSSQL, "42000", 10928, SM_STORE_TRANSIENT, "Azure" },
