@@ -8,6 +8,7 @@
 #include <ngx_http.h>
 
 #include "sm_answer.h"
+#include "sm_cursor.h"
 #include "sm_policy.h"
 #include "sm_registry.h"
 #include "sm_schedule.h"

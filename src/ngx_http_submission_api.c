@@ -520,9 +520,8 @@ static ngx_int_t
 ngx_http_submission_api_after(ngx_http_request_t *r, sm_str_t arg,
     sm_list_row_t *row)
 {
-    u_char     *p;
-    sm_str_t    number;
-    ngx_str_t   src, dst;
+    sm_str_t   cursor;
+    ngx_str_t  src, dst;
 
     src.data = (u_char *) arg.data;
     src.len = arg.len;
@@ -536,24 +535,11 @@ ngx_http_submission_api_after(ngx_http_request_t *r, sm_str_t arg,
         return NGX_DECLINED;
     }
 
-    p = ngx_strlchr(dst.data, dst.data + dst.len, ' ');
-    if (p == NULL) {
-        return NGX_DECLINED;
-    }
+    cursor.data = (char *) dst.data;
+    cursor.len = dst.len;
 
-    number.data = (char *) dst.data;
-    number.len = p++ - dst.data;
-
-    row->after_id.data = (char *) p;
-    row->after_id.len = dst.data + dst.len - p;
-
-    if (sm_parse_uint(number, INT64_MAX, &row->after_created_at) != 0
-        || sm_id_check(row->after_id))
-    {
-        return NGX_DECLINED;
-    }
-
-    return NGX_OK;
+    return sm_cursor_parse(cursor, &row->after_created_at, &row->after_id) == 0
+           ? NGX_OK : NGX_DECLINED;
 }
 
 

@@ -388,22 +388,27 @@ ngx_http_submission_reply_history(ngx_http_request_t *r,
 }
 
 
-/* "next": the base64url of "<created_at> <intent_id>" of the last intent */
+/* "next": the base64url of the cursor after the last intent */
 
 static ngx_int_t
 ngx_http_submission_reply_cursor(ngx_http_request_t *r,
     const sm_intent_t *last, ngx_str_t *next)
 {
+    size_t     size;
+    sm_out_t   out;
     ngx_str_t  plain;
 
-    plain.data = ngx_pnalloc(r->pool, NGX_INT64_LEN + 1 + last->id.len);
+    size = sm_cursor_size(last->id.len);
+
+    plain.data = ngx_pnalloc(r->pool, size);
     if (plain.data == NULL) {
         return NGX_ERROR;
     }
 
-    plain.len = ngx_sprintf(plain.data, "%L %*s", (int64_t) last->created_at,
-                            last->id.len, last->id.data)
-                - plain.data;
+    sm_out_init(&out, plain.data, size);
+    sm_cursor_out(&out, last->created_at, last->id);
+
+    plain.len = out.last - out.start;
 
     next->data = ngx_pnalloc(r->pool, ngx_base64_encoded_length(plain.len));
     if (next->data == NULL) {

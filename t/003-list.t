@@ -339,3 +339,15 @@ sub {
 [400, 200, 200, 200]
 --- response_body eval
 [$bad_status, ("{\"intents\":[],\"next\":null}\n") x 3]
+
+
+
+=== TEST 15: a cursor of a time that not every store can hold
+--- request eval
+[map { 'GET /v1/intents?after=' . $_ }
+     'MjUzNDAyMzAwNzk5OTk5OTk5IGE', 'MjUzNDAyMzAwODAwMDAwMDAwIGE',
+     'OTIyMzM3MjAzNjg1NDc3NTgwNyBh']
+--- error_code eval
+[200, 400, 400]
+--- response_body eval
+["{\"intents\":[],\"next\":null}\n", ($bad_after) x 2]

@@ -9,6 +9,9 @@
 /* "2026-02-02T12:00:10.123456Z" */
 #define SM_TIME_LEN  27
 
+/* the last microsecond of the year 9999: later ones no SQL Server knows */
+#define SM_TIME_MAX  253402300799999999
+
 
 /*
  * Bytes written one after another into memory of a size known in advance.
