@@ -361,7 +361,8 @@ struct ngx_http_submission_task_s {
 
 /*
  * Takes a request with its whole body, which is there only until it returns:
- * NGX_AGAIN, or what the request is to be finalized with.
+ * NGX_DONE, it is answered later, or what the request is to be finalized with.
+ * That may be NGX_AGAIN: the output filters have not sent all of the answer.
  */
 
 typedef ngx_int_t (*ngx_http_submission_body_pt)(ngx_http_request_t *r,
@@ -869,7 +870,7 @@ ngx_int_t ngx_http_submission_notice_next(
 
 /*
  * wait.c: requests that wait for their intents.  _wait() takes a request whose
- * intent was submitted, and answers it later: NGX_AGAIN; NGX_DECLINED: there
+ * intent was submitted, and answers it later: NGX_DONE; NGX_DECLINED: there
  * is nothing to wait for.  "since" is the count of notices from before it was
  * submitted.  The executor tells of each attempt that it recorded.
  */

@@ -604,7 +604,7 @@ ngx_http_submission_api_list(ngx_http_request_t *r)
 }
 
 
-/* NGX_AGAIN: the intake has a copy of the row, and answers the request */
+/* NGX_DONE: the intake has a copy of the row, and answers the request */
 
 static ngx_int_t
 ngx_http_submission_api_enter(ngx_http_request_t *r)
@@ -619,7 +619,7 @@ ngx_http_submission_api_enter(ngx_http_request_t *r)
 
     case NGX_OK:
         r->read_event_handler = ngx_http_test_reading;
-        return NGX_AGAIN;
+        return NGX_DONE;
 
     case NGX_BUSY:
         return ngx_http_submission_reply_unavailable(r, 1);
@@ -647,11 +647,9 @@ ngx_http_submission_api_read(ngx_http_request_t *r)
     }
 
     rc = ngx_http_submission_api_enter(r);
-    if (rc != NGX_AGAIN) {
-        return rc;
+    if (rc == NGX_DONE) {
+        r->main->count++;
     }
 
-    r->main->count++;
-
-    return NGX_DONE;
+    return rc;
 }

@@ -62,7 +62,7 @@ ngx_http_submission_body_handler(ngx_http_request_t *r)
         }
     }
 
-    if (rc != NGX_AGAIN) {
+    if (rc != NGX_DONE) {
         ngx_http_finalize_request(r, rc);
     }
 }
@@ -164,7 +164,7 @@ ngx_http_submission_body_load(ngx_http_request_t *r)
 
     r->read_event_handler = ngx_http_test_reading;
 
-    return NGX_AGAIN;
+    return NGX_DONE;
 }
 
 
@@ -225,7 +225,7 @@ ngx_http_submission_body_done(ngx_http_submission_task_t *task)
         rc = ctx->body_handler(r, body);
     }
 
-    if (rc != NGX_AGAIN) {
+    if (rc != NGX_DONE) {
         ngx_http_submission_finalize(r, rc);
     }
 }

@@ -340,7 +340,7 @@ ngx_http_submission_intake_answer(ngx_http_submission_batch_t *batch,
 
         if (ctx->wait
             && ngx_http_submission_wait(ctx, &row->submit, batch->notices)
-               == NGX_AGAIN)
+               == NGX_DONE)
         {
             return;
         }

@@ -712,5 +712,5 @@ ngx_http_submission_wait(ngx_http_submission_ctx_t *ctx,
         ngx_http_submission_wait_mark(waiter);
     }
 
-    return NGX_AGAIN;
+    return NGX_DONE;
 }
