@@ -105,6 +105,14 @@ ngx_http_submission_api_handler(ngx_http_request_t *r)
 }
 
 
+static ngx_uint_t
+ngx_http_submission_api_under(ngx_str_t *uri, ngx_str_t *prefix)
+{
+    return uri->len >= prefix->len
+           && ngx_strncmp(uri->data, prefix->data, prefix->len) == 0;
+}
+
+
 /*
  * An id may hold a slash, as "%2F"; nginx's own r->uri has it decoded, and
  * merged with its neighbours.  So the path is taken as it was sent, unless
@@ -121,8 +129,7 @@ ngx_http_submission_api_raw(ngx_http_request_t *r, ngx_str_t *prefix,
     uri = r->unparsed_uri;
 
     if (!r->valid_unparsed_uri
-        || uri.len < prefix->len
-        || ngx_strncmp(uri.data, prefix->data, prefix->len) != 0)
+        || !ngx_http_submission_api_under(&uri, prefix))
     {
         return 0;
     }
@@ -225,6 +232,13 @@ ngx_http_submission_api_resource(ngx_http_request_t *r, ngx_str_t *id)
     raw = ngx_http_submission_api_raw(r, &slcf->prefix, &path);
 
     if (!raw) {
+
+        /* "rewrite ... break" may have taken it out of its location */
+
+        if (!ngx_http_submission_api_under(&r->uri, &slcf->prefix)) {
+            return NGX_HTTP_SUBMISSION_NOWHERE;
+        }
+
         path.data = r->uri.data + slcf->prefix.len;
         path.len = r->uri.len - slcf->prefix.len;
     }

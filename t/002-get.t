@@ -364,3 +364,22 @@ sub {
 sub {
     found_at('"\\', '%22%5C');
 }
+
+
+
+=== TEST 20: a path that was rewritten out of its location
+--- config
+        location /v1/ {
+            submission_api main;
+            rewrite ^/v1/(one)$ / break;
+            rewrite ^/v1/(two)$ /v1 break;
+            rewrite ^/v1/(three)/(.*)$ /$2 break;
+            rewrite ^/v1/(four)$ /w1/intents/a break;
+        }
+--- request eval
+[submit('a'), map { "GET /v1/$_" } qw(one two three/intents four)]
+--- error_code eval
+[200, (404) x 4]
+--- response_body eval
+[intent('a'),
+ (problem('not_found', 'there is nothing at this path')) x 4]
