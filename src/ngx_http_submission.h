@@ -74,6 +74,7 @@ typedef enum {
     NGX_HTTP_SUBMISSION_REFUSALS,           /* while the breaker was open */
     NGX_HTTP_SUBMISSION_STORE_RETRIES,      /* requests that were tried again */
     NGX_HTTP_SUBMISSION_BREAKS,             /* the breaker opened */
+    NGX_HTTP_SUBMISSION_EXPIRED_UNSENT,     /* intents, never sent */
     NGX_HTTP_SUBMISSION_COUNTERS
 } ngx_http_submission_counter_e;
 
@@ -290,6 +291,7 @@ struct ngx_http_submission_manager_s {
     ngx_flag_t                       release_on_exit;
 
     ngx_uint_t                       executor_off;
+    ngx_uint_t                       executor_given;  /* its concurrency */
     ngx_int_t                        executor_concurrency;
     ngx_int_t                        executor_batch;
     ngx_int_t                        executor_timeout;
@@ -523,6 +525,11 @@ struct ngx_http_submission_executor_s {
     ngx_msec_t                       retry;        /* nor is recorded */
     time_t                           warned;       /* of connections */
 
+    /* those whose deadline has passed, since the last line of them */
+    ngx_event_t                      expiry;
+    ngx_uint_t                       nexpired;
+    ngx_msec_t                       expiry_told;
+
     unsigned                         leaving:1;
     unsigned                         turning:1;    /* a call is out */
     ngx_uint_t                       nsending;
@@ -657,7 +664,11 @@ char *ngx_http_submission_conf_intake(ngx_conf_t *cf, ngx_command_t *cmd,
     void *conf);
 char *ngx_http_submission_conf_options(ngx_conf_t *cf, ngx_uint_t first,
     ngx_http_submission_option_t *options);
-ngx_int_t ngx_http_submission_conf_check(ngx_conf_t *cf);
+
+/* check.c */
+ngx_int_t ngx_http_submission_check(ngx_conf_t *cf);
+void ngx_http_submission_check_connections(ngx_cycle_t *cycle,
+    ngx_http_submission_manager_t *manager);
 
 /* target.c */
 char *ngx_http_submission_target_block(ngx_conf_t *cf, ngx_command_t *cmd,
@@ -810,6 +821,7 @@ void ngx_http_submission_executor_lost(
     ngx_http_submission_manager_t *manager);
 ngx_uint_t ngx_http_submission_executor_drained(
     ngx_http_submission_manager_t *manager);
+ngx_uint_t ngx_http_submission_executor_most(ngx_uint_t connections);
 ngx_uint_t ngx_http_submission_executor_room(
     ngx_http_submission_executor_t *ex);
 void ngx_http_submission_executor_wake(ngx_http_submission_executor_t *ex);
@@ -825,6 +837,12 @@ void ngx_http_submission_attempt_finished(ngx_http_submission_attempt_t *at);
 void ngx_http_submission_attempt_free(ngx_http_submission_attempt_t *at);
 void ngx_http_submission_attempt_log(ngx_http_submission_attempt_t *at,
     ngx_uint_t level, const char *event, const char *note);
+
+/* expiry.c: intents that were given up before their first attempt */
+void ngx_http_submission_expiry_init(ngx_http_submission_executor_t *ex);
+void ngx_http_submission_expiry_add(ngx_http_submission_executor_t *ex,
+    ngx_uint_t n);
+void ngx_http_submission_expiry_tell(ngx_http_submission_executor_t *ex);
 
 /*
  * turn.c: NGX_OK, the call is out, or there is nothing to do; NGX_ERROR, not

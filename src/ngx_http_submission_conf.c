@@ -193,6 +193,9 @@ ngx_http_submission_conf_defaults(ngx_conf_t *cf,
     ngx_conf_init_msec_value(manager->acquire_interval, 30000);
     ngx_conf_init_msec_value(manager->schedule_refresh_interval, 1000);
     ngx_conf_init_value(manager->release_on_exit, 1);
+
+    manager->executor_given = manager->executor_concurrency != NGX_CONF_UNSET;
+
     ngx_conf_init_value(manager->executor_concurrency, 256);
     ngx_conf_init_value(manager->executor_batch, 128);
     ngx_conf_init_value(manager->executor_timeout, 120000);
@@ -579,77 +582,4 @@ ngx_http_submission_conf_options(ngx_conf_t *cf, ngx_uint_t first,
     }
 
     return NGX_CONF_OK;
-}
-
-
-/* those without a store of that kind have no string at all */
-
-static ngx_int_t
-ngx_http_submission_conf_same(ngx_str_t *a, ngx_str_t *b)
-{
-    return a->len == b->len
-           && (a->len == 0 || ngx_memcmp(a->data, b->data, a->len) == 0);
-}
-
-
-static ngx_int_t
-ngx_http_submission_conf_same_lease(ngx_http_submission_manager_t *a,
-    ngx_http_submission_manager_t *b)
-{
-    return a->store_ops == b->store_ops
-           && ngx_http_submission_conf_same(&a->store_path, &b->store_path)
-           && ngx_http_submission_conf_same(&a->connection, &b->connection)
-           && ngx_http_submission_conf_same(&a->lease_name, &b->lease_name);
-}
-
-
-/* what can be told only when the whole configuration is known */
-
-ngx_int_t
-ngx_http_submission_conf_check(ngx_conf_t *cf)
-{
-    ngx_uint_t                         i, k;
-    ngx_http_submission_manager_t     *manager, **managers;
-    ngx_http_submission_main_conf_t   *smcf;
-
-    smcf = ngx_http_conf_get_module_main_conf(cf, ngx_http_submission_module);
-
-    managers = smcf->managers.elts;
-
-    for (i = 0; i < smcf->managers.nelts; i++) {
-        manager = managers[i];
-
-        if (!manager->defined) {
-            ngx_log_error(NGX_LOG_EMERG, cf->log, 0,
-                          "unknown submission_manager \"%V\" in %s:%ui: the "
-                          "name of a submission_manager block was expected",
-                          &manager->name, manager->file, manager->line);
-            return NGX_ERROR;
-        }
-
-        if (manager->dispatch == NULL && !manager->executor_off) {
-            ngx_log_error(NGX_LOG_EMERG, cf->log, 0,
-                          "submission_manager \"%V\" in %s:%ui has no way to "
-                          "its gateways: a location with "
-                          "\"submission_dispatch %V\" was expected",
-                          &manager->name, manager->file, manager->line,
-                          &manager->name);
-            return NGX_ERROR;
-        }
-
-        for (k = 0; k < i; k++) {
-            if (ngx_http_submission_conf_same_lease(managers[k], manager)) {
-                ngx_log_error(NGX_LOG_EMERG, cf->log, 0,
-                              "submission_manager \"%V\" in %s:%ui has the "
-                              "same store and \"lease_name\" as \"%V\" in "
-                              "%s:%ui: another \"lease_name\" was expected",
-                              &manager->name, manager->file, manager->line,
-                              &managers[k]->name, managers[k]->file,
-                              managers[k]->line);
-                return NGX_ERROR;
-            }
-        }
-    }
-
-    return NGX_OK;
 }

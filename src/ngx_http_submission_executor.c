@@ -50,6 +50,7 @@ ngx_http_submission_executor_init(ngx_cycle_t *cycle,
     ngx_queue_init(&ex->ended);
 
     ngx_http_submission_schedule_init(ex);
+    ngx_http_submission_expiry_init(ex);
 
     manager->executor = ex;
 
@@ -147,6 +148,7 @@ ngx_http_submission_executor_lost(ngx_http_submission_manager_t *manager)
     }
 
     ngx_http_submission_schedule_stop(ex);
+    ngx_http_submission_expiry_tell(ex);
 
     if (ex->due.timer_set) {
         ngx_del_timer(&ex->due);
@@ -174,6 +176,7 @@ ngx_http_submission_executor_leave(ngx_http_submission_manager_t *manager)
     ex->leaving = 1;
 
     ngx_http_submission_schedule_stop(ex);
+    ngx_http_submission_expiry_tell(ex);
 
     if (ex->due.timer_set) {
         ngx_del_timer(&ex->due);
@@ -206,6 +209,15 @@ ngx_http_submission_executor_wake(ngx_http_submission_executor_t *ex)
     if (!ex->run.posted) {
         ngx_post_event(&ex->run, &ngx_posted_events);
     }
+}
+
+
+/* each attempt takes two connections, and an eighth is left to clients */
+
+ngx_uint_t
+ngx_http_submission_executor_most(ngx_uint_t connections)
+{
+    return (connections - connections / 8) / 2;
 }
 
 

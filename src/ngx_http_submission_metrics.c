@@ -86,7 +86,10 @@ static ngx_http_submission_metric_t  ngx_http_submission_counters[] = {
       "API requests that were tried again after an error of the store." },
 
     { "store_breaker_opened_total",
-      "How often the breaker opened." }
+      "How often the breaker opened." },
+
+    { "expired_unsent_total",
+      "Intents whose deadline passed before their first attempt." }
 };
 
 

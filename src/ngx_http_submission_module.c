@@ -282,6 +282,16 @@ ngx_http_submission_create_loc_conf(ngx_conf_t *cf)
 }
 
 
+static ngx_http_handler_pt
+ngx_http_submission_location_handler(ngx_http_submission_loc_conf_t *slcf)
+{
+    return slcf->api ? ngx_http_submission_api_handler
+           : slcf->readyz ? ngx_http_submission_readyz_handler
+           : slcf->metrics ? ngx_http_submission_metrics_handler
+                           : NULL;
+}
+
+
 /*
  * A nested location is no API because its parent is one; but an "if" or a
  * "limit_except" is the location that it stands in.
@@ -293,22 +303,61 @@ ngx_http_submission_merge_loc_conf(ngx_conf_t *cf, void *parent, void *child)
     ngx_http_submission_loc_conf_t *prev = parent;
     ngx_http_submission_loc_conf_t *conf = child;
 
+    ngx_http_handler_pt        handler;
     ngx_http_core_loc_conf_t  *clcf;
 
     clcf = ngx_http_conf_get_module_loc_conf(cf, ngx_http_core_module);
 
     if (clcf->noname) {
         *conf = *prev;
+
+        /* nginx gives an "if" its location's handler, a "limit_except" not */
+
+        if (clcf->lmt_excpt && clcf->handler == NULL) {
+            clcf->handler = ngx_http_submission_location_handler(conf);
+        }
+
+        return NGX_CONF_OK;
     }
 
-    /* nginx gives an "if" its location's handler, a "limit_except" not */
+    handler = ngx_http_submission_location_handler(conf);
 
-    if (clcf->lmt_excpt && clcf->handler == NULL) {
-        clcf->handler = conf->api ? ngx_http_submission_api_handler
-                        : conf->readyz ? ngx_http_submission_readyz_handler
-                        : conf->metrics ? ngx_http_submission_metrics_handler
-                                        : NULL;
+    if (handler && clcf->handler != handler) {
+
+        /* a directive further down the location has taken it over */
+
+        ngx_log_error(NGX_LOG_EMERG, cf->log, 0,
+                      "location \"%V\" has a \"submission_...\" directive and "
+                      "another one that answers requests, such as "
+                      "\"proxy_pass\": only one of them was expected",
+                      &clcf->name);
+        return NGX_CONF_ERROR;
     }
+
+    return NGX_CONF_OK;
+}
+
+
+static char *
+ngx_http_submission_location(ngx_conf_t *cf, ngx_http_handler_pt handler,
+    ngx_http_submission_manager_t **managerp)
+{
+    char                      *rv;
+    ngx_http_core_loc_conf_t  *clcf;
+
+    rv = ngx_http_submission_conf_reference(cf, managerp);
+    if (rv != NGX_CONF_OK) {
+        return rv;
+    }
+
+    clcf = ngx_http_conf_get_module_loc_conf(cf, ngx_http_core_module);
+
+    if (clcf->handler) {
+        return "stands beside another directive that answers requests, such "
+               "as \"proxy_pass\": only one of them was expected";
+    }
+
+    clcf->handler = handler;
 
     return NGX_CONF_OK;
 }
@@ -336,10 +385,10 @@ ngx_http_submission_api(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
         return NGX_CONF_ERROR;
     }
 
-    clcf->handler = ngx_http_submission_api_handler;
     slcf->prefix = clcf->name;
 
-    return ngx_http_submission_conf_reference(cf, &slcf->api);
+    return ngx_http_submission_location(cf, ngx_http_submission_api_handler,
+                                        &slcf->api);
 }
 
 
@@ -348,12 +397,8 @@ ngx_http_submission_readyz(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 {
     ngx_http_submission_loc_conf_t *slcf = conf;
 
-    ngx_http_core_loc_conf_t  *clcf;
-
-    clcf = ngx_http_conf_get_module_loc_conf(cf, ngx_http_core_module);
-    clcf->handler = ngx_http_submission_readyz_handler;
-
-    return ngx_http_submission_conf_reference(cf, &slcf->readyz);
+    return ngx_http_submission_location(cf, ngx_http_submission_readyz_handler,
+                                        &slcf->readyz);
 }
 
 
@@ -362,12 +407,9 @@ ngx_http_submission_metrics(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 {
     ngx_http_submission_loc_conf_t *slcf = conf;
 
-    ngx_http_core_loc_conf_t  *clcf;
-
-    clcf = ngx_http_conf_get_module_loc_conf(cf, ngx_http_core_module);
-    clcf->handler = ngx_http_submission_metrics_handler;
-
-    return ngx_http_submission_conf_reference(cf, &slcf->metrics);
+    return ngx_http_submission_location(cf,
+                                        ngx_http_submission_metrics_handler,
+                                        &slcf->metrics);
 }
 
 
@@ -385,7 +427,7 @@ ngx_http_submission_preconfiguration(ngx_conf_t *cf)
 static ngx_int_t
 ngx_http_submission_postconfiguration(ngx_conf_t *cf)
 {
-    if (ngx_http_submission_conf_check(cf) != NGX_OK
+    if (ngx_http_submission_check(cf) != NGX_OK
         || ngx_http_submission_dispatch_init(cf) != NGX_OK)
     {
         return NGX_ERROR;
@@ -469,6 +511,8 @@ ngx_http_submission_init_module(ngx_cycle_t *cycle)
         {
             return NGX_ERROR;
         }
+
+        ngx_http_submission_check_connections(cycle, managers[i]);
 
         managers[i]->sh->create = 1;
         managers[i]->sh->generation++;

@@ -273,11 +273,12 @@ static void
 ngx_http_submission_turn_begun(ngx_http_submission_turn_t *turn)
 {
     size_t                           i;
-    ngx_uint_t                       current;
+    ngx_uint_t                       current, expired;
     sm_begin_row_t                  *row;
     ngx_http_submission_executor_t  *ex;
 
     ex = turn->task.manager->executor;
+    expired = 0;
 
     for (i = 0; i < turn->ndue; i++) {
         row = &turn->due[i];
@@ -306,6 +307,7 @@ ngx_http_submission_turn_begun(ngx_http_submission_turn_t *turn)
 
         case SM_BEGIN_EXPIRED:
             ngx_http_submission_turn_expired(turn, row);
+            expired += row->number == 1;
 
             /* fall through */
 
@@ -316,6 +318,8 @@ ngx_http_submission_turn_begun(ngx_http_submission_turn_t *turn)
             }
         }
     }
+
+    ngx_http_submission_expiry_add(ex, expired);
 }
 
 

@@ -358,3 +358,93 @@ invalid number of arguments in "submission_metrics" directive
         }
 --- refused
 "submission_dispatch" needs a location of its own, such as "location = /_dispatch", not "^/_dispatch$"
+
+
+
+=== TEST 33: submission_api before proxy_pass
+--- config
+        location /other/ {
+            submission_api main;
+            proxy_pass http://127.0.0.1:1;
+        }
+--- refused
+location "/other/" has a "submission_..." directive and another one that answers requests, such as "proxy_pass": only one of them was expected{any}
+
+
+
+=== TEST 34: submission_api after proxy_pass
+--- config
+        location /other/ {
+            proxy_pass http://127.0.0.1:1;
+            submission_api main; # here
+        }
+--- refused
+"submission_api" directive stands beside another directive that answers requests, such as "proxy_pass": only one of them was expected
+
+
+
+=== TEST 35: submission_readyz after submission_metrics
+--- config
+        location = /other {
+            submission_metrics main;
+            submission_readyz main; # here
+        }
+--- refused
+"submission_readyz" directive stands beside another directive that answers requests, such as "proxy_pass": only one of them was expected
+
+
+
+=== TEST 36: submission_dispatch without a way out
+--- config
+        location = /_dispatch {
+            internal;
+            submission_dispatch main;
+        }
+--- refused
+location "/_dispatch" with "submission_dispatch main" sends nothing: "proxy_pass $submission_gateway_url" or another "..._pass" was expected in it{any}
+
+
+
+=== TEST 37: a gateway's host that nobody resolves
+--- http_config
+    submission_manager main { # here
+        target t {
+            gateway_type http;
+            gateway_url https://pay.example:8443/capture;
+            policy one_shot;
+        }
+    }
+--- refused
+host "pay.example" in the gateway URL of target "t" of submission_manager "main" in {here} cannot be resolved: an "upstream pay.example" block, or a "resolver" in location "/_dispatch" was expected
+
+
+
+=== TEST 38: an upstream of another name
+--- http_config
+    upstream pay {
+        server 127.0.0.1:1;
+    }
+
+    submission_manager main { # here
+        target t {
+            gateway_type http;
+            gateway_url http://pay.example;
+            policy one_shot;
+        }
+    }
+--- refused
+host "pay.example" in the gateway URL of target "t" of submission_manager "main" in {here} cannot be resolved: an "upstream pay.example" block, or a "resolver" in location "/_dispatch" was expected
+
+
+
+=== TEST 39: a gateway URL with a port that is none
+--- http_config
+    submission_manager main { # here
+        target t {
+            gateway_type http;
+            gateway_url http://127.0.0.1:99999;
+            policy one_shot;
+        }
+    }
+--- refused
+invalid port in the gateway URL "http://127.0.0.1:99999" of target "t" of submission_manager "main" in {here}

@@ -184,7 +184,7 @@ my $conf = server_root() . '/conf';
 [["$conf/manager.conf", "submission_manager main { include inner/*.conf; }\n"],
  ["$conf/inner/1.conf", "zone 1m;\nlease_name included;\n"],
  ["$conf/inner/2.conf", "target t { include target.conf; }\n"],
- ["$conf/target.conf", "gateway_type http; gateway_url http://a;\npolicy one_shot;"],
+ ["$conf/target.conf", "gateway_type http; gateway_url http://127.0.0.1:1;\npolicy one_shot;"],
  ["$conf/api.conf", 'location /v1/ { submission_api main; } location = /_d { '
                     . 'internal; submission_dispatch main; '
                     . 'proxy_pass $submission_gateway_url; }']]
@@ -217,7 +217,7 @@ sub {
 
         target x concurrency=1 {
             gateway_type  http;
-            gateway_url   http://a;
+            gateway_url   http://127.0.0.1:1;
             policy        deadline 1s;
             retry_delay   1ms backoff=1 max=1ms jitter=0;
         }
@@ -246,6 +246,14 @@ my $long = 'x' x 128;
 . 'gateway_url http://' . 'h' x 1017 . ";\n"
 . 'terminal_outcomes ' . join(' ', map { "http_4$_" } 30 .. 99, 10 .. 24) . ";\n"
 . "policy max_attempts 1; retry_delay 1d backoff=100 max=1d jitter=1; } }"
+--- config
+        location = /_dispatch {
+            internal;
+            submission_dispatch main;
+            proxy_pass $submission_gateway_url;
+            resolver 127.0.0.1;
+        }
+--- suppress_stderr
 --- request eval
 [submit('a', 'x' x 128), 'GET /readyz']
 --- response_body_like eval
@@ -392,3 +400,127 @@ sub {
 submit('a', 't')
 --- response_body_like eval
 intent('a', 't')
+
+
+
+=== TEST 16: gateways by name: an upstream, or a resolver
+--- http_config
+    upstream pay.example {
+        server 127.0.0.1:1;
+    }
+
+    submission_manager main {
+        executor concurrency=16;
+
+        target t {
+            gateway_type http;
+            gateway_url https://PAY.example/capture;
+            policy one_shot;
+        }
+    }
+
+    submission_manager other {
+        store sqlite data/other.db;
+        executor concurrency=16;
+
+        target t {
+            gateway_type http;
+            gateway_url http://gateway.example:8080;
+            policy one_shot;
+        }
+    }
+--- config
+        location = /_other {
+            internal;
+            submission_dispatch other;
+            proxy_pass $submission_gateway_url;
+            resolver 127.0.0.1;
+        }
+--- request eval
+submit('a', 't')
+--- response_body_like eval
+intent('a', 't')
+
+
+
+=== TEST 17: gateways by name, where nobody asks for their URL
+--- http_config
+    submission_manager main {
+        executor concurrency=16;
+
+        target t {
+            gateway_type http;
+            gateway_url http://gateway.example;
+            policy one_shot;
+        }
+    }
+--- config
+        location = /_dispatch {
+            internal;
+            submission_dispatch main;
+            proxy_pass http://127.0.0.1:1;
+        }
+--- request eval
+submit('a', 't')
+--- response_body_like eval
+intent('a', 't')
+
+
+
+=== TEST 18: a deadline that a crash of the leader outlasts
+--- http_config
+    submission_manager main {
+        executor        concurrency=16;
+        lease_duration  10s;
+        renew_interval  3s;
+
+        target long {
+            gateway_type sms;
+            gateway_url http://127.0.0.1:1;
+            policy deadline 11s;
+        }
+
+        target short {
+            gateway_type sms;
+            gateway_url http://127.0.0.1:1;
+            policy deadline 10s;
+        }
+    }
+--- suppress_stderr
+--- error_log eval
+qr/\[warn\] .*: the deadline of 10s of target "short" is not longer than the "lease_duration" of 10000ms of submission_manager "main" in \S+:\d+: when a leader dies, its intents expire before another one can send them/
+--- no_error_log
+of target "long"
+
+
+
+=== TEST 19: more attempts than connections
+--- manager
+        executor concurrency=113;
+--- suppress_stderr
+--- error_log eval
+qr/\[warn\] .*: "executor concurrency=113" of submission_manager "main" in \S+:\d+ is more than 256 "worker_connections" can carry: at most 112 attempts will be at gateways at once/
+
+
+
+=== TEST 20: as many attempts as there are connections for
+--- manager
+        executor concurrency=112;
+--- no_error_log
+can carry
+
+
+
+=== TEST 21: another handler in an "if" of an API's location
+--- config
+        location /v1/ {
+            submission_api main;
+
+            if ($arg_elsewhere) {
+                proxy_pass http://127.0.0.1:1;
+            }
+        }
+--- request eval
+submit('a', 'sms.realtime')
+--- response_body_like eval
+intent('a', 'sms.realtime')

@@ -95,17 +95,17 @@ submission_manager "other" in {here} has the same store and "lease_name" as "mai
 --- http_config
     submission_manager main { # there
         lease_name a;
-        target t { gateway_type http; gateway_url http://a; policy one_shot; }
+        target t { gateway_type http; gateway_url http://127.0.0.1:1; policy one_shot; }
     }
 
     submission_manager other {
         lease_name b;
-        target t { gateway_type http; gateway_url http://a; policy one_shot; }
+        target t { gateway_type http; gateway_url http://127.0.0.1:1; policy one_shot; }
     }
 
     submission_manager third { # here
         lease_name a;
-        target t { gateway_type http; gateway_url http://a; policy one_shot; }
+        target t { gateway_type http; gateway_url http://127.0.0.1:1; policy one_shot; }
     }
 --- config
         location = /_dispatch_other {

@@ -27,6 +27,7 @@ our %families = (
     requests_refused_total => 'counter',
     store_retries_total => 'counter',
     store_breaker_opened_total => 'counter',
+    expired_unsent_total => 'counter',
     store_breaker_open => 'gauge',
     intent_time_to_terminal_seconds => 'histogram',
     attempt_duration_seconds => 'histogram',

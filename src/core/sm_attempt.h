@@ -81,7 +81,7 @@ typedef struct {
     sm_begin_e            outcome;
     int64_t               due_at;       /* early; begun: since when */
     int64_t               created_at;   /* begun, expired */
-    int64_t               number;       /* of the attempt */
+    int64_t               number;       /* of the attempt; begun, expired */
     sm_contract_t         contract;     /* as it was when it was accepted */
     sm_str_t              payload;
 } sm_begin_row_t;

@@ -238,13 +238,12 @@ sm_odbc_begin_row(sm_odbc_t *od, sm_call_t *call, sm_begin_row_t *row)
     }
 
     row->created_at = sm_odbc_int(od, SM_TURN_CREATED_AT);
+    row->number = sm_odbc_int(od, SM_TURN_NUMBER);
 
     if (row->outcome == SM_BEGIN_EXPIRED) {
         row->due_at = 0;
         return 0;
     }
-
-    row->number = sm_odbc_int(od, SM_TURN_NUMBER);
 
     return sm_odbc_bytes(od, call, SM_TURN_CONTRACT + SM_CONTRACT_COLUMNS,
                          &row->payload);

@@ -200,6 +200,7 @@ sm_sqlite_begin_look(sm_sqlite_t *sq, sm_call_t *call, sqlite3_stmt *stmt,
     }
 
     row->created_at = sqlite3_column_int64(stmt, SM_BEGIN_CREATED_AT);
+    row->number = sqlite3_column_int64(stmt, SM_BEGIN_ATTEMPT_COUNT) + 1;
 
     if (call->now >= sm_policy_deadline(&row->contract, row->created_at)) {
         row->outcome = SM_BEGIN_EXPIRED;
@@ -217,7 +218,6 @@ sm_sqlite_begin_look(sm_sqlite_t *sq, sm_call_t *call, sqlite3_stmt *stmt,
 
     row->outcome = SM_BEGIN_BEGUN;
     row->due_at = due_at;
-    row->number = sqlite3_column_int64(stmt, SM_BEGIN_ATTEMPT_COUNT) + 1;
 
     return 0;
 }

@@ -208,6 +208,53 @@ least('until the deadline', [gaps_of('sms.short', 'answer 500')], 0.7, 0.7);
               'asleep: all are too late');
     is($gateway->count, $count, 'asleep: and are not sent again');
     is($run->outcomes($ids[0]), 'error', 'asleep: there is one attempt');
+    is($instance->log_count(qr/ expired_unsent /), 0,
+       'asleep: nobody calls them unsent');
+}
+
+
+# The deadline passes before the first attempt: nobody leads meanwhile.  There
+# is one line about all of them, not one each, and a counter.
+
+{
+    my ($instance) = $run->instances;
+    my @ids = $run->ids('unsent', 300);
+    my $count = $gateway->count;
+
+    $instance->quit;
+    $instance->configure(executor => 'off');
+    $instance->start;
+
+    $run->post(map { [$_, 'sms.tight', '{}'] } @ids);
+
+    my ($created) = sort { $b <=> $a }
+                    map { $_->{created_at} } values %{$store->intents('unsent-')};
+
+    wait_for('the deadline passes', sub { time > $created / 1e6 + 1.1 });
+
+    $instance->quit;
+    $instance->configure(executor => undef);
+    $instance->start;
+    $run->wait_terminal('unsent-');
+
+    is_deeply($run->statuses('unsent-'),
+              { 'exhausted deadline_exceeded' => 300 },
+              'unsent: all are too late');
+    is($gateway->count, $count, 'unsent: none was sent');
+
+    my $told = sub {
+        my $n = 0;
+        $n += $_ for map { / intents=(\d+)/ }
+                     $instance->log_lines(qr/\[warn\].* expired_unsent /);
+        return $n;
+    };
+
+    wait_for('all are told', sub { $told->() == 300 });
+
+    cmp_ok($instance->log_count(qr/ expired_unsent /), '<', 10,
+           'unsent: in few lines');
+    like(SubmissionCluster::fetch($instance, 'GET', '/metrics')->{body},
+         qr/^submission_expired_unsent_total 300$/m, 'unsent: counted');
 }
 
 $run->done;

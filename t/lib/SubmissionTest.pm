@@ -21,7 +21,8 @@ package SubmissionTest;
 #       nginx must not start, for exactly this reason. "{here}" stands for the
 #       file and line that has the comment "# here", likewise "{there}" and
 #       "{end}"; "{root}" for the server root; " in {here}" is added at the
-#       end if the message has none of them. "{any}" is any text.
+#       end if the message has none of them. "{any}" is any text; at the end of
+#       the message it stands for the place, too.
 #   --- block
 #       all directives of submission_manager "main" but a target "t"; its
 #       closing brace has the comment "# end"
@@ -114,7 +115,7 @@ my $manager = <<'EOC';
         target sms.realtime {
             gateway_type       sms;
             gateway_url        http://127.0.0.1:1;
-            policy             deadline 30s;
+            policy             deadline 5m;
             terminal_outcomes  invalid_request invalid_recipient;
         }
 
@@ -306,7 +307,7 @@ sub check_refused {
 
     (my $expected = $block->refused) =~ s/\s+\z//;
 
-    $expected .= ' in {here}' unless $expected =~ $place;
+    $expected .= ' in {here}' unless $expected =~ /$place|\{any\}\z/;
     $expected =~ s/$place/$1 eq 'root' ? $root : marked($1)/eg;
 
     my @emerg = map { /\[emerg\] \d+#\d+: (.*)/ ? $1 : () }
