@@ -85,6 +85,7 @@ invalid value "a	b" of "lease_name": 1 to 64 visible ASCII characters were expec
         location = /_dispatch_other {
             internal;
             submission_dispatch other;
+            proxy_pass $submission_gateway_url;
         }
 --- refused
 submission_manager "other" in {here} has the same store and "lease_name" as "main" in {there}: another "lease_name" was expected
@@ -111,11 +112,13 @@ submission_manager "other" in {here} has the same store and "lease_name" as "mai
         location = /_dispatch_other {
             internal;
             submission_dispatch other;
+            proxy_pass $submission_gateway_url;
         }
 
         location = /_dispatch_third {
             internal;
             submission_dispatch third;
+            proxy_pass $submission_gateway_url;
         }
 --- refused
 submission_manager "third" in {here} has the same store and "lease_name" as "main" in {there}: another "lease_name" was expected
