@@ -182,10 +182,10 @@ typedef struct {
 
     /*
      * For whoever executes next in this instance: the epoch that it holds or
-     * may hold, and whether an acquire was begun whose answer nobody saw.
+     * may hold, and until when at least, by the store's time.
      */
     ngx_atomic_t                     held;
-    ngx_atomic_t                     acquiring;
+    ngx_atomic_t                     held_until;   /* usec */
 
     /* counts configurations: at reload there is a newer one than one's own */
     ngx_atomic_t                     generation;
@@ -288,6 +288,7 @@ struct ngx_http_submission_manager_s {
     ngx_msec_t                       acquire_interval;
     ngx_msec_t                       schedule_refresh_interval;
     ngx_str_t                        holder_id;
+    ngx_uint_t                       unique;       /* it was made up */
     ngx_flag_t                       release_on_exit;
 
     ngx_uint_t                       executor_off;
@@ -453,7 +454,6 @@ struct ngx_http_submission_leader_s {
     ngx_event_t                      expiry;       /* the deadline */
 
     unsigned                         busy:1;       /* a call is out */
-    unsigned                         fresh:1;      /* none was made yet */
     unsigned                         failing:1;    /* and that was logged */
     unsigned                         released:1;
     unsigned                         flushing:1;   /* the executor records */
@@ -470,7 +470,6 @@ struct ngx_http_submission_leader_s {
 
 typedef enum {
     NGX_HTTP_SUBMISSION_ACQUIRE = 0,
-    NGX_HTTP_SUBMISSION_TAKEOVER,
     NGX_HTTP_SUBMISSION_RECOVER,
     NGX_HTTP_SUBMISSION_RENEW,
     NGX_HTTP_SUBMISSION_RELEASE,
@@ -485,7 +484,7 @@ typedef struct {
     sm_candidate_t                   candidate;
     int64_t                          ttl;
     sm_fence_t                       fence;        /* epoch 0: none is known */
-    ngx_uint_t                       uncertain;    /* the row may be ours */
+    int64_t                          held_until;
     int64_t                          duration;
     ngx_uint_t                       release;
 

@@ -11,14 +11,13 @@
  *   was started, plus lease_duration, less a margin.  That is before the row
  *   expires, whatever the store's clock says.
  * - Any error of the store ends leadership at once.  The row may still be
- *   ours then: the next call gives it up before it acquires anew.
+ *   ours then: the next call takes it over, in a new epoch.
  * - An answer that comes after its state has passed is not looked at.  What it
- *   may have left in the row is given up like the rest.
+ *   may have left in the row is taken over or given up, see lease.c.
  * - A follower knows when the lease expires, and tries then; so that it learns
  *   of a release too, it reads the row every now and then.
- * - A new executor worker of the instance goes on only by lease_takeover, at
- *   the epoch that is in shared memory; the epoch it gets fences the old one
- *   off.
+ * - A new executor worker of the instance does the same, at the epoch that is
+ *   in shared memory; the epoch that it gets fences the old one off.
  */
 
 #include "ngx_http_submission.h"
@@ -396,8 +395,6 @@ ngx_http_submission_leader_standby(ngx_http_submission_leader_t *ld)
         return;
     }
 
-    ld->fresh = 1;
-
     ngx_http_submission_leader_event(ld, NGX_HTTP_SUBMISSION_LOCKED, 1, NULL,
                                      NULL);
 }
@@ -528,10 +525,7 @@ ngx_http_submission_leader_tick(ngx_event_t *ev)
 
     case NGX_HTTP_SUBMISSION_FOLLOWER:
 
-        if (ld->fresh && ld->manager->sh->held) {
-            kind = NGX_HTTP_SUBMISSION_TAKEOVER;
-
-        } else if ((ngx_msec_int_t) (ld->aim - ngx_current_msec) > 0) {
+        if ((ngx_msec_int_t) (ld->aim - ngx_current_msec) > 0) {
             kind = NGX_HTTP_SUBMISSION_WATCH;
 
         } else if (ngx_http_submission_leader_flush(ld) == NGX_AGAIN) {

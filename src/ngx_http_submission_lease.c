@@ -21,7 +21,6 @@ static void ngx_http_submission_lease_done(ngx_http_submission_task_t *task);
 
 static ngx_http_submission_op_e  ngx_http_submission_lease_ops[] = {
     NGX_HTTP_SUBMISSION_OP_LEASE_ACQUIRE,
-    NGX_HTTP_SUBMISSION_OP_LEASE_TAKEOVER,
     NGX_HTTP_SUBMISSION_OP_ATTEMPTS_RECOVER,
     NGX_HTTP_SUBMISSION_OP_LEASE_RENEW,
     NGX_HTTP_SUBMISSION_OP_LEASE_RELEASE,
@@ -54,7 +53,7 @@ ngx_http_submission_lease_call(ngx_http_submission_leader_t *ld,
     call->state = ld->state;
     call->duration = manager->lease_duration;
     call->release = manager->release_on_exit;
-    call->uncertain = sh->acquiring;
+    call->held_until = sh->held_until;
     call->random = (uint32_t) ngx_random();
 
     call->fence.holder.data = (char *) manager->holder_id.data;
@@ -68,16 +67,12 @@ ngx_http_submission_lease_call(ngx_http_submission_leader_t *ld,
     call->ttl = 3 * ngx_max(manager->acquire_interval,
                             manager->renew_interval);
 
-    call->task.op = ngx_http_submission_lease_ops[kind];
+    call->task.op = kind == NGX_HTTP_SUBMISSION_ACQUIRE && call->fence.epoch
+                    ? NGX_HTTP_SUBMISSION_OP_LEASE_TAKEOVER
+                    : ngx_http_submission_lease_ops[kind];
     call->task.writes = kind != NGX_HTTP_SUBMISSION_WATCH;
     call->task.run = ngx_http_submission_lease_run;
     call->task.done = ngx_http_submission_lease_done;
-
-    if (kind == NGX_HTTP_SUBMISSION_ACQUIRE
-        || kind == NGX_HTTP_SUBMISSION_TAKEOVER)
-    {
-        sh->acquiring = 1;
-    }
 
     if (ngx_http_submission_task_post(&call->task) != NGX_OK) {
         ngx_http_submission_task_free(&call->task);
@@ -85,16 +80,35 @@ ngx_http_submission_lease_call(ngx_http_submission_leader_t *ld,
     }
 
     ld->busy = 1;
-    ld->fresh = 0;
 
     return NGX_OK;
 }
 
 
 /*
- * In a thread.  Before it acquires, an instance gives up what it may still
- * hold: the epoch that it knows, or its own row of an acquire whose answer
- * was lost.
+ * Whether a row of this holder_id was left by a call of this instance whose
+ * answer nobody saw.  A holder_id that was made up is nobody else's.  One that
+ * is configured may be another instance's too, by mistake; but if the epoch
+ * before was ours and had not expired, only this instance could take it over.
+ */
+
+static ngx_uint_t
+ngx_http_submission_lease_ours(ngx_http_submission_lease_t *call)
+{
+    if (!sm_str_eq(call->lease.holder, call->fence.holder)) {
+        return 0;
+    }
+
+    return call->task.manager->unique
+           || (call->fence.epoch
+               && call->lease.epoch == call->fence.epoch + 1
+               && call->lease.acquired_at < call->held_until);
+}
+
+
+/*
+ * In a thread.  An epoch that the instance knows is taken over, so that nobody
+ * else comes between.  What it has left unknowingly is given up first.
  */
 
 static int
@@ -108,13 +122,21 @@ ngx_http_submission_lease_acquire(ngx_http_submission_lease_t *call)
     store = &call->task.manager->store;
     fence = call->fence;
 
-    if (fence.epoch
-        && sm_store_lease_release(store, c, &fence, &call->lease) != 0)
-    {
-        return -1;
-    }
+    if (fence.epoch) {
 
-    call->started = ngx_http_submission_msec();
+        if (sm_store_lease_takeover(store, c, &fence, call->duration,
+                                    &call->lease)
+            != 0)
+        {
+            return -1;
+        }
+
+        if (call->lease.held) {
+            return 0;
+        }
+
+        call->started = ngx_http_submission_msec();
+    }
 
     if (sm_store_lease_acquire(store, c, fence.holder, call->duration,
                                &call->lease)
@@ -123,9 +145,7 @@ ngx_http_submission_lease_acquire(ngx_http_submission_lease_t *call)
         return -1;
     }
 
-    if (call->lease.held || !call->uncertain
-        || !sm_str_eq(call->lease.holder, fence.holder))
-    {
+    if (call->lease.held || !ngx_http_submission_lease_ours(call)) {
         return 0;
     }
 
@@ -187,21 +207,15 @@ ngx_http_submission_lease_run(ngx_http_submission_task_t *task)
 
     call->started = ngx_http_submission_msec();
 
-    switch (call->kind) {
-
-    case NGX_HTTP_SUBMISSION_ACQUIRE:
+    if (call->kind == NGX_HTTP_SUBMISSION_ACQUIRE) {
         (void) ngx_http_submission_lease_acquire(call);
-        break;
-
-    case NGX_HTTP_SUBMISSION_TAKEOVER:
-        (void) sm_store_lease_takeover(store, c, &call->fence, call->duration,
-                                       &call->lease);
-        break;
-
-    default: /* NGX_HTTP_SUBMISSION_RENEW */
-        (void) sm_store_lease_renew(store, c, &call->fence, call->duration,
-                                    &call->lease);
+        return;
     }
+
+    /* NGX_HTTP_SUBMISSION_RENEW */
+
+    (void) sm_store_lease_renew(store, c, &call->fence, call->duration,
+                                &call->lease);
 }
 
 
@@ -252,26 +266,18 @@ ngx_http_submission_lease_note(ngx_http_submission_leader_t *ld,
         return;
     }
 
-    sh->held = call->kind != NGX_HTTP_SUBMISSION_RELEASE && call->lease.held
-               ? call->lease.epoch : 0;
-
     if (call->kind == NGX_HTTP_SUBMISSION_RELEASE) {
+        sh->held = 0;
         sh->quitting = NGX_HTTP_SUBMISSION_QUIT;
+        return;
     }
 
-    if (call->kind == NGX_HTTP_SUBMISSION_ACQUIRE
-        || (call->kind == NGX_HTTP_SUBMISSION_TAKEOVER && call->lease.held))
-    {
+    if (call->lease.held) {
+        sh->held_until = call->lease.expires_at;
         ngx_memory_barrier();
-        sh->acquiring = 0;
     }
 
-    if (call->kind == NGX_HTTP_SUBMISSION_TAKEOVER && !call->lease.held) {
-
-        /* refused, maybe by the grant of a worker that did not see it */
-
-        sh->acquiring = call->uncertain;
-    }
+    sh->held = call->lease.held ? call->lease.epoch : 0;
 }
 
 
@@ -463,7 +469,7 @@ ngx_http_submission_lease_answer(ngx_http_submission_leader_t *ld,
                                          "not_held", NULL);
         return;
 
-    default: /* NGX_HTTP_SUBMISSION_ACQUIRE, NGX_HTTP_SUBMISSION_TAKEOVER */
+    default: /* NGX_HTTP_SUBMISSION_ACQUIRE */
 
         if (call->lease.held) {
             ngx_http_submission_lease_grant(ld, call);
@@ -472,9 +478,8 @@ ngx_http_submission_lease_answer(ngx_http_submission_leader_t *ld,
             return;
         }
 
-        wait = call->kind == NGX_HTTP_SUBMISSION_TAKEOVER
-               ? 1 : ngx_http_submission_lease_aim(ld, &call->lease,
-                                               ld->manager->acquire_interval);
+        wait = ngx_http_submission_lease_aim(ld, &call->lease,
+                                             ld->manager->acquire_interval);
 
         ngx_http_submission_leader_event(ld, NGX_HTTP_SUBMISSION_DENIED, wait,
                                          "held_by_another", NULL);

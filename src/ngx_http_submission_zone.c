@@ -108,6 +108,7 @@ ngx_http_submission_zone_holder(ngx_http_submission_manager_t *manager,
 
     ngx_shmtx_unlock(&shpool->mutex);
 
+    manager->unique = 1;
     manager->holder_id.data = sh->holder_id;
     manager->holder_id.len = sh->holder_id_len;
 }
