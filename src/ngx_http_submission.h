@@ -544,9 +544,15 @@ struct ngx_http_submission_executor_s {
     unsigned                         want_window:1;
     unsigned                         want_new:1;
     int64_t                          begun_at;     /* the rebuild */
+    int64_t                          window;       /* microseconds */
+    int64_t                          widened_at;   /* all of it was read */
     ngx_http_submission_cursor_t     modified;
     ngx_http_submission_cursor_t     retries;
     ngx_http_submission_cursor_t     seen;         /* the last of all */
+
+    ngx_event_t                      sweep;
+    unsigned                         sweeping:1;   /* a call is out */
+    ngx_http_submission_cursor_t     swept;
 };
 
 
