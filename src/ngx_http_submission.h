@@ -186,14 +186,19 @@ typedef struct {
      */
     ngx_atomic_t                     held;
     ngx_atomic_t                     held_until;   /* usec */
+    ngx_atomic_t                     held_tenure;
 
-    /* counts configurations: at reload there is a newer one than one's own */
+    /*
+     * Count configurations: at reload there is a newer one than one's own.
+     * With another store, lease_name or holder_id another tenure begins, that
+     * has nothing of the one before to take over.
+     */
     ngx_atomic_t                     generation;
+    ngx_atomic_t                     tenure;
     ngx_atomic_t                     quitting;     /* .._STAYING ... _QUIT */
 
     ngx_atomic_t                     create;       /* see sm_store_conf_t */
 
-    ngx_atomic_t                     wake;         /* an eventfd, 0: none yet */
     ngx_atomic_t                     woken;        /* and not looked at yet */
 
     ngx_atomic_t                     store;        /* .._STORE_* */
@@ -304,14 +309,20 @@ struct ngx_http_submission_manager_s {
     ngx_rbtree_t                     targets;      /* .._target_t */
     ngx_rbtree_node_t                sentinel;
 
+    ngx_cycle_t                     *cycle;
     ngx_thread_pool_t               *thread_pool;
     ngx_shm_zone_t                  *shm_zone;
     ngx_http_submission_shctx_t     *sh;
+    ngx_uint_t                       generation;   /* see .._shctx_t */
+    ngx_uint_t                       tenure;
+    unsigned                         new_tenure:1;
 
     ngx_http_core_loc_conf_t        *dispatch;
     ngx_http_core_srv_conf_t        *dispatch_server;
 
+    /* the same ones in all configurations, as far as they have the manager */
     ngx_fd_t                         lock;         /* of the executor worker */
+    ngx_fd_t                         wake;         /* eventfd, of wake.c */
     ngx_fd_t                         notice;       /* eventfd, of notice.c */
 
     /* of this worker */
@@ -448,7 +459,6 @@ typedef enum {
 struct ngx_http_submission_leader_s {
     ngx_http_submission_manager_t   *manager;
     ngx_http_submission_state_e      state;
-    ngx_uint_t                       generation;
 
     ngx_event_t                      tick;         /* the next thing to do */
     ngx_event_t                      expiry;       /* the deadline */
@@ -693,6 +703,15 @@ char *ngx_http_submission_targets_file(ngx_conf_t *cf, ngx_command_t *cmd,
 ngx_http_submission_target_t *ngx_http_submission_target(
     ngx_http_submission_manager_t *manager, ngx_str_t *name);
 
+/*
+ * module.c.  _open() makes what a manager needs outside of nginx.  _keep()
+ * closes a descriptor with its configuration; that is in the master alone: a
+ * worker has it until it ends.
+ */
+ngx_int_t ngx_http_submission_open(ngx_http_submission_manager_t *manager);
+ngx_int_t ngx_http_submission_keep(ngx_cycle_t *cycle, ngx_fd_t fd,
+    u_char *name);
+
 /* zone.c */
 ngx_int_t ngx_http_submission_zone_add(ngx_conf_t *cf,
     ngx_http_submission_manager_t *manager);
@@ -708,8 +727,9 @@ void ngx_http_submission_zone_role(ngx_http_submission_manager_t *manager,
     ngx_http_submission_role_t *role);
 
 /* election.c */
-ngx_int_t ngx_http_submission_election_init(ngx_cycle_t *cycle,
-    ngx_http_submission_manager_t *manager);
+ngx_int_t ngx_http_submission_election_open(
+    ngx_http_submission_manager_t *manager,
+    ngx_http_submission_manager_t *old);
 ngx_int_t ngx_http_submission_election_win(
     ngx_http_submission_manager_t *manager);
 void ngx_http_submission_election_resign(
@@ -868,8 +888,6 @@ u_char *ngx_http_submission_send_int(ngx_http_request_t *r, int64_t n,
     size_t *len);
 
 /* wake.c: the executor worker of this instance has something to look at */
-ngx_int_t ngx_http_submission_wake_init(ngx_cycle_t *cycle,
-    ngx_http_submission_manager_t *manager);
 ngx_connection_t *ngx_http_submission_wake_listen(
     ngx_http_submission_manager_t *manager, ngx_event_handler_pt handler,
     void *data);
@@ -877,8 +895,6 @@ void ngx_http_submission_wake_ignore(ngx_connection_t *c);
 void ngx_http_submission_wake(ngx_http_submission_manager_t *manager);
 
 /* notice.c: from the executor worker to all workers of its instance */
-ngx_int_t ngx_http_submission_notice_open(ngx_cycle_t *cycle,
-    ngx_http_submission_manager_t *manager);
 ngx_int_t ngx_http_submission_notice_init(ngx_cycle_t *cycle,
     ngx_http_submission_manager_t *manager, ngx_event_handler_pt handler,
     void *data);

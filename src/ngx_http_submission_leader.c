@@ -107,7 +107,6 @@ ngx_http_submission_leader_init(ngx_cycle_t *cycle,
     c->read->channel = 1;
 
     ld->manager = manager;
-    ld->generation = manager->sh->generation;
 
     ld->tick.handler = ngx_http_submission_leader_tick;
     ld->tick.data = ld;
@@ -120,6 +119,15 @@ ngx_http_submission_leader_init(ngx_cycle_t *cycle,
     ld->expiry.cancelable = 1;
 
     manager->leader = ld;
+
+    /*
+     * An instance that starts workers does not quit, whatever others of them
+     * were told: one alone, or all before an upgrade that was taken back.
+     */
+
+    if (manager->generation == manager->sh->generation) {
+        manager->sh->quitting = NGX_HTTP_SUBMISSION_STAYING;
+    }
 
     ngx_add_timer(&ld->tick, 1);
 
@@ -390,9 +398,21 @@ ngx_http_submission_leader_flush(ngx_http_submission_leader_t *ld)
 static void
 ngx_http_submission_leader_standby(ngx_http_submission_leader_t *ld)
 {
+    ngx_http_submission_shctx_t  *sh;
+
     if (ngx_http_submission_election_win(ld->manager) != NGX_OK) {
         ngx_add_timer(&ld->tick, NGX_HTTP_SUBMISSION_STANDBY_TICK);
         return;
+    }
+
+    sh = ld->manager->sh;
+
+    if (sh->held_tenure != ld->manager->tenure) {
+
+        /* a lease that was not given up can only expire */
+
+        sh->held = 0;
+        sh->held_tenure = ld->manager->tenure;
     }
 
     ngx_http_submission_leader_event(ld, NGX_HTTP_SUBMISSION_LOCKED, 1, NULL,
@@ -400,21 +420,33 @@ ngx_http_submission_leader_standby(ngx_http_submission_leader_t *ld)
 }
 
 
-/*
- * At reload a worker of the new configuration takes the lease over, and needs
- * the lock file for that.  At quit the lease is released, by whoever has the
- * lock file; and where both come at once, one of the two sees the other: the
- * one leaves and then looks whether the instance quits, the other says that it
- * does and then looks for the lock.
- */
+/* nobody of the instance is going to take over what this worker may hold */
 
-void
-ngx_http_submission_leader_leave(ngx_http_submission_leader_t *ld)
+static ngx_uint_t
+ngx_http_submission_leader_last(ngx_http_submission_leader_t *ld)
 {
     ngx_http_submission_shctx_t  *sh;
 
     sh = ld->manager->sh;
 
+    return sh->held_tenure == ld->manager->tenure
+           && (sh->quitting == NGX_HTTP_SUBMISSION_QUITTING
+               || sh->tenure != ld->manager->tenure);
+}
+
+
+/*
+ * At reload a worker of the new configuration takes the lease over, and needs
+ * the lock file for that.  At quit, and where the new configuration is about
+ * another lease, it is released by whoever has the lock file; and where both
+ * come at once, one of the two sees the other: the one leaves and then looks
+ * whether the instance quits, the other says that it does and then looks for
+ * the lock.
+ */
+
+void
+ngx_http_submission_leader_leave(ngx_http_submission_leader_t *ld)
+{
     if (ld->busy) {
         return;
     }
@@ -438,7 +470,7 @@ ngx_http_submission_leader_leave(ngx_http_submission_leader_t *ld)
     ngx_http_submission_leader_publish(ld);
 
     do {
-        if (sh->quitting == NGX_HTTP_SUBMISSION_QUITTING && !ld->released) {
+        if (ngx_http_submission_leader_last(ld) && !ld->released) {
             ld->released = 1;
 
             if (ngx_http_submission_lease_call(ld, NGX_HTTP_SUBMISSION_RELEASE)
@@ -451,7 +483,7 @@ ngx_http_submission_leader_leave(ngx_http_submission_leader_t *ld)
         ngx_http_submission_election_resign(ld->manager);
         ngx_memory_barrier();
 
-    } while (sh->quitting == NGX_HTTP_SUBMISSION_QUITTING && !ld->released
+    } while (ngx_http_submission_leader_last(ld) && !ld->released
              && ngx_http_submission_election_win(ld->manager) == NGX_OK);
 
     ngx_http_submission_leader_event(ld, NGX_HTTP_SUBMISSION_GONE, 0, NULL,
@@ -468,7 +500,7 @@ ngx_http_submission_leader_shutdown(ngx_http_submission_leader_t *ld)
 
     sh = ld->manager->sh;
 
-    if (ld->generation == sh->generation
+    if (ld->manager->generation == sh->generation
         && sh->quitting == NGX_HTTP_SUBMISSION_STAYING)
     {
         sh->quitting = NGX_HTTP_SUBMISSION_QUITTING;
@@ -476,7 +508,7 @@ ngx_http_submission_leader_shutdown(ngx_http_submission_leader_t *ld)
     }
 
     if (ld->state == NGX_HTTP_SUBMISSION_STANDBY
-        && sh->quitting == NGX_HTTP_SUBMISSION_QUITTING
+        && ngx_http_submission_leader_last(ld)
         && ngx_http_submission_election_win(ld->manager) == NGX_OK)
     {
         ngx_http_submission_leader_event(ld, NGX_HTTP_SUBMISSION_LOCKED, 1,

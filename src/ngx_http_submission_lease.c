@@ -268,7 +268,11 @@ ngx_http_submission_lease_note(ngx_http_submission_leader_t *ld,
 
     if (call->kind == NGX_HTTP_SUBMISSION_RELEASE) {
         sh->held = 0;
-        sh->quitting = NGX_HTTP_SUBMISSION_QUIT;
+
+        if (sh->quitting == NGX_HTTP_SUBMISSION_QUITTING) {
+            sh->quitting = NGX_HTTP_SUBMISSION_QUIT;
+        }
+
         return;
     }
 

@@ -5,6 +5,8 @@
 
 #include "ngx_http_submission.h"
 
+#include <sys/eventfd.h>
+
 
 static void *ngx_http_submission_create_main_conf(ngx_conf_t *cf);
 static void *ngx_http_submission_create_loc_conf(ngx_conf_t *cf);
@@ -445,13 +447,18 @@ ngx_http_submission_postconfiguration(ngx_conf_t *cf)
 static ngx_int_t
 ngx_http_submission_create_dir(ngx_cycle_t *cycle, ngx_str_t *path)
 {
-    u_char           *slash, dir[NGX_MAX_PATH];
+    u_char           *slash, *dir;
     ngx_core_conf_t  *ccf;
 
     slash = (u_char *) strrchr((char *) path->data, '/');
 
     if (slash == path->data) {
         return NGX_OK;
+    }
+
+    dir = ngx_pnalloc(cycle->pool, slash - path->data + 1);
+    if (dir == NULL) {
+        return NGX_ERROR;
     }
 
     ngx_cpystrn(dir, path->data, slash - path->data + 1);
@@ -481,11 +488,156 @@ ngx_http_submission_create_dir(ngx_cycle_t *cycle, ngx_str_t *path)
 }
 
 
+ngx_int_t
+ngx_http_submission_keep(ngx_cycle_t *cycle, ngx_fd_t fd, u_char *name)
+{
+    ngx_pool_cleanup_t       *cln;
+    ngx_pool_cleanup_file_t  *file;
+
+    if (fd == NGX_INVALID_FILE) {
+        return NGX_ERROR;
+    }
+
+    cln = ngx_pool_cleanup_add(cycle->pool, sizeof(ngx_pool_cleanup_file_t));
+
+    if (cln == NULL) {
+        (void) ngx_close_file(fd);
+        return NGX_ERROR;
+    }
+
+    file = cln->data;
+    file->fd = fd;
+    file->name = name;
+    file->log = cycle->log;
+
+    cln->handler = ngx_pool_cleanup_file;
+
+    return NGX_OK;
+}
+
+
+/* the same eventfd as that of the configuration before, if there was one */
+
+static ngx_int_t
+ngx_http_submission_open_eventfd(ngx_cycle_t *cycle, ngx_fd_t *fd,
+    ngx_fd_t *old)
+{
+    *fd = old ? fcntl(*old, F_DUPFD_CLOEXEC, 0)
+              : eventfd(0, EFD_NONBLOCK|EFD_CLOEXEC);
+
+    if (*fd == NGX_INVALID_FILE) {
+        ngx_log_error(NGX_LOG_EMERG, cycle->log, ngx_errno,
+                      "submission: eventfd cannot be made");
+    }
+
+    return ngx_http_submission_keep(cycle, *fd, (u_char *) "eventfd");
+}
+
+
+static ngx_uint_t
+ngx_http_submission_same(ngx_str_t *a, ngx_str_t *b)
+{
+    return a->len == b->len && ngx_memcmp(a->data, b->data, a->len) == 0;
+}
+
+
+/* the manager of that name in the configuration before, or NULL */
+
+static ngx_http_submission_manager_t *
+ngx_http_submission_predecessor(ngx_http_submission_manager_t *manager)
+{
+    ngx_uint_t                         i;
+    ngx_cycle_t                       *cycle;
+    ngx_http_submission_manager_t    **managers;
+    ngx_http_submission_main_conf_t   *smcf;
+
+    cycle = manager->cycle->old_cycle;
+
+    if (ngx_is_init_cycle(cycle)) {
+        return NULL;
+    }
+
+    /* it may have been without this module */
+
+    for (i = 0; cycle->modules[i] != &ngx_http_submission_module; i++) {
+        if (cycle->modules[i] == NULL) {
+            return NULL;
+        }
+    }
+
+    smcf = ngx_http_cycle_get_module_main_conf(cycle,
+                                               ngx_http_submission_module);
+    if (smcf == NULL) {
+        return NULL;
+    }
+
+    managers = smcf->managers.elts;
+
+    for (i = 0; i < smcf->managers.nelts; i++) {
+        if (ngx_http_submission_same(&managers[i]->name, &manager->name)) {
+            return managers[i];
+        }
+    }
+
+    return NULL;
+}
+
+
+/* whether they ask for the same lease, by the same name */
+
+static ngx_uint_t
+ngx_http_submission_same_tenure(ngx_http_submission_manager_t *a,
+    ngx_http_submission_manager_t *b)
+{
+    return a->store_ops == b->store_ops
+           && ngx_http_submission_same(&a->store_path, &b->store_path)
+           && ngx_http_submission_same(&a->connection, &b->connection)
+           && ngx_http_submission_same(&a->lease_name, &b->lease_name)
+           && ngx_http_submission_same(&a->holder_id, &b->holder_id);
+}
+
+
+ngx_int_t
+ngx_http_submission_open(ngx_http_submission_manager_t *manager)
+{
+    ngx_cycle_t                    *cycle;
+    ngx_http_submission_manager_t  *old;
+
+    cycle = manager->cycle;
+    old = ngx_http_submission_predecessor(manager);
+
+    manager->new_tenure = old && !ngx_http_submission_same_tenure(manager, old);
+
+    if (manager->store_path.len
+        && ngx_http_submission_create_dir(cycle, &manager->store_path)
+           != NGX_OK)
+    {
+        return NGX_ERROR;
+    }
+
+    if (ngx_http_submission_election_open(manager, old) != NGX_OK
+        || ngx_http_submission_open_eventfd(cycle, &manager->wake,
+                                            old ? &old->wake : NULL)
+           != NGX_OK
+        || ngx_http_submission_open_eventfd(cycle, &manager->notice,
+                                            old ? &old->notice : NULL)
+           != NGX_OK)
+    {
+        return NGX_ERROR;
+    }
+
+    return NGX_OK;
+}
+
+
+/* the configuration counts from here on; nothing may fail */
+
 static ngx_int_t
 ngx_http_submission_init_module(ngx_cycle_t *cycle)
 {
     ngx_uint_t                         i;
-    ngx_http_submission_manager_t    **managers;
+    ngx_http_submission_shctx_t       *sh;
+    ngx_http_submission_manager_t     *manager, **managers;
     ngx_http_submission_main_conf_t   *smcf;
 
     smcf = ngx_http_cycle_get_module_main_conf(cycle,
@@ -497,31 +649,22 @@ ngx_http_submission_init_module(ngx_cycle_t *cycle)
     managers = smcf->managers.elts;
 
     for (i = 0; i < smcf->managers.nelts; i++) {
+        manager = managers[i];
+        sh = manager->sh;
 
-        if (managers[i]->store_path.len
-            && ngx_http_submission_create_dir(cycle, &managers[i]->store_path)
-               != NGX_OK)
-        {
-            return NGX_ERROR;
-        }
+        sh->create = 1;
+        sh->generation++;
+        sh->tenure += manager->new_tenure;
 
-        if (ngx_http_submission_election_init(cycle, managers[i]) != NGX_OK
-            || ngx_http_submission_wake_init(cycle, managers[i]) != NGX_OK
-            || ngx_http_submission_notice_open(cycle, managers[i]) != NGX_OK)
-        {
-            return NGX_ERROR;
-        }
+        manager->generation = sh->generation;
+        manager->tenure = sh->tenure;
 
-        ngx_http_submission_check_connections(cycle, managers[i]);
-
-        managers[i]->sh->create = 1;
-        managers[i]->sh->generation++;
+        ngx_http_submission_check_connections(cycle, manager);
 
         /* nobody takes a lease over from here: whoever holds it gives it up */
 
-        managers[i]->sh->quitting = managers[i]->executor_off
-                                    ? NGX_HTTP_SUBMISSION_QUITTING
-                                    : NGX_HTTP_SUBMISSION_STAYING;
+        sh->quitting = manager->executor_off ? NGX_HTTP_SUBMISSION_QUITTING
+                                             : NGX_HTTP_SUBMISSION_STAYING;
     }
 
     return NGX_OK;

@@ -15,58 +15,8 @@
 
 #include "ngx_http_submission.h"
 
-#include <sys/eventfd.h>
-
 
 static void ngx_http_submission_notice_tell(ngx_event_t *ev);
-
-
-static void
-ngx_http_submission_notice_close(void *data)
-{
-    ngx_http_submission_manager_t  *manager = data;
-
-    if (ngx_close_file(manager->notice) == NGX_FILE_ERROR) {
-        ngx_log_error(NGX_LOG_ALERT, ngx_cycle->log, ngx_errno,
-                      ngx_close_file_n " of a submission eventfd failed");
-    }
-}
-
-
-/*
- * In the master.  Workers of the last configuration and of this one watch the
- * same eventfd, through descriptors that are closed with their configurations.
- */
-
-ngx_int_t
-ngx_http_submission_notice_open(ngx_cycle_t *cycle,
-    ngx_http_submission_manager_t *manager)
-{
-    ngx_fd_t             fd;
-    ngx_pool_cleanup_t  *cln;
-
-    cln = ngx_pool_cleanup_add(cycle->pool, 0);
-    if (cln == NULL) {
-        return NGX_ERROR;
-    }
-
-    fd = manager->notice == NGX_INVALID_FILE
-         ? eventfd(0, EFD_NONBLOCK|EFD_CLOEXEC)
-         : fcntl(manager->notice, F_DUPFD_CLOEXEC, 0);
-
-    if (fd == NGX_INVALID_FILE) {
-        ngx_log_error(NGX_LOG_EMERG, cycle->log, ngx_errno,
-                      "submission: eventfd cannot be made");
-        return NGX_ERROR;
-    }
-
-    manager->notice = fd;
-
-    cln->handler = ngx_http_submission_notice_close;
-    cln->data = manager;
-
-    return NGX_OK;
-}
 
 
 /* the handler is also called when the worker shuts down, with c->close */

@@ -3,40 +3,12 @@
  * Waking the executor worker of the instance: an intent that any worker has
  * accepted is looked at now, and not at the next refresh.
  *
- * The eventfd is made by the master once, and is the same descriptor in all
- * workers, those of older configurations too.  Many that call while nobody
+ * The eventfd is made by the master once, and is the same one for all workers,
+ * those of older configurations too.  Many that call while nobody
  * has looked yet are one.
  */
 
-#include <sys/eventfd.h>
-
 #include "ngx_http_submission.h"
-
-
-/* in the master */
-
-ngx_int_t
-ngx_http_submission_wake_init(ngx_cycle_t *cycle,
-    ngx_http_submission_manager_t *manager)
-{
-    int  fd;
-
-    if (manager->sh->wake) {
-        return NGX_OK;
-    }
-
-    fd = eventfd(0, EFD_NONBLOCK|EFD_CLOEXEC);
-
-    if (fd == -1) {
-        ngx_log_error(NGX_LOG_EMERG, cycle->log, ngx_errno,
-                      "eventfd() failed");
-        return NGX_ERROR;
-    }
-
-    manager->sh->wake = fd;
-
-    return NGX_OK;
-}
 
 
 ngx_connection_t *
@@ -45,7 +17,7 @@ ngx_http_submission_wake_listen(ngx_http_submission_manager_t *manager,
 {
     ngx_connection_t  *c;
 
-    c = ngx_get_connection(manager->sh->wake, ngx_cycle->log);
+    c = ngx_get_connection(manager->wake, ngx_cycle->log);
     if (c == NULL) {
         return NULL;
     }
@@ -102,7 +74,7 @@ ngx_http_submission_wake(ngx_http_submission_manager_t *manager)
 
     one = 1;
 
-    if (write((int) sh->wake, &one, sizeof(one)) == -1) {
+    if (write(manager->wake, &one, sizeof(one)) == -1) {
         ngx_log_error(NGX_LOG_ALERT, ngx_cycle->log, ngx_errno,
                       "write() to a submission eventfd failed");
     }

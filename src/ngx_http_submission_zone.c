@@ -33,10 +33,17 @@ ngx_http_submission_zone_add(ngx_conf_t *cf,
 
     manager->shm_zone->init = ngx_http_submission_zone_init;
     manager->shm_zone->data = manager;
+    manager->cycle = cf->cycle;
 
     return NGX_OK;
 }
 
+
+/*
+ * Zones are made before nginx commits itself to a configuration: what fails
+ * here undoes a reload, and the old workers go on.  What fails in init_module
+ * ends the master.
+ */
 
 static ngx_int_t
 ngx_http_submission_zone_init(ngx_shm_zone_t *shm_zone, void *data)
@@ -49,11 +56,8 @@ ngx_http_submission_zone_init(ngx_shm_zone_t *shm_zone, void *data)
     manager = shm_zone->data;
     shpool = (ngx_slab_pool_t *) shm_zone->shm.addr;
 
-    manager->notice = NGX_INVALID_FILE;
-
     if (old) {
         manager->sh = old->sh;
-        manager->notice = old->notice;
 
     } else if (shm_zone->shm.exists) {
         manager->sh = shpool->data;
@@ -68,7 +72,7 @@ ngx_http_submission_zone_init(ngx_shm_zone_t *shm_zone, void *data)
         shpool->data = manager->sh;
     }
 
-    return NGX_OK;
+    return ngx_http_submission_open(manager);
 }
 
 

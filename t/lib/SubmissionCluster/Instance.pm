@@ -14,10 +14,11 @@ use SubmissionCluster::Process;
 BEGIN { *wait_for = \&SubmissionCluster::wait_for }
 
 
-# Options: workers, daemon, store_timeout; intake, an intake directive's
+# Options: workers, daemon, store_timeout; store, that directive's arguments, if
+# it is another than the cluster's; intake, an intake directive's
 # arguments; connections, of a worker; targets, blocks in place of the usual
 # ones; executor, that directive's arguments; main, events, http, manager,
-# server, dispatch: lines for these blocks.
+# server, dispatch: lines for these blocks; wrapper, a command that runs nginx.
 #
 # Unless something else is said the executor is off: nobody leads, and intents
 # stay as they were posted.
@@ -83,7 +84,7 @@ sub configuration {
     my $daemon = $self->{daemon} ? 'on' : 'off';
     my $intake = $self->{intake} ? "intake $self->{intake};" : '';
     my $executor = $self->{executor} ? "executor $self->{executor};" : '';
-    my $store = $self->{cluster}->store->directive(
+    my $store = $self->{store} // $self->{cluster}->store->directive(
         timeout => $self->{store_timeout} // '5s');
 
     return <<"END";
@@ -151,7 +152,8 @@ END
 sub command {
     my ($self) = @_;
 
-    return ($ENV{SUBMISSION_NGINX} // '/usr/sbin/nginx', '-p', "$self->{dir}/",
+    return (@{$self->{wrapper} // []},
+            $ENV{SUBMISSION_NGINX} // '/usr/sbin/nginx', '-p', "$self->{dir}/",
             '-c', 'conf/nginx.conf', '-e', 'logs/error.log');
 }
 
