@@ -10,6 +10,9 @@
 #   make install-sql STORE=postgres ARGS="-h db1 -U owner -d submission"
 #                   the schema and its procedures, see sql/install.sh
 #   make asan       the suites and cluster tests under ASAN and UBSan
+#   make fuzz       the core's parsers, by libFuzzer, FUZZ_SECONDS=60 each
+#   make fuzz-http  clients of all kinds, on an nginx with sanitizers, for
+#                   FUZZ_SECONDS=60
 #   make model      the lease protocol, checked exhaustively with spin
 #   make bench      the measurements
 #   make clean      remove build/
@@ -60,7 +63,7 @@ STORE_TESTS = $(or $(TESTS),$(STORE_UNIT) \
 .PHONY: all build run stop install clean
 .PHONY: test test-unit test-api test-cluster test-store test-postgres
 .PHONY: test-valgrind install-sql
-.PHONY: test-nginx-versions asan bench model
+.PHONY: test-nginx-versions asan fuzz-http bench model
 
 # recipes run compilers and tests in parallel, targets wait for one another
 
@@ -81,6 +84,7 @@ DEPS_TEST     = perl procps curl sqlite3 haproxy libtest-base-perl \
                 libwww-perl libtext-diff-perl liblist-moreutils-perl \
                 libtest-longstring-perl libipc-run-perl liburi-perl \
                 postgresql odbc-postgresql libdbd-odbc-perl libfaketime
+DEPS_FUZZ     = clang libclang-rt-dev
 DEPS_FREETDS  = tdsodbc
 DEPS_SOURCE   = dpkg-dev patch xz-utils
 DEPS_VALGRIND = valgrind libc6-dbg
@@ -91,7 +95,7 @@ DEPS_MODEL    = gcc libc6-dev perl spin
 .PHONY: deps-model
 
 deps:
-	@t/tools/deps.sh $(DEPS_BUILD) $(DEPS_RUN) $(DEPS_TEST)
+	@t/tools/deps.sh $(DEPS_BUILD) $(DEPS_RUN) $(DEPS_TEST) $(DEPS_FUZZ)
 
 deps-build:
 	@t/tools/deps.sh $(DEPS_BUILD)
@@ -100,7 +104,7 @@ deps-run:
 	@t/tools/deps.sh $(DEPS_BUILD) $(DEPS_RUN)
 
 deps-test:
-	@t/tools/deps.sh $(DEPS_BUILD) $(DEPS_TEST)
+	@t/tools/deps.sh $(DEPS_BUILD) $(DEPS_TEST) $(DEPS_FUZZ)
 
 deps-source:
 	@t/tools/deps.sh $(DEPS_BUILD) $(DEPS_TEST) $(DEPS_SOURCE)
@@ -204,6 +208,57 @@ build/unit/%: t/unit/%.c $(UNIT_OBJS) Makefile | $(UNIT_SQL)
 -include $(wildcard build/unit/*.d build/unit/obj/*/*.d)
 
 
+# Fuzzers: the core's parsers, one program for each t/fuzz/*.c.  "make test"
+# runs each over the corpus that is kept and for a few seconds more, always the
+# same; "make fuzz" for as long as it is told, and goes on from what it found
+# before.  "make fuzz-keep" adds to the corpus what reached new code.
+# An empty string has no data, and NULL + 0 is what clang takes for an overflow.
+
+FUZZ_CC      = clang
+FUZZ_SAN     = -fsanitize=address,undefined -fno-sanitize-recover=all \
+               -fno-sanitize=pointer-overflow
+FUZZ_CFLAGS  = -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Werror -g -O1 \
+               -fno-omit-frame-pointer $(FUZZ_SAN) -Isrc/core -It/fuzz
+FUZZ_SECONDS = 60
+FUZZ         =
+
+FUZZ_OBJS    = $(patsubst src/%.c,build/fuzz/obj/%.o,$(wildcard src/core/*.c))
+FUZZ_TESTS   = t/fuzz/core.t
+FUZZERS      = $(patsubst t/fuzz/%.c,build/fuzz/%,$(wildcard t/fuzz/*.c))
+
+.PHONY: fuzzers fuzz fuzz-keep
+.SECONDARY: $(FUZZ_OBJS)
+
+fuzzers: $(FUZZERS)
+	@:
+
+build/fuzz/obj/%.o: src/%.c Makefile
+	@mkdir -p $(@D)
+	@$(FUZZ_CC) $(FUZZ_CFLAGS) -fsanitize=fuzzer-no-link -MMD -MP -c -o $@ $<
+
+build/fuzz/%: t/fuzz/%.c $(FUZZ_OBJS) Makefile
+	@$(if $(V),,echo "  CC $<" &&) $(FUZZ_CC) $(FUZZ_CFLAGS) \
+	    -fsanitize=fuzzer -MMD -MP -o $@ $< $(FUZZ_OBJS) -lyajl
+
+-include $(wildcard build/fuzz/*.d build/fuzz/obj/*/*.d)
+
+BUILD_FUZZ = $(MAKE) --no-print-directory -j$(JOBS) fuzzers
+
+fuzz: deps-test
+	@$(BUILD_FUZZ)
+	@FUZZ="$(FUZZ)" FUZZ_SECONDS=$(FUZZ_SECONDS) \
+	    $(PROVE) $(PROVE_FLAGS) -v $(FUZZ_TESTS)
+
+fuzz-keep: deps-test
+	@$(BUILD_FUZZ)
+	@for f in $(or $(FUZZ),$(notdir $(FUZZERS))); do \
+	    build/fuzz/$$f -set_cover_merge=1 -use_counters=0 -max_len=512 \
+	        t/fuzz/corpus/$$f build/fuzz/new/$$f > build/fuzz/$$f.log 2>&1 \
+	    || { tail -n 20 build/fuzz/$$f.log; exit 1; }; \
+	    echo "$$f: $$(ls t/fuzz/corpus/$$f | wc -l) inputs"; \
+	done
+
+
 # Tests
 
 DIST_PROVE = $(PROVE) -n $(NGINX_BIN) -m $(CURDIR)/$(SO) $(PROVE_FLAGS) \
@@ -216,8 +271,10 @@ BUILD_UNIT = $(MAKE) --no-print-directory -j$(JOBS) unit-tests
 
 test: deps-test build
 	@$(BUILD_UNIT)
+	@$(BUILD_FUZZ)
 	@echo "on SQLite:"
-	@$(ON_SQLITE) $(DIST_PROVE) $(or $(TESTS),$(UNIT_TESTS) $(SUITES))
+	@$(ON_SQLITE) $(DIST_PROVE) $(or $(TESTS),$(UNIT_TESTS) $(FUZZ_TESTS) \
+	                                          $(SUITES))
 	@echo "on PostgreSQL:"
 	@$(ON_POSTGRES) $(DIST_PROVE) $(STORE_TESTS)
 	$(if $(filter yes,$(ASAN)),@$(MAKE) --no-print-directory asan)
@@ -264,6 +321,12 @@ asan: deps-source
 	@t/tools/build-nginx.sh host asan
 	@$(PROVE) -n $(CURDIR)/build/nginx/host-asan/nginx -c asan \
 	          $(PROVE_FLAGS) $(SUITES)
+
+fuzz-http: deps-source
+	@t/tools/build-nginx.sh host asan
+	@FUZZ_SECONDS=$(FUZZ_SECONDS) \
+	    $(PROVE) -n $(CURDIR)/build/nginx/host-asan/nginx -c asan \
+	             $(PROVE_FLAGS) -v t/fuzz/http.t
 
 test-valgrind: deps-valgrind
 	@t/tools/build-nginx.sh host palloc

@@ -356,6 +356,12 @@ ngx_http_submission_api_submit(ngx_http_request_t *r, sm_str_t body)
     ngx_memzero(&arena, sizeof(sm_arena_t));
 
     if (sm_intent_request_parse(&arena, body, &req, &err) != 0) {
+
+        if (err.no_memory) {
+            rc = NGX_HTTP_INTERNAL_SERVER_ERROR;
+            goto done;
+        }
+
         rc = ngx_http_submission_reply_error(r, NGX_HTTP_BAD_REQUEST,
                                              "invalid_request", err.message,
                                              err.key);

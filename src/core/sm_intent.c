@@ -85,6 +85,7 @@ sm_intent_request_parse(sm_arena_t *arena, sm_str_t body,
 
     if (fault) {
         err->key = SM_FIELD_ID;
+        err->no_memory = 0;
         (void) snprintf(err->message, sizeof(err->message), "\"%s\" %s",
                         err->key, fault);
         return -1;

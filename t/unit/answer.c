@@ -4,8 +4,6 @@
  * goes into SQL rows and logs: it may be anything.  Broken by: an accepted
  * answer that is not read as one because of something else in it, anything
  * else that is read as accepted, a reason that no column takes.
- *
- * answer [<iterations> [<seed>]]
  */
 
 #include <stdlib.h>
@@ -14,24 +12,9 @@
 #include "tap.h"
 
 
-#define ITERATIONS  50000
-
-
 static sm_arena_t     arena;
 static sm_outcome_e   outcome;
 static sm_str_t       reason, error;
-static uint64_t       state;
-
-
-static unsigned
-rnd(unsigned n)
-{
-    state ^= state >> 12;
-    state ^= state << 25;
-    state ^= state >> 27;
-
-    return (unsigned) ((state * 2685821657736338717ULL >> 33) % n);
-}
 
 
 /* from memory with nothing after it: reading past the end is caught */
@@ -396,108 +379,6 @@ test_clipped(void)
 }
 
 
-static int
-fit(sm_str_t s, size_t max)
-{
-    size_t  i, units;
-
-    for (i = 0, units = 0; i < s.len; i++) {
-        units += ((unsigned char) s.data[i] & 0xc0) != 0x80;
-        units += (unsigned char) s.data[i] >= 0xf0;
-    }
-
-    return units <= max && sm_utf8_check(s) == s.len
-           && !sm_utf8_has_control(s)
-           && (s.len == 0 || (s.data[0] != ' ' && s.data[s.len - 1] != ' '));
-}
-
-
-static void
-test_fuzz(unsigned iterations, uint64_t seed)
-{
-    int           rc;
-    char          body[8192];
-    unsigned      i, n, bad, wild, seen[SM_OUTCOMES];
-    sm_str_t      s;
-    sm_answer_e   how;
-    unsigned      status;
-    sm_gateway_e  type;
-
-    /* the first of them may stand in a string */
-
-    static const char *const  parts[] = {
-        "\\u0000", "\\ud800", "\\udc00", "\\ud83d\\ude00", "\\n", "\x7f",
-        "\xc2\x80", "\xf0\x9f\x98\x80", " ", "x", "\\\"", "\xe2\x82\xac",
-        "{\"status\":\"rejected\",\"reason\":\"",
-        "{\"status\":\"accepted\",\"x\":\"",
-        "\"}", "}", ",", "\"status\":", "\"reason\":", "\"", "\\", "\\u",
-        "\xff", "\xe2", "\xed\xa0\x80", "\xc0\xaf", "null", "[", "]", "1e9",
-        "\"x\":", "\t", "\xef\xbb\xbf"
-    };
-
-    enum { SAFE = 12, PARTS = sizeof(parts) / sizeof(parts[0]) };
-
-    state = seed;
-    memset(seen, 0, sizeof(seen));
-
-    for (i = 0, bad = 0; i < iterations; i++) {
-
-        s.data = body;
-        s.len = 0;
-
-        if (rnd(4)) {
-            s.len += sprintf(body, "%s", parts[SAFE + rnd(2)]);
-        }
-
-        wild = rnd(2);
-
-        for (n = rnd(200); n; n--) {
-            if (wild && rnd(3) == 0) {
-                body[s.len++] = (char) rnd(256);
-
-            } else {
-                s.len += sprintf(body + s.len, "%s",
-                                 parts[rnd(wild ? PARTS : SAFE)]);
-            }
-        }
-
-        if (rnd(4)) {
-            s.len += sprintf(body + s.len, "\"}");
-        }
-
-        how = rnd(8) ? SM_ANSWER_COMPLETE : rnd(SM_ANSWER_ABORTED + 1);
-        status = rnd(8) ? 200 : rnd(1000);
-        type = 1 + rnd(3);
-
-        rc = answer(type, how, status, s);
-
-        if (rc != 0 || outcome == SM_OUTCOME_NONE || outcome >= SM_OUTCOMES
-            || !fit(reason, SM_REASON_MAX) || !fit(error, SM_ERROR_MAX)
-            || (outcome == SM_OUTCOME_ERROR) != (error.len != 0)
-            || (outcome == SM_OUTCOME_REJECTED
-                || outcome == SM_OUTCOME_UNKNOWN) != (reason.len != 0))
-        {
-            bad++;
-            tap_diag_mem("body", s.data, s.len);
-            tap_diag_mem("reason", reason.data, reason.len);
-            tap_diag_mem("error", error.data, error.len);
-            continue;
-        }
-
-        seen[outcome] += type != SM_GATEWAY_HTTP && how == SM_ANSWER_COMPLETE;
-    }
-
-    is_int(bad, 0, "%u answers, seed %" PRIu64 ": all fit", iterations, seed);
-
-    ok(seen[SM_OUTCOME_ACCEPTED] > iterations / 20
-       && seen[SM_OUTCOME_REJECTED] > iterations / 20
-       && seen[SM_OUTCOME_ERROR] > iterations / 20,
-       "of every kind: %u accepted, %u rejected, %u errors",
-       seen[SM_OUTCOME_ACCEPTED], seen[SM_OUTCOME_REJECTED],
-       seen[SM_OUTCOME_ERROR]);
-}
-
-
 static void
 test_retry_after(void)
 {
@@ -537,14 +418,12 @@ test_retry_after(void)
 
 
 int
-main(int argc, char *argv[])
+main(void)
 {
     test_json();
     test_statuses();
     test_faults();
     test_clipped();
-    test_fuzz(argc > 1 ? atoi(argv[1]) : ITERATIONS,
-              argc > 2 ? strtoull(argv[2], NULL, 10) : 20260202);
     test_retry_after();
 
     sm_arena_free(&arena);

@@ -93,8 +93,10 @@ use Socket qw(:DEFAULT IPPROTO_TCP TCP_NODELAY);
 use Time::HiRes qw(time);
 
 
+# receive: of its socket's buffer, bytes
+
 sub open {
-    my ($class, $port) = @_;
+    my ($class, $port, %options) = @_;
 
     my $self = bless {
         port => $port, in => '', out => '', waiting => [], answers => 0,
@@ -104,6 +106,8 @@ sub open {
 
     $socket->blocking(0);
     setsockopt($socket, IPPROTO_TCP, TCP_NODELAY, 1);
+    setsockopt($socket, SOL_SOCKET, SO_RCVBUF, $options{receive})
+        if $options{receive};
 
     $self->{socket} = $socket;
     $self->{fd} = fileno $socket;
@@ -244,6 +248,11 @@ sub answer {
 
 
 sub is_open { return defined $_[0]{socket} }
+
+
+# reads nothing, or reads again
+
+sub deaf { vec($readers, $_[0]{fd}, 1) = $_[1] ? 0 : 1 if $_[0]{socket} }
 
 
 # no more requests will come, answers may

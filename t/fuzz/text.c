@@ -1,0 +1,217 @@
+
+/*
+ * UTF-8, numbers, times and the cleaning of text, each judged by another
+ * reading of its rules.
+ */
+
+#include <time.h>
+
+#include "fuzz.h"
+
+
+/* RFC 3629 by decoding; 0: not a character */
+
+static size_t
+character(const unsigned char *p, size_t len, unsigned *c)
+{
+    size_t  i, n;
+
+    static const unsigned  first[] = { 0, 0, 0x80, 0x800, 0x10000 };
+
+    n = p[0] < 0x80 ? 1
+        : (p[0] & 0xe0) == 0xc0 ? 2
+        : (p[0] & 0xf0) == 0xe0 ? 3
+        : (p[0] & 0xf8) == 0xf0 ? 4 : 0;
+
+    if (n == 0 || n > len) {
+        return 0;
+    }
+
+    *c = n == 1 ? p[0] : p[0] & (0x7f >> n);
+
+    for (i = 1; i < n; i++) {
+        if ((p[i] & 0xc0) != 0x80) {
+            return 0;
+        }
+
+        *c = *c << 6 | (p[i] & 0x3f);
+    }
+
+    return *c < first[n] || *c > 0x10ffff || (*c >= 0xd800 && *c <= 0xdfff)
+           ? 0 : n;
+}
+
+
+static void
+try_utf8(sm_str_t s)
+{
+    int                   control;
+    size_t                i, n, length;
+    unsigned              c;
+    sm_str_t              valid;
+    const unsigned char  *p = (const unsigned char *) s.data;
+
+    for (i = 0, length = 0, control = 0; i < s.len; i += n, length++) {
+
+        n = character(p + i, s.len - i, &c);
+        if (n == 0) {
+            break;
+        }
+
+        control |= c < 0x20 || (c >= 0x7f && c < 0xa0);
+    }
+
+    valid.data = s.data;
+    valid.len = i;
+
+    must(sm_utf8_check(s) == i, "UTF-8 ends where RFC 3629 says");
+    must(sm_utf8_length(valid) == length, "characters");
+    must(sm_utf8_has_control(valid) == control, "control characters");
+}
+
+
+static void
+try_clean(sm_arena_t *arena, sm_str_t s, size_t max)
+{
+    sm_str_t  once, twice;
+    sm_out_t  out;
+
+    fuzz_out(arena, &out, sm_clean_size(max));
+    sm_out_clean(&out, s, max);
+    once = fuzz_written(&out);
+
+    fuzz_clean(once, max);
+
+    fuzz_out(arena, &out, sm_clean_size(max));
+    sm_out_clean(&out, once, max);
+    twice = fuzz_written(&out);
+
+    must(sm_str_eq(once, twice), "what is clean stays as it is");
+}
+
+
+static void
+try_json(sm_arena_t *arena, sm_str_t s)
+{
+    sm_str_t          doc;
+    sm_out_t          out;
+    size_t            n;
+    sm_json_error_t   err;
+    sm_json_value_t  *elts;
+
+    fuzz_out(arena, &out, sm_json_str_size(s.len) + 2);
+    sm_out_c(&out, "[");
+    sm_json_out_str(&out, s);
+    sm_out_c(&out, "]");
+    doc = fuzz_written(&out);
+
+    if (sm_utf8_check(s) != s.len) {
+        return;
+    }
+
+    must(sm_json_array(arena, doc, &elts, &n, &err) == 0 && n == 1
+         && sm_str_eq(elts[0].text, s),
+         "a string in JSON reads as it was");
+}
+
+
+static void
+try_number(sm_arena_t *arena, sm_str_t s, int64_t number, int64_t max)
+{
+    size_t      i;
+    int64_t     n;
+    sm_out_t    out;
+    __int128    v;
+
+    fuzz_out(arena, &out, sizeof("-9223372036854775808") - 1);
+    sm_out_int(&out, number);
+
+    must(sm_parse_uint(fuzz_written(&out), INT64_MAX, &n)
+         == (number < 0 ? -1 : 0) && (number < 0 || n == number),
+         "a number reads as it was written");
+
+    for (i = 0, v = 0; i < s.len; i++) {
+        if (s.data[i] < '0' || s.data[i] > '9') {
+            break;
+        }
+
+        v = v * 10 + s.data[i] - '0';
+
+        if (v > INT64_MAX) {
+            v = (__int128) INT64_MAX + 1;
+        }
+    }
+
+    n = -1;
+
+    if (sm_parse_uint(s, max, &n) == 0) {
+        must(s.len && i == s.len && v == n && v <= max, "a number");
+
+    } else {
+        must(s.len == 0 || i < s.len || v > max, "not a number");
+    }
+}
+
+
+static void
+try_time(sm_arena_t *arena, int64_t usec)
+{
+    char       text[64];
+    time_t     t;
+    int64_t    rest;
+    sm_out_t   out;
+    struct tm  tm;
+
+    t = usec / 1000000 - (usec % 1000000 < 0);
+    rest = (usec % 1000000 + 1000000) % 1000000;
+
+    if (gmtime_r(&t, &tm) == NULL) {
+        return;
+    }
+
+    (void) snprintf(text, sizeof(text), "%04d-%02d-%02dT%02d:%02d:%02d.%06dZ",
+                    tm.tm_year + 1900, tm.tm_mon + 1, tm.tm_mday, tm.tm_hour,
+                    tm.tm_min, tm.tm_sec, (int) rest);
+
+    fuzz_out(arena, &out, sizeof(text));
+    sm_out_time(&out, usec);
+
+    must(sm_str_eq(fuzz_written(&out), sm_str_c(text)), "a time");
+    must(usec < 0 || usec > SM_TIME_MAX || strlen(text) == SM_TIME_LEN,
+         "its length");
+}
+
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    size_t      max;
+    int64_t     number, limit;
+    sm_str_t    s, trimmed;
+    sm_arena_t  arena = { NULL };
+
+    s = fuzz_input(data, size);
+
+    max = fuzz_take(&s, 1);
+    number = (int64_t) fuzz_take(&s, 8);
+    limit = (int64_t) (fuzz_take(&s, 8) >> 1);
+
+    s = fuzz_copy(s);
+    trimmed = sm_trim(s);
+
+    must(trimmed.len == 0
+         || (trimmed.data[0] != ' ' && trimmed.data[trimmed.len - 1] != ' '),
+         "no spaces at its ends");
+
+    try_utf8(s);
+    try_clean(&arena, s, max);
+    try_clean(&arena, s, s.len);
+    try_json(&arena, s);
+    try_number(&arena, s, number, limit);
+    try_time(&arena, number);
+
+    fuzz_free(s);
+    sm_arena_free(&arena);
+
+    return 0;
+}
