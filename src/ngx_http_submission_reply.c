@@ -145,6 +145,10 @@ ngx_http_submission_send(ngx_http_request_t *r, ngx_uint_t status,
     ctx = ngx_http_get_module_ctx(r, ngx_http_submission_module);
     ctx->answered = 1;
 
+    /* no answer has a validator, and what was done cannot be declined */
+
+    r->disable_not_modified = 1;
+
     r->headers_out.status = status;
     ngx_http_submission_headers(r, out->last - out->start);
 

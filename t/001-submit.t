@@ -353,3 +353,14 @@ sub {
 [(intent('\\"q\\"-\\\\')) x 3]
 --- response_headers eval
 ["! Idempotent-Replayed", "Idempotent-Replayed: true", "! Idempotent-Replayed"]
+
+
+
+=== TEST 20: preconditions of HTTP do not turn a stored intent into a 304 or 412
+--- request eval
+[submit('a'), submit('b'), submit('c'), 'GET /v1/intents/a']
+--- more_headers eval
+['If-None-Match: *', 'If-Match: "x"',
+ 'If-Unmodified-Since: Thu, 01 Jan 1970 00:00:01 GMT', 'If-None-Match: *']
+--- response_body_like eval
+[intent('a'), intent('b'), intent('c'), intent('a')]

@@ -14,8 +14,8 @@ package SubmissionCluster::Fuzz;
 #
 #   {ids}{$id}          each id that a complete answer 200 has told
 #   {statuses}{$code}   how many there were of each
-#   {wrong}             answers that must not be: 500s, and what says that it is
-#                       JSON and is not
+#   {wrong}             answers that must not be: 500s, preconditions of things
+#                       that have none, and what says that it is JSON and is not
 
 use strict;
 use warnings;
@@ -47,7 +47,7 @@ my @headers = ('Connection: close', 'Connection: keep-alive',
                'Expect: 100-continue', 'Content-Length: 0',
                'Content-Length: -1', 'Content-Length: 99999999999999999999',
                'Transfer-Encoding: chunked', 'Transfer-Encoding: identity',
-               'Range: bytes=0-', 'If-None-Match: *', 'Host:', 'Host: a b',
+               'Range: bytes=0-', 'If-None-Match: *', 'If-Match: "x"', 'Host:', 'Host: a b',
                'Upgrade: h2c', 'Accept-Encoding: gzip', 'Cookie: a=b',
                'X-Long: ' . 'x' x 5000, "X-Bad: \0", ': none', 'no colon',
                'Idempotency-Key: x', 'X-HTTP-Method-Override: PUT');
@@ -468,7 +468,7 @@ sub answered {
 
     $self->{statuses}{$status}++;
 
-    my $wrong = $status =~ /^(?:500|502|504)$/ ? 'an error of nginx' : '';
+    my $wrong = $status =~ /^(?:304|412|500|502|504)$/ ? 'not of this API' : '';
 
     if (($type // '') eq 'application/json') {
         my $json = eval { JSON::PP->new->utf8->decode($body) };
@@ -539,11 +539,12 @@ sub http_answer {
 
     return 0 if !defined $status || !defined $length;
 
-    # an answer to HEAD has no body: the next one follows
+    # an answer to HEAD has no body: the next one follows, if only a page for
+    # a line that was taken for HTTP/0.9
 
     my $body = substr($self->{in}, $end + 4, $length);
 
-    if ($body =~ /^HTTP/) {
+    if ($body =~ /^HTTP|^<html/ && ($type // '') ne 'text/html') {
         substr($self->{in}, 0, $end + 4, '');
         return 1;
     }
