@@ -133,11 +133,11 @@ sm_odbc_connect(sm_odbc_t *od, sm_call_t *call)
     size_t                  len;
     SQLCHAR                *string;
     SQLRETURN               rc;
-    const sm_store_conf_t  *conf = od->conf;
+    const sm_store_conf_t  *conf = od->server.conf;
 
     string = sm_odbc_string(conf, call);
     if (string == NULL) {
-        return sm_odbc_no_memory(call);
+        return sm_server_no_memory(call);
     }
 
     /* not all drivers have all of them */
@@ -177,7 +177,7 @@ sm_odbc_statement(sm_odbc_t *od, sm_call_t *call, const char *text)
     }
 
     (void) SQLSetStmtAttr(stmt, SQL_ATTR_QUERY_TIMEOUT,
-                          sm_odbc_seconds(od->conf->query_timeout), 0);
+                          sm_odbc_seconds(od->server.conf->query_timeout), 0);
 
     rc = SQLExecDirect(stmt, (SQLCHAR *) text, SQL_NTS);
 
@@ -235,7 +235,7 @@ sm_odbc_session(sm_odbc_t *od, sm_call_t *call)
         (void) snprintf(text, sizeof(text),
                         "SET TRANSACTION ISOLATION LEVEL READ COMMITTED; "
                         "SET LOCK_TIMEOUT %lld",
-                        (long long) od->conf->query_timeout * 9 / 10);
+                        (long long) od->server.conf->query_timeout * 9 / 10);
 
         return sm_odbc_statement(od, call, text);
     }
@@ -243,35 +243,6 @@ sm_odbc_session(sm_odbc_t *od, sm_call_t *call)
     return sm_call_fail(call, SM_STORE_PERMANENT, 0,
                         "odbc: the server is \"%s\", \"Microsoft SQL Server\" "
                         "or \"PostgreSQL\" was expected", (char *) name);
-}
-
-
-static int
-sm_odbc_schema(sm_odbc_t *od, sm_call_t *call)
-{
-    int64_t  version;
-
-    version = 0;
-
-    sm_odbc_start(od, call, SM_ODBC_SCHEMA_VERSION);
-
-    (void) sm_odbc_exec(od, call);
-
-    while (sm_odbc_fetch(od, call) == 1) {
-        version = sm_odbc_int(od, 0);
-    }
-
-    if (sm_odbc_end(od, call) != 0) {
-        return -1;
-    }
-
-    if (version != SM_SCHEMA_VERSION) {
-        return sm_call_fail(call, SM_STORE_SCHEMA, 0,
-                            "odbc: schema version is %lld, %d was expected",
-                            (long long) version, SM_SCHEMA_VERSION);
-    }
-
-    return 0;
 }
 
 
@@ -285,59 +256,37 @@ sm_odbc_open(const sm_store_conf_t *conf, sm_call_t *call)
     od = calloc(1, sizeof(sm_odbc_t));
 
     if (od == NULL || sm_odbc_env == NULL) {
-        (void) sm_odbc_no_memory(call);
+        (void) sm_server_no_memory(call);
         free(od);
         return NULL;
     }
 
-    od->conf = conf;
+    od->server.driver = &sm_odbc_driver;
+    od->server.conf = conf;
     sm_odbc_watch_open(&od->watch, conf->connection);
 
     if (!SQL_SUCCEEDED(SQLAllocHandle(SQL_HANDLE_DBC, sm_odbc_env, &od->dbc)))
     {
         od->dbc = NULL;
         (void) sm_odbc_fail(od, call, SQL_HANDLE_ENV, sm_odbc_env);
-        sm_odbc_close(&od->conn);
+        sm_odbc_close(&od->server.conn);
         return NULL;
     }
 
     sm_odbc_watch_start(&od->watch, 0, conf->login_timeout);
 
     if (sm_odbc_connect(od, call) == 0 && sm_odbc_session(od, call) == 0) {
-        (void) sm_odbc_schema(od, call);
+        (void) sm_server_schema(&od->server, call);
     }
 
     sm_odbc_watch_stop(&od->watch);
 
     if (call->status != SM_STORE_OK) {
-        sm_odbc_close(&od->conn);
+        sm_odbc_close(&od->server.conn);
         return NULL;
     }
 
-    return &od->conn;
-}
-
-
-static int
-sm_odbc_ping(sm_conn_t *conn, sm_call_t *call)
-{
-    sm_odbc_t  *od = (sm_odbc_t *) conn;
-
-    sm_odbc_start(od, call, SM_ODBC_PING);
-
-    return sm_odbc_run(od, call);
-}
-
-
-/* a server lets many write at once: there is nothing to wait for */
-
-static int
-sm_odbc_begin_write(sm_conn_t *conn, sm_call_t *call)
-{
-    (void) conn;
-    (void) call;
-
-    return 0;
+    return &od->server.conn;
 }
 
 
@@ -346,21 +295,21 @@ const sm_store_ops_t  sm_store_odbc = {
     sm_odbc_open,
     sm_odbc_close,
     sm_odbc_usable,
-    sm_odbc_ping,
-    sm_odbc_begin_write,
-    sm_odbc_intents_submit,
-    sm_odbc_intents_get,
-    sm_odbc_intent_history,
-    sm_odbc_intents_list,
-    sm_odbc_lease_acquire,
-    sm_odbc_lease_renew,
-    sm_odbc_lease_takeover,
-    sm_odbc_lease_release,
-    sm_odbc_lease_get,
-    sm_odbc_candidate_heartbeat,
-    sm_odbc_candidate_remove,
-    sm_odbc_cluster_get,
-    sm_odbc_schedule_page,
-    sm_odbc_attempts_turn,
-    sm_odbc_attempts_in_doubt
+    sm_server_ping,
+    sm_server_begin_write,
+    sm_server_intents_submit,
+    sm_server_intents_get,
+    sm_server_intent_history,
+    sm_server_intents_list,
+    sm_server_lease_acquire,
+    sm_server_lease_renew,
+    sm_server_lease_takeover,
+    sm_server_lease_release,
+    sm_server_lease_get,
+    sm_server_candidate_heartbeat,
+    sm_server_candidate_remove,
+    sm_server_cluster_get,
+    sm_server_schedule_page,
+    sm_server_attempts_turn,
+    sm_server_attempts_in_doubt
 };

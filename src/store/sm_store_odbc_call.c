@@ -1,6 +1,6 @@
 
 /*
- * Calls of stored procedures: parameters in, rows out.
+ * The driver of ODBC: parameters in, rows out.
  *
  * Text crosses in a way that no driver converts by the locale of the process,
  * which in a worker of nginx is "C": as UTF-16 to SQL Server, and as the bytes
@@ -15,45 +15,10 @@
 #include "sm_store_odbc.h"
 
 
-/* t: text, d: a document, b: bytes, i: an integer of 64 bits */
-
-typedef struct {
-    const char  *name;
-    const char  *params;
-    const char  *columns;
-} sm_odbc_proc_t;
-
-
-#define SM_ODBC_INTENT    "tttiiiittt"          /* see intents.c */
-#define SM_ODBC_LEASE     "iitiiii"             /* see lease.c */
-#define SM_ODBC_CONTRACT  "ttttiitiiii"         /* see attempts.c */
-
-
-static const sm_odbc_proc_t  sm_odbc_procs[] = {
-    { "schema_version", "", "i" },
-    { "ping", "", "i" },
-    { "intents_submit", "tdb", "i" SM_ODBC_INTENT },
-    { "intents_get", "td", "i" SM_ODBC_INTENT },
-    { "intent_history", "tt", "i" SM_ODBC_INTENT "iiittt" },
-    { "intents_list", "tttiit", "i" SM_ODBC_INTENT },
-    { "lease_acquire", "tti", SM_ODBC_LEASE },
-    { "lease_renew", "ttii", SM_ODBC_LEASE },
-    { "lease_takeover", "ttii", SM_ODBC_LEASE },
-    { "lease_release", "tti", SM_ODBC_LEASE },
-    { "lease_get", "t", SM_ODBC_LEASE },
-    { "candidate_heartbeat", "ttitt", "i" },
-    { "candidate_remove", "tt", "i" },
-    { "cluster_get", "t", SM_ODBC_LEASE "tttiii" },
-    { "schedule_page", "ttiiiti", "ittii" },
-    { "attempts_turn", "ttidd", "iiiiii" SM_ODBC_CONTRACT "b" },
-    { "attempts_in_doubt", "ttiiti", "itiitii" SM_ODBC_CONTRACT }
-};
-
-
 static int
 sm_odbc_stmt_fail(sm_odbc_t *od, sm_call_t *call)
 {
-    return sm_odbc_fail(od, call, SQL_HANDLE_STMT, od->stmts[od->proc].stmt);
+    return sm_odbc_fail(od, call, SQL_HANDLE_STMT, od->stmts[od->server.proc].stmt);
 }
 
 
@@ -63,10 +28,10 @@ sm_odbc_prepare(sm_odbc_t *od, sm_call_t *call)
     char                   text[128];
     size_t                 i, n, len;
     sm_odbc_stmt_t        *st;
-    const sm_odbc_proc_t  *proc;
+    const sm_proc_t  *proc;
 
-    st = &od->stmts[od->proc];
-    proc = &sm_odbc_procs[od->proc];
+    st = &od->stmts[od->server.proc];
+    proc = &sm_procs[od->server.proc];
 
     if (!SQL_SUCCEEDED(SQLAllocHandle(SQL_HANDLE_STMT, od->dbc, &st->stmt))) {
         st->stmt = NULL;
@@ -75,7 +40,7 @@ sm_odbc_prepare(sm_odbc_t *od, sm_call_t *call)
 
     (void) SQLSetStmtAttr(st->stmt, SQL_ATTR_QUERY_TIMEOUT,
                           (SQLPOINTER) (uintptr_t)
-                          ((od->conf->query_timeout + 999) / 1000), 0);
+                          ((od->server.conf->query_timeout + 999) / 1000), 0);
 
     len = snprintf(text, sizeof(text), "{call submission.submission_%s(",
                    proc->name);
@@ -96,7 +61,7 @@ sm_odbc_prepare(sm_odbc_t *od, sm_call_t *call)
 
     st->texts = calloc(n ? n : 1, (SM_ODBC_TEXT_MAX + 1) * sizeof(SQLWCHAR));
 
-    return st->texts ? 0 : sm_odbc_no_memory(call);
+    return st->texts ? 0 : sm_server_no_memory(call);
 }
 
 
@@ -107,10 +72,10 @@ sm_odbc_bind_columns(sm_odbc_t *od, sm_call_t *call)
     SQLRETURN              rc;
     SQLWCHAR              *text;
     sm_odbc_stmt_t        *st;
-    const sm_odbc_proc_t  *proc;
+    const sm_proc_t  *proc;
 
-    st = &od->stmts[od->proc];
-    proc = &sm_odbc_procs[od->proc];
+    st = &od->stmts[od->server.proc];
+    proc = &sm_procs[od->server.proc];
 
     text = st->texts;
 
@@ -146,147 +111,95 @@ sm_odbc_bind_columns(sm_odbc_t *od, sm_call_t *call)
 }
 
 
-void
-sm_odbc_start(sm_odbc_t *od, sm_call_t *call, unsigned proc)
-{
-    od->proc = proc;
-    od->n = 0;
-
-    sm_odbc_watch_start(&od->watch, od->connected, od->conf->query_timeout);
-
-    if (od->stmts[proc].stmt == NULL) {
-        (void) sm_odbc_prepare(od, call);
-    }
-}
-
-
-static void
-sm_odbc_bind(sm_odbc_t *od, sm_call_t *call, SQLSMALLINT ctype,
+static int
+sm_odbc_bind(sm_odbc_t *od, sm_call_t *call, unsigned n, SQLSMALLINT ctype,
     SQLSMALLINT type, SQLULEN size, const void *data, SQLLEN len)
 {
     SQLRETURN  rc;
 
-    od->lens[od->n] = len;
+    od->lens[n] = len;
 
-    rc = SQLBindParameter(od->stmts[od->proc].stmt, od->n + 1, SQL_PARAM_INPUT,
-                          ctype, type, size, 0, (SQLPOINTER) data,
-                          len > 0 ? len : 0, &od->lens[od->n]);
+    rc = SQLBindParameter(od->stmts[od->server.proc].stmt, n + 1,
+                          SQL_PARAM_INPUT, ctype, type, size, 0,
+                          (SQLPOINTER) data, len > 0 ? len : 0, &od->lens[n]);
 
-    if (!SQL_SUCCEEDED(rc)) {
-        (void) sm_odbc_stmt_fail(od, call);
-    }
-
-    od->n++;
+    return SQL_SUCCEEDED(rc) ? 0 : sm_odbc_stmt_fail(od, call);
 }
 
 
-static void
-sm_odbc_put_utf8(sm_odbc_t *od, sm_call_t *call, SQLSMALLINT type,
-    SQLULEN size, sm_str_t s)
-{
-    if (s.data) {
-        sm_odbc_bind(od, call, SQL_C_CHAR, type,
-                     size ? size : s.len ? s.len : 1, s.data, s.len);
+/* a document is as long as it is, a text is of a type that is known */
 
-    } else {
-        sm_odbc_bind(od, call, SQL_C_CHAR, type, size, NULL, SQL_NULL_DATA);
-    }
+static int
+sm_odbc_bind_utf8(sm_odbc_t *od, sm_call_t *call, unsigned n)
+{
+    SQLULEN             size;
+    SQLSMALLINT         type;
+    sm_server_param_t  *param;
+
+    param = &od->server.params[n];
+
+    type = param->type == 'd' ? SQL_LONGVARCHAR : SQL_VARCHAR;
+    size = param->type == 'd' ? param->s.len + 1 : SM_ODBC_TEXT_MAX;
+
+    return sm_odbc_bind(od, call, n, SQL_C_CHAR, type, size,
+                        param->null ? NULL : param->s.data,
+                        param->null ? SQL_NULL_DATA : (SQLLEN) param->s.len);
 }
 
 
-static void
-sm_odbc_put_utf16(sm_odbc_t *od, sm_call_t *call, SQLSMALLINT type,
-    SQLULEN size, sm_str_t s)
+static int
+sm_odbc_bind_utf16(sm_odbc_t *od, sm_call_t *call, unsigned n)
 {
-    size_t     len;
-    SQLWCHAR  *text;
+    size_t              len;
+    SQLWCHAR           *text;
+    SQLSMALLINT         type;
+    sm_server_param_t  *param;
 
-    if (s.data == NULL) {
-        sm_odbc_bind(od, call, SQL_C_WCHAR, type, size, NULL, SQL_NULL_DATA);
-        return;
+    param = &od->server.params[n];
+
+    type = param->type == 'd' ? SQL_WLONGVARCHAR : SQL_WVARCHAR;
+
+    if (param->null) {
+        return sm_odbc_bind(od, call, n, SQL_C_WCHAR, type, SM_ODBC_TEXT_MAX,
+                            NULL, SQL_NULL_DATA);
     }
 
-    text = sm_odbc_utf16(&call->arena, s, &len);
+    text = sm_odbc_utf16(&call->arena, param->s, &len);
 
     if (text == NULL) {
-        (void) sm_odbc_no_memory(call);
-        return;
+        return sm_server_no_memory(call);
     }
 
-    sm_odbc_bind(od, call, SQL_C_WCHAR, type,
-                 size ? size : len ? len : 1, text, len * sizeof(SQLWCHAR));
+    return sm_odbc_bind(od, call, n, SQL_C_WCHAR, type,
+                        param->type == 'd' ? len + 1 : SM_ODBC_TEXT_MAX,
+                        text, len * sizeof(SQLWCHAR));
 }
 
 
-void
-sm_odbc_put_text(sm_odbc_t *od, sm_call_t *call, sm_str_t s)
+static int
+sm_odbc_bind_param(sm_odbc_t *od, sm_call_t *call, unsigned n)
 {
-    if (call->status != SM_STORE_OK) {
-        return;
+    sm_server_param_t  *param;
+
+    param = &od->server.params[n];
+
+    switch (param->type) {
+
+    case 'i':
+        return sm_odbc_bind(od, call, n, SQL_C_SBIGINT, SQL_BIGINT, 0,
+                            &param->n, param->null ? SQL_NULL_DATA
+                                                   : (SQLLEN) sizeof(int64_t));
+
+    case 'b':
+        return sm_odbc_bind(od, call, n, SQL_C_BINARY, SQL_LONGVARBINARY,
+                            param->s.len ? param->s.len : 1,
+                            param->s.len ? param->s.data : "", param->s.len);
+
+    default: /* 't', 'd' */
+        return od->dialect == SM_ODBC_POSTGRES
+               ? sm_odbc_bind_utf8(od, call, n)
+               : sm_odbc_bind_utf16(od, call, n);
     }
-
-    if (od->dialect == SM_ODBC_POSTGRES) {
-        sm_odbc_put_utf8(od, call, SQL_VARCHAR, SM_ODBC_TEXT_MAX, s);
-
-    } else {
-        sm_odbc_put_utf16(od, call, SQL_WVARCHAR, SM_ODBC_TEXT_MAX, s);
-    }
-}
-
-
-void
-sm_odbc_put_doc(sm_odbc_t *od, sm_call_t *call, sm_str_t s)
-{
-    if (call->status != SM_STORE_OK) {
-        return;
-    }
-
-    if (od->dialect == SM_ODBC_POSTGRES) {
-        sm_odbc_put_utf8(od, call, SQL_LONGVARCHAR, 0, s);
-
-    } else {
-        sm_odbc_put_utf16(od, call, SQL_WLONGVARCHAR, 0, s);
-    }
-}
-
-
-void
-sm_odbc_put_bytes(sm_odbc_t *od, sm_call_t *call, sm_str_t s)
-{
-    if (call->status == SM_STORE_OK) {
-        sm_odbc_bind(od, call, SQL_C_BINARY, SQL_LONGVARBINARY,
-                     s.len ? s.len : 1, s.len ? s.data : "", s.len);
-    }
-}
-
-
-void
-sm_odbc_put_int(sm_odbc_t *od, sm_call_t *call, int64_t value)
-{
-    if (call->status == SM_STORE_OK) {
-        od->ints[od->n] = value;
-        sm_odbc_bind(od, call, SQL_C_SBIGINT, SQL_BIGINT, 0, &od->ints[od->n],
-                     sizeof(int64_t));
-    }
-}
-
-
-void
-sm_odbc_put_no_int(sm_odbc_t *od, sm_call_t *call)
-{
-    if (call->status == SM_STORE_OK) {
-        sm_odbc_bind(od, call, SQL_C_SBIGINT, SQL_BIGINT, 0, &od->ints[od->n],
-                     SQL_NULL_DATA);
-    }
-}
-
-
-void
-sm_odbc_put_fence(sm_odbc_t *od, sm_call_t *call, const sm_fence_t *fence)
-{
-    sm_odbc_put_text(od, call, od->conf->lease_name);
-    sm_odbc_put_text(od, call, fence->holder);
-    sm_odbc_put_int(od, call, fence->epoch);
 }
 
 
@@ -295,7 +208,7 @@ sm_odbc_put_fence(sm_odbc_t *od, sm_call_t *call, const sm_fence_t *fence)
 static int
 sm_odbc_more(sm_odbc_t *od, sm_call_t *call)
 {
-    switch (SQLMoreResults(od->stmts[od->proc].stmt)) {
+    switch (SQLMoreResults(od->stmts[od->server.proc].stmt)) {
     case SQL_SUCCESS:
     case SQL_SUCCESS_WITH_INFO:
         return 1;
@@ -309,19 +222,29 @@ sm_odbc_more(sm_odbc_t *od, sm_call_t *call)
 }
 
 
-int
-sm_odbc_exec(sm_odbc_t *od, sm_call_t *call)
+static int
+sm_odbc_exec(sm_server_t *sv, sm_call_t *call)
 {
     int              more;
+    unsigned         i;
     SQLRETURN        rc;
     SQLSMALLINT      columns;
+    sm_odbc_t       *od = (sm_odbc_t *) sv;
     sm_odbc_stmt_t  *st;
 
-    if (call->status != SM_STORE_OK) {
+    sm_odbc_watch_start(&od->watch, od->connected, sv->conf->query_timeout);
+
+    if (od->stmts[sv->proc].stmt == NULL && sm_odbc_prepare(od, call) != 0) {
         return -1;
     }
 
-    st = &od->stmts[od->proc];
+    for (i = 0; i < sv->n; i++) {
+        if (sm_odbc_bind_param(od, call, i) != 0) {
+            return -1;
+        }
+    }
+
+    st = &od->stmts[od->server.proc];
 
     rc = SQLExecute(st->stmt);
 
@@ -336,35 +259,31 @@ sm_odbc_exec(sm_odbc_t *od, sm_call_t *call)
         columns = 0;
         (void) SQLNumResultCols(st->stmt, &columns);
 
-        if (columns == (SQLSMALLINT) strlen(sm_odbc_procs[od->proc].columns)) {
+        if (columns == (SQLSMALLINT) strlen(sm_procs[od->server.proc].columns)) {
             return st->bound ? 0 : sm_odbc_bind_columns(od, call);
         }
 
         if (columns) {
             return sm_call_fail(call, SM_STORE_SCHEMA, 0,
                                 "odbc: submission_%s gives %d columns, %d were "
-                                "expected", sm_odbc_procs[od->proc].name,
+                                "expected", sm_procs[od->server.proc].name,
                                 (int) columns,
-                                (int) strlen(sm_odbc_procs[od->proc].columns));
+                                (int) strlen(sm_procs[od->server.proc].columns));
         }
     }
 
     return more < 0 ? -1 : sm_call_fail(call, SM_STORE_SCHEMA, 0,
                                         "odbc: submission_%s gives no rows",
-                                        sm_odbc_procs[od->proc].name);
+                                        sm_procs[od->server.proc].name);
 }
 
 
-/* 1: a row, 0: no more, -1 */
-
-int
-sm_odbc_fetch(sm_odbc_t *od, sm_call_t *call)
+static int
+sm_odbc_fetch(sm_server_t *sv, sm_call_t *call)
 {
-    if (call->status != SM_STORE_OK) {
-        return -1;
-    }
+    sm_odbc_t  *od = (sm_odbc_t *) sv;
 
-    switch (SQLFetch(od->stmts[od->proc].stmt)) {
+    switch (SQLFetch(od->stmts[od->server.proc].stmt)) {
     case SQL_SUCCESS:
     case SQL_SUCCESS_WITH_INFO:         /* of text, its length tells */
         return 1;
@@ -378,31 +297,36 @@ sm_odbc_fetch(sm_odbc_t *od, sm_call_t *call)
 }
 
 
-int
-sm_odbc_is_null(sm_odbc_t *od, unsigned column)
+static int
+sm_odbc_is_null(sm_server_t *sv, unsigned column)
 {
-    return od->stmts[od->proc].lens[column] == SQL_NULL_DATA;
+    sm_odbc_t  *od = (sm_odbc_t *) sv;
+
+    return od->stmts[od->server.proc].lens[column] == SQL_NULL_DATA;
 }
 
 
-int64_t
-sm_odbc_int(sm_odbc_t *od, unsigned column)
+static int64_t
+sm_odbc_int(sm_server_t *sv, unsigned column)
 {
-    return sm_odbc_is_null(od, column) ? 0 : od->stmts[od->proc].ints[column];
+    sm_odbc_t  *od = (sm_odbc_t *) sv;
+
+    return sm_odbc_is_null(sv, column) ? 0 : od->stmts[od->server.proc].ints[column];
 }
 
 
-int
-sm_odbc_text(sm_odbc_t *od, sm_call_t *call, unsigned column, sm_str_t *s)
+static int
+sm_odbc_text(sm_server_t *sv, sm_call_t *call, unsigned column, sm_str_t *s)
 {
     int              rc;
     size_t           i, n;
     SQLLEN           len;
     sm_str_t         bytes;
     SQLWCHAR        *text;
+    sm_odbc_t       *od = (sm_odbc_t *) sv;
     sm_odbc_stmt_t  *st;
 
-    st = &od->stmts[od->proc];
+    st = &od->stmts[od->server.proc];
     len = st->lens[column];
 
     if (len == SQL_NULL_DATA) {
@@ -414,11 +338,11 @@ sm_odbc_text(sm_odbc_t *od, sm_call_t *call, unsigned column, sm_str_t *s)
     if (len < 0 || len > (SQLLEN) (SM_ODBC_TEXT_MAX * sizeof(SQLWCHAR))) {
         return sm_call_fail(call, SM_STORE_SCHEMA, 0,
                             "odbc: column %u of submission_%s is too long",
-                            column + 1, sm_odbc_procs[od->proc].name);
+                            column + 1, sm_procs[od->server.proc].name);
     }
 
     for (i = 0, n = 0; i < column; i++) {
-        n += sm_odbc_procs[od->proc].columns[i] == 't';
+        n += sm_procs[od->server.proc].columns[i] == 't';
     }
 
     text = st->texts + n * (SM_ODBC_TEXT_MAX + 1);
@@ -432,22 +356,23 @@ sm_odbc_text(sm_odbc_t *od, sm_call_t *call, unsigned column, sm_str_t *s)
         rc = sm_odbc_utf8(&call->arena, text, len / sizeof(SQLWCHAR), s);
     }
 
-    return rc == 0 ? 0 : sm_odbc_no_memory(call);
+    return rc == 0 ? 0 : sm_server_no_memory(call);
 }
 
 
-int
-sm_odbc_bytes(sm_odbc_t *od, sm_call_t *call, unsigned column, sm_str_t *s)
+static int
+sm_odbc_bytes(sm_server_t *sv, sm_call_t *call, unsigned column, sm_str_t *s)
 {
     char       *data, none[1];
     SQLLEN      len;
     SQLHSTMT    stmt;
     SQLRETURN   rc;
+    sm_odbc_t  *od = (sm_odbc_t *) sv;
 
     s->data = NULL;
     s->len = 0;
 
-    stmt = od->stmts[od->proc].stmt;
+    stmt = od->stmts[od->server.proc].stmt;
 
     /* how many there are */
 
@@ -468,7 +393,7 @@ sm_odbc_bytes(sm_odbc_t *od, sm_call_t *call, unsigned column, sm_str_t *s)
 
     data = sm_arena_alloc(&call->arena, len ? len : 1);
     if (data == NULL) {
-        return sm_odbc_no_memory(call);
+        return sm_server_no_memory(call);
     }
 
     s->data = data;
@@ -491,12 +416,13 @@ sm_odbc_bytes(sm_odbc_t *od, sm_call_t *call, unsigned column, sm_str_t *s)
 }
 
 
-int
-sm_odbc_end(sm_odbc_t *od, sm_call_t *call)
+static void
+sm_odbc_end(sm_server_t *sv, sm_call_t *call)
 {
-    SQLHSTMT  stmt;
+    SQLHSTMT    stmt;
+    sm_odbc_t  *od = (sm_odbc_t *) sv;
 
-    stmt = od->stmts[od->proc].stmt;
+    stmt = od->stmts[sv->proc].stmt;
 
     if (stmt) {
         while (call->status == SM_STORE_OK && sm_odbc_more(od, call) == 1) {
@@ -508,46 +434,19 @@ sm_odbc_end(sm_odbc_t *od, sm_call_t *call)
     }
 
     sm_odbc_watch_stop(&od->watch);
-
-    return call->status == SM_STORE_OK ? 0 : -1;
 }
 
 
-int
-sm_odbc_run(sm_odbc_t *od, sm_call_t *call)
-{
-    if (sm_odbc_exec(od, call) == 0) {
-        while (sm_odbc_fetch(od, call) == 1) {
-            /* void */
-        }
-    }
-
-    return sm_odbc_end(od, call);
-}
-
-
-int
-sm_odbc_fenced(sm_odbc_t *od, sm_call_t *call, const sm_fence_t *fence)
-{
-    const char  *at;
-
-    static const char  lost[] = "LEASE_LOST at ";
-
-    (void) sm_odbc_end(od, call);
-
-    if (call->status == SM_STORE_LEASE_LOST) {
-
-        at = strstr(call->error, lost);
-        call->now = at ? strtoll(at + sizeof(lost) - 1, NULL, 10) : 0;
-
-        return sm_call_fail(call, SM_STORE_LEASE_LOST, 0,
-                            "LEASE_LOST: %.*s does not hold epoch %lld",
-                            (int) fence->holder.len, fence->holder.data,
-                            (long long) fence->epoch);
-    }
-
-    return call->status == SM_STORE_OK ? 0 : -1;
-}
+const sm_server_driver_t  sm_odbc_driver = {
+    "odbc",
+    sm_odbc_exec,
+    sm_odbc_fetch,
+    sm_odbc_is_null,
+    sm_odbc_int,
+    sm_odbc_text,
+    sm_odbc_bytes,
+    sm_odbc_end
+};
 
 
 void
@@ -555,7 +454,7 @@ sm_odbc_free_stmts(sm_odbc_t *od)
 {
     unsigned  i;
 
-    for (i = 0; i < SM_ODBC_PROCS; i++) {
+    for (i = 0; i < SM_PROCS; i++) {
 
         if (od->stmts[i].stmt) {
             (void) SQLFreeHandle(SQL_HANDLE_STMT, od->stmts[i].stmt);

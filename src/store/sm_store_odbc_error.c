@@ -181,13 +181,6 @@ sm_odbc_lost(sm_odbc_t *od, const char *state, int native)
 }
 
 
-int
-sm_odbc_no_memory(sm_call_t *call)
-{
-    return sm_call_fail(call, SM_STORE_TRANSIENT, 0, "out of memory");
-}
-
-
 /*
  * On one line, without prefixes such as "[unixODBC][FreeTDS]", and without
  * secrets: PostgreSQL's detail may be a whole row.
@@ -264,7 +257,7 @@ sm_odbc_fail(sm_odbc_t *od, sm_call_t *call, SQLSMALLINT type,
     sm_store_class_e   class, best_class;
 
     if (od->watch.cut) {
-        od->conn.lost = 1;
+        od->server.conn.lost = 1;
 
         return sm_call_fail(call, SM_STORE_TRANSIENT, 0,
                             "odbc: no answer from the server in %lld ms",
@@ -309,24 +302,24 @@ sm_odbc_fail(sm_odbc_t *od, sm_call_t *call, SQLSMALLINT type,
     /* FreeTDS has none when the server ends the session */
 
     if (best_class == SM_STORE_OK) {
-        od->conn.lost = od->connected;
+        od->server.conn.lost = od->connected;
 
         return sm_call_fail(call, SM_STORE_TRANSIENT, 0,
                             "odbc: the driver gave no reason");
     }
 
     if (od->connected) {
-        od->conn.lost = sm_odbc_lost(od, best_state, best_native);
+        od->server.conn.lost = sm_odbc_lost(od, best_state, best_native);
 
         /* PostgreSQL's driver has no state for that */
 
-        if (od->conn.lost && best_class == SM_STORE_PERMANENT) {
+        if (od->server.conn.lost && best_class == SM_STORE_PERMANENT) {
             best_class = SM_STORE_TRANSIENT;
         }
     }
 
     best[sizeof(best) - 1] = '\0';
-    sm_odbc_clean(od->conf, best);
+    sm_odbc_clean(od->server.conf, best);
 
     return sm_call_fail(call, best_class, best_native, "odbc: %.330s "
                         "(SQLSTATE %s, %d)", best, best_state, best_native);

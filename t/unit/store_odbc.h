@@ -116,7 +116,7 @@ server_connect(const char *string)
     {
         memset(&od, 0, sizeof(od));
         memset(&conf, 0, sizeof(conf));
-        od.conf = &conf;
+        od.server.conf = &conf;
         (void) sm_odbc_fail(&od, &call, SQL_HANDLE_DBC, dbc);
         diag("%s", call.error);
         must(!"connection failed");
@@ -180,7 +180,7 @@ server_exec(void *dbc, const char *text)
     if (SQLExecDirect(stmt, (SQLCHAR *) text, SQL_NTS) == SQL_ERROR) {
         memset(&od, 0, sizeof(od));
         memset(&conf, 0, sizeof(conf));
-        od.conf = &conf;
+        od.server.conf = &conf;
         (void) sm_odbc_fail(&od, &call, SQL_HANDLE_STMT, stmt);
         diag("%.300s: %s", text, call.error);
         must(!"SQL failed");

@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-#include "sm_store_odbc.h"
+#include "sm_store_server.h"
 
 
 #define SM_FENCED_NOW  0
@@ -76,21 +76,21 @@ enum {
  */
 
 static int
-sm_odbc_contract(sm_odbc_t *od, sm_call_t *call, unsigned column, sm_str_t id,
-    sm_contract_t *c)
+sm_server_contract(sm_server_t *sv, sm_call_t *call, unsigned column,
+    sm_str_t id, sm_contract_t *c)
 {
     char         why[128];
     sm_str_t     type, policy;
     const char  *url;
 
-    if (sm_odbc_text(od, call, column + SM_CONTRACT_TARGET, &c->target) != 0
-        || sm_odbc_text(od, call, column + SM_CONTRACT_GATEWAY_TYPE, &type)
+    if (sm_server_text(sv, call, column + SM_CONTRACT_TARGET, &c->target) != 0
+        || sm_server_text(sv, call, column + SM_CONTRACT_GATEWAY_TYPE, &type)
            != 0
-        || sm_odbc_text(od, call, column + SM_CONTRACT_GATEWAY_URL,
+        || sm_server_text(sv, call, column + SM_CONTRACT_GATEWAY_URL,
                         &c->gateway_url)
            != 0
-        || sm_odbc_text(od, call, column + SM_CONTRACT_POLICY, &policy) != 0
-        || sm_odbc_text(od, call, column + SM_CONTRACT_TERMINAL_OUTCOMES,
+        || sm_server_text(sv, call, column + SM_CONTRACT_POLICY, &policy) != 0
+        || sm_server_text(sv, call, column + SM_CONTRACT_TERMINAL_OUTCOMES,
                         &c->terminal_outcomes)
            != 0)
     {
@@ -100,13 +100,13 @@ sm_odbc_contract(sm_odbc_t *od, sm_call_t *call, unsigned column, sm_str_t id,
     c->gateway_type = sm_gateway_by_name(type);
     c->policy = sm_policy_by_name(policy);
 
-    c->max_acceptance_seconds = sm_odbc_int(od,
+    c->max_acceptance_seconds = sm_server_int(sv,
                                   column + SM_CONTRACT_MAX_ACCEPTANCE_SECONDS);
-    c->max_attempts = sm_odbc_int(od, column + SM_CONTRACT_MAX_ATTEMPTS);
-    c->retry_delay = sm_odbc_int(od, column + SM_CONTRACT_RETRY_DELAY);
-    c->retry_max = sm_odbc_int(od, column + SM_CONTRACT_RETRY_MAX);
-    c->retry_backoff = sm_odbc_int(od, column + SM_CONTRACT_RETRY_BACKOFF);
-    c->retry_jitter = sm_odbc_int(od, column + SM_CONTRACT_RETRY_JITTER);
+    c->max_attempts = sm_server_int(sv, column + SM_CONTRACT_MAX_ATTEMPTS);
+    c->retry_delay = sm_server_int(sv, column + SM_CONTRACT_RETRY_DELAY);
+    c->retry_max = sm_server_int(sv, column + SM_CONTRACT_RETRY_MAX);
+    c->retry_backoff = sm_server_int(sv, column + SM_CONTRACT_RETRY_BACKOFF);
+    c->retry_jitter = sm_server_int(sv, column + SM_CONTRACT_RETRY_JITTER);
 
     url = sm_gateway_url_check(c->gateway_url);
 
@@ -128,8 +128,8 @@ sm_odbc_contract(sm_odbc_t *od, sm_call_t *call, unsigned column, sm_str_t id,
     c->policy = SM_POLICY_NONE;
 
     (void) sm_call_fail(call, SM_STORE_OK, 0,
-                        "odbc: the contract of intent \"%.*s\" is not "
-                        "understood: %s",
+                        "%s: the contract of intent \"%.*s\" is not "
+                        "understood: %s", sv->driver->name,
                         (int) (id.len < 128 ? id.len : 128), id.data, why);
 
     return 0;
@@ -142,22 +142,23 @@ sm_odbc_contract(sm_odbc_t *od, sm_call_t *call, unsigned column, sm_str_t id,
  */
 
 static int
-sm_odbc_fenced_fetch(sm_odbc_t *od, sm_call_t *call)
+sm_server_fenced_fetch(sm_server_t *sv, sm_call_t *call)
 {
     int  rc;
 
-    while ((rc = sm_odbc_fetch(od, call)) == 1) {
+    while ((rc = sm_server_fetch(sv, call)) == 1) {
 
-        if (!sm_odbc_is_null(od, SM_FENCED_KEY)) {
+        if (!sm_server_is_null(sv, SM_FENCED_KEY)) {
             return 1;
         }
 
-        call->now = sm_odbc_int(od, SM_FENCED_NOW);
+        call->now = sm_server_int(sv, SM_FENCED_NOW);
     }
 
     if (rc == 0 && call->now == 0) {
         return sm_call_fail(call, SM_STORE_SCHEMA, 0,
-                            "odbc: a fenced call gives no time");
+                            "%s: a fenced call gives no time",
+                            sv->driver->name);
     }
 
     return rc;
@@ -165,37 +166,37 @@ sm_odbc_fenced_fetch(sm_odbc_t *od, sm_call_t *call)
 
 
 int
-sm_odbc_schedule_page(sm_conn_t *conn, sm_call_t *call,
+sm_server_schedule_page(sm_conn_t *conn, sm_call_t *call,
     const sm_fence_t *fence, sm_page_t *page)
 {
     sm_str_t    none = sm_str("");
     sm_due_t   *row;
-    sm_odbc_t  *od = (sm_odbc_t *) conn;
+    sm_server_t  *sv = (sm_server_t *) conn;
 
     page->n = 0;
 
     page->rows = sm_arena_calloc(&call->arena, page->limit, sizeof(sm_due_t));
     if (page->rows == NULL) {
-        return sm_odbc_no_memory(call);
+        return sm_server_no_memory(call);
     }
 
-    sm_odbc_start(od, call, SM_ODBC_SCHEDULE_PAGE);
-    sm_odbc_put_fence(od, call, fence);
-    sm_odbc_put_int(od, call, page->order == SM_PAGE_DUE);
-    sm_odbc_put_int(od, call, page->after_at);
-    sm_odbc_put_text(od, call, page->after_id.data ? page->after_id : none);
-    sm_odbc_put_int(od, call, page->limit);
+    sm_server_start(sv, SM_PROC_SCHEDULE_PAGE);
+    sm_server_put_fence(sv, fence);
+    sm_server_put_int(sv, page->order == SM_PAGE_DUE);
+    sm_server_put_int(sv, page->after_at);
+    sm_server_put_text(sv, page->after_id.data ? page->after_id : none);
+    sm_server_put_int(sv, page->limit);
 
-    if (sm_odbc_exec(od, call) == 0) {
-        while (sm_odbc_fenced_fetch(od, call) == 1 && page->n < page->limit) {
+    if (sm_server_exec(sv, call) == 0) {
+        while (sm_server_fenced_fetch(sv, call) == 1 && page->n < page->limit) {
 
             row = &page->rows[page->n];
 
-            row->at = sm_odbc_int(od, SM_PAGE_AT);
-            row->due_at = sm_odbc_int(od, SM_PAGE_DUE_AT);
+            row->at = sm_server_int(sv, SM_PAGE_AT);
+            row->due_at = sm_server_int(sv, SM_PAGE_DUE_AT);
 
-            if (sm_odbc_text(od, call, SM_PAGE_ID, &row->id) != 0
-                || sm_odbc_text(od, call, SM_PAGE_TARGET, &row->target) != 0)
+            if (sm_server_text(sv, call, SM_PAGE_ID, &row->id) != 0
+                || sm_server_text(sv, call, SM_PAGE_TARGET, &row->target) != 0)
             {
                 break;
             }
@@ -204,15 +205,15 @@ sm_odbc_schedule_page(sm_conn_t *conn, sm_call_t *call,
         }
     }
 
-    return sm_odbc_fenced(od, call, fence);
+    return sm_server_fenced(sv, call, fence);
 }
 
 
 static int
-sm_odbc_begin_row(sm_odbc_t *od, sm_call_t *call, sm_begin_row_t *row)
+sm_server_begin_row(sm_server_t *sv, sm_call_t *call, sm_begin_row_t *row)
 {
-    row->outcome = (sm_begin_e) sm_odbc_int(od, SM_TURN_OUTCOME);
-    row->due_at = sm_odbc_int(od, SM_TURN_DUE_AT);
+    row->outcome = (sm_begin_e) sm_server_int(sv, SM_TURN_OUTCOME);
+    row->due_at = sm_server_int(sv, SM_TURN_DUE_AT);
 
     if (row->outcome == SM_BEGIN_EARLY) {
         return 0;
@@ -220,7 +221,7 @@ sm_odbc_begin_row(sm_odbc_t *od, sm_call_t *call, sm_begin_row_t *row)
 
     /* gone, and in the answer: the procedure did not understand it */
 
-    if (sm_odbc_contract(od, call, SM_TURN_CONTRACT, row->id, &row->contract)
+    if (sm_server_contract(sv, call, SM_TURN_CONTRACT, row->id, &row->contract)
         != 0)
     {
         return -1;
@@ -233,57 +234,57 @@ sm_odbc_begin_row(sm_odbc_t *od, sm_call_t *call, sm_begin_row_t *row)
 
     if (row->contract.policy == SM_POLICY_NONE) {
         return sm_call_fail(call, SM_STORE_SCHEMA, 0,
-                            "odbc: submission_attempts_turn began what is not "
-                            "understood");
+                            "%s: submission_attempts_turn began what is not "
+                            "understood", sv->driver->name);
     }
 
-    row->created_at = sm_odbc_int(od, SM_TURN_CREATED_AT);
-    row->number = sm_odbc_int(od, SM_TURN_NUMBER);
+    row->created_at = sm_server_int(sv, SM_TURN_CREATED_AT);
+    row->number = sm_server_int(sv, SM_TURN_NUMBER);
 
     if (row->outcome == SM_BEGIN_EXPIRED) {
         row->due_at = 0;
         return 0;
     }
 
-    return sm_odbc_bytes(od, call, SM_TURN_CONTRACT + SM_CONTRACT_COLUMNS,
+    return sm_server_bytes(sv, call, SM_TURN_CONTRACT + SM_CONTRACT_COLUMNS,
                          &row->payload);
 }
 
 
 static int
-sm_odbc_turn_row(sm_odbc_t *od, sm_call_t *call, sm_complete_row_t *ended,
+sm_server_turn_row(sm_server_t *sv, sm_call_t *call, sm_complete_row_t *ended,
     size_t nended, sm_begin_row_t *due, size_t ndue)
 {
     int64_t   key;
     unsigned  applied;
 
-    key = sm_odbc_int(od, SM_TURN_N);
-    applied = sm_odbc_int(od, SM_TURN_OUTCOME) == SM_TURN_APPLIED;
+    key = sm_server_int(sv, SM_TURN_N);
+    applied = sm_server_int(sv, SM_TURN_OUTCOME) == SM_TURN_APPLIED;
 
     if (key < 0 || key >= (int64_t) (applied ? nended : ndue)) {
         return sm_call_fail(call, SM_STORE_SCHEMA, 0,
-                            "odbc: submission_attempts_turn gives a row that "
-                            "was not asked for");
+                            "%s: submission_attempts_turn gives a row that "
+                            "was not asked for", sv->driver->name);
     }
 
     if (applied) {
         ended[key].applied = 1;
-        ended[key].next_attempt_at = sm_odbc_int(od, SM_TURN_DUE_AT);
+        ended[key].next_attempt_at = sm_server_int(sv, SM_TURN_DUE_AT);
         return 0;
     }
 
-    return sm_odbc_begin_row(od, call, &due[key]);
+    return sm_server_begin_row(sv, call, &due[key]);
 }
 
 
 int
-sm_odbc_attempts_turn(sm_conn_t *conn, sm_call_t *call,
+sm_server_attempts_turn(sm_conn_t *conn, sm_call_t *call,
     const sm_fence_t *fence, sm_complete_row_t *ended, size_t nended,
     sm_begin_row_t *due, size_t ndue)
 {
     size_t      i;
     sm_str_t    id, ended_doc, due_doc;
-    sm_odbc_t  *od = (sm_odbc_t *) conn;
+    sm_server_t  *sv = (sm_server_t *) conn;
 
     for (i = 0; i < nended; i++) {
         ended[i].applied = 0;
@@ -296,73 +297,73 @@ sm_odbc_attempts_turn(sm_conn_t *conn, sm_call_t *call,
         due[i].id = id;
     }
 
-    if (sm_odbc_complete_doc(&call->arena, ended, nended, &ended_doc) != 0
-        || sm_odbc_begin_doc(&call->arena, due, ndue, &due_doc) != 0)
+    if (sm_server_complete_doc(&call->arena, ended, nended, &ended_doc) != 0
+        || sm_server_begin_doc(&call->arena, due, ndue, &due_doc) != 0)
     {
-        return sm_odbc_no_memory(call);
+        return sm_server_no_memory(call);
     }
 
-    sm_odbc_start(od, call, SM_ODBC_ATTEMPTS_TURN);
-    sm_odbc_put_fence(od, call, fence);
-    sm_odbc_put_doc(od, call, ended_doc);
-    sm_odbc_put_doc(od, call, due_doc);
+    sm_server_start(sv, SM_PROC_ATTEMPTS_TURN);
+    sm_server_put_fence(sv, fence);
+    sm_server_put_text(sv, ended_doc);
+    sm_server_put_text(sv, due_doc);
 
-    if (sm_odbc_exec(od, call) == 0) {
-        while (sm_odbc_fenced_fetch(od, call) == 1
-               && sm_odbc_turn_row(od, call, ended, nended, due, ndue) == 0)
+    if (sm_server_exec(sv, call) == 0) {
+        while (sm_server_fenced_fetch(sv, call) == 1
+               && sm_server_turn_row(sv, call, ended, nended, due, ndue) == 0)
         {
             /* void */
         }
     }
 
-    return sm_odbc_fenced(od, call, fence);
+    return sm_server_fenced(sv, call, fence);
 }
 
 
 static int
-sm_odbc_doubt_row(sm_odbc_t *od, sm_call_t *call, sm_doubt_row_t *row)
+sm_server_doubt_row(sm_server_t *sv, sm_call_t *call, sm_doubt_row_t *row)
 {
-    row->number = sm_odbc_int(od, SM_DOUBT_NUMBER);
-    row->epoch = sm_odbc_int(od, SM_DOUBT_EPOCH);
-    row->started_at = sm_odbc_int(od, SM_DOUBT_STARTED_AT);
-    row->created_at = sm_odbc_int(od, SM_DOUBT_CREATED_AT);
+    row->number = sm_server_int(sv, SM_DOUBT_NUMBER);
+    row->epoch = sm_server_int(sv, SM_DOUBT_EPOCH);
+    row->started_at = sm_server_int(sv, SM_DOUBT_STARTED_AT);
+    row->created_at = sm_server_int(sv, SM_DOUBT_CREATED_AT);
 
-    if (sm_odbc_text(od, call, SM_DOUBT_ID, &row->id) != 0
-        || sm_odbc_text(od, call, SM_DOUBT_HOLDER, &row->holder) != 0)
+    if (sm_server_text(sv, call, SM_DOUBT_ID, &row->id) != 0
+        || sm_server_text(sv, call, SM_DOUBT_HOLDER, &row->holder) != 0)
     {
         return -1;
     }
 
-    return sm_odbc_contract(od, call, SM_DOUBT_CONTRACT, row->id,
+    return sm_server_contract(sv, call, SM_DOUBT_CONTRACT, row->id,
                             &row->contract);
 }
 
 
 int
-sm_odbc_attempts_in_doubt(sm_conn_t *conn, sm_call_t *call,
+sm_server_attempts_in_doubt(sm_conn_t *conn, sm_call_t *call,
     const sm_fence_t *fence, const sm_doubt_row_t *after, size_t limit,
     sm_doubt_row_t **rows, size_t *n)
 {
     sm_str_t    none = sm_str("");
-    sm_odbc_t  *od = (sm_odbc_t *) conn;
+    sm_server_t  *sv = (sm_server_t *) conn;
 
     *n = 0;
 
     *rows = sm_arena_calloc(&call->arena, limit, sizeof(sm_doubt_row_t));
     if (*rows == NULL) {
-        return sm_odbc_no_memory(call);
+        return sm_server_no_memory(call);
     }
 
-    sm_odbc_start(od, call, SM_ODBC_ATTEMPTS_IN_DOUBT);
-    sm_odbc_put_fence(od, call, fence);
-    sm_odbc_put_int(od, call, after ? after->epoch : INT64_MIN);
-    sm_odbc_put_text(od, call, after ? after->id : none);
-    sm_odbc_put_int(od, call, limit);
+    sm_server_start(sv, SM_PROC_ATTEMPTS_IN_DOUBT);
+    sm_server_put_fence(sv, fence);
+    sm_server_put_int(sv, after ? after->epoch : INT64_MIN);
+    sm_server_put_text(sv, after ? after->id : none);
+    sm_server_put_int(sv, limit);
 
-    if (sm_odbc_exec(od, call) == 0) {
-        while (sm_odbc_fenced_fetch(od, call) == 1 && *n < limit) {
+    if (sm_server_exec(sv, call) == 0) {
+        while (sm_server_fenced_fetch(sv, call) == 1 && *n < limit) {
 
-            if (sm_odbc_doubt_row(od, call, &(*rows)[*n]) != 0) {
+            if (sm_server_doubt_row(sv, call, &(*rows)[*n]) != 0) {
                 break;
             }
 
@@ -370,5 +371,5 @@ sm_odbc_attempts_in_doubt(sm_conn_t *conn, sm_call_t *call,
         }
     }
 
-    return sm_odbc_fenced(od, call, fence);
+    return sm_server_fenced(sv, call, fence);
 }

@@ -1,0 +1,252 @@
+
+/*
+ * What crosses to a server: documents of rows.
+ *
+ * A document is an object, or an array of objects with short keys, one per
+ * row; "n" is a row's place.  Payloads go beside it, end to end, and each row
+ * has its offset and length.
+ */
+
+#include "sm_store_server.h"
+
+
+/* the bytes of a row's keys, punctuation and integers, at most */
+
+#define SM_SERVER_CONTRACT_SIZE  512
+#define SM_SERVER_ROW_SIZE       384
+
+
+static void
+sm_server_out_str(sm_out_t *out, const char *key, sm_str_t value)
+{
+    sm_out_c(out, key);
+
+    if (value.data) {
+        sm_json_out_str(out, value);
+
+    } else {
+        sm_out_c(out, "null");
+    }
+}
+
+
+static void
+sm_server_out_int(sm_out_t *out, const char *key, int64_t value)
+{
+    sm_out_c(out, key);
+    sm_out_int(out, value);
+}
+
+
+static int
+sm_server_doc_end(const sm_out_t *out, sm_str_t *doc)
+{
+    doc->data = out->start;
+    doc->len = out->last - out->start;
+
+    return out->full ? -1 : 0;
+}
+
+
+static void
+sm_server_out_contract(sm_out_t *out, const sm_contract_t *c)
+{
+    sm_server_out_str(out, "{\"target\":", c->target);
+    sm_server_out_str(out, ",\"type\":", sm_gateway_name(c->gateway_type));
+    sm_server_out_str(out, ",\"url\":", c->gateway_url);
+    sm_server_out_str(out, ",\"policy\":", sm_policy_name(c->policy));
+
+    if (c->policy == SM_POLICY_DEADLINE) {
+        sm_server_out_int(out, ",\"seconds\":", c->max_acceptance_seconds);
+    }
+
+    if (c->policy == SM_POLICY_MAX_ATTEMPTS) {
+        sm_server_out_int(out, ",\"attempts\":", c->max_attempts);
+    }
+
+    sm_server_out_str(out, ",\"outcomes\":", c->terminal_outcomes);
+    sm_server_out_int(out, ",\"delay\":", c->retry_delay);
+    sm_server_out_int(out, ",\"max\":", c->retry_max);
+    sm_server_out_int(out, ",\"backoff\":", c->retry_backoff);
+    sm_server_out_int(out, ",\"jitter\":", c->retry_jitter);
+}
+
+
+/* {"contracts":[{"c":0,...}],"rows":[{"n":0,"id":"","c":0,...}]} */
+
+int
+sm_server_submit_doc(sm_arena_t *arena, const sm_submit_row_t *rows, size_t n,
+    sm_str_t *doc, sm_str_t *bytes)
+{
+    char                  *p;
+    size_t                 i, k, size, contracts;
+    uint32_t              *which;
+    sm_out_t               out;
+    sm_str_t               hash;
+    const sm_contract_t   *c, **seen;
+
+    which = sm_arena_calloc(arena, n, sizeof(uint32_t));
+    seen = sm_arena_calloc(arena, n, sizeof(sm_contract_t *));
+
+    if (which == NULL || seen == NULL) {
+        return -1;
+    }
+
+    size = 128;
+    contracts = 0;
+    bytes->len = 0;
+
+    for (i = 0; i < n; i++) {
+
+        for (k = 0; k < contracts && seen[k] != rows[i].contract; k++) {
+            /* void */
+        }
+
+        which[i] = k;
+
+        if (k == contracts) {
+            c = rows[i].contract;
+            seen[contracts++] = c;
+
+            size += SM_SERVER_CONTRACT_SIZE + sm_json_str_size(c->target.len)
+                    + sm_json_str_size(c->gateway_url.len)
+                    + sm_json_str_size(c->terminal_outcomes.len);
+        }
+
+        size += SM_SERVER_ROW_SIZE + sm_json_str_size(rows[i].id.len);
+        bytes->len += rows[i].payload.len;
+    }
+
+    sm_out_init(&out, sm_arena_alloc(arena, size), size);
+    p = sm_arena_alloc(arena, bytes->len + 1);
+
+    if (out.start == NULL || p == NULL) {
+        return -1;
+    }
+
+    bytes->data = p;
+
+    sm_out_c(&out, "{\"contracts\":[");
+
+    for (k = 0; k < contracts; k++) {
+        sm_out_c(&out, k ? "," : "");
+        sm_server_out_contract(&out, seen[k]);
+        sm_server_out_int(&out, ",\"c\":", k);
+        sm_out_c(&out, "}");
+    }
+
+    sm_out_c(&out, "],\"rows\":[");
+
+    for (i = 0; i < n; i++) {
+        hash.data = rows[i].hash;
+        hash.len = SM_HASH_LEN;
+
+        sm_server_out_int(&out, i ? ",{\"n\":" : "{\"n\":", i);
+        sm_server_out_str(&out, ",\"id\":", rows[i].id);
+        sm_server_out_int(&out, ",\"c\":", which[i]);
+        sm_server_out_str(&out, ",\"hash\":", hash);
+        sm_server_out_int(&out, ",\"at\":", p - bytes->data);
+        sm_server_out_int(&out, ",\"len\":", rows[i].payload.len);
+        sm_out_c(&out, "}");
+
+        if (rows[i].payload.len) {
+            (void) memcpy(p, rows[i].payload.data, rows[i].payload.len);
+            p += rows[i].payload.len;
+        }
+    }
+
+    sm_out_c(&out, "]}");
+
+    return sm_server_doc_end(&out, doc);
+}
+
+
+/* ["id",...] */
+
+int
+sm_server_begin_doc(sm_arena_t *arena, const sm_begin_row_t *rows, size_t n,
+    sm_str_t *doc)
+{
+    size_t    i, size;
+    sm_out_t  out;
+
+    for (i = 0, size = 8; i < n; i++) {
+        size += sm_json_str_size(rows[i].id.len) + 1;
+    }
+
+    sm_out_init(&out, sm_arena_alloc(arena, size), size);
+
+    if (out.start == NULL) {
+        return -1;
+    }
+
+    sm_out_c(&out, "[");
+
+    for (i = 0; i < n; i++) {
+        sm_server_out_str(&out, i ? "," : "", rows[i].id);
+    }
+
+    sm_out_c(&out, "]");
+
+    return sm_server_doc_end(&out, doc);
+}
+
+
+/* [{"n":0,"id":"",...}] */
+
+int
+sm_server_complete_doc(sm_arena_t *arena, const sm_complete_row_t *rows,
+    size_t n, sm_str_t *doc)
+{
+    size_t                    i, size;
+    sm_out_t                  out;
+    const sm_complete_row_t  *row;
+
+    for (i = 0, size = 8; i < n; i++) {
+        size += SM_SERVER_ROW_SIZE + sm_json_str_size(rows[i].id.len)
+                + sm_json_str_size(rows[i].holder.len)
+                + sm_json_str_size(rows[i].reason.len)
+                + sm_json_str_size(rows[i].error.len);
+    }
+
+    sm_out_init(&out, sm_arena_alloc(arena, size), size);
+
+    if (out.start == NULL) {
+        return -1;
+    }
+
+    sm_out_c(&out, "[");
+
+    for (i = 0; i < n; i++) {
+        row = &rows[i];
+
+        sm_server_out_int(&out, i ? ",{\"n\":" : "{\"n\":", i);
+        sm_server_out_str(&out, ",\"id\":", row->id);
+        sm_server_out_int(&out, ",\"number\":", row->number);
+        sm_server_out_int(&out, ",\"epoch\":", row->epoch);
+        sm_server_out_str(&out, ",\"holder\":", row->holder);
+
+        if (row->outcome != SM_OUTCOME_NONE) {
+            sm_server_out_int(&out, ",\"started\":", row->started_at);
+            sm_server_out_int(&out, ",\"finished\":", row->finished_at);
+            sm_server_out_str(&out, ",\"outcome\":",
+                            sm_outcome_name(row->outcome));
+            sm_server_out_str(&out, ",\"reason\":", row->reason);
+            sm_server_out_str(&out, ",\"error\":", row->error);
+            sm_server_out_str(&out, ",\"status\":",
+                              sm_status_name(row->status));
+            sm_server_out_str(&out, ",\"exhausted\":",
+                            sm_exhausted_name(row->exhausted));
+
+            if (row->status == SM_STATUS_PENDING) {
+                sm_server_out_int(&out, ",\"delay\":", row->delay);
+            }
+        }
+
+        sm_out_c(&out, "}");
+    }
+
+    sm_out_c(&out, "]");
+
+    return sm_server_doc_end(&out, doc);
+}

@@ -1,0 +1,346 @@
+
+/*
+ * The intents on a database server.
+ */
+
+#include "sm_store_server.h"
+
+
+/* the columns of an intent, after the one of its place */
+
+enum {
+    SM_INTENT_N = 0,
+    SM_INTENT_ID,
+    SM_INTENT_TARGET,
+    SM_INTENT_STATUS,
+    SM_INTENT_CREATED_AT,
+    SM_INTENT_ATTEMPT_COUNT,
+    SM_INTENT_NEXT_ATTEMPT_AT,
+    SM_INTENT_COMPLETED_AT,
+    SM_INTENT_REASON,
+    SM_INTENT_EXHAUSTED_REASON,
+    SM_INTENT_HASH,
+    SM_INTENT_COLUMNS
+};
+
+
+/* the columns of an attempt in intent_history, after those of its intent */
+
+enum {
+    SM_HISTORY_NUMBER = SM_INTENT_COLUMNS,
+    SM_HISTORY_STARTED_AT,
+    SM_HISTORY_FINISHED_AT,
+    SM_HISTORY_OUTCOME,
+    SM_HISTORY_REASON,
+    SM_HISTORY_ERROR
+};
+
+
+static int
+sm_server_intent(sm_server_t *sv, sm_call_t *call, sm_intent_t *intent,
+    sm_str_t *hash)
+{
+    sm_str_t  status, reason;
+
+    memset(intent, 0, sizeof(sm_intent_t));
+
+    if (sm_server_text(sv, call, SM_INTENT_ID, &intent->id) != 0
+        || sm_server_text(sv, call, SM_INTENT_TARGET, &intent->target) != 0
+        || sm_server_text(sv, call, SM_INTENT_STATUS, &status) != 0
+        || sm_server_text(sv, call, SM_INTENT_REASON, &reason) != 0
+        || sm_server_text(sv, call, SM_INTENT_EXHAUSTED_REASON,
+                        &intent->exhausted_reason)
+           != 0
+        || sm_server_text(sv, call, SM_INTENT_HASH, hash) != 0)
+    {
+        return -1;
+    }
+
+    intent->status = sm_status_by_name(status);
+    intent->created_at = sm_server_int(sv, SM_INTENT_CREATED_AT);
+    intent->attempt_count = sm_server_int(sv, SM_INTENT_ATTEMPT_COUNT);
+    intent->next_attempt_at = sm_server_int(sv, SM_INTENT_NEXT_ATTEMPT_AT);
+    intent->completed_at = sm_server_int(sv, SM_INTENT_COMPLETED_AT);
+
+    if (intent->status == SM_STATUS_REJECTED) {
+        intent->rejected_reason = reason;
+    }
+
+    return 0;
+}
+
+
+/* what is not in the answer was created; the first row has the time */
+
+static int
+sm_server_submitted(sm_server_t *sv, sm_call_t *call, sm_submit_row_t *rows,
+    size_t n)
+{
+    int               rc;
+    size_t            i;
+    int64_t           key;
+    sm_str_t          hash, stored;
+    sm_submit_row_t  *row;
+
+    rc = sm_server_fetch(sv, call);
+
+    if (rc == 0) {
+        return sm_call_fail(call, SM_STORE_SCHEMA, 0,
+                            "%s: submission_intents_submit gives no time",
+                            sv->driver->name);
+    }
+
+    if (rc < 0) {
+        return -1;
+    }
+
+    call->now = sm_server_int(sv, SM_INTENT_CREATED_AT);
+
+    for (i = 0; i < n; i++) {
+        row = &rows[i];
+
+        row->outcome = SM_SUBMIT_CREATED;
+        row->intent.id = row->id;
+        row->intent.target = row->contract->target;
+        row->intent.status = SM_STATUS_PENDING;
+        row->intent.created_at = call->now;
+        row->intent.next_attempt_at = call->now;
+    }
+
+    while (sm_server_fetch(sv, call) == 1) {
+
+        key = sm_server_int(sv, SM_INTENT_N);
+
+        if (key < 0 || key >= (int64_t) n) {
+            return sm_call_fail(call, SM_STORE_SCHEMA, 0, "%s: "
+                                "submission_intents_submit gives a row that "
+                                "was not sent", sv->driver->name);
+        }
+
+        row = &rows[key];
+
+        if (sm_server_intent(sv, call, &row->intent, &stored) != 0) {
+            return -1;
+        }
+
+        hash.data = row->hash;
+        hash.len = SM_HASH_LEN;
+
+        row->outcome = sm_str_eq(stored, hash)
+                       && sm_str_eq(row->intent.target, row->contract->target)
+                       ? SM_SUBMIT_SAME : SM_SUBMIT_CONFLICT;
+    }
+
+    return 0;
+}
+
+
+int
+sm_server_intents_submit(sm_conn_t *conn, sm_call_t *call,
+    sm_submit_row_t *rows, size_t n)
+{
+    size_t      i;
+    sm_str_t    doc, bytes;
+    sm_server_t  *sv = (sm_server_t *) conn;
+
+    for (i = 0; i < n; i++) {
+        rows[i].outcome = SM_SUBMIT_FAILED;
+        memset(&rows[i].intent, 0, sizeof(sm_intent_t));
+    }
+
+    if (n == 0) {
+        return 0;
+    }
+
+    if (sm_server_submit_doc(&call->arena, rows, n, &doc, &bytes) != 0) {
+        return sm_server_no_memory(call);
+    }
+
+    sm_server_start(sv, SM_PROC_INTENTS_SUBMIT);
+    sm_server_put_text(sv, sv->conf->lease_name);
+    sm_server_put_text(sv, doc);
+    sm_server_put_bytes(sv, bytes);
+
+    if (sm_server_exec(sv, call) == 0) {
+        (void) sm_server_submitted(sv, call, rows, n);
+    }
+
+    return sm_server_end(sv, call);
+}
+
+
+int
+sm_server_intents_get(sm_conn_t *conn, sm_call_t *call, sm_get_row_t *rows,
+    size_t n)
+{
+    size_t      i;
+    int64_t     key;
+    sm_str_t    doc;
+    sm_server_t  *sv = (sm_server_t *) conn;
+
+    for (i = 0; i < n; i++) {
+        rows[i].found = 0;
+    }
+
+    if (sm_batch_ids_doc(&call->arena, rows, n, &doc) != 0) {
+        return sm_server_no_memory(call);
+    }
+
+    sm_server_start(sv, SM_PROC_INTENTS_GET);
+    sm_server_put_text(sv, sv->conf->lease_name);
+    sm_server_put_text(sv, doc);
+
+    if (sm_server_exec(sv, call) == 0) {
+        while (sm_server_fetch(sv, call) == 1) {
+
+            key = sm_server_int(sv, SM_INTENT_N);
+
+            if (key < 0 || key >= (int64_t) n) {
+                (void) sm_call_fail(call, SM_STORE_SCHEMA, 0, "%s: "
+                                    "submission_intents_get gives a row that "
+                                    "was not asked for", sv->driver->name);
+                break;
+            }
+
+            if (sm_server_intent(sv, call, &rows[key].intent, &rows[key].hash)
+                != 0)
+            {
+                break;
+            }
+
+            rows[key].found = 1;
+        }
+    }
+
+    return sm_server_end(sv, call);
+}
+
+
+static int
+sm_server_attempt(sm_server_t *sv, sm_call_t *call, sm_attempt_t *a)
+{
+    a->number = sm_server_int(sv, SM_HISTORY_NUMBER);
+    a->started_at = sm_server_int(sv, SM_HISTORY_STARTED_AT);
+    a->finished_at = sm_server_int(sv, SM_HISTORY_FINISHED_AT);
+
+    if (sm_server_text(sv, call, SM_HISTORY_OUTCOME, &a->outcome_status) != 0
+        || sm_server_text(sv, call, SM_HISTORY_REASON, &a->outcome_reason) != 0
+        || sm_server_text(sv, call, SM_HISTORY_ERROR, &a->error) != 0)
+    {
+        return -1;
+    }
+
+    return 0;
+}
+
+
+/* a row for each attempt, with its intent; one without, if there is none */
+
+static int
+sm_server_attempts(sm_server_t *sv, sm_call_t *call, sm_history_row_t *row)
+{
+    sm_str_t  hash;
+
+    while (sm_server_fetch(sv, call) == 1) {
+
+        if (!row->found) {
+            row->found = 1;
+
+            if (sm_server_intent(sv, call, &row->intent, &hash) != 0) {
+                return -1;
+            }
+
+            /* the count on the intent is the authority for numbering */
+
+            row->attempts = sm_arena_calloc(&call->arena,
+                                            row->intent.attempt_count,
+                                            sizeof(sm_attempt_t));
+            if (row->attempts == NULL) {
+                return sm_server_no_memory(call);
+            }
+        }
+
+        if (sm_server_is_null(sv, SM_HISTORY_NUMBER)
+            || row->n >= (size_t) row->intent.attempt_count)
+        {
+            continue;
+        }
+
+        if (sm_server_attempt(sv, call, &row->attempts[row->n++]) != 0) {
+            return -1;
+        }
+    }
+
+    return 0;
+}
+
+
+int
+sm_server_intent_history(sm_conn_t *conn, sm_call_t *call,
+    sm_history_row_t *row)
+{
+    sm_server_t  *sv = (sm_server_t *) conn;
+
+    row->found = 0;
+    row->n = 0;
+
+    sm_server_start(sv, SM_PROC_INTENT_HISTORY);
+    sm_server_put_text(sv, sv->conf->lease_name);
+    sm_server_put_text(sv, row->id);
+
+    if (sm_server_exec(sv, call) == 0) {
+        (void) sm_server_attempts(sv, call, row);
+    }
+
+    return sm_server_end(sv, call);
+}
+
+
+int
+sm_server_intents_list(sm_conn_t *conn, sm_call_t *call, sm_list_row_t *row)
+{
+    sm_str_t    hash;
+    sm_server_t  *sv = (sm_server_t *) conn;
+
+    row->n = 0;
+    row->more = 0;
+
+    row->intents = sm_arena_calloc(&call->arena, row->limit,
+                                   sizeof(sm_intent_t));
+    if (row->intents == NULL) {
+        return sm_server_no_memory(call);
+    }
+
+    sm_server_start(sv, SM_PROC_INTENTS_LIST);
+    sm_server_put_text(sv, sv->conf->lease_name);
+    sm_server_put_text(sv, sm_status_name(row->status));
+    sm_server_put_text(sv, row->target);
+    sm_server_put_int(sv, row->limit + 1);
+
+    if (row->after_id.data) {
+        sm_server_put_int(sv, row->after_created_at);
+
+    } else {
+        sm_server_put_no_int(sv);
+    }
+
+    sm_server_put_text(sv, row->after_id);
+
+    if (sm_server_exec(sv, call) == 0) {
+        while (sm_server_fetch(sv, call) == 1) {
+
+            if (row->n == row->limit) {
+                row->more = 1;
+                continue;
+            }
+
+            if (sm_server_intent(sv, call, &row->intents[row->n], &hash) != 0) {
+                break;
+            }
+
+            row->n++;
+        }
+    }
+
+    return sm_server_end(sv, call);
+}
