@@ -469,6 +469,8 @@ struct ngx_http_submission_leader_s {
     unsigned                         flushing:1;   /* the executor records */
 
     ngx_msec_t                       aim;          /* of the next acquire */
+    ngx_msec_t                       kept;         /* the last time */
+    ngx_uint_t                       failures;     /* of an epoch, in a row */
 
     int64_t                          epoch;
     int64_t                          expires_at;
@@ -482,6 +484,7 @@ typedef enum {
     NGX_HTTP_SUBMISSION_ACQUIRE = 0,
     NGX_HTTP_SUBMISSION_RECOVER,
     NGX_HTTP_SUBMISSION_RENEW,
+    NGX_HTTP_SUBMISSION_KEEP,           /* renewed, if nobody else is there */
     NGX_HTTP_SUBMISSION_RELEASE,
     NGX_HTTP_SUBMISSION_WATCH
 } ngx_http_submission_lease_e;
@@ -500,8 +503,11 @@ typedef struct {
 
     ngx_msec_t                       started;      /* the call that counts */
     sm_lease_t                       lease;
+    ngx_uint_t                       others;       /* instances that live */
 
     uint32_t                         random;
+    sm_known_row_t                  *known;        /* see executor.c */
+    size_t                           nknown;
     sm_recovered_t                   recovered;
 } ngx_http_submission_lease_t;
 
@@ -532,6 +538,8 @@ struct ngx_http_submission_executor_s {
     ngx_event_t                      due;          /* the next one is due */
     ngx_msec_t                       pause;        /* nothing begins before */
     ngx_msec_t                       retry;        /* nor is recorded */
+    ngx_uint_t                       failures;     /* of turns, in a row */
+    ngx_msec_t                       failing;      /* since then, if any */
     time_t                           warned;       /* of connections */
 
     /* those whose deadline has passed, since the last line of them */
@@ -541,6 +549,7 @@ struct ngx_http_submission_executor_s {
 
     unsigned                         leaving:1;
     unsigned                         turning:1;    /* a call is out */
+    ngx_queue_t                      sending;      /* .._attempt_t */
     ngx_uint_t                       nsending;
     ngx_queue_t                      ended;        /* .._attempt_t */
     ngx_uint_t                       nended;
@@ -578,6 +587,7 @@ struct ngx_http_submission_attempt_s {
     ngx_http_submission_manager_t   *manager;
     ngx_uint_t                       generation;
     sm_entry_t                      *entry;        /* of that generation */
+    ngx_uint_t                       known;        /* see executor.c */
 
     sm_str_t                         id;
     sm_contract_t                    contract;
@@ -606,9 +616,9 @@ struct ngx_http_submission_attempt_s {
     unsigned                         complete:1;
     unsigned                         gated:1;      /* not let out */
     unsigned                         sent:1;       /* some of it, maybe */
+    unsigned                         forgotten:1;  /* another settles it */
 
     /* the end */
-    ngx_uint_t                       tried;        /* to record it */
     sm_arena_t                       arena;
     sm_outcome_e                     outcome;
     sm_str_t                         reason;
@@ -746,6 +756,8 @@ void ngx_http_submission_leader_arm(ngx_http_submission_leader_t *ld,
 void ngx_http_submission_leader_leave(ngx_http_submission_leader_t *ld);
 ngx_uint_t ngx_http_submission_leader_gate(ngx_http_submission_leader_t *ld,
     int64_t epoch);
+ngx_msec_t ngx_http_submission_leader_back_off(
+    ngx_http_submission_leader_t *ld);
 void ngx_http_submission_leader_failed(ngx_http_submission_leader_t *ld,
     int64_t epoch, sm_call_t *call);
 void ngx_http_submission_leader_idle(ngx_http_submission_leader_t *ld);
@@ -834,7 +846,9 @@ void ngx_http_submission_schedule_stop(ngx_http_submission_executor_t *ex);
 
 /*
  * executor.c.  _leave() ends it in peace: what is at gateways may finish, and
- * _drained() tells when it has.  _lost() ends it at once.
+ * _drained() tells when it has.  _lost() ends it at once.  _known() lists what
+ * it has in hand of earlier epochs, and _recovered() is told what is still its
+ * own of that: nothing, without a call.
  */
 ngx_int_t ngx_http_submission_executor_init(ngx_cycle_t *cycle,
     ngx_http_submission_manager_t *manager);
@@ -844,6 +858,10 @@ void ngx_http_submission_executor_leave(
     ngx_http_submission_manager_t *manager);
 void ngx_http_submission_executor_lost(
     ngx_http_submission_manager_t *manager);
+ngx_int_t ngx_http_submission_executor_known(
+    ngx_http_submission_manager_t *manager, ngx_http_submission_lease_t *call);
+void ngx_http_submission_executor_recovered(
+    ngx_http_submission_manager_t *manager, ngx_http_submission_lease_t *call);
 ngx_uint_t ngx_http_submission_executor_drained(
     ngx_http_submission_manager_t *manager);
 ngx_uint_t ngx_http_submission_executor_most(ngx_uint_t connections);
@@ -859,6 +877,8 @@ void ngx_http_submission_attempt_start(ngx_http_submission_manager_t *manager,
     ngx_uint_t generation, sm_entry_t *entry, sm_begin_row_t *row,
     int64_t epoch, int64_t now);
 void ngx_http_submission_attempt_finished(ngx_http_submission_attempt_t *at);
+void ngx_http_submission_attempt_drop(ngx_http_submission_attempt_t *at,
+    const char *why);
 void ngx_http_submission_attempt_free(ngx_http_submission_attempt_t *at);
 void ngx_http_submission_attempt_log(ngx_http_submission_attempt_t *at,
     ngx_uint_t level, const char *event, const char *note);

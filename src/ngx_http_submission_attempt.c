@@ -89,9 +89,20 @@ ngx_http_submission_attempt_log(ngx_http_submission_attempt_t *at,
 }
 
 
+/* what it has come to is not recorded by this worker */
+
+void
+ngx_http_submission_attempt_drop(ngx_http_submission_attempt_t *at,
+    const char *why)
+{
+    ngx_http_submission_attempt_log(at, NGX_LOG_WARN, "attempt_dropped", why);
+    ngx_http_submission_attempt_free(at);
+}
+
+
 /*
- * It has ended, and waits to be recorded: if the lease by which it was begun
- * is still held, as far as the instance knows.
+ * It has ended, and waits to be recorded: unless another instance has led
+ * since it was begun, or the worker has left.
  */
 
 static void
@@ -105,12 +116,10 @@ ngx_http_submission_attempt_ended(ngx_http_submission_attempt_t *at)
         sm_schedule_end(ex->schedule, at->entry);
     }
 
-    if (at->manager->sh->held != (ngx_atomic_uint_t) at->epoch
+    if (at->forgotten
         || at->manager->leader->state == NGX_HTTP_SUBMISSION_LEFT)
     {
-        ngx_http_submission_attempt_log(at, NGX_LOG_WARN, "attempt_dropped",
-                                        "lease_gone");
-        ngx_http_submission_attempt_free(at);
+        ngx_http_submission_attempt_drop(at, "lease_gone");
 
     } else {
         ngx_queue_insert_tail(&ex->ended, &at->queue);
@@ -182,9 +191,11 @@ ngx_http_submission_attempt_start(ngx_http_submission_manager_t *manager,
                                 at->started_at - at->due_at);
 
     at->left_at = ngx_http_submission_usec();
+    ngx_queue_insert_tail(&ex->sending, &at->queue);
     ex->nsending++;
 
     if (ngx_http_submission_send_attempt(at) != NGX_OK) {
+        ngx_queue_remove(&at->queue);
         ex->nsending--;
         ex->pause = ngx_current_msec + NGX_HTTP_SUBMISSION_PAUSE;
         ngx_http_submission_attempt_give_back(at);
@@ -202,6 +213,7 @@ ngx_http_submission_attempt_finished(ngx_http_submission_attempt_t *at)
 
     ex = at->manager->executor;
 
+    ngx_queue_remove(&at->queue);
     ex->nsending--;
 
     if (at->gated && !at->sent) {

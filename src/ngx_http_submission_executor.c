@@ -10,11 +10,13 @@
  *
  * - Nothing is sent that is not begun in the store, and that the leader's gate
  *   does not let out right then.
- * - What was begun and cannot be sent is given back, as long as the lease by
- *   which it was begun is held.
+ * - What was begun and cannot be sent is given back, in the same way as what
+ *   has ended is recorded.
  * - When the lease is lost, the schedule is gone at once.  What is at gateways
- *   may end, and is recorded if the epoch still holds; else the next leader
- *   has found it in doubt.
+ *   may end, and what has ended is kept.  It is recorded under its own epoch
+ *   while that is held, or under the next one of this worker: to whoever has
+ *   begun it, it is not in doubt, and it counts for the bounds until it ends.
+ *   As soon as another leads, it is that one's, as in doubt.
  * - When the worker leaves in peace, nothing new is begun, and the lease is
  *   kept until what is at gateways has ended and is recorded.
  */
@@ -47,6 +49,7 @@ ngx_http_submission_executor_init(ngx_cycle_t *cycle,
     ex->due.log = cycle->log;
     ex->due.cancelable = 1;
 
+    ngx_queue_init(&ex->sending);
     ngx_queue_init(&ex->ended);
 
     ngx_http_submission_schedule_init(ex);
@@ -108,6 +111,154 @@ ngx_http_submission_executor_limit(void *data, sm_str_t name)
 }
 
 
+/* what is in hand of earlier epochs, at gateways or ended, in this order */
+
+static ngx_http_submission_attempt_t *
+ngx_http_submission_executor_next(ngx_http_submission_executor_t *ex,
+    ngx_http_submission_attempt_t *at, ngx_queue_t **list)
+{
+    ngx_queue_t  *q;
+
+    if (at == NULL) {
+        *list = &ex->sending;
+        q = ngx_queue_head(*list);
+
+    } else {
+        q = ngx_queue_next(&at->queue);
+    }
+
+    if (q == &ex->sending) {
+        *list = &ex->ended;
+        q = ngx_queue_head(*list);
+    }
+
+    return q == &ex->ended ? NULL
+           : ngx_queue_data(q, ngx_http_submission_attempt_t, queue);
+}
+
+
+/* before what is in doubt is settled: copies for the thread */
+
+ngx_int_t
+ngx_http_submission_executor_known(ngx_http_submission_manager_t *manager,
+    ngx_http_submission_lease_t *call)
+{
+    ngx_queue_t                     *list;
+    sm_known_row_t                  *row;
+    ngx_http_submission_attempt_t   *at;
+    ngx_http_submission_executor_t  *ex;
+
+    ex = manager->executor;
+
+    call->known = sm_arena_calloc(&call->task.call.arena,
+                                  ex->nsending + ex->nended,
+                                  sizeof(sm_known_row_t));
+    if (call->known == NULL) {
+        return NGX_ERROR;
+    }
+
+    for (at = ngx_http_submission_executor_next(ex, NULL, &list);
+         at;
+         at = ngx_http_submission_executor_next(ex, at, &list))
+    {
+        if (at->forgotten) {
+            continue;
+        }
+
+        row = &call->known[call->nknown];
+
+        if (sm_arena_strdup(&call->task.call.arena, &row->id, at->id) != 0) {
+            return NGX_ERROR;
+        }
+
+        row->number = at->number;
+        row->epoch = at->epoch;
+        at->known = call->nknown++;
+    }
+
+    return NGX_OK;
+}
+
+
+static void
+ngx_http_submission_executor_drop(ngx_http_submission_executor_t *ex,
+    ngx_http_submission_attempt_t *at, ngx_queue_t *list)
+{
+    if (list == &ex->sending) {
+
+        /* nginx has it: until it ends */
+
+        at->forgotten = 1;
+        return;
+    }
+
+    ngx_queue_remove(&at->queue);
+    ex->nended--;
+
+    ngx_http_submission_attempt_drop(at, "lease_gone");
+}
+
+
+/*
+ * What is not in flight any more has been settled by another; without a call,
+ * all has, or will be.
+ */
+
+void
+ngx_http_submission_executor_recovered(ngx_http_submission_manager_t *manager,
+    ngx_http_submission_lease_t *call)
+{
+    ngx_queue_t                     *list, *next;
+    ngx_http_submission_attempt_t   *at, *following;
+    ngx_http_submission_executor_t  *ex;
+
+    ex = manager->executor;
+    at = ngx_http_submission_executor_next(ex, NULL, &list);
+
+    while (at) {
+        next = list;
+        following = ngx_http_submission_executor_next(ex, at, &next);
+
+        if (call == NULL
+            || (!at->forgotten && !call->known[at->known].in_flight))
+        {
+            ngx_http_submission_executor_drop(ex, at, list);
+        }
+
+        at = following;
+        list = next;
+    }
+}
+
+
+/* without memory it is not in the schedule, and is refreshed when it ended */
+
+static void
+ngx_http_submission_executor_adopt(ngx_http_submission_executor_t *ex)
+{
+    ngx_queue_t                    *list;
+    ngx_http_submission_attempt_t  *at;
+
+    for (at = ngx_http_submission_executor_next(ex, NULL, &list);
+         at;
+         at = ngx_http_submission_executor_next(ex, at, &list))
+    {
+        at->entry = at->forgotten
+                    ? NULL : sm_schedule_hold(ex->schedule, at->id,
+                                              at->contract.target);
+        if (at->entry == NULL) {
+            continue;
+        }
+
+        at->generation = ex->generation;
+
+        if (list == &ex->ended) {
+            sm_schedule_end(ex->schedule, at->entry);
+        }
+    }
+}
+
+
 void
 ngx_http_submission_executor_start(ngx_http_submission_manager_t *manager,
     int64_t epoch)
@@ -131,6 +282,8 @@ ngx_http_submission_executor_start(ngx_http_submission_manager_t *manager,
     ex->generation++;
     ex->leaving = 0;
     ex->retry = ngx_current_msec;
+
+    ngx_http_submission_executor_adopt(ex);
 
     ngx_http_submission_schedule_start(ex);
 }

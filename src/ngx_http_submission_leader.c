@@ -248,6 +248,7 @@ ngx_http_submission_leader_event(ngx_http_submission_leader_t *ld,
         break;
 
     case NGX_HTTP_SUBMISSION_RENEWED:
+        ld->failures = 0;
         ngx_http_submission_leader_log(ld, NGX_LOG_INFO, "leader_renewed",
                                        NULL, NULL);
         break;
@@ -341,6 +342,16 @@ ngx_http_submission_leader_gate(ngx_http_submission_leader_t *ld,
 }
 
 
+/* while one epoch after the other fails, the next is waited for longer */
+
+ngx_msec_t
+ngx_http_submission_leader_back_off(ngx_http_submission_leader_t *ld)
+{
+    return (ngx_msec_t) NGX_HTTP_SUBMISSION_RETRY
+           << ngx_min(ld->failures++, 3);
+}
+
+
 /* a call of the executor under this epoch */
 
 void
@@ -352,7 +363,7 @@ ngx_http_submission_leader_failed(ngx_http_submission_leader_t *ld,
     }
 
     ngx_http_submission_leader_event(ld, NGX_HTTP_SUBMISSION_LOST,
-                                     NGX_HTTP_SUBMISSION_RETRY,
+                                     ngx_http_submission_leader_back_off(ld),
                                      call->status == SM_STORE_LEASE_LOST
                                      ? "lease_lost" : "store_error",
                                      call->error);
@@ -374,6 +385,36 @@ ngx_http_submission_leader_idle(ngx_http_submission_leader_t *ld)
 }
 
 
+/*
+ * Outcomes wait for a store that does not take them.  The epoch under which
+ * they can be recorded is kept for them, unless another instance could lead:
+ * then it runs out.
+ */
+
+static void
+ngx_http_submission_leader_keep(ngx_http_submission_leader_t *ld)
+{
+    ngx_msec_t  interval;
+
+    interval = ngx_min(ld->manager->renew_interval,
+                       ld->manager->lease_duration / 3);
+
+    if (ld->state == NGX_HTTP_SUBMISSION_FOLLOWER
+        && ngx_current_msec - ld->kept >= interval)
+    {
+        ld->kept = ngx_current_msec;
+
+        if (ngx_http_submission_lease_call(ld, NGX_HTTP_SUBMISSION_KEEP)
+            == NGX_OK)
+        {
+            return;
+        }
+    }
+
+    ngx_add_timer(&ld->tick, NGX_HTTP_SUBMISSION_RETRY);
+}
+
+
 /* what the attempts of an epoch that was lost have come to is recorded yet */
 
 static ngx_int_t
@@ -389,7 +430,7 @@ ngx_http_submission_leader_flush(ngx_http_submission_leader_t *ld)
         return NGX_AGAIN;
 
     default: /* NGX_BUSY */
-        ngx_add_timer(&ld->tick, NGX_HTTP_SUBMISSION_RETRY);
+        ngx_http_submission_leader_keep(ld);
         return NGX_AGAIN;
     }
 }

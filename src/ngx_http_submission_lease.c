@@ -23,6 +23,7 @@ static ngx_http_submission_op_e  ngx_http_submission_lease_ops[] = {
     NGX_HTTP_SUBMISSION_OP_LEASE_ACQUIRE,
     NGX_HTTP_SUBMISSION_OP_ATTEMPTS_RECOVER,
     NGX_HTTP_SUBMISSION_OP_LEASE_RENEW,
+    NGX_HTTP_SUBMISSION_OP_LEASE_RENEW,
     NGX_HTTP_SUBMISSION_OP_LEASE_RELEASE,
     NGX_HTTP_SUBMISSION_OP_LEASE_GET
 };
@@ -74,7 +75,10 @@ ngx_http_submission_lease_call(ngx_http_submission_leader_t *ld,
     call->task.run = ngx_http_submission_lease_run;
     call->task.done = ngx_http_submission_lease_done;
 
-    if (ngx_http_submission_task_post(&call->task) != NGX_OK) {
+    if ((kind == NGX_HTTP_SUBMISSION_RECOVER
+         && ngx_http_submission_executor_known(manager, call) != NGX_OK)
+        || ngx_http_submission_task_post(&call->task) != NGX_OK)
+    {
         ngx_http_submission_task_free(&call->task);
         return NGX_ERROR;
     }
@@ -162,6 +166,31 @@ ngx_http_submission_lease_acquire(ngx_http_submission_lease_t *call)
 }
 
 
+/* in a thread: how many other instances could lead */
+
+static int
+ngx_http_submission_lease_others(ngx_http_submission_lease_t *call)
+{
+    size_t        i;
+    sm_cluster_t  cluster;
+
+    if (sm_store_cluster_get(&call->task.manager->store, &call->task.call,
+                             &cluster)
+        != 0)
+    {
+        return -1;
+    }
+
+    for (i = 0; i < cluster.n; i++) {
+        if (!sm_str_eq(cluster.candidates[i].holder, call->fence.holder)) {
+            call->others++;
+        }
+    }
+
+    return 0;
+}
+
+
 static void
 ngx_http_submission_lease_run(ngx_http_submission_task_t *task)
 {
@@ -179,7 +208,8 @@ ngx_http_submission_lease_run(ngx_http_submission_task_t *task)
     }
 
     if (call->kind == NGX_HTTP_SUBMISSION_RECOVER) {
-        (void) sm_store_attempts_recover(store, c, &call->fence,
+        (void) sm_store_attempts_recover(store, c, &call->fence, call->known,
+                                         call->nknown,
                                          task->manager->executor_batch,
                                          call->random, &call->recovered);
         task->rows = call->recovered.attempts;
@@ -212,7 +242,11 @@ ngx_http_submission_lease_run(ngx_http_submission_task_t *task)
         return;
     }
 
-    /* NGX_HTTP_SUBMISSION_RENEW */
+    if (call->kind == NGX_HTTP_SUBMISSION_KEEP
+        && (ngx_http_submission_lease_others(call) != 0 || call->others))
+    {
+        return;
+    }
 
     (void) sm_store_lease_renew(store, c, &call->fence, call->duration,
                                 &call->lease);
@@ -261,6 +295,7 @@ ngx_http_submission_lease_note(ngx_http_submission_leader_t *ld,
 
     if (call->kind == NGX_HTTP_SUBMISSION_RECOVER
         || call->kind == NGX_HTTP_SUBMISSION_WATCH
+        || (call->kind == NGX_HTTP_SUBMISSION_KEEP && call->others)
         || call->task.call.status != SM_STORE_OK)
     {
         return;
@@ -434,8 +469,11 @@ ngx_http_submission_lease_answer(ngx_http_submission_leader_t *ld,
                                            "leader_renew_failed", NULL, error);
         }
 
-        ngx_http_submission_leader_event(ld, NGX_HTTP_SUBMISSION_LOST,
-                           NGX_HTTP_SUBMISSION_RETRY,
+        wait = call->kind == NGX_HTTP_SUBMISSION_RECOVER
+               ? ngx_http_submission_leader_back_off(ld)
+               : NGX_HTTP_SUBMISSION_RETRY;
+
+        ngx_http_submission_leader_event(ld, NGX_HTTP_SUBMISSION_LOST, wait,
                            status == SM_STORE_LEASE_LOST ? "lease_lost"
                                                          : "store_error",
                            error);
@@ -453,7 +491,14 @@ ngx_http_submission_lease_answer(ngx_http_submission_leader_t *ld,
                                          NULL, NULL);
         return;
 
+    case NGX_HTTP_SUBMISSION_KEEP:
+        ngx_http_submission_leader_event(ld, NGX_HTTP_SUBMISSION_WATCHED,
+                                         NGX_HTTP_SUBMISSION_RETRY, NULL,
+                                         NULL);
+        return;
+
     case NGX_HTTP_SUBMISSION_RECOVER:
+        ngx_http_submission_executor_recovered(ld->manager, call);
         ngx_http_submission_leader_event(ld, NGX_HTTP_SUBMISSION_RECOVERED,
                                          ngx_http_submission_lease_wait(ld),
                                          NULL, NULL);
@@ -480,6 +525,13 @@ ngx_http_submission_lease_answer(ngx_http_submission_leader_t *ld,
             ngx_http_submission_leader_event(ld, NGX_HTTP_SUBMISSION_GRANTED,
                                              1, NULL, NULL);
             return;
+        }
+
+        if (!sm_str_eq(call->lease.holder, call->fence.holder)) {
+
+            /* it settles what is in doubt before it does anything else */
+
+            ngx_http_submission_executor_recovered(ld->manager, NULL);
         }
 
         wait = ngx_http_submission_lease_aim(ld, &call->lease,

@@ -4,16 +4,17 @@
  * records what has ended and begins what is due, in batches.  There is one at a
  * time.
  *
- * While the lease by which attempts were begun may be held, their outcomes are
- * kept and recorded as soon as the store answers.  Those that it will not take,
- * or not before the worker ends, are given up: the next leader finds them in
- * doubt.
+ * Outcomes that the store does not take, for whatever reason, are kept, and
+ * tried again with growing pauses: under the epoch that the instance holds, or
+ * under the next one of this worker.  They are given up when another instance
+ * leads, which has found them in doubt; and when the worker ends, after a
+ * lease's time without success.
  */
 
 #include "ngx_http_submission.h"
 
 
-#define NGX_HTTP_SUBMISSION_TRIES  4
+#define NGX_HTTP_SUBMISSION_RETRY_MAX  5000         /* milliseconds */
 
 
 typedef struct {
@@ -57,7 +58,8 @@ ngx_http_submission_turn(ngx_http_submission_executor_t *ex)
     turn->generation = ex->generation;
     turn->fence.holder.data = (char *) ex->manager->holder_id.data;
     turn->fence.holder.len = ex->manager->holder_id.len;
-    turn->fence.epoch = ex->epoch;
+    turn->fence.epoch = ex->schedule ? ex->epoch
+                                     : (int64_t) ex->manager->sh->held;
 
     if (ngx_http_submission_turn_ended(ex, turn) != NGX_OK
         || ngx_http_submission_turn_due(ex, turn) != NGX_OK)
@@ -141,12 +143,6 @@ ngx_http_submission_turn_ended(ngx_http_submission_executor_t *ex,
         q = ngx_queue_head(&ex->ended);
         at = ngx_queue_data(q, ngx_http_submission_attempt_t, queue);
 
-        if (turn->nended && at->epoch != turn->fence.epoch) {
-            break;
-        }
-
-        turn->fence.epoch = at->epoch;
-
         ngx_queue_remove(q);
         ngx_queue_insert_tail(&turn->attempts, q);
         ex->nended--;
@@ -167,7 +163,7 @@ ngx_http_submission_turn_due(ngx_http_submission_executor_t *ex,
     ngx_uint_t   max;
     sm_arena_t  *arena;
 
-    if (ex->schedule == NULL || ex->leaving || turn->fence.epoch != ex->epoch
+    if (ex->schedule == NULL || ex->leaving
         || (ngx_msec_int_t) (ngx_current_msec - ex->pause) < 0)
     {
         return NGX_OK;
@@ -409,21 +405,35 @@ ngx_http_submission_turn_recorded(ngx_http_submission_turn_t *turn)
 }
 
 
-/*
- * An error that may pass is waited for, as long as the store does not say that
- * the lease is gone; any other, and any while the worker ends, not for long.
- */
+/* a worker that ends has no other epoch to come, and does not wait for ever */
 
 static ngx_uint_t
-ngx_http_submission_turn_again(ngx_http_submission_attempt_t *at,
+ngx_http_submission_turn_again(ngx_http_submission_executor_t *ex,
     sm_store_class_e status)
 {
-    if (status == SM_STORE_LEASE_LOST) {
-        return 0;
+    if (!ngx_exiting) {
+        return 1;
     }
 
-    return ++at->tried < NGX_HTTP_SUBMISSION_TRIES
-           || (status == SM_STORE_TRANSIENT && !ngx_exiting);
+    return status != SM_STORE_LEASE_LOST
+           && ngx_current_msec - ex->failing < ex->manager->lease_duration;
+}
+
+
+static void
+ngx_http_submission_turn_back_off(ngx_http_submission_executor_t *ex)
+{
+    ngx_msec_t  wait;
+
+    if (ex->failures++ == 0) {
+        ex->failing = ngx_current_msec;
+    }
+
+    wait = (ngx_msec_t) NGX_HTTP_SUBMISSION_RETRY
+           << ngx_min(ex->failures - 1, 4);
+
+    ex->retry = ngx_current_msec
+                + ngx_min(wait, NGX_HTTP_SUBMISSION_RETRY_MAX);
 }
 
 
@@ -431,29 +441,34 @@ static void
 ngx_http_submission_turn_failed(ngx_http_submission_turn_t *turn)
 {
     ngx_queue_t                     *q;
+    sm_store_class_e                 status;
+    ngx_http_submission_shctx_t     *sh;
     ngx_http_submission_attempt_t   *at;
     ngx_http_submission_executor_t  *ex;
 
     ex = turn->task.manager->executor;
+    sh = turn->task.manager->sh;
+    status = turn->task.call.status;
+
+    if (status != SM_STORE_LEASE_LOST) {
+        ngx_http_submission_turn_back_off(ex);
+
+    } else if (sh->held == (ngx_atomic_uint_t) turn->fence.epoch) {
+        sh->held = 0;
+    }
 
     while (!ngx_queue_empty(&turn->attempts)) {
         q = ngx_queue_last(&turn->attempts);
         at = ngx_queue_data(q, ngx_http_submission_attempt_t, queue);
         ngx_queue_remove(q);
 
-        if (ngx_http_submission_turn_again(at, turn->task.call.status)) {
+        if (ngx_http_submission_turn_again(ex, status)) {
             ngx_queue_insert_head(&ex->ended, q);
             ex->nended++;
             continue;
         }
 
-        ngx_http_submission_attempt_log(at, NGX_LOG_WARN, "attempt_dropped",
-                                        "not_recorded");
-        ngx_http_submission_attempt_free(at);
-    }
-
-    if (turn->nended && turn->task.call.status != SM_STORE_LEASE_LOST) {
-        ex->retry = ngx_current_msec + NGX_HTTP_SUBMISSION_RETRY;
+        ngx_http_submission_attempt_drop(at, "not_recorded");
     }
 
     ngx_http_submission_leader_failed(turn->task.manager->leader,
@@ -475,6 +490,7 @@ ngx_http_submission_turn_done(ngx_http_submission_task_t *task)
     ngx_http_submission_health_report(task);
 
     if (task->call.status == SM_STORE_OK) {
+        ex->failures = 0;
         ngx_http_submission_executor_time(ex, task->call.now);
 
         /* first what a gateway waits for, then what is over */
@@ -490,34 +506,7 @@ ngx_http_submission_turn_done(ngx_http_submission_task_t *task)
 }
 
 
-/* what was begun by a lease that the instance does not hold any more */
-
-static void
-ngx_http_submission_turn_drop(ngx_http_submission_executor_t *ex)
-{
-    ngx_queue_t                    *q, *next;
-    ngx_http_submission_attempt_t  *at;
-
-    for (q = ngx_queue_head(&ex->ended);
-         q != ngx_queue_sentinel(&ex->ended);
-         q = next)
-    {
-        next = ngx_queue_next(q);
-        at = ngx_queue_data(q, ngx_http_submission_attempt_t, queue);
-
-        if (ex->manager->sh->held == (ngx_atomic_uint_t) at->epoch) {
-            continue;
-        }
-
-        ngx_queue_remove(q);
-        ex->nended--;
-
-        ngx_http_submission_attempt_log(at, NGX_LOG_WARN, "attempt_dropped",
-                                        "lease_gone");
-        ngx_http_submission_attempt_free(at);
-    }
-}
-
+/* without an epoch it is left to the next one, if there is one to come */
 
 ngx_int_t
 ngx_http_submission_turn_flush(ngx_http_submission_manager_t *manager)
@@ -530,9 +519,11 @@ ngx_http_submission_turn_flush(ngx_http_submission_manager_t *manager)
         return NGX_AGAIN;
     }
 
-    ngx_http_submission_turn_drop(ex);
+    if (manager->sh->held == 0 && ngx_exiting) {
+        ngx_http_submission_executor_recovered(manager, NULL);
+    }
 
-    if (ex->nended == 0) {
+    if (ex->nended == 0 || manager->sh->held == 0) {
         return NGX_OK;
     }
 

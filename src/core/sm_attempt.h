@@ -126,6 +126,17 @@ typedef struct {
 } sm_doubt_row_t;
 
 
+/* an attempt that whoever recovers has begun itself, and not lost sight of */
+
+typedef struct {
+    sm_str_t              id;
+    int64_t               number;
+    int64_t               epoch;
+
+    unsigned              in_flight;    /* so the store has it, too */
+} sm_known_row_t;
+
+
 sm_str_t sm_outcome_name(sm_outcome_e outcome);
 sm_str_t sm_exhausted_name(sm_exhausted_e reason);
 

@@ -399,6 +399,50 @@ sm_schedule_set(sm_schedule_t *s, sm_str_t id, sm_str_t target, int64_t due_at)
 }
 
 
+static void
+sm_schedule_mark(sm_schedule_t *s, sm_entry_t *e)
+{
+    e->slot = 1;
+
+    e->target->slots++;
+    s->slots++;
+    e->target->taken++;
+    s->taken++;
+}
+
+
+sm_entry_t *
+sm_schedule_hold(sm_schedule_t *s, sm_str_t id, sm_str_t target)
+{
+    uint32_t               hash;
+    sm_entry_t            *e;
+    sm_schedule_target_t  *t;
+
+    hash = sm_index_hash(&s->entries, id);
+
+    if (sm_index_find(&s->entries, hash, id)) {
+        return NULL;
+    }
+
+    t = sm_schedule_target(s, target);
+    if (t == NULL) {
+        return NULL;
+    }
+
+    e = sm_schedule_add(s, t, hash, id);
+    if (e == NULL) {
+        sm_schedule_forget_if_empty(s, t);
+        return NULL;
+    }
+
+    e->due_at = 0;
+
+    sm_schedule_mark(s, e);
+
+    return e;
+}
+
+
 /*
  * The first of a target without a bound may be the last that is free: others
  * have it then in their turn.
@@ -432,12 +476,7 @@ sm_schedule_take_first(sm_schedule_t *s, sm_schedule_target_t *t)
 
     sm_heap_remove(&t->entries, &e->waiting);
 
-    e->slot = 1;
-
-    t->slots++;
-    s->slots++;
-    t->taken++;
-    s->taken++;
+    sm_schedule_mark(s, e);
 
     return e;
 }

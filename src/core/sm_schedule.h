@@ -44,6 +44,13 @@ int sm_schedule_set(sm_schedule_t *s, sm_str_t id, sm_str_t target,
     int64_t due_at);
 
 /*
+ * An intent that is under way already, by an earlier schedule: it comes in as
+ * taken, and counts for the bounds even beyond them.  NULL: no memory, or it is
+ * there.
+ */
+sm_entry_t *sm_schedule_hold(sm_schedule_t *s, sm_str_t id, sm_str_t target);
+
+/*
  * Up to "max" entries that are due, earliest first within a target, and one
  * after the other of the targets in turn; they are taken then.
  */

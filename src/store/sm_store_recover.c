@@ -2,8 +2,11 @@
 /*
  * What an executor does first: attempts that were in flight under an epoch
  * that is gone are recorded as unknown, and their contracts say what becomes
- * of the intents.
+ * of the intents.  Those that it has at gateways itself, or whose outcome it
+ * knows, are left to it.
  */
+
+#include <stdlib.h>
 
 #include "sm_policy.h"
 #include "sm_store.h"
@@ -78,20 +81,94 @@ sm_store_recovered(sm_call_t *call, const sm_complete_row_t *rows, size_t n,
 }
 
 
+static int
+sm_store_known_cmp(const void *one, const void *two)
+{
+    int                    rc;
+    size_t                 n;
+    const sm_known_row_t  *a, *b;
+
+    a = *(sm_known_row_t *const *) one;
+    b = *(sm_known_row_t *const *) two;
+
+    n = a->id.len < b->id.len ? a->id.len : b->id.len;
+    rc = n ? memcmp(a->id.data, b->id.data, n) : 0;
+
+    return rc ? rc : (a->id.len > b->id.len) - (a->id.len < b->id.len);
+}
+
+
+/* by id: an intent has one attempt at a time */
+
+static int
+sm_store_known(sm_call_t *call, sm_known_row_t *known, size_t n,
+    sm_known_row_t ***sorted)
+{
+    size_t  i;
+
+    *sorted = sm_arena_calloc(&call->arena, n, sizeof(sm_known_row_t *));
+    if (*sorted == NULL) {
+        return sm_call_fail(call, SM_STORE_TRANSIENT, 0, "out of memory");
+    }
+
+    for (i = 0; i < n; i++) {
+        known[i].in_flight = 0;
+        (*sorted)[i] = &known[i];
+    }
+
+    qsort(*sorted, n, sizeof(sm_known_row_t *), sm_store_known_cmp);
+
+    return 0;
+}
+
+
+static int
+sm_store_is_known(const sm_doubt_row_t *doubt, const sm_fence_t *fence,
+    sm_known_row_t **sorted, size_t n)
+{
+    sm_known_row_t   key, *p, **found;
+
+    if (!sm_str_eq(doubt->holder, fence->holder)) {
+        return 0;
+    }
+
+    key.id = doubt->id;
+    p = &key;
+
+    found = bsearch(&p, sorted, n, sizeof(sm_known_row_t *),
+                    sm_store_known_cmp);
+
+    if (found == NULL || (*found)->epoch != doubt->epoch
+        || (*found)->number != doubt->number)
+    {
+        return 0;
+    }
+
+    (*found)->in_flight = 1;
+
+    return 1;
+}
+
+
 /* each page is after the one before: what stays in doubt is met once */
 
 int
 sm_store_attempts_recover(sm_store_t *store, sm_call_t *call,
-    const sm_fence_t *fence, size_t page, uint32_t random,
-    sm_recovered_t *recovered)
+    const sm_fence_t *fence, sm_known_row_t *known, size_t nknown, size_t page,
+    uint32_t random, sm_recovered_t *recovered)
 {
     size_t              i, n, k;
     sm_doubt_row_t     *doubts, *after;
+    sm_known_row_t    **sorted;
     sm_complete_row_t  *rows;
 
     memset(recovered, 0, sizeof(sm_recovered_t));
 
     after = NULL;
+
+    if (sm_store_known(call, known, nknown, &sorted) != 0) {
+        return -1;
+    }
 
     do {
         if (sm_store_attempts_in_doubt(store, call, fence, after, page,
@@ -110,7 +187,9 @@ sm_store_attempts_recover(sm_store_t *store, sm_call_t *call,
 
             random = random * 1664525 + 1013904223;
 
-            if (doubts[i].contract.policy != SM_POLICY_NONE) {
+            if (!sm_store_is_known(&doubts[i], fence, sorted, nknown)
+                && doubts[i].contract.policy != SM_POLICY_NONE)
+            {
                 sm_store_doubt(&doubts[i], call->now, random, &rows[k++]);
             }
         }

@@ -291,7 +291,8 @@ race_thread(void *data)
 
         (void) race_ok(racer, sm_store_attempts_recover(store,
                                                         race_call(racer),
-                                                        &racer->fence, 5, 1,
+                                                        &racer->fence,
+                                                        NULL, 0, 5, 1,
                                                         &r));
         recovered += r.attempts;
 

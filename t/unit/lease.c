@@ -68,8 +68,8 @@ check(fixture_t *f, const char *holder, int64_t epoch)
     sm_fence_t      fence = { sm_str_c(holder), epoch };
     sm_recovered_t  recovered;
 
-    rc = sm_store_attempts_recover(&f->store, new_call(f), &fence, 100, 0,
-                                   &recovered);
+    rc = sm_store_attempts_recover(&f->store, new_call(f), &fence,
+                                   NULL, 0, 100, 0, &recovered);
 
     must(rc == (f->call.status == SM_STORE_OK ? 0 : -1));
 

@@ -400,7 +400,8 @@ test_contracts(void)
             "inflight_epoch = 0, inflight_holder = 'b', inflight_at = %lld",
             START * US);
 
-        is_int(sm_store_attempts_recover(&f.store, new_call(&f), &a1, 1, 0,
+        is_int(sm_store_attempts_recover(&f.store, new_call(&f), &a1,
+                                         NULL, 0, 1, 0,
                                          &recovered), 0, "recover");
         is_int(recovered.attempts, 2, "the others");
         ok(strstr(f.call.error, t[i].error) != NULL, "and why not that one");
@@ -655,8 +656,8 @@ operation(fixture_t *f, int op, const sm_fence_t *fence)
                                     1);
         break;
     case RECOVER:
-        rc = sm_store_attempts_recover(&f->store, new_call(f), fence, 10, 0,
-                                       &recovered);
+        rc = sm_store_attempts_recover(&f->store, new_call(f), fence,
+                                       NULL, 0, 10, 0, &recovered);
         break;
     default:
         rc = sm_store_schedule_page(&f->store, new_call(f), fence, &page);
@@ -1139,7 +1140,7 @@ test_recover(void)
         must(begin(&f, &a2, "mine", &b) == SM_BEGIN_BEGUN);
 
         now_ms = START + 2000;
-        is_int(sm_store_attempts_recover(&f.store, new_call(&f), &a2,
+        is_int(sm_store_attempts_recover(&f.store, new_call(&f), &a2, NULL, 0,
                                          pages[i], 12345, &r), 0,
                "recover, in pages of %zu", pages[i]);
         is_str(f.call.error, "", "nothing is wrong");
@@ -1178,7 +1179,8 @@ test_recover(void)
                        "WHERE lease_name = 'main2'"), 1,
                "nor what is another manager's");
 
-        is_int(sm_store_attempts_recover(&f.store, new_call(&f), &a2, pages[i],
+        is_int(sm_store_attempts_recover(&f.store, new_call(&f), &a2,
+                                         NULL, 0, pages[i],
                                          1, &r), 0, "recover again");
         is_int(r.attempts, 0, "there is nothing left");
         is_int(begin(&f, &a2, "once", &b), SM_BEGIN_GONE,
@@ -1365,7 +1367,8 @@ test_refused(void)
     now_ms = START + HOUR;
     acquire(&f, "a", HOUR, 2);
 
-    is_int(sm_store_attempts_recover(&f.store, new_call(&f), &a2, 1, 1,
+    is_int(sm_store_attempts_recover(&f.store, new_call(&f), &a2,
+                                     NULL, 0, 1, 1,
                                      &recovered), 0, "recover, one by one");
     is_int(recovered.attempts, 2, "what can be recorded is");
     ok(strstr(f.call.error, on_sqlite() ? "UNIQUE" : "duplicate key"),
@@ -1377,7 +1380,8 @@ test_refused(void)
 
     sql(&f, "UPDATE submission_intents SET status = 'accepted' "
         "WHERE intent_id = 'i11'");
-    is_int(sm_store_attempts_recover(&f.store, new_call(&f), &a2, 1, 1,
+    is_int(sm_store_attempts_recover(&f.store, new_call(&f), &a2,
+                                     NULL, 0, 1, 1,
                                      &recovered), 0, "recover again");
     is_int(recovered.attempts, 0, "nothing is recorded");
     is_str(f.call.error, "attempt 1 of intent \"i11\" is in doubt, and cannot "

@@ -704,8 +704,8 @@ cost_round(fixture_t *f, const sm_fence_t *fence, int round)
     must(sm_store_attempts_complete(&f->store, new_call(f), fence, c,
                                     COST_BATCH) == 0);
     must(c[0].applied);
-    must(sm_store_attempts_recover(&f->store, new_call(f), fence, 100, 1,
-                                   &recovered) == 0);
+    must(sm_store_attempts_recover(&f->store, new_call(f), fence,
+                                   NULL, 0, 100, 1, &recovered) == 0);
     must(sm_store_candidate_heartbeat(&f->store, new_call(f), &candidate, 1000)
          == 0);
     must(sm_store_cluster_get(&f->store, new_call(f), &cluster) == 0);

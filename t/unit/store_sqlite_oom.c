@@ -238,7 +238,8 @@ recovered(fixture_t *f)
     }
 
     fence.epoch = lease.epoch;
-    rc = sm_store_attempts_recover(&f->store, new_call(f), &fence, 10, 1, &r);
+    rc = sm_store_attempts_recover(&f->store, new_call(f), &fence,
+                                   NULL, 0, 10, 1, &r);
 
     return rc ? rc : r.attempts != 1 || f->call.error[0] != '\0';
 }

@@ -297,7 +297,7 @@ sub empty {
     $self->back if $self->{away};
 
     _query($self->{dbh}, "DROP TRIGGER IF EXISTS submission.test_$_")
-        for qw(slow_begin brief insert update);
+        for qw(slow_begin brief fail insert update);
     _query($self->{dbh}, 'ALTER TABLE submission.submission_intents '
                          . 'DROP CONSTRAINT test_refuse')
         if delete $self->{refuses};
@@ -523,6 +523,19 @@ UPDATE l SET expires_at = i.acquired_at
          JOIN deleted AS d ON d.lease_name = i.lease_name
     WHERE i.lease_epoch <> d.lease_epoch
 END
+}
+
+
+sub fail_turns {
+    my ($self, $on) = @_;
+
+    if (!$on) {
+        _query($self->{dbh}, 'DROP TRIGGER submission.test_fail');
+        return;
+    }
+
+    $self->_trigger('test_fail', 'AFTER UPDATE', 'intents',
+                    "THROW 51000, 'no', 1");
 }
 
 

@@ -352,6 +352,20 @@ sub void_grants {
 }
 
 
+sub fail_turns {
+    my ($self, $on) = @_;
+
+    if (!$on) {
+        $self->{dbh}->do('DROP TRIGGER test_fail '
+                         . 'ON submission.submission_intents');
+        return;
+    }
+
+    $self->_trigger('test_fail', 'BEFORE UPDATE', 'submission_intents', '',
+                    "RAISE EXCEPTION 'no' USING ERRCODE = 'internal_error'");
+}
+
+
 # The lease's row is locked by whoever changes it until that is committed: ids
 # are in the order of the changes.
 

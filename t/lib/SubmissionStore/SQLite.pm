@@ -206,6 +206,20 @@ END
 }
 
 
+# from now on an intent cannot be changed, as if the disk were full: no attempt
+# is begun or recorded, and the lease is renewed all the same; or no longer
+
+sub fail_turns {
+    my ($self, $on) = @_;
+
+    $self->query($on ? <<'END' : 'DROP TRIGGER test_fail');
+CREATE TRIGGER test_fail BEFORE UPDATE ON submission_intents BEGIN
+    SELECT abs(-9223372036854775807 - 1);
+END;
+END
+}
+
+
 # every change of the lease goes into test_history: see SubmissionCluster::Lease
 
 sub record_lease {
