@@ -537,7 +537,8 @@ ngx_http_submission_open_eventfd(ngx_cycle_t *cycle, ngx_fd_t *fd,
 static ngx_uint_t
 ngx_http_submission_same(ngx_str_t *a, ngx_str_t *b)
 {
-    return a->len == b->len && ngx_memcmp(a->data, b->data, a->len) == 0;
+    return a->len == b->len
+           && (a->len == 0 || ngx_memcmp(a->data, b->data, a->len) == 0);
 }
 
 
