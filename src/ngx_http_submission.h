@@ -463,7 +463,8 @@ struct ngx_http_submission_leader_s {
     ngx_event_t                      tick;         /* the next thing to do */
     ngx_event_t                      expiry;       /* the deadline */
 
-    unsigned                         busy:1;       /* a call is out */
+    ngx_http_submission_task_t      *call;         /* that is out */
+
     unsigned                         failing:1;    /* and that was logged */
     unsigned                         released:1;
     unsigned                         flushing:1;   /* the executor records */
@@ -547,8 +548,9 @@ struct ngx_http_submission_executor_s {
     ngx_uint_t                       nexpired;
     ngx_msec_t                       expiry_told;
 
+    ngx_http_submission_task_t      *turn;         /* that is out */
+
     unsigned                         leaving:1;
-    unsigned                         turning:1;    /* a call is out */
     ngx_queue_t                      sending;      /* .._attempt_t */
     ngx_uint_t                       nsending;
     ngx_queue_t                      ended;        /* .._attempt_t */
@@ -754,6 +756,8 @@ void ngx_http_submission_leader_event(ngx_http_submission_leader_t *ld,
 void ngx_http_submission_leader_arm(ngx_http_submission_leader_t *ld,
     ngx_msec_t wait);
 void ngx_http_submission_leader_leave(ngx_http_submission_leader_t *ld);
+void ngx_http_submission_leader_end(ngx_http_submission_leader_t *ld,
+    ngx_msec_t deadline);
 ngx_uint_t ngx_http_submission_leader_gate(ngx_http_submission_leader_t *ld,
     int64_t epoch);
 ngx_msec_t ngx_http_submission_leader_back_off(
@@ -769,6 +773,15 @@ void ngx_http_submission_leader_log(ngx_http_submission_leader_t *ld,
 ngx_int_t ngx_http_submission_lease_call(ngx_http_submission_leader_t *ld,
     ngx_http_submission_lease_e kind);
 ngx_msec_t ngx_http_submission_lease_wait(ngx_http_submission_leader_t *ld);
+
+/*
+ * For a worker that is being terminated, in place: _settle() looks at what the
+ * last call has left in the row, _end() gives the lease up, first what is in
+ * doubt.
+ */
+void ngx_http_submission_lease_settle(ngx_http_submission_leader_t *ld);
+void ngx_http_submission_lease_end(ngx_http_submission_leader_t *ld,
+    ngx_uint_t doubt, ngx_msec_t deadline);
 
 /* task.c */
 void *ngx_http_submission_task_create(ngx_http_submission_manager_t *manager,
@@ -893,11 +906,14 @@ void ngx_http_submission_expiry_tell(ngx_http_submission_executor_t *ex);
  * turn.c: NGX_OK, the call is out, or there is nothing to do; NGX_ERROR, not
  * now.  _flush() records what has ended after the lease was lost, if it can
  * still be: NGX_AGAIN, the leader is told later; NGX_BUSY, it is to be tried
- * again; NGX_OK, there is nothing.
+ * again; NGX_OK, there is nothing.  _end() does so in place, for a worker that
+ * is being terminated: NGX_OK, all that has ended is recorded.
  */
 ngx_int_t ngx_http_submission_turn(ngx_http_submission_executor_t *ex);
 ngx_int_t ngx_http_submission_turn_flush(
     ngx_http_submission_manager_t *manager);
+ngx_int_t ngx_http_submission_turn_end(ngx_http_submission_manager_t *manager,
+    ngx_msec_t deadline);
 
 /* send.c */
 ngx_int_t ngx_http_submission_send_init(ngx_cycle_t *cycle);

@@ -352,7 +352,7 @@ ngx_http_submission_executor_drained(ngx_http_submission_manager_t *manager)
     ex = manager->executor;
 
     return ex->schedule == NULL
-           || (!ex->turning && ex->nsending == 0 && ex->nended == 0);
+           || (!ex->turn && ex->nsending == 0 && ex->nended == 0);
 }
 
 
@@ -438,7 +438,7 @@ ngx_http_submission_executor_arm(ngx_http_submission_executor_t *ex)
 
     next = sm_schedule_next(ex->schedule);
 
-    if (next == INT64_MAX || ex->turning) {
+    if (next == INT64_MAX || ex->turn) {
         return;
     }
 
@@ -466,14 +466,14 @@ ngx_http_submission_executor_run(ngx_event_t *ev)
 
         /* the leader waits for it before it asks for the lease again */
 
-        if (!ex->turning) {
+        if (!ex->turn) {
             ngx_http_submission_leader_idle(ex->manager->leader);
         }
 
         return;
     }
 
-    if (!ex->turning && ngx_http_submission_turn(ex) != NGX_OK) {
+    if (!ex->turn && ngx_http_submission_turn(ex) != NGX_OK) {
         ngx_add_timer(&ex->due, NGX_HTTP_SUBMISSION_PAUSE);
         return;
     }

@@ -488,7 +488,7 @@ ngx_http_submission_leader_last(ngx_http_submission_leader_t *ld)
 void
 ngx_http_submission_leader_leave(ngx_http_submission_leader_t *ld)
 {
-    if (ld->busy) {
+    if (ld->call) {
         return;
     }
 
@@ -666,4 +666,36 @@ ngx_http_submission_leader_exit(ngx_event_t *ev)
     c->idle = 0;
 
     ngx_http_submission_leader_shutdown(ld);
+}
+
+
+/*
+ * The worker is being terminated: nothing is waited for, and its threads have
+ * ended.  What is known is recorded, what is at gateways is given up as in
+ * doubt, and then the lease is released; all of it here, on the way out, as far
+ * as there is time.
+ */
+
+void
+ngx_http_submission_leader_end(ngx_http_submission_leader_t *ld,
+    ngx_msec_t deadline)
+{
+    ngx_uint_t  doubt;
+
+    if (ld->state == NGX_HTTP_SUBMISSION_STANDBY
+        || ld->state == NGX_HTTP_SUBMISSION_LEFT
+        || ld->manager->sh->store != NGX_HTTP_SUBMISSION_STORE_UP)
+    {
+        return;
+    }
+
+    ngx_http_submission_leader_event(ld, NGX_HTTP_SUBMISSION_EXIT, 1, "exit",
+                                     NULL);
+
+    ngx_http_submission_lease_settle(ld);
+
+    doubt = ngx_http_submission_turn_end(ld->manager, deadline) != NGX_OK
+            || ld->manager->executor->nsending;
+
+    ngx_http_submission_lease_end(ld, doubt, deadline);
 }

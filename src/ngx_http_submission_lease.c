@@ -29,17 +29,13 @@ static ngx_http_submission_op_e  ngx_http_submission_lease_ops[] = {
 };
 
 
-ngx_int_t
-ngx_http_submission_lease_call(ngx_http_submission_leader_t *ld,
+static ngx_http_submission_lease_t *
+ngx_http_submission_lease_create(ngx_http_submission_leader_t *ld,
     ngx_http_submission_lease_e kind)
 {
     ngx_http_submission_lease_t    *call;
     ngx_http_submission_shctx_t    *sh;
     ngx_http_submission_manager_t  *manager;
-
-    if (ld->busy) {
-        return NGX_BUSY;
-    }
 
     manager = ld->manager;
     sh = manager->sh;
@@ -47,7 +43,7 @@ ngx_http_submission_lease_call(ngx_http_submission_leader_t *ld,
     call = ngx_http_submission_task_create(manager,
                                           sizeof(ngx_http_submission_lease_t));
     if (call == NULL) {
-        return NGX_ERROR;
+        return NULL;
     }
 
     call->kind = kind;
@@ -75,15 +71,34 @@ ngx_http_submission_lease_call(ngx_http_submission_leader_t *ld,
     call->task.run = ngx_http_submission_lease_run;
     call->task.done = ngx_http_submission_lease_done;
 
+    return call;
+}
+
+
+ngx_int_t
+ngx_http_submission_lease_call(ngx_http_submission_leader_t *ld,
+    ngx_http_submission_lease_e kind)
+{
+    ngx_http_submission_lease_t  *call;
+
+    if (ld->call) {
+        return NGX_BUSY;
+    }
+
+    call = ngx_http_submission_lease_create(ld, kind);
+    if (call == NULL) {
+        return NGX_ERROR;
+    }
+
     if ((kind == NGX_HTTP_SUBMISSION_RECOVER
-         && ngx_http_submission_executor_known(manager, call) != NGX_OK)
+         && ngx_http_submission_executor_known(ld->manager, call) != NGX_OK)
         || ngx_http_submission_task_post(&call->task) != NGX_OK)
     {
         ngx_http_submission_task_free(&call->task);
         return NGX_ERROR;
     }
 
-    ld->busy = 1;
+    ld->call = &call->task;
 
     return NGX_OK;
 }
@@ -549,9 +564,98 @@ ngx_http_submission_lease_done(ngx_http_submission_task_t *task)
     ngx_http_submission_leader_t  *ld;
 
     ld = task->manager->leader;
-    ld->busy = 0;
+    ld->call = NULL;
 
     ngx_http_submission_health_report(task);
 
     ngx_http_submission_lease_answer(ld, (ngx_http_submission_lease_t *) task);
+}
+
+
+/* its thread has run it, and has ended */
+
+void
+ngx_http_submission_lease_settle(ngx_http_submission_leader_t *ld)
+{
+    ngx_http_submission_lease_t  *call;
+
+    if (ld->call == NULL) {
+        return;
+    }
+
+    call = (ngx_http_submission_lease_t *) ld->call;
+    ld->call = NULL;
+
+    ngx_http_submission_lease_note(ld, call);
+    ngx_http_submission_lease_recovered(ld, call);
+
+    ngx_http_submission_task_free(&call->task);
+}
+
+
+static ngx_int_t
+ngx_http_submission_lease_now(ngx_http_submission_leader_t *ld,
+    ngx_http_submission_lease_e kind)
+{
+    ngx_int_t                     rc;
+    ngx_http_submission_lease_t  *call;
+
+    call = ngx_http_submission_lease_create(ld, kind);
+    if (call == NULL) {
+        return NGX_ERROR;
+    }
+
+    ngx_http_submission_lease_run(&call->task);
+    ngx_http_submission_lease_note(ld, call);
+    ngx_http_submission_lease_recovered(ld, call);
+
+    rc = NGX_OK;
+
+    if (call->task.call.status != SM_STORE_OK) {
+        ngx_http_submission_leader_log(ld, NGX_LOG_ERR,
+                                       "leader_release_failed", "exit",
+                                       call->task.call.error);
+        rc = NGX_ERROR;
+    }
+
+    ngx_http_submission_task_free(&call->task);
+
+    return rc;
+}
+
+
+/*
+ * What is in flight is of an earlier epoch when the instance has taken its own
+ * lease over, and is recorded as in doubt like that of any leader that is gone.
+ */
+
+void
+ngx_http_submission_lease_end(ngx_http_submission_leader_t *ld,
+    ngx_uint_t doubt, ngx_msec_t deadline)
+{
+    ngx_uint_t                    i;
+    ngx_http_submission_shctx_t  *sh;
+
+    static ngx_http_submission_lease_e  kinds[] = {
+        NGX_HTTP_SUBMISSION_ACQUIRE,
+        NGX_HTTP_SUBMISSION_RECOVER,
+        NGX_HTTP_SUBMISSION_RELEASE
+    };
+
+    sh = ld->manager->sh;
+
+    for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+
+        if (kinds[i] != NGX_HTTP_SUBMISSION_RELEASE
+            && (!doubt || !sh->held || !ld->manager->release_on_exit))
+        {
+            continue;
+        }
+
+        if ((ngx_msec_int_t) (deadline - ngx_http_submission_msec()) <= 0
+            || ngx_http_submission_lease_now(ld, kinds[i]) != NGX_OK)
+        {
+            return;
+        }
+    }
 }

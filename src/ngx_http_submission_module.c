@@ -8,6 +8,9 @@
 #include <sys/eventfd.h>
 
 
+#define NGX_HTTP_SUBMISSION_LAST_WORDS  1000     /* milliseconds */
+
+
 static void *ngx_http_submission_create_main_conf(ngx_conf_t *cf);
 static void *ngx_http_submission_create_loc_conf(ngx_conf_t *cf);
 static char *ngx_http_submission_merge_loc_conf(ngx_conf_t *cf, void *parent,
@@ -752,12 +755,16 @@ ngx_http_submission_init_process(ngx_cycle_t *cycle)
 }
 
 
-/* the thread pools have run what was left and are gone by now */
+/*
+ * The thread pools have run what was left and are gone by now.  A worker that
+ * is terminated is killed by the master after a second and a half.
+ */
 
 static void
 ngx_http_submission_exit_process(ngx_cycle_t *cycle)
 {
     ngx_uint_t                         i;
+    ngx_msec_t                         deadline;
     ngx_http_submission_manager_t    **managers;
     ngx_http_submission_main_conf_t   *smcf;
 
@@ -775,8 +782,15 @@ ngx_http_submission_exit_process(ngx_cycle_t *cycle)
     ngx_http_submission_task_exit(cycle->log);
 
     managers = smcf->managers.elts;
+    deadline = ngx_http_submission_msec() + NGX_HTTP_SUBMISSION_LAST_WORDS;
 
     for (i = 0; i < smcf->managers.nelts; i++) {
+        sm_store_hurry(&managers[i]->store, NGX_HTTP_SUBMISSION_LAST_WORDS);
+
+        if (managers[i]->leader) {
+            ngx_http_submission_leader_end(managers[i]->leader, deadline);
+        }
+
         sm_store_done(&managers[i]->store);
     }
 }

@@ -42,8 +42,11 @@ static void ngx_http_submission_turn_run(ngx_http_submission_task_t *task);
 static void ngx_http_submission_turn_done(ngx_http_submission_task_t *task);
 
 
-ngx_int_t
-ngx_http_submission_turn(ngx_http_submission_executor_t *ex)
+/* NGX_DECLINED: there is nothing to do */
+
+static ngx_int_t
+ngx_http_submission_turn_create(ngx_http_submission_executor_t *ex,
+    ngx_http_submission_turn_t **turnp)
 {
     ngx_http_submission_turn_t  *turn;
 
@@ -64,12 +67,14 @@ ngx_http_submission_turn(ngx_http_submission_executor_t *ex)
     if (ngx_http_submission_turn_ended(ex, turn) != NGX_OK
         || ngx_http_submission_turn_due(ex, turn) != NGX_OK)
     {
-        goto failed;
+        ngx_http_submission_turn_undo(ex, turn);
+        ngx_http_submission_task_free(&turn->task);
+        return NGX_ERROR;
     }
 
     if (turn->nended + turn->ndue == 0) {
         ngx_http_submission_task_free(&turn->task);
-        return NGX_OK;
+        return NGX_DECLINED;
     }
 
     turn->task.op = NGX_HTTP_SUBMISSION_OP_ATTEMPTS_TURN;
@@ -78,20 +83,33 @@ ngx_http_submission_turn(ngx_http_submission_executor_t *ex)
     turn->task.run = ngx_http_submission_turn_run;
     turn->task.done = ngx_http_submission_turn_done;
 
-    if (ngx_http_submission_task_post(&turn->task) != NGX_OK) {
-        goto failed;
-    }
-
-    ex->turning = 1;
+    *turnp = turn;
 
     return NGX_OK;
+}
 
-failed:
 
-    ngx_http_submission_turn_undo(ex, turn);
-    ngx_http_submission_task_free(&turn->task);
+ngx_int_t
+ngx_http_submission_turn(ngx_http_submission_executor_t *ex)
+{
+    ngx_int_t                    rc;
+    ngx_http_submission_turn_t  *turn;
 
-    return NGX_ERROR;
+    rc = ngx_http_submission_turn_create(ex, &turn);
+
+    if (rc != NGX_OK) {
+        return rc == NGX_DECLINED ? NGX_OK : NGX_ERROR;
+    }
+
+    if (ngx_http_submission_task_post(&turn->task) != NGX_OK) {
+        ngx_http_submission_turn_undo(ex, turn);
+        ngx_http_submission_task_free(&turn->task);
+        return NGX_ERROR;
+    }
+
+    ex->turn = &turn->task;
+
+    return NGX_OK;
 }
 
 
@@ -485,7 +503,7 @@ ngx_http_submission_turn_done(ngx_http_submission_task_t *task)
     turn = (ngx_http_submission_turn_t *) task;
     ex = task->manager->executor;
 
-    ex->turning = 0;
+    ex->turn = NULL;
 
     ngx_http_submission_health_report(task);
 
@@ -515,7 +533,7 @@ ngx_http_submission_turn_flush(ngx_http_submission_manager_t *manager)
 
     ex = manager->executor;
 
-    if (ex->turning) {
+    if (ex->turn) {
         return NGX_AGAIN;
     }
 
@@ -528,4 +546,58 @@ ngx_http_submission_turn_flush(ngx_http_submission_manager_t *manager)
     }
 
     return ngx_http_submission_turn(ex) == NGX_OK ? NGX_AGAIN : NGX_BUSY;
+}
+
+
+/*
+ * The threads have ended: they have run the turn that was out, and nobody has
+ * looked at its answer.  What it has begun is given back, as nothing leaves any
+ * more.
+ */
+
+ngx_int_t
+ngx_http_submission_turn_end(ngx_http_submission_manager_t *manager,
+    ngx_msec_t deadline)
+{
+    sm_store_class_e                 status;
+    ngx_http_submission_turn_t      *turn;
+    ngx_http_submission_executor_t  *ex;
+
+    ex = manager->executor;
+    ex->leaving = 1;
+
+    if (ex->turn) {
+        turn = (ngx_http_submission_turn_t *) ex->turn;
+        status = turn->task.call.status;
+
+        ngx_http_submission_turn_done(&turn->task);
+        ngx_http_submission_task_free(&turn->task);
+
+        if (status != SM_STORE_OK) {
+            return NGX_ERROR;
+        }
+    }
+
+    ex->retry = ngx_current_msec;
+
+    while (ex->nended && manager->sh->held) {
+
+        if ((ngx_msec_int_t) (deadline - ngx_http_submission_msec()) <= 0
+            || ngx_http_submission_turn_create(ex, &turn) != NGX_OK)
+        {
+            return NGX_ERROR;
+        }
+
+        ngx_http_submission_turn_run(&turn->task);
+        ngx_http_submission_turn_done(&turn->task);
+
+        status = turn->task.call.status;
+        ngx_http_submission_task_free(&turn->task);
+
+        if (status != SM_STORE_OK) {
+            return NGX_ERROR;
+        }
+    }
+
+    return NGX_OK;
 }

@@ -40,6 +40,19 @@ sm_store_init(sm_store_t *store, const sm_store_ops_t *ops,
 
 
 void
+sm_store_hurry(sm_store_t *store, int64_t ms)
+{
+    sm_store_conf_t  *conf;
+
+    conf = &store->conf;
+
+    conf->busy_timeout = conf->busy_timeout < ms ? conf->busy_timeout : ms;
+    conf->login_timeout = conf->login_timeout < ms ? conf->login_timeout : ms;
+    conf->query_timeout = conf->query_timeout < ms ? conf->query_timeout : ms;
+}
+
+
+void
 sm_store_done(sm_store_t *store)
 {
     sm_conn_t  *conn;

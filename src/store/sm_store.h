@@ -224,6 +224,9 @@ extern const sm_store_ops_t  sm_store_odbc;
 int sm_store_init(sm_store_t *store, const sm_store_ops_t *ops,
     const sm_store_conf_t *conf);
 
+/* no call takes longer than this from now on; while there is none */
+void sm_store_hurry(sm_store_t *store, int64_t ms);
+
 /* after the last call has returned */
 void sm_store_done(sm_store_t *store);
 
