@@ -510,6 +510,68 @@ test_bounds(void)
 }
 
 
+static unsigned
+limit_of_two(void *data, sm_str_t target)
+{
+    (void) data;
+    (void) target;
+
+    return 2;
+}
+
+
+/* what is under way already counts for the bounds, and comes back like others */
+
+static void
+test_hold(void)
+{
+    size_t       empty;
+    sm_entry_t  *held[3], *entries[8];
+
+    s = sm_schedule_create(4, limit_of_two, NULL);
+    empty = sm_schedule_bytes(s);
+
+    held[0] = sm_schedule_hold(s, sm_str_c("x"), sm_str_c("a"));
+    held[1] = sm_schedule_hold(s, sm_str_c("y"), sm_str_c("a"));
+    held[2] = sm_schedule_hold(s, sm_str_c("z"), sm_str_c("a"));
+
+    ok(held[0] && held[1] && held[2], "hold, beyond the bound");
+    is_int(sm_schedule_taken(s), 3, "they are taken");
+    is_int(sm_schedule_waiting(s), 0, "none waits");
+    ok(sm_schedule_hold(s, sm_str_c("x"), sm_str_c("a")) == NULL,
+       "one that is there is not held again");
+
+    is_int(sm_schedule_set(s, sm_str_c("x"), sm_str_c("a"), 5), 0, "set");
+    is_int(sm_schedule_waiting(s), 0, "one that is held stays so");
+
+    fill("a", 3, 0);
+    fill("b", 3, 0);
+
+    is_int(sm_schedule_take(s, 1000, entries, 8), 1, "one of another target");
+    is_mem(sm_entry_id(entries[0]).data, 1, "b", 1, "and of all no more");
+
+    sm_schedule_end(s, held[0]);
+    is_int(sm_schedule_take(s, 1000, entries + 1, 8), 1,
+           "one of three has ended: another of the other target");
+
+    sm_schedule_drop(s, held[0]);
+    sm_schedule_drop(s, held[1]);
+    is_int(sm_schedule_take(s, 1000, entries + 2, 8), 1,
+           "one is held yet: there is room for one");
+    is_mem(sm_entry_id(entries[2]).data, 1, "a", 1, "of its target");
+
+    sm_schedule_put(s, held[2], 1);
+    is_int(sm_schedule_take(s, 1000, entries + 3, 1), 1, "put back: due again");
+
+    sm_schedule_destroy(s);
+
+    s = sm_schedule_create(4, NULL, NULL);
+    sm_schedule_drop(s, sm_schedule_hold(s, sm_str_c("x"), sm_str_c("a")));
+    ok(sm_schedule_bytes(s) <= empty + 600, "nothing is left of it");
+    sm_schedule_destroy(s);
+}
+
+
 static void
 test_turns(void)
 {
@@ -662,6 +724,7 @@ main(int argc, char *argv[])
        "which were of interest: %u, %u, %u", turns, shared, limited);
 
     test_bounds();
+    test_hold();
     test_turns();
     test_memory_back();
     test_million();

@@ -1191,6 +1191,82 @@ test_recover(void)
 }
 
 
+/*
+ * Whoever leads again knows what it has begun itself: that is not in doubt, and
+ * is recorded under the new epoch as what it came to.
+ */
+
+static void
+test_recover_known(void)
+{
+    size_t             i;
+    fixture_t          f;
+    sm_begin_row_t     b;
+    sm_recovered_t     r;
+    sm_complete_row_t  done;
+
+    static const size_t  pages[] = { 1, 2, 100, 0 };
+
+    for (i = 0; pages[i]; i++) {
+        sm_known_row_t  known[] = {
+            { sm_str("yours"), 1, 1, 1 },       /* another holder has it */
+            { sm_str("sent"), 1, 1, 0 },
+            { sm_str("gone"), 1, 1, 1 },        /* in flight nowhere */
+            { sm_str("once"), 1, 1, 0 },
+            { sm_str("again"), 2, 1, 1 },       /* another attempt of it is */
+            { sm_str("older"), 1, 0, 1 }        /* as in another epoch */
+        };
+
+        now_ms = START;
+        fixture_open(&f);
+        acquire(&f, "a", 1000, 1);
+
+        put(&f, "once", &once);
+        put(&f, "sent", &sms);
+        put(&f, "yours", &sms);
+        put(&f, "again", &push);
+        put(&f, "older", &push);
+        put(&f, "lost", &push);
+
+        must(begin(&f, &a1, "once", &b) == SM_BEGIN_BEGUN);
+        must(begin(&f, &a1, "sent", &b) == SM_BEGIN_BEGUN);
+        must(begin(&f, &a1, "yours", &b) == SM_BEGIN_BEGUN);
+        must(begin(&f, &a1, "again", &b) == SM_BEGIN_BEGUN);
+        must(begin(&f, &a1, "older", &b) == SM_BEGIN_BEGUN);
+        must(begin(&f, &a1, "lost", &b) == SM_BEGIN_BEGUN);
+        sql(&f, "UPDATE submission_intents SET inflight_holder = 'b' "
+            "WHERE intent_id = 'yours'");
+
+        now_ms = START + 1000;
+        acquire(&f, "a", HOUR, 2);
+
+        now_ms = START + 2000;
+        is_int(sm_store_attempts_recover(&f.store, new_call(&f), &a2, known, 6,
+                                         pages[i], 1, &r), 0,
+               "recover what is not known, in pages of %zu", pages[i]);
+        is_int(r.attempts, 4, "what is in doubt");
+        is_int(known[1].in_flight, 1, "known, and in flight");
+        is_int(known[3].in_flight, 1, "known, and in flight, too");
+        is_int(known[0].in_flight + known[2].in_flight + known[4].in_flight
+               + known[5].in_flight, 0, "the others are not");
+
+        is_str(intent(&f, "once"), "pending - - - 0 - 0 - 1 a 0",
+               "what is known stays in flight");
+        is_int(begin(&f, &a2, "once", &b), SM_BEGIN_GONE,
+               "so that it is not begun again");
+        is_str(attempts(&f, "lost"), "1 1 a 0 2000 unknown leader_lost -",
+               "what is not is unknown");
+
+        end_row(&done, "once", 1, SM_OUTCOME_ACCEPTED, SM_STATUS_ACCEPTED);
+        is_int(complete(&f, &a2, &done), 1, "it is recorded in the new epoch");
+        is_str(attempts(&f, "once"), "1 1 a 1998 1999 accepted - -",
+               "as an attempt of the old one");
+
+        fixture_done(&f);
+    }
+}
+
+
 /* what has ended is recorded and what is due is begun, in one transaction */
 
 static void
@@ -1588,6 +1664,7 @@ main(void)
     test_held_open();
     test_pages();
     test_recover();
+    test_recover_known();
     test_turn();
     test_refused();
     test_bytes();
