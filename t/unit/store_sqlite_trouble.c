@@ -563,6 +563,106 @@ test_file_limit(void)
 }
 
 
+/* its file has lost its name by the next commit */
+
+static void
+move_file(fixture_t *f)
+{
+    (void) sqlite3_commit_hook(store_db(f), move_on_commit, f->path);
+}
+
+
+static void
+move_file_back(fixture_t *f)
+{
+    move_back(f->path);
+}
+
+
+static int
+turn(fixture_t *f, const sm_fence_t *fence, sm_begin_row_t *due)
+{
+    sm_complete_row_t  ended;
+
+    memset(&ended, 0, sizeof(sm_complete_row_t));
+    memset(due, 0, sizeof(sm_begin_row_t));
+
+    ended.id = sm_str_c("a");
+    ended.number = 1;
+    ended.epoch = 1;
+    ended.holder = fence->holder;
+    ended.outcome = SM_OUTCOME_ACCEPTED;
+    ended.status = SM_STATUS_ACCEPTED;
+
+    due->id = sm_str_c("b");
+
+    return sm_store_attempts_turn(&f->store, new_call(f), fence, &ended, 1,
+                                  due, 1);
+}
+
+
+/*
+ * A turn whose COMMIT fails has begun nothing, and recorded nothing: taken for
+ * a success, an attempt would be sent that the store knows nothing of (G4).
+ */
+
+static void
+test_turn_commit(void)
+{
+    size_t          i;
+    fixture_t       f;
+    sm_lease_t      lease;
+    sm_fence_t      fence = { sm_str("x"), 1 };
+    sm_begin_row_t  due;
+
+    static const struct {
+        const char  *name;
+        void       (*spoil)(fixture_t *f);
+        void       (*mend)(fixture_t *f);
+    } t[] = {
+        { "no room for it", limit_file, unlimit_file },
+        { "moved meanwhile", move_file, move_file_back }
+    };
+
+    (void) signal(SIGXFSZ, SIG_IGN);
+
+    for (i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+        fixture_open(&f);
+        (void) store_db(&f);
+
+        must(sm_store_lease_acquire(&f.store, new_call(&f), fence.holder,
+                                    3600000, &lease)
+             == 0);
+        must(created(&f, "a") && created(&f, "b"));
+
+        memset(&due, 0, sizeof(sm_begin_row_t));
+        due.id = sm_str_c("a");
+        must(sm_store_attempts_begin(&f.store, new_call(&f), &fence, &due, 1)
+             == 0);
+        must(due.outcome == SM_BEGIN_BEGUN);
+
+        t[i].spoil(&f);
+
+        is_int(turn(&f, &fence, &due), -1, "a turn's commit, %s", t[i].name);
+        is_int(f.call.status, SM_STORE_PERMANENT, "%s", f.call.error);
+
+        t[i].mend(&f);
+
+        if (i == 0) {
+            is_int(sql_int(&f, "SELECT count(*) FROM submission_attempts"), 0,
+                   "nothing is recorded");
+            is_int(sql_int(&f, "SELECT count(*) FROM submission_intents "
+                           "WHERE intent_id = 'b' AND inflight_epoch IS NULL"),
+                   1, "nothing is begun");
+            is_int(turn(&f, &fence, &due), 0, "when that is over");
+            is_int(due.outcome, SM_BEGIN_BEGUN, "it is");
+        }
+
+        fixture_done(&f);
+    }
+}
+
+
 /* a disk of its own, in a mount namespace of its own, to be filled up */
 
 static void
@@ -644,6 +744,7 @@ main(void)
     test_locked();
     test_read_only();
     test_file_limit();
+    test_turn_commit();
     test_disk_full();
 
     return done_testing();
