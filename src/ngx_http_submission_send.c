@@ -252,12 +252,35 @@ ngx_http_submission_send_int(ngx_http_request_t *r, int64_t n, size_t *len)
 }
 
 
+/* the intent's id, as a header may have it; NULL without memory */
+
+static u_char *
+ngx_http_submission_send_key(ngx_http_request_t *r, sm_str_t id, size_t *len)
+{
+    u_char    *p;
+    sm_out_t   out;
+
+    p = ngx_pnalloc(r->pool, sm_visible_size(id.len) + 1);
+    if (p == NULL) {
+        return NULL;
+    }
+
+    sm_out_init(&out, p, sm_visible_size(id.len));
+    sm_out_visible(&out, id);
+
+    *len = out.last - out.start;
+    p[*len] = '\0';
+
+    return p;
+}
+
+
 static ngx_int_t
 ngx_http_submission_send_headers(ngx_http_request_t *r,
     ngx_http_submission_attempt_t *at)
 {
-    size_t       len[3];
-    u_char      *value[3];
+    size_t       len[4];
+    u_char      *value[4];
     ngx_str_t   *name;
 
     static ngx_str_t  localhost = ngx_string("localhost");
@@ -278,8 +301,11 @@ ngx_http_submission_send_headers(ngx_http_request_t *r,
     value[0] = ngx_http_submission_send_int(r, at->payload.len, &len[0]);
     value[1] = ngx_http_submission_send_int(r, at->number, &len[1]);
     value[2] = ngx_http_submission_send_int(r, at->epoch, &len[2]);
+    value[3] = ngx_http_submission_send_key(r, at->id, &len[3]);
 
-    if (value[0] == NULL || value[1] == NULL || value[2] == NULL) {
+    if (value[0] == NULL || value[1] == NULL || value[2] == NULL
+        || value[3] == NULL)
+    {
         return NGX_ERROR;
     }
 
@@ -299,7 +325,7 @@ ngx_http_submission_send_headers(ngx_http_request_t *r,
         || r->headers_in.content_type == NULL
         || r->headers_in.content_length == NULL
         || ngx_http_submission_send_header(r, "Idempotency-Key",
-               "idempotency-key", (u_char *) at->id.data, at->id.len) == NULL
+               "idempotency-key", value[3], len[3]) == NULL
         || ngx_http_submission_send_header(r, "X-Submission-Attempt",
                "x-submission-attempt", value[1], len[1]) == NULL
         || ngx_http_submission_send_header(r, "X-Submission-Epoch",

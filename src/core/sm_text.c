@@ -238,6 +238,32 @@ sm_out_clean(sm_out_t *out, sm_str_t s, size_t max)
 }
 
 
+void
+sm_out_visible(sm_out_t *out, sm_str_t s)
+{
+    char           hex[3];
+    size_t         i;
+    unsigned char  c;
+
+    static const char  digits[] = "0123456789ABCDEF";
+
+    for (i = 0; i < s.len; i++) {
+        c = (unsigned char) s.data[i];
+
+        if (c > ' ' && c < 0x7f && c != '%') {
+            sm_out_bytes(out, s.data + i, 1);
+            continue;
+        }
+
+        hex[0] = '%';
+        hex[1] = digits[c >> 4];
+        hex[2] = digits[c & 15];
+
+        sm_out_bytes(out, hex, 3);
+    }
+}
+
+
 /* of valid UTF-8 */
 
 size_t

@@ -42,6 +42,15 @@ void sm_out_time(sm_out_t *out, int64_t usec);
 
 void sm_out_clean(sm_out_t *out, sm_str_t s, size_t max);
 
+/*
+ * Text as visible ASCII: every other byte, and "%" itself, is a "%" and two hex
+ * digits, so that different texts stay different.  It takes at most
+ * sm_visible_size(s.len) bytes.
+ */
+#define sm_visible_size(len)  (3 * (len))
+
+void sm_out_visible(sm_out_t *out, sm_str_t s);
+
 /* the offset of the first byte that is not part of valid UTF-8, or s.len */
 size_t sm_utf8_check(sm_str_t s);
 size_t sm_utf8_length(sm_str_t s);

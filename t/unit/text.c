@@ -513,6 +513,50 @@ test_clean(void)
 }
 
 
+static void
+test_visible(void)
+{
+    char      buf[sm_visible_size(256)];
+    size_t    i;
+    sm_out_t  out;
+    sm_str_t  s;
+    char      all[256];
+
+    static const struct {
+        sm_str_t  in;
+        sm_str_t  expected;
+    } t[] = {
+        { sm_str(""), sm_str("") },
+        { sm_str("order-1/2?#\"\\"), sm_str("order-1/2?#\"\\") },
+        { sm_str("!~"), sm_str("!~") },
+        { sm_str("a b"), sm_str("a%20b") },
+        { sm_str("a%20b"), sm_str("a%2520b") },
+        { sm_str("caf\xc3\xa9"), sm_str("caf%C3%A9") },
+        { sm_str("\x7f\t"), sm_str("%7F%09") }
+    };
+
+    for (i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+        sm_out_init(&out, buf, sizeof(buf));
+        sm_out_visible(&out, t[i].in);
+
+        is_mem(buf, out.last - buf, t[i].expected.data, t[i].expected.len,
+               "visible text %zu", i);
+    }
+
+    for (i = 0; i < sizeof(all); i++) {
+        all[i] = (char) i;
+    }
+
+    s.data = all;
+    s.len = sizeof(all);
+
+    sm_out_init(&out, buf, sizeof(buf));
+    sm_out_visible(&out, s);
+    ok(!out.full, "visible text: there is room for every byte");
+    is_int(out.last - buf, 93 + 3 * (256 - 93), "visible text: 93 stay");
+}
+
+
 int
 main(void)
 {
@@ -527,6 +571,7 @@ main(void)
     test_out();
     test_out_int();
     test_clean();
+    test_visible();
 
     return done_testing();
 }

@@ -235,7 +235,7 @@ sub request {
         $field{$name} .= $2 if exists $field{$name};
     }
 
-    my $id = $field{'idempotency-key'};
+    my $id = $field{'idempotency-key'} =~ s/%([0-9A-F]{2})/chr hex $1/ger;
     my $behaviour = behaviour($id, $path, \$body);
 
     $lines .= join("\t", ++$order, $turn, sprintf('%.6f', now()),
