@@ -6,9 +6,9 @@
 -- @ended: [{"n","id","number","epoch","holder","started","finished","outcome",
 -- "reason","error","status","exhausted","delay"}].  Appends attempts and moves
 -- their intents, where this attempt of an intent is in flight; one without an
--- outcome was not sent, and is as due as it was.  outcome is 4: applied, with
--- the next attempt in due_at; what is not in the answer was not.  Over-long
--- text is clipped.
+-- outcome was not sent: it is as due as it was, or, with a delay, that much
+-- later than now.  outcome is 4: applied, with the next attempt in due_at; what
+-- is not in the answer was not.  Over-long text is clipped.
 --
 -- @due: ["id"].  Marks in flight those that are pending and due.  outcome is
 -- 1: begun, 2: early, 3: past its deadline, and exhausted, 0: a contract that
@@ -76,9 +76,9 @@ BEGIN
         SELECT x.n, x.id, x.number, x.epoch, x.holder, x.started, x.finished,
                x.outcome, LEFT(x.reason, 200), LEFT(x.error, 1000), x.status,
                x.exhausted, x.delay,
-               CASE WHEN x.outcome IS NULL
+               CASE WHEN x.outcome IS NULL AND x.delay IS NULL
                     THEN x.inflight_at
-                    WHEN x.status = 'pending'
+                    WHEN x.outcome IS NULL OR x.status = 'pending'
                     THEN DATEADD(millisecond, CAST(x.delay AS int), @now) END
         FROM (
                  SELECT r.*, i.inflight_at,

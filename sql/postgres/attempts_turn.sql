@@ -33,9 +33,9 @@ $$;
 -- p_ended: [{"n","id","number","epoch","holder","started","finished","outcome",
 -- "reason","error","status","exhausted","delay"}].  Appends attempts and moves
 -- their intents, where this attempt of an intent is in flight; one without an
--- outcome was not sent, and is as due as it was.  o_outcome is 4: applied, with
--- the next attempt in o_due_at; what is not in the answer was not.  Over-long
--- text is clipped.
+-- outcome was not sent: it is as due as it was, or, with a delay, that much
+-- later than now.  o_outcome is 4: applied, with the next attempt in o_due_at;
+-- what is not in the answer was not.  Over-long text is clipped.
 --
 -- p_due: ["id"].  Marks in flight those that are pending and due.  o_outcome is
 -- 1: begun, 2: early, 3: past its deadline, and exhausted, 0: not understood.
@@ -116,8 +116,10 @@ BEGIN
                                     THEN v_now END,
                 last_modified_at = v_now,
                 next_attempt_at = CASE WHEN r.outcome IS NULL
+                                            AND r.delay IS NULL
                                        THEN i.inflight_at
-                                       WHEN r.status = 'pending'
+                                       WHEN r.outcome IS NULL
+                                            OR r.status = 'pending'
                                        THEN v_now + r.delay
                                                     * interval '1 millisecond'
                                        END,

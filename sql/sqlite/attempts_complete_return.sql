@@ -1,8 +1,9 @@
 -- An attempt that was begun and not sent has not been: the intent is as due as
--- it was.
+-- it was, or after a delay.
 
 UPDATE submission_intents
-SET next_attempt_at = inflight_at,
+SET next_attempt_at = CASE WHEN :delay > 0 THEN :now + :delay
+                           ELSE inflight_at END,
     last_modified_at = :now,
     inflight_epoch = NULL,
     inflight_holder = NULL,

@@ -100,13 +100,14 @@ typedef struct {
     int64_t               started_at;
     int64_t               finished_at;
 
-    sm_outcome_e          outcome;      /* none: given back, due as before */
+    sm_outcome_e          outcome;      /* none: given back */
     sm_str_t              reason;       /* no data: none */
     sm_str_t              error;        /* no data: none */
 
     sm_status_e           status;       /* of the intent from now on */
     sm_exhausted_e        exhausted;
-    int64_t               delay;        /* pending: milliseconds from now */
+    int64_t               delay;        /* pending: milliseconds from now;
+                                           given back, 0: due as before */
 
     unsigned              applied;
     int64_t               next_attempt_at;

@@ -77,6 +77,21 @@ sm_policy_delay(const sm_contract_t *contract, int64_t number, uint32_t random)
 }
 
 
+int64_t
+sm_policy_unsent(const sm_contract_t *contract, uint32_t random)
+{
+    int64_t  delay;
+
+    delay = sm_policy_delay(contract, 1, random);
+
+    if (delay < SM_UNSENT_MIN) {
+        return SM_UNSENT_MIN;
+    }
+
+    return delay < SM_UNSENT_MAX ? delay : SM_UNSENT_MAX;
+}
+
+
 static int
 sm_policy_too_late(const sm_policy_in_t *in, int64_t delay)
 {

@@ -14,6 +14,10 @@
 #include "sm_attempt.h"
 
 
+#define SM_UNSENT_MIN   1000            /* milliseconds */
+#define SM_UNSENT_MAX   30000
+
+
 typedef struct {
     const sm_contract_t  *contract;
     int64_t               created_at;
@@ -44,6 +48,13 @@ int64_t sm_policy_deadline(const sm_contract_t *contract, int64_t created_at);
  */
 int64_t sm_policy_delay(const sm_contract_t *contract, int64_t number,
     uint32_t random);
+
+/*
+ * The delay before an attempt that could not be sent for a reason of this host
+ * is tried again: that after a first attempt, but SM_UNSENT_MIN to
+ * SM_UNSENT_MAX, as it is tried without end.
+ */
+int64_t sm_policy_unsent(const sm_contract_t *contract, uint32_t random);
 
 
 #endif /* SM_POLICY_H */

@@ -237,10 +237,12 @@ sm_server_complete_doc(sm_arena_t *arena, const sm_complete_row_t *rows,
                               sm_status_name(row->status));
             sm_server_out_str(&out, ",\"exhausted\":",
                             sm_exhausted_name(row->exhausted));
+        }
 
-            if (row->status == SM_STATUS_PENDING) {
-                sm_server_out_int(&out, ",\"delay\":", row->delay);
-            }
+        if (row->outcome == SM_OUTCOME_NONE
+            ? row->delay > 0 : row->status == SM_STATUS_PENDING)
+        {
+            sm_server_out_int(&out, ",\"delay\":", row->delay);
         }
 
         sm_out_c(&out, "}");

@@ -319,6 +319,7 @@ sm_sqlite_return(sm_sqlite_t *sq, sm_call_t *call, sm_complete_row_t *row)
     sm_sqlite_bind_int(stmt, ":lease_epoch", row->epoch);
     sm_sqlite_bind_text(stmt, ":holder_id", row->holder);
     sm_sqlite_bind_int(stmt, ":now", call->now);
+    sm_sqlite_bind_int(stmt, ":delay", row->delay * 1000);
 
     while ((rc = sqlite3_step(stmt)) == SQLITE_ROW) {
         row->applied = 1;

@@ -431,6 +431,35 @@ test_jitter(void)
 
 
 static void
+test_unsent(void)
+{
+    size_t         i;
+    sm_contract_t  c;
+
+    static const struct {
+        int64_t  delay;
+        int64_t  expected;
+    } t[] = {
+        { 1, 1000 }, { 999, 1000 }, { 1000, 1000 }, { 5000, 5000 },
+        { 30000, 30000 }, { 30001, 30000 }, { DAY, 30000 }
+    };
+
+    contract_init(&c, SM_POLICY_ONE_SHOT);
+
+    for (i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+        c.retry_delay = t[i].delay;
+
+        is_int(sm_policy_unsent(&c, 0), t[i].expected,
+               "not sent, %" PRId64 " ms", t[i].delay);
+    }
+
+    c.retry_delay = 10000;
+    c.retry_jitter = 50;
+    is_int(sm_policy_unsent(&c, UINT32_MAX), 5000, "not sent, the shortest");
+}
+
+
+static void
 test_retry_after_with_jitter(void)
 {
     sm_contract_t    c;
@@ -478,6 +507,7 @@ main(void)
     test_deadline();
     test_backoff();
     test_jitter();
+    test_unsent();
     test_retry_after_with_jitter();
 
     return done_testing();

@@ -595,6 +595,7 @@ test_return(void)
 
     now_ms = START + 100;
     end_row(&r, "x", 1, SM_OUTCOME_NONE, SM_STATUS_NONE);
+    r.delay = 0;
     is_int(complete(&f, &a1, &r), 1, "given back");
     is_int(r.next_attempt_at, (START + 50) * US, "it is due");
     is_str(intent(&f, "x"), "pending - - - 0 - 100 50 - - -",
@@ -605,6 +606,18 @@ test_return(void)
 
     is_int(begin(&f, &a1, "x", &b), SM_BEGIN_BEGUN, "begin again");
     is_int(b.number, 1, "the same attempt");
+
+    now_ms = START + 200;
+    end_row(&r, "x", 1, SM_OUTCOME_NONE, SM_STATUS_PENDING);
+    is_int(complete(&f, &a1, &r), 1, "given back, for later");
+    is_int(r.next_attempt_at, (START + 5200) * US, "it is due then");
+    is_str(intent(&f, "x"), "pending - - - 0 - 200 5200 - - -",
+           "as if it had not been begun");
+    is_int(begin(&f, &a1, "x", &b), SM_BEGIN_EARLY, "and not before");
+
+    now_ms = START + 5200;
+    is_int(begin(&f, &a1, "x", &b), SM_BEGIN_BEGUN, "begin then");
+    is_int(b.number, 1, "the same attempt, still");
 
     fixture_done(&f);
 }
@@ -1296,6 +1309,7 @@ test_turn(void)
     end_row(&r[0], "done", 1, SM_OUTCOME_ACCEPTED, SM_STATUS_ACCEPTED);
     end_row(&r[1], "again", 1, SM_OUTCOME_ERROR, SM_STATUS_PENDING);
     end_row(&r[2], "unsent", 1, SM_OUTCOME_NONE, SM_STATUS_PENDING);
+    r[2].delay = 0;
 
     memset(b, 0xff, sizeof(b));
     b[0].id = sm_str_c("new");
