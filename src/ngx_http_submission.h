@@ -222,10 +222,22 @@ typedef struct {
 #define NGX_HTTP_SUBMISSION_VERSION  "0.1"
 
 
+/* of the gateway of a target, in the worker that executes; see outage.c */
+
+typedef struct {
+    int64_t                          epoch;        /* in which it was seen */
+    ngx_uint_t                       errors;       /* in a row; 0: it is up */
+    ngx_msec_t                       since;        /* the first of them */
+    ngx_msec_t                       told;         /* the last line of it */
+    unsigned                         down:1;       /* and that was told */
+} ngx_http_submission_outage_t;
+
+
 typedef struct {
     ngx_str_node_t                   node;
     sm_contract_t                    contract;
     ngx_uint_t                       concurrency;   /* 0: no limit of its own */
+    ngx_http_submission_outage_t     outage;
 } ngx_http_submission_target_t;
 
 
@@ -550,6 +562,14 @@ struct ngx_http_submission_executor_s {
 
     ngx_http_submission_task_t      *turn;         /* that is out */
 
+    /*
+     * Since when what is due could not be sent for lack of connections, in
+     * ngx_http_submission_msec(); 0: it can be, or nothing is due.
+     */
+    ngx_msec_t                       starved_since;
+
+    unsigned                         unsent:1;     /* so the last attempt */
+    unsigned                         reserved:1;   /* see reserve.c */
     unsigned                         leaving:1;
     ngx_queue_t                      sending;      /* .._attempt_t */
     ngx_uint_t                       nsending;
@@ -575,6 +595,15 @@ struct ngx_http_submission_executor_s {
     unsigned                         sweeping:1;   /* a call is out */
     ngx_http_submission_cursor_t     swept;
 };
+
+
+/* what kept an attempt on this host, before anybody was connected to */
+
+typedef enum {
+    NGX_HTTP_SUBMISSION_UNSENT_NOT = 0,     /* nothing, as far as is known */
+    NGX_HTTP_SUBMISSION_UNSENT_NAME,        /* of the gateway: no address */
+    NGX_HTTP_SUBMISSION_UNSENT_SHORT        /* of connections, or memory */
+} ngx_http_submission_unsent_e;
 
 
 /*
@@ -606,8 +635,10 @@ struct ngx_http_submission_attempt_s {
     ngx_http_request_t              *request;
     ngx_event_t                      hook;
     ngx_event_t                      timeout;
+    ngx_int_t                      (*create_request)(ngx_http_request_t *r);
     ngx_output_chain_filter_pt       output_filter;
     void                            *output_ctx;
+    ngx_atomic_uint_t                peer;         /* number of connection */
     ngx_str_t                        url;
     ngx_str_t                        path;
     int64_t                          left_at;      /* monotonic, usec */
@@ -619,6 +650,7 @@ struct ngx_http_submission_attempt_s {
     unsigned                         gated:1;      /* not let out */
     unsigned                         sent:1;       /* some of it, maybe */
     unsigned                         forgotten:1;  /* another settles it */
+    ngx_http_submission_unsent_e     unsent;
 
     /* the end */
     sm_arena_t                       arena;
@@ -848,6 +880,7 @@ ngx_int_t ngx_http_submission_reply_error(ngx_http_request_t *r,
     const char *field);
 ngx_int_t ngx_http_submission_reply_unavailable(ngx_http_request_t *r,
     ngx_uint_t overloaded);
+ngx_int_t ngx_http_submission_reply_overloaded(ngx_http_request_t *r);
 ngx_int_t ngx_http_submission_reply_method(ngx_http_request_t *r,
     const char *allow);
 void ngx_http_submission_finalize(ngx_http_request_t *r, ngx_int_t rc);
@@ -877,13 +910,32 @@ void ngx_http_submission_executor_recovered(
     ngx_http_submission_manager_t *manager, ngx_http_submission_lease_t *call);
 ngx_uint_t ngx_http_submission_executor_drained(
     ngx_http_submission_manager_t *manager);
-ngx_uint_t ngx_http_submission_executor_most(ngx_uint_t connections);
 ngx_uint_t ngx_http_submission_executor_room(
     ngx_http_submission_executor_t *ex);
+void ngx_http_submission_executor_starved(ngx_http_submission_executor_t *ex);
 void ngx_http_submission_executor_wake(ngx_http_submission_executor_t *ex);
 void ngx_http_submission_executor_time(ngx_http_submission_executor_t *ex,
     int64_t now);
 int64_t ngx_http_submission_executor_now(ngx_http_submission_executor_t *ex);
+
+/*
+ * reserve.c: the worker's connections.  _open() while an executor may begin so
+ * many attempts, _take() before each is sent, _put() when it has ended, _adjust()
+ * now and then.  _room() is how many may begin, _most() how many of so many
+ * connections at the most.  _short() is how many of their
+ * connections clients should not keep for waiting, 0: there are enough.
+ */
+void ngx_http_submission_reserve_open(ngx_uint_t attempts);
+void ngx_http_submission_reserve_close(ngx_uint_t attempts);
+void ngx_http_submission_reserve_take(void);
+void ngx_http_submission_reserve_put(void);
+void ngx_http_submission_reserve_adjust(void);
+ngx_uint_t ngx_http_submission_reserve_room(void);
+ngx_uint_t ngx_http_submission_reserve_most(ngx_uint_t connections);
+ngx_uint_t ngx_http_submission_reserve_short(void);
+
+/* outage.c: an attempt has ended, or could not be sent */
+void ngx_http_submission_outage(ngx_http_submission_attempt_t *at);
 
 /* attempt.c */
 void ngx_http_submission_attempt_start(ngx_http_submission_manager_t *manager,

@@ -131,12 +131,50 @@ ngx_http_submission_attempt_ended(ngx_http_submission_attempt_t *at)
 
 
 static void
-ngx_http_submission_attempt_give_back(ngx_http_submission_attempt_t *at)
+ngx_http_submission_attempt_give_back(ngx_http_submission_attempt_t *at,
+    int64_t delay)
 {
     at->outcome = SM_OUTCOME_NONE;
     at->decision.status = SM_STATUS_PENDING;
+    at->decision.delay = delay;
 
     ngx_http_submission_attempt_ended(at);
+}
+
+
+/*
+ * Nobody was connected to: it is no attempt, and is given back for later.  When
+ * the worker ends, another one may have what this one had not.
+ */
+
+static void
+ngx_http_submission_attempt_unsent(ngx_http_submission_attempt_t *at)
+{
+    int64_t                          delay;
+    ngx_http_submission_executor_t  *ex;
+
+    ex = at->manager->executor;
+
+    if (at->unsent == NGX_HTTP_SUBMISSION_UNSENT_NAME) {
+        at->error = sm_str_c("not sent: the host of gateway_url was not "
+                             "resolved");
+        ngx_http_submission_outage(at);
+
+    } else {
+        at->error = sm_str_c("not sent: no connection, or no memory, was left");
+        ex->unsent = 1;
+        ex->pause = ngx_current_msec + NGX_HTTP_SUBMISSION_PAUSE;
+
+        if (!ngx_exiting) {
+            ngx_http_submission_executor_starved(ex);
+        }
+    }
+
+    delay = ngx_exiting ? 0 : sm_policy_unsent(&at->contract,
+                                               (uint32_t) ngx_random());
+
+    ngx_http_submission_attempt_log(at, NGX_LOG_INFO, "attempt_unsent", NULL);
+    ngx_http_submission_attempt_give_back(at, delay);
 }
 
 
@@ -183,7 +221,7 @@ ngx_http_submission_attempt_start(ngx_http_submission_manager_t *manager,
     if (ex->leaving
         || !ngx_http_submission_leader_gate(at->manager->leader, at->epoch))
     {
-        ngx_http_submission_attempt_give_back(at);
+        ngx_http_submission_attempt_give_back(at, 0);
         return;
     }
 
@@ -194,11 +232,15 @@ ngx_http_submission_attempt_start(ngx_http_submission_manager_t *manager,
     ngx_queue_insert_tail(&ex->sending, &at->queue);
     ex->nsending++;
 
+    ngx_http_submission_reserve_take();
+
     if (ngx_http_submission_send_attempt(at) != NGX_OK) {
         ngx_queue_remove(&at->queue);
         ex->nsending--;
-        ex->pause = ngx_current_msec + NGX_HTTP_SUBMISSION_PAUSE;
-        ngx_http_submission_attempt_give_back(at);
+        ngx_http_submission_reserve_put();
+
+        at->unsent = NGX_HTTP_SUBMISSION_UNSENT_SHORT;
+        ngx_http_submission_attempt_unsent(at);
     }
 }
 
@@ -215,11 +257,20 @@ ngx_http_submission_attempt_finished(ngx_http_submission_attempt_t *at)
 
     ngx_queue_remove(&at->queue);
     ex->nsending--;
+    ngx_http_submission_reserve_put();
 
     if (at->gated && !at->sent) {
-        ngx_http_submission_attempt_give_back(at);
+        ngx_http_submission_attempt_give_back(at, 0);
         return;
     }
+
+    if (at->unsent) {
+        ngx_http_submission_attempt_unsent(at);
+        return;
+    }
+
+    ex->unsent = 0;
+    ex->starved_since = 0;
 
     at->finished_at = ngx_max(ngx_http_submission_executor_now(ex),
                               at->started_at);
@@ -242,6 +293,8 @@ ngx_http_submission_attempt_finished(ngx_http_submission_attempt_t *at)
     in.random = (uint32_t) ngx_random();
 
     sm_policy(&in, &at->decision);
+
+    ngx_http_submission_outage(at);
 
     ngx_http_submission_observe(at->manager,
                                 NGX_HTTP_SUBMISSION_ATTEMPT_DURATION,

@@ -27,12 +27,35 @@ static void ngx_http_submission_body_done(ngx_http_submission_task_t *task);
 static void ngx_http_submission_body_cleanup(void *data);
 
 
+/* some of it is yet to come, over a connection that is the request's alone */
+
+static ngx_uint_t
+ngx_http_submission_body_missing(ngx_http_request_t *r)
+{
+#if (NGX_HTTP_V2)
+    if (r->stream) {
+        return 0;
+    }
+#endif
+
+    return r->headers_in.chunked
+           || r->headers_in.content_length_n
+              > r->header_in->last - r->header_in->pos;
+}
+
+
 ngx_int_t
 ngx_http_submission_body_read(ngx_http_request_t *r,
     ngx_http_submission_body_pt handler)
 {
     ngx_int_t                   rc;
     ngx_http_submission_ctx_t  *ctx;
+
+    if (ngx_http_submission_reserve_short()
+        && ngx_http_submission_body_missing(r))
+    {
+        return ngx_http_submission_reply_overloaded(r);
+    }
 
     ctx = ngx_http_get_module_ctx(r, ngx_http_submission_module);
     ctx->body_handler = handler;

@@ -265,7 +265,7 @@ ngx_http_submission_check_connections(ngx_cycle_t *cycle,
 {
     ngx_uint_t  most;
 
-    most = ngx_http_submission_executor_most(cycle->connection_n);
+    most = ngx_http_submission_reserve_most(cycle->connection_n);
 
     if (manager->executor_off || !manager->executor_given
         || (ngx_uint_t) manager->executor_concurrency <= most)

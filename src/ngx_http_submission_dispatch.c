@@ -5,8 +5,14 @@
  *
  * The gate: an attempt is let out only while this worker leads at the epoch
  * under which it was begun.  It is asked before the request is made, when its
- * turn in the location has come, and before each write to the gateway, since
- * a process may be stopped for long between any two of them.
+ * turn in the location has come, and from then on before each write to the
+ * gateway, since a process may be stopped for long between any two of them.
+ * One write alone comes without another question: that of the location's
+ * handler, right after the second one, to a connection that was kept alive.
+ *
+ * Sent once is sent: however often the request passes through here (for an
+ * error_page, say), an attempt of which a byte may have left is never taken
+ * for one that was not sent, and what is one_shot is not sent again.
  */
 
 #include "ngx_http_submission.h"
@@ -156,16 +162,50 @@ ngx_http_submission_dispatch_init(ngx_conf_t *cf)
 }
 
 
-/* each write to the gateway comes through here */
+/* whether the location is about to send again what must be sent once */
+
+static ngx_uint_t
+ngx_http_submission_dispatch_again(ngx_http_submission_attempt_t *at)
+{
+    if (!at->sent || at->contract.policy != SM_POLICY_ONE_SHOT) {
+        return 0;
+    }
+
+    ngx_log_error(NGX_LOG_WARN, ngx_cycle->log, 0,
+                  "submission: not_sent_again manager=%V intent_id=\"%*s\" "
+                  "target=%*s: it is one_shot and was sent; an \"error_page\" "
+                  "or \"proxy_next_upstream\" of the dispatch location would "
+                  "send it a second time", &at->manager->name,
+                  at->id.len, at->id.data, at->contract.target.len,
+                  at->contract.target.data);
+
+    return 1;
+}
+
+
+/* every write to the gateway comes through here, once it is hooked */
 
 static ngx_int_t
 ngx_http_submission_dispatch_output(void *data, ngx_chain_t *in)
 {
     ngx_http_submission_attempt_t *at = data;
 
+    ngx_connection_t  *c;
+
     if (!ngx_http_submission_leader_gate(at->manager->leader, at->epoch)) {
         at->gated = 1;
         return NGX_ERROR;
+    }
+
+    c = at->request->upstream->peer.connection;
+
+    if (c->number != at->peer) {
+
+        if (ngx_http_submission_dispatch_again(at)) {
+            return NGX_ERROR;
+        }
+
+        at->peer = c->number;
     }
 
     at->sent = 1;
@@ -174,7 +214,83 @@ ngx_http_submission_dispatch_output(void *data, ngx_chain_t *in)
 }
 
 
-/* after the location's handler: nginx has set its upstream up by now */
+/* whether nginx may have sent something by now, as far as it was not hooked */
+
+static void
+ngx_http_submission_dispatch_sent(ngx_http_submission_attempt_t *at)
+{
+    ngx_uint_t                  i;
+    ngx_http_request_t         *r;
+    ngx_http_upstream_t        *u;
+    ngx_http_upstream_state_t  *state;
+
+    r = at->request;
+    u = r->upstream;
+
+    if (u->request_sent) {
+        at->sent = 1;
+        at->peer = u->peer.connection ? u->peer.connection->number : 0;
+    }
+
+    if (r->upstream_states == NULL) {
+        return;
+    }
+
+    state = r->upstream_states->elts;
+
+    for (i = 0; i < r->upstream_states->nelts; i++) {
+        if (state[i].bytes_sent) {
+            at->sent = 1;
+        }
+    }
+}
+
+
+static void
+ngx_http_submission_dispatch_filter(ngx_http_submission_attempt_t *at,
+    ngx_http_upstream_t *u)
+{
+    if (u->output.output_filter) {
+        at->output_filter = u->output.output_filter;
+        at->output_ctx = u->output.filter_ctx;
+
+    } else {
+
+        /* what nginx itself would set next */
+
+        at->output_filter = ngx_chain_writer;
+        at->output_ctx = &u->writer;
+    }
+
+    u->output.output_filter = ngx_http_submission_dispatch_output;
+    u->output.filter_ctx = at;
+}
+
+
+/* nginx makes the request to the gateway: it is not connected yet */
+
+static ngx_int_t
+ngx_http_submission_dispatch_create(ngx_http_request_t *r)
+{
+    ngx_int_t                       rc;
+    ngx_http_submission_attempt_t  *at;
+
+    at = ngx_http_submission_dispatched(r);
+
+    rc = at->create_request(r);
+
+    if (rc == NGX_OK) {
+        ngx_http_submission_dispatch_filter(at, r->upstream);
+    }
+
+    return rc;
+}
+
+
+/*
+ * After the location's handler: nginx has set its upstream up by now, or it
+ * waits for the lock of a cache first, and goes on from there by itself.
+ */
 
 void
 ngx_http_submission_dispatch_hook(ngx_event_t *ev)
@@ -185,25 +301,45 @@ ngx_http_submission_dispatch_hook(ngx_event_t *ev)
     at = ev->data;
     u = at->request->upstream;
 
-    if (u == NULL || u->output.output_filter == NULL
+    if (u == NULL
         || u->output.output_filter == ngx_http_submission_dispatch_output)
     {
         return;
     }
 
-    at->sent = u->request_sent;
+    if (u->output.output_filter) {
+        ngx_http_submission_dispatch_sent(at);
+        ngx_http_submission_dispatch_filter(at, u);
+        return;
+    }
 
-    at->output_filter = u->output.output_filter;
-    at->output_ctx = u->output.filter_ctx;
+    if (u->create_request
+        && u->create_request != ngx_http_submission_dispatch_create)
+    {
+        at->create_request = u->create_request;
+        u->create_request = ngx_http_submission_dispatch_create;
+    }
+}
 
-    u->output.output_filter = ngx_http_submission_dispatch_output;
-    u->output.filter_ctx = at;
+
+/*
+ * Lines of nginx about one attempt: its outcome is recorded, and an outage has
+ * lines of its own, see outage.c.  They are for whoever wants all, at "info".
+ */
+
+static void
+ngx_http_submission_dispatch_quiet(ngx_log_t *log)
+{
+    if (log->log_level < NGX_LOG_INFO && log->log_level > NGX_LOG_CRIT) {
+        log->log_level = NGX_LOG_CRIT;
+    }
 }
 
 
 static ngx_int_t
 ngx_http_submission_dispatch_phase(ngx_http_request_t *r)
 {
+    ngx_http_upstream_state_t      *state;
     ngx_http_submission_attempt_t  *at;
 
     at = ngx_http_submission_dispatched(r);
@@ -227,6 +363,15 @@ ngx_http_submission_dispatch_phase(ngx_http_request_t *r)
 
         return NGX_HTTP_BAD_GATEWAY;
     }
+
+    if (ngx_http_submission_dispatch_again(at)) {
+        state = r->upstream ? r->upstream->state : NULL;
+
+        return state && state->status >= NGX_HTTP_SPECIAL_RESPONSE
+               ? (ngx_int_t) state->status : NGX_HTTP_BAD_GATEWAY;
+    }
+
+    ngx_http_submission_dispatch_quiet(r->connection->log);
 
     ngx_post_event(&at->hook, &ngx_posted_events);
 
@@ -317,7 +462,52 @@ ngx_http_submission_dispatch_answered(ngx_http_request_t *r)
     state = r->upstream_states->elts;
     state += r->upstream_states->nelts - 1;
 
-    return state->header_time != (ngx_msec_t) -1 ? state : NULL;
+    /* one without a peer is of an upstream that was not connected to */
+
+    return state->peer && state->header_time != (ngx_msec_t) -1 ? state : NULL;
+}
+
+
+/*
+ * Why it has not left this host, and is no attempt: nginx was to connect to the
+ * gateway, and has not come that far.  Where something of the location has
+ * answered in the gateway's place, that is an attempt.
+ */
+
+static ngx_http_submission_unsent_e
+ngx_http_submission_dispatch_unsent(ngx_http_request_t *r)
+{
+    ngx_uint_t                  i;
+    ngx_http_upstream_t        *u;
+    ngx_http_upstream_state_t  *state;
+
+    u = r->upstream;
+
+    if (u == NULL) {
+        return NGX_HTTP_SUBMISSION_UNSENT_NOT;
+    }
+
+#if (NGX_HTTP_CACHE)
+    if (r->cached || u->cache_status == NGX_HTTP_CACHE_HIT) {
+        return NGX_HTTP_SUBMISSION_UNSENT_NOT;
+    }
+#endif
+
+    if (r->upstream_states) {
+        state = r->upstream_states->elts;
+
+        for (i = 0; i < r->upstream_states->nelts; i++) {
+            if (state[i].peer) {
+                return NGX_HTTP_SUBMISSION_UNSENT_NOT;
+            }
+        }
+    }
+
+    if (u->resolved && u->resolved->sockaddr == NULL && u->upstream == NULL) {
+        return NGX_HTTP_SUBMISSION_UNSENT_NAME;
+    }
+
+    return NGX_HTTP_SUBMISSION_UNSENT_SHORT;
 }
 
 
@@ -340,6 +530,14 @@ ngx_http_submission_dispatch_result(void *data)
 
     if (at->hook.posted) {
         ngx_delete_posted_event(&at->hook);
+
+        if (r->upstream) {
+            ngx_http_submission_dispatch_sent(at);
+        }
+    }
+
+    if (!at->sent) {
+        at->unsent = ngx_http_submission_dispatch_unsent(r);
     }
 
     if (at->timeout.timer_set) {
@@ -432,8 +630,15 @@ ngx_http_submission_dispatch_body_filter(ngx_http_request_t *r,
         len = cl->buf->last - cl->buf->pos;
 
         if (at->answer.body.len + len > SM_ANSWER_MAX) {
-            at->answer.how = SM_ANSWER_TOO_LARGE;
-            return NGX_ERROR;
+
+            if (at->contract.gateway_type != SM_GATEWAY_HTTP) {
+                at->answer.how = SM_ANSWER_TOO_LARGE;
+                return NGX_ERROR;
+            }
+
+            /* its status says it all: the rest is read, and not kept */
+
+            len = SM_ANSWER_MAX - at->answer.body.len;
         }
 
         if (at->answer.body.len + len > at->allocated) {
@@ -454,7 +659,9 @@ ngx_http_submission_dispatch_body_filter(ngx_http_request_t *r,
             at->answer.body.data = (char *) p;
         }
 
-        ngx_memcpy(at->body + at->answer.body.len, cl->buf->pos, len);
+        if (len) {
+            ngx_memcpy(at->body + at->answer.body.len, cl->buf->pos, len);
+        }
 
         at->answer.body.len += len;
         cl->buf->pos = cl->buf->last;

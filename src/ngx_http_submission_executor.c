@@ -282,10 +282,36 @@ ngx_http_submission_executor_start(ngx_http_submission_manager_t *manager,
     ex->generation++;
     ex->leaving = 0;
     ex->retry = ngx_current_msec;
+    ex->unsent = 0;
+    ex->starved_since = 0;
+
+    ex->reserved = 1;
+    ngx_http_submission_reserve_open(manager->executor_concurrency);
 
     ngx_http_submission_executor_adopt(ex);
 
     ngx_http_submission_schedule_start(ex);
+}
+
+
+/* nothing more is begun */
+
+static void
+ngx_http_submission_executor_stop(ngx_http_submission_executor_t *ex)
+{
+    ngx_http_submission_schedule_stop(ex);
+    ngx_http_submission_expiry_tell(ex);
+
+    if (ex->due.timer_set) {
+        ngx_del_timer(&ex->due);
+    }
+
+    ex->starved_since = 0;
+
+    if (ex->reserved) {
+        ex->reserved = 0;
+        ngx_http_submission_reserve_close(ex->manager->executor_concurrency);
+    }
 }
 
 
@@ -300,12 +326,7 @@ ngx_http_submission_executor_lost(ngx_http_submission_manager_t *manager)
         return;
     }
 
-    ngx_http_submission_schedule_stop(ex);
-    ngx_http_submission_expiry_tell(ex);
-
-    if (ex->due.timer_set) {
-        ngx_del_timer(&ex->due);
-    }
+    ngx_http_submission_executor_stop(ex);
 
     sm_schedule_destroy(ex->schedule);
     ex->schedule = NULL;
@@ -328,12 +349,7 @@ ngx_http_submission_executor_leave(ngx_http_submission_manager_t *manager)
 
     ex->leaving = 1;
 
-    ngx_http_submission_schedule_stop(ex);
-    ngx_http_submission_expiry_tell(ex);
-
-    if (ex->due.timer_set) {
-        ngx_del_timer(&ex->due);
-    }
+    ngx_http_submission_executor_stop(ex);
 
     if (ex->nended) {
 
@@ -365,25 +381,42 @@ ngx_http_submission_executor_wake(ngx_http_submission_executor_t *ex)
 }
 
 
-/* each attempt takes two connections, and an eighth is left to clients */
+/* something is due, and there is no connection to send it with */
 
-ngx_uint_t
-ngx_http_submission_executor_most(ngx_uint_t connections)
+void
+ngx_http_submission_executor_starved(ngx_http_submission_executor_t *ex)
 {
-    return (connections - connections / 8) / 2;
+    if (ex->schedule == NULL) {
+        return;
+    }
+
+    if (ex->starved_since == 0) {
+        ex->starved_since = ngx_max(ngx_http_submission_msec(), 1);
+    }
+
+    if (ngx_time() - ex->warned < 60) {
+        return;
+    }
+
+    ex->warned = ngx_time();
+
+    ngx_log_error(NGX_LOG_WARN, ngx_cycle->log, 0,
+                  "submission: attempts_wait manager=%V lease_epoch=%L "
+                  "waiting=%uz: no connection is left to send with: %ui "
+                  "worker_connections, or the worker's open files, are not "
+                  "enough",
+                  &ex->manager->name, ex->epoch,
+                  sm_schedule_waiting(ex->schedule),
+                  ngx_cycle->connection_n);
 }
 
 
-/*
- * How many may be begun now.  Each takes two connections at the gateway, and
- * an eighth of them is left to clients.  Idle clients are no obstacle: nginx
- * closes their connections when it needs them.
- */
+/* how many may be begun now, of what is due */
 
 ngx_uint_t
 ngx_http_submission_executor_room(ngx_http_submission_executor_t *ex)
 {
-    ngx_uint_t  n, connections, reserve;
+    ngx_uint_t  n, connections;
 
     /* some may have been sent by an earlier schedule */
 
@@ -403,21 +436,13 @@ ngx_http_submission_executor_room(ngx_http_submission_executor_t *ex)
 
     n = ngx_min(n, (ngx_uint_t) (ex->manager->executor_concurrency + 3) / 4);
 
-    connections = ngx_cycle->free_connection_n
-                  + ngx_cycle->reusable_connections_n;
-    reserve = ngx_cycle->connection_n / 8;
+    connections = ngx_http_submission_reserve_room();
 
-    connections = connections > reserve ? (connections - reserve) / 2 : 0;
+    if (connections == 0) {
+        ngx_http_submission_executor_starved(ex);
 
-    if (connections == 0 && ngx_time() - ex->warned >= 60) {
-        ex->warned = ngx_time();
-
-        ngx_log_error(NGX_LOG_WARN, ngx_cycle->log, 0,
-                      "submission: attempts_wait manager=%V lease_epoch=%L "
-                      "waiting=%uz: %ui worker_connections are not enough",
-                      &ex->manager->name, ex->epoch,
-                      sm_schedule_waiting(ex->schedule),
-                      ngx_cycle->connection_n);
+    } else if (!ex->unsent) {
+        ex->starved_since = 0;
     }
 
     return ngx_min(n, connections);
@@ -472,6 +497,8 @@ ngx_http_submission_executor_run(ngx_event_t *ev)
 
         return;
     }
+
+    ngx_http_submission_reserve_adjust();
 
     if (!ex->turn && ngx_http_submission_turn(ex) != NGX_OK) {
         ngx_add_timer(&ex->due, NGX_HTTP_SUBMISSION_PAUSE);

@@ -199,21 +199,11 @@ ngx_http_submission_error_out(sm_out_t *out, const char *code,
 }
 
 
-/* "field": a name of ours, or NULL */
-
-ngx_int_t
-ngx_http_submission_reply_error(ngx_http_request_t *r, ngx_uint_t status,
+static ngx_int_t
+ngx_http_submission_send_error(ngx_http_request_t *r, ngx_uint_t status,
     const char *code, const char *message, const char *field)
 {
-    sm_out_t   out;
-    ngx_int_t  rc;
-
-    /* what is left of the body must not be taken for the next request */
-
-    rc = ngx_http_discard_request_body(r);
-    if (rc != NGX_OK) {
-        return rc;
-    }
+    sm_out_t  out;
 
     if (ngx_http_submission_out(r, &out, NGX_HTTP_SUBMISSION_ERROR_SIZE)
         != NGX_OK)
@@ -231,6 +221,25 @@ ngx_http_submission_reply_error(ngx_http_request_t *r, ngx_uint_t status,
     sm_out_c(&out, "}}}\n");
 
     return ngx_http_submission_send(r, status, &out);
+}
+
+
+/* "field": a name of ours, or NULL */
+
+ngx_int_t
+ngx_http_submission_reply_error(ngx_http_request_t *r, ngx_uint_t status,
+    const char *code, const char *message, const char *field)
+{
+    ngx_int_t  rc;
+
+    /* what is left of the body must not be taken for the next request */
+
+    rc = ngx_http_discard_request_body(r);
+    if (rc != NGX_OK) {
+        return rc;
+    }
+
+    return ngx_http_submission_send_error(r, status, code, message, field);
 }
 
 
@@ -278,6 +287,37 @@ ngx_http_submission_reply_unavailable(ngx_http_request_t *r,
                overloaded ? "too many requests wait for the store"
                           : "the store did not complete the request",
                NULL);
+}
+
+
+/*
+ * Connections are short, and this one is not for waiting for a body: it is
+ * closed after the answer, and until the client has seen that, nginx may have
+ * it for somebody else.
+ */
+
+ngx_int_t
+ngx_http_submission_reply_overloaded(ngx_http_request_t *r)
+{
+    ngx_http_submission_loc_conf_t  *slcf;
+
+    slcf = ngx_http_get_module_loc_conf(r, ngx_http_submission_module);
+
+    ngx_http_submission_count(slcf->api, NGX_HTTP_SUBMISSION_OVERLOADS, 1);
+
+    if (ngx_http_submission_add_header(r, "Retry-After",
+                                       NGX_HTTP_SUBMISSION_RETRY_SOON)
+        != NGX_OK)
+    {
+        return NGX_HTTP_INTERNAL_SERVER_ERROR;
+    }
+
+    r->keepalive = 0;
+    r->lingering_close = 1;
+
+    return ngx_http_submission_send_error(r, NGX_HTTP_SERVICE_UNAVAILABLE,
+               "overloaded", "this server has no connection left to wait for "
+               "the body with", NULL);
 }
 
 

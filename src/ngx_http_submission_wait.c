@@ -314,6 +314,32 @@ ngx_http_submission_wait_exit(ngx_http_submission_wait_t *wait)
 }
 
 
+/* connections are short: for some of them the time is over */
+
+static void
+ngx_http_submission_wait_yield(ngx_http_submission_wait_t *wait)
+{
+    ngx_uint_t                     n;
+    ngx_queue_t                   *q;
+    ngx_http_submission_waiter_t  *waiter;
+
+    n = ngx_http_submission_reserve_short();
+
+    for (q = ngx_queue_head(&wait->marked);
+         n && q != ngx_queue_sentinel(&wait->marked);
+         q = ngx_queue_next(q))
+    {
+        waiter = ngx_queue_data(q, ngx_http_submission_waiter_t, queue);
+
+        if (!waiter->last) {
+            ngx_http_submission_wait_last(waiter);
+        }
+
+        n--;
+    }
+}
+
+
 static void
 ngx_http_submission_wait_tick(ngx_event_t *ev)
 {
@@ -327,6 +353,8 @@ ngx_http_submission_wait_tick(ngx_event_t *ev)
     if (wait->look == NULL) {
         ngx_http_submission_wait_mark_idle(wait);
     }
+
+    ngx_http_submission_wait_yield(wait);
 
     ngx_add_timer(ev, NGX_HTTP_SUBMISSION_WAIT_TICK);
 }
@@ -651,6 +679,7 @@ ngx_http_submission_wait(ngx_http_submission_ctx_t *ctx,
 
     if ((row->outcome != SM_SUBMIT_CREATED && row->outcome != SM_SUBMIT_SAME)
         || ngx_http_submission_wait_over(&row->intent)
+        || ngx_http_submission_reserve_short()
         || ngx_exiting)
     {
         return NGX_DECLINED;

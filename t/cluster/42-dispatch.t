@@ -6,7 +6,9 @@
 # answer that nginx has made, or made good, is taken for the gateway's; filters
 # of the location get at the answer; a gateway can make nginx send more than an
 # attempt; an answer is forgotten because something else of the request lasts
-# too long; a connection is still counted when it is gone.
+# too long; a connection is still counted when it is gone; a name without an
+# address is taken for an attempt; a header has what is not visible ASCII, or
+# different ids have the same key.
 
 use strict;
 use warnings;
@@ -152,7 +154,8 @@ my $accepted = [accepted => qr/^$/];
 my $own = qr/nginx's own/;
 
 # name => dispatch lines, and: type, url, gateway (what it does), status and
-# error of the first attempt, location (another one), executor
+# error of the first attempt, location (another one), executor; or unsent, which
+# is no attempt
 
 my %variants = (
     plain => [$pass],
@@ -163,9 +166,7 @@ my %variants = (
                  url => "http://gateway.test:$gateway->{port}"],
     no_such_host => ["$pass resolver 127.0.0.1:$dns_port ipv6=off;",
                      url => "http://nowhere.test:$gateway->{port}",
-                     is => [error => qr/^no answer: HTTP 502/]],
-    no_resolver => [$pass, url => "http://gateway.test:$gateway->{port}",
-                    is => [error => qr/^no answer: HTTP 502/]],
+                     unsent => 1],
     tls => [$tls, url => "https://127.0.0.1:$good_port"],
     tls_untrusted => [$tls, url => "https://127.0.0.1:$bad_port",
                       is => [error => qr/^no answer: HTTP 502/]],
@@ -174,6 +175,9 @@ my %variants = (
     in_file => ["$pass client_body_in_file_only on; "
                 . 'client_body_buffer_size 16;'],
     lingering => ["$pass lingering_close always;"],
+    large_answer => [$pass, type => 'http', gateway => 'huge'],
+    large_json => [$pass, gateway => 'huge',
+                   is => [error => qr/larger than 65536 bytes/]],
     small_bodies => ["$pass client_max_body_size 1;"],
     filters => ["$pass gzip on; gzip_min_length 1; gzip_types *; "
                 . ($built =~ /http_sub_module/
@@ -186,7 +190,7 @@ my %variants = (
     auth => ["$pass auth_request /_allow;"],
     auth_denied => ["$pass auth_request /_deny;",
                     is => [error => qr/^no answer: HTTP 403 .*nginx's own/]],
-    returned => ['return 200 "{\"status\":\"accepted\"}";',
+    returned => ["$pass " . 'return 200 "{\"status\":\"accepted\"}";',
                  is => [error => qr/^no answer: HTTP 200 .*nginx's own/]],
     mirrored => ["$pass mirror /_mirror;", executor => 'timeout=1s',
                  hung => 1],
@@ -230,6 +234,10 @@ my %urls = (
 );
 
 my ($managers, $locations) = ('', '');
+my $unsent = join ', ', map { "'$_'" } grep {
+    my ($lines, %o) = @{$variants{$_}};
+    $o{unsent};
+} sort keys %variants;
 
 for my $name (sort keys %variants) {
     my ($lines, %o) = @{$variants{$name}};
@@ -292,7 +300,7 @@ my $http = <<"END";
         listen 127.0.0.1:$elsewhere;
         rewrite ^/_elsewhere\$ /_there last;
         location = /_elsewhere { internal; submission_dispatch rewritten;
-                                 return 500; }
+                                 $pass return 500; }
         location = /_there     { internal; $pass }
     }
 END
@@ -365,6 +373,22 @@ for my $name (grep { $_ ne 'raw' } sort keys %variants) {
 for my $name (grep { $_ ne 'raw' } sort keys %variants) {
     my ($lines, %o) = @{$variants{$name}};
     my ($status, $error) = @{$o{is} // $accepted};
+
+    if ($o{unsent}) {
+
+        # more often than it has attempts
+
+        wait_for("$name: it is tried again", sub {
+            $a->log_count(qr/attempt_unsent manager=$name .*outcome=none/) > 2;
+        });
+        is($store->value('SELECT count(*) FROM submission_attempts '
+                         . "WHERE lease_name = '$name'"), 0,
+           "$name: it is no attempt");
+        is($a->log_count(qr/target_down manager=$name .* was not resolved"/),
+           1, "$name: the log says so once");
+        next;
+    }
+
     my $row = attempt($name, $name);
 
     is($row->[0], $status, "$name: the outcome");
@@ -373,7 +397,7 @@ for my $name (grep { $_ ne 'raw' } sort keys %variants) {
 
 wait_for('all have ended', sub {
     !$store->value('SELECT count(*) FROM submission_intents '
-                   . "WHERE status = 'pending'");
+                   . "WHERE status = 'pending' AND lease_name NOT IN ($unsent)");
 });
 
 my $sends = () = $gateway->sends_of('filters');
@@ -427,10 +451,14 @@ for my $case (sort keys %cases) {
 
     utf8::encode(my $bytes = $id);
 
+    # what is not visible ASCII is not for a header
+
+    my $key = $bytes =~ s/([^!-\$&-~])/sprintf '%%%02X', ord $1/ger;
+
     my @head = sort("Host: $host", 'Connection: close',
                     'Content-Type: application/json',
                     'Content-Length: ' . length($payload // ''),
-                    "Idempotency-Key: $bytes", 'X-Submission-Attempt: 1',
+                    "Idempotency-Key: $key", 'X-Submission-Attempt: 1',
                     'X-Submission-Epoch: 1');
     my ($first, $head, $body) = $request =~ /^(.*?)\r\n(.*?)\r\n\r\n(.*)$/s;
 
@@ -443,7 +471,7 @@ for my $case (sort keys %cases) {
 
 wait_for('all of them have ended', sub {
     !$store->value('SELECT count(*) FROM submission_intents '
-                   . "WHERE status = 'pending'");
+                   . "WHERE status = 'pending' AND lease_name NOT IN ($unsent)");
 });
 
 # the access log has the last of them when the request has ended
