@@ -52,7 +52,7 @@ typedef struct {
     ngx_pid_t                        pid;          /* of the executor worker */
     int64_t                          epoch;
     int64_t                          expires_at;   /* store's time, usec */
-    ngx_msec_t                       deadline;     /* monotonic */
+    ngx_msec_t                       deadline;     /* by .._lease_msec() */
 } ngx_http_submission_role_t;
 
 
@@ -764,6 +764,7 @@ void ngx_http_submission_zone_holder(ngx_http_submission_manager_t *manager,
     ngx_cycle_t *cycle);
 
 ngx_msec_t ngx_http_submission_msec(void);
+ngx_msec_t ngx_http_submission_lease_msec(void);
 int64_t ngx_http_submission_usec(void);
 void ngx_http_submission_zone_publish(ngx_http_submission_manager_t *manager,
     ngx_http_submission_role_t *role);
@@ -797,6 +798,7 @@ ngx_msec_t ngx_http_submission_leader_back_off(
 void ngx_http_submission_leader_failed(ngx_http_submission_leader_t *ld,
     int64_t epoch, sm_call_t *call);
 void ngx_http_submission_leader_idle(ngx_http_submission_leader_t *ld);
+ngx_uint_t ngx_http_submission_leader_late(ngx_http_submission_leader_t *ld);
 void ngx_http_submission_leader_log(ngx_http_submission_leader_t *ld,
     ngx_uint_t level, const char *event, const char *reason,
     const char *sql_error);

@@ -500,6 +500,10 @@ ngx_http_submission_executor_run(ngx_event_t *ev)
 
     ngx_http_submission_reserve_adjust();
 
+    if (ngx_http_submission_leader_late(ex->manager->leader)) {
+        return;
+    }
+
     if (!ex->turn && ngx_http_submission_turn(ex) != NGX_OK) {
         ngx_add_timer(&ex->due, NGX_HTTP_SUBMISSION_PAUSE);
         return;

@@ -7,9 +7,10 @@
  * asks for the lease, renews it, and executes.
  *
  * - Whoever leads has been granted an epoch by the store, and stops by itself
- *   at a monotonic deadline: the moment when the request that got the grant
- *   was started, plus lease_duration, less a margin.  That is before the row
- *   expires, whatever the store's clock says.
+ *   at a deadline: the moment when the request that got the grant was started,
+ *   plus lease_duration, less a margin, by a clock that is never set, and that
+ *   goes on while the host is suspended.  That is before the row expires,
+ *   whatever the store's clock says.
  * - Any error of the store ends leadership at once.  The row may still be
  *   ours then: the next call takes it over, in a new epoch.
  * - An answer that comes after its state has passed is not looked at.  What it
@@ -195,7 +196,8 @@ ngx_http_submission_leader_arm(ngx_http_submission_leader_t *ld,
     if (ld->state == NGX_HTTP_SUBMISSION_RECOVERING
         || ld->state == NGX_HTTP_SUBMISSION_LEADER)
     {
-        left = (ngx_msec_int_t) (ld->deadline - ngx_http_submission_msec());
+        left = (ngx_msec_int_t) (ld->deadline
+                                 - ngx_http_submission_lease_msec());
         ngx_add_timer(&ld->expiry, left > 0 ? left : 1);
     }
 
@@ -338,7 +340,8 @@ ngx_http_submission_leader_gate(ngx_http_submission_leader_t *ld,
     return (ld->state == NGX_HTTP_SUBMISSION_LEADER
             || ld->state == NGX_HTTP_SUBMISSION_LEAVING)
            && ld->epoch == epoch
-           && (ngx_msec_int_t) (ld->deadline - ngx_http_submission_msec()) > 0;
+           && (ngx_msec_int_t) (ld->deadline
+                                - ngx_http_submission_lease_msec()) > 0;
 }
 
 
@@ -645,6 +648,27 @@ ngx_http_submission_leader_expiry(ngx_event_t *ev)
     ngx_http_submission_leader_event(ld, NGX_HTTP_SUBMISSION_LOST,
                                      NGX_HTTP_SUBMISSION_RETRY,
                                      "deadline", NULL);
+}
+
+
+/*
+ * Whether the deadline has passed.  The timer may not know of it yet: timers
+ * stand still while the host is suspended.
+ */
+
+ngx_uint_t
+ngx_http_submission_leader_late(ngx_http_submission_leader_t *ld)
+{
+    if (ld->state != NGX_HTTP_SUBMISSION_LEADER
+        || (ngx_msec_int_t) (ld->deadline
+                             - ngx_http_submission_lease_msec()) > 0)
+    {
+        return 0;
+    }
+
+    ngx_http_submission_leader_expiry(&ld->expiry);
+
+    return 1;
 }
 
 

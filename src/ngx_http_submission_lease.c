@@ -154,7 +154,7 @@ ngx_http_submission_lease_acquire(ngx_http_submission_lease_t *call)
             return 0;
         }
 
-        call->started = ngx_http_submission_msec();
+        call->started = ngx_http_submission_lease_msec();
     }
 
     if (sm_store_lease_acquire(store, c, fence.holder, call->duration,
@@ -174,7 +174,7 @@ ngx_http_submission_lease_acquire(ngx_http_submission_lease_t *call)
         return -1;
     }
 
-    call->started = ngx_http_submission_msec();
+    call->started = ngx_http_submission_lease_msec();
 
     return sm_store_lease_acquire(store, c, fence.holder, call->duration,
                                   &call->lease);
@@ -250,7 +250,7 @@ ngx_http_submission_lease_run(ngx_http_submission_task_t *task)
         return;
     }
 
-    call->started = ngx_http_submission_msec();
+    call->started = ngx_http_submission_lease_msec();
 
     if (call->kind == NGX_HTTP_SUBMISSION_ACQUIRE) {
         (void) ngx_http_submission_lease_acquire(call);
@@ -342,7 +342,7 @@ ngx_http_submission_lease_wait(ngx_http_submission_leader_t *ld)
 {
     ngx_msec_int_t  left;
 
-    left = (ngx_msec_int_t) (ld->deadline - ngx_http_submission_msec());
+    left = (ngx_msec_int_t) (ld->deadline - ngx_http_submission_lease_msec());
 
     if (left <= 0) {
         return NGX_HTTP_SUBMISSION_RETRY;

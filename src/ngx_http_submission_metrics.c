@@ -525,7 +525,7 @@ ngx_http_submission_metrics_instance(sm_out_t *out,
                             role.leader ? role.epoch : 0);
 
     left = role.leader ? (ngx_msec_int_t) (role.deadline
-                                           - ngx_http_submission_msec())
+                                           - ngx_http_submission_lease_msec())
                        : 0;
 
     ngx_http_submission_metrics_family(out, "gauge", "lease_remaining_seconds",

@@ -118,27 +118,42 @@ ngx_http_submission_zone_holder(ngx_http_submission_manager_t *manager,
 }
 
 
+static int64_t
+ngx_http_submission_clock(clockid_t id)
+{
+    struct timespec  ts;
+
+    (void) clock_gettime(id, &ts);
+
+    return (int64_t) ts.tv_sec * 1000000 + ts.tv_nsec / 1000;
+}
+
+
 /* as ngx_current_msec, but of this moment */
 
 ngx_msec_t
 ngx_http_submission_msec(void)
 {
-    struct timespec  ts;
+    return (ngx_msec_t) (ngx_http_submission_clock(CLOCK_MONOTONIC) / 1000);
+}
 
-    (void) clock_gettime(CLOCK_MONOTONIC, &ts);
 
-    return (ngx_msec_t) ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+/*
+ * What a lease is held by, and what the store's time is reckoned by: it goes on
+ * while the host is suspended, as time does for everybody else.
+ */
+
+ngx_msec_t
+ngx_http_submission_lease_msec(void)
+{
+    return (ngx_msec_t) (ngx_http_submission_usec() / 1000);
 }
 
 
 int64_t
 ngx_http_submission_usec(void)
 {
-    struct timespec  ts;
-
-    (void) clock_gettime(CLOCK_MONOTONIC, &ts);
-
-    return (int64_t) ts.tv_sec * 1000000 + ts.tv_nsec / 1000;
+    return ngx_http_submission_clock(CLOCK_BOOTTIME);
 }
 
 
@@ -187,7 +202,7 @@ ngx_http_submission_zone_role(ngx_http_submission_manager_t *manager,
 
             if (role->leader
                 && (ngx_msec_int_t) (role->deadline
-                                     - ngx_http_submission_msec()) <= 0)
+                                     - ngx_http_submission_lease_msec()) <= 0)
             {
                 role->leader = 0;
             }
