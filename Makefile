@@ -78,17 +78,17 @@ all: build
 
 DEPS_BUILD    = gcc libc6-dev nginx nginx-dev libpcre2-dev zlib1g-dev \
                 libnginx-mod-http-ndk libnginx-mod-http-ndk-dev \
-                libssl-dev libyajl-dev libsqlite3-dev unixodbc-dev
+                libssl-dev libyajl-dev libsqlite3-dev libpq-dev unixodbc-dev
 DEPS_RUN      = curl
 DEPS_TEST     = perl procps curl sqlite3 haproxy libtest-base-perl \
                 libwww-perl libtext-diff-perl liblist-moreutils-perl \
                 libtest-longstring-perl libipc-run-perl liburi-perl \
-                postgresql odbc-postgresql libdbd-odbc-perl libfaketime
+                postgresql libdbd-pg-perl libfaketime
 DEPS_FUZZ     = clang libclang-rt-dev
-DEPS_FREETDS  = tdsodbc
+DEPS_FREETDS  = tdsodbc libdbd-odbc-perl
 DEPS_SOURCE   = dpkg-dev patch xz-utils
 DEPS_VALGRIND = valgrind libc6-dbg
-DEPS_BENCH    = wrk perl procps postgresql odbc-postgresql
+DEPS_BENCH    = wrk perl procps postgresql
 DEPS_MODEL    = gcc libc6-dev perl spin
 
 .PHONY: deps deps-build deps-run deps-test deps-source deps-valgrind deps-bench
@@ -179,8 +179,9 @@ clean:
 
 UNIT_CFLAGS = -std=gnu11 -Wall -Wextra -Werror -g -O1 -fno-omit-frame-pointer \
               -fsanitize=address,undefined -fno-sanitize-recover=all \
-              -Isrc -Isrc/core -Isrc/store -It/unit -Ibuild/unit/include
-UNIT_LIBS   = -lyajl -lsqlite3 -lodbc -lcrypto -lpthread
+              -Isrc -Isrc/core -Isrc/store -It/unit -Ibuild/unit/include \
+              -isystem /usr/include/postgresql
+UNIT_LIBS   = -lyajl -lsqlite3 -lpq -lodbc -lcrypto -lpthread
 
 UNIT_OBJS   = $(patsubst src/%.c,build/unit/obj/%.o, \
                          $(wildcard src/core/*.c src/store/*.c))
@@ -279,7 +280,7 @@ test: deps-test build
 	@$(ON_POSTGRES) $(DIST_PROVE) $(STORE_TESTS)
 	$(if $(filter yes,$(ASAN)),@$(MAKE) --no-print-directory asan)
 
-# any server, named by the ODBC connection string of a login that may make
+# any server, named by the connection string of a login that may make
 # databases; on SQL Server, by "Driver=FreeTDS;...;TDS_Version=7.4", the suites;
 # on Babelfish the unit tests, too, with its port of PostgreSQL in
 # SUBMISSION_TEST_SQL

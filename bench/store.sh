@@ -3,8 +3,8 @@
 #   sqlite      files of the bench's own, which it is unless told
 #   postgres    a PostgreSQL of its own, by t/tools/postgres.sh, stopped at the
 #               end; durable, with that server's own settings
-#   Driver=...  a PostgreSQL by the ODBC connection string of a login that may
-#               make databases; "bench_..." are made there, and dropped
+#   host=...    a PostgreSQL by the connection string of a login that may make
+#               databases; "bench_..." are made there, and dropped
 #
 # nginx, and what is measured beside it, have a login with no more than the role
 # of sql/postgres/role.sql.  A script calls store_init first, and store_done at
@@ -29,7 +29,7 @@ store_init() {
         ;;
 
     *FreeTDS* | *"SQL Server"* | "${string%%=*}")
-        echo "BENCH_STORE: \"sqlite\", \"postgres\" or the ODBC connection" \
+        echo "BENCH_STORE: \"sqlite\", \"postgres\" or the connection" \
              "string of a PostgreSQL was expected" >&2
         exit 1
         ;;
@@ -37,14 +37,14 @@ store_init() {
 
     # all but the database and the login
 
-    store_server=$(tr ';' '\n' <<< "$string" \
-                   | grep -Eiv '^(Database|UID|PWD)=' | paste -sd ';')
+    store_server=$(tr ' ' '\n' <<< "$string" \
+                   | grep -Ev '^(dbname|user|password)=' | paste -sd ' ')
 
     export PGHOST PGPORT PGUSER PGPASSWORD
-    PGHOST=$(store_part Server)
-    PGPORT=$(store_part Port)
-    PGUSER=$(store_part UID)
-    PGPASSWORD=$(store_part PWD)
+    PGHOST=$(store_part host)
+    PGPORT=$(store_part port)
+    PGUSER=$(store_part user)
+    PGPASSWORD=$(store_part password)
 
     # for programs beside nginx, and, as a file, for nginx
 
@@ -55,7 +55,7 @@ store_init() {
 }
 
 store_part() {
-    tr ';' '\n' <<< "$string" | sed -n "s/^$1=//Ip"
+    tr ' ' '\n' <<< "$string" | sed -n "s/^$1=//p"
 }
 
 store_done() {
@@ -113,7 +113,7 @@ store_string() {
     if [ "$BENCH_STORE" = sqlite ]; then
         echo "$dir/data/$1.db"
     else
-        echo "$store_server;Database=bench_$1;UID=$store_login"
+        echo "$store_server dbname=bench_$1 user=$store_login"
     fi
 }
 
@@ -123,7 +123,7 @@ store_directive() {
     if [ "$BENCH_STORE" = sqlite ]; then
         echo "sqlite $(store_string "$1")"
     else
-        echo "odbc \"$(store_string "$1")\" password_file=$store_password"
+        echo "postgres \"$(store_string "$1")\" password_file=$store_password"
     fi
 }
 
@@ -146,8 +146,9 @@ store_sql() {
 
 store_compile() {
     gcc -std=gnu11 -O2 -Wall -Wextra -Werror -Isrc/core -Isrc/store \
-        -Ibuild/module -o "build/bench/$1" "bench/$1.c" \
-        src/core/*.c src/store/*.c -lyajl -lsqlite3 -lodbc -lcrypto -lpthread
+        -Ibuild/module -isystem /usr/include/postgresql \
+        -o "build/bench/$1" "bench/$1.c" src/core/*.c src/store/*.c \
+        -lyajl -lsqlite3 -lpq -lodbc -lcrypto -lpthread
 }
 
 # batch_rows <op>: "calls rows" of a /metrics on the input

@@ -715,14 +715,18 @@ char *ngx_http_submission_conf_thread_pool(ngx_conf_t *cf, ngx_command_t *cmd,
     void *conf);
 char *ngx_http_submission_conf_store(ngx_conf_t *cf, ngx_command_t *cmd,
     void *conf);
-char *ngx_http_submission_conf_odbc(ngx_conf_t *cf,
-    ngx_http_submission_manager_t *manager);
 char *ngx_http_submission_conf_executor(ngx_conf_t *cf, ngx_command_t *cmd,
     void *conf);
 char *ngx_http_submission_conf_intake(ngx_conf_t *cf, ngx_command_t *cmd,
     void *conf);
 char *ngx_http_submission_conf_options(ngx_conf_t *cf, ngx_uint_t first,
     ngx_http_submission_option_t *options);
+
+/* server.c: stores of database servers */
+char *ngx_http_submission_server_postgres(ngx_conf_t *cf,
+    ngx_http_submission_manager_t *manager);
+char *ngx_http_submission_server_odbc(ngx_conf_t *cf,
+    ngx_http_submission_manager_t *manager);
 
 /* check.c */
 ngx_int_t ngx_http_submission_check(ngx_conf_t *cf);

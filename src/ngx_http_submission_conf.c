@@ -357,7 +357,7 @@ ngx_http_submission_conf_thread_pool(ngx_conf_t *cf, ngx_command_t *cmd,
 }
 
 
-/* store sqlite <path> [busy_timeout=<time>], store odbc ..., see odbc.c */
+/* store sqlite <path> [busy_timeout=<time>], and those of server.c */
 
 char *
 ngx_http_submission_conf_store(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
@@ -380,13 +380,17 @@ ngx_http_submission_conf_store(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     value = cf->args->elts;
 
     if (ngx_strcmp(value[1].data, sm_store_odbc.name) == 0) {
-        return ngx_http_submission_conf_odbc(cf, manager);
+        return ngx_http_submission_server_odbc(cf, manager);
+    }
+
+    if (ngx_strcmp(value[1].data, sm_store_postgres.name) == 0) {
+        return ngx_http_submission_server_postgres(cf, manager);
     }
 
     if (ngx_strcmp(value[1].data, sm_store_sqlite.name) != 0) {
         ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
-                           "unknown store \"%V\": \"sqlite\" or \"odbc\" was "
-                           "expected",
+                           "unknown store \"%V\": \"sqlite\", \"postgres\" or "
+                           "\"odbc\" was expected",
                            &value[1]);
         return NGX_CONF_ERROR;
     }

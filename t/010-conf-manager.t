@@ -539,7 +539,7 @@ invalid number of arguments in "thread_pool" directive
 --- block
         store mysql host; # here
 --- refused
-unknown store "mysql": "sqlite" or "odbc" was expected
+unknown store "mysql": "sqlite", "postgres" or "odbc" was expected
 
 
 
@@ -547,7 +547,7 @@ unknown store "mysql": "sqlite" or "odbc" was expected
 --- block
         store SQLite data/x.db; # here
 --- refused
-unknown store "SQLite": "sqlite" or "odbc" was expected
+unknown store "SQLite": "sqlite", "postgres" or "odbc" was expected
 
 
 
@@ -555,7 +555,7 @@ unknown store "SQLite": "sqlite" or "odbc" was expected
 --- block
         store "" data/x.db; # here
 --- refused
-unknown store "": "sqlite" or "odbc" was expected
+unknown store "": "sqlite", "postgres" or "odbc" was expected
 
 
 

@@ -64,7 +64,7 @@ typedef struct {
 
     /*
      * Of a database server; times are milliseconds.  The password is not in
-     * the connection string, and in no message.
+     * the connection string, and in no message.  Both end with a zero.
      */
     sm_str_t               connection;
     sm_str_t               password;        /* no data: none */
@@ -218,7 +218,12 @@ struct sm_store_s {
 
 
 extern const sm_store_ops_t  sm_store_sqlite;
+extern const sm_store_ops_t  sm_store_postgres;
 extern const sm_store_ops_t  sm_store_odbc;
+
+/* NULL, or what is wrong with a connection string of PostgreSQL, in "why" */
+const char *sm_store_postgres_check(const char *connection, char *why,
+    size_t size);
 
 
 int sm_store_init(sm_store_t *store, const sm_store_ops_t *ops,

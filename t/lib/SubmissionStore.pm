@@ -2,9 +2,9 @@ package SubmissionStore;
 
 # A store of a test's own, empty, and the test's way to it beside the module.
 #
-# SUBMISSION_TEST_STORE: "sqlite", which it is unless told, or the ODBC
-# connection string of a login that may make databases, such as
-# t/tools/postgres.sh prints.
+# SUBMISSION_TEST_STORE: "sqlite", which it is unless told, or the connection
+# string of a login that may make databases, such as t/tools/postgres.sh prints;
+# of ODBC for SQL Server.
 #
 #   my $store = SubmissionStore->new($dir);     # for what is files
 #   print "store ", $store->directive(timeout => '1s'), ";\n";

@@ -4,7 +4,7 @@
 # an unprivileged user, on a free port of the loopback alone.
 #
 #   t/tools/postgres.sh start    starts it, if it does not run already, and
-#                                prints the ODBC connection string of its owner
+#                                prints the connection string of its owner
 #   t/tools/postgres.sh stop     stops it, and removes it
 #   t/tools/postgres.sh kill     as the power does; "start" recovers it
 #   t/tools/postgres.sh run <command>...
@@ -80,9 +80,8 @@ start)
             < /dev/null >&2 || { tail "$dir/log" >&2; exit 1; }
     fi
 
-    printf 'Driver={PostgreSQL Unicode};Server=127.0.0.1;Port=%s;' \
-           "$(cat "$dir/port")"
-    printf 'Database=postgres;UID=owner;PWD=%s\n' "$(cat "$dir/password")"
+    printf 'host=127.0.0.1 port=%s dbname=postgres user=owner password=%s\n' \
+           "$(cat "$dir/port")" "$(cat "$dir/password")"
     ;;
 
 stop)

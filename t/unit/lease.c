@@ -428,7 +428,7 @@ test_check(void)
     /* nothing is left open that others would have to wait for */
 
     db = sql_open(&f);
-    sql_run(db, db.odbc ? "SET lock_timeout = 1" : "PRAGMA busy_timeout = 0");
+    sql_run(db, db.server ? "SET lock_timeout = 1" : "PRAGMA busy_timeout = 0");
     sql_lock(db);
     sql_run(db, "COMMIT");
     sql_close(db);

@@ -7,7 +7,7 @@
  * at what the store must not be asked about.
  *
  * SUBMISSION_TEST_STORE: "sqlite", which it is unless told, or the connection
- * string of a login that may create databases, see store_odbc.h.  SQL is
+ * string of a login that may create databases, see store_server.h.  SQL is
  * SQLite's then too: tests have one text for all stores.
  */
 
@@ -37,7 +37,7 @@ typedef struct {
 
 typedef struct {
     sqlite3        *sqlite;
-    void           *odbc;
+    void           *server;
 } sql_conn_t;
 
 
@@ -68,7 +68,7 @@ static const sm_contract_t  push = {
     } while (0)
 
 
-#include "store_odbc.h"
+#include "store_server.h"
 
 
 /* what only makes sense on the embedded store */
@@ -90,6 +90,12 @@ store_open(fixture_t *f, const char *lease_name, int64_t busy_timeout)
         .query_timeout = busy_timeout
     };
 
+    /* a server has a second at the least, as in the configuration */
+
+    if (!on_sqlite() && busy_timeout < 1000) {
+        conf.query_timeout = 1000;
+    }
+
     /* a procedure's first call on a connection takes it seconds */
 
     if (on_babelfish()) {
@@ -99,7 +105,9 @@ store_open(fixture_t *f, const char *lease_name, int64_t busy_timeout)
     memset(&f->call, 0, sizeof(sm_call_t));
 
     must(sm_store_init(&f->store,
-                       on_sqlite() ? &sm_store_sqlite : &sm_store_odbc, &conf)
+                       on_sqlite() ? &sm_store_sqlite
+                       : on_babelfish() ? &sm_store_odbc : &sm_store_postgres,
+                       &conf)
          == 0);
 }
 
@@ -295,7 +303,7 @@ sql_open(fixture_t *f)
     sql_conn_t  c = { NULL, NULL };
 
     if (!on_sqlite()) {
-        c.odbc = server_open(f);
+        c.server = server_open(f);
         return c;
     }
 
@@ -310,8 +318,8 @@ sql_open(fixture_t *f)
 static inline void
 sql_close(sql_conn_t c)
 {
-    if (c.odbc) {
-        server_close(c.odbc);
+    if (c.server) {
+        server_close(c.server);
         return;
     }
 
@@ -322,8 +330,8 @@ sql_close(sql_conn_t c)
 static inline void
 sql_run(sql_conn_t c, const char *text)
 {
-    if (c.odbc) {
-        server_run(c.odbc, text);
+    if (c.server) {
+        server_run(c.server, text);
         return;
     }
 
@@ -339,7 +347,7 @@ sql_run(sql_conn_t c, const char *text)
 static inline void
 sql_lock(sql_conn_t c)
 {
-    sql_run(c, c.odbc ? SERVER_LOCK : "BEGIN IMMEDIATE");
+    sql_run(c, c.server ? SERVER_LOCK : "BEGIN IMMEDIATE");
 }
 
 
@@ -381,8 +389,8 @@ sql_text(fixture_t *f, const char *fmt, ...)
 
     c = sql_open(f);
 
-    if (c.odbc) {
-        value = server_text(c.odbc, text, result, sizeof(result));
+    if (c.server) {
+        value = server_text(c.server, text, result, sizeof(result));
         sql_close(c);
         return value;
     }

@@ -853,12 +853,26 @@ test_waiting(void)
 }
 
 
+/* in that transaction, in the language that procedures have there */
+
+static void
+server_fenced(sql_conn_t db, const char *text)
+{
+    if (on_babelfish()) {
+        tds_run(db.server, text);
+
+    } else {
+        server_run(db.server, text);
+    }
+}
+
+
 /* a transaction that has passed the fence, as a procedure of a server does */
 
 static sql_conn_t
 pass_fence(fixture_t *f)
 {
-    char        string[1024], database[128];
+    char        string[1024];
     sql_conn_t  db;
 
     if (on_sqlite()) {
@@ -869,12 +883,11 @@ pass_fence(fixture_t *f)
 
     memset(&db, 0, sizeof(sql_conn_t));
 
-    (void) snprintf(database, sizeof(database), "Database=%s", f->database);
-    server_string(string, sizeof(string), database);
-    db.odbc = server_connect(string);
+    server_string(string, sizeof(string), f->database, NULL, NULL);
+    db.server = on_babelfish() ? tds_connect(string) : server_connect(string);
 
-    server_run(db.odbc, "BEGIN TRANSACTION");
-    server_run(db.odbc, on_babelfish()
+    server_fenced(db, "BEGIN TRANSACTION");
+    server_fenced(db, on_babelfish()
                ? "DECLARE @now datetime2(7); EXECUTE "
                  "submission.submission_fence N'main', N'a', 1, @now OUTPUT"
                : "SELECT submission.submission_fence('main', 'a', 1)");
@@ -939,11 +952,17 @@ test_held_open(void)
     (void) usleep(500000);
     ok(!a.done, "another's acquire waits for it");
 
-    if (db.odbc) {
-        server_run(db.odbc, "UPDATE submission.submission_intents "
-                   "SET attempt_count = 7 WHERE intent_id = 'new'");
-        server_run(db.odbc, "COMMIT TRANSACTION");
-        server_disconnect(db.odbc);
+    if (db.server) {
+        server_fenced(db, "UPDATE submission.submission_intents "
+                      "SET attempt_count = 7 WHERE intent_id = 'new'");
+        server_fenced(db, "COMMIT TRANSACTION");
+
+        if (on_babelfish()) {
+            tds_disconnect(db.server);
+
+        } else {
+            server_disconnect(db.server);
+        }
 
     } else {
         sql_run(db, "UPDATE submission_intents SET attempt_count = 7");

@@ -6,7 +6,7 @@ package SubmissionCluster::Server;
 #   my $server = SubmissionCluster::Server->start;    # or skips all tests
 #   my $cluster = SubmissionCluster->new;
 #   my $proxy = $server->proxy($cluster);             # its instances use it
-#   $server->options('retry=2s');                     # of "store odbc"
+#   $server->options('retry=2s');                     # of "store postgres"
 #   $server->kill; $server->recover;
 #
 # The test's own way to the store goes past the proxy.
@@ -39,12 +39,11 @@ sub start {
     # once, where all is run on one store after the other
 
     plan(skip_all => 'tests of a PostgreSQL of their own')
-        if ($ENV{SUBMISSION_TEST_STORE} || 'PostgreSQL') !~ /PostgreSQL/;
+        if ($ENV{SUBMISSION_TEST_STORE} || 'dbname=') !~ /\bdbname=/;
 
-    plan(skip_all => 'no PostgreSQL (Debian: postgresql odbc-postgresql '
-                     . 'libdbd-odbc-perl)')
+    plan(skip_all => 'no PostgreSQL (Debian: postgresql libdbd-pg-perl)')
         if !glob('/usr/lib/postgresql/*/bin/postgres')
-           || !eval { require DBD::ODBC; 1 };
+           || !eval { require DBD::Pg; 1 };
 
     # a path that the server's user can pass, and short enough for a socket
 
@@ -79,7 +78,7 @@ sub recover {
     my ($self) = @_;
 
     $self->{string} = $self->_run('start');
-    ($self->{port}) = $self->{string} =~ /Port=(\d+)/;
+    ($self->{port}) = $self->{string} =~ /port=(\d+)/;
 }
 
 
@@ -177,7 +176,7 @@ sub directive {
     my $directive = $self->SUPER::directive(%options);
     my $port = $self->{proxy}->port;
 
-    $directive =~ s/Port=\d+/Port=$port/;
+    $directive =~ s/port=\d+/port=$port/;
 
     return "$directive $self->{server}{options}";
 }

@@ -1,6 +1,6 @@
 package SubmissionStore::Postgres;
 
-# A PostgreSQL, through ODBC: a database for each store, copied from one that
+# A PostgreSQL: a database for each store, copied from one that
 # has the schema and the views of t/unit/store_postgres.sql, and is made once
 # for each state of the SQL.  nginx logs in with no more than the role of
 # sql/postgres/role.sql.
@@ -33,24 +33,27 @@ my $count = 0;
 sub _string {
     my ($database, $login) = @_;
 
-    my @parts = SubmissionStore::string() =~ /((?:\{(?:[^}]|\}\})*\}|[^;{])+)/g;
+    my @parts = grep { !/^dbname=/ } split ' ', SubmissionStore::string();
 
-    @parts = grep { !/^\s*Database\s*=/i } @parts;
-    @parts = grep { !/^\s*(?:UID|PWD)\s*=/i } @parts if $login;
+    @parts = grep { !/^(?:user|password)=/ } @parts if $login;
 
-    return join ';', @parts, "Database=$database", $login ? "UID=$login" : ();
+    return join ' ', @parts, "dbname=$database", $login ? "user=$login" : ();
 }
 
 
 sub _connect {
     my ($database) = @_;
 
-    my $dbh = DBI->connect('dbi:ODBC:' . _string($database), undef, undef,
-                           { RaiseError => 1, PrintError => 0,
-                             AutoInactiveDestroy => 1,
-                             LongReadLen => 1 << 25,
-                             odbc_ignore_named_placeholders => 1 })
+    (my $string = _string($database)) =~ tr/ /;/;
+
+    my $dbh = DBI->connect("dbi:Pg:$string", undef, undef,
+                           { RaiseError => 1, PrintError => 0, PrintWarn => 0,
+                             AutoInactiveDestroy => 1, pg_enable_utf8 => 0,
+                             pg_server_prepare => 0,
+                             pg_placeholder_dollaronly => 1 })
         or die "connection failed: $DBI::errstr\n";
+
+    $dbh->do('SET client_min_messages = warning');
 
     # what is written beside the module need not survive a crash
 
@@ -145,7 +148,7 @@ sub create {
 sub kind { return 'postgres' }
 
 
-# times are whole seconds there, and one at the least
+# a call's time is one second at the least
 
 sub directive {
     my ($self, %options) = @_;
@@ -154,7 +157,7 @@ sub directive {
 
     $timeout = '1s' if $timeout && $timeout =~ /ms$/;
 
-    return 'odbc "' . _string($self->{database}, LOGIN) . '"'
+    return 'postgres "' . _string($self->{database}, LOGIN) . '"'
            . " password_file=$self->{password_file}"
            . ($timeout ? " query_timeout=$timeout" : '');
 }
@@ -166,7 +169,7 @@ sub query { return _query($_[0]{dbh}, $_[1]) }
 sub _query {
     my ($dbh, $sql) = @_;
 
-    my $sth = $dbh->prepare($sql, { odbc_exec_direct => 1 });
+    my $sth = $dbh->prepare($sql);
 
     $sth->execute;
 

@@ -1,7 +1,10 @@
 
 /*
- * store odbc "<connection string>" [password_file=<file>] [pool=<n>]
- *            [query_timeout=<time>] [login_timeout=<time>] [retry=<time>]
+ * store postgres "<connection string or URI>" <options>
+ * store odbc "<connection string>" <options>
+ *
+ * Options: [password_file=<file>] [pool=<n>] [query_timeout=<time>]
+ *          [login_timeout=<time>] [retry=<time>]
  *
  * The password is read by whoever reads the configuration, which is the
  * master, and is in no message.  It has no place in the connection string:
@@ -17,7 +20,7 @@
 /* a key of the connection string, in any case; values may be in braces */
 
 static ngx_int_t
-ngx_http_submission_odbc_has(ngx_str_t *string, const char *key)
+ngx_http_submission_server_has(ngx_str_t *string, const char *key)
 {
     size_t   len;
     u_char  *p, *last;
@@ -60,7 +63,7 @@ ngx_http_submission_odbc_has(ngx_str_t *string, const char *key)
 
 
 static ngx_int_t
-ngx_http_submission_odbc_read(ngx_conf_t *cf, ngx_str_t *name, ngx_fd_t fd,
+ngx_http_submission_server_read(ngx_conf_t *cf, ngx_str_t *name, ngx_fd_t fd,
     ngx_str_t *password)
 {
     u_char           *p;
@@ -92,7 +95,7 @@ ngx_http_submission_odbc_read(ngx_conf_t *cf, ngx_str_t *name, ngx_fd_t fd,
         return NGX_ERROR;
     }
 
-    p = ngx_pnalloc(cf->pool, NGX_HTTP_SUBMISSION_PASSWORD_MAX);
+    p = ngx_pnalloc(cf->pool, NGX_HTTP_SUBMISSION_PASSWORD_MAX + 1);
     if (p == NULL) {
         return NGX_ERROR;
     }
@@ -121,6 +124,8 @@ ngx_http_submission_odbc_read(ngx_conf_t *cf, ngx_str_t *name, ngx_fd_t fd,
         return NGX_ERROR;
     }
 
+    p[n] = '\0';
+
     password->data = p;
     password->len = n;
 
@@ -129,7 +134,7 @@ ngx_http_submission_odbc_read(ngx_conf_t *cf, ngx_str_t *name, ngx_fd_t fd,
 
 
 static ngx_int_t
-ngx_http_submission_odbc_password(ngx_conf_t *cf, ngx_str_t *name,
+ngx_http_submission_server_password(ngx_conf_t *cf, ngx_str_t *name,
     ngx_str_t *password)
 {
     ngx_fd_t   fd;
@@ -148,7 +153,7 @@ ngx_http_submission_odbc_password(ngx_conf_t *cf, ngx_str_t *name,
         return NGX_ERROR;
     }
 
-    rc = ngx_http_submission_odbc_read(cf, name, fd, password);
+    rc = ngx_http_submission_server_read(cf, name, fd, password);
 
     if (ngx_close_file(fd) == NGX_FILE_ERROR) {
         ngx_conf_log_error(NGX_LOG_ALERT, cf, ngx_errno,
@@ -162,7 +167,7 @@ ngx_http_submission_odbc_password(ngx_conf_t *cf, ngx_str_t *name,
 /* takes the one option that is not a number out of the arguments */
 
 static ngx_int_t
-ngx_http_submission_odbc_option(ngx_conf_t *cf,
+ngx_http_submission_server_option(ngx_conf_t *cf,
     ngx_http_submission_manager_t *manager)
 {
     ngx_str_t   *value, name;
@@ -191,7 +196,7 @@ ngx_http_submission_odbc_option(ngx_conf_t *cf,
         name.data = value[i].data + key.len;
         name.len = value[i].len - key.len;
 
-        if (ngx_http_submission_odbc_password(cf, &name, &manager->password)
+        if (ngx_http_submission_server_password(cf, &name, &manager->password)
             != NGX_OK)
         {
             return NGX_ERROR;
@@ -204,9 +209,11 @@ ngx_http_submission_odbc_option(ngx_conf_t *cf,
 }
 
 
-char *
-ngx_http_submission_conf_odbc(ngx_conf_t *cf,
-    ngx_http_submission_manager_t *manager)
+/* takes the options of both */
+
+static char *
+ngx_http_submission_server(ngx_conf_t *cf,
+    ngx_http_submission_manager_t *manager, const sm_store_ops_t *ops)
 {
     char                          *rv;
     ngx_int_t                      pool, query_timeout, login_timeout, retry,
@@ -226,28 +233,7 @@ ngx_http_submission_conf_odbc(ngx_conf_t *cf,
         { NULL, 0, 0, 0, NULL, NULL }
     };
 
-    value = cf->args->elts;
-
-    if (cf->args->nelts < 3 || value[2].len == 0
-        || ngx_strchr(value[2].data, '=') == NULL)
-    {
-        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
-                           "no connection string is given in \"store odbc\": "
-                           "such as \"Driver=FreeTDS;Server=...\" was "
-                           "expected");
-        return NGX_CONF_ERROR;
-    }
-
-    if (ngx_http_submission_odbc_has(&value[2], "PWD")
-        || ngx_http_submission_odbc_has(&value[2], "Password"))
-    {
-        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
-                           "a password is given in the connection string of "
-                           "\"store odbc\": \"password_file=\" was expected");
-        return NGX_CONF_ERROR;
-    }
-
-    if (ngx_http_submission_odbc_option(cf, manager) != NGX_OK) {
+    if (ngx_http_submission_server_option(cf, manager) != NGX_OK) {
         return NGX_CONF_ERROR;
     }
 
@@ -261,7 +247,9 @@ ngx_http_submission_conf_odbc(ngx_conf_t *cf,
         return rv;
     }
 
-    manager->store_ops = &sm_store_odbc;
+    value = cf->args->elts;
+
+    manager->store_ops = ops;
     manager->connection = value[2];
     manager->pool = pool;
     manager->query_timeout = query_timeout;
@@ -269,4 +257,63 @@ ngx_http_submission_conf_odbc(ngx_conf_t *cf,
     manager->retry = retry;
 
     return NGX_CONF_OK;
+}
+
+
+char *
+ngx_http_submission_server_postgres(ngx_conf_t *cf,
+    ngx_http_submission_manager_t *manager)
+{
+    char        why[256];
+    ngx_str_t  *value;
+
+    value = cf->args->elts;
+
+    if (cf->args->nelts < 3 || value[2].len == 0) {
+        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                           "no connection string is given in \"store "
+                           "postgres\": such as \"host=... dbname=...\" or "
+                           "\"postgresql://...\" was expected");
+        return NGX_CONF_ERROR;
+    }
+
+    if (sm_store_postgres_check((char *) value[2].data, why, sizeof(why))) {
+        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                           "the connection string of \"store postgres\" "
+                           "cannot be used: %s", why);
+        return NGX_CONF_ERROR;
+    }
+
+    return ngx_http_submission_server(cf, manager, &sm_store_postgres);
+}
+
+
+char *
+ngx_http_submission_server_odbc(ngx_conf_t *cf,
+    ngx_http_submission_manager_t *manager)
+{
+    ngx_str_t  *value;
+
+    value = cf->args->elts;
+
+    if (cf->args->nelts < 3 || value[2].len == 0
+        || ngx_strchr(value[2].data, '=') == NULL)
+    {
+        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                           "no connection string is given in \"store odbc\": "
+                           "such as \"Driver=FreeTDS;Server=...\" was "
+                           "expected");
+        return NGX_CONF_ERROR;
+    }
+
+    if (ngx_http_submission_server_has(&value[2], "PWD")
+        || ngx_http_submission_server_has(&value[2], "Password"))
+    {
+        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                           "a password is given in the connection string of "
+                           "\"store odbc\": \"password_file=\" was expected");
+        return NGX_CONF_ERROR;
+    }
+
+    return ngx_http_submission_server(cf, manager, &sm_store_odbc);
 }

@@ -1,5 +1,5 @@
-#ifndef STORE_ODBC_H
-#define STORE_ODBC_H
+#ifndef STORE_SERVER_H
+#define STORE_SERVER_H
 
 /*
  * Databases of a server for store.h, and SQL on it.
@@ -20,7 +20,10 @@
  * of the tests' own: store_postgres.sql.
  */
 
+#include <libpq-fe.h>
+
 #include "sm_store_odbc.h"
+#include "sm_store_postgres.h"
 
 
 /* a view's tables are locked with it */
@@ -32,6 +35,8 @@
 
 #define SERVER_REFUSE                                                         \
     "RAISE EXCEPTION '%s' USING ERRCODE = 'check_violation'"
+
+#define SERVER_BOOL      16             /* the type, in the catalogue */
 
 #define SERVER_LOGIN     "submission_test"
 #define SERVER_PASSWORD  "pw{1};2=3"
@@ -59,45 +64,133 @@ on_babelfish(void)
 }
 
 
-/* the string without these keys, and more */
+/*
+ * The string with another database, and login where there is one.  Keys of
+ * PostgreSQL's are separated by spaces, those of ODBC by semicolons.
+ */
 
 static inline void
-server_string(char *buf, size_t size, const char *more)
+server_string(char *buf, size_t size, const char *database, const char *login,
+    const char *password)
 {
-    size_t       len;
+    char         separator;
+    size_t       len, i;
     const char  *p, *end;
 
-    static const char  *keys[] = { "database=", "uid=", "pwd=" };
+    static const char  *keys[] = { "database=", "dbname=", "uid=", "pwd=",
+                                   "user=", "password=" };
+
+    separator = on_babelfish() ? ';' : ' ';
 
     for (p = store_string(), len = 0; *p; p = *end ? end + 1 : end) {
-        end = strchr(p, ';');
+        end = strchr(p, separator);
         end = end ? end : p + strlen(p);
 
-        if (strncasecmp(p, keys[0], strlen(keys[0])) == 0
-            || (strstr(more, "UID=")
-                && (strncasecmp(p, keys[1], strlen(keys[1])) == 0
-                    || strncasecmp(p, keys[2], strlen(keys[2])) == 0)))
-        {
-            continue;
+        for (i = 0; i < (login ? 6 : 2); i++) {
+            if (strncasecmp(p, keys[i], strlen(keys[i])) == 0) {
+                break;
+            }
         }
 
-        len += snprintf(buf + len, size - len, "%.*s;", (int) (end - p), p);
+        if (i == (login ? 6 : 2)) {
+            len += snprintf(buf + len, size - len, "%.*s%c", (int) (end - p),
+                            p, separator);
+            must(len < size);
+        }
+    }
+
+    len += snprintf(buf + len, size - len,
+                    on_babelfish() ? "Database=%s" : "dbname=%s", database);
+    must(len < size);
+
+    if (login) {
+        len += snprintf(buf + len, size - len,
+                        on_babelfish() ? ";UID=%s" : " user=%s", login);
         must(len < size);
     }
 
-    must(len + snprintf(buf + len, size - len, "%s", more) < size);
+    if (password) {
+        len += snprintf(buf + len, size - len,
+                        on_babelfish() ? ";PWD={%s};" : " password='%s'",
+                        password);
+        must(len < size);
+    }
 }
 
 
-static inline SQLHDBC
+static inline void
+server_notice(void *data, const char *message)
+{
+    (void) data;
+    (void) message;
+}
+
+
+static inline void *
 server_connect(const char *string)
 {
-    SQLHDBC          dbc;
-    sm_call_t        call;
-    sm_odbc_t        od;
-    sm_store_conf_t  conf;
+    PGconn  *pq;
 
-    static SQLHENV  env;
+    pq = PQconnectdb(string);
+
+    if (PQstatus(pq) != CONNECTION_OK) {
+        diag("%s", PQerrorMessage(pq));
+        must(!"connection failed");
+    }
+
+    (void) PQsetNoticeProcessor(pq, server_notice, NULL);
+
+    return pq;
+}
+
+
+static inline void
+server_disconnect(void *pq)
+{
+    PQfinish(pq);
+}
+
+
+static inline PGresult *
+server_exec(void *pq, const char *text)
+{
+    PGresult  *result;
+
+    result = PQexec(pq, text);
+
+    switch (PQresultStatus(result)) {
+
+    case PGRES_COMMAND_OK:
+    case PGRES_TUPLES_OK:
+    case PGRES_EMPTY_QUERY:
+        return result;
+
+    default:
+        diag("%.300s: %s", text, PQerrorMessage(pq));
+        must(!"SQL failed");
+        return NULL;
+    }
+}
+
+
+static inline void
+server_run(void *pq, const char *text)
+{
+    PQclear(server_exec(pq, text));
+}
+
+
+/* T-SQL, which crosses by ODBC alone */
+
+static inline SQLHDBC
+tds_connect(const char *string)
+{
+    SQLHDBC    dbc;
+    sm_odbc_t  od;
+    sm_call_t  call;
+
+    static SQLHENV          env;
+    static sm_store_conf_t  conf;
 
     if (env == NULL) {
         (void) unsetenv("LANG");
@@ -115,7 +208,6 @@ server_connect(const char *string)
                                         NULL, 0, NULL, SQL_DRIVER_NOPROMPT)))
     {
         memset(&od, 0, sizeof(od));
-        memset(&conf, 0, sizeof(conf));
         od.server.conf = &conf;
         (void) sm_odbc_fail(&od, &call, SQL_HANDLE_DBC, dbc);
         diag("%s", call.error);
@@ -127,17 +219,56 @@ server_connect(const char *string)
 
 
 static inline void
-server_disconnect(void *dbc)
+tds_disconnect(SQLHDBC dbc)
 {
     (void) SQLDisconnect(dbc);
     (void) SQLFreeHandle(SQL_HANDLE_DBC, dbc);
 }
 
 
+/* -1: the server refuses, and "error" says why */
+
+static inline int
+tds_try(SQLHDBC dbc, const char *text, char *error, size_t size)
+{
+    SQLCHAR      state[6];
+    SQLHSTMT     stmt;
+    SQLRETURN    rc;
+    SQLINTEGER   native;
+
+    must(SQLAllocHandle(SQL_HANDLE_STMT, dbc, &stmt) == SQL_SUCCESS);
+    (void) SQLSetStmtAttr(stmt, SQL_ATTR_NOSCAN, (SQLPOINTER) SQL_NOSCAN_ON, 0);
+
+    rc = SQLExecDirect(stmt, (SQLCHAR *) text, SQL_NTS);
+
+    if (rc == SQL_ERROR) {
+        error[0] = '\0';
+        (void) SQLGetDiagRec(SQL_HANDLE_STMT, stmt, 1, state, &native,
+                             (SQLCHAR *) error, size, NULL);
+    }
+
+    (void) SQLFreeHandle(SQL_HANDLE_STMT, stmt);
+
+    return rc == SQL_ERROR ? -1 : 0;
+}
+
+
+static inline void
+tds_run(void *dbc, const char *text)
+{
+    char  error[1024];
+
+    if (tds_try(dbc, text, error, sizeof(error)) != 0) {
+        diag("%.300s: %s", text, error);
+        must(!"SQL failed");
+    }
+}
+
+
 /* one that was closed is kept, for the next one of its database and process */
 
 static struct {
-    void  *dbc;
+    void  *conn;
     int    pid;
     char   database[64];
 } server_kept;
@@ -146,54 +277,23 @@ static struct {
 static inline void
 server_forget(void)
 {
-    if (server_kept.dbc && server_kept.pid == getpid()) {
-        server_disconnect(server_kept.dbc);
+    if (server_kept.conn && server_kept.pid == getpid()) {
+        server_disconnect(server_kept.conn);
     }
 
-    server_kept.dbc = NULL;
+    server_kept.conn = NULL;
 }
 
 
 static inline void
-server_close(void *dbc)
+server_close(void *conn)
 {
-    if (server_kept.dbc || server_kept.pid != getpid()) {
-        server_disconnect(dbc);
+    if (server_kept.conn || server_kept.pid != getpid()) {
+        server_disconnect(conn);
 
     } else {
-        server_kept.dbc = dbc;
+        server_kept.conn = conn;
     }
-}
-
-
-static inline SQLHSTMT
-server_exec(void *dbc, const char *text)
-{
-    SQLHSTMT         stmt;
-    sm_call_t        call;
-    sm_odbc_t        od;
-    sm_store_conf_t  conf;
-
-    must(SQLAllocHandle(SQL_HANDLE_STMT, dbc, &stmt) == SQL_SUCCESS);
-    (void) SQLSetStmtAttr(stmt, SQL_ATTR_NOSCAN, (SQLPOINTER) SQL_NOSCAN_ON, 0);
-
-    if (SQLExecDirect(stmt, (SQLCHAR *) text, SQL_NTS) == SQL_ERROR) {
-        memset(&od, 0, sizeof(od));
-        memset(&conf, 0, sizeof(conf));
-        od.server.conf = &conf;
-        (void) sm_odbc_fail(&od, &call, SQL_HANDLE_STMT, stmt);
-        diag("%.300s: %s", text, call.error);
-        must(!"SQL failed");
-    }
-
-    return stmt;
-}
-
-
-static inline void
-server_run(void *dbc, const char *text)
-{
-    (void) SQLFreeHandle(SQL_HANDLE_STMT, server_exec(dbc, text));
 }
 
 
@@ -234,42 +334,43 @@ server_translate(const char *text, char *buf, size_t size)
 
 
 static inline const char *
-server_text(void *dbc, const char *text, char *result, size_t size)
+server_text(void *pq, const char *text, char *result, size_t size)
 {
-    SQLLEN      len;
-    SQLHSTMT    stmt;
-    SQLRETURN   rc;
+    PGresult    *rows;
+    const char  *value;
 
     char  translated[8192];
 
     server_translate(text, translated, sizeof(translated));
 
-    stmt = server_exec(dbc, translated);
-    rc = SQLFetch(stmt);
+    rows = server_exec(pq, translated);
+    value = NULL;
 
-    if (SQL_SUCCEEDED(rc)) {
-        must(SQL_SUCCEEDED(SQLGetData(stmt, 1, SQL_C_CHAR, result, size - 1,
-                                      &len)));
+    if (PQntuples(rows) && !PQgetisnull(rows, 0, 0)) {
+        value = PQgetvalue(rows, 0, 0);
 
-        if (len == SQL_NULL_DATA) {
-            rc = SQL_NO_DATA;
-
-        } else {
-            must(len >= 0 && (size_t) len < size);
-            result[len] = '\0';
+        if (PQftype(rows, 0) == SERVER_BOOL) {
+            value = *value == 't' ? "1" : "0";
         }
+
+        must((size_t) snprintf(result, size, "%s", value) < size);
+        value = result;
     }
 
-    (void) SQLFreeHandle(SQL_HANDLE_STMT, stmt);
+    PQclear(rows);
 
-    return SQL_SUCCEEDED(rc) ? result : NULL;
+    return value;
 }
 
 
 /* "@" in it is the name; T-SQL is in batches, between lines of GO */
 
+typedef void (*server_run_pt)(void *conn, const char *text);
+
+
 static inline void
-server_file_of(void *dbc, const char *path, const char *name)
+server_file_of(void *conn, server_run_pt run, const char *path,
+    const char *name)
 {
     long   size;
     char  *text, *out, *p, *q, *go;
@@ -296,22 +397,15 @@ server_file_of(void *dbc, const char *path, const char *name)
 
     for (p = out; (go = strstr(p, "\nGO\n")) != NULL; p = go + 4) {
         *go = '\0';
-        server_run(dbc, p);
+        run(conn, p);
     }
 
     if (p[strspn(p, " \n")]) {
-        server_run(dbc, p);
+        run(conn, p);
     }
 
     free(out);
     free(text);
-}
-
-
-static inline void
-server_file(void *dbc, const char *path)
-{
-    server_file_of(dbc, path, NULL);
 }
 
 
@@ -328,60 +422,60 @@ server_sql_file(const struct dirent *e)
 
 
 static inline void
-server_files(void *dbc, const char *dir)
+server_files(void *conn, server_run_pt run, const char *dir)
 {
     int             i, n;
     char            path[512];
     struct dirent **files;
 
     (void) snprintf(path, sizeof(path), "%s/schema.sql", dir);
-    server_file(dbc, path);
+    server_file_of(conn, run, path, NULL);
 
     must((n = scandir(dir, &files, server_sql_file, alphasort)) > 0);
 
     for (i = 0; i < n; i++) {
         (void) snprintf(path, sizeof(path), "%s/%s", dir, files[i]->d_name);
-        server_file(dbc, path);
+        server_file_of(conn, run, path, NULL);
         free(files[i]);
     }
 
     free(files);
 
     (void) snprintf(path, sizeof(path), "%s/role.sql", dir);
-    server_file(dbc, path);
+    server_file_of(conn, run, path, NULL);
 }
 
 
 static inline void
 server_install(const char *database)
 {
-    char     string[1024], more[128];
-    SQLHDBC  dbc;
+    char   string[1024], schema[128];
+    void  *conn;
 
-    (void) snprintf(more, sizeof(more), "Database=%s", database);
-    server_string(string, sizeof(string), more);
-    dbc = server_connect(string);
+    server_string(string, sizeof(string), database, NULL, NULL);
 
     if (on_babelfish()) {
-        server_files(dbc, "sql/mssql");
-        server_run(dbc, "CREATE TABLE submission.test_clock (us bigint)");
-        server_run(dbc, "INSERT INTO submission.test_clock VALUES (0)");
-        server_disconnect(dbc);
+        conn = tds_connect(string);
+        server_files(conn, tds_run, "sql/mssql");
+        tds_run(conn, "CREATE TABLE submission.test_clock (us bigint)");
+        tds_run(conn, "INSERT INTO submission.test_clock VALUES (0)");
+        tds_disconnect(conn);
 
-        dbc = server_connect(getenv("SUBMISSION_TEST_SQL"));
-        (void) snprintf(more, sizeof(more), "t_%s", database);
-        server_file_of(dbc, "t/unit/store_mssql.sql", database);
-        server_file_of(dbc, "t/unit/store_functions.sql", more);
-        server_disconnect(dbc);
+        conn = server_connect(getenv("SUBMISSION_TEST_SQL"));
+        (void) snprintf(schema, sizeof(schema), "t_%s", database);
+        server_file_of(conn, server_run, "t/unit/store_mssql.sql", database);
+        server_file_of(conn, server_run, "t/unit/store_functions.sql", schema);
+        server_disconnect(conn);
         return;
     }
 
-    server_run(dbc, "BEGIN");
-    server_files(dbc, "sql/postgres");
-    server_file(dbc, "t/unit/store_postgres.sql");
-    server_file_of(dbc, "t/unit/store_functions.sql", "t");
-    server_run(dbc, "COMMIT");
-    server_disconnect(dbc);
+    conn = server_connect(string);
+    server_run(conn, "BEGIN");
+    server_files(conn, server_run, "sql/postgres");
+    server_file_of(conn, server_run, "t/unit/store_postgres.sql", NULL);
+    server_file_of(conn, server_run, "t/unit/store_functions.sql", "t");
+    server_run(conn, "COMMIT");
+    server_disconnect(conn);
 }
 
 
@@ -392,46 +486,44 @@ static int   server_pid;
 static inline void
 server_exit(void)
 {
-    int        i;
-    char       text[128], string[1024];
-    SQLHDBC    dbc;
-    SQLHSTMT   stmt;
-    SQLRETURN  rc;
+    int    i;
+    char   text[128], string[1024];
+    void  *conn;
 
     if (getpid() != server_pid) {
         return;
     }
 
-    if (on_babelfish()) {
-        server_forget();
-        dbc = server_connect(getenv("SUBMISSION_TEST_SQL"));
-        (void) snprintf(text, sizeof(text), "DROP SCHEMA \"t_%s\" CASCADE",
+    if (!on_babelfish()) {
+        server_string(string, sizeof(string), "postgres", NULL, NULL);
+        conn = server_connect(string);
+        (void) snprintf(text, sizeof(text), "DROP DATABASE %s WITH (FORCE)",
                         server_template);
-        server_run(dbc, text);
-        server_disconnect(dbc);
+        server_run(conn, text);
+        server_disconnect(conn);
+        return;
     }
 
-    server_string(string, sizeof(string),
-                  on_babelfish() ? "Database=master" : "Database=postgres");
-    dbc = server_connect(string);
-    (void) snprintf(text, sizeof(text), "DROP DATABASE %s%s", server_template,
-                    on_babelfish() ? "" : " WITH (FORCE)");
+    server_forget();
+    conn = server_connect(getenv("SUBMISSION_TEST_SQL"));
+    (void) snprintf(text, sizeof(text), "DROP SCHEMA \"t_%s\" CASCADE",
+                    server_template);
+    server_run(conn, text);
+    server_disconnect(conn);
+
+    server_string(string, sizeof(string), "master", NULL, NULL);
+    conn = tds_connect(string);
+    (void) snprintf(text, sizeof(text), "DROP DATABASE %s", server_template);
 
     /* sessions that were left in the middle of a call end when it does */
 
-    for (i = 0; i < 100; i++) {
-        must(SQLAllocHandle(SQL_HANDLE_STMT, dbc, &stmt) == SQL_SUCCESS);
-        rc = SQLExecDirect(stmt, (SQLCHAR *) text, SQL_NTS);
-        (void) SQLFreeHandle(SQL_HANDLE_STMT, stmt);
-
-        if (rc != SQL_ERROR) {
-            break;
-        }
-
+    for (i = 0; i < 100 && tds_try(conn, text, string, sizeof(string)) != 0;
+         i++)
+    {
         (void) usleep(100000);
     }
 
-    server_disconnect(dbc);
+    tds_disconnect(conn);
 }
 
 
@@ -440,14 +532,14 @@ server_exit(void)
 static inline void
 server_empty(fixture_t *f)
 {
-    char     text[1024];
-    SQLHDBC  dbc;
+    char   text[1024];
+    void  *conn;
 
     (void) snprintf(f->database, sizeof(f->database), "%s", server_template);
-    (void) snprintf(text, sizeof(text), "Database=%s", f->database);
-    server_string(f->connection, sizeof(f->connection), text);
+    server_string(f->connection, sizeof(f->connection), f->database, NULL,
+                  NULL);
 
-    dbc = server_connect(getenv("SUBMISSION_TEST_SQL"));
+    conn = server_connect(getenv("SUBMISSION_TEST_SQL"));
     (void) snprintf(text, sizeof(text), "DO $$ DECLARE r record; BEGIN "
                     "FOR r IN SELECT tgname, tgrelid::regclass AS t "
                     "FROM pg_trigger JOIN pg_class AS c ON c.oid = tgrelid "
@@ -455,24 +547,24 @@ server_empty(fixture_t *f)
                     "'\"%s_submission\"'::regnamespace LOOP "
                     "EXECUTE format('DROP TRIGGER %%I ON %%s', r.tgname, r.t); "
                     "END LOOP; END $$", f->database);
-    server_run(dbc, text);
+    server_run(conn, text);
     (void) snprintf(text, sizeof(text), "SET search_path = \"%s_submission\"; "
                     "DELETE FROM submission_manager_leases; "
                     "DELETE FROM submission_manager_candidates; "
                     "DELETE FROM submission_intents; "
                     "DELETE FROM submission_attempts", f->database);
-    server_run(dbc, text);
-    server_disconnect(dbc);
+    server_run(conn, text);
+    server_disconnect(conn);
 
-    dbc = server_connect(f->connection);
-    server_run(dbc, "DROP FUNCTION IF EXISTS submission.submission_now");
-    server_run(dbc, server_now_ms ?
-               "CREATE FUNCTION submission.submission_now () RETURNS "
+    conn = tds_connect(f->connection);
+    tds_run(conn, "DROP FUNCTION IF EXISTS submission.submission_now");
+    tds_run(conn, server_now_ms ?
+            "CREATE FUNCTION submission.submission_now () RETURNS "
                "datetime2(7) AS BEGIN RETURN (SELECT "
                "submission.submission_at(us) FROM submission.test_clock); END"
                : "CREATE FUNCTION submission.submission_now () RETURNS "
                "datetime2(7) AS BEGIN RETURN SYSUTCDATETIME(); END");
-    server_disconnect(dbc);
+    tds_disconnect(conn);
 }
 
 
@@ -481,15 +573,14 @@ server_empty(fixture_t *f)
 static inline void
 server_create(fixture_t *f)
 {
-    char     text[512], string[1024];
-    SQLHDBC  dbc;
+    char   text[512], string[1024];
+    void  *conn;
 
     static int  count;
 
     /* SQL of the tests needs it */
 
-    must(strstr(store_string(), "FreeTDS") == NULL
-         || getenv("SUBMISSION_TEST_SQL") != NULL);
+    must(strstr(store_string(), "FreeTDS") == NULL || on_babelfish());
 
     if (on_babelfish()) {
 
@@ -499,12 +590,12 @@ server_create(fixture_t *f)
 
             (void) snprintf(server_template, sizeof(server_template), "t%d",
                             server_pid);
-            server_string(string, sizeof(string), "Database=master");
-            dbc = server_connect(string);
+            server_string(string, sizeof(string), "master", NULL, NULL);
+            conn = tds_connect(string);
             (void) snprintf(text, sizeof(text), "CREATE DATABASE %s",
                             server_template);
-            server_run(dbc, text);
-            server_disconnect(dbc);
+            tds_run(conn, text);
+            tds_disconnect(conn);
             server_install(server_template);
         }
 
@@ -512,8 +603,8 @@ server_create(fixture_t *f)
         return;
     }
 
-    server_string(string, sizeof(string), "Database=postgres");
-    dbc = server_connect(string);
+    server_string(string, sizeof(string), "postgres", NULL, NULL);
+    conn = server_connect(string);
 
     if (server_pid == 0) {
         server_pid = getpid();
@@ -523,13 +614,13 @@ server_create(fixture_t *f)
                         "submission_t%d", server_pid);
         (void) snprintf(text, sizeof(text), "DROP DATABASE IF EXISTS %s",
                         server_template);
-        server_run(dbc, text);
+        server_run(conn, text);
         (void) snprintf(text, sizeof(text), "CREATE DATABASE %s",
                         server_template);
-        server_run(dbc, text);
+        server_run(conn, text);
         server_install(server_template);
 
-        server_run(dbc, "DO $$ BEGIN CREATE ROLE " SERVER_LOGIN " LOGIN "
+        server_run(conn, "DO $$ BEGIN CREATE ROLE " SERVER_LOGIN " LOGIN "
                    "PASSWORD '" SERVER_PASSWORD "' IN ROLE submission_nginx; "
                    "EXCEPTION WHEN duplicate_object OR unique_violation THEN "
                    "NULL; END $$");
@@ -539,19 +630,17 @@ server_create(fixture_t *f)
                     count++);
     (void) snprintf(text, sizeof(text), "CREATE DATABASE %s TEMPLATE %s",
                     f->database, server_template);
-    server_run(dbc, text);
-    server_disconnect(dbc);
+    server_run(conn, text);
+    server_disconnect(conn);
 
-    (void) snprintf(text, sizeof(text), "Database=%s;UID=" SERVER_LOGIN
-                    ";PWD={pw{1}};2=3}", f->database);
-    server_string(f->connection, sizeof(f->connection), text);
+    server_string(f->connection, sizeof(f->connection), f->database,
+                  SERVER_LOGIN, SERVER_PASSWORD);
 
     if (server_now_ms) {
-        (void) snprintf(text, sizeof(text), "Database=%s", f->database);
-        server_string(string, sizeof(string), text);
-        dbc = server_connect(string);
-        server_run(dbc, "SELECT t.set_clock()");
-        server_disconnect(dbc);
+        server_string(string, sizeof(string), f->database, NULL, NULL);
+        conn = server_connect(string);
+        server_run(conn, "SELECT t.set_clock()");
+        server_disconnect(conn);
     }
 }
 
@@ -559,8 +648,8 @@ server_create(fixture_t *f)
 static inline void
 server_drop(fixture_t *f)
 {
-    char     text[512], string[1024];
-    SQLHDBC  dbc;
+    char   text[512], string[1024];
+    void  *conn;
 
     server_forget();
 
@@ -568,26 +657,26 @@ server_drop(fixture_t *f)
         return;
     }
 
-    server_string(string, sizeof(string), "Database=postgres");
-    dbc = server_connect(string);
+    server_string(string, sizeof(string), "postgres", NULL, NULL);
+    conn = server_connect(string);
     (void) snprintf(text, sizeof(text), "DROP DATABASE %s WITH (FORCE)",
                     f->database);
-    server_run(dbc, text);
-    server_disconnect(dbc);
+    server_run(conn, text);
+    server_disconnect(conn);
 }
 
 
 static inline void *
 server_open(fixture_t *f)
 {
-    char     text[512], string[1024];
-    SQLHDBC  dbc;
+    char   text[512], string[1024];
+    void  *conn;
 
-    if (server_kept.pid == getpid() && server_kept.dbc
+    if (server_kept.pid == getpid() && server_kept.conn
         && strcmp(server_kept.database, f->database) == 0)
     {
-        dbc = server_kept.dbc;
-        server_kept.dbc = NULL;
+        conn = server_kept.conn;
+        server_kept.conn = NULL;
 
     } else {
         server_forget();
@@ -595,9 +684,8 @@ server_open(fixture_t *f)
         (void) snprintf(server_kept.database, sizeof(server_kept.database),
                         "%s", f->database);
 
-        (void) snprintf(text, sizeof(text), "Database=%s", f->database);
-        server_string(string, sizeof(string), text);
-        dbc = server_connect(on_babelfish() ? getenv("SUBMISSION_TEST_SQL")
+        server_string(string, sizeof(string), f->database, NULL, NULL);
+        conn = server_connect(on_babelfish() ? getenv("SUBMISSION_TEST_SQL")
                                             : string);
     }
 
@@ -608,9 +696,9 @@ server_open(fixture_t *f)
                     : "RESET ALL; SET client_encoding = 'UTF8'; "
                       "SET search_path = t, submission; "
                       "SET synchronous_commit = off", f->database);
-    server_run(dbc, text);
+    server_run(conn, text);
 
-    return dbc;
+    return conn;
 }
 
 
@@ -618,7 +706,7 @@ static inline void
 server_clock(fixture_t *f)
 {
     char   text[128];
-    void  *dbc;
+    void  *conn;
 
     static int64_t  last;
     static char     database[64];
@@ -632,13 +720,13 @@ server_clock(fixture_t *f)
     last = *server_now_ms;
     (void) snprintf(database, sizeof(database), "%s", f->database);
 
-    dbc = server_open(f);
+    conn = server_open(f);
     (void) snprintf(text, sizeof(text), on_babelfish()
                     ? "UPDATE \"%2$s_submission\".test_clock SET us = %1$lld"
                     : "UPDATE t.clock SET us = %1$lld",
                     (long long) last * 1000, f->database);
-    server_run(dbc, text);
-    server_close(dbc);
+    server_run(conn, text);
+    server_close(conn);
 }
 
 
@@ -662,10 +750,10 @@ server_trigger(fixture_t *f, const char *name, const char *when,
     const char *table, const char *condition, const char *action)
 {
     char         text[4096];
-    void        *dbc;
+    void        *conn;
     const char  *own, *tables;
 
-    dbc = server_open(f);
+    conn = server_open(f);
     own = server_schema(f, 1);
     tables = server_schema(f, 0);
 
@@ -674,13 +762,13 @@ server_trigger(fixture_t *f, const char *name, const char *when,
                     "SET search_path = %s, %s AS $$ "
                     "BEGIN %s; RETURN new; END $$", own, name, own, tables,
                     action);
-    server_run(dbc, text);
+    server_run(conn, text);
 
     (void) snprintf(text, sizeof(text), "CREATE TRIGGER %s %s ON %s.%s "
                     "FOR EACH ROW WHEN (%s) EXECUTE FUNCTION %s.%s()", name,
                     when, tables, table, condition, own, name);
-    server_run(dbc, text);
-    server_close(dbc);
+    server_run(conn, text);
+    server_close(conn);
 }
 
 
@@ -693,7 +781,7 @@ static inline void
 server_refuse(fixture_t *f, const char *message, char *action, size_t size)
 {
     char         text[1024];
-    void        *dbc;
+    void        *conn;
     const char  *own;
 
     if (!on_babelfish()) {
@@ -701,18 +789,18 @@ server_refuse(fixture_t *f, const char *message, char *action, size_t size)
         return;
     }
 
-    dbc = server_open(f);
+    conn = server_open(f);
     own = server_schema(f, 1);
 
     (void) snprintf(text, sizeof(text), "CREATE TABLE IF NOT EXISTS %s.\"%s\" "
                     "(v integer CONSTRAINT \"%s\" CHECK (v = 0))", own,
                     message, message);
-    server_run(dbc, text);
-    server_close(dbc);
+    server_run(conn, text);
+    server_close(conn);
 
     (void) snprintf(action, size, "INSERT INTO %s.\"%s\" VALUES (1)", own,
                     message);
 }
 
 
-#endif /* STORE_ODBC_H */
+#endif /* STORE_SERVER_H */

@@ -1,0 +1,476 @@
+
+/*
+ * PostgreSQL, through its own client library.
+ *
+ * Every operation is one call of one function of the schema "submission", which
+ * is one transaction.  libpq is used without blocking: each step is waited for
+ * with poll(), up to a deadline that holds whatever the server or the network
+ * does.  The server gives a call up a little earlier, by statement_timeout, so
+ * that what was given up here is not carried out later.  That is why nothing is
+ * canceled from here: PQcancel() would come after the server's own time-out,
+ * and it blocks for as long as the network likes.
+ *
+ * Several hosts are tried one after the other, each with its share of the login
+ * time-out, beginning with the one that answered last.  Looking a name up is
+ * the resolver's, and takes as long as that takes.
+ */
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "sm_store_postgres.h"
+
+
+#define SM_POSTGRES_OPTIONS  96
+
+
+/* which of several hosts answered last; a hint that any thread may change */
+
+static volatile unsigned  sm_postgres_last;
+
+
+/* what is passed on to libpq */
+
+typedef struct {
+    const char  *keys[SM_POSTGRES_OPTIONS + 1];
+    const char  *values[SM_POSTGRES_OPTIONS + 1];
+    unsigned     n;
+} sm_postgres_options_t;
+
+
+static int64_t
+sm_postgres_ms(void)
+{
+    struct timespec  ts;
+
+    (void) clock_gettime(CLOCK_MONOTONIC, &ts);
+
+    return (int64_t) ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+}
+
+
+void
+sm_postgres_start(sm_postgres_t *pg, int64_t timeout)
+{
+    pg->timeout = timeout;
+    pg->deadline = sm_postgres_ms() + timeout;
+}
+
+
+int
+sm_postgres_wait(sm_postgres_t *pg, short events, sm_call_t *call)
+{
+    int            rc;
+    int64_t        left;
+    struct pollfd  fd;
+
+    fd.fd = PQsocket(pg->pq);
+    fd.events = events;
+
+    do {
+        left = pg->deadline - sm_postgres_ms();
+
+        if (left <= 0) {
+            return sm_postgres_late(pg, call);
+        }
+
+        rc = poll(&fd, 1, (int) (left < 3600000 ? left : 3600000));
+
+    } while (rc == 0 || (rc == -1 && errno == EINTR));
+
+    return rc == 1 ? 0 : sm_postgres_fail(pg, call, NULL);
+}
+
+
+static void
+sm_postgres_close(sm_conn_t *conn)
+{
+    sm_postgres_t  *pg = (sm_postgres_t *) conn;
+
+    PQclear(pg->result);
+    PQfinish(pg->pq);
+
+    free(pg);
+}
+
+
+/* one that the server has closed can be read from */
+
+static int
+sm_postgres_usable(sm_conn_t *conn)
+{
+    struct pollfd   fd;
+    sm_postgres_t  *pg = (sm_postgres_t *) conn;
+
+    fd.fd = PQsocket(pg->pq);
+    fd.events = POLLIN;
+
+    if (poll(&fd, 1, 0) == 0) {
+        return 1;
+    }
+
+    return PQconsumeInput(pg->pq) == 1 && PQstatus(pg->pq) == CONNECTION_OK;
+}
+
+
+static unsigned
+sm_postgres_listed(const char *list)
+{
+    unsigned  n;
+
+    for (n = 1; list && (list = strchr(list, ',')) != NULL; n++) {
+        list++;
+    }
+
+    return n;
+}
+
+
+/* the n-th of a list with commas, or its only one */
+
+static const char *
+sm_postgres_nth(sm_call_t *call, const char *list, unsigned n)
+{
+    sm_str_t  part, copy;
+
+    if (sm_postgres_listed(list) == 1) {
+        return list;
+    }
+
+    for ( /* void */ ; n; n--) {
+        list = strchr(list, ',');
+
+        if (list == NULL) {
+            return "";
+        }
+
+        list++;
+    }
+
+    part.data = list;
+    part.len = strcspn(list, ",");
+
+    return sm_arena_strdup(&call->arena, &copy, part) == 0 ? copy.data : NULL;
+}
+
+
+static void
+sm_postgres_option(sm_postgres_options_t *options, const char *key,
+    const char *value)
+{
+    unsigned  i;
+
+    /* what the connection string says comes first, and counts */
+
+    for (i = 0; i < options->n; i++) {
+        if (strcmp(options->keys[i], key) == 0) {
+            return;
+        }
+    }
+
+    if (options->n < SM_POSTGRES_OPTIONS) {
+        options->keys[options->n] = key;
+        options->values[options->n++] = value;
+    }
+}
+
+
+/* a server's notices are for those who read its log */
+
+static void
+sm_postgres_notice(void *data, const char *message)
+{
+    (void) data;
+    (void) message;
+}
+
+
+static int
+sm_postgres_connect(sm_postgres_t *pg, sm_call_t *call,
+    const sm_postgres_options_t *options)
+{
+    PostgresPollingStatusType  status;
+
+    pg->pq = PQconnectStartParams(options->keys, options->values, 0);
+
+    if (pg->pq == NULL) {
+        return sm_server_no_memory(call);
+    }
+
+    (void) PQsetNoticeProcessor(pg->pq, sm_postgres_notice, NULL);
+
+    if (PQstatus(pg->pq) == CONNECTION_BAD) {
+        return sm_postgres_fail(pg, call, NULL);
+    }
+
+    for (status = PGRES_POLLING_WRITING;
+         status != PGRES_POLLING_OK;
+         status = PQconnectPoll(pg->pq))
+    {
+        if (status == PGRES_POLLING_FAILED) {
+            return sm_postgres_fail(pg, call, NULL);
+        }
+
+        if (sm_postgres_wait(pg, status == PGRES_POLLING_READING ? POLLIN
+                                                                 : POLLOUT,
+                             call)
+            != 0)
+        {
+            return -1;
+        }
+    }
+
+    if (PQsetnonblocking(pg->pq, 1) != 0) {
+        return sm_postgres_fail(pg, call, NULL);
+    }
+
+    return 0;
+}
+
+
+/* the options of one host; "number" is a buffer that they need */
+
+static int
+sm_postgres_host(const sm_store_conf_t *conf, sm_call_t *call,
+    const PQconninfoOption *given, unsigned host, char *number, size_t size,
+    sm_postgres_options_t *options)
+{
+    const char              *value;
+    const PQconninfoOption  *o;
+
+    (void) memset(options, 0, sizeof(sm_postgres_options_t));
+
+    for (o = given; o->keyword; o++) {
+
+        value = o->val;
+
+        if (value == NULL) {
+            continue;
+        }
+
+        if (strcmp(o->keyword, "host") == 0
+            || strcmp(o->keyword, "hostaddr") == 0
+            || strcmp(o->keyword, "port") == 0)
+        {
+            value = sm_postgres_nth(call, value, host);
+
+            if (value == NULL) {
+                return sm_server_no_memory(call);
+            }
+        }
+
+        sm_postgres_option(options, o->keyword, value);
+    }
+
+    (void) snprintf(number, size, "%lld", (long long) conf->query_timeout);
+
+    sm_postgres_option(options, "tcp_user_timeout", number);
+    sm_postgres_option(options, "keepalives_idle", "10");
+    sm_postgres_option(options, "keepalives_interval", "5");
+    sm_postgres_option(options, "keepalives_count", "3");
+    sm_postgres_option(options, "target_session_attrs", "read-write");
+    sm_postgres_option(options, "application_name", "nginx-submission");
+    sm_postgres_option(options, "client_encoding", "UTF8");
+
+    if (conf->password.data) {
+        sm_postgres_option(options, "password", conf->password.data);
+    }
+
+    return 0;
+}
+
+
+/* each host has an equal share of the time that is left */
+
+static int
+sm_postgres_login(sm_postgres_t *pg, sm_call_t *call,
+    const PQconninfoOption *given)
+{
+    char                     number[24];
+    int64_t                  end;
+    unsigned                 i, hosts, host, first;
+    sm_postgres_options_t    options;
+    const sm_store_conf_t   *conf = pg->server.conf;
+    const PQconninfoOption  *o;
+
+    hosts = 1;
+
+    for (o = given; o->keyword; o++) {
+        if (o->val && (strcmp(o->keyword, "host") == 0
+                       || strcmp(o->keyword, "hostaddr") == 0)
+            && hosts < sm_postgres_listed(o->val))
+        {
+            hosts = sm_postgres_listed(o->val);
+        }
+    }
+
+    first = sm_postgres_last;
+    end = sm_postgres_ms() + conf->login_timeout;
+
+    for (i = 0; i < hosts; i++) {
+        host = (first + i) % hosts;
+
+        if (sm_postgres_host(conf, call, given, host, number, sizeof(number),
+                             &options)
+            != 0)
+        {
+            return -1;
+        }
+
+        sm_postgres_start(pg, (end - sm_postgres_ms()) / (hosts - i));
+
+        call->status = SM_STORE_OK;
+
+        if (sm_postgres_connect(pg, call, &options) == 0) {
+            sm_postgres_last = host;
+            sm_postgres_start(pg, end - sm_postgres_ms());
+            return 0;
+        }
+
+        PQfinish(pg->pq);
+        pg->pq = NULL;
+    }
+
+    return -1;
+}
+
+
+/*
+ * What is read is what has been committed, and what was committed stays,
+ * whatever the server's or the database's defaults are.  A call must not be
+ * carried out after it was given up: the server gives up first.
+ */
+
+static int
+sm_postgres_session(sm_postgres_t *pg, sm_call_t *call)
+{
+    char  text[512];
+
+    (void) snprintf(text, sizeof(text),
+                    "SELECT set_config('synchronous_commit', "
+                    "CASE current_setting('synchronous_commit') "
+                    "WHEN 'off' THEN 'on' "
+                    "ELSE current_setting('synchronous_commit') END, false), "
+                    "set_config('default_transaction_isolation', "
+                    "'read committed', false), "
+                    "set_config('statement_timeout', '%lld', false)",
+                    (long long) pg->server.conf->query_timeout * 9 / 10);
+
+    return sm_postgres_statement(pg, call, text);
+}
+
+
+static sm_conn_t *
+sm_postgres_open(const sm_store_conf_t *conf, sm_call_t *call)
+{
+    char              *error;
+    sm_postgres_t     *pg;
+    PQconninfoOption  *given;
+
+    pg = calloc(1, sizeof(sm_postgres_t));
+
+    if (pg == NULL) {
+        (void) sm_server_no_memory(call);
+        return NULL;
+    }
+
+    pg->server.conf = conf;
+    pg->server.driver = &sm_postgres_driver;
+
+    error = NULL;
+    given = PQconninfoParse(conf->connection.data, &error);
+
+    if (given == NULL) {
+        (void) sm_call_fail(call, SM_STORE_PERMANENT, 0, "postgres: %.300s",
+                            error ? error : "out of memory");
+        PQfreemem(error);
+        sm_postgres_close(&pg->server.conn);
+        return NULL;
+    }
+
+    if (sm_postgres_login(pg, call, given) == 0
+        && sm_postgres_session(pg, call) == 0)
+    {
+        (void) sm_server_schema(&pg->server, call);
+    }
+
+    PQconninfoFree(given);
+
+    if (call->status != SM_STORE_OK) {
+        sm_postgres_close(&pg->server.conn);
+        return NULL;
+    }
+
+    return &pg->server.conn;
+}
+
+
+const sm_store_ops_t  sm_store_postgres = {
+    "postgres",
+    sm_postgres_open,
+    sm_postgres_close,
+    sm_postgres_usable,
+    sm_server_ping,
+    sm_server_begin_write,
+    sm_server_intents_submit,
+    sm_server_intents_get,
+    sm_server_intent_history,
+    sm_server_intents_list,
+    sm_server_lease_acquire,
+    sm_server_lease_renew,
+    sm_server_lease_takeover,
+    sm_server_lease_release,
+    sm_server_lease_get,
+    sm_server_candidate_heartbeat,
+    sm_server_candidate_remove,
+    sm_server_cluster_get,
+    sm_server_schedule_page,
+    sm_server_attempts_turn,
+    sm_server_attempts_in_doubt
+};
+
+
+/* NULL, or what is wrong with a connection string, in "why" */
+
+const char *
+sm_store_postgres_check(const char *connection, char *why, size_t size)
+{
+    char              *error, *p;
+    const char        *text;
+    PQconninfoOption  *given, *o;
+
+    error = NULL;
+    text = NULL;
+
+    given = PQconninfoParse(connection, &error);
+
+    if (given == NULL) {
+        (void) snprintf(why, size, "%s", error ? error : "out of memory");
+        PQfreemem(error);
+
+        p = strchr(why, '\n');
+
+        if (p) {
+            *p = '\0';
+        }
+
+        return why;
+    }
+
+    for (o = given; o->keyword; o++) {
+        if (o->val && (strcmp(o->keyword, "password") == 0
+                       || strcmp(o->keyword, "sslpassword") == 0))
+        {
+            (void) snprintf(why, size, "it has a \"%s\", which belongs into "
+                            "\"password_file=\"", o->keyword);
+            text = why;
+        }
+    }
+
+    PQconninfoFree(given);
+
+    return text;
+}

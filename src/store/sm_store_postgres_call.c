@@ -1,0 +1,340 @@
+
+/*
+ * Calls of functions: each is prepared once per connection, and its parameters
+ * and columns cross in binary, as they are.
+ */
+
+#include <endian.h>
+#include <poll.h>
+#include <stdio.h>
+
+#include "sm_store_postgres.h"
+
+
+/* of the server's catalogue, and they never change */
+
+#define SM_POSTGRES_BYTEA  17
+#define SM_POSTGRES_INT8   20
+#define SM_POSTGRES_TEXT   25
+
+#define SM_POSTGRES_BINARY  1
+
+
+static Oid
+sm_postgres_type(char type)
+{
+    switch (type) {
+    case 'i':
+        return SM_POSTGRES_INT8;
+    case 'b':
+        return SM_POSTGRES_BYTEA;
+    default: /* 't', 'd' */
+        return SM_POSTGRES_TEXT;
+    }
+}
+
+
+/* what was asked is sent, however long the server takes to read it */
+
+static int
+sm_postgres_flush(sm_postgres_t *pg, sm_call_t *call)
+{
+    int  rc;
+
+    while ((rc = PQflush(pg->pq)) == 1) {
+
+        if (sm_postgres_wait(pg, POLLIN|POLLOUT, call) != 0) {
+            return -1;
+        }
+
+        /* a server that waits for its own output to be read reads nothing */
+
+        if (PQconsumeInput(pg->pq) != 1) {
+            return sm_postgres_fail(pg, call, NULL);
+        }
+    }
+
+    return rc == 0 ? 0 : sm_postgres_fail(pg, call, NULL);
+}
+
+
+/* the answer, whole: the server may still say that the commit failed */
+
+static int
+sm_postgres_answer(sm_postgres_t *pg, sm_call_t *call)
+{
+    PGresult  *result;
+
+    PQclear(pg->result);
+    pg->result = NULL;
+
+    if (sm_postgres_flush(pg, call) != 0) {
+        return -1;
+    }
+
+    for ( ;; ) {
+
+        while (PQisBusy(pg->pq)) {
+
+            if (sm_postgres_wait(pg, POLLIN, call) != 0) {
+                return -1;
+            }
+
+            if (PQconsumeInput(pg->pq) != 1) {
+                return sm_postgres_fail(pg, call, NULL);
+            }
+        }
+
+        result = PQgetResult(pg->pq);
+
+        if (result == NULL) {
+            break;
+        }
+
+        switch (PQresultStatus(result)) {
+
+        case PGRES_COMMAND_OK:
+        case PGRES_TUPLES_OK:
+            PQclear(pg->result);
+            pg->result = result;
+            break;
+
+        default:
+            if (call->status == SM_STORE_OK) {
+                (void) sm_postgres_fail(pg, call, result);
+            }
+
+            PQclear(result);
+        }
+
+        if (PQstatus(pg->pq) != CONNECTION_OK) {
+            break;
+        }
+    }
+
+    if (call->status == SM_STORE_OK && pg->result == NULL) {
+        return sm_postgres_fail(pg, call, NULL);
+    }
+
+    return call->status == SM_STORE_OK ? 0 : -1;
+}
+
+
+int
+sm_postgres_statement(sm_postgres_t *pg, sm_call_t *call, const char *text)
+{
+    if (PQsendQuery(pg->pq, text) != 1) {
+        return sm_postgres_fail(pg, call, NULL);
+    }
+
+    return sm_postgres_answer(pg, call);
+}
+
+
+static int
+sm_postgres_prepare(sm_postgres_t *pg, sm_call_t *call, const char *name,
+    const sm_proc_t *proc)
+{
+    Oid     types[SM_SERVER_PARAMS];
+    char    text[256];
+    size_t  len;
+    int     n;
+
+    len = snprintf(text, sizeof(text),
+                   "SELECT * FROM submission.submission_%s(", proc->name);
+
+    for (n = 0; proc->params[n]; n++) {
+        types[n] = sm_postgres_type(proc->params[n]);
+        len += snprintf(text + len, sizeof(text) - len, n ? ",$%d" : "$%d",
+                        n + 1);
+    }
+
+    (void) snprintf(text + len, sizeof(text) - len, ")");
+
+    if (PQsendPrepare(pg->pq, name, text, n, types) != 1) {
+        return sm_postgres_fail(pg, call, NULL);
+    }
+
+    return sm_postgres_answer(pg, call);
+}
+
+
+/* what the function gives is what this module knows how to read */
+
+static int
+sm_postgres_columns(sm_postgres_t *pg, sm_call_t *call, const sm_proc_t *proc)
+{
+    int  i, n;
+
+    n = strlen(proc->columns);
+
+    if (PQnfields(pg->result) != n) {
+        return sm_call_fail(call, SM_STORE_SCHEMA, 0,
+                            "postgres: submission_%s gives %d columns, %d were "
+                            "expected", proc->name, PQnfields(pg->result), n);
+    }
+
+    for (i = 0; i < n; i++) {
+        if (PQftype(pg->result, i) != sm_postgres_type(proc->columns[i])) {
+            return sm_call_fail(call, SM_STORE_SCHEMA, 0,
+                                "postgres: column \"%.64s\" of submission_%s "
+                                "is of another type than was expected",
+                                PQfname(pg->result, i), proc->name);
+        }
+    }
+
+    return 0;
+}
+
+
+static int
+sm_postgres_send(sm_postgres_t *pg, sm_call_t *call, const char *name)
+{
+    int                       n, lengths[SM_SERVER_PARAMS],
+                              formats[SM_SERVER_PARAMS];
+    uint64_t                  ints[SM_SERVER_PARAMS];
+    const char               *values[SM_SERVER_PARAMS];
+    const sm_server_param_t  *param;
+
+    for (n = 0; n < (int) pg->server.n; n++) {
+        param = &pg->server.params[n];
+
+        formats[n] = SM_POSTGRES_BINARY;
+
+        if (param->null) {
+            values[n] = NULL;
+            lengths[n] = 0;
+
+        } else if (param->type == 'i') {
+            ints[n] = htobe64((uint64_t) param->n);
+            values[n] = (char *) &ints[n];
+            lengths[n] = sizeof(uint64_t);
+
+        } else {
+            values[n] = param->s.len ? param->s.data : "";
+            lengths[n] = (int) param->s.len;
+        }
+    }
+
+    if (PQsendQueryPrepared(pg->pq, name, n, values, lengths, formats,
+                            SM_POSTGRES_BINARY)
+        != 1)
+    {
+        return sm_postgres_fail(pg, call, NULL);
+    }
+
+    return sm_postgres_answer(pg, call);
+}
+
+
+static int
+sm_postgres_exec(sm_server_t *server, sm_call_t *call)
+{
+    char              name[16];
+    sm_postgres_t    *pg = (sm_postgres_t *) server;
+    const sm_proc_t  *proc;
+
+    proc = &sm_procs[server->proc];
+    pg->row = -1;
+
+    (void) snprintf(name, sizeof(name), "p%u", server->proc);
+
+    sm_postgres_start(pg, server->conf->query_timeout);
+
+    if (!pg->prepared[server->proc]) {
+
+        if (sm_postgres_prepare(pg, call, name, proc) != 0) {
+            return -1;
+        }
+
+        pg->prepared[server->proc] = 1;
+    }
+
+    if (sm_postgres_send(pg, call, name) != 0) {
+        return -1;
+    }
+
+    return sm_postgres_columns(pg, call, proc);
+}
+
+
+static int
+sm_postgres_fetch(sm_server_t *server, sm_call_t *call)
+{
+    sm_postgres_t  *pg = (sm_postgres_t *) server;
+
+    (void) call;
+
+    return ++pg->row < PQntuples(pg->result);
+}
+
+
+static int
+sm_postgres_is_null(sm_server_t *server, unsigned column)
+{
+    sm_postgres_t  *pg = (sm_postgres_t *) server;
+
+    return PQgetisnull(pg->result, pg->row, column);
+}
+
+
+static int64_t
+sm_postgres_int(sm_server_t *server, unsigned column)
+{
+    uint64_t        value;
+    sm_postgres_t  *pg = (sm_postgres_t *) server;
+
+    if (PQgetisnull(pg->result, pg->row, column)) {
+        return 0;
+    }
+
+    (void) memcpy(&value, PQgetvalue(pg->result, pg->row, column),
+                  sizeof(uint64_t));
+
+    return (int64_t) be64toh(value);
+}
+
+
+static int
+sm_postgres_text(sm_server_t *server, sm_call_t *call, unsigned column,
+    sm_str_t *s)
+{
+    sm_str_t        value;
+    sm_postgres_t  *pg = (sm_postgres_t *) server;
+
+    if (PQgetisnull(pg->result, pg->row, column)) {
+        s->data = NULL;
+        s->len = 0;
+        return 0;
+    }
+
+    value.data = PQgetvalue(pg->result, pg->row, column);
+    value.len = PQgetlength(pg->result, pg->row, column);
+
+    return sm_arena_strdup(&call->arena, s, value) == 0
+           ? 0 : sm_server_no_memory(call);
+}
+
+
+static void
+sm_postgres_end(sm_server_t *server, sm_call_t *call)
+{
+    sm_postgres_t  *pg = (sm_postgres_t *) server;
+
+    (void) call;
+
+    PQclear(pg->result);
+    pg->result = NULL;
+}
+
+
+const sm_server_driver_t  sm_postgres_driver = {
+    "postgres",
+    sm_postgres_exec,
+    sm_postgres_fetch,
+    sm_postgres_is_null,
+    sm_postgres_int,
+    sm_postgres_text,
+    sm_postgres_text,                   /* bytes are as they are, too */
+    sm_postgres_end
+};
