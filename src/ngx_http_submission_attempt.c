@@ -178,6 +178,26 @@ ngx_http_submission_attempt_unsent(ngx_http_submission_attempt_t *at)
 }
 
 
+/* begun, and nothing can be done with it: it is found in doubt */
+
+static void
+ngx_http_submission_attempt_lost(ngx_http_submission_manager_t *manager,
+    sm_begin_row_t *row, int64_t epoch)
+{
+    ngx_log_error(NGX_LOG_CRIT, ngx_cycle->log, 0,
+                  "submission: no memory for an attempt manager=%V "
+                  "intent_id=\"%*s\"",
+                  &manager->name, row->id.len, row->id.data);
+
+    if (manager->leader->epoch == epoch) {
+        ngx_http_submission_leader_event(manager->leader,
+                                         NGX_HTTP_SUBMISSION_LOST,
+                                         NGX_HTTP_SUBMISSION_RETRY,
+                                         "no_memory", NULL);
+    }
+}
+
+
 /* a row that is begun, under the epoch and at the time that are given */
 
 void
@@ -185,29 +205,26 @@ ngx_http_submission_attempt_start(ngx_http_submission_manager_t *manager,
     ngx_uint_t generation, sm_entry_t *entry, sm_begin_row_t *row,
     int64_t epoch, int64_t now)
 {
+    ngx_uint_t                       memory;
     ngx_http_submission_attempt_t   *at;
     ngx_http_submission_executor_t  *ex;
 
     ex = manager->executor;
 
+    memory = 1;
     at = ngx_http_submission_attempt_create(row);
 
     if (at == NULL) {
 
-        /* in flight in the store, for the next epoch to find it in doubt */
+        /* without its payload it can be given back, at least */
 
-        ngx_log_error(NGX_LOG_CRIT, ngx_cycle->log, 0,
-                      "submission: no memory for an attempt manager=%V "
-                      "intent_id=\"%*s\"",
-                      &manager->name, row->id.len, row->id.data);
+        memory = 0;
+        ngx_memzero(&row->payload, sizeof(sm_str_t));
+        at = ngx_http_submission_attempt_create(row);
+    }
 
-        if (manager->leader->epoch == epoch) {
-            ngx_http_submission_leader_event(manager->leader,
-                                             NGX_HTTP_SUBMISSION_LOST,
-                                             NGX_HTTP_SUBMISSION_RETRY,
-                                             "no_memory", NULL);
-        }
-
+    if (at == NULL) {
+        ngx_http_submission_attempt_lost(manager, row, epoch);
         return;
     }
 
@@ -222,6 +239,12 @@ ngx_http_submission_attempt_start(ngx_http_submission_manager_t *manager,
         || !ngx_http_submission_leader_gate(at->manager->leader, at->epoch))
     {
         ngx_http_submission_attempt_give_back(at, 0);
+        return;
+    }
+
+    if (!memory) {
+        at->unsent = NGX_HTTP_SUBMISSION_UNSENT_SHORT;
+        ngx_http_submission_attempt_unsent(at);
         return;
     }
 
