@@ -18,7 +18,7 @@
 #   make clean      remove build/
 #
 # Each target installs the Debian packages that it needs, and builds what
-# changed. V=1 shows the compiler's lines. TESTS="t/001-api.t" picks tests.
+# changed. V=1 shows the compiler's lines. TESTS="t/001-submit.t" picks tests.
 
 MODULE      = ngx_http_submission_module
 NGINX_BIN   = /usr/sbin/nginx

@@ -211,6 +211,9 @@ typedef struct {
     ngx_atomic_t                     failing;      /* since then; 0: is not */
     ngx_atomic_t                     broken;       /* since then; 0: closed */
 
+    /* when the instance started, by the store's time, usec; 0: unknown yet */
+    ngx_atomic_t                     started_at;
+
     size_t                           holder_id_len;
     u_char                           holder_id[128];
 

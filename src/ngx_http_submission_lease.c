@@ -61,6 +61,7 @@ ngx_http_submission_lease_create(ngx_http_submission_leader_t *ld,
     call->candidate.role = sm_str_c(kind == NGX_HTTP_SUBMISSION_RENEW
                                     ? "leader" : "follower");
     call->candidate.version = sm_str_c(NGX_HTTP_SUBMISSION_VERSION);
+    call->candidate.started_at = sh->started_at;
     call->ttl = 3 * ngx_max(manager->acquire_interval,
                             manager->renew_interval);
 
@@ -307,6 +308,7 @@ ngx_http_submission_lease_note(ngx_http_submission_leader_t *ld,
     ngx_http_submission_shctx_t  *sh;
 
     sh = ld->manager->sh;
+    sh->started_at = call->candidate.started_at;
 
     if (call->kind == NGX_HTTP_SUBMISSION_RECOVER
         || call->kind == NGX_HTTP_SUBMISSION_WATCH

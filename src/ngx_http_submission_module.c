@@ -612,6 +612,13 @@ ngx_http_submission_open(ngx_http_submission_manager_t *manager)
 
     manager->new_tenure = old && !ngx_http_submission_same_tenure(manager, old);
 
+    if (old && old->sh != manager->sh) {
+
+        /* a zone of another size, and the same instance */
+
+        manager->sh->started_at = old->sh->started_at;
+    }
+
     if (manager->store_path.len
         && ngx_http_submission_create_dir(cycle, &manager->store_path)
            != NGX_OK)

@@ -1,5 +1,5 @@
--- An instance lives, for the duration.  Those that ended without a word go:
--- their names never come back.
+-- An instance lives, for the duration, and has started at that time or, with
+-- 0, now.  Those that ended without a word go.
 
 SET ANSI_NULLS ON;
 SET QUOTED_IDENTIFIER ON;
@@ -13,22 +13,25 @@ CREATE PROCEDURE submission.submission_candidate_heartbeat
     @holder_id nvarchar(128),
     @duration_ms bigint,
     @role nvarchar(32),
-    @version nvarchar(64)
+    @version nvarchar(64),
+    @started_us bigint = 0
 AS
 BEGIN
     SET NOCOUNT ON;
     SET XACT_ABORT ON;
 
-    DECLARE @now datetime2(7), @expires_at datetime2(7);
+    DECLARE @now datetime2(7), @started_at datetime2(7);
+    DECLARE @expires_at datetime2(7);
 
     SET @now = submission.submission_now();
+    SET @started_at = CASE @started_us WHEN 0 THEN @now
+                      ELSE submission.submission_at(@started_us) END;
     SET @expires_at = DATEADD(millisecond, CAST(@duration_ms AS int), @now);
 
     BEGIN TRANSACTION;
 
     UPDATE submission.submission_manager_candidates
-    SET started_at = CASE WHEN expires_at <= @now THEN @now
-                          ELSE started_at END,
+    SET started_at = @started_at,
         heartbeat_at = @now,
         expires_at = @expires_at,
         role = @role,
@@ -40,8 +43,8 @@ BEGIN
             lease_name, holder_id, started_at, heartbeat_at, expires_at, role,
             version
         )
-        VALUES (@lease_name, @holder_id, @now, @now, @expires_at, @role,
-                @version);
+        VALUES (@lease_name, @holder_id, @started_at, @now, @expires_at,
+                @role, @version);
 
     COMMIT TRANSACTION;
 

@@ -1,9 +1,13 @@
--- An instance lives, for the duration.  Those that ended without a word go:
--- their names never come back.
+-- An instance lives, for the duration, and has started at that time or, with
+-- 0, now.  Those that ended without a word go.
+
+DROP FUNCTION IF EXISTS submission.submission_candidate_heartbeat(
+    text, text, bigint, text, text
+);
 
 CREATE OR REPLACE FUNCTION submission.submission_candidate_heartbeat(
     p_lease_name text, p_holder_id text, p_duration_ms bigint, p_role text,
-    p_version text
+    p_version text, p_started_us bigint DEFAULT 0
 )
 RETURNS TABLE (o_now bigint)
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
@@ -19,12 +23,14 @@ BEGIN
         version
     )
     VALUES (
-        p_lease_name, p_holder_id, v_now, v_now,
+        p_lease_name, p_holder_id,
+        CASE WHEN p_started_us = 0 THEN v_now
+             ELSE submission_at(p_started_us) END,
+        v_now,
         v_now + p_duration_ms * interval '1 millisecond', p_role, p_version
     )
     ON CONFLICT (lease_name, holder_id) DO UPDATE
-    SET started_at = CASE WHEN c.expires_at <= v_now THEN v_now
-                          ELSE c.started_at END,
+    SET started_at = excluded.started_at,
         heartbeat_at = excluded.heartbeat_at,
         expires_at = excluded.expires_at,
         role = excluded.role,

@@ -575,7 +575,7 @@ sm_store_lease_get(sm_store_t *store, sm_call_t *call, sm_lease_t *lease)
 
 int
 sm_store_candidate_heartbeat(sm_store_t *store, sm_call_t *call,
-    const sm_candidate_t *candidate, int64_t duration)
+    sm_candidate_t *candidate, int64_t duration)
 {
     sm_store_call(store, call, candidate_heartbeat, candidate, duration);
 }

@@ -145,8 +145,9 @@ struct sm_store_ops_s {
     int                  (*lease_get)(sm_conn_t *conn, sm_call_t *call,
                               sm_lease_t *lease);
 
+    /* one that does not know when it started has started now, and is told */
     int                  (*candidate_heartbeat)(sm_conn_t *conn,
-                              sm_call_t *call, const sm_candidate_t *candidate,
+                              sm_call_t *call, sm_candidate_t *candidate,
                               int64_t duration);
     int                  (*candidate_remove)(sm_conn_t *conn, sm_call_t *call,
                               sm_str_t holder);
@@ -262,7 +263,7 @@ int sm_store_lease_release(sm_store_t *store, sm_call_t *call,
     const sm_fence_t *fence, sm_lease_t *lease);
 int sm_store_lease_get(sm_store_t *store, sm_call_t *call, sm_lease_t *lease);
 int sm_store_candidate_heartbeat(sm_store_t *store, sm_call_t *call,
-    const sm_candidate_t *candidate, int64_t duration);
+    sm_candidate_t *candidate, int64_t duration);
 int sm_store_candidate_remove(sm_store_t *store, sm_call_t *call,
     sm_str_t holder);
 int sm_store_cluster_get(sm_store_t *store, sm_call_t *call,

@@ -25,7 +25,7 @@ const sm_proc_t  sm_procs[] = {
     { "lease_takeover", "ttii", SM_PROC_LEASE },
     { "lease_release", "tti", SM_PROC_LEASE },
     { "lease_get", "t", SM_PROC_LEASE },
-    { "candidate_heartbeat", "ttitt", "i" },
+    { "candidate_heartbeat", "ttitti", "i" },
     { "candidate_remove", "tt", "i" },
     { "cluster_get", "t", SM_PROC_LEASE "tttiii" },
     { "schedule_page", "ttiiiti", "ittii" },

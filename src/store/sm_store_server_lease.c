@@ -151,8 +151,9 @@ sm_server_lease_get(sm_conn_t *conn, sm_call_t *call, sm_lease_t *lease)
 
 int
 sm_server_candidate_heartbeat(sm_conn_t *conn, sm_call_t *call,
-    const sm_candidate_t *candidate, int64_t duration)
+    sm_candidate_t *candidate, int64_t duration)
 {
+    int64_t       now;
     sm_server_t  *sv = (sm_server_t *) conn;
 
     sm_server_start(sv, SM_PROC_CANDIDATE_HEARTBEAT);
@@ -161,8 +162,25 @@ sm_server_candidate_heartbeat(sm_conn_t *conn, sm_call_t *call,
     sm_server_put_int(sv, duration);
     sm_server_put_text(sv, candidate->role);
     sm_server_put_text(sv, candidate->version);
+    sm_server_put_int(sv, candidate->started_at);
 
-    return sm_server_run(sv, call);
+    now = 0;
+
+    if (sm_server_exec(sv, call) == 0) {
+        while (sm_server_fetch(sv, call) == 1) {
+            now = sm_server_int(sv, 0);
+        }
+    }
+
+    if (sm_server_end(sv, call) != 0) {
+        return -1;
+    }
+
+    if (candidate->started_at == 0) {
+        candidate->started_at = now;
+    }
+
+    return 0;
 }
 
 

@@ -112,7 +112,7 @@ int sm_sqlite_lease_release(sm_conn_t *conn, sm_call_t *call,
     const sm_fence_t *fence, sm_lease_t *lease);
 int sm_sqlite_lease_get(sm_conn_t *conn, sm_call_t *call, sm_lease_t *lease);
 int sm_sqlite_candidate_heartbeat(sm_conn_t *conn, sm_call_t *call,
-    const sm_candidate_t *candidate, int64_t duration);
+    sm_candidate_t *candidate, int64_t duration);
 int sm_sqlite_candidate_remove(sm_conn_t *conn, sm_call_t *call,
     sm_str_t holder);
 int sm_sqlite_cluster_get(sm_conn_t *conn, sm_call_t *call,

@@ -202,9 +202,9 @@ sm_sqlite_fence_read(sm_sqlite_t *sq, sm_call_t *call, const sm_fence_t *fence)
 
 int
 sm_sqlite_candidate_heartbeat(sm_conn_t *conn, sm_call_t *call,
-    const sm_candidate_t *candidate, int64_t duration)
+    sm_candidate_t *candidate, int64_t duration)
 {
-    int64_t        now;
+    int64_t        now, started_at;
     sm_fence_t     fence = { candidate->holder, 0 };
     sm_sqlite_t   *sq = (sm_sqlite_t *) conn;
     sqlite3_stmt  *stmt;
@@ -218,8 +218,15 @@ sm_sqlite_candidate_heartbeat(sm_conn_t *conn, sm_call_t *call,
     sm_sqlite_bind_text(stmt, ":role", candidate->role);
     sm_sqlite_bind_text(stmt, ":version", candidate->version);
 
-    if (sm_sqlite_now(sq, call, &now) != 0
-        || sm_sqlite_lease_run(sq, call, SM_SQLITE_CANDIDATE_HEARTBEAT, &fence,
+    if (sm_sqlite_now(sq, call, &now) != 0) {
+        return sm_sqlite_rollback(sq);
+    }
+
+    started_at = candidate->started_at ? candidate->started_at : now;
+
+    sm_sqlite_bind_int(stmt, ":started_at", started_at);
+
+    if (sm_sqlite_lease_run(sq, call, SM_SQLITE_CANDIDATE_HEARTBEAT, &fence,
                                now, duration)
            != 0
         || sm_sqlite_lease_run(sq, call, SM_SQLITE_CANDIDATE_PRUNE, &fence,
@@ -229,7 +236,13 @@ sm_sqlite_candidate_heartbeat(sm_conn_t *conn, sm_call_t *call,
         return sm_sqlite_rollback(sq);
     }
 
-    return sm_sqlite_commit(sq, call);
+    if (sm_sqlite_commit(sq, call) != 0) {
+        return -1;
+    }
+
+    candidate->started_at = started_at;
+
+    return 0;
 }
 
 

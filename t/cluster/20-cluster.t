@@ -1,6 +1,7 @@
 # GET /v1/cluster says the same on every instance: the lease, and each live
 # instance with its role.  An instance that was killed is listed until its entry
 # expires by the store's time, and not longer; one that quits is out at once.
+# When each has started does not change by an outage of the store, or a reload.
 #
 # Goes red when: an instance does not say that it lives, or only when it has
 # the lease; entries expire by another clock, or not at all; a leader is told
@@ -127,6 +128,41 @@ for my $instance (@instances) {
     is_deeply({ map { $_->{holderId} => $_->{startedAt} }
                 @{$lease->cluster($leader)->{instances}} }, \%started,
               'with the times when they started');
+}
+
+
+# an outage of the store for longer than entries last; a reload
+
+{
+    my %started = map { $_->{holderId} => $_->{startedAt} }
+                  @{$lease->cluster($leader)->{instances}};
+    my $lock = $store->lock;
+    my $begun = time;
+
+    wait_for('all entries have expired', sub { time - $begun > 1.5 * $ttl });
+
+    $store->unlock($lock);
+
+    $leader = $lease->wait_leader;
+    @others = grep { $_ != $leader } @instances;
+
+    all_say('after an outage: all list all', expected($leader, @others),
+            @instances);
+
+    $others[0]->reload(wait_old => 1);
+
+    my $since = 1e6 * time;
+
+    wait_for('the new worker has said that it lives', sub {
+        my ($row) = $store->query(
+            'SELECT heartbeat_at FROM submission_manager_candidates WHERE '
+            . "holder_id = '$others[0]{name}'");
+        $row && $row->[0] > $since;
+    });
+
+    is_deeply({ map { $_->{holderId} => $_->{startedAt} }
+                @{$lease->cluster($leader)->{instances}} }, \%started,
+              'after an outage: they have started when they did');
 }
 
 

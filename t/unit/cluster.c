@@ -10,17 +10,36 @@
 #include "sql_clock.h"
 
 
+/* "started" is milliseconds after START, -1: it starts now, and is told */
+
+static int64_t  told;
+
+
+static int
+beat(fixture_t *f, const char *holder, const char *role, const char *version,
+    int64_t duration, int64_t started)
+{
+    int             rc;
+    sm_candidate_t  candidate = {
+        .holder = sm_str_c(holder), .role = sm_str_c(role),
+        .version = sm_str_c(version),
+        .started_at = started == -1 ? 0 : (START + started) * 1000
+    };
+
+    rc = sm_store_candidate_heartbeat(&f->store, new_call(f), &candidate,
+                                      duration);
+
+    told = candidate.started_at / 1000 - START;
+
+    return rc;
+}
+
+
 static int
 heartbeat(fixture_t *f, const char *holder, const char *role,
     const char *version, int64_t duration)
 {
-    sm_candidate_t  candidate = {
-        .holder = sm_str_c(holder), .role = sm_str_c(role),
-        .version = sm_str_c(version)
-    };
-
-    return sm_store_candidate_heartbeat(&f->store, new_call(f), &candidate,
-                                        duration);
+    return beat(f, holder, role, version, duration, -1);
 }
 
 
@@ -64,21 +83,37 @@ test_candidates(void)
 
     is_int(heartbeat(&f, "a", "follower", "0.1", 300), 0, "a heartbeat");
     is_str(candidates_text(&f), "main a follower 0.1 0 0 300", "is kept");
+    is_int(told, 0, "it has started now");
 
     now_ms = START + 100;
-    is_int(heartbeat(&f, "a", "leader", "0.2", 400), 0, "the next");
+    is_int(beat(&f, "a", "leader", "0.2", 400, 0), 0, "the next");
     is_str(candidates_text(&f), "main a leader 0.2 0 100 500",
            "it started when it did, the rest is new");
+    is_int(told, 0, "that it knows");
 
     now_ms = START + 499;
-    is_int(heartbeat(&f, "a", "leader", "0.2", 1), 0, "just in time");
+    is_int(beat(&f, "a", "leader", "0.2", 1, 0), 0, "just in time");
     is_str(candidates_text(&f), "main a leader 0.2 0 499 500",
            "it is the same one");
 
     now_ms = START + 500;
-    is_int(heartbeat(&f, "a", "leader", "0.2", 300), 0, "too late");
-    is_str(candidates_text(&f), "main a leader 0.2 500 500 800",
-           "it has started anew");
+    is_int(beat(&f, "a", "leader", "0.2", 10, 0), 0, "too late");
+    is_str(candidates_text(&f), "main a leader 0.2 0 500 510",
+           "an outage does not change when it started");
+
+    now_ms = START + 520;
+    is_int(heartbeat(&f, "b", "follower", "0.2", 5), 0,
+           "another one clears it away");
+    now_ms = START + 530;
+    is_int(beat(&f, "a", "leader", "0.2", 300, 0), 0, "and it comes back");
+    is_str(candidates_text(&f), "main a leader 0.2 0 530 830",
+           "that does not, either");
+
+    now_ms = START + 540;
+    is_int(heartbeat(&f, "a", "leader", "0.2", 300), 0, "a restart");
+    is_str(candidates_text(&f), "main a leader 0.2 540 540 840",
+           "it has started anew, though the old entry lasts");
+    is_int(told, 540, "and knows when");
 
     now_ms = START + 600;
     is_int(heartbeat(&f, "b", "follower", "0.2", 100), 0, "another one");
@@ -89,7 +124,7 @@ test_candidates(void)
     is_int(heartbeat(&other, "a", "follower", "0.2", 50), 0,
            "the same name, for another lease");
 
-    is_str(candidates_text(&f), "main a leader 0.2 500 500 800, "
+    is_str(candidates_text(&f), "main a leader 0.2 540 540 840, "
            "main b follower 0.2 600 600 700, "
            "main2 a follower 0.2 600 600 650", "three");
 
@@ -98,8 +133,9 @@ test_candidates(void)
     ok(strstr(candidates_text(&f), "main b ") != NULL, "the others live");
 
     now_ms = START + 700;
-    is_int(heartbeat(&f, "c", "follower", "0.2", 1000), 0, "another heartbeat");
-    is_str(candidates_text(&f), "main a leader 0.2 500 500 800, "
+    is_int(beat(&f, "c", "follower", "0.2", 1000, 699), 0,
+           "another heartbeat");
+    is_str(candidates_text(&f), "main a leader 0.2 540 540 840, "
            "main c follower 0.2 699 700 1700, "
            "main2 a follower 0.2 600 600 650",
            "clears away what is dead, of its own lease");
@@ -194,7 +230,7 @@ test_cluster_get(void)
 
     now_ms = START + 399;
     is_int(heartbeat(&f, "c", "follower", "0.1", 2000), 0, "so does c");
-    is_int(heartbeat(&f, "b", "leader", "0.1", 2000), 0, "so does b");
+    is_int(beat(&f, "b", "leader", "0.1", 2000, 0), 0, "so does b");
 
     is_int(cluster_get(&f, &c), 0, "a cluster of three");
     is_int(c.lease.held, 0, "a look holds nothing");
