@@ -1,10 +1,21 @@
 -- A page of the list, newest first, strictly after (@created_at, @intent_id);
--- NULL is any status, any target, and from the newest on.  Each target and
--- status is a seek of its own, and so is the step from one target to the next:
--- a page costs the same however many intents there are.
+-- NULL is any status, any target, and from the newest on.  Keys are found first,
+-- in the index alone, then the rows of one page.
+--
+-- Each target and status is a seek of its own, and so is the step from one
+-- target to the next: a page costs the same however many intents there are.
+-- With n targets and statuses, the newest "limit / sqrt(n)" of each are looked
+-- at before.  If there are "limit" of these, none that is older than all of them
+-- is on the page; and at most sqrt(n) targets and statuses can have more for it.
+-- So no more than 2 * limit * sqrt(n) keys are read, not limit * n.
 
 SET ANSI_NULLS ON;
 SET QUOTED_IDENTIFIER ON;
+SET ANSI_PADDING ON;
+SET ANSI_WARNINGS ON;
+SET ARITHABORT ON;
+SET CONCAT_NULL_YIELDS_NULL ON;
+SET NUMERIC_ROUNDABORT OFF;
 GO
 
 DROP PROCEDURE IF EXISTS submission.submission_intents_list;
@@ -22,14 +33,25 @@ BEGIN
     SET NOCOUNT ON;
     SET XACT_ABORT ON;
 
-    DECLARE @at datetime2(7), @id nvarchar(400), @name nvarchar(256);
+    DECLARE @at datetime2(6), @id nvarchar(400), @name nvarchar(256),
+            @from datetime2(6), @from_id nvarchar(400), @n bigint,
+            @part bigint, @skip bigint;
 
-    DECLARE @targets TABLE (
-        name nvarchar(256) COLLATE Latin1_General_BIN2 NOT NULL PRIMARY KEY
+    -- where to look: a row for each target and status
+
+    DECLARE @places TABLE (
+        name nvarchar(256) COLLATE Latin1_General_BIN2 NOT NULL,
+        status varchar(16) COLLATE Latin1_General_BIN2 NOT NULL,
+        PRIMARY KEY (name, status)
+    );
+
+    DECLARE @keys TABLE (
+        created_at datetime2(6) NOT NULL,
+        intent_id nvarchar(400) COLLATE Latin1_General_BIN2 NOT NULL
     );
 
     SET @at = CASE WHEN @created_at IS NULL
-                   THEN CAST('9999-12-31' AS datetime2(7))
+                   THEN CAST('9999-12-31' AS datetime2(6))
                    ELSE submission.submission_at(@created_at) END;
     SET @id = COALESCE(@intent_id, N'');
     SET @name = @target;
@@ -41,7 +63,20 @@ BEGIN
 
     WHILE @name IS NOT NULL
     BEGIN
-        INSERT INTO @targets (name) VALUES (@name);
+        INSERT INTO @places (name, status)
+        SELECT @name, s.status
+        FROM (SELECT CAST('pending' AS varchar(16))
+                     COLLATE Latin1_General_BIN2 AS status
+              UNION ALL
+              SELECT CAST('accepted' AS varchar(16))
+                     COLLATE Latin1_General_BIN2
+              UNION ALL
+              SELECT CAST('rejected' AS varchar(16))
+                     COLLATE Latin1_General_BIN2
+              UNION ALL
+              SELECT CAST('exhausted' AS varchar(16))
+                     COLLATE Latin1_General_BIN2) AS s
+        WHERE @status IS NULL OR s.status = @status;
 
         IF @target IS NOT NULL
             BREAK;
@@ -52,26 +87,59 @@ BEGIN
                            AND submission_target > @name);
     END;
 
-    SELECT TOP (@limit) CAST(0 AS bigint) AS n, i.intent_id, i.submission_target, i.status,
+    IF @target IS NULL
+    BEGIN
+        SET @n = (SELECT COUNT(*) FROM @places);
+        SET @part = CASE WHEN @n = 0 THEN 1
+                         ELSE CEILING(@limit / SQRT(@n)) END;
+        SET @skip = @limit - 1;
+
+        SELECT @from = k.created_at, @from_id = k.intent_id
+        FROM @places AS t
+             CROSS APPLY (
+                 SELECT TOP (@part) p.created_at, p.intent_id
+                 FROM submission.submission_intents AS p WITH (FORCESEEK)
+                 WHERE p.lease_name = @lease_name
+                       AND p.submission_target = t.name
+                       AND p.status = t.status
+                       AND p.created_at <= @at
+                       AND (p.created_at < @at OR p.intent_id < @id)
+                 ORDER BY p.created_at DESC, p.intent_id DESC
+             ) AS k
+        ORDER BY k.created_at DESC, k.intent_id DESC
+        OFFSET @skip ROWS FETCH NEXT 1 ROWS ONLY;
+    END;
+
+    SET @from_id = COALESCE(@from_id, N'');
+    SET @from = COALESCE(@from, CAST('0001-01-01' AS datetime2(6)));
+
+    INSERT INTO @keys (created_at, intent_id)
+    SELECT TOP (@limit) k.created_at, k.intent_id
+    FROM @places AS t
+         CROSS APPLY (
+             SELECT TOP (@limit) p.created_at, p.intent_id
+             FROM submission.submission_intents AS p WITH (FORCESEEK)
+             WHERE p.lease_name = @lease_name
+                   AND p.submission_target = t.name AND p.status = t.status
+                   AND p.created_at <= @at AND p.created_at >= @from
+                   AND (p.created_at < @at OR p.intent_id < @id)
+                   AND (p.created_at > @from OR p.intent_id >= @from_id)
+             ORDER BY p.created_at DESC, p.intent_id DESC
+         ) AS k
+    ORDER BY k.created_at DESC, k.intent_id DESC;
+
+    SELECT CAST(0 AS bigint) AS n, i.intent_id, i.submission_target, i.status,
            submission.submission_us(i.created_at) AS created_at,
            i.attempt_count,
            submission.submission_us(i.next_attempt_at) AS next_attempt_at,
            submission.submission_us(i.completed_at) AS completed_at,
            i.final_outcome_reason, i.exhausted_reason, i.payload_hash
-    FROM @targets AS t
-         CROSS JOIN (SELECT 'pending' AS status UNION ALL SELECT 'accepted'
-                     UNION ALL SELECT 'rejected' UNION ALL SELECT 'exhausted')
-                    AS s
+    FROM @keys AS g
          CROSS APPLY (
-             SELECT TOP (@limit) *
-             FROM submission.submission_intents AS p
-             WHERE p.lease_name = @lease_name
-                   AND p.submission_target = t.name AND p.status = s.status
-                   AND p.created_at <= @at
-                   AND (p.created_at < @at OR p.intent_id < @id)
-             ORDER BY p.created_at DESC, p.intent_id DESC
+             SELECT TOP (1) *
+             FROM submission.submission_intents AS q WITH (FORCESEEK)
+             WHERE q.lease_name = @lease_name AND q.intent_id = g.intent_id
          ) AS i
-    WHERE @status IS NULL OR s.status = @status
     ORDER BY i.created_at DESC, i.intent_id DESC;
 END
 GO

@@ -12,6 +12,7 @@
 
 
 #define ROWS  120
+#define MANY  900                       /* of many targets */
 
 
 static const sm_str_t  none = sm_null_str;
@@ -71,7 +72,7 @@ static const char *
 walk(fixture_t *f, sm_status_e status, sm_str_t target, size_t limit,
     void (*between)(fixture_t *f))
 {
-    static char  ids[ROWS * 16];
+    static char  ids[MANY * 16];
 
     char           after[32], *p;
     size_t         i;
@@ -196,6 +197,44 @@ test_writes_between_pages(void)
 }
 
 
+/*
+ * Many targets: their intents are merged, however they lie beside each other.
+ * "created_at" and "target" are by the number of an intent, "i".
+ */
+
+static void
+test_many_targets(const char *target, const char *created_at, const char *name)
+{
+    char         expected[MANY * 16];
+    size_t       limit;
+    unsigned     bad;
+    fixture_t    f;
+    const char  *seen;
+    sm_status_e  status;
+
+    fixture_open(&f);
+    is_int(sm_store_ping(&f.store, new_call(&f)), 0, "a store, %s", name);
+    fill(&f, MANY, created_at);
+    sql(&f, "UPDATE submission_intents SET submission_target = 't' || (%s)",
+        target);
+
+    for (status = SM_STATUS_NONE; status <= SM_STATUS_PENDING; status++) {
+
+        (void) strcpy(expected, expected_ids(&f, status, none));
+
+        for (limit = 5, bad = 0; limit <= 1000; limit = limit * 3 + 1) {
+            seen = walk(&f, status, none, limit, NULL);
+            bad += seen == NULL || strcmp(seen, expected) != 0;
+        }
+
+        is_int(bad, 0, "%s: status \"%s\", in pages of every size", name,
+               status ? sm_status_name(status).data : "");
+    }
+
+    fixture_done(&f);
+}
+
+
 static void
 test_edges(void)
 {
@@ -275,7 +314,7 @@ test_plans(void)
         { "intents_submit", sm_sqlite_sql_intents_submit, 0 },
         { "intents_get", sm_sqlite_sql_intents_get, 1 },
         { "intent_history", sm_sqlite_sql_intent_history, 1 },
-        { "intents_list", sm_sqlite_sql_intents_list, 4 },
+        { "intents_list", sm_sqlite_sql_intents_list, 7 },
     };
 
     fixture_open(&f);
@@ -298,10 +337,12 @@ test_plans(void)
             detail = (const char *) sqlite3_column_text(stmt, 3);
 
             searches += strncmp(detail, "SEARCH i ", 9) == 0
+                        || strncmp(detail, "SEARCH k ", 9) == 0
                         || strncmp(detail, "SEARCH p ", 9) == 0
                         || strncmp(detail, "SEARCH submission_", 18) == 0;
 
             if (strncmp(detail, "SCAN i", 6) == 0
+                || strncmp(detail, "SCAN k", 6) == 0
                 || strncmp(detail, "SCAN p", 6) == 0
                 || strncmp(detail, "SCAN submission_", 16) == 0)
             {
@@ -399,18 +440,60 @@ test_cost(void)
 }
 
 
+/*
+ * 200 targets with 100 intents of each status, and pages of 500: the work is of
+ * 800 places to look at and 500 intents, not of the product of the two.
+ */
+
+static void
+test_cost_targets(void)
+{
+    int            one, all;
+    fixture_t      f;
+    sm_list_row_t  l;
+
+    fixture_open(&f);
+    latest = store_db(&f);
+
+    fill(&f, 80000, "1000 + i");
+    sql(&f, "UPDATE submission_intents SET lease_name = 'main', "
+        "submission_target = 't' || (created_at / 4 %% 200), "
+        "status = CASE created_at %% 4 WHEN 0 THEN 'pending' "
+        "WHEN 1 THEN 'accepted' WHEN 2 THEN 'rejected' ELSE 'exhausted' END");
+
+    l = (sm_list_row_t) { .limit = 300, .target = sm_str("t7") };
+    one = cost(&f, l);
+
+    l = (sm_list_row_t) { .limit = 500 };
+    all = cost(&f, l);
+
+    ok(all < 12 * one,
+       "%d steps for 500 of 200 targets, %d for 300 of one", all, one);
+
+    fixture_done(&f);
+}
+
+
 int
 main(void)
 {
     test_pages("i", "each at its own time");
     test_pages("1000", "all at one time");
     test_pages("i / 7", "seven at a time");
+    test_many_targets("last_modified_at", "i", "one target");
+    test_many_targets("created_at % 40", "i", "40 targets, by turns");
+    test_many_targets("created_at / 10", "i", "90 targets, one after another");
+    test_many_targets("CASE WHEN created_at > 400 THEN 0 "
+                      "ELSE created_at % 50 END", "i",
+                      "one busy target, and 49 from before it");
+    test_many_targets("created_at % 7", "i / 30", "30 at a time");
     test_writes_between_pages();
     test_edges();
 
     if (on_sqlite()) {
         test_plans();
         test_cost();
+        test_cost_targets();
     }
 
     return done_testing();
