@@ -417,6 +417,14 @@ struct ngx_http_submission_ctx_s {
 };
 
 
+/* what is wrong with the arguments of a query, see args.c */
+
+typedef struct {
+    char                             message[384];
+    const char                      *field;        /* NULL: not a known one */
+} ngx_http_submission_args_t;
+
+
 /* a request's row while the intake has it, see intake.c */
 
 struct ngx_http_submission_node_s {
@@ -875,6 +883,13 @@ void ngx_http_submission_breaker_report(ngx_http_submission_task_t *task);
 
 /* api.c */
 ngx_int_t ngx_http_submission_api_handler(ngx_http_request_t *r);
+
+/*
+ * args.c: takes the arguments of the query into the row of a request whose kind
+ * is known.  NGX_DECLINED: they are not good.
+ */
+ngx_int_t ngx_http_submission_args(ngx_http_submission_ctx_t *ctx,
+    ngx_http_submission_args_t *args);
 
 /* body.c */
 ngx_int_t ngx_http_submission_body_read(ngx_http_request_t *r,

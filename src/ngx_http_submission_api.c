@@ -8,12 +8,6 @@
 #include "ngx_http_submission.h"
 
 
-#define NGX_HTTP_SUBMISSION_LIMIT      50
-#define NGX_HTTP_SUBMISSION_LIMIT_MAX  500
-
-#define NGX_HTTP_SUBMISSION_WAIT_MAX   30       /* seconds */
-
-
 typedef enum {
     NGX_HTTP_SUBMISSION_NOWHERE = 0,
     NGX_HTTP_SUBMISSION_INTENTS,
@@ -23,25 +17,15 @@ typedef enum {
 } ngx_http_submission_resource_e;
 
 
-/* an argument of a list; the handler's NGX_DECLINED: not a good value */
-
-typedef struct {
-    char        *name;
-    ngx_int_t  (*handler)(ngx_http_request_t *r, sm_str_t arg,
-                          sm_list_row_t *row);
-    const char  *message;
-} ngx_http_submission_arg_t;
-
-
 static ngx_http_submission_resource_e ngx_http_submission_api_resource(
     ngx_http_request_t *r, ngx_str_t *id);
+static ngx_http_submission_kind_e ngx_http_submission_api_kind(
+    ngx_http_submission_resource_e resource, ngx_uint_t post);
 static ngx_int_t ngx_http_submission_api_post(ngx_http_request_t *r);
-static ngx_int_t ngx_http_submission_api_wait(ngx_http_request_t *r);
 static ngx_int_t ngx_http_submission_api_submit(ngx_http_request_t *r,
     sm_str_t body);
 static ngx_int_t ngx_http_submission_api_get(ngx_http_request_t *r,
-    ngx_http_submission_kind_e kind, ngx_str_t *id);
-static ngx_int_t ngx_http_submission_api_list(ngx_http_request_t *r);
+    ngx_str_t *id);
 static ngx_int_t ngx_http_submission_api_enter(ngx_http_request_t *r);
 static ngx_int_t ngx_http_submission_api_read(ngx_http_request_t *r);
 
@@ -50,8 +34,9 @@ ngx_int_t
 ngx_http_submission_api_handler(ngx_http_request_t *r)
 {
     ngx_str_t                        id;
-    ngx_uint_t                       get;
+    ngx_uint_t                       get, post;
     ngx_http_submission_ctx_t       *ctx;
+    ngx_http_submission_args_t       args;
     ngx_http_submission_resource_e   resource;
 
     ctx = ngx_pcalloc(r->pool, sizeof(ngx_http_submission_ctx_t));
@@ -62,45 +47,70 @@ ngx_http_submission_api_handler(ngx_http_request_t *r)
     ctx->request = r;
     ngx_http_set_ctx(r, ctx, ngx_http_submission_module);
 
-    get = r->method & (NGX_HTTP_GET|NGX_HTTP_HEAD);
     resource = ngx_http_submission_api_resource(r, &id);
 
+    if (resource == NGX_HTTP_SUBMISSION_NOWHERE) {
+        return ngx_http_submission_reply_error(r, NGX_HTTP_NOT_FOUND,
+                   "not_found", "there is nothing at this path", NULL);
+    }
+
+    get = r->method & (NGX_HTTP_GET|NGX_HTTP_HEAD);
+    post = r->method & NGX_HTTP_POST;
+
+    if (!get && !(post && resource == NGX_HTTP_SUBMISSION_INTENTS)) {
+        return ngx_http_submission_reply_method(r,
+                                       resource == NGX_HTTP_SUBMISSION_INTENTS
+                                       ? "GET, HEAD, POST" : "GET, HEAD");
+    }
+
+    ctx->kind = ngx_http_submission_api_kind(resource, post);
+
+    switch (ngx_http_submission_args(ctx, &args)) {
+
+    case NGX_OK:
+        break;
+
+    case NGX_DECLINED:
+        return ngx_http_submission_reply_error(r, NGX_HTTP_BAD_REQUEST,
+                                               "invalid_request", args.message,
+                                               args.field);
+
+    default: /* NGX_ERROR */
+        return NGX_HTTP_INTERNAL_SERVER_ERROR;
+    }
+
+    switch (ctx->kind) {
+
+    case NGX_HTTP_SUBMISSION_SUBMIT:
+        return ngx_http_submission_api_post(r);
+
+    case NGX_HTTP_SUBMISSION_GET:
+    case NGX_HTTP_SUBMISSION_HISTORY:
+        return ngx_http_submission_api_get(r, &id);
+
+    default: /* NGX_HTTP_SUBMISSION_LIST, NGX_HTTP_SUBMISSION_CLUSTER */
+        return ngx_http_submission_api_read(r);
+    }
+}
+
+
+static ngx_http_submission_kind_e
+ngx_http_submission_api_kind(ngx_http_submission_resource_e resource,
+    ngx_uint_t post)
+{
     switch (resource) {
 
     case NGX_HTTP_SUBMISSION_INTENTS:
-
-        if (r->method & NGX_HTTP_POST) {
-            return ngx_http_submission_api_post(r);
-        }
-
-        return get ? ngx_http_submission_api_list(r)
-                   : ngx_http_submission_reply_method(r, "GET, HEAD, POST");
+        return post ? NGX_HTTP_SUBMISSION_SUBMIT : NGX_HTTP_SUBMISSION_LIST;
 
     case NGX_HTTP_SUBMISSION_INTENT:
+        return NGX_HTTP_SUBMISSION_GET;
+
     case NGX_HTTP_SUBMISSION_INTENT_HISTORY:
+        return NGX_HTTP_SUBMISSION_HISTORY;
 
-        if (!get) {
-            return ngx_http_submission_reply_method(r, "GET, HEAD");
-        }
-
-        return ngx_http_submission_api_get(r,
-                                   resource == NGX_HTTP_SUBMISSION_INTENT
-                                   ? NGX_HTTP_SUBMISSION_GET
-                                   : NGX_HTTP_SUBMISSION_HISTORY, &id);
-
-    case NGX_HTTP_SUBMISSION_INSTANCES:
-
-        if (!get) {
-            return ngx_http_submission_reply_method(r, "GET, HEAD");
-        }
-
-        ctx->kind = NGX_HTTP_SUBMISSION_CLUSTER;
-
-        return ngx_http_submission_api_read(r);
-
-    default: /* NGX_HTTP_SUBMISSION_NOWHERE */
-        return ngx_http_submission_reply_error(r, NGX_HTTP_NOT_FOUND,
-                   "not_found", "there is nothing at this path", NULL);
+    default: /* NGX_HTTP_SUBMISSION_INSTANCES */
+        return NGX_HTTP_SUBMISSION_CLUSTER;
     }
 }
 
@@ -311,7 +321,6 @@ ngx_http_submission_api_json_type(ngx_str_t *type)
 static ngx_int_t
 ngx_http_submission_api_post(ngx_http_request_t *r)
 {
-    ngx_int_t         rc;
     ngx_table_elt_t  *type;
 
     type = r->headers_in.content_type;
@@ -320,18 +329,6 @@ ngx_http_submission_api_post(ngx_http_request_t *r)
         return ngx_http_submission_reply_error(r,
                    NGX_HTTP_UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type",
                    "the body must be \"application/json\"", NULL);
-    }
-
-    rc = ngx_http_submission_api_wait(r);
-
-    if (rc == NGX_DECLINED) {
-        return ngx_http_submission_reply_error(r, NGX_HTTP_BAD_REQUEST,
-                   "invalid_request", "\"waitSeconds\" must be a whole number "
-                   "of seconds, 0 or more", "waitSeconds");
-    }
-
-    if (rc != NGX_OK) {
-        return NGX_HTTP_INTERNAL_SERVER_ERROR;
     }
 
     return ngx_http_submission_body_read(r, ngx_http_submission_api_submit);
@@ -382,7 +379,6 @@ ngx_http_submission_api_submit(ngx_http_request_t *r, sm_str_t body)
         goto done;
     }
 
-    ctx->kind = NGX_HTTP_SUBMISSION_SUBMIT;
     ctx->row.submit.id = req.id;
     ctx->row.submit.contract = &target->contract;
     ctx->row.submit.payload = req.payload;
@@ -398,8 +394,7 @@ done:
 
 
 static ngx_int_t
-ngx_http_submission_api_get(ngx_http_request_t *r,
-    ngx_http_submission_kind_e kind, ngx_str_t *id)
+ngx_http_submission_api_get(ngx_http_request_t *r, ngx_str_t *id)
 {
     char                        message[128];
     sm_str_t                    s;
@@ -421,203 +416,12 @@ ngx_http_submission_api_get(ngx_http_request_t *r,
     }
 
     ctx = ngx_http_get_module_ctx(r, ngx_http_submission_module);
-    ctx->kind = kind;
 
-    if (kind == NGX_HTTP_SUBMISSION_GET) {
+    if (ctx->kind == NGX_HTTP_SUBMISSION_GET) {
         ctx->row.get.id = s;
 
     } else {
         ctx->row.history.id = s;
-    }
-
-    return ngx_http_submission_api_read(r);
-}
-
-
-/* a decoded argument of the query; NGX_DECLINED: it is not there */
-
-static ngx_int_t
-ngx_http_submission_api_arg(ngx_http_request_t *r, char *name, sm_str_t *value)
-{
-    u_char     *dst, *src;
-    ngx_str_t   arg;
-
-    if (ngx_http_arg(r, (u_char *) name, ngx_strlen(name), &arg) != NGX_OK) {
-        return NGX_DECLINED;
-    }
-
-    dst = ngx_pnalloc(r->pool, arg.len + 1);
-    if (dst == NULL) {
-        return NGX_ERROR;
-    }
-
-    value->data = (char *) dst;
-    src = arg.data;
-
-    ngx_unescape_uri(&dst, &src, arg.len, 0);
-
-    value->len = (char *) dst - value->data;
-
-    return NGX_OK;
-}
-
-
-/* NGX_DECLINED: not a good value */
-
-static ngx_int_t
-ngx_http_submission_api_wait(ngx_http_request_t *r)
-{
-    size_t                      i;
-    sm_str_t                    arg;
-    ngx_int_t                   rc;
-    ngx_msec_t                  seconds;
-    ngx_http_submission_ctx_t  *ctx;
-
-    rc = ngx_http_submission_api_arg(r, "waitSeconds", &arg);
-
-    if (rc != NGX_OK) {
-        return rc == NGX_DECLINED ? NGX_OK : NGX_ERROR;
-    }
-
-    seconds = 0;
-
-    for (i = 0; i < arg.len; i++) {
-
-        if (arg.data[i] < '0' || arg.data[i] > '9') {
-            return NGX_DECLINED;
-        }
-
-        seconds = ngx_min(seconds * 10 + (arg.data[i] - '0'),
-                          NGX_HTTP_SUBMISSION_WAIT_MAX);
-    }
-
-    ctx = ngx_http_get_module_ctx(r, ngx_http_submission_module);
-    ctx->wait = seconds * 1000;
-
-    return arg.len ? NGX_OK : NGX_DECLINED;
-}
-
-
-static ngx_int_t
-ngx_http_submission_api_status(ngx_http_request_t *r, sm_str_t arg,
-    sm_list_row_t *row)
-{
-    row->status = sm_status_by_name(arg);
-
-    return row->status == SM_STATUS_NONE ? NGX_DECLINED : NGX_OK;
-}
-
-
-static ngx_int_t
-ngx_http_submission_api_target(ngx_http_request_t *r, sm_str_t arg,
-    sm_list_row_t *row)
-{
-    row->target = arg;
-
-    return sm_target_check(arg) ? NGX_DECLINED : NGX_OK;
-}
-
-
-static ngx_int_t
-ngx_http_submission_api_limit(ngx_http_request_t *r, sm_str_t arg,
-    sm_list_row_t *row)
-{
-    int64_t  n;
-
-    if (sm_parse_uint(arg, NGX_HTTP_SUBMISSION_LIMIT_MAX, &n) != 0 || n == 0) {
-        return NGX_DECLINED;
-    }
-
-    row->limit = n;
-
-    return NGX_OK;
-}
-
-
-/* what "next" of a page gave, see ngx_http_submission_reply_list() */
-
-static ngx_int_t
-ngx_http_submission_api_after(ngx_http_request_t *r, sm_str_t arg,
-    sm_list_row_t *row)
-{
-    sm_str_t   cursor;
-    ngx_str_t  src, dst;
-
-    src.data = (u_char *) arg.data;
-    src.len = arg.len;
-
-    dst.data = ngx_pnalloc(r->pool, ngx_base64_decoded_length(src.len));
-    if (dst.data == NULL) {
-        return NGX_ERROR;
-    }
-
-    if (ngx_decode_base64url(&dst, &src) != NGX_OK) {
-        return NGX_DECLINED;
-    }
-
-    cursor.data = (char *) dst.data;
-    cursor.len = dst.len;
-
-    return sm_cursor_parse(cursor, &row->after_created_at, &row->after_id) == 0
-           ? NGX_OK : NGX_DECLINED;
-}
-
-
-static ngx_http_submission_arg_t  ngx_http_submission_list_args[] = {
-
-    { "status", ngx_http_submission_api_status,
-      "\"status\" must be \"pending\", \"accepted\", \"rejected\" or "
-      "\"exhausted\"" },
-
-    { "target", ngx_http_submission_api_target,
-      "\"target\" must be the name of a target" },
-
-    { "limit", ngx_http_submission_api_limit,
-      "\"limit\" must be a number between 1 and 500" },
-
-    { "after", ngx_http_submission_api_after,
-      "\"after\" must be the \"next\" of an earlier page" },
-
-    { NULL, NULL, NULL }
-};
-
-
-static ngx_int_t
-ngx_http_submission_api_list(ngx_http_request_t *r)
-{
-    sm_str_t                    value;
-    ngx_int_t                   rc;
-    sm_list_row_t              *row;
-    ngx_http_submission_arg_t  *arg;
-    ngx_http_submission_ctx_t  *ctx;
-
-    ctx = ngx_http_get_module_ctx(r, ngx_http_submission_module);
-    ctx->kind = NGX_HTTP_SUBMISSION_LIST;
-
-    row = &ctx->row.list;
-    row->limit = NGX_HTTP_SUBMISSION_LIMIT;
-
-    for (arg = ngx_http_submission_list_args; arg->name; arg++) {
-
-        rc = ngx_http_submission_api_arg(r, arg->name, &value);
-
-        if (rc == NGX_DECLINED) {
-            continue;
-        }
-
-        if (rc == NGX_OK) {
-            rc = arg->handler(r, value, row);
-        }
-
-        if (rc == NGX_DECLINED) {
-            return ngx_http_submission_reply_error(r, NGX_HTTP_BAD_REQUEST,
-                                                   "invalid_request",
-                                                   arg->message, arg->name);
-        }
-
-        if (rc != NGX_OK) {
-            return NGX_HTTP_INTERNAL_SERVER_ERROR;
-        }
     }
 
     return ngx_http_submission_api_read(r);

@@ -15,7 +15,7 @@
 #include "ngx_http_submission.h"
 
 
-/* payload in a batch of more than one row, and in all that waits */
+/* weight of a batch of more than one row, and payload in all that waits */
 
 #define NGX_HTTP_SUBMISSION_BATCH_BYTES  (4 * 1024 * 1024)
 #define NGX_HTTP_SUBMISSION_QUEUE_BYTES  (64 * 1024 * 1024)
@@ -92,6 +92,32 @@ ngx_http_submission_intake_payload(ngx_http_submission_node_t *node,
 {
     return kind == NGX_HTTP_SUBMISSION_SUBMIT ? node->row.submit.payload.len
                                               : 0;
+}
+
+
+/*
+ * What a row adds to its batch, in bytes: a payload, or what the store may give
+ * for it, by which the memory and the work of a batch of reads are bounded.
+ */
+
+static size_t
+ngx_http_submission_intake_weight(ngx_http_submission_node_t *node,
+    ngx_http_submission_kind_e kind)
+{
+    switch (kind) {
+
+    case NGX_HTTP_SUBMISSION_GET:
+        return SM_INTENT_MAX;
+
+    case NGX_HTTP_SUBMISSION_HISTORY:
+        return SM_INTENT_MAX + node->row.history.limit * SM_ATTEMPT_MAX;
+
+    case NGX_HTTP_SUBMISSION_LIST:
+        return node->row.list.limit * SM_INTENT_MAX;
+
+    default: /* NGX_HTTP_SUBMISSION_SUBMIT, NGX_HTTP_SUBMISSION_CLUSTER */
+        return ngx_http_submission_intake_payload(node, kind);
+    }
 }
 
 
@@ -277,7 +303,7 @@ void
 ngx_http_submission_intake_take(ngx_http_submission_batch_t *batch,
     ngx_uint_t max)
 {
-    size_t                        bytes, len;
+    size_t                        bytes, weight;
     ngx_queue_t                  *q;
     ngx_http_submission_node_t   *node;
     ngx_http_submission_queue_t  *queue;
@@ -292,10 +318,10 @@ ngx_http_submission_intake_take(ngx_http_submission_batch_t *batch,
         q = ngx_queue_head(&queue->waiting);
         node = ngx_queue_data(q, ngx_http_submission_node_t, queue);
 
-        len = ngx_http_submission_intake_payload(node, queue->kind);
+        weight = ngx_http_submission_intake_weight(node, queue->kind);
 
         if (max != NGX_HTTP_SUBMISSION_ALL && batch->n
-            && bytes + len > NGX_HTTP_SUBMISSION_BATCH_BYTES)
+            && bytes + weight > NGX_HTTP_SUBMISSION_BATCH_BYTES)
         {
             break;
         }
@@ -305,10 +331,10 @@ ngx_http_submission_intake_take(ngx_http_submission_batch_t *batch,
 
         node->taken = 1;
         batch->n++;
-        bytes += len;
+        bytes += weight;
 
         queue->nwaiting--;
-        queue->bytes -= len;
+        queue->bytes -= ngx_http_submission_intake_payload(node, queue->kind);
     }
 
     (void) ngx_thread_mutex_unlock(&queue->mutex, ngx_cycle->log);

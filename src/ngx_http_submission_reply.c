@@ -399,6 +399,8 @@ ngx_http_submission_reply_submit(ngx_http_request_t *r,
 }
 
 
+/* "next": the number of the last attempt */
+
 static ngx_int_t
 ngx_http_submission_reply_history(ngx_http_request_t *r,
     const sm_history_row_t *row)
@@ -406,8 +408,8 @@ ngx_http_submission_reply_history(ngx_http_request_t *r,
     size_t    i, size;
     sm_out_t  out;
 
-    size = sizeof("{\"intent\":,\"attempts\":[]}\n")
-           + sm_intent_size(&row->intent);
+    size = sizeof("{\"intent\":,\"attempts\":[],\"next\":\"\"}\n")
+           + NGX_INT64_LEN + sm_intent_size(&row->intent);
 
     for (i = 0; i < row->n; i++) {
         size += sm_attempt_size(&row->attempts[i]) + 1;
@@ -426,7 +428,14 @@ ngx_http_submission_reply_history(ngx_http_request_t *r,
         sm_attempt_out(&out, &row->attempts[i]);
     }
 
-    sm_out_c(&out, "]}\n");
+    if (row->more) {
+        sm_out_c(&out, "],\"next\":\"");
+        sm_out_int(&out, row->attempts[row->n - 1].number);
+        sm_out_c(&out, "\"}\n");
+
+    } else {
+        sm_out_c(&out, "],\"next\":null}\n");
+    }
 
     return ngx_http_submission_send(r, NGX_HTTP_OK, &out);
 }

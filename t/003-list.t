@@ -333,12 +333,12 @@ sub {
 
 === TEST 14: the first bad argument is told, and others are not looked at
 --- request eval
-['GET /v1/intents?after=x&limit=0&status=x', 'GET /v1/intents?waitSeconds=x&foo',
- 'GET /v1/intents?limit=1&limit=0', 'GET /v1/intents?&&=&status&limit']
+['GET /v1/intents?status=x&limit=0&after=x', 'GET /v1/intents?limit=0&status=x',
+ 'GET /v1/intents?limit', 'GET /v1/intents?&&limit=1&&']
 --- error_code eval
-[400, 200, 200, 200]
+[400, 400, 400, 200]
 --- response_body eval
-[$bad_status, ("{\"intents\":[],\"next\":null}\n") x 3]
+[$bad_status, $bad_limit, $bad_limit, "{\"intents\":[],\"next\":null}\n"]
 
 
 

@@ -283,7 +283,7 @@ my $failed = problem('internal_error', 'the server failed');
 
 === TEST 16: an "if" in the location does not take the API away
 --- api
-            if ($arg_trace) {
+            if ($http_x_trace) {
                 set $traced 1;
             }
 
@@ -295,10 +295,10 @@ my $failed = problem('internal_error', 'the server failed');
                 return 402;
             }
 --- request eval
-[submit('a'), 'GET /v1/intents/a?trace=1', 'GET /v1/intents/a', 'GET /v1/intents/b',
+[submit('a'), 'GET /v1/intents/a', 'GET /v1/intents/a', 'GET /v1/intents/b',
  submit('b'), 'GET /v1/intents?status=402', 'GET /v1/intents/a']
 --- more_headers eval
-['', '', ('X-Debug: 1') x 3, '', '']
+['', 'X-Trace: 1', ('X-Debug: 1') x 3, '', '']
 --- error_code eval
 [200, 200, 200, 404, 200, 402, 200]
 --- response_body eval

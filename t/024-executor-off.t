@@ -25,7 +25,7 @@ intervals by which an executor would have asked many times
 [submit('a'), 'GET /v1/intents/a', 'GET /v1/intents/a/history',
  'GET /v1/intents']
 --- response_body_like eval
-[(intent('a')) x 2, qr/^\{"intent":\{"intentId":"a".*\},"attempts":\[\]\}$/,
+[(intent('a')) x 2, qr/^\{"intent":\{"intentId":"a".*\},"attempts":\[\],"next":null\}$/,
  qr/^\{"intents":\[\{"intentId":"a"/]
 --- client eval
 sub {

@@ -104,7 +104,7 @@ sub {
 
 
 
-=== TEST 2: no time, and what else is no wait
+=== TEST 2: no time
 --- client eval
 sub {
     settle();
@@ -113,8 +113,6 @@ sub {
 
     like(http_read(post('a', '?waitSeconds=0'))->{body}, intent('a'), '0');
     like(http_read(post('b', '?waitSeconds=000'))->{body}, intent('b'), '000');
-    like(http_read(post('c', '?waitSeconds'))->{body}, intent('c'), 'no value');
-    like(http_read(post('d', '?seconds=9'))->{body}, intent('d'), 'another');
 
     cmp_ok(time - $start, '<', 0.9 * $slow, 'at once');
     is(metric($calls), 0, 'nothing is asked');
@@ -128,7 +126,7 @@ sub {
     settle();
 
     my $start = time;
-    my $answer = http_read(post('a', '?x=y&waitSeconds=%31&z'));
+    my $answer = http_read(post('a', '?&waitSeconds=%31&'));
     my $seconds = time - $start;
 
     is($answer->{code}, 200, 'answered');

@@ -1,8 +1,14 @@
--- The attempts of one intent, in their order, each with the intent; one row
--- without an attempt where there is none.
+-- A page of the attempts of one intent, newest first, before @before, or from
+-- the newest on where that is NULL.  Each comes with the intent; one row without
+-- an attempt where there is none.
 
 SET ANSI_NULLS ON;
 SET QUOTED_IDENTIFIER ON;
+SET ANSI_PADDING ON;
+SET ANSI_WARNINGS ON;
+SET ARITHABORT ON;
+SET CONCAT_NULL_YIELDS_NULL ON;
+SET NUMERIC_ROUNDABORT OFF;
 GO
 
 DROP PROCEDURE IF EXISTS submission.submission_intent_history;
@@ -10,11 +16,15 @@ GO
 
 CREATE PROCEDURE submission.submission_intent_history
     @lease_name varchar(64),
-    @intent_id nvarchar(400)
+    @intent_id nvarchar(400),
+    @limit bigint = 500,
+    @before bigint = NULL
 AS
 BEGIN
     SET NOCOUNT ON;
     SET XACT_ABORT ON;
+
+    SET @before = COALESCE(@before, 9223372036854775807);
 
     SELECT CAST(0 AS bigint) AS n, i.intent_id, i.submission_target, i.status,
            submission.submission_us(i.created_at) AS created_at,
@@ -26,10 +36,16 @@ BEGIN
            submission.submission_us(a.started_at) AS started_at,
            submission.submission_us(a.finished_at) AS finished_at,
            a.outcome_status, a.outcome_reason, a.error
-    FROM submission.submission_intents AS i
-         LEFT JOIN submission.submission_attempts AS a
-         ON a.lease_name = @lease_name AND a.intent_id = @intent_id
+    FROM submission.submission_intents AS i WITH (FORCESEEK)
+         OUTER APPLY (
+             SELECT TOP (@limit) s.attempt_number, s.started_at, s.finished_at,
+                    s.outcome_status, s.outcome_reason, s.error
+             FROM submission.submission_attempts AS s WITH (FORCESEEK)
+             WHERE s.lease_name = @lease_name AND s.intent_id = @intent_id
+                   AND s.attempt_number < @before
+             ORDER BY s.attempt_number DESC
+         ) AS a
     WHERE i.lease_name = @lease_name AND i.intent_id = @intent_id
-    ORDER BY a.attempt_number;
+    ORDER BY a.attempt_number DESC;
 END
 GO

@@ -43,13 +43,18 @@ typedef struct {
 } sm_get_row_t;
 
 
+/* newest first, strictly before the attempt of the cursor */
+
 typedef struct {
     sm_str_t              id;
+    size_t                limit;
+    int64_t               before;       /* a number; 0: from the newest */
 
     unsigned              found;
     sm_intent_t           intent;
     sm_attempt_t         *attempts;
     size_t                n;
+    unsigned              more;
 } sm_history_row_t;
 
 

@@ -8,6 +8,16 @@
 #define SM_INTENT_FIXED  512
 
 
+/* a character is up to four bytes, in what is cleaned three a UTF-16 unit */
+
+_Static_assert(sizeof(sm_intent_t) + 4 * SM_ID_MAX + 4 * 128
+               + sm_clean_size(200) + 32 + 64 + 6 * 16 <= SM_INTENT_MAX,
+               "an intent");
+_Static_assert(sizeof(sm_attempt_t) + 16 + sm_clean_size(200)
+               + sm_clean_size(1000) + 4 * 16 <= SM_ATTEMPT_MAX,
+               "an attempt");
+
+
 static const sm_str_t  sm_status_names[] = {
     sm_null_str, sm_str("pending"), sm_str("accepted"), sm_str("rejected"),
     sm_str("exhausted")

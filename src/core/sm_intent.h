@@ -51,6 +51,16 @@ typedef struct {
 } sm_attempt_t;
 
 
+/*
+ * As many bytes as one takes in the memory of a call, with its strings: of an
+ * intent, those of an id of 200 characters, a target of 128 and a reason of 200
+ * are most of it; of an attempt, those of an error of 1,000.
+ */
+
+#define SM_INTENT_MAX   2560
+#define SM_ATTEMPT_MAX  4096
+
+
 typedef struct {
     sm_str_t      id;
     sm_str_t      target;

@@ -18,7 +18,7 @@ const sm_proc_t  sm_procs[] = {
     { "ping", "", "i" },
     { "intents_submit", "tdb", "i" SM_PROC_INTENT },
     { "intents_get", "td", "i" SM_PROC_INTENT },
-    { "intent_history", "tt", "i" SM_PROC_INTENT "iiittt" },
+    { "intent_history", "ttii", "i" SM_PROC_INTENT "iiittt" },
     { "intents_list", "tttiit", "i" SM_PROC_INTENT },
     { "lease_acquire", "tti", SM_PROC_LEASE },
     { "lease_renew", "ttii", SM_PROC_LEASE },

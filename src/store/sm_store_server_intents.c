@@ -250,19 +250,19 @@ sm_server_attempts(sm_server_t *sv, sm_call_t *call, sm_history_row_t *row)
                 return -1;
             }
 
-            /* the count on the intent is the authority for numbering */
-
-            row->attempts = sm_arena_calloc(&call->arena,
-                                            row->intent.attempt_count,
+            row->attempts = sm_arena_calloc(&call->arena, row->limit,
                                             sizeof(sm_attempt_t));
             if (row->attempts == NULL) {
                 return sm_server_no_memory(call);
             }
         }
 
-        if (sm_server_is_null(sv, SM_HISTORY_NUMBER)
-            || row->n >= (size_t) row->intent.attempt_count)
-        {
+        if (sm_server_is_null(sv, SM_HISTORY_NUMBER)) {
+            continue;
+        }
+
+        if (row->n == row->limit) {
+            row->more = 1;
             continue;
         }
 
@@ -283,10 +283,19 @@ sm_server_intent_history(sm_conn_t *conn, sm_call_t *call,
 
     row->found = 0;
     row->n = 0;
+    row->more = 0;
 
     sm_server_start(sv, SM_PROC_INTENT_HISTORY);
     sm_server_put_text(sv, sv->conf->lease_name);
     sm_server_put_text(sv, row->id);
+    sm_server_put_int(sv, row->limit + 1);
+
+    if (row->before) {
+        sm_server_put_int(sv, row->before);
+
+    } else {
+        sm_server_put_no_int(sv);
+    }
 
     if (sm_server_exec(sv, call) == 0) {
         (void) sm_server_attempts(sv, call, row);

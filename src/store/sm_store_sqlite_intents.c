@@ -293,9 +293,7 @@ sm_sqlite_attempts(sm_sqlite_t *sq, sm_call_t *call, sm_history_row_t *row)
     sm_attempt_t  *a;
     sqlite3_stmt  *stmt;
 
-    /* the count on the intent is the authority for numbering */
-
-    row->attempts = sm_arena_calloc(&call->arena, row->intent.attempt_count,
+    row->attempts = sm_arena_calloc(&call->arena, row->limit,
                                     sizeof(sm_attempt_t));
     if (row->attempts == NULL) {
         return sm_call_fail(call, SM_STORE_TRANSIENT, 0, "out of memory");
@@ -305,10 +303,17 @@ sm_sqlite_attempts(sm_sqlite_t *sq, sm_call_t *call, sm_history_row_t *row)
 
     sm_sqlite_bind_text(stmt, ":lease_name", sq->conf->lease_name);
     sm_sqlite_bind_text(stmt, ":intent_id", row->id);
+    sm_sqlite_bind_int(stmt, ":before", row->before ? row->before : INT64_MAX);
+    sm_sqlite_bind_int(stmt, ":limit", row->limit + 1);
 
-    while ((rc = sqlite3_step(stmt)) == SQLITE_ROW
-           && row->n < (size_t) row->intent.attempt_count)
-    {
+    while ((rc = sqlite3_step(stmt)) == SQLITE_ROW) {
+
+        if (row->n == row->limit) {
+            row->more = 1;
+            rc = SQLITE_DONE;
+            break;
+        }
+
         a = &row->attempts[row->n++];
 
         a->number = sqlite3_column_int64(stmt, 0);
@@ -323,7 +328,7 @@ sm_sqlite_attempts(sm_sqlite_t *sq, sm_call_t *call, sm_history_row_t *row)
         }
     }
 
-    if (rc != SQLITE_DONE && rc != SQLITE_ROW && call->status == SM_STORE_OK) {
+    if (rc != SQLITE_DONE && call->status == SM_STORE_OK) {
         (void) sm_sqlite_fail(sq, call);
     }
 
@@ -355,6 +360,7 @@ sm_sqlite_intent_history(sm_conn_t *conn, sm_call_t *call,
 
     row->found = stored.found;
     row->n = 0;
+    row->more = 0;
     row->intent = stored.intent;
 
     if (row->found && sm_sqlite_attempts(sq, call, row) != 0) {

@@ -145,6 +145,7 @@ one_call(sm_call_t *call, long n)
     case 3:
         memset(&history, 0, sizeof(history));
         history.id = sm_str_c(id);
+        history.limit = 10;
         return sm_store_intent_history(&f.store, call, &history, 1);
 
     case 4:

@@ -600,7 +600,7 @@ cost_round(fixture_t *f, const sm_fence_t *fence, int round)
     sm_recovered_t     recovered;
     sm_begin_row_t     b[COST_BATCH];
     sm_submit_row_t    r[COST_BATCH];
-    sm_history_row_t   h = { .id = sm_str("h7") };
+    sm_history_row_t   h = { .id = sm_str("h7"), .limit = 50 };
     sm_complete_row_t  c[COST_BATCH];
 
     memset(&page, 0, sizeof(page));
@@ -760,6 +760,72 @@ test_cost(void)
 }
 
 
+/*
+ * Many targets, and an intent with many attempts: a page of each reads about as
+ * much as it gives, not what there is.
+ */
+
+static void
+test_cost_pages(void)
+{
+    int64_t           before, list, history;
+    fixture_t         f;
+    sm_list_row_t     l = { .limit = 500 };
+    sm_history_row_t  h = { .id = sm_str("much"), .limit = 50 };
+
+    fixture_dir(&f);
+    store_open(&f, "main", 60000);
+
+    sql(&f, "INSERT INTO submission.submission_intents "
+        "SELECT 'main', 'h' || i, 't' || (i / 4 %% 200), repeat('a', 64), "
+        "'push', 'http://a', 'max_attempts', NULL, 3, '', 1, 0, 100, 0, "
+        "CASE i %% 4 WHEN 0 THEN 'accepted' WHEN 1 THEN 'rejected' WHEN 2 "
+        "THEN 'exhausted' ELSE 'pending' END, 'accepted', NULL, NULL, 1, "
+        "now() + i * interval '1 ms', now(), now(), NULL, NULL, NULL, NULL, "
+        "'payload' FROM generate_series(1, 80000) AS i");
+    sql(&f, "INSERT INTO submission.submission_intents "
+        "SELECT 'main', 'much', 't0', repeat('a', 64), 'push', 'http://a', "
+        "'max_attempts', NULL, 3, '', 1, 0, 100, 0, 'accepted', 'accepted', "
+        "NULL, NULL, 50000, now(), now(), now(), NULL, NULL, NULL, NULL, 'p'");
+    sql(&f, "INSERT INTO submission.submission_attempts SELECT 'main', 'much',"
+        " i, 1, 'a', now(), now(), 'error', NULL, NULL "
+        "FROM generate_series(1, 50000) AS i");
+    sql(&f, "VACUUM ANALYZE submission.submission_intents");
+    sql(&f, "VACUUM ANALYZE submission.submission_attempts");
+
+    /* a connection's own counts are told when it ends */
+
+    store_close(&f);
+    before = rows_read(&f);
+
+    store_open(&f, "main", 60000);
+    must(sm_store_intents_list(&f.store, new_call(&f), &l, 1) == 0);
+    must(l.n == 500 && l.more);
+    store_close(&f);
+
+    (void) usleep(1200000);
+    list = rows_read(&f) - before;
+    before = rows_read(&f);
+
+    store_open(&f, "main", 60000);
+    must(sm_store_intent_history(&f.store, new_call(&f), &h, 1) == 0);
+    must(h.n == 50 && h.more);
+    store_close(&f);
+
+    (void) usleep(1200000);
+    history = rows_read(&f) - before;
+
+    ok(list > 500 && list < 40000,
+       "%lld rows read for 500 of 80,000 intents of 200 targets",
+       (long long) list);
+    ok(history > 50 && history < 1000,
+       "%lld rows read for 50 of 50,000 attempts", (long long) history);
+
+    store_open(&f, "main", 60000);
+    fixture_done(&f);
+}
+
+
 int
 main(void)
 {
@@ -780,6 +846,7 @@ main(void)
     test_lost();
     test_pool();
     test_cost();
+    test_cost_pages();
 
     return done_testing();
 }

@@ -494,6 +494,7 @@ test_history(void)
     h[0].id = sm_str_c("a");
     h[1].id = sm_str_c("none");
     h[2].id = sm_str_c("b");
+    h[0].limit = h[1].limit = h[2].limit = 3;
 
     for (pass = 0; pass < 2; pass++) {
 
@@ -512,17 +513,83 @@ test_history(void)
 
         a = h[0].attempts;
 
-        ok(a[0].number == 1 && a[1].number == 2 && a[2].number == 10,
-           "in their order");
-        is_int(a[2].started_at, 1000, "started");
-        is_int(a[2].finished_at, 1050, "finished");
-        is_mem(a[0].outcome_status.data, a[0].outcome_status.len,
+        ok(a[0].number == 10 && a[1].number == 2 && a[2].number == 1,
+           "newest first");
+        ok(!h[0].more && !h[2].more, "there are no more");
+        is_int(a[0].started_at, 1000, "started");
+        is_int(a[0].finished_at, 1050, "finished");
+        is_mem(a[2].outcome_status.data, a[2].outcome_status.len,
                "rejected", 8, "status");
-        is_mem(a[0].outcome_reason.data, a[0].outcome_reason.len, "busy", 4,
+        is_mem(a[2].outcome_reason.data, a[2].outcome_reason.len, "busy", 4,
                "reason");
-        is_int(a[0].error.len, 0, "no error");
+        is_int(a[2].error.len, 0, "no error");
         is_mem(a[1].error.data, a[1].error.len, "timed out", 9, "error");
         is_int(a[1].outcome_reason.len, 0, "no reason");
+    }
+
+    fixture_done(&f);
+}
+
+
+/* each attempt once, whatever the size of the pages, and no more than that */
+
+static void
+test_history_pages(void)
+{
+    int64_t           last;
+    size_t            k, limit, i, n, pages;
+    unsigned          bad;
+    fixture_t         f;
+    sm_history_row_t  h;
+
+    static const size_t  limits[] = { 7, 100, 999, 1000, 1001 };
+
+    fixture_open(&f);
+
+    is_int(outcome(&f, "a", &sms, "1"), SM_SUBMIT_CREATED, "an intent");
+
+    sql(&f, "WITH RECURSIVE n(i) AS "
+        "(SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000) "
+        "INSERT INTO submission_attempts (lease_name, intent_id, "
+        "attempt_number, lease_epoch, holder_id, started_at, finished_at, "
+        "outcome_status, outcome_reason, error) "
+        "SELECT 'main', 'a', i, 1, 'h', i, i, 'error', NULL, 'timed out' "
+        "FROM n");
+    sql(&f, "UPDATE submission_intents SET attempt_count = 1000");
+
+    for (k = 0; k < sizeof(limits) / sizeof(limits[0]); k++) {
+
+        limit = limits[k];
+
+        memset(&h, 0, sizeof(h));
+        h.id = sm_str_c("a");
+        h.limit = limit;
+
+        for (n = 0, bad = 0, pages = 0, last = 1001; pages < 2000; pages++) {
+
+            if (sm_store_intent_history(&f.store, new_call(&f), &h, 1) != 0
+                || !h.found || h.n > limit || (h.more && h.n != limit))
+            {
+                diag("a page of %zu, more %u: %s", h.n, h.more, f.call.error);
+                bad++;
+                break;
+            }
+
+            for (i = 0; i < h.n; i++) {
+                bad += h.attempts[i].number != --last;
+            }
+
+            n += h.n;
+
+            if (!h.more) {
+                break;
+            }
+
+            h.before = h.attempts[h.n - 1].number;
+        }
+
+        is_int(bad, 0, "pages of %zu: in their order, none left out", limit);
+        is_int(n, 1000, "all attempts");
     }
 
     fixture_done(&f);
@@ -681,6 +748,7 @@ main(void)
     test_leases();
     test_get();
     test_history();
+    test_history_pages();
     test_bad_rows();
     test_large_batch();
 

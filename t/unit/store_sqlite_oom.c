@@ -100,7 +100,7 @@ static int
 history(fixture_t *f)
 {
     int               rc;
-    sm_history_row_t  h = { .id = sm_str("old") };
+    sm_history_row_t  h = { .id = sm_str("old"), .limit = 10 };
 
     rc = sm_store_intent_history(&f->store, new_call(f), &h, 1);
 

@@ -18,6 +18,9 @@ use Socket qw(:DEFAULT SO_RCVBUF);
 use Test::More;
 
 use SubmissionCluster;
+use SubmissionCluster::H2;
+
+BEGIN { *request = \&SubmissionCluster::H2::request }
 
 use constant { CLIENTS => 30 };
 
@@ -85,73 +88,7 @@ sub dial {
 }
 
 
-# HTTP/2, as far as it is needed: literal headers, no Huffman code
-
-use constant { DATA => 0, HEADERS => 1, SETTINGS => 4 };
-use constant { END_STREAM => 1, END_HEADERS => 4 };
-
-sub frame {
-    my ($type, $flags, $stream, $payload) = @_;
-
-    return substr(pack('N', length $payload), 1)
-           . pack('CCN', $type, $flags, $stream) . $payload;
-}
-
-
-sub literal {
-    my ($name, $value) = @_;
-
-    return pack('C C/a* C/a*', 0, $name, $value);
-}
-
-
-sub h2_request {
-    my ($stream, $method, $path, $body) = @_;
-
-    my $headers = join '', map { literal(@$_) }
-        [':method', $method], [':scheme', 'http'], [':path', $path],
-        [':authority', 'test'];
-
-    return frame(HEADERS, END_HEADERS | (defined $body ? 0 : END_STREAM),
-                 $stream, $headers)
-           . (defined $body ? frame(DATA, END_STREAM, $stream, $body) : '');
-}
-
-
-# the preface, with an initial window of 0
-
-sub h2_open {
-    my $sock = dial($h2_port);
-
-    print $sock "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
-                frame(SETTINGS, 0, 0, pack('nN', 4, 0));
-
-    return $sock;
-}
-
-
-# until so many answers have their headers: these take nothing of the window
-
-sub h2_headers {
-    my ($sock, $n) = @_;
-
-    my $answers = 0;
-
-    local $SIG{ALRM} = sub { die "no answer in time\n" };
-    alarm 20 * slow();
-
-    while ($answers < $n) {
-        read($sock, my $head, 9) == 9 or die "closed without an answer\n";
-        my ($high, $low, $type) = unpack 'CnC', $head;
-
-        my $length = ($high << 16) + $low;
-        read($sock, my $payload, $length) == $length or die "torn\n";
-
-        $answers++ if $type == HEADERS;
-    }
-
-    alarm 0;
-}
+sub h2_open { return SubmissionCluster::H2->open($h2_port, window => 0) }
 
 
 sub post {
@@ -162,14 +99,14 @@ sub post {
 
 
 my %h2 = (
-    '400 of a POST' => sub { h2_request($_[0], 'POST', '/v1/intents', '{') },
-    '404 of a POST' => sub { h2_request($_[0], 'POST', '/v1/nothing', '{') },
-    '405 of a PUT'  => sub { h2_request($_[0], 'PUT', '/v1/intents', '{') },
-    '400 of a GET'  => sub { h2_request($_[0], 'GET', '/v1/intents?limit=0') },
-    '200 of a POST' => sub { h2_request($_[0], 'POST', '/v1/intents',
+    '400 of a POST' => sub { request($_[0], 'POST', '/v1/intents', '{') },
+    '404 of a POST' => sub { request($_[0], 'POST', '/v1/nothing', '{') },
+    '405 of a PUT'  => sub { request($_[0], 'PUT', '/v1/intents', '{') },
+    '400 of a GET'  => sub { request($_[0], 'GET', '/v1/intents?limit=0') },
+    '200 of a POST' => sub { request($_[0], 'POST', '/v1/intents',
                                         post('one')) },
-    '404 of a GET'  => sub { h2_request($_[0], 'GET', '/v1/intents/none') },
-    '200 of a GET'  => sub { h2_request($_[0], 'GET', '/v1/intents') },
+    '404 of a GET'  => sub { request($_[0], 'GET', '/v1/intents/none') },
+    '200 of a GET'  => sub { request($_[0], 'GET', '/v1/intents') },
 );
 
 for my $what (sort keys %h2) {
@@ -177,12 +114,12 @@ for my $what (sort keys %h2) {
 
     # one after the other, as there is little room in the queue
 
-    for my $sock (@clients) {
-        print $sock $h2{$what}->(1);
-        h2_headers($sock, 1);
+    for my $client (@clients) {
+        $client->send($h2{$what}->(1));
+        $client->headers(1);
     }
 
-    close $_ for @clients;
+    $_->close for @clients;
 
     none_left("HTTP/2, $what");
 }
@@ -197,23 +134,23 @@ sub overloads {
 
 
 my %many = (
-    'POST' => sub { h2_request($_[0], 'POST', '/v1/intents', post("p-$_[0]")) },
-    'GET'  => sub { h2_request($_[0], 'GET', "/v1/intents/p-$_[0]") },
-    'list' => sub { h2_request($_[0], 'GET', '/v1/intents') },
+    'POST' => sub { request($_[0], 'POST', '/v1/intents', post("p-$_[0]")) },
+    'GET'  => sub { request($_[0], 'GET', "/v1/intents/p-$_[0]") },
+    'list' => sub { request($_[0], 'GET', '/v1/intents') },
 );
 
 for my $what (sort keys %many) {
     my $before = overloads();
     my @clients = map { h2_open() } 1 .. 5;
 
-    for my $sock (@clients) {
-        print $sock join '', map { $many{$what}->(2 * $_ + 1) } 0 .. 19;
-        h2_headers($sock, 20);
+    for my $client (@clients) {
+        $client->send(map { $many{$what}->(2 * $_ + 1) } 0 .. 19);
+        $client->headers(20);
     }
 
     cmp_ok(overloads(), '>', $before, "HTTP/2, $what: some are refused");
 
-    close $_ for @clients;
+    $_->close for @clients;
 
     none_left("HTTP/2, 503 of a $what");
 }

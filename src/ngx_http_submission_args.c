@@ -1,0 +1,370 @@
+
+/*
+ * The arguments of a query.  Each kind of request has a table of those that it
+ * takes; what is not in it is refused, as an unknown key of a body is: a filter
+ * that is misspelt would else show everything.
+ */
+
+#include "ngx_http_submission.h"
+
+
+#define NGX_HTTP_SUBMISSION_LIMIT      50
+#define NGX_HTTP_SUBMISSION_LIMIT_MAX  500
+
+#define NGX_HTTP_SUBMISSION_WAIT_MAX   30       /* seconds */
+
+/* of a name that somebody made up, in the error */
+
+#define NGX_HTTP_SUBMISSION_ARG_SHOWN  64
+
+
+/* the handler's NGX_DECLINED: not a good value */
+
+typedef struct {
+    const char  *name;
+    ngx_int_t  (*handler)(ngx_http_submission_ctx_t *ctx, sm_str_t value);
+    const char  *message;
+} ngx_http_submission_arg_t;
+
+
+static ngx_int_t ngx_http_submission_arg_wait(ngx_http_submission_ctx_t *ctx,
+    sm_str_t value);
+static ngx_int_t ngx_http_submission_arg_status(ngx_http_submission_ctx_t *ctx,
+    sm_str_t value);
+static ngx_int_t ngx_http_submission_arg_target(ngx_http_submission_ctx_t *ctx,
+    sm_str_t value);
+static ngx_int_t ngx_http_submission_arg_limit(ngx_http_submission_ctx_t *ctx,
+    sm_str_t value);
+static ngx_int_t ngx_http_submission_arg_after(ngx_http_submission_ctx_t *ctx,
+    sm_str_t value);
+static ngx_int_t ngx_http_submission_arg_before(ngx_http_submission_ctx_t *ctx,
+    sm_str_t value);
+
+
+static const ngx_http_submission_arg_t  ngx_http_submission_submit_args[] = {
+
+    { "waitSeconds", ngx_http_submission_arg_wait,
+      "\"waitSeconds\" must be a whole number of seconds, 0 or more" },
+
+    { NULL, NULL, NULL }
+};
+
+
+static const ngx_http_submission_arg_t  ngx_http_submission_history_args[] = {
+
+    { "limit", ngx_http_submission_arg_limit,
+      "\"limit\" must be a number between 1 and 500" },
+
+    { "after", ngx_http_submission_arg_before,
+      "\"after\" must be the \"next\" of an earlier page" },
+
+    { NULL, NULL, NULL }
+};
+
+
+static const ngx_http_submission_arg_t  ngx_http_submission_list_args[] = {
+
+    { "status", ngx_http_submission_arg_status,
+      "\"status\" must be \"pending\", \"accepted\", \"rejected\" or "
+      "\"exhausted\"" },
+
+    { "target", ngx_http_submission_arg_target,
+      "\"target\" must be the name of a target" },
+
+    { "limit", ngx_http_submission_arg_limit,
+      "\"limit\" must be a number between 1 and 500" },
+
+    { "after", ngx_http_submission_arg_after,
+      "\"after\" must be the \"next\" of an earlier page" },
+
+    { NULL, NULL, NULL }
+};
+
+
+static const ngx_http_submission_arg_t  ngx_http_submission_no_args[] = {
+    { NULL, NULL, NULL }
+};
+
+
+/* must be in the order of ngx_http_submission_kind_e */
+
+static const ngx_http_submission_arg_t  *ngx_http_submission_arg_tables[] = {
+    ngx_http_submission_submit_args,
+    ngx_http_submission_no_args,
+    ngx_http_submission_history_args,
+    ngx_http_submission_list_args,
+    ngx_http_submission_no_args
+};
+
+_Static_assert(sizeof(ngx_http_submission_arg_tables) / sizeof(void *)
+               == NGX_HTTP_SUBMISSION_KINDS, "a table for each kind");
+
+
+/* the decoded part of a query, in the request's memory */
+
+static ngx_int_t
+ngx_http_submission_arg_decode(ngx_pool_t *pool, u_char *src, size_t len,
+    sm_str_t *value)
+{
+    u_char  *dst;
+
+    dst = ngx_pnalloc(pool, len + 1);
+    if (dst == NULL) {
+        return NGX_ERROR;
+    }
+
+    value->data = (char *) dst;
+
+    ngx_unescape_uri(&dst, &src, len, 0);
+
+    value->len = (char *) dst - value->data;
+
+    return NGX_OK;
+}
+
+
+static void
+ngx_http_submission_arg_unknown(const ngx_http_submission_arg_t *table,
+    sm_str_t name, ngx_http_submission_args_t *args)
+{
+    sm_out_t  out;
+
+    sm_out_init(&out, args->message, sizeof(args->message) - 1);
+
+    sm_out_c(&out, "unknown argument \"");
+    sm_out_clean(&out, name, NGX_HTTP_SUBMISSION_ARG_SHOWN);
+    sm_out_c(&out, "\": ");
+
+    if (table->name == NULL) {
+        sm_out_c(&out, "none");
+    }
+
+    for ( /* void */ ; table->name; table++) {
+        sm_out_c(&out, "\"");
+        sm_out_c(&out, table->name);
+        sm_out_c(&out, table[1].name == NULL ? "\""
+                       : table[2].name == NULL ? "\" or " : "\", ");
+    }
+
+    sm_out_c(&out, " was expected");
+
+    *out.last = '\0';
+    args->field = NULL;
+}
+
+
+/* takes one into the row; NGX_DECLINED: args->message says what is wrong */
+
+static ngx_int_t
+ngx_http_submission_arg_take(ngx_http_submission_ctx_t *ctx, sm_str_t name,
+    sm_str_t value, ngx_uint_t *seen, ngx_http_submission_args_t *args)
+{
+    ngx_int_t                         rc;
+    ngx_uint_t                        bit;
+    const char                       *why;
+    const ngx_http_submission_arg_t  *table, *arg;
+
+    table = ngx_http_submission_arg_tables[ctx->kind];
+
+    for (arg = table; arg->name; arg++) {
+        if (sm_str_eq(name, sm_str_c(arg->name))) {
+            break;
+        }
+    }
+
+    if (arg->name == NULL) {
+        ngx_http_submission_arg_unknown(table, name, args);
+        return NGX_DECLINED;
+    }
+
+    bit = (ngx_uint_t) 1 << (arg - table);
+
+    if (*seen & bit) {
+        rc = NGX_DECLINED;
+        why = NULL;
+
+    } else {
+        rc = arg->handler(ctx, value);
+        why = arg->message;
+    }
+
+    *seen |= bit;
+
+    if (rc == NGX_DECLINED) {
+        (void) snprintf(args->message, sizeof(args->message),
+                        why ? "%s" : "duplicate argument \"%s\"",
+                        why ? why : arg->name);
+        args->field = arg->name;
+    }
+
+    return rc;
+}
+
+
+ngx_int_t
+ngx_http_submission_args(ngx_http_submission_ctx_t *ctx,
+    ngx_http_submission_args_t *args)
+{
+    u_char      *p, *end, *last, *equals;
+    sm_str_t     name, value;
+    ngx_int_t    rc;
+    ngx_str_t   *query;
+    ngx_uint_t   seen;
+    ngx_pool_t  *pool;
+
+    if (ctx->kind == NGX_HTTP_SUBMISSION_LIST) {
+        ctx->row.list.limit = NGX_HTTP_SUBMISSION_LIMIT;
+    }
+
+    if (ctx->kind == NGX_HTTP_SUBMISSION_HISTORY) {
+        ctx->row.history.limit = NGX_HTTP_SUBMISSION_LIMIT;
+    }
+
+    pool = ctx->request->pool;
+    query = &ctx->request->args;
+    last = query->data + query->len;
+    seen = 0;
+
+    for (p = query->data; p < last; p = end + 1) {
+
+        end = ngx_strlchr(p, last, '&');
+        end = end ? end : last;
+
+        if (p == end) {
+            continue;
+        }
+
+        equals = ngx_strlchr(p, end, '=');
+        equals = equals ? equals : end;
+
+        if (ngx_http_submission_arg_decode(pool, p, equals - p, &name)
+            != NGX_OK
+            || ngx_http_submission_arg_decode(pool, ngx_min(equals + 1, end),
+                                              end - ngx_min(equals + 1, end),
+                                              &value)
+               != NGX_OK)
+        {
+            return NGX_ERROR;
+        }
+
+        rc = ngx_http_submission_arg_take(ctx, name, value, &seen, args);
+
+        if (rc != NGX_OK) {
+            return rc;
+        }
+    }
+
+    return NGX_OK;
+}
+
+
+static ngx_int_t
+ngx_http_submission_arg_wait(ngx_http_submission_ctx_t *ctx, sm_str_t value)
+{
+    size_t      i;
+    ngx_msec_t  seconds;
+
+    seconds = 0;
+
+    for (i = 0; i < value.len; i++) {
+
+        if (value.data[i] < '0' || value.data[i] > '9') {
+            return NGX_DECLINED;
+        }
+
+        seconds = ngx_min(seconds * 10 + (value.data[i] - '0'),
+                          NGX_HTTP_SUBMISSION_WAIT_MAX);
+    }
+
+    ctx->wait = seconds * 1000;
+
+    return value.len ? NGX_OK : NGX_DECLINED;
+}
+
+
+static ngx_int_t
+ngx_http_submission_arg_status(ngx_http_submission_ctx_t *ctx, sm_str_t value)
+{
+    ctx->row.list.status = sm_status_by_name(value);
+
+    return ctx->row.list.status == SM_STATUS_NONE ? NGX_DECLINED : NGX_OK;
+}
+
+
+static ngx_int_t
+ngx_http_submission_arg_target(ngx_http_submission_ctx_t *ctx, sm_str_t value)
+{
+    ctx->row.list.target = value;
+
+    return sm_target_check(value) ? NGX_DECLINED : NGX_OK;
+}
+
+
+static ngx_int_t
+ngx_http_submission_arg_limit(ngx_http_submission_ctx_t *ctx, sm_str_t value)
+{
+    int64_t  n;
+
+    if (sm_parse_uint(value, NGX_HTTP_SUBMISSION_LIMIT_MAX, &n) != 0 || n == 0)
+    {
+        return NGX_DECLINED;
+    }
+
+    if (ctx->kind == NGX_HTTP_SUBMISSION_HISTORY) {
+        ctx->row.history.limit = n;
+
+    } else {
+        ctx->row.list.limit = n;
+    }
+
+    return NGX_OK;
+}
+
+
+/* what "next" of a list gave, see ngx_http_submission_reply_list() */
+
+static ngx_int_t
+ngx_http_submission_arg_after(ngx_http_submission_ctx_t *ctx, sm_str_t value)
+{
+    sm_str_t        cursor;
+    ngx_str_t       src, dst;
+    sm_list_row_t  *row;
+
+    row = &ctx->row.list;
+
+    src.data = (u_char *) value.data;
+    src.len = value.len;
+
+    dst.data = ngx_pnalloc(ctx->request->pool,
+                           ngx_base64_decoded_length(src.len));
+    if (dst.data == NULL) {
+        return NGX_ERROR;
+    }
+
+    if (ngx_decode_base64url(&dst, &src) != NGX_OK) {
+        return NGX_DECLINED;
+    }
+
+    cursor.data = (char *) dst.data;
+    cursor.len = dst.len;
+
+    return sm_cursor_parse(cursor, &row->after_created_at, &row->after_id) == 0
+           ? NGX_OK : NGX_DECLINED;
+}
+
+
+/* what "next" of a history gave: the number of its last attempt */
+
+static ngx_int_t
+ngx_http_submission_arg_before(ngx_http_submission_ctx_t *ctx, sm_str_t value)
+{
+    int64_t  n;
+
+    if (sm_parse_uint(value, INT64_MAX, &n) != 0 || n == 0) {
+        return NGX_DECLINED;
+    }
+
+    ctx->row.history.before = n;
+
+    return NGX_OK;
+}
