@@ -303,6 +303,12 @@ main(void)
 
     store_close(&f);
 
+    /* the server ends a session when it sees that its client has gone */
+
+    for (n = 0; n < 500 && sessions() != 0; n++) {
+        (void) usleep(10000);
+    }
+
     is_int(sessions(), 0, "no session is left when the store is closed");
 
     fixture_remove(&f);
