@@ -11,6 +11,9 @@
 #define NGX_HTTP_SUBMISSION_LAST_WORDS  1000     /* milliseconds */
 
 
+#define NGX_HTTP_SUBMISSION_RECOVER_MAX  60000      /* milliseconds */
+
+
 static void *ngx_http_submission_create_main_conf(ngx_conf_t *cf);
 static void *ngx_http_submission_create_loc_conf(ngx_conf_t *cf);
 static char *ngx_http_submission_merge_loc_conf(ngx_conf_t *cf, void *parent,
@@ -727,6 +730,8 @@ ngx_http_submission_init_process(ngx_cycle_t *cycle)
         conf.password.len = manager->password.len;
         conf.login_timeout = manager->login_timeout;
         conf.query_timeout = manager->query_timeout;
+        conf.recover_timeout = ngx_min(manager->lease_duration,
+                                       NGX_HTTP_SUBMISSION_RECOVER_MAX);
         conf.pool = manager->pool;
 
         if (sm_store_init(&manager->store, manager->store_ops, &conf) != 0) {

@@ -89,6 +89,9 @@ ngx_http_submission_schedule_init(ngx_http_submission_executor_t *ex)
 void
 ngx_http_submission_schedule_start(ngx_http_submission_executor_t *ex)
 {
+    /* a page of the schedule before may still be out: nobody waits for it */
+
+    ex->paging = 0;
     ex->rebuilding = 1;
     ex->due_done = 0;
     ex->want_window = 0;
@@ -181,6 +184,10 @@ ngx_http_submission_schedule_post(ngx_http_submission_executor_t *ex,
 
     pt->after = *after;
     pt->begun_at = ngx_http_submission_usec();
+
+    /* what comes after the first rows may come after many that are dead */
+
+    pt->page.recovery = ex->rebuilding || after == &ex->swept;
 
     pt->page.order = order;
     pt->page.after_at = pt->after.at;
@@ -336,19 +343,15 @@ ngx_http_submission_schedule_done(ngx_http_submission_task_t *task)
     pt = (ngx_http_submission_page_task_t *) task;
     ex = task->manager->executor;
 
-    ex->paging = 0;
-
     ngx_http_submission_health_report(task);
 
-    if (ex->schedule == NULL || ex->leaving) {
+    if (pt->generation != ex->generation) {
         return;
     }
 
-    if (pt->generation != ex->generation) {
+    ex->paging = 0;
 
-        /* of a schedule that is gone; the new one has waited for it */
-
-        ngx_http_submission_schedule_page(ex);
+    if (ex->schedule == NULL || ex->leaving) {
         return;
     }
 

@@ -1,5 +1,5 @@
 -- What is in flight under epochs before @lease_epoch, strictly after
--- (@after_epoch, @after_id).  One row, without an id, has the time.
+-- (@after_at, @after_id), in the order of its begin.  One row, without an id, has the time.
 
 SET ANSI_NULLS ON;
 SET QUOTED_IDENTIFIER ON;
@@ -12,7 +12,7 @@ CREATE PROCEDURE submission.submission_attempts_in_doubt
     @lease_name varchar(64),
     @holder_id nvarchar(128),
     @lease_epoch bigint,
-    @after_epoch bigint,
+    @after_at bigint,
     @after_id nvarchar(400),
     @limit bigint
 AS
@@ -20,10 +20,12 @@ BEGIN
     SET NOCOUNT ON;
     SET XACT_ABORT ON;
 
-    DECLARE @now datetime2(7);
+    DECLARE @now datetime2(7), @at datetime2(7);
 
     EXECUTE submission.submission_fence_read @lease_name, @holder_id,
                                              @lease_epoch, @now OUTPUT;
+
+    SET @at = submission.submission_at(@after_at);
 
     SELECT submission.submission_us(@now) AS now, NULL AS intent_id,
            NULL AS number, NULL AS inflight_epoch, NULL AS inflight_holder,
@@ -47,11 +49,10 @@ BEGIN
              FROM submission.submission_intents AS s
              WHERE s.lease_name = @lease_name AND s.inflight_epoch IS NOT NULL
                    AND s.inflight_epoch < @lease_epoch
-                   AND s.inflight_epoch >= @after_epoch
-                   AND (s.inflight_epoch > @after_epoch
-                        OR s.intent_id > @after_id)
-             ORDER BY s.inflight_epoch, s.intent_id
+                   AND s.inflight_at >= @at
+                   AND (s.inflight_at > @at OR s.intent_id > @after_id)
+             ORDER BY s.inflight_at, s.intent_id
          ) AS i
-    ORDER BY inflight_epoch, intent_id;
+    ORDER BY inflight_at, intent_id;
 END
 GO

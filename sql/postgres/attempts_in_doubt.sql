@@ -1,9 +1,14 @@
 -- What is in flight under epochs before p_lease_epoch, strictly after
--- (p_after_epoch, p_after_id).  The first row has the time alone.
+-- (p_after_at, p_after_id), in the order of its begin.  The first row has the time
+-- alone.
+--
+-- It begins where the lease says that nothing is older.
 
-CREATE OR REPLACE FUNCTION submission.submission_attempts_in_doubt(
+DROP FUNCTION IF EXISTS submission.submission_attempts_in_doubt;
+
+CREATE FUNCTION submission.submission_attempts_in_doubt(
     p_lease_name text, p_holder_id text, p_lease_epoch bigint,
-    p_after_epoch bigint, p_after_id text, p_limit bigint
+    p_after_at bigint, p_after_id text, p_limit bigint
 )
 RETURNS TABLE (
     o_now bigint, o_intent_id text, o_number bigint, o_inflight_epoch bigint,
@@ -21,10 +26,27 @@ SET enable_bitmapscan = off
 SET enable_sort = off
 SET jit = off
 AS $$
+DECLARE
+    v_now    timestamptz;
+    v_at     timestamptz;
+    v_id     text;
+    v_since  timestamptz;
 BEGIN
+    v_now := submission_fence_read(p_lease_name, p_holder_id, p_lease_epoch);
+    v_at := submission_at(greatest(p_after_at, 0));
+    v_id := p_after_id;
+
+    SELECT inflight_since INTO v_since
+    FROM submission_manager_leases
+    WHERE lease_name = p_lease_name;
+
+    IF v_since > v_at THEN
+        v_at := v_since;
+        v_id := '';
+    END IF;
+
     RETURN QUERY
-    SELECT submission_us(submission_fence_read(p_lease_name, p_holder_id,
-                                               p_lease_epoch)),
+    SELECT submission_us(v_now),
            NULL, NULL::bigint, NULL::bigint, NULL, NULL::bigint, NULL::bigint,
            NULL, NULL, NULL, NULL, NULL::bigint, NULL::bigint, NULL,
            NULL::bigint, NULL::bigint, NULL::bigint, NULL::bigint;
@@ -40,8 +62,8 @@ BEGIN
     FROM submission_intents AS i
     WHERE i.lease_name = p_lease_name AND i.inflight_epoch IS NOT NULL
           AND i.inflight_epoch < p_lease_epoch
-          AND (i.inflight_epoch, i.intent_id) > (p_after_epoch, p_after_id)
-    ORDER BY i.inflight_epoch, i.intent_id
+          AND (i.inflight_at, i.intent_id) > (v_at, v_id)
+    ORDER BY i.inflight_at, i.intent_id
     LIMIT p_limit;
 END
 $$;

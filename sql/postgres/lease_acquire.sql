@@ -16,11 +16,16 @@ BEGIN
     v_now := submission_now();
 
     INSERT INTO submission_manager_leases (
-        lease_name, holder_id, lease_epoch, acquired_at, renewed_at, expires_at
+        lease_name, holder_id, lease_epoch, acquired_at, renewed_at, expires_at,
+        inflight_since
     )
-    VALUES (
-        p_lease_name, p_holder_id, 1, v_now, v_now,
-        v_now + p_duration_ms * interval '1 millisecond'
+    SELECT p_lease_name, p_holder_id, 1, v_now, v_now,
+           v_now + p_duration_ms * interval '1 millisecond',
+           submission_inflight_since(p_lease_name, '-infinity', v_now)
+    WHERE NOT EXISTS (
+        SELECT 1
+        FROM submission_manager_leases
+        WHERE lease_name = p_lease_name
     )
     ON CONFLICT (lease_name) DO NOTHING;
 

@@ -23,6 +23,14 @@ BEGIN
     IF v_lease.holder_id = p_holder_id AND v_lease.lease_epoch = p_lease_epoch
        AND v_lease.expires_at > v_now
     THEN
+        -- the clock was set back: what is begun now is older than that
+
+        IF v_lease.inflight_since > v_now THEN
+            UPDATE submission_manager_leases
+            SET inflight_since = v_now
+            WHERE lease_name = p_lease_name;
+        END IF;
+
         RETURN v_now;
     END IF;
 
@@ -58,5 +66,34 @@ BEGIN
 
     RAISE EXCEPTION 'LEASE_LOST at %', submission_us(v_now)
           USING ERRCODE = 'P7002';
+END
+$$;
+
+
+-- When the oldest of what is in flight was begun, where none is older than
+-- p_since; p_now, if there is none.  The caller has the lease's row.
+
+CREATE OR REPLACE FUNCTION submission.submission_inflight_since(
+    p_lease_name text, p_since timestamptz, p_now timestamptz
+)
+RETURNS timestamptz
+LANGUAGE plpgsql VOLATILE
+SET search_path = submission, pg_temp
+SET enable_seqscan = off
+SET enable_bitmapscan = off
+SET enable_sort = off
+SET jit = off
+AS $$
+DECLARE
+    v_at  timestamptz;
+BEGIN
+    SELECT i.inflight_at INTO v_at
+    FROM submission_intents AS i
+    WHERE i.lease_name = p_lease_name AND i.inflight_epoch IS NOT NULL
+          AND i.inflight_at >= p_since
+    ORDER BY i.inflight_at
+    LIMIT 1;
+
+    RETURN coalesce(v_at, p_now);
 END
 $$;

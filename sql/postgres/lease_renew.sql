@@ -1,4 +1,6 @@
--- Extends the lease of its holder; the epoch stays.
+-- Extends the lease of its holder; the epoch stays.  It also moves the place where
+-- a recovery begins up to the oldest that is in flight: a seek, as it was moved
+-- there by the renewal before.
 
 CREATE OR REPLACE FUNCTION submission.submission_lease_renew(
     p_lease_name text, p_holder_id text, p_lease_epoch bigint,
@@ -25,7 +27,10 @@ BEGIN
 
     UPDATE submission_manager_leases
     SET renewed_at = v_now,
-        expires_at = v_now + p_duration_ms * interval '1 millisecond'
+        expires_at = v_now + p_duration_ms * interval '1 millisecond',
+        inflight_since = CASE WHEN inflight_since IS NOT NULL
+                              THEN submission_inflight_since(p_lease_name,
+                                       inflight_since, v_now) END
     WHERE lease_name = p_lease_name AND holder_id = p_holder_id
           AND lease_epoch = p_lease_epoch AND expires_at > v_now;
 

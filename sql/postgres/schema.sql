@@ -75,9 +75,11 @@ CREATE INDEX IF NOT EXISTS submission_intents_due
     ON submission_intents (lease_name, next_attempt_at, intent_id)
     WHERE next_attempt_at IS NOT NULL AND attempt_count > 0;
 
-CREATE INDEX IF NOT EXISTS submission_intents_inflight
-    ON submission_intents (lease_name, inflight_epoch, intent_id)
+CREATE INDEX IF NOT EXISTS submission_intents_begun
+    ON submission_intents (lease_name, inflight_at, intent_id)
     WHERE inflight_epoch IS NOT NULL;
+
+DROP INDEX IF EXISTS submission_intents_inflight;
 
 -- The list.  All rows are in it; the condition keeps it for those who state it,
 -- so that no planner without statistics takes it for a look-up by id.
@@ -86,6 +88,16 @@ CREATE INDEX IF NOT EXISTS submission_intents_list
     ON submission_intents (lease_name, submission_target, status, created_at,
                            intent_id)
     WHERE attempt_count >= 0;
+
+-- Each attempt leaves two dead rows.  By default they would go when they are a
+-- fifth of the table, history included.
+
+ALTER TABLE submission_intents SET (
+    autovacuum_vacuum_threshold = 1000,
+    autovacuum_vacuum_scale_factor = 0.01,
+    autovacuum_analyze_threshold = 1000,
+    autovacuum_analyze_scale_factor = 0.02
+);
 
 CREATE TABLE IF NOT EXISTS submission_attempts (
     lease_name              varchar(64)   COLLATE "C" NOT NULL,
@@ -100,6 +112,35 @@ CREATE TABLE IF NOT EXISTS submission_attempts (
     error                   varchar(1000) COLLATE "C",
     PRIMARY KEY (lease_name, intent_id, attempt_number)
 );
+
+-- inflight_since: nothing of the lease that is in flight was begun earlier; NULL:
+-- that is not known.  A recovery begins there.  A long transaction elsewhere, such
+-- as pg_dump's, keeps the dead rows of all attempts since it began, and an index
+-- does not tell them from the living: a recovery that begins at the oldest passes
+-- by a million of them after a million attempts.
+
+DO $$
+BEGIN
+    IF NOT EXISTS (
+        SELECT 1
+        FROM pg_attribute
+        WHERE attrelid = 'submission_manager_leases'::regclass
+              AND attname = 'inflight_since' AND NOT attisdropped
+    )
+    THEN
+        ALTER TABLE submission_manager_leases
+            ADD COLUMN inflight_since timestamptz;
+
+        UPDATE submission_manager_leases AS l
+        SET inflight_since = coalesce((
+                SELECT min(i.inflight_at)
+                FROM submission_intents AS i
+                WHERE i.lease_name = l.lease_name
+                      AND i.inflight_epoch IS NOT NULL
+            ), clock_timestamp());
+    END IF;
+END
+$$;
 
 INSERT INTO submission_schema (version)
     SELECT 1 WHERE NOT EXISTS (SELECT 1 FROM submission_schema);

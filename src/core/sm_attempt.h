@@ -60,6 +60,7 @@ typedef struct {
     int64_t               after_at;
     sm_str_t              after_id;     /* empty: with all of that time */
     size_t                limit;
+    unsigned              recovery;     /* it may take longer than others */
 
     sm_due_t             *rows;
     size_t                n;            /* less than limit: the last page */

@@ -49,6 +49,8 @@ sm_store_hurry(sm_store_t *store, int64_t ms)
     conf->busy_timeout = conf->busy_timeout < ms ? conf->busy_timeout : ms;
     conf->login_timeout = conf->login_timeout < ms ? conf->login_timeout : ms;
     conf->query_timeout = conf->query_timeout < ms ? conf->query_timeout : ms;
+    conf->recover_timeout = conf->recover_timeout < ms ? conf->recover_timeout
+                                                       : ms;
 }
 
 

@@ -71,6 +71,13 @@ typedef struct {
     int64_t                login_timeout;
     int64_t                query_timeout;
 
+    /*
+     * Of a read from the beginning: of what is in doubt, and of the schedule.
+     * It may have to pass by much that is dead.  It takes no locks, and would
+     * never be done if it were given up each time.  No less than the other.
+     */
+    int64_t                recover_timeout;
+
     unsigned               pool;            /* connections, 0: any number */
 } sm_store_conf_t;
 

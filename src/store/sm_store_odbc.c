@@ -146,7 +146,8 @@ sm_odbc_connect(sm_odbc_t *od, sm_call_t *call)
                              sm_odbc_seconds(conf->login_timeout), 0);
     (void) SQLSetConnectAttr(od->dbc, SQL_ATTR_CONNECTION_TIMEOUT,
                              sm_odbc_seconds(conf->login_timeout
-                                             + conf->query_timeout), 0);
+                                             + conf->query_timeout
+                                             + conf->recover_timeout), 0);
 
     rc = SQLDriverConnect(od->dbc, NULL, string, SQL_NTS, NULL, 0, NULL,
                           SQL_DRIVER_NOPROMPT);

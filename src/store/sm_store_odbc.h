@@ -32,6 +32,7 @@ typedef enum {
 
 typedef struct {
     SQLHSTMT                stmt;
+    int64_t                 timeout;        /* milliseconds */
     unsigned                bound;
     SQLWCHAR               *texts;
     int64_t                 ints[SM_ODBC_COLUMNS];

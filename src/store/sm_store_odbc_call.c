@@ -38,10 +38,6 @@ sm_odbc_prepare(sm_odbc_t *od, sm_call_t *call)
         return sm_odbc_fail(od, call, SQL_HANDLE_DBC, od->dbc);
     }
 
-    (void) SQLSetStmtAttr(st->stmt, SQL_ATTR_QUERY_TIMEOUT,
-                          (SQLPOINTER) (uintptr_t)
-                          ((od->server.conf->query_timeout + 999) / 1000), 0);
-
     len = snprintf(text, sizeof(text), "{call submission.submission_%s(",
                    proc->name);
 
@@ -232,10 +228,20 @@ sm_odbc_exec(sm_server_t *sv, sm_call_t *call)
     sm_odbc_t       *od = (sm_odbc_t *) sv;
     sm_odbc_stmt_t  *st;
 
-    sm_odbc_watch_start(&od->watch, od->connected, sv->conf->query_timeout);
+    sm_odbc_watch_start(&od->watch, od->connected, sv->timeout);
 
-    if (od->stmts[sv->proc].stmt == NULL && sm_odbc_prepare(od, call) != 0) {
+    st = &od->stmts[sv->proc];
+
+    if (st->stmt == NULL && sm_odbc_prepare(od, call) != 0) {
         return -1;
+    }
+
+    if (st->timeout != sv->timeout) {
+        st->timeout = sv->timeout;
+
+        (void) SQLSetStmtAttr(st->stmt, SQL_ATTR_QUERY_TIMEOUT,
+                              (SQLPOINTER) (uintptr_t)
+                              ((sv->timeout + 999) / 1000), 0);
     }
 
     for (i = 0; i < sv->n; i++) {
@@ -243,8 +249,6 @@ sm_odbc_exec(sm_server_t *sv, sm_call_t *call)
             return -1;
         }
     }
-
-    st = &od->stmts[od->server.proc];
 
     rc = SQLExecute(st->stmt);
 

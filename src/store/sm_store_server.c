@@ -41,7 +41,19 @@ void
 sm_server_start(sm_server_t *sv, unsigned proc)
 {
     sv->proc = proc;
+    sv->timeout = sv->conf->query_timeout;
     sv->n = 0;
+}
+
+
+void
+sm_server_start_recovery(sm_server_t *sv, unsigned proc)
+{
+    sm_server_start(sv, proc);
+
+    if (sv->timeout < sv->conf->recover_timeout) {
+        sv->timeout = sv->conf->recover_timeout;
+    }
 }
 
 

@@ -91,6 +91,7 @@ struct sm_server_s {
 
     /* the call */
     unsigned                  proc;
+    int64_t                   timeout;      /* milliseconds */
     unsigned                  active;
     unsigned                  n;
     sm_server_param_t         params[SM_SERVER_PARAMS];
@@ -106,6 +107,9 @@ struct sm_server_s {
  */
 
 void sm_server_start(sm_server_t *sv, unsigned proc);
+
+/* the same, with the time-out of a recovery */
+void sm_server_start_recovery(sm_server_t *sv, unsigned proc);
 
 /* a text or document without data is NULL */
 void sm_server_put_text(sm_server_t *sv, sm_str_t s);

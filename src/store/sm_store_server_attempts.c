@@ -180,7 +180,13 @@ sm_server_schedule_page(sm_conn_t *conn, sm_call_t *call,
         return sm_server_no_memory(call);
     }
 
-    sm_server_start(sv, SM_PROC_SCHEDULE_PAGE);
+    if (page->recovery) {
+        sm_server_start_recovery(sv, SM_PROC_SCHEDULE_PAGE);
+
+    } else {
+        sm_server_start(sv, SM_PROC_SCHEDULE_PAGE);
+    }
+
     sm_server_put_fence(sv, fence);
     sm_server_put_int(sv, page->order == SM_PAGE_DUE);
     sm_server_put_int(sv, page->after_at);
@@ -354,9 +360,9 @@ sm_server_attempts_in_doubt(sm_conn_t *conn, sm_call_t *call,
         return sm_server_no_memory(call);
     }
 
-    sm_server_start(sv, SM_PROC_ATTEMPTS_IN_DOUBT);
+    sm_server_start_recovery(sv, SM_PROC_ATTEMPTS_IN_DOUBT);
     sm_server_put_fence(sv, fence);
-    sm_server_put_int(sv, after ? after->epoch : INT64_MIN);
+    sm_server_put_int(sv, after ? after->started_at : 0);
     sm_server_put_text(sv, after ? after->id : none);
     sm_server_put_int(sv, limit);
 

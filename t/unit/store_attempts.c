@@ -737,10 +737,10 @@ test_fences(void)
     put(&f, "flying", &push);
     put(&f, "doubt", &push);
     sql(&f, "UPDATE submission_intents SET next_attempt_at = NULL, "
-        "inflight_epoch = 2, inflight_holder = 'a', inflight_at = 1 "
+        "inflight_epoch = 2, inflight_holder = 'a', inflight_at = created_at "
         "WHERE intent_id = 'flying'");
     sql(&f, "UPDATE submission_intents SET next_attempt_at = NULL, "
-        "inflight_epoch = 1, inflight_holder = 'a', inflight_at = 1 "
+        "inflight_epoch = 1, inflight_holder = 'a', inflight_at = created_at "
         "WHERE intent_id = 'doubt'");
 
     before = everything(&f);
@@ -824,7 +824,7 @@ test_waiting(void)
         put(&f, "doubt", &push);
         sql(&f, "UPDATE submission_intents SET next_attempt_at = NULL, "
             "inflight_epoch = iif(intent_id = 'doubt', 1, 2), "
-            "inflight_holder = 'a', inflight_at = 1 "
+            "inflight_holder = 'a', inflight_at = created_at "
             "WHERE intent_id IN ('flying', 'doubt')");
         before = everything(&f);
 
