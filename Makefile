@@ -51,7 +51,8 @@ TEST_JOBS = 3
 # those that say something of the store, whichever it is; t/cluster/6* are of
 # servers alone, and have one of their own
 
-STORE_UNIT  = $(filter-out %/store_sqlite_oom %/store_sqlite_trouble, \
+STORE_UNIT  = $(filter-out %/store_sqlite_oom %/store_sqlite_trouble \
+                             %/store_sqlite_wal, \
                   $(filter build/unit/store_% build/unit/lease% \
                            build/unit/cluster build/unit/attempts_%, \
                            $(UNIT_TESTS)))

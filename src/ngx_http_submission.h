@@ -109,6 +109,7 @@ typedef enum {
     NGX_HTTP_SUBMISSION_OP_SCHEDULE_PAGE,
     NGX_HTTP_SUBMISSION_OP_ATTEMPTS_TURN,
     NGX_HTTP_SUBMISSION_OP_ATTEMPTS_RECOVER,
+    NGX_HTTP_SUBMISSION_OP_TIDY,
     NGX_HTTP_SUBMISSION_OPS
 } ngx_http_submission_op_e;
 
@@ -346,6 +347,7 @@ struct ngx_http_submission_manager_s {
     sm_store_t                       store;
     ngx_event_t                      probe;
     ngx_event_t                      tell;
+    ngx_event_t                      tidy;
     ngx_http_submission_queue_t      queues[NGX_HTTP_SUBMISSION_KINDS];
     ngx_uint_t                       ncalls;       /* of the API, under way */
     ngx_http_submission_wait_t      *wait;
@@ -1056,6 +1058,10 @@ void ngx_http_submission_observe_call(ngx_http_submission_task_t *task,
 void ngx_http_submission_health_init(ngx_http_submission_manager_t *manager,
     ngx_cycle_t *cycle);
 void ngx_http_submission_health_report(ngx_http_submission_task_t *task);
+
+/* tidy.c: after the leader */
+void ngx_http_submission_tidy_init(ngx_http_submission_manager_t *manager,
+    ngx_cycle_t *cycle);
 
 /* dispatch.c */
 char *ngx_http_submission_dispatch(ngx_conf_t *cf, ngx_command_t *cmd,

@@ -761,6 +761,8 @@ ngx_http_submission_init_process(ngx_cycle_t *cycle)
         {
             return NGX_ERROR;
         }
+
+        ngx_http_submission_tidy_init(manager, cycle);
     }
 
     return NGX_OK;

@@ -53,7 +53,8 @@ ngx_http_submission_op_t  ngx_http_submission_ops[] = {
     { "lease_get", 0 },
     { "schedule_page", 1 },
     { "attempts_turn", 1 },
-    { "attempts_recover", 1 }
+    { "attempts_recover", 1 },
+    { "tidy", 0 }
 };
 
 

@@ -1,5 +1,6 @@
 -- What is in flight under epochs before @lease_epoch, strictly after
--- (@after_at, @after_id), in the order of its begin.  One row, without an id, has the time.
+-- (@after_at, @after_id), in the order of its begin.  One row, without an id, has
+-- the time.
 
 SET ANSI_NULLS ON;
 SET QUOTED_IDENTIFIER ON;

@@ -328,6 +328,13 @@ sm_store_ping(sm_store_t *store, sm_call_t *call)
 }
 
 
+int
+sm_store_tidy(sm_store_t *store, sm_call_t *call)
+{
+    sm_store_call(store, call, tidy);
+}
+
+
 static int
 sm_store_hash(sm_store_t *store, sm_call_t *call, sm_submit_row_t *rows,
     size_t n)

@@ -192,6 +192,9 @@ struct sm_store_ops_s {
                               const sm_fence_t *fence,
                               const sm_doubt_row_t *after, size_t limit,
                               sm_doubt_row_t **rows, size_t *n);
+
+    /* now and then: bounds what grows by itself */
+    int                  (*tidy)(sm_conn_t *conn, sm_call_t *call);
 };
 
 
@@ -244,6 +247,7 @@ void sm_store_hurry(sm_store_t *store, int64_t ms);
 void sm_store_done(sm_store_t *store);
 
 int sm_store_ping(sm_store_t *store, sm_call_t *call);
+int sm_store_tidy(sm_store_t *store, sm_call_t *call);
 
 /*
  * When it returns 0, all rows have an outcome and are committed; a row that

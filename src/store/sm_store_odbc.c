@@ -312,5 +312,6 @@ const sm_store_ops_t  sm_store_odbc = {
     sm_server_cluster_get,
     sm_server_schedule_page,
     sm_server_attempts_turn,
-    sm_server_attempts_in_doubt
+    sm_server_attempts_in_doubt,
+    sm_server_tidy
 };

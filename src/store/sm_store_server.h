@@ -155,6 +155,7 @@ int sm_server_complete_doc(sm_arena_t *arena, const sm_complete_row_t *rows,
 /* sm_store_server.c */
 int sm_server_ping(sm_conn_t *conn, sm_call_t *call);
 int sm_server_begin_write(sm_conn_t *conn, sm_call_t *call);
+int sm_server_tidy(sm_conn_t *conn, sm_call_t *call);
 
 /* sm_store_server_intents.c */
 int sm_server_intents_submit(sm_conn_t *conn, sm_call_t *call,

@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -28,6 +29,19 @@
 #define SM_SQLITE_NAPS      50
 #define SM_SQLITE_NAP       100000      /* nanoseconds */
 #define SM_SQLITE_SLEEP     500000
+
+
+/*
+ * The log is written from its beginning again when all of it is in the database
+ * and nobody reads from it.  Where readers overlap all the time that moment
+ * never comes by itself, and the log grows: when it is long, writers are kept
+ * out for as long as it takes the readers of the moment to end.
+ */
+
+#define SM_SQLITE_WAL       "33554432"  /* bytes that it keeps */
+#define SM_SQLITE_WAL_LONG  67108864    /* bytes */
+#define SM_SQLITE_WAL_TAIL  1000        /* frames that may be left to do */
+#define SM_SQLITE_WAL_WAIT  250         /* milliseconds, for readers */
 
 
 static const char  *sm_sqlite_texts[] = {
@@ -337,6 +351,74 @@ sm_sqlite_begin_write(sm_conn_t *conn, sm_call_t *call)
 }
 
 
+static int64_t
+sm_sqlite_wal_size(sm_sqlite_t *sq)
+{
+    const char   *name;
+    struct stat   st;
+
+    name = sqlite3_filename_wal(sqlite3_db_filename(sq->db, "main"));
+
+    return stat(name, &st) == 0 ? st.st_size : 0;
+}
+
+
+/* 1: done, 0: somebody is in the way, -1 */
+
+static int
+sm_sqlite_checkpoint(sm_sqlite_t *sq, sm_call_t *call, int mode, int *left)
+{
+    int  rc, log, done;
+
+    rc = sqlite3_wal_checkpoint_v2(sq->db, "main", mode, &log, &done);
+
+    *left = log - done;
+
+    switch (rc & 0xff) {
+    case SQLITE_OK:
+        return 1;
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+        return 0;
+    default:
+        return sm_sqlite_fail(sq, call);
+    }
+}
+
+
+/*
+ * First without keeping anybody out: as far as the oldest reader allows.  If
+ * that one is of long ago, such as a backup, nothing is to be gained by waiting
+ * for it.
+ */
+
+static int
+sm_sqlite_tidy(sm_conn_t *conn, sm_call_t *call)
+{
+    int           rc, left;
+    int64_t       wait;
+    sm_sqlite_t  *sq = (sm_sqlite_t *) conn;
+
+    if (sm_sqlite_wal_size(sq) <= SM_SQLITE_WAL_LONG) {
+        return 0;
+    }
+
+    rc = sm_sqlite_checkpoint(sq, call, SQLITE_CHECKPOINT_PASSIVE, &left);
+
+    if (rc != 1 || left > SM_SQLITE_WAL_TAIL) {
+        return rc < 0 ? -1 : 0;
+    }
+
+    wait = sq->conf->busy_timeout < SM_SQLITE_WAL_WAIT ? sq->conf->busy_timeout
+                                                       : SM_SQLITE_WAL_WAIT;
+    sq->deadline = sm_sqlite_monotonic() + wait;
+
+    rc = sm_sqlite_checkpoint(sq, call, SQLITE_CHECKPOINT_TRUNCATE, &left);
+
+    return rc < 0 ? -1 : 0;
+}
+
+
 static int
 sm_sqlite_exec(sm_sqlite_t *sq, sm_call_t *call, const char *sql)
 {
@@ -455,6 +537,8 @@ sm_sqlite_setup(sm_sqlite_t *sq, sm_call_t *call)
         || sm_sqlite_exec(sq, call, "PRAGMA synchronous = FULL") != 0
         || sm_sqlite_exec(sq, call, "PRAGMA cache_size = -8192") != 0
         || sm_sqlite_exec(sq, call, "PRAGMA wal_autocheckpoint = 4000") != 0
+        || sm_sqlite_exec(sq, call, "PRAGMA journal_size_limit = "
+                                    SM_SQLITE_WAL) != 0
         || sm_sqlite_schema(sq, call) != 0)
     {
         return -1;
@@ -539,5 +623,6 @@ const sm_store_ops_t  sm_store_sqlite = {
     sm_sqlite_cluster_get,
     sm_sqlite_schedule_page,
     sm_sqlite_attempts_turn,
-    sm_sqlite_attempts_in_doubt
+    sm_sqlite_attempts_in_doubt,
+    sm_sqlite_tidy
 };

@@ -101,6 +101,7 @@ test_durability(void)
     } t[] = {
         { "PRAGMA journal_mode", "wal" },
         { "PRAGMA synchronous", "2" },
+        { "PRAGMA journal_size_limit", "33554432" },
     };
 
     fixture_open(&f);

@@ -1,0 +1,209 @@
+
+/*
+ * The log of the embedded store while readers overlap: there is always one, so
+ * that it is never written from its beginning again, and grows as long as there
+ * are writers.  Whoever tidies up must cut it short all the same, without
+ * being kept by a reader of long ago, and without losing a row.  Broken by: a
+ * passive checkpoint, which leaves it as long as it is, one that waits for all
+ * readers, one that keeps writers out.
+ */
+
+#include <pthread.h>
+#include <time.h>
+
+#include "store.h"
+
+
+#define READERS   3
+#define LONG      67108864
+#define PAYLOAD   900000
+
+
+typedef struct {
+    fixture_t        *f;
+    volatile int      end;
+    pthread_mutex_t   mutex;
+    long              reads;
+} readers_t;
+
+
+static long
+wal_size(fixture_t *f)
+{
+    char         path[160];
+    struct stat  st;
+
+    (void) snprintf(path, sizeof(path), "%s-wal", f->path);
+
+    return stat(path, &st) == 0 ? (long) st.st_size : -1;
+}
+
+
+static int
+tidy(fixture_t *f)
+{
+    return sm_store_tidy(&f->store, new_call(f));
+}
+
+
+static void
+nap(long ms)
+{
+    struct timespec  ts = { .tv_nsec = ms * 1000000 };
+
+    (void) nanosleep(&ts, NULL);
+}
+
+
+static void *
+reader(void *data)
+{
+    readers_t   *r = data;
+    sql_conn_t   db;
+
+    db = sql_open(r->f);
+
+    while (!r->end) {
+        sql_run(db, "BEGIN; SELECT count(*) FROM submission_schema");
+        nap(20);
+        sql_run(db, "COMMIT");
+
+        (void) pthread_mutex_lock(&r->mutex);
+        r->reads++;
+        (void) pthread_mutex_unlock(&r->mutex);
+    }
+
+    sql_close(db);
+
+    return NULL;
+}
+
+
+/* intents until the log is longer than that */
+
+static int
+fill(fixture_t *f, int n, long size)
+{
+    char         id[16];
+    static char  payload[PAYLOAD + 1];
+
+    memset(payload, 'x', PAYLOAD);
+
+    while (wal_size(f) <= size) {
+        (void) snprintf(id, sizeof(id), "i%d", n++);
+        must(outcome(f, id, &sms, payload) == SM_SUBMIT_CREATED);
+        must(n < 1000);
+    }
+
+    return n;
+}
+
+
+static void
+test_overlapping(void)
+{
+    int         i, n;
+    fixture_t   f;
+    readers_t   r;
+    pthread_t   threads[READERS];
+
+    fixture_open(&f);
+    must(outcome(&f, "first", &sms, "1") == SM_SUBMIT_CREATED);
+
+    r = (readers_t) { .f = &f, .mutex = PTHREAD_MUTEX_INITIALIZER };
+
+    for (i = 0; i < READERS; i++) {
+        must(pthread_create(&threads[i], NULL, reader, &r) == 0);
+    }
+
+    n = fill(&f, 0, LONG);
+
+    /* a moment without a reader may come by, and one with a slow reader */
+
+    for (i = 0; i < 40 && wal_size(&f) > 0; i++) {
+        is_int(tidy(&f), 0, "overlapping readers: it is tidied up");
+    }
+
+    ok(wal_size(&f) == 0, "and the log is cut: %ld", wal_size(&f));
+
+    n = fill(&f, n, 1000000);
+    is_int(tidy(&f), 0, "a log that is short");
+    ok(wal_size(&f) > 0, "is left as it is");
+
+    r.end = 1;
+
+    for (i = 0; i < READERS; i++) {
+        must(pthread_join(threads[i], NULL) == 0);
+    }
+
+    ok(r.reads > 0, "%ld reads meanwhile", r.reads);
+    is_int(sql_int(&f, "SELECT count(*) FROM submission_intents"), n + 1,
+           "all rows are there");
+
+    fixture_done(&f);
+}
+
+
+static void
+test_long_reader(void)
+{
+    int          n;
+    fixture_t    f;
+    sql_conn_t   db;
+
+    fixture_open(&f);
+    must(outcome(&f, "first", &sms, "1") == SM_SUBMIT_CREATED);
+
+    db = sql_open(&f);
+    sql_run(db, "BEGIN; SELECT count(*) FROM submission_schema");
+
+    n = fill(&f, 0, LONG);
+
+    is_int(tidy(&f), 0, "a reader of long ago: nothing fails");
+    ok(wal_size(&f) > LONG, "nor can anything be done");
+    ok(outcome(&f, "meanwhile", &sms, "1") == SM_SUBMIT_CREATED,
+       "nor is a writer kept out");
+
+    sql_run(db, "COMMIT");
+    sql_close(db);
+
+    is_int(tidy(&f), 0, "it has ended");
+    ok(wal_size(&f) == 0, "and the log is cut: %ld", wal_size(&f));
+    is_int(sql_int(&f, "SELECT count(*) FROM submission_intents"), n + 2,
+           "all rows are there");
+
+    fixture_done(&f);
+}
+
+
+/* a ping is a commit: it adds to the log */
+
+static void
+test_ping(void)
+{
+    long       size;
+    fixture_t  f;
+
+    fixture_open(&f);
+    must(outcome(&f, "first", &sms, "1") == SM_SUBMIT_CREATED);
+
+    size = wal_size(&f);
+
+    is_int(sm_store_ping(&f.store, new_call(&f)), 0, "a ping");
+    ok(wal_size(&f) > size, "writes");
+
+    fixture_done(&f);
+}
+
+
+int
+main(void)
+{
+    (void) alarm(300);
+
+    test_overlapping();
+    test_long_reader();
+    test_ping();
+
+    return done_testing();
+}
