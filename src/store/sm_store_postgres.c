@@ -340,26 +340,19 @@ sm_postgres_login(sm_postgres_t *pg, sm_call_t *call,
 
 /*
  * What is read is what has been committed, and what was committed stays,
- * whatever the server's or the database's defaults are.  A call must not be
- * carried out after it was given up: the server gives up first.
+ * whatever the server's or the database's defaults are.
  */
 
 static int
 sm_postgres_session(sm_postgres_t *pg, sm_call_t *call)
 {
-    char  text[512];
-
-    (void) snprintf(text, sizeof(text),
+    return sm_postgres_statement(pg, call,
                     "SELECT set_config('synchronous_commit', "
                     "CASE current_setting('synchronous_commit') "
                     "WHEN 'off' THEN 'on' "
                     "ELSE current_setting('synchronous_commit') END, false), "
                     "set_config('default_transaction_isolation', "
-                    "'read committed', false), "
-                    "set_config('statement_timeout', '%lld', false)",
-                    (long long) pg->server.conf->query_timeout * 9 / 10);
-
-    return sm_postgres_statement(pg, call, text);
+                    "'read committed', false)");
 }
 
 
@@ -429,7 +422,8 @@ const sm_store_ops_t  sm_store_postgres = {
     sm_server_cluster_get,
     sm_server_schedule_page,
     sm_server_attempts_turn,
-    sm_server_attempts_in_doubt
+    sm_server_attempts_in_doubt,
+    sm_server_tidy
 };
 
 

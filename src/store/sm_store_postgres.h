@@ -22,6 +22,8 @@ typedef struct {
     PGresult               *result;
     int                     row;
 
+    int64_t                 limit;          /* the server's, of that time-out */
+
     unsigned char           prepared[SM_PROCS];
 } sm_postgres_t;
 

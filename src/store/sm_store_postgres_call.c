@@ -227,6 +227,33 @@ sm_postgres_send(sm_postgres_t *pg, sm_call_t *call, const char *name)
 }
 
 
+/*
+ * A call must not be carried out after it was given up: the server gives up
+ * first.  Most calls of a connection have the same time.
+ */
+
+static int
+sm_postgres_limit(sm_postgres_t *pg, sm_call_t *call, int64_t timeout)
+{
+    char  text[64];
+
+    if (pg->limit == timeout) {
+        return 0;
+    }
+
+    (void) snprintf(text, sizeof(text), "SET statement_timeout = %lld",
+                    (long long) timeout * 9 / 10);
+
+    if (sm_postgres_statement(pg, call, text) != 0) {
+        return -1;
+    }
+
+    pg->limit = timeout;
+
+    return 0;
+}
+
+
 static int
 sm_postgres_exec(sm_server_t *server, sm_call_t *call)
 {
@@ -239,7 +266,11 @@ sm_postgres_exec(sm_server_t *server, sm_call_t *call)
 
     (void) snprintf(name, sizeof(name), "p%u", server->proc);
 
-    sm_postgres_start(pg, server->conf->query_timeout);
+    sm_postgres_start(pg, server->timeout);
+
+    if (sm_postgres_limit(pg, call, server->timeout) != 0) {
+        return -1;
+    }
 
     if (!pg->prepared[server->proc]) {
 
