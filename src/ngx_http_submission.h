@@ -564,6 +564,7 @@ struct ngx_http_submission_executor_s {
     ngx_event_t                      due;          /* the next one is due */
     ngx_msec_t                       pause;        /* nothing begins before */
     ngx_msec_t                       retry;        /* nor is recorded */
+    int64_t                          gone;         /* an epoch, says a fence */
     ngx_uint_t                       failures;     /* of turns, in a row */
     ngx_msec_t                       failing;      /* since then, if any */
     time_t                           warned;       /* of connections */

@@ -460,19 +460,17 @@ ngx_http_submission_turn_failed(ngx_http_submission_turn_t *turn)
 {
     ngx_queue_t                     *q;
     sm_store_class_e                 status;
-    ngx_http_submission_shctx_t     *sh;
     ngx_http_submission_attempt_t   *at;
     ngx_http_submission_executor_t  *ex;
 
     ex = turn->task.manager->executor;
-    sh = turn->task.manager->sh;
     status = turn->task.call.status;
 
-    if (status != SM_STORE_LEASE_LOST) {
-        ngx_http_submission_turn_back_off(ex);
+    if (status == SM_STORE_LEASE_LOST) {
+        ex->gone = turn->fence.epoch;
 
-    } else if (sh->held == (ngx_atomic_uint_t) turn->fence.epoch) {
-        sh->held = 0;
+    } else {
+        ngx_http_submission_turn_back_off(ex);
     }
 
     while (!ngx_queue_empty(&turn->attempts)) {
@@ -524,11 +522,12 @@ ngx_http_submission_turn_done(ngx_http_submission_task_t *task)
 }
 
 
-/* without an epoch it is left to the next one, if there is one to come */
+/* without an epoch that holds it is left to the next, if one is to come */
 
 ngx_int_t
 ngx_http_submission_turn_flush(ngx_http_submission_manager_t *manager)
 {
+    int64_t                          epoch;
     ngx_http_submission_executor_t  *ex;
 
     ex = manager->executor;
@@ -537,11 +536,18 @@ ngx_http_submission_turn_flush(ngx_http_submission_manager_t *manager)
         return NGX_AGAIN;
     }
 
-    if (manager->sh->held == 0 && ngx_exiting) {
-        ngx_http_submission_executor_recovered(manager, NULL);
+    epoch = manager->sh->held;
+
+    if (epoch == 0 || epoch == ex->gone) {
+
+        if (ngx_exiting) {
+            ngx_http_submission_executor_recovered(manager, NULL);
+        }
+
+        return NGX_OK;
     }
 
-    if (ex->nended == 0 || manager->sh->held == 0) {
+    if (ex->nended == 0) {
         return NGX_OK;
     }
 

@@ -9,12 +9,11 @@
 # trigger makes each lease run out in the transaction that grants it.  The
 # fence says LEASE_LOST, and nobody leads.
 #
-# Goes red when: /readyz believes what was published, whatever time it is; the
-# deadline is not looked at before anything else when a worker goes on, or is
-# counted from the answer of the store rather than from the request; a renewal
-# or the fence does not ask for the epoch, or for the expiry; an old leader
-# takes a late renewal for a grant; a leader does not look at the lease again
-# before it begins.
+# Goes red when: /readyz believes what was published, whatever time it is; a
+# statement about the lease does not ask for the holder, for the epoch, or for
+# the expiry; an old leader takes a late renewal for a grant; a leader does not
+# look at the lease again before it begins.  (When deadlines count from: see 83,
+# and the gate: 84.)
 
 use strict;
 use warnings;
@@ -71,6 +70,16 @@ sub pause {
         for qw(lease_fence lease_renew lease_takeover lease_release);
     is($lease->would_change('lease_fence', $grant), 1,
        "$name: the fence lets the new one in");
+
+    # by its epoch alone, or by its holder alone, nobody gets in
+
+    for my $half ({ holder => $grant->{holder}, epoch => $old->{epoch} },
+                  { holder => $old->{holder}, epoch => $grant->{epoch} })
+    {
+        is($lease->would_change($_, $half), 0,
+           "$name: $_ is refused to $half->{holder} in epoch $half->{epoch}")
+            for qw(lease_fence lease_renew lease_takeover lease_release);
+    }
 
     my $heard = @{$watch->{answers}};
     my $continued = time;
@@ -190,6 +199,12 @@ $paused->quit;
     is_deeply([$other->leaders], [], 'void: nobody says that it leads');
     is_deeply([map { $other->readyz($_)->{store} } @two], ['up', 'up'],
               'void: the store is well, it is the lease that is lost');
+
+    # the row as it is, but that it is over
+
+    is($other->would_change($_, $other->row), 0,
+       "void: $_ is refused when the lease is over")
+        for qw(lease_fence lease_renew lease_takeover lease_release);
 
     $brief->store->void_grants(0);
 

@@ -8,7 +8,10 @@
 # Then the same while nothing is in flight, and hundreds come: the first begin
 # is refused, and nothing is sent at all.
 #
-# Goes red when: begin, complete or the schedule are not fenced, or do not look
+# And once more with another epoch of the same holder, while retries wait, which
+# the schedule has already: none of them is begun in the old one.
+#
+# Goes red when: begin or complete are not fenced, or look at the holder and not
 # at the epoch; a failed fence fails one batch rather than the leadership.
 
 use strict;
@@ -23,7 +26,8 @@ use SubmissionCluster;
 
 my $run = SubmissionCluster::Executor->new(
     instances => ['a'], lease => '60s', renew => '30s', refresh => '10s',
-    executor => 'concurrency=50');
+    executor => 'concurrency=50',
+    targets => { 'sms.later' => { retry => 5 * slow() . 's' } });
 my ($gateway, $lease, $store) = ($run->gateway, $run->leadership, $run->store);
 my @targets = qw(sms.realtime sms.once);
 
@@ -85,5 +89,26 @@ is($store->in_flight, 0, 'idle: nothing was begun');
 $store->end_lease;
 $run->wait_terminal('y-');
 is_deeply($run->statuses('y-'), { accepted => 200 }, 'idle: until it is over');
+
+
+# the same holder, as if a call of its own had come late
+
+$epoch = $lease->row->{epoch};
+$lease->wait_leader($epoch - 1);
+
+$gateway->behave('z-' => 'fail 1');
+$run->post(map { [$_, 'sms.later'] } $run->ids('z', 50));
+wait_for('each was tried once', sub {
+    $store->attempts('z-') == 50 && !$store->in_flight;
+});
+
+$store->give_lease($a->{name}, 3600);
+$run->wait_lost($a, $epoch);
+$run->wait_terminal('z-');
+
+is_deeply($run->statuses('z-'), { accepted => 50 }, 'itself: all are sent');
+is_deeply([grep { $_->{number} == 2 && $_->{epoch} <= $epoch + 1 }
+           $store->attempts('z-')],
+          [], 'itself: in an epoch that it was granted');
 
 $run->done;

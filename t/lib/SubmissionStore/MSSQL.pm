@@ -297,7 +297,7 @@ sub empty {
     $self->back if $self->{away};
 
     _query($self->{dbh}, "DROP TRIGGER IF EXISTS submission.test_$_")
-        for qw(slow_begin brief fail insert update);
+        for qw(slow_begin slow_renew brief fail insert update);
     _query($self->{dbh}, 'ALTER TABLE submission.submission_intents '
                          . 'DROP CONSTRAINT test_refuse')
         if delete $self->{refuses};
@@ -508,6 +508,24 @@ END
 }
 
 
+sub slow_renew {
+    my ($self, $seconds) = @_;
+
+    my $ms = int(1000 * $seconds * $self->pace);
+
+    $self->_trigger('test_slow_renew', 'AFTER UPDATE', 'manager_leases', <<"END");
+DECLARE \@end datetime2(7);
+    SET \@end = DATEADD(millisecond, $ms, SYSUTCDATETIME());
+    IF EXISTS (SELECT 1
+               FROM inserted AS i
+                    JOIN deleted AS d ON d.lease_name = i.lease_name
+               WHERE i.renewed_at <> d.renewed_at)
+        WHILE SYSUTCDATETIME() < \@end
+            SET \@end = \@end
+END
+}
+
+
 sub void_grants {
     my ($self, $on) = @_;
 
@@ -536,6 +554,18 @@ sub fail_turns {
 
     $self->_trigger('test_fail', 'AFTER UPDATE', 'intents',
                     "THROW 51000, 'no', 1");
+}
+
+
+sub fail_pages {
+    my ($self, $on) = @_;
+
+    my @names = ('submission_intents', 'test_away');
+
+    @names = reverse @names if !$on;
+
+    _query($self->{dbh}, "EXEC sp_rename N'submission.$names[0]', "
+                         . "N'$names[1]', N'OBJECT'");
 }
 
 

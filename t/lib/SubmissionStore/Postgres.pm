@@ -338,6 +338,16 @@ sub slow_begin {
 }
 
 
+sub slow_renew {
+    my ($self, $seconds) = @_;
+
+    $self->_trigger('test_slow_renew', 'AFTER UPDATE',
+                    'submission_manager_leases',
+                    'NEW.renewed_at <> OLD.renewed_at',
+                    "PERFORM pg_sleep($seconds)");
+}
+
+
 sub void_grants {
     my ($self, $on) = @_;
 
@@ -366,6 +376,15 @@ sub fail_turns {
 
     $self->_trigger('test_fail', 'BEFORE UPDATE', 'submission_intents', '',
                     "RAISE EXCEPTION 'no' USING ERRCODE = 'internal_error'");
+}
+
+
+sub fail_pages {
+    my ($self, $on) = @_;
+
+    $self->{dbh}->do('ALTER TABLE submission.'
+                     . ($on ? 'submission_intents RENAME TO test_away'
+                            : 'test_away RENAME TO submission_intents'));
 }
 
 

@@ -163,10 +163,11 @@ sub refuse {
 }
 
 
-# To begin an attempt of this intent in this epoch takes at least so long.
+# a statement of a trigger that takes at least so long: WITH may not begin one,
+# but stand within
 
-sub slow_begin {
-    my ($self, $id, $epoch, $seconds) = @_;
+sub _slow {
+    my ($self, $seconds) = @_;
 
     my $count = sub {
         return 'WITH RECURSIVE c (x) AS (SELECT 1 UNION ALL SELECT x + 1 '
@@ -179,13 +180,38 @@ sub slow_begin {
     $self->query($count->($n));
     $n = int($n * $seconds / (time - $start) * 1.2);
 
-    # WITH may not begin a statement of a trigger, but stand within one
+    return 'SELECT (' . $count->($n) . ')';
+}
+
+
+# To begin an attempt of this intent in this epoch takes at least so long.
+
+sub slow_begin {
+    my ($self, $id, $epoch, $seconds) = @_;
+
+    my $slow = $self->_slow($seconds);
 
     $self->query(<<"END");
 CREATE TRIGGER test_slow_begin AFTER UPDATE OF inflight_epoch
 ON submission_intents
 WHEN NEW.intent_id = '$id' AND NEW.inflight_epoch = $epoch BEGIN
-    SELECT (@{[$count->($n)]});
+    $slow;
+END;
+END
+}
+
+
+# A renewal of the lease takes at least so long, from its time to its answer.
+
+sub slow_renew {
+    my ($self, $seconds) = @_;
+
+    my $slow = $self->_slow($seconds);
+
+    $self->query(<<"END");
+CREATE TRIGGER test_slow_renew AFTER UPDATE OF renewed_at
+ON submission_manager_leases BEGIN
+    $slow;
 END;
 END
 }
@@ -217,6 +243,16 @@ CREATE TRIGGER test_fail BEFORE UPDATE ON submission_intents BEGIN
     SELECT abs(-9223372036854775807 - 1);
 END;
 END
+}
+
+
+# intents cannot be read or written from now on, and the lease can; or no longer
+
+sub fail_pages {
+    my ($self, $on) = @_;
+
+    $self->query('ALTER TABLE ' . ($on ? 'submission_intents RENAME TO test_away'
+                                       : 'test_away RENAME TO submission_intents'));
 }
 
 
