@@ -782,6 +782,7 @@ void ngx_http_submission_zone_holder(ngx_http_submission_manager_t *manager,
     ngx_cycle_t *cycle);
 
 ngx_msec_t ngx_http_submission_msec(void);
+ngx_msec_t ngx_http_submission_since(ngx_atomic_uint_t time);
 ngx_msec_t ngx_http_submission_lease_msec(void);
 int64_t ngx_http_submission_usec(void);
 void ngx_http_submission_zone_publish(ngx_http_submission_manager_t *manager,

@@ -114,7 +114,7 @@ ngx_http_submission_breaker_close(ngx_http_submission_manager_t *manager)
                       "submission: breaker_closed manager=%V store=%s "
                       "open_ms=%M",
                       &manager->name, manager->store_ops->name,
-                      (ngx_msec_t) (ngx_current_msec - broken));
+                      ngx_http_submission_since(broken));
     }
 }
 
@@ -140,7 +140,7 @@ ngx_http_submission_breaker_fail(ngx_http_submission_task_t *task)
                               ngx_http_submission_breaker_time(task->posted));
 
     since = sh->failing;
-    failed = ngx_current_msec - since;
+    failed = ngx_http_submission_since(since);
     bound = ngx_max(manager->retry, NGX_HTTP_SUBMISSION_BREAK_MIN);
 
     if (since == 0 || failed < bound

@@ -52,10 +52,9 @@ ngx_http_submission_health_probing(ngx_http_submission_manager_t *manager)
     sh = manager->sh;
 
     return sh->probing
-           && ngx_current_msec - sh->probed < manager->busy_timeout
-                                              + manager->login_timeout
-                                              + manager->query_timeout
-                                              + NGX_HTTP_SUBMISSION_PROBE_LATE;
+           && ngx_http_submission_since(sh->probed)
+              < manager->busy_timeout + manager->login_timeout
+                + manager->query_timeout + NGX_HTTP_SUBMISSION_PROBE_LATE;
 }
 
 
@@ -106,8 +105,8 @@ ngx_http_submission_health_tick(ngx_event_t *ev)
 
     if (!ngx_http_submission_health_probing(manager)
         && (sh->store == NGX_HTTP_SUBMISSION_STORE_UNKNOWN
-            || (ngx_current_msec - probed >= period
-                && ngx_current_msec - sh->answered >= period)))
+            || (ngx_http_submission_since(probed) >= period
+                && ngx_http_submission_since(sh->answered) >= period)))
     {
         if (ngx_atomic_cmp_set(&sh->probed, probed, ngx_current_msec)) {
 

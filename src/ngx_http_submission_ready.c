@@ -26,7 +26,8 @@ ngx_http_submission_readyz_store(ngx_http_submission_manager_t *manager)
         /* a short trouble does not take an instance out of rotation */
 
         if (sh->answered
-            && ngx_current_msec - sh->answered < manager->acquire_interval)
+            && ngx_http_submission_since(sh->answered)
+               < manager->acquire_interval)
         {
             return "up";
         }

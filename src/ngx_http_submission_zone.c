@@ -139,6 +139,22 @@ ngx_http_submission_msec(void)
 
 
 /*
+ * The time since another worker wrote down its ngx_current_msec.  That may be
+ * ahead of this one's: each is of when its worker last looked at the clock.
+ */
+
+ngx_msec_t
+ngx_http_submission_since(ngx_atomic_uint_t time)
+{
+    ngx_msec_int_t  elapsed;
+
+    elapsed = (ngx_msec_int_t) (ngx_current_msec - time);
+
+    return elapsed > 0 ? elapsed : 0;
+}
+
+
+/*
  * What a lease is held by, and what the store's time is reckoned by: it goes on
  * while the host is suspended, as time does for everybody else.
  */
