@@ -18,6 +18,7 @@ use Cwd qw(abs_path);
 use DBI;
 use Encode qw(encode_utf8);
 use File::Basename qw(dirname);
+use File::Glob qw(:bsd_glob);
 use File::Path qw(make_path);
 use Time::HiRes qw(sleep);
 

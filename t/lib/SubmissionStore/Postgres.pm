@@ -14,6 +14,7 @@ use Cwd qw(abs_path);
 use DBI;
 use Digest::MD5 qw(md5_hex);
 use File::Basename qw(dirname);
+use File::Glob qw(:bsd_glob);
 use File::Path qw(make_path);
 
 use constant { LOGIN => 'submission_test', PASSWORD => 'pw{1};2=3' };

@@ -1,0 +1,56 @@
+# A clone whose path has a space in it: "make build" makes a module there that
+# nginx loads.  nginx's configure splits such a path, so it is made through a
+# symbolic link.
+#
+# Goes red when: make hands the path itself to configure ("invalid option"), or
+# a script on the way does not quote it.
+
+use strict;
+use warnings;
+
+use Cwd qw(abs_path);
+use File::Basename qw(dirname);
+use File::Path qw(make_path remove_tree);
+use Test::More;
+
+plan(skip_all => 'the same under a checker') if $ENV{SUBMISSION_CHECK};
+
+my $top = abs_path(dirname(__FILE__) . '/..');
+my $base = ($ENV{SUBMISSION_TEST_DIR} // "$top/build") . "/path.$$";
+my $clone = "$base/a clone";
+
+make_path("$clone/t", "$base/tmp");
+
+system('cp', '-r', (map { "$top/$_" } qw(GNUmakefile Makefile config src sql)),
+       $clone) == 0 or die "cp failed\n";
+system('cp', '-r', "$top/t/tools", "$clone/t") == 0 or die "cp failed\n";
+
+# another make runs this test, and has told its own children things
+
+delete @ENV{qw(MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES)};
+local $ENV{TMPDIR} = "$base/tmp";
+
+my $said = `make -C '$clone' build 2>&1`;
+
+is($?, 0, 'make build') or diag($said);
+ok(-e "$clone/build/ngx_http_submission_module.so",
+   'the module is where it belongs');
+
+my ($link) = glob "$base/tmp/*/clone";
+
+is(abs_path($link // '/'), abs_path($clone), 'by a link to the clone');
+
+open(my $conf, '>', "$base/nginx.conf") or die "nginx.conf: $!";
+print $conf qq(load_module "$clone/build/ngx_http_submission_module.so";\n),
+            qq(pid "$base/nginx.pid";\nevents { }\nhttp { }\n);
+close $conf or die "nginx.conf: $!";
+
+my $nginx = $ENV{SUBMISSION_NGINX} // '/usr/sbin/nginx';
+
+$said = `'$nginx' -t -e stderr -p '$base/' -c '$base/nginx.conf' 2>&1`;
+
+is($?, 0, 'nginx loads it') or diag($said);
+
+remove_tree($base);
+
+done_testing();

@@ -1,0 +1,32 @@
+#!/bin/sh
+
+# link.sh
+#
+# A path without spaces to this clone, for GNUmakefile: a symbolic link in a
+# directory of one's own, the same one each time.
+
+set -eu
+
+top=$(cd "$(dirname "$0")/../.." && pwd -P)
+dir=${TMPDIR:-/tmp}/ngx_http_submission-$(id -u)-$(printf %s "$top" \
+                                                    | cksum | cut -d ' ' -f 1)
+
+case $dir in
+    *[[:space:]]*)
+        echo "$0: TMPDIR, \"$TMPDIR\", has a space in it, too" >&2
+        exit 1 ;;
+esac
+
+# others may pass: workers of nginx do
+
+mkdir -p -m 711 "$dir"
+
+# mkdir -p is content with a link, or with what somebody else has put there
+
+if [ -L "$dir" ] || [ ! -O "$dir" ]; then
+    echo "$0: \"$dir\" is not ours" >&2
+    exit 1
+fi
+
+ln -sfn "$top" "$dir/clone"
+echo "$dir/clone"
