@@ -3,7 +3,8 @@
 # sm_sql_embed.sh <directory> [<header>]
 #
 # Prints a C header with one string per NAME.sql of the directory,
-# sm_sqlite_sql_NAME, without its blank lines and its lines of comment only.
+# sm_sqlite_sql_NAME, without its blank lines and its lines of comment only; not
+# of what operators run by hand.
 # With a second argument it goes to that file, which stays untouched, and
 # keeps its time, when nothing changed.
 
@@ -15,6 +16,10 @@ header=${2:-}
 embed() {
     for sql in "$dir"/*.sql; do
         [ -f "$sql" ] || { echo "$0: no .sql file in $dir" >&2; return 1; }
+
+        case $sql in
+            */monitor.sql | */restored.sql) continue ;;
+        esac
 
         echo "static const char sm_$(basename "$dir")_sql_$(basename "$sql" .sql)[] ="
 

@@ -130,9 +130,53 @@ sm_sqlite_class(int code)
     case SQLITE_TOOBIG:
         return SM_STORE_CONSTRAINT;
 
+    case SQLITE_FULL:
+
+        /* it does not pass by itself: somebody has to make room */
+
     default:
         return SM_STORE_PERMANENT;
     }
+}
+
+
+/*
+ * Whether the directory may not be written to, in which SQLite makes files beside
+ * the database.  Of that it tells what came of its next try, that the file is
+ * not there or is read-only, and not the reason.
+ */
+
+static int
+sm_sqlite_fail_directory(sm_sqlite_t *sq, sm_call_t *call, int code)
+{
+    char        *dir;
+    const char  *slash;
+
+    slash = strrchr(sq->conf->path, '/');
+
+    dir = slash ? strndup(sq->conf->path, slash - sq->conf->path + 1)
+                : strdup(".");
+
+    if (dir == NULL) {
+        return 0;
+    }
+
+    errno = 0;
+    (void) access(dir, W_OK | X_OK);
+
+    if (errno == EACCES || errno == EROFS) {
+        (void) sm_call_fail(call, sm_sqlite_class(code), code,
+                            "%s: %s: the directory is not writable for user %d "
+                            "(%d: %s)", sq->conf->path,
+                            sqlite3_errmsg(sq->db), (int) geteuid(), errno,
+                            strerror(errno));
+        free(dir);
+        return -1;
+    }
+
+    free(dir);
+
+    return 0;
 }
 
 
@@ -145,8 +189,16 @@ sm_sqlite_fail(sm_sqlite_t *sq, sm_call_t *call)
     sys = sqlite3_system_errno(sq->db);
 
     switch (code & 0xff) {
-    case SQLITE_IOERR:
     case SQLITE_CANTOPEN:
+    case SQLITE_READONLY:
+
+        if (sm_sqlite_fail_directory(sq, call, code) != 0) {
+            return -1;
+        }
+
+        /* fall through */
+
+    case SQLITE_IOERR:
     case SQLITE_FULL:
 
         if (sys) {

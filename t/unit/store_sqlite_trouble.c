@@ -467,6 +467,67 @@ test_read_only(void)
 }
 
 
+/* before there is a database, and when there is one without a log */
+
+static void
+in_closed_dir(fixture_t *f, seen_t *seen)
+{
+    int              i;
+    sm_submit_row_t  r;
+    struct passwd   *pw;
+
+    if (getuid() == 0) {
+        must((pw = getpwnam("nobody")) != NULL);
+        must(setgid(pw->pw_gid) == 0 && setuid(pw->pw_uid) == 0);
+    }
+
+    for (i = 0; i < 2; i++) {
+        must(chmod(f->dir, 0555) == 0);
+        store_open(f, "main", 1000);
+
+        seen->denied[i] = submit_one(f, &r, "b", "b");
+        seen->status = f->call.status;
+        (void) snprintf(seen->error, sizeof(seen->error), "%s", f->call.error);
+
+        if (strstr(f->call.error, "the directory is not writable") == NULL
+            || strstr(f->call.error, "(13: Permission denied)") == NULL)
+        {
+            return;
+        }
+
+        must(chmod(f->dir, 0755) == 0);
+        seen->again = created(f, i ? "b" : "a");
+        store_close(f);
+    }
+}
+
+
+static void
+test_closed_dir(void)
+{
+    seen_t         *seen;
+    fixture_t       f;
+    struct passwd  *pw;
+
+    fixture_dir(&f);
+
+    if (getuid() == 0) {
+        must((pw = getpwnam("nobody")) != NULL);
+        must(chown(f.dir, pw->pw_uid, pw->pw_gid) == 0);
+    }
+
+    is_int(in_child(in_closed_dir, &f, &seen), 0, "a process that is not root");
+    is_int(seen->denied[0], -1, "no database is made in a closed directory");
+    is_int(seen->denied[1], -1, "nor one opened without its log");
+    is_int(seen->status, SM_STORE_PERMANENT, "it will not pass by itself");
+    ok(strstr(seen->error, "the directory is not writable") != NULL,
+       "and it says why: %s", seen->error);
+    is_int(seen->again, 1, "but when the directory may be written to again");
+
+    fixture_remove(&f);
+}
+
+
 /* not a page more fits, and when a log is gone still not a megabyte */
 
 static void
@@ -743,6 +804,7 @@ main(void)
     test_replaced();
     test_locked();
     test_read_only();
+    test_closed_dir();
     test_file_limit();
     test_turn_commit();
     test_disk_full();
