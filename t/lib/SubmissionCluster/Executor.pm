@@ -299,7 +299,8 @@ sub outcomes {
     return join ', ', map {
         $_->{outcomeStatus} . (defined $_->{outcomeReason}
                                ? "/$_->{outcomeReason}" : '');
-    } @{$self->history($id)->{attempts}};
+    } sort { $a->{attemptNumber} <=> $b->{attemptNumber} }
+          @{$self->history($id)->{attempts}};
 }
 
 
