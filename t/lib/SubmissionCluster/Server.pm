@@ -8,6 +8,8 @@ package SubmissionCluster::Server;
 #   my $proxy = $server->proxy($cluster);             # its instances use it
 #   $server->options('retry=2s');                     # of "store postgres"
 #   $server->kill; $server->recover;
+#   $server->standby($cluster);                       # its instances know both
+#   $server->kill; $server->promote;
 #
 # The test's own way to the store goes past the proxy.
 
@@ -142,6 +144,74 @@ sub proxy {
 }
 
 
+# A second server that has what the first one commits, before it says so.
+
+sub standby {
+    my ($self, $cluster) = @_;
+
+    my $dir = "$self->{dir}/standby";
+    my $port = SubmissionCluster::free_port();
+    my ($password) = $self->{string} =~ /password=(\S+)/;
+    my $admin = SubmissionStore::Postgres::_connect('postgres');
+
+    local $ENV{PGPASSWORD} = $password;
+
+    $self->_as_server('pg_basebackup', '-h', '127.0.0.1', '-p', $self->{port},
+                      '-U', 'owner', '-D', $dir, '-R', '-X', 'stream',
+                      '-c', 'fast');
+
+    open(my $file, '>>', "$dir/postgresql.conf") or die "postgresql.conf: $!";
+    print $file "port = $port\n";
+    close $file or die "postgresql.conf: $!";
+
+    $self->_as_server('pg_ctl', '-D', $dir, '-l', "$self->{dir}/standby.log",
+                      '-w', '-s', 'start');
+
+    $admin->do("ALTER SYSTEM SET synchronous_standby_names = '*'");
+    $admin->do('SELECT pg_reload_conf()');
+
+    SubmissionCluster::wait_for('the standby is synchronous', sub {
+        $admin->selectrow_array('SELECT 1 FROM pg_stat_replication '
+                                . "WHERE sync_state = 'sync'");
+    });
+
+    $admin->disconnect;
+
+    $self->{standby} = { dir => $dir, port => $port };
+
+    $cluster->store->{server} = $self;
+    $cluster->store->{ports} = [$self->{port}, $port];
+    bless $cluster->store, 'SubmissionCluster::Server::Store';
+}
+
+
+# the standby takes writes; the test's own way to the store leads to it
+
+sub promote {
+    my ($self) = @_;
+
+    my $standby = $self->{standby};
+
+    $self->_as_server('pg_ctl', '-D', $standby->{dir}, '-w', '-s', 'promote');
+
+    $ENV{SUBMISSION_TEST_STORE} =~ s/port=\d+/port=$standby->{port}/;
+}
+
+
+# a program of PostgreSQL's, as the user that its files belong to
+
+sub _as_server {
+    my ($self, $program, @arguments) = @_;
+
+    my ($bin) = reverse sort glob '/usr/lib/postgresql/*/bin';
+    my @user = $> == 0 ? qw(setpriv --reuid=postgres --regid=postgres
+                            --clear-groups --) : ();
+
+    system(@user, "$bin/$program", @arguments) == 0
+        or die "$program failed\n";
+}
+
+
 sub options { $_[0]{options} = $_[1] }
 
 
@@ -161,6 +231,11 @@ sub stop {
     my ($self) = @_;
 
     $_->stop for @{$self->{proxies}};
+
+    eval { $self->_as_server('pg_ctl', '-D', $self->{standby}{dir}, '-m',
+                             'immediate', '-s', '-w', 'stop'); 1 } or warn $@
+        if $self->{standby};
+
     eval { $self->_run('stop'); 1 } or warn $@;
 }
 
@@ -174,9 +249,11 @@ sub directive {
     my ($self, %options) = @_;
 
     my $directive = $self->SUPER::directive(%options);
-    my $port = $self->{proxy}->port;
+    my @ports = @{$self->{ports} // [$self->{proxy}->port]};
+    my $hosts = join ',', ('127.0.0.1') x @ports;
+    my $ports = join ',', @ports;
 
-    $directive =~ s/port=\d+/port=$port/;
+    $directive =~ s/host=\S+ port=\d+/host=$hosts port=$ports/;
 
     return "$directive $self->{server}{options}";
 }
