@@ -493,9 +493,11 @@ struct ngx_http_submission_leader_s {
     unsigned                         failing:1;    /* and that was logged */
     unsigned                         released:1;
     unsigned                         flushing:1;   /* the executor records */
+    unsigned                         yielding:1;   /* see lease.c */
 
     ngx_msec_t                       aim;          /* of the next acquire */
     ngx_msec_t                       kept;         /* the last time */
+    ngx_msec_t                       yield;        /* to others until then */
     ngx_uint_t                       failures;     /* of an epoch, in a row */
 
     int64_t                          epoch;
@@ -511,6 +513,7 @@ typedef enum {
     NGX_HTTP_SUBMISSION_RECOVER,
     NGX_HTTP_SUBMISSION_RENEW,
     NGX_HTTP_SUBMISSION_KEEP,           /* renewed, if nobody else is there */
+    NGX_HTTP_SUBMISSION_YIELD,          /* released, for somebody else */
     NGX_HTTP_SUBMISSION_RELEASE,
     NGX_HTTP_SUBMISSION_WATCH
 } ngx_http_submission_lease_e;
@@ -529,6 +532,7 @@ typedef struct {
 
     ngx_msec_t                       started;      /* the call that counts */
     sm_lease_t                       lease;
+    ngx_uint_t                       look;         /* for others */
     ngx_uint_t                       others;       /* instances that live */
 
     uint32_t                         random;
@@ -812,6 +816,8 @@ void ngx_http_submission_leader_end(ngx_http_submission_leader_t *ld,
     ngx_msec_t deadline);
 ngx_uint_t ngx_http_submission_leader_gate(ngx_http_submission_leader_t *ld,
     int64_t epoch);
+ngx_uint_t ngx_http_submission_leader_yields(
+    ngx_http_submission_leader_t *ld);
 ngx_msec_t ngx_http_submission_leader_back_off(
     ngx_http_submission_leader_t *ld);
 void ngx_http_submission_leader_failed(ngx_http_submission_leader_t *ld,

@@ -15,6 +15,9 @@
  *   ours then: the next call takes it over, in a new epoch.
  * - An answer that comes after its state has passed is not looked at.  What it
  *   may have left in the row is taken over or given up, see lease.c.
+ * - A leader that has due work and cannot send any of it, for lack of
+ *   connections, for as long as a lease lasts, gives it up if another instance
+ *   lives.
  * - A follower knows when the lease expires, and tries then; so that it learns
  *   of a release too, it reads the row every now and then.
  * - A new executor worker of the instance does the same, at the epoch that is
@@ -345,6 +348,21 @@ ngx_http_submission_leader_gate(ngx_http_submission_leader_t *ld,
 }
 
 
+/* another is to lead, if one does in time */
+
+ngx_uint_t
+ngx_http_submission_leader_yields(ngx_http_submission_leader_t *ld)
+{
+    if (ld->yielding
+        && (ngx_msec_int_t) (ld->yield - ngx_current_msec) <= 0)
+    {
+        ld->yielding = 0;
+    }
+
+    return ld->yielding;
+}
+
+
 /* while one epoch after the other fails, the next is waited for longer */
 
 ngx_msec_t
@@ -601,7 +619,10 @@ ngx_http_submission_leader_tick(ngx_event_t *ev)
 
     case NGX_HTTP_SUBMISSION_FOLLOWER:
 
-        if ((ngx_msec_int_t) (ld->aim - ngx_current_msec) > 0) {
+        if (ld->manager->sh->held && ngx_http_submission_leader_yields(ld)) {
+            kind = NGX_HTTP_SUBMISSION_YIELD;
+
+        } else if ((ngx_msec_int_t) (ld->aim - ngx_current_msec) > 0) {
             kind = NGX_HTTP_SUBMISSION_WATCH;
 
         } else if (ngx_http_submission_leader_flush(ld) == NGX_AGAIN) {

@@ -25,8 +25,29 @@ static ngx_http_submission_op_e  ngx_http_submission_lease_ops[] = {
     NGX_HTTP_SUBMISSION_OP_LEASE_RENEW,
     NGX_HTTP_SUBMISSION_OP_LEASE_RENEW,
     NGX_HTTP_SUBMISSION_OP_LEASE_RELEASE,
+    NGX_HTTP_SUBMISSION_OP_LEASE_RELEASE,
     NGX_HTTP_SUBMISSION_OP_LEASE_GET
 };
+
+
+/*
+ * What is due could not be sent for a lease's time, for lack of connections,
+ * and nothing is at gateways that would be in doubt to others.  One of them may
+ * do better.
+ */
+
+static ngx_uint_t
+ngx_http_submission_lease_starved(ngx_http_submission_leader_t *ld)
+{
+    ngx_http_submission_executor_t  *ex;
+
+    ex = ld->manager->executor;
+
+    return ex->starved_since
+           && ngx_http_submission_msec() - ex->starved_since
+              >= ld->manager->lease_duration
+           && ngx_http_submission_executor_drained(ld->manager);
+}
 
 
 static ngx_http_submission_lease_t *
@@ -51,6 +72,9 @@ ngx_http_submission_lease_create(ngx_http_submission_leader_t *ld,
     call->duration = manager->lease_duration;
     call->release = manager->release_on_exit;
     call->held_until = sh->held_until;
+    call->look = kind == NGX_HTTP_SUBMISSION_KEEP
+                 || (kind == NGX_HTTP_SUBMISSION_RENEW
+                     && ngx_http_submission_lease_starved(ld));
     call->random = (uint32_t) ngx_random();
 
     call->fence.holder.data = (char *) manager->holder_id.data;
@@ -258,11 +282,19 @@ ngx_http_submission_lease_run(ngx_http_submission_task_t *task)
         return;
     }
 
-    if (call->kind == NGX_HTTP_SUBMISSION_KEEP
-        && (ngx_http_submission_lease_others(call) != 0 || call->others))
+    if (call->kind == NGX_HTTP_SUBMISSION_YIELD) {
+        (void) sm_store_lease_release(store, c, &call->fence, &call->lease);
+        return;
+    }
+
+    if (call->look
+        && (ngx_http_submission_lease_others(call) != 0
+            || (call->others && call->kind == NGX_HTTP_SUBMISSION_KEEP)))
     {
         return;
     }
+
+    call->started = ngx_http_submission_msec();
 
     (void) sm_store_lease_renew(store, c, &call->fence, call->duration,
                                 &call->lease);
@@ -328,6 +360,11 @@ ngx_http_submission_lease_note(ngx_http_submission_leader_t *ld,
         return;
     }
 
+    if (call->kind == NGX_HTTP_SUBMISSION_YIELD) {
+        sh->held = 0;
+        return;
+    }
+
     if (call->lease.held) {
         sh->held_until = call->lease.expires_at;
         ngx_memory_barrier();
@@ -371,6 +408,10 @@ ngx_http_submission_lease_aim(ngx_http_submission_leader_t *ld,
 
     if (left < 0 || !lease->exists) {
         left = 0;
+    }
+
+    if (ngx_http_submission_leader_yields(ld)) {
+        left = ngx_max(left, (ngx_msec_int_t) (ld->yield - ngx_current_msec));
     }
 
     left += 1 + ngx_random() % NGX_HTTP_SUBMISSION_AIM_JITTER;
@@ -508,6 +549,14 @@ ngx_http_submission_lease_answer(ngx_http_submission_leader_t *ld,
                                          NULL, NULL);
         return;
 
+    case NGX_HTTP_SUBMISSION_YIELD:
+        wait = ngx_http_submission_lease_aim(ld, &call->lease,
+                                             ld->manager->lease_duration);
+
+        ngx_http_submission_leader_event(ld, NGX_HTTP_SUBMISSION_WATCHED, wait,
+                                         NULL, NULL);
+        return;
+
     case NGX_HTTP_SUBMISSION_KEEP:
         ngx_http_submission_leader_event(ld, NGX_HTTP_SUBMISSION_WATCHED,
                                          NGX_HTTP_SUBMISSION_RETRY, NULL,
@@ -522,6 +571,19 @@ ngx_http_submission_lease_answer(ngx_http_submission_leader_t *ld,
         return;
 
     case NGX_HTTP_SUBMISSION_RENEW:
+
+        if (call->lease.held && call->others
+            && ngx_http_submission_lease_starved(ld))
+        {
+            /* it does not lead any more when it gives the lease up */
+
+            ld->yielding = 1;
+            ld->yield = ngx_current_msec + ld->manager->lease_duration;
+
+            ngx_http_submission_leader_event(ld, NGX_HTTP_SUBMISSION_LOST, 1,
+                                             "no_connections", NULL);
+            return;
+        }
 
         if (call->lease.held) {
             ngx_http_submission_lease_grant(ld, call);
