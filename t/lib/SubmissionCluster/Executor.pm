@@ -275,7 +275,7 @@ sub statuses {
 }
 
 
-# by the API: {intent}, {attempts}
+# by the API: {intent}, {attempts}, the first ones first
 
 sub history {
     my ($self, $id, $instance) = @_;
@@ -287,7 +287,13 @@ sub history {
     die "history of $id: ", $result->{lost} // $result->{status}, "\n"
         if ($result->{status} // 0) != 200;
 
-    return decode_json($result->{body});
+    my $history = decode_json($result->{body});
+
+    @{$history->{attempts}} = sort {
+        $a->{attemptNumber} <=> $b->{attemptNumber};
+    } @{$history->{attempts}};
+
+    return $history;
 }
 
 
