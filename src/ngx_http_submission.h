@@ -419,6 +419,14 @@ struct ngx_http_submission_ctx_s {
 };
 
 
+/* a field of a log line, made by ngx_http_submission_field() */
+
+typedef struct {
+    ngx_str_t                        text;
+    u_char                           data[1024];
+} ngx_http_submission_field_t;
+
+
 /* what is wrong with the arguments of a query, see args.c */
 
 typedef struct {
@@ -1061,6 +1069,13 @@ void ngx_http_submission_observe(ngx_http_submission_manager_t *manager,
     ngx_http_submission_duration_e duration, int64_t usec);
 void ngx_http_submission_observe_call(ngx_http_submission_task_t *task,
     int64_t usec);
+
+/*
+ * log.c: the name and the value in quotes, for "%V"; nothing where the value is
+ * empty.  It is in the memory of "field".
+ */
+ngx_str_t *ngx_http_submission_field(ngx_http_submission_field_t *field,
+    const char *name, sm_str_t value);
 
 /* health.c */
 void ngx_http_submission_health_init(ngx_http_submission_manager_t *manager,

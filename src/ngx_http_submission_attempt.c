@@ -64,25 +64,24 @@ void
 ngx_http_submission_attempt_log(ngx_http_submission_attempt_t *at,
     ngx_uint_t level, const char *event, const char *note)
 {
-    sm_str_t  outcome, status;
+    sm_str_t                     outcome, status;
+    ngx_http_submission_field_t  id, reason, error;
 
     outcome = sm_outcome_name(at->outcome);
     status = sm_status_name(at->decision.status);
 
     ngx_log_error(level, ngx_cycle->log, 0,
-                  "submission: %s manager=%V intent_id=\"%*s\" target=%*s "
-                  "attempt=%L lease_epoch=%L outcome=%*s%s%*s%s%*s%s "
-                  "status=%*s duration_ms=%L%s%s",
-                  event, &at->manager->name, at->id.len, at->id.data,
+                  "submission: %s manager=%V%V target=%*s attempt=%L "
+                  "lease_epoch=%L outcome=%*s%V%V status=%*s duration_ms=%L"
+                  "%s%s",
+                  event, &at->manager->name,
+                  ngx_http_submission_field(&id, " intent_id=", at->id),
                   at->contract.target.len, at->contract.target.data,
                   at->number, at->epoch,
                   outcome.len ? outcome.len : 4,
                   outcome.len ? outcome.data : "none",
-                  at->reason.len ? " reason=" : "",
-                  at->reason.len, at->reason.data,
-                  at->error.len ? " error=\"" : "",
-                  at->error.len, at->error.data,
-                  at->error.len ? "\"" : "",
+                  ngx_http_submission_field(&reason, " reason=", at->reason),
+                  ngx_http_submission_field(&error, " error=", at->error),
                   status.len, status.data,
                   (at->finished_at - at->started_at) / 1000,
                   note ? " note=" : "", note ? note : "");
@@ -184,10 +183,12 @@ static void
 ngx_http_submission_attempt_lost(ngx_http_submission_manager_t *manager,
     sm_begin_row_t *row, int64_t epoch)
 {
+    ngx_http_submission_field_t  id;
+
     ngx_log_error(NGX_LOG_CRIT, ngx_cycle->log, 0,
-                  "submission: no memory for an attempt manager=%V "
-                  "intent_id=\"%*s\"",
-                  &manager->name, row->id.len, row->id.data);
+                  "submission: no memory for an attempt manager=%V%V",
+                  &manager->name,
+                  ngx_http_submission_field(&id, " intent_id=", row->id));
 
     if (manager->leader->epoch == epoch) {
         ngx_http_submission_leader_event(manager->leader,

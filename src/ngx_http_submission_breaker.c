@@ -124,6 +124,7 @@ ngx_http_submission_breaker_fail(ngx_http_submission_task_t *task)
 {
     ngx_msec_t                      failed, bound;
     ngx_atomic_uint_t               since;
+    ngx_http_submission_field_t     error;
     ngx_http_submission_shctx_t    *sh;
     ngx_http_submission_manager_t  *manager;
 
@@ -154,10 +155,11 @@ ngx_http_submission_breaker_fail(ngx_http_submission_task_t *task)
 
     ngx_log_error(NGX_LOG_ERR, ngx_cycle->log, 0,
                   "submission: breaker_open manager=%V store=%s op=%s "
-                  "failing_ms=%M sql_error=\"%s\"",
+                  "failing_ms=%M%V",
                   &manager->name, manager->store_ops->name,
                   ngx_http_submission_ops[task->op].name, failed,
-                  task->call.error);
+                  ngx_http_submission_field(&error, " sql_error=",
+                                            sm_str_c(task->call.error)));
 
     ngx_http_submission_intake_refuse(manager);
 }

@@ -167,17 +167,19 @@ ngx_http_submission_dispatch_init(ngx_conf_t *cf)
 static ngx_uint_t
 ngx_http_submission_dispatch_again(ngx_http_submission_attempt_t *at)
 {
+    ngx_http_submission_field_t  id;
+
     if (!at->sent || at->contract.policy != SM_POLICY_ONE_SHOT) {
         return 0;
     }
 
     ngx_log_error(NGX_LOG_WARN, ngx_cycle->log, 0,
-                  "submission: not_sent_again manager=%V intent_id=\"%*s\" "
+                  "submission: not_sent_again manager=%V%V "
                   "target=%*s: it is one_shot and was sent; an \"error_page\" "
                   "or \"proxy_next_upstream\" of the dispatch location would "
                   "send it a second time", &at->manager->name,
-                  at->id.len, at->id.data, at->contract.target.len,
-                  at->contract.target.data);
+                  ngx_http_submission_field(&id, " intent_id=", at->id),
+                  at->contract.target.len, at->contract.target.data);
 
     return 1;
 }

@@ -155,6 +155,7 @@ ngx_http_submission_health_report(ngx_http_submission_task_t *task)
 {
     sm_call_t                    *call;
     ngx_atomic_uint_t             old, now;
+    ngx_http_submission_field_t   error;
     ngx_http_submission_shctx_t  *sh;
 
     ngx_http_submission_breaker_report(task);
@@ -167,10 +168,11 @@ ngx_http_submission_health_report(ngx_http_submission_task_t *task)
 
         if (call->status == SM_STORE_OK && call->error[0]) {
             ngx_log_error(NGX_LOG_ERR, ngx_cycle->log, 0,
-                          "submission: store_refused manager=%V op=%s "
-                          "sql_error=\"%s\"",
+                          "submission: store_refused manager=%V op=%s%V",
                           &task->manager->name,
-                          ngx_http_submission_ops[task->op].name, call->error);
+                          ngx_http_submission_ops[task->op].name,
+                          ngx_http_submission_field(&error, " sql_error=",
+                                                    sm_str_c(call->error)));
         }
 
         if (!task->writes) {
@@ -205,9 +207,10 @@ ngx_http_submission_health_report(ngx_http_submission_task_t *task)
 
     if (old != now && ngx_atomic_cmp_set(&sh->store, old, now)) {
         ngx_log_error(NGX_LOG_ERR, ngx_cycle->log, 0,
-                      "submission: store_down manager=%V store=%s op=%s "
-                      "sql_error=\"%s\"",
+                      "submission: store_down manager=%V store=%s op=%s%V",
                       &task->manager->name, task->manager->store_ops->name,
-                      ngx_http_submission_ops[task->op].name, call->error);
+                      ngx_http_submission_ops[task->op].name,
+                      ngx_http_submission_field(&error, " sql_error=",
+                                                sm_str_c(call->error)));
     }
 }

@@ -161,8 +161,12 @@ ngx_http_submission_leader_log(ngx_http_submission_leader_t *ld,
     ngx_uint_t level, const char *event, const char *reason,
     const char *sql_error)
 {
-    char      buf[SM_TIME_LEN];
-    sm_out_t  out;
+    char                         buf[SM_TIME_LEN];
+    sm_str_t                     error;
+    sm_out_t                     out;
+    ngx_http_submission_field_t  field;
+
+    error = sm_str_c(sql_error ? sql_error : "");
 
     sm_out_init(&out, buf, sizeof(buf));
 
@@ -175,12 +179,11 @@ ngx_http_submission_leader_log(ngx_http_submission_leader_t *ld,
 
     ngx_log_error(level, ngx_cycle->log, 0,
                   "submission: %s manager=%V holder_id=%V lease_epoch=%L "
-                  "expires_at=%*s%s%s%s%s%s",
+                  "expires_at=%*s%s%s%V",
                   event, &ld->manager->name, &ld->manager->holder_id,
                   ld->epoch, (size_t) (out.last - out.start), out.start,
                   reason ? " reason=" : "", reason ? reason : "",
-                  sql_error ? " sql_error=\"" : "",
-                  sql_error ? sql_error : "", sql_error ? "\"" : "");
+                  ngx_http_submission_field(&field, " sql_error=", error));
 }
 
 

@@ -19,6 +19,8 @@ static void
 ngx_http_submission_outage_error(ngx_http_submission_attempt_t *at,
     ngx_http_submission_outage_t *outage)
 {
+    ngx_http_submission_field_t  error;
+
     if (outage->errors++ == 0) {
         outage->since = ngx_current_msec;
     }
@@ -35,10 +37,10 @@ ngx_http_submission_outage_error(ngx_http_submission_attempt_t *at,
 
     ngx_log_error(NGX_LOG_ERR, ngx_cycle->log, 0,
                   "submission: target_down manager=%V target=%*s "
-                  "lease_epoch=%L errors=%ui error=\"%*s\"",
+                  "lease_epoch=%L errors=%ui%V",
                   &at->manager->name, at->contract.target.len,
                   at->contract.target.data, at->epoch, outage->errors,
-                  at->error.len, at->error.data);
+                  ngx_http_submission_field(&error, " error=", at->error));
 }
 
 

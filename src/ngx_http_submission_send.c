@@ -87,6 +87,7 @@ ngx_http_submission_send_log(ngx_log_t *log, u_char *buf, size_t len)
     u_char                         *p;
     ngx_http_request_t             *r;
     ngx_http_log_ctx_t             *ctx;
+    ngx_http_submission_field_t     id;
     ngx_http_submission_attempt_t  *at;
 
     if (log->action) {
@@ -104,8 +105,8 @@ ngx_http_submission_send_log(ngx_log_t *log, u_char *buf, size_t len)
 
     at = ngx_http_submission_dispatched(r);
 
-    p = ngx_snprintf(buf, len, ", attempt: %L, intent: \"%*s\"", at->number,
-                     at->id.len, at->id.data);
+    p = ngx_snprintf(buf, len, ", attempt: %L%V", at->number,
+                     ngx_http_submission_field(&id, ", intent: ", at->id));
     len -= p - buf;
     buf = p;
 

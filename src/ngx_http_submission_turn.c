@@ -268,10 +268,13 @@ static void
 ngx_http_submission_turn_expired(ngx_http_submission_turn_t *turn,
     sm_begin_row_t *row)
 {
+    ngx_http_submission_field_t  id;
+
     ngx_log_error(NGX_LOG_INFO, ngx_cycle->log, 0,
-                  "submission: expired manager=%V intent_id=\"%*s\" "
-                  "lease_epoch=%L status=exhausted reason=deadline_exceeded",
-                  &turn->task.manager->name, row->id.len, row->id.data,
+                  "submission: expired manager=%V%V lease_epoch=%L "
+                  "status=exhausted reason=deadline_exceeded",
+                  &turn->task.manager->name,
+                  ngx_http_submission_field(&id, " intent_id=", row->id),
                   turn->fence.epoch);
 
     ngx_http_submission_count_terminal(turn->task.manager,

@@ -188,6 +188,15 @@ sm_utf8_check(sm_str_t s)
 }
 
 
+/* C0, DEL, and C1, which are two bytes in UTF-8 */
+
+static int
+sm_utf8_is_control(const unsigned char *p, size_t n)
+{
+    return *p < ' ' || *p == 0x7f || (n == 2 && *p == 0xc2 && p[1] < 0xa0);
+}
+
+
 void
 sm_out_clean(sm_out_t *out, sm_str_t s, size_t max)
 {
@@ -206,8 +215,7 @@ sm_out_clean(sm_out_t *out, sm_str_t s, size_t max)
 
         n = sm_utf8_sequence(p, end);
         units = n < 4 ? 1 : 2;
-        space = *p <= ' ' || *p == 0x7f
-                || (n == 2 && *p == 0xc2 && p[1] < 0xa0);
+        space = *p == ' ' || sm_utf8_is_control(p, n);
 
         if (space && last == first) {
             continue;
@@ -235,6 +243,56 @@ sm_out_clean(sm_out_t *out, sm_str_t s, size_t max)
     }
 
     out->last = last;
+}
+
+
+void
+sm_out_quoted(sm_out_t *out, sm_str_t s)
+{
+    static const char  hex[] = "0123456789abcdef";
+
+    char                  piece[8];
+    size_t                i, n, len;
+    const unsigned char  *p, *end;
+
+    p = (const unsigned char *) s.data;
+    end = p + s.len;
+
+    sm_out_bytes(out, "\"", 1);
+
+    for ( /* void */ ; p < end; p += n) {
+
+        n = sm_utf8_sequence(p, end);
+        len = 0;
+
+        if (n == 0 || sm_utf8_is_control(p, n)) {
+            n = n ? n : 1;
+
+            for (i = 0; i < n; i++) {
+                piece[len++] = '\\';
+                piece[len++] = 'x';
+                piece[len++] = hex[p[i] >> 4];
+                piece[len++] = hex[p[i] & 0xf];
+            }
+
+        } else {
+
+            if (*p == '"' || *p == '\\') {
+                piece[len++] = '\\';
+            }
+
+            memcpy(piece + len, p, n);
+            len += n;
+        }
+
+        if ((size_t) (out->end - out->last) < len + 1) {
+            break;
+        }
+
+        sm_out_bytes(out, piece, len);
+    }
+
+    sm_out_bytes(out, "\"", 1);
 }
 
 

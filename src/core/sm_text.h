@@ -51,6 +51,13 @@ void sm_out_clean(sm_out_t *out, sm_str_t s, size_t max);
 
 void sm_out_visible(sm_out_t *out, sm_str_t s);
 
+/*
+ * Text of others in quotes, for a line of a log: a quote and a backslash have a
+ * backslash before them, control characters and what is not UTF-8 are "\x1f".
+ * What does not fit is left out, between the quotes.
+ */
+void sm_out_quoted(sm_out_t *out, sm_str_t s);
+
 /* the offset of the first byte that is not part of valid UTF-8, or s.len */
 size_t sm_utf8_check(sm_str_t s);
 size_t sm_utf8_length(sm_str_t s);

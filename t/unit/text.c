@@ -557,6 +557,59 @@ test_visible(void)
 }
 
 
+static void
+test_quoted(void)
+{
+    char      buf[1024];
+    size_t    i, size;
+    unsigned  bad;
+    sm_out_t  out;
+
+    static const struct {
+        sm_str_t  in;
+        sm_str_t  expected;
+    } t[] = {
+        { sm_str(""), sm_str("\"\"") },
+        { sm_str("order-1 a=b"), sm_str("\"order-1 a=b\"") },
+        { sm_str("q\" x=\"1"), sm_str("\"q\\\" x=\\\"1\"") },
+        { sm_str("\\"), sm_str("\"\\\\\"") },
+        { sm_str("\\\""), sm_str("\"\\\\\\\"\"") },
+        { sm_str("a\nb\r\t\x1f\x7f"), sm_str("\"a\\x0ab\\x0d\\x09\\x1f\\x7f\"") },
+        { sm_str("caf\xc3\xa9 \xf0\x9f\x98\x80"),
+          sm_str("\"caf\xc3\xa9 \xf0\x9f\x98\x80\"") },
+        { sm_str("\xc2\x85\xc2\xa0"), sm_str("\"\\xc2\\x85\xc2\xa0\"") },
+        { sm_str("\xff\xc3"), sm_str("\"\\xff\\xc3\"") },
+        { { 3, "a\0b" }, sm_str("\"a\\x00b\"") }
+    };
+
+    static const sm_str_t  cut = sm_str("\"\\\n\xc3\xa9\xc2\x85x\"");
+
+    for (i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+        sm_out_init(&out, buf, sizeof(buf));
+        sm_out_quoted(&out, t[i].in);
+
+        is_mem(buf, out.last - buf, t[i].expected.data, t[i].expected.len,
+               "quoted text %zu", i);
+    }
+
+    /* whatever the room, it ends in a quote of its own */
+
+    for (size = 2, bad = 0; size < 32; size++) {
+        sm_out_init(&out, buf, size);
+        sm_out_quoted(&out, cut);
+
+        for (i = 1; i + 1 < (size_t) (out.last - buf); i++) {
+            i += buf[i] == '\\';
+        }
+
+        bad += out.full || i + 1 != (size_t) (out.last - buf)
+               || buf[0] != '"' || buf[i] != '"';
+    }
+
+    is_int(bad, 0, "quoted text that is cut is whole");
+}
+
+
 int
 main(void)
 {
@@ -572,6 +625,7 @@ main(void)
     test_out_int();
     test_clean();
     test_visible();
+    test_quoted();
 
     return done_testing();
 }

@@ -322,11 +322,14 @@ SQL
 
 
 sub refuse {
-    my ($self, $id) = @_;
+    my ($self, $id, $message) = @_;
+
+    $message //= 'no';
 
     $self->_trigger('test_refuse', 'BEFORE INSERT', 'submission_intents',
                     "NEW.intent_id = '$id'",
-                    "RAISE EXCEPTION 'no' USING ERRCODE = 'check_violation'");
+                    "RAISE EXCEPTION USING MESSAGE = '$message', "
+                    . "ERRCODE = 'check_violation'");
 }
 
 

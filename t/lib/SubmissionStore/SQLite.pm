@@ -154,11 +154,13 @@ sub sound { return $_[0]->value('PRAGMA integrity_check') eq 'ok' }
 # an intent of this id breaks a constraint
 
 sub refuse {
-    my ($self, $id) = @_;
+    my ($self, $id, $message) = @_;
+
+    $message //= 'no';
 
     $self->query("CREATE TRIGGER test_refuse BEFORE INSERT "
                  . "ON submission_intents WHEN NEW.intent_id = '$id' "
-                 . "BEGIN SELECT RAISE(ABORT, 'no'); END");
+                 . "BEGIN SELECT RAISE(ABORT, '$message'); END");
 }
 
 
