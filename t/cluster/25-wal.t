@@ -47,6 +47,7 @@ $run->wait_terminal('large-');
 is_deeply($run->statuses('large-'), { accepted => $n }, 'all is there, and sent');
 ok($store->sound, 'and sound');
 is(post_intent($a, 'after')->{status}, 200, 'and goes on');
+$run->wait_terminal('after');
 
 my $metrics;
 
