@@ -731,8 +731,7 @@ ngx_http_submission_leader_end(ngx_http_submission_leader_t *ld,
     ngx_uint_t  doubt;
 
     if (ld->state == NGX_HTTP_SUBMISSION_STANDBY
-        || ld->state == NGX_HTTP_SUBMISSION_LEFT
-        || ld->manager->sh->store != NGX_HTTP_SUBMISSION_STORE_UP)
+        || ld->state == NGX_HTTP_SUBMISSION_LEFT)
     {
         return;
     }
@@ -742,8 +741,12 @@ ngx_http_submission_leader_end(ngx_http_submission_leader_t *ld,
 
     ngx_http_submission_lease_settle(ld);
 
-    doubt = ngx_http_submission_turn_end(ld->manager, deadline) != NGX_OK
-            || ld->manager->executor->nsending;
+    if (ld->manager->sh->store == NGX_HTTP_SUBMISSION_STORE_UP) {
+        doubt = ngx_http_submission_turn_end(ld->manager, deadline) != NGX_OK
+                || ld->manager->executor->nsending;
 
-    ngx_http_submission_lease_end(ld, doubt, deadline);
+        ngx_http_submission_lease_end(ld, doubt, deadline);
+    }
+
+    ngx_http_submission_executor_lost(ld->manager);
 }

@@ -30,9 +30,12 @@ my $settings = 'lease_duration 10m; renew_interval 300ms; '
 my $cluster = SubmissionCluster->new;
 my $lease = SubmissionCluster::Lease->new($cluster);
 
-# nginx that is not a daemon ignores USR2
+# nginx that is not a daemon ignores USR2; a new binary gets the environment
+# that is named, for the sanitizers
 
-my ($a) = $lease->instances(['a'], daemon => 1, manager => $settings);
+my ($a) = $lease->instances(['a'], daemon => 1, manager => $settings,
+    main => join '', map { "env $_; " } qw(ASAN_OPTIONS LSAN_OPTIONS
+                                           UBSAN_OPTIONS));
 my ($b) = $lease->instances(['b'], manager => $settings);
 my $manager = $a->{manager};
 
