@@ -81,9 +81,10 @@ DEPS_BUILD    = gcc libc6-dev nginx nginx-dev libpcre2-dev zlib1g-dev \
                 libnginx-mod-http-ndk libnginx-mod-http-ndk-dev \
                 libssl-dev libyajl-dev libsqlite3-dev libpq-dev unixodbc-dev
 DEPS_RUN      = curl
-DEPS_TEST     = perl procps curl sqlite3 haproxy libtest-base-perl \
-                libwww-perl libtext-diff-perl liblist-moreutils-perl \
-                libtest-longstring-perl libipc-run-perl liburi-perl \
+DEPS_TEST     = perl procps curl openssl python3 sqlite3 haproxy \
+                libtest-base-perl libwww-perl libtext-diff-perl \
+                liblist-moreutils-perl libtest-longstring-perl \
+                libipc-run-perl liburi-perl \
                 postgresql libdbd-pg-perl libfaketime
 DEPS_FUZZ     = clang libclang-rt-dev
 DEPS_FREETDS  = tdsodbc libdbd-odbc-perl

@@ -1,0 +1,692 @@
+# README.md and docs/: what they say works, and what there is they say.
+#
+# Documents are read at three in the morning, by somebody who copies from them.
+# So every link leads somewhere; every fenced block of nginx, sh or json is what
+# it claims to be; the tutorial, the smallest configuration and the adapter are
+# run as they stand; and every directive, variable, metric, log event, error
+# code and column of the sources is in the reference.
+#
+# A block has a marker before it, "<!-- test: <kind> <words> -->":
+#
+#   nginx-main      a whole nginx.conf
+#   nginx-top       of the main context
+#   nginx-http      of http, with a submission_manager "main" beside it
+#   nginx-manager   of submission_manager
+#   nginx-server    of server; it gets a dispatch location unless it has one
+#   map-file        a file that another block includes
+#   sh              a script whose syntax is checked
+#   demo            a script that runs against the demo, each command of which
+#                   must succeed
+#   json, adapter   JSON; the adapter in Python
+#
+# The words name a block, or say what it needs: "ndk", "resolver".
+#
+# Goes red when: a link is broken, a directive or an event is added and not
+# described, or renamed; an example does not work any more.
+
+use strict;
+use warnings;
+
+use FindBin;
+use Cwd qw(realpath);
+use File::Basename;
+use File::Copy qw(copy);
+use File::Path qw(make_path);
+use File::Temp qw(tempdir);
+use IO::Socket::INET;
+use JSON::PP;
+use Test::More;
+use Time::HiRes qw(sleep time);
+
+my $top = realpath("$FindBin::Bin/..");
+
+plan skip_all => 'the documents are the same for all stores'
+    if ($ENV{SUBMISSION_TEST_STORE} || 'sqlite') ne 'sqlite';
+
+my $nginx = $ENV{SUBMISSION_NGINX} || '/usr/sbin/nginx';
+my $so = 'build/ngx_http_submission_module.so';
+my $module = $ENV{SUBMISSION_MODULE} // "$top/$so";
+my $ndk = '/usr/lib/nginx/modules/ndk_http_module.so';
+
+my $dir = tempdir('docs.XXXXXX', DIR => $ENV{SUBMISSION_TEST_DIR} || '/tmp',
+                  CLEANUP => 1);
+my $patience = $ENV{SUBMISSION_CHECK} ? 120 : 60;
+my (@running, $number);
+
+chmod 0755, $dir;
+
+END {
+    my $status = $?;
+    $_->() for reverse @running;
+    $? = $status;
+}
+
+
+sub slurp {
+    my $file = shift;
+
+    open my $in, '<:raw', $file or die "$file: $!\n";
+    local $/;
+    return scalar <$in>;
+}
+
+sub spew {
+    my ($file, $text, $mode) = @_;
+
+    make_path(dirname($file));
+    open my $out, '>:raw', $file or die "$file: $!\n";
+    print $out $text;
+    close $out or die "$file: $!\n";
+    chmod $mode // 0644, $file;
+}
+
+sub wait_for {
+    my ($what, $condition) = @_;
+
+    for (my $end = time + $patience; time < $end; sleep 0.05) {
+        my $value = $condition->();
+        return $value if $value;
+    }
+
+    diag("waited in vain for $what");
+    return;
+}
+
+sub free_port {
+    for (1 .. 1000) {
+        my $port = 21000 + int rand 11000;
+        IO::Socket::INET->new(Listen => 1, LocalAddr => '127.0.0.1',
+                              LocalPort => $port) or next;
+        return $port;
+    }
+
+    die "no port is free\n";
+}
+
+
+# the documents and their blocks
+
+chdir $top or die "$top: $!\n";
+
+my @documents = ('README.md', 'CONTRIBUTING.md',
+                 split /\n/, `find docs -name '*.md' | sort`);
+my (%text, @blocks);
+
+for my $doc (@documents) {
+    $text{$doc} = slurp($doc);
+
+    while ($text{$doc} =~ /^([ ]*)(?:<!--\ test:\ ([^>]*?)\ -->\n\1)?
+                           ```(\w*)\n(.*?)^\1```$/msgx)
+    {
+        my ($indent, $marker, $language, $body) = ($1, $2, $3, $4);
+        my $line = 1 + substr($text{$doc}, 0, $-[0]) =~ tr/\n//;
+        my ($kind, @words) = split ' ', $marker // '';
+
+        $body =~ s/^\Q$indent\E//mg;
+
+        push @blocks, { where => "$doc:$line", language => $language,
+                        kind => $kind, words => { map { $_ => 1 } @words },
+                        body => $body };
+    }
+}
+
+sub block {
+    my ($kind, $word) = @_;
+
+    my @found = grep { ($_->{kind} || '') eq $kind
+                       && (!$word || $_->{words}{$word}) } @blocks;
+
+    die "one block \"$kind\" was expected\n" if @found != 1;
+    return $found[0]{body};
+}
+
+my @unmarked = grep { !$_->{kind} && $_->{language} =~ /^(nginx|sh|json)$/ }
+               @blocks;
+
+is(join(' ', map { $_->{where} } @unmarked), '', 'every block has a marker');
+
+cmp_ok(scalar(split /\n/, $text{'README.md'}), '<=', 200,
+       'README.md is a door, not a house');
+
+
+# links, and targets of make
+
+sub slug {
+    my $heading = lc shift;
+
+    $heading =~ s/\[([^\]]*)\]\([^)]*\)/$1/g;
+    $heading =~ s/[^\w\s-]//g;
+    $heading =~ s/ /-/g;
+
+    return $heading;
+}
+
+my (%anchors, @broken, $links);
+
+for my $doc (@documents) {
+    (my $prose = $text{$doc}) =~ s/^[ ]*```.*?^[ ]*```$//msg;
+    $anchors{$doc} = { map { slug($_) => 1 } $prose =~ /^#+ (.+)$/mg };
+}
+
+for my $doc (@documents) {
+    (my $prose = $text{$doc}) =~ s/^[ ]*```.*?^[ ]*```$//msg;
+
+    while ($prose =~ /\]\(([^)\s]+)\)/g) {
+        my ($path, $anchor) = split /#/, $1, 2;
+
+        next if $path =~ /^https?:/;
+        $links++;
+
+        my $file = $path eq '' ? $doc : dirname($doc) . "/$path";
+        1 while $file =~ s{(^|/)(?!\.\./)[^/]+/\.\./}{$1};
+        $file =~ s{(^|/)(\./)+}{$1}g;
+
+        push @broken, "$doc: $path" if ! -e $file;
+        push @broken, "$doc: $path#$anchor"
+            if defined $anchor && -e $file && !$anchors{$file}{$anchor};
+    }
+}
+
+is(join("\n", @broken), '', 'every link leads to a file and a heading');
+cmp_ok($links, '>', 100, 'and there are links');
+
+my $makefile = slurp('Makefile');
+my (%missing, $named);
+
+for my $doc (@documents) {
+    for my $code ($text{$doc} =~ /`([^`\n]+)`/g,
+                  map { split /\n/, $_->{body} }
+                  grep { $_->{where} =~ /^\Q$doc\E:/ && $_->{language} eq 'sh' }
+                  @blocks)
+    {
+        while ($code =~ /(?:^|[;&] )(?:\w+=\S* )*make ([a-z][\w-]*)/g) {
+            my $target = $1;
+
+            $named++;
+            $missing{$target} = $doc
+                if $makefile !~ /^\Q$target\E:/m && $code !~ m{--add}
+                   && $target ne 'modules';
+        }
+    }
+}
+
+is(join(' ', sort keys %missing), '', 'every target of make is there');
+cmp_ok($named, '>', 10, 'and they are named');
+
+
+# what the sources have is described
+
+my %source = map { $_ => slurp($_) } glob 'src/*.c src/core/*.c src/store/*.c';
+my $sources = join "\n", values %source;
+
+sub described {
+    my ($what, $doc, $least, $pattern, @names) = @_;
+
+    my %seen;
+    my @names_once = grep { !$seen{$_}++ } @names;
+    my @absent = grep { my $re = $pattern->($_); $text{$doc} !~ /$re/m }
+                 @names_once;
+
+    is(join(' ', sort @absent), '', "every $what is in $doc");
+    cmp_ok(scalar @names_once, '>=', $least, "and there are some");
+}
+
+my $reference = 'docs/reference';
+
+described('directive', "$reference/directives.md", 25,
+          sub { qr/^##+ \Q$_[0]\E$/m },
+          $sources =~ /\{ ngx_string\("(\w+)"\),\s*\n?\s*NGX_\w+_CONF/g);
+
+described('variable', "$reference/directives.md", 5,
+          sub { qr/^\| `\$\Q$_[0]\E` /m },
+          $sources =~ /\{ ngx_string\("(submission_\w+)"\), NULL/g,
+          $source{'src/ngx_http_submission_role.c'}
+              =~ /name = ngx_string\("(\w+)"\)/g);
+
+described('metric', "$reference/metrics.md", 28,
+          sub { qr/^\| `submission_\Q$_[0]\E[`{]/m },
+          $source{'src/ngx_http_submission_metrics.c'}
+              =~ /\{ "(\w+)",\s*"[A-Z]/g,
+          $source{'src/ngx_http_submission_metrics.c'}
+              =~ /_(?:family|single)\(\s*out,\s*"\w+",\s*"(\w+)"/g);
+
+described('operation', "$reference/metrics.md", 10,
+          sub { qr/`\Q$_[0]\E`/m },
+          grep { $_ ne 'none' } $source{'src/ngx_http_submission_task.c'}
+              =~ /^    \{ "(\w+)", [01] \}/mg);
+
+my @events = ($sources =~ /"submission: (\w+) manager=/g,
+              $sources =~ /_leader_log\([^;]*?"(\w+)"/g,
+              $sources =~ /_attempt_log\([^;]*?, "(\w+)"/g,
+              $sources =~ /_attempt_log\([^;]*?\n\s*"(\w+)"/g);
+
+described('log event', "$reference/log-events.md", 20,
+          sub { qr/^\| `\Q$_[0]\E` \|/m }, @events);
+
+my @old = grep { $sources !~ /"(?:submission: )?\Q$_\E[" ]/ }
+          $text{"$reference/log-events.md"} =~ /^\| `(\w+)` \|/mg;
+
+is(join(' ', @old), '', 'and every event that is described is in the sources');
+
+described('error code', "$reference/error-codes.md", 12,
+          sub { qr/ `\Q$_[0]\E` /m },
+          $sources =~ /NGX_HTTP_(?!SUBMISSION)[A-Z_]+,\s*"([a-z_]+)"/g,
+          $sources =~ /\n\s*0, "([a-z_]+)", "/g);
+
+described('argument', "$reference/http-api.md", 5,
+          sub { qr/\b\Q$_[0]\E=/m },
+          $source{'src/ngx_http_submission_args.c'} =~ /\{ "(\w+)", ngx_/g);
+
+my %schema = map { $_ => slurp("sql/$_/schema.sql") } qw(sqlite postgres);
+
+described('table', "$reference/sql-schema.md", 5,
+          sub { qr/^## \Q$_[0]\E$|`\Q$_[0]\E\./m },
+          map { /CREATE TABLE IF NOT EXISTS (\w+)/g } values %schema);
+
+described('column', "$reference/sql-schema.md", 40,
+          sub { qr/[`.]\Q$_[0]\E`/m },
+          map { (map { /^    ([a-z_]+) {2,}[a-zA-Z]/mg }
+                     /CREATE TABLE IF NOT EXISTS \w+ \(\n(.*?)^\)/msg),
+                /ADD COLUMN (\w+)/g } values %schema);
+
+
+# blocks of JSON and of shells
+
+for my $b (grep { ($_->{kind} || '') eq 'json' } @blocks) {
+    ok(eval { JSON::PP->new->decode($b->{body}); 1 }, "$b->{where}: JSON")
+        or diag($@);
+}
+
+for my $b (grep { ($_->{kind} || '') =~ /^(sh|demo)$/ } @blocks) {
+    spew("$dir/script.sh", $b->{body});
+    my $said = `bash -n $dir/script.sh 2>&1`;
+    is($said, '', "$b->{where}: a script");
+}
+
+
+# blocks of nginx, by "nginx -t"; files that they name are made up
+
+my $etc = "$dir/etc";
+
+make_path("$etc/secrets", "$etc/tls", "$dir/log", "$dir/lib");
+
+sub certificate {
+    my $name = shift;
+
+    system("openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=docs "
+           . "-keyout $name.key -out $name.crt > $dir/openssl.log 2>&1") == 0
+        or die slurp("$dir/openssl.log");
+}
+
+certificate("$etc/tls/submission");
+spew("$etc/submission.pw", "secret\n", 0600);
+spew("$etc/submission.users", "me:{PLAIN}secret\n");
+spew("$etc/secrets/gateway_keys", block('map-file', 'gateway_keys'), 0600);
+
+my $load = $module ? "load_module $module;\n" : '';
+my $user = $> == 0 ? "user root;\n" : '';
+my $temp = join '', map { "${_}_temp_path tmp/$_;\n" }
+                    qw(client_body proxy fastcgi uwsgi scgi);
+
+sub manager {
+    my ($inside, $port) = @_;
+
+    $port //= 9;
+
+    return <<"END" . ($inside // '') . "}\n";
+submission_manager main {
+    target fallback {
+        gateway_type http;
+        gateway_url  http://127.0.0.1:$port;
+        policy       deadline 10m;
+    }
+END
+}
+
+sub dispatch {
+    my $words = shift;
+
+    my $resolver = $words->{resolver} ? 'resolver 127.0.0.1;' : '';
+
+    return "location = /_dispatch { internal; submission_dispatch main; "
+           . "$resolver proxy_pass \$submission_gateway_url; }\n";
+}
+
+sub main_context {
+    my ($http, $words, $main) = @_;
+
+    my $first = $words->{ndk} && $module ? "load_module $ndk;\n" : '';
+
+    $main //= 'events {}';
+
+    return "$first$load$user$main\nhttp {\naccess_log off;\n$temp$http}\n";
+}
+
+my %wrap = (
+    'nginx-main' => sub {
+        my $conf = shift->{body};
+        $conf =~ s/^load_module .*\n/$load$user/m;
+        $conf =~ s/^http \{\n/http {\n$temp/m;
+        return $conf;
+    },
+
+    'nginx-top' => sub {
+        my $b = shift;
+        return main_context(manager() . "server {\n" . dispatch({}) . "}\n", {},
+                            $b->{body});
+    },
+
+    'nginx-http' => sub {
+        my $b = shift;
+        my $rest = $b->{body} =~ /submission_dispatch/
+                   ? '' : "server {\nlisten 127.0.0.1:8089;\n"
+                          . dispatch($b->{words}) . "}\n";
+        return main_context(manager() . $b->{body} . $rest, $b->{words});
+    },
+
+    'nginx-manager' => sub {
+        my $b = shift;
+        return main_context(manager($b->{body}) . "server {\n"
+                            . dispatch($b->{words}) . "}\n", $b->{words});
+    },
+
+    'nginx-server' => sub {
+        my $b = shift;
+        my $rest = $b->{body} =~ /submission_dispatch/
+                   ? '' : dispatch($b->{words});
+        return main_context(manager() . "server {\n$b->{body}$rest}\n",
+                            $b->{words});
+    },
+);
+
+# a prefix of its own, in which nothing is left of the real paths
+
+sub prefix {
+    my ($conf, $edit) = @_;
+
+    my $prefix = sprintf '%s/nginx.%03d', $dir, ++$number;
+
+    make_path("$prefix/tmp", "$prefix/logs");
+
+    $conf =~ s{/etc/ssl/certs/ca-certificates\.crt}{$etc/tls/submission.crt}g;
+    $conf =~ s{/etc/nginx/}{$etc/}g;
+    $conf =~ s{/var/log/nginx/}{$prefix/logs/}g;
+    $conf =~ s{/var/lib/nginx/}{$prefix/lib/}g;
+    $conf =~ s{/run/nginx.pid}{$prefix/nginx.pid}g;
+    $conf = "pid nginx.pid;\n$conf" if $conf !~ /^pid /m;
+    $conf =~ s/$_/$edit->{$_}/g for keys %{ $edit || {} };
+
+    make_path("$prefix/lib") if $conf =~ m{\Q$prefix\E/lib/};
+    spew("$prefix/nginx.conf", $conf);
+
+    return $prefix;
+}
+
+sub nginx {
+    my ($prefix, $arguments) = @_;
+
+    my $log = "$prefix/logs/error.log";
+    my $said = `$nginx -p $prefix/ -c nginx.conf -e $log $arguments 2>&1`;
+
+    return ($?, $said);
+}
+
+sub checks_out {
+    my ($conf, $name) = @_;
+
+    my ($status, $said) = nginx(prefix($conf), '-t');
+
+    ok($status == 0 && $said !~ /\[(?:warn|alert|crit|emerg)\]/, $name)
+        or diag("$said\n$conf");
+}
+
+for my $b (@blocks) {
+    my $wrap = $wrap{ $b->{kind} || '' } or next;
+
+    SKIP: {
+        skip "$b->{where}: ngx_devel_kit is of the distribution's nginx", 1
+            if $b->{words}{ndk} && !($module && $nginx eq '/usr/sbin/nginx');
+
+        checks_out($wrap->($b), "$b->{where}: nginx -t");
+    }
+}
+
+{
+    my $conf = slurp('nginx.conf.example');
+
+    $conf =~ s/^load_module .*\n/$load/m;
+    $conf =~ s/^user .*\n/$user/m;
+
+    checks_out($conf, 'nginx.conf.example: nginx -t');
+}
+
+
+# what is run: under valgrind it would say nothing more
+
+if (($ENV{SUBMISSION_CHECK} || '') eq 'valgrind') {
+    done_testing();
+    exit;
+}
+
+sub start {
+    my ($conf, $edit) = @_;
+
+    my $prefix = prefix($conf, $edit);
+    my ($status, $said) = nginx($prefix, '');
+
+    die "nginx did not start: $said\n" if $status;
+
+    my $pid = wait_for('a pid file', sub {
+        -s "$prefix/nginx.pid" && slurp("$prefix/nginx.pid") + 0
+    });
+
+    push @running, sub {
+        kill QUIT => $pid;
+        wait_for('the end of nginx', sub { !kill 0, $pid })
+            or kill KILL => $pid;
+    };
+
+    return $prefix;
+}
+
+sub curl {
+    my ($port, $path, $body) = @_;
+
+    my $data = defined $body ? "-H 'Content-Type: application/json' "
+                               . "-H 'Idempotency-Key: key' -d '$body'"
+                             : '';
+
+    return scalar `curl -s -m 30 $data 'http://127.0.0.1:$port$path'`;
+}
+
+sub intent_is {
+    my ($port, $id, $status) = @_;
+
+    return wait_for("$id to be $status", sub {
+        curl($port, "/v1/intents/$id") =~ /"status":"$status"/
+    });
+}
+
+
+# a provider, the adapter before it, and README's smallest configuration
+
+{
+    my %port = map { $_ => free_port() } qw(provider good bad api);
+
+    start(<<"END");
+${user}events {}
+http {
+    $temp
+    server {
+        listen 127.0.0.1:$port{provider};
+        access_log logs/provider.log;
+        location = /ok { return 200; }
+        location = /no { return 422; }
+    }
+}
+END
+
+    spew("$dir/adapter.py", block('adapter'));
+
+    cmp_ok(scalar(grep { /\S/ } split /\n/, block('adapter')), '<=', 27,
+           'the adapter is small');
+
+    for ([ good => 'ok' ], [ bad => 'no' ]) {
+        my ($name, $path) = @$_;
+        my $pid = fork // die "fork: $!\n";
+
+        if ($pid == 0) {
+            $ENV{PORT} = $port{$name};
+            $ENV{PROVIDER_URL} = "http://127.0.0.1:$port{provider}/$path";
+            open STDERR, '>', "$dir/adapter.$name.log";
+            exec 'python3', "$dir/adapter.py" or kill KILL => $$;
+        }
+
+        push @running, sub { kill TERM => $pid; waitpid $pid, 0 };
+
+        wait_for("the adapter \"$name\"", sub {
+            IO::Socket::INET->new("127.0.0.1:$port{$name}")
+        });
+    }
+
+    like(curl($port{bad}, '/sms/send', '{"to":"x","message":"y"}'),
+         qr/"rejected", "reason": "invalid_recipient"/, 'it rejects');
+    like(curl($port{bad}, '/sms/send', '{}'),
+         qr/"rejected", "reason": "invalid_request"/, 'and what is incomplete');
+
+    my ($b) = grep { $_->{words}{smallest} } @blocks;
+
+    my $prefix = start($wrap{'nginx-main'}->($b),
+                       { '127.0.0.1:8080' => "127.0.0.1:$port{api}",
+                         '127.0.0.1:9090' => "127.0.0.1:$port{good}" });
+
+    wait_for('a store', sub { curl($port{api}, '/readyz') =~ /store=up/ });
+    like(curl($port{api}, '/v1/intents',
+              '{"intentId":"hello","submissionTarget":"sms.realtime",'
+              . '"payload":{"to":"+15550100","message":"Hello"}}'),
+         qr/"status":"pending"/, 'the smallest configuration takes an intent');
+    ok(intent_is($port{api}, 'hello', 'accepted'), 'the adapter gets it');
+
+    my %told = map { $_ => 1 }
+               curl($port{api}, '/metrics') =~ /^# TYPE (\w+) /mg;
+    my %written = map { $_ => 1 }
+                  $text{"$reference/metrics.md"} =~ /^\| `(submission_\w+)/mg;
+
+    is_deeply(\%written, \%told, 'metrics.md has the metrics that there are');
+}
+
+
+# credentials for each target, and a log of attempts
+
+{
+    my %port = map { $_ => free_port() } qw(gateway keys attempts);
+
+    my $gateway = start(<<"END");
+${user}events {}
+http {
+    $temp
+    log_format gateway '\$http_authorization';
+    server {
+        listen 127.0.0.1:$port{gateway};
+        access_log logs/gateway.log gateway;
+        location / { return 200; }
+    }
+}
+END
+
+    for my $word (qw(keys attempts)) {
+        my $target = <<"END";
+    target payments.capture {
+        gateway_type http;
+        gateway_url  http://127.0.0.1:$port{gateway};
+        policy       deadline 10m;
+    }
+END
+        my $conf = main_context(manager($target, $port{gateway})
+                                . block('nginx-http', $word), {});
+        my $prefix = start($conf, { '127.0.0.1:8080' =>
+                                        "127.0.0.1:$port{$word}" });
+
+        wait_for('the API', sub {
+            curl($port{$word}, '/v1/intents') =~ /intents/
+        });
+        curl($port{$word}, '/v1/intents', '{"intentId":"a b",'
+             . '"submissionTarget":"payments.capture","payload":1}');
+        ok(intent_is($port{$word}, 'a%20b', 'accepted'), "$word: accepted");
+
+        if ($word eq 'keys') {
+            like(slurp("$gateway/logs/gateway.log"),
+                 qr/^Basic cGF5OnNlY3JldA==$/m, 'the gateway got its key');
+
+        } else {
+            ok(wait_for('the line', sub {
+                slurp("$prefix/logs/attempts.log")
+                    =~ /^\S+\ target=payments\.capture\ intent="a\ b"\ attempt=1
+                        \ gateway=127\.0\.0\.1:$port{gateway}
+                        \ status=200\ connect=[\d.]+\ took=[\d.]+\ bytes=\d+$/mx
+            }), 'the log of attempts has its line');
+        }
+    }
+}
+
+
+# the tutorial, on a copy of the demo
+
+SKIP: {
+    skip 'the module is compiled in', 1 if !$module;
+
+    my ($port, $gateway) = (free_port(), free_port());
+    my $root = "$dir/root";
+
+    make_path("$root/demo", "$root/build");
+    copy("demo/$_", "$root/demo/$_") or die "$_: $!\n"
+        for qw(demo.sh nginx.conf);
+    chmod 0755, "$root/demo/demo.sh";
+    symlink $module, "$root/$so";
+
+    my $run = "cd $root && NGINX_BIN=$nginx PORT=$port GATEWAY_PORT=$gateway "
+              . "demo/demo.sh";
+
+    my $said = `{ $run start; } 2>&1`;
+    push @running, sub { `{ $run stop; } 2>&1` };
+    like($said, qr/started/, 'the demo starts') or diag($said);
+
+    wait_for('a leader', sub { curl($port, '/readyz') =~ /mode=leader/ });
+
+    my %expected = (
+        'readyz' => qr/mode=leader/,
+        '"hello-1"' => qr/"intentId":"hello-1"|Idempotent-Replayed: true/,
+        'Bye' => qr/idempotency_conflict/,
+        '"hello-2"' => qr/"status":"accepted"/,
+        'hello-1/history' => qr/"attempts":\[\{.*"accepted".*attempt=1 epoch=/s,
+        '"hello-3"' => qr/"rejectedReason":"invalid_recipient"/,
+        '"hello-4"' => qr/"intentId":"hello-4"/,
+        'target_down' => qr/target=sms\.flaky/,
+    );
+
+    for my $b (grep { ($_->{kind} || '') eq 'demo' } @blocks) {
+        (my $script = $b->{body}) =~ s/127\.0\.0\.1:8080/127.0.0.1:$port/g;
+
+        intent_is($port, 'hello-1', 'accepted')
+            if $script =~ m{hello-1/history};
+
+        spew("$dir/demo.sh", "set -e -o pipefail\ncd $root\n$script");
+        my $answer = `bash $dir/demo.sh 2>&1`;
+
+        is($?, 0, "$b->{where}: runs") or diag($answer);
+
+        for my $key (sort keys %expected) {
+            like($answer, $expected{$key}, "$b->{where}: says of $key")
+                if $script =~ /\Q$key\E/;
+        }
+    }
+
+    ok(intent_is($port, 'hello-4', 'exhausted'), 'three attempts, and the end');
+}
+
+$_->() for reverse splice @running;
+
+is(`grep -rhE '\\[(alert|crit|emerg)\\]' $dir --include=error.log`, '',
+   'nothing in the error logs');
+
+done_testing();
