@@ -576,16 +576,16 @@ END
 }
 
 
-# credentials for each target, and a log of attempts
+# credentials for each target, a URL that has moved, and a log of attempts
 
 {
-    my %port = map { $_ => free_port() } qw(gateway keys attempts);
+    my %port = map { $_ => free_port() } qw(gateway keys move attempts);
 
     my $gateway = start(<<"END");
 ${user}events {}
 http {
     $temp
-    log_format gateway '\$http_authorization';
+    log_format gateway '\$request_uri \$http_authorization';
     server {
         listen 127.0.0.1:$port{gateway};
         access_log logs/gateway.log gateway;
@@ -594,18 +594,23 @@ http {
 }
 END
 
-    for my $word (qw(keys attempts)) {
+    for my $word (qw(keys move attempts)) {
+        my $url = $word eq 'move' ? 'http://old-sms.example.com/moved'
+                                  : "http://127.0.0.1:$port{gateway}";
         my $target = <<"END";
     target payments.capture {
         gateway_type http;
-        gateway_url  http://127.0.0.1:$port{gateway};
+        gateway_url  $url;
         policy       deadline 10m;
     }
 END
-        my $conf = main_context(manager($target, $port{gateway})
+        my $old = 'upstream old-sms.example.com { server 127.0.0.1:9; }';
+        my $conf = main_context("$old\n" . manager($target, $port{gateway})
                                 . block('nginx-http', $word), {});
-        my $prefix = start($conf, { '127.0.0.1:8080' =>
-                                        "127.0.0.1:$port{$word}" });
+        my $prefix = start($conf, {
+            '127.0.0.1:8080' => "127.0.0.1:$port{$word}",
+            '10.0.0.9:9090' => "127.0.0.1:$port{gateway}",
+        });
 
         wait_for('the API', sub {
             curl($port{$word}, '/v1/intents') =~ /intents/
@@ -616,7 +621,11 @@ END
 
         if ($word eq 'keys') {
             like(slurp("$gateway/logs/gateway.log"),
-                 qr/^Basic cGF5OnNlY3JldA==$/m, 'the gateway got its key');
+                 qr{^/ Basic cGF5OnNlY3JldA==$}m, 'the gateway got its key');
+
+        } elsif ($word eq 'move') {
+            like(slurp("$gateway/logs/gateway.log"), qr{^/moved -$}m,
+                 'the new gateway got what was meant for the old one');
 
         } else {
             ok(wait_for('the line', sub {
