@@ -59,7 +59,7 @@ STORE_UNIT  = $(filter-out %/store_sqlite_oom %/store_sqlite_trouble \
 STORE_TESTS = $(or $(TESTS),$(STORE_UNIT) \
                             $(filter-out t/01% t/021-% t/023-% \
                                          t/cluster/29-% \
-                                         t/cluster/5%,$(SUITES)))
+                                         t/cluster/50-%,$(SUITES)))
 
 .PHONY: all build run stop install clean
 .PHONY: test test-unit test-api test-cluster test-store test-postgres
