@@ -191,7 +191,8 @@ ngx_http_submission_task_exit(ngx_log_t *log)
             if (ms++ == NGX_HTTP_SUBMISSION_LEAVING) {
                 ngx_log_error(NGX_LOG_WARN, log, 0,
                               "submission: a thread of a thread pool has not "
-                              "ended within %d ms, exiting without waiting for it",
+                              "ended within %d ms, exiting without waiting for "
+                              "it",
                               NGX_HTTP_SUBMISSION_LEAVING);
                 return;
             }
