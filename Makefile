@@ -13,6 +13,8 @@
 #   make fuzz       the core's parsers, by libFuzzer, FUZZ_SECONDS=60 each
 #   make fuzz-http  clients of all kinds, on an nginx with sanitizers, for
 #                   FUZZ_SECONDS=60
+#   make mutants    the guarantees, broken one by one: a test must go red for
+#                   each; MUTANTS="G6" picks some
 #   make model      the lease protocol, checked exhaustively with spin
 #   make bench      the measurements
 #   make clean      remove build/
@@ -64,7 +66,7 @@ STORE_TESTS = $(or $(TESTS),$(STORE_UNIT) \
 .PHONY: all build run stop install clean
 .PHONY: test test-unit test-api test-cluster test-store test-postgres
 .PHONY: test-valgrind install-sql
-.PHONY: test-nginx-versions asan fuzz-http bench model
+.PHONY: test-nginx-versions asan fuzz-http bench model mutants
 
 # recipes run compilers and tests in parallel, targets wait for one another
 
@@ -344,6 +346,14 @@ test-nginx-%: deps-source
 	@$(PROVE) -n $(CURDIR)/build/nginx/$*-module/nginx \
 	          -m $(CURDIR)/build/nginx/$*-module/$(MODULE).so \
 	          $(PROVE_FLAGS) $(or $(TESTS),$(API_TESTS))
+
+
+# The guarantees, broken one by one: t/tools/mutants.list
+
+MUTANTS =
+
+mutants: deps-test
+	@NGINX_BIN=$(NGINX_BIN) t/tools/mutants.sh $(if $(MUTANTS),"$(MUTANTS)")
 
 
 # The lease protocol, checked by spin

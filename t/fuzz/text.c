@@ -1,7 +1,7 @@
 
 /*
- * UTF-8, numbers, times and the cleaning of text, each judged by another
- * reading of its rules.
+ * UTF-8, numbers, times, the cleaning and the quoting of text, each judged by
+ * another reading of its rules, or undone.
  */
 
 #include <time.h>
@@ -115,6 +115,100 @@ try_json(sm_arena_t *arena, sm_str_t s)
 }
 
 
+static int
+digit(char c)
+{
+    return c >= '0' && c <= '9' ? c - '0' : (c | 0x20) - 'a' + 10;
+}
+
+
+/* what "%2f", "\\x2f" and a backslash before a character stand for */
+
+static sm_str_t
+undo(sm_arena_t *arena, sm_str_t s, char escape)
+{
+    char      *p;
+    size_t     i;
+    sm_str_t   plain;
+
+    plain.data = p = sm_arena_alloc(arena, s.len + 1);
+
+    for (i = 0; i < s.len; i++) {
+
+        if (s.data[i] != escape) {
+            *p++ = s.data[i];
+
+        } else if (escape == '%' || s.data[i + 1] == 'x') {
+            i += escape == '%' ? 1 : 2;
+            *p++ = (char) (digit(s.data[i]) << 4 | digit(s.data[i + 1]));
+            i++;
+
+        } else {
+            *p++ = s.data[++i];
+        }
+    }
+
+    plain.len = p - plain.data;
+
+    return plain;
+}
+
+
+static void
+try_visible(sm_arena_t *arena, sm_str_t s)
+{
+    size_t    i;
+    sm_str_t  text;
+    sm_out_t  out;
+
+    fuzz_out(arena, &out, sm_visible_size(s.len));
+    sm_out_visible(&out, s);
+    text = fuzz_written(&out);
+
+    for (i = 0; i < text.len; i++) {
+        must(text.data[i] > ' ' && text.data[i] < 0x7f, "visible ASCII");
+    }
+
+    must(sm_str_eq(undo(arena, text, '%'), s), "it stands for what it was");
+}
+
+
+/* one value of a line of a log, whatever is in it and however long it is */
+
+static void
+try_quoted(sm_arena_t *arena, sm_str_t s, size_t size)
+{
+    size_t    i;
+    sm_str_t  text;
+    sm_out_t  out;
+
+    fuzz_out(arena, &out, size);
+    sm_out_quoted(&out, s);
+    text = fuzz_written(&out);
+
+    must(text.len >= 2 && text.data[0] == '"'
+         && text.data[text.len - 1] == '"', "it is in quotes");
+    must(sm_utf8_check(text) == text.len && !sm_utf8_has_control(text),
+         "it is text of one line");
+
+    text.data++;
+    text.len -= 2;
+
+    for (i = 0; i < text.len; i++) {
+        must(text.data[i] != '"', "nothing in it ends it");
+        i += text.data[i] == '\\';
+    }
+
+    must(i == text.len, "no escape is cut");
+
+    text = undo(arena, text, '\\');
+
+    must(text.len <= s.len && memcmp(text.data, s.data ? s.data : "", text.len)
+                              == 0, "it stands for what it was");
+    must(text.len == s.len || size < 4 * s.len + 2, "all of it, if it fits");
+}
+
+
 static void
 try_number(sm_arena_t *arena, sm_str_t s, int64_t number, int64_t max)
 {
@@ -207,6 +301,9 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     try_clean(&arena, s, max);
     try_clean(&arena, s, s.len);
     try_json(&arena, s);
+    try_visible(&arena, s);
+    try_quoted(&arena, s, max + 2);
+    try_quoted(&arena, s, 4 * s.len + 2);
     try_number(&arena, s, number, limit);
     try_time(&arena, number);
 

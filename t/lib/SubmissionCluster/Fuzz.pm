@@ -122,7 +122,7 @@ sub query {
     my @args = ('status=pending', 'status=accepted', 'status=' . token(),
                 'target=sms.realtime', 'target=' . token(), 'limit=5',
                 'limit=500', 'limit=' . token(), 'after=' . token(),
-                'after=MTcwMDAwMDAwMDAwMDAwMCBh', 'waitSeconds=1',
+                'after=MTcwMDAwMDAwMDAwMDAwMCBh', 'after=2', 'waitSeconds=1',
                 'waitSeconds=2', 'waitSeconds=' . token(), token() . '=1',
                 token(), '');
 
