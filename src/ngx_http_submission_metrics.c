@@ -603,6 +603,7 @@ ngx_http_submission_metrics_handler(ngx_http_request_t *r)
     b->last_buf = (r == r->main) ? 1 : 0;
     b->last_in_chain = 1;
 
+    r->disable_not_modified = 1;
     r->headers_out.status = NGX_HTTP_OK;
     r->headers_out.content_length_n = b->last - b->pos;
 

@@ -94,6 +94,7 @@ ngx_http_submission_readyz_handler(ngx_http_request_t *r)
     b->last_buf = (r == r->main) ? 1 : 0;
     b->last_in_chain = 1;
 
+    r->disable_not_modified = 1;
     r->headers_out.status = ngx_strcmp(store, "up") == 0
                             ? NGX_HTTP_OK : NGX_HTTP_SERVICE_UNAVAILABLE;
     r->headers_out.content_length_n = b->last - b->pos;

@@ -321,3 +321,14 @@ my $targets = 'target t { gateway_type http; gateway_url http://127.0.0.1:1; '
 [submit('a'), 'GET /readyz?verbose=1', 'GET /readyz']
 --- response_body_like eval
 [intent('a'), qr/^mode=\w+ holder/, qr/^mode=\w+ holder/]
+
+
+
+=== TEST 15: preconditions of HTTP do not take an instance out of rotation
+--- request eval
+[submit('a'), 'GET /readyz', 'GET /readyz', 'GET /readyz', 'GET /metrics']
+--- more_headers eval
+['', 'If-Match: "x"', 'If-None-Match: *',
+ 'If-Unmodified-Since: Thu, 01 Jan 1970 00:00:01 GMT', 'If-Match: "x"']
+--- response_body_like eval
+[intent('a'), (qr/^mode=\w+ holder/) x 3, qr/^submission_leader /m]
