@@ -17,51 +17,6 @@
 #define NGX_HTTP_SUBMISSION_PASSWORD_MAX  1024
 
 
-/* a key of the connection string, in any case; values may be in braces */
-
-static ngx_int_t
-ngx_http_submission_server_has(ngx_str_t *string, const char *key)
-{
-    size_t   len;
-    u_char  *p, *last;
-
-    len = ngx_strlen(key);
-    last = string->data + string->len;
-
-    for (p = string->data; p < last; p++) {
-
-        while (p < last && (*p == ' ' || *p == ';')) {
-            p++;
-        }
-
-        if ((size_t) (last - p) > len
-            && ngx_strncasecmp(p, (u_char *) key, len) == 0)
-        {
-            for (p += len; p < last && *p == ' '; p++) { /* void */ }
-
-            if (p < last && *p == '=') {
-                return 1;
-            }
-        }
-
-        while (p < last && *p != ';') {
-
-            if (*p == '{') {
-                while (p < last && *p != '}') {
-                    p++;
-                }
-            }
-
-            if (p < last) {
-                p++;
-            }
-        }
-    }
-
-    return 0;
-}
-
-
 static ngx_int_t
 ngx_http_submission_server_read(ngx_conf_t *cf, ngx_str_t *name, ngx_fd_t fd,
     ngx_str_t *password)
@@ -292,7 +247,10 @@ char *
 ngx_http_submission_server_odbc(ngx_conf_t *cf,
     ngx_http_submission_manager_t *manager)
 {
-    ngx_str_t  *value;
+    char        *rv;
+    sm_str_t     connection, password;
+    ngx_str_t   *value;
+    const char  *why;
 
     value = cf->args->elts;
 
@@ -306,8 +264,11 @@ ngx_http_submission_server_odbc(ngx_conf_t *cf,
         return NGX_CONF_ERROR;
     }
 
-    if (ngx_http_submission_server_has(&value[2], "PWD")
-        || ngx_http_submission_server_has(&value[2], "Password"))
+    connection.data = (char *) value[2].data;
+    connection.len = value[2].len;
+
+    if (sm_store_odbc_has_key(connection, "PWD")
+        || sm_store_odbc_has_key(connection, "Password"))
     {
         ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
                            "a password is given in the connection string of "
@@ -315,5 +276,21 @@ ngx_http_submission_server_odbc(ngx_conf_t *cf,
         return NGX_CONF_ERROR;
     }
 
-    return ngx_http_submission_server(cf, manager, &sm_store_odbc);
+    rv = ngx_http_submission_server(cf, manager, &sm_store_odbc);
+    if (rv != NGX_CONF_OK) {
+        return rv;
+    }
+
+    password.data = (char *) manager->password.data;
+    password.len = manager->password.len;
+
+    why = sm_store_odbc_refuses(connection, password);
+
+    if (why) {
+        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                           "the password in the \"password_file\" %s", why);
+        return NGX_CONF_ERROR;
+    }
+
+    return NGX_CONF_OK;
 }

@@ -26,6 +26,8 @@ password('OPEN', 0644, "s3cret\n");
 password('EMPTY', 0600, "\n");
 password('LINES', 0600, "s3cret\nmore\n");
 password('LONG', 0600, 'x' x 2000);
+password('BOTH', 0600, "a;b}\n");
+password('BRACE', 0600, "a}b\n");
 
 run_tests();
 
@@ -173,3 +175,19 @@ invalid value "0" of parameter "login_timeout" in "store": a time between 1s and
         store odbc "Driver=FreeTDS"; # here
 --- refused
 "store" directive is duplicate
+
+
+
+=== TEST 19: a password that FreeTDS cannot be given
+--- block
+        store odbc "Driver=FreeTDS;Server=a;UID=b" password_file=$TEST_NGINX_PW_BOTH; # here
+--- refused
+the password in the "password_file" has a "}" beside a ";", or after a "{" at its beginning, which FreeTDS cannot be given: another password was expected
+
+
+
+=== TEST 20: one that depends on the driver, which is not named
+--- block
+        store odbc "DSN=mine;UID=b" password_file=$TEST_NGINX_PW_BRACE; # here
+--- refused
+the password in the "password_file" has a "}", which not all drivers take in the same way: "Driver=" in the connection string, with "FreeTDS" or "SQL Server" in its name, or another password was expected

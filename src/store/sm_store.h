@@ -237,6 +237,13 @@ const char *sm_store_postgres_check(const char *connection, char *why,
     size_t size);
 
 
+/* whether the connection string has a value of that name, in any case */
+int sm_store_odbc_has_key(sm_str_t connection, const char *key);
+
+/* why a driver cannot be given this password; NULL: it can */
+const char *sm_store_odbc_refuses(sm_str_t connection, sm_str_t password);
+
+
 int sm_store_init(sm_store_t *store, const sm_store_ops_t *ops,
     const sm_store_conf_t *conf);
 

@@ -1,6 +1,6 @@
 
 /*
- * A database server, through ODBC: SQL Server or PostgreSQL.
+ * SQL Server, through ODBC.
  *
  * Every operation is one call of one stored procedure, which is one
  * transaction (autocommit): when the call has returned without an error it is
@@ -45,7 +45,7 @@ sm_odbc_close(sm_conn_t *conn)
 
     /* some drivers tell the server of each statement that goes */
 
-    sm_odbc_watch_start(&od->watch, od->connected, 0);
+    sm_odbc_watch_start(&od->watch, 0);
 
     sm_odbc_free_stmts(od);
 
@@ -79,45 +79,6 @@ sm_odbc_usable(sm_conn_t *conn)
 }
 
 
-/* the connection string with the password: {...}, and a brace in it doubled */
-
-static SQLCHAR *
-sm_odbc_string(const sm_store_conf_t *conf, sm_call_t *call)
-{
-    char      *p;
-    size_t     i;
-    sm_out_t   out;
-
-    i = conf->connection.len + 2 * conf->password.len + sizeof(";PWD={}");
-    p = sm_arena_alloc(&call->arena, i);
-
-    if (p == NULL) {
-        return NULL;
-    }
-
-    sm_out_init(&out, p, i - 1);
-    sm_out_str(&out, conf->connection);
-
-    if (conf->password.data) {
-        sm_out_c(&out, ";PWD={");
-
-        for (i = 0; i < conf->password.len; i++) {
-            sm_out_bytes(&out, &conf->password.data[i], 1);
-
-            if (conf->password.data[i] == '}') {
-                sm_out_c(&out, "}");
-            }
-        }
-
-        sm_out_c(&out, "}");
-    }
-
-    *out.last = '\0';
-
-    return (SQLCHAR *) p;
-}
-
-
 /* ODBC counts in seconds, and takes none for ever */
 
 static SQLPOINTER
@@ -135,7 +96,7 @@ sm_odbc_connect(sm_odbc_t *od, sm_call_t *call)
     SQLRETURN               rc;
     const sm_store_conf_t  *conf = od->server.conf;
 
-    string = sm_odbc_string(conf, call);
+    string = sm_odbc_string(&call->arena, conf);
     if (string == NULL) {
         return sm_server_no_memory(call);
     }
@@ -161,7 +122,7 @@ sm_odbc_connect(sm_odbc_t *od, sm_call_t *call)
     }
 
     od->connected = 1;
-    sm_odbc_watch_connected(&od->watch);
+    sm_odbc_watch_connected(&od->watch, od->dbc);
 
     return 0;
 }
@@ -200,7 +161,7 @@ sm_odbc_statement(sm_odbc_t *od, sm_call_t *call, const char *text)
 static int
 sm_odbc_session(sm_odbc_t *od, sm_call_t *call)
 {
-    char         text[128];
+    char         text[512];
     SQLCHAR      name[64];
     SQLSMALLINT  len;
 
@@ -213,28 +174,25 @@ sm_odbc_session(sm_odbc_t *od, sm_call_t *call)
     }
 
     if (strcmp((char *) name, "PostgreSQL") == 0) {
-        od->dialect = SM_ODBC_POSTGRES;
-
-        return sm_odbc_statement(od, call,
-                   "SELECT set_config('synchronous_commit', "
-                   "CASE current_setting('synchronous_commit') "
-                   "WHEN 'off' THEN 'on' "
-                   "ELSE current_setting('synchronous_commit') END, false), "
-                   "set_config('default_transaction_isolation', "
-                   "'read committed', false), "
-                   "set_config('client_encoding', 'UTF8', false)");
+        return sm_call_fail(call, SM_STORE_PERMANENT, 0,
+                            "odbc: the server is PostgreSQL: \"store "
+                            "postgres\" was expected");
     }
 
     if (strcmp((char *) name, "Microsoft SQL Server") == 0) {
-        od->dialect = SM_ODBC_MSSQL;
-
         /*
          * A call that was given up must not be done when a lock goes: the
-         * server gives up first, and says so.
+         * server gives up first, and says so.  Without the options a table
+         * with a filtered index cannot be written to; drivers differ in what
+         * they begin with.
          */
 
         (void) snprintf(text, sizeof(text),
                         "SET TRANSACTION ISOLATION LEVEL READ COMMITTED; "
+                        "SET ANSI_NULLS ON; SET QUOTED_IDENTIFIER ON; "
+                        "SET ANSI_PADDING ON; SET ANSI_WARNINGS ON; "
+                        "SET ARITHABORT ON; SET CONCAT_NULL_YIELDS_NULL ON; "
+                        "SET NUMERIC_ROUNDABORT OFF; "
                         "SET LOCK_TIMEOUT %lld",
                         (long long) od->server.conf->query_timeout * 9 / 10);
 
@@ -243,7 +201,7 @@ sm_odbc_session(sm_odbc_t *od, sm_call_t *call)
 
     return sm_call_fail(call, SM_STORE_PERMANENT, 0,
                         "odbc: the server is \"%s\", \"Microsoft SQL Server\" "
-                        "or \"PostgreSQL\" was expected", (char *) name);
+                        "was expected", (char *) name);
 }
 
 
@@ -264,7 +222,7 @@ sm_odbc_open(const sm_store_conf_t *conf, sm_call_t *call)
 
     od->server.driver = &sm_odbc_driver;
     od->server.conf = conf;
-    sm_odbc_watch_open(&od->watch, conf->connection);
+    sm_odbc_watch_open(&od->watch);
 
     if (!SQL_SUCCEEDED(SQLAllocHandle(SQL_HANDLE_DBC, sm_odbc_env, &od->dbc)))
     {
@@ -274,10 +232,10 @@ sm_odbc_open(const sm_store_conf_t *conf, sm_call_t *call)
         return NULL;
     }
 
-    sm_odbc_watch_start(&od->watch, 0, conf->login_timeout);
+    sm_odbc_watch_start(&od->watch, conf->login_timeout);
 
     if (sm_odbc_connect(od, call) == 0 && sm_odbc_session(od, call) == 0) {
-        (void) sm_server_schema(&od->server, call);
+        od->ready = sm_server_schema(&od->server, call) == 0;
     }
 
     sm_odbc_watch_stop(&od->watch);

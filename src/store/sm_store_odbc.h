@@ -21,13 +21,6 @@
 #define SM_ODBC_LATE      1000          /* ms; so long a server may be late */
 
 
-typedef enum {
-    SM_ODBC_OTHER = 0,
-    SM_ODBC_POSTGRES,
-    SM_ODBC_MSSQL
-} sm_odbc_dialect_e;
-
-
 /* a procedure, prepared, and the buffers of its columns */
 
 typedef struct {
@@ -42,23 +35,26 @@ typedef struct {
 
 /* what ends a call that the driver does not; see sm_store_odbc_watch.c */
 
-#define SM_ODBC_WATCH_OTHERS  32
-
 typedef struct sm_odbc_watch_s  sm_odbc_watch_t;
 
 struct sm_odbc_watch_s {
     sm_odbc_watch_t       **prev;           /* NULL: it is not watched */
     sm_odbc_watch_t        *next;
     unsigned                depth;
-    unsigned                port;
-    int                     fd;             /* -1: not found yet */
-    ino_t                   inode;
-    ino_t                   others[SM_ODBC_WATCH_OTHERS];
-    unsigned                nothers;
+    int                     fd;             /* -1: it is not known */
     int64_t                 ms;
     int64_t                 deadline;
     unsigned                cut;            /* it was too late */
 };
+
+
+/* what a driver is by its name in the connection string */
+
+typedef enum {
+    SM_ODBC_DRIVER_OTHER = 0,
+    SM_ODBC_DRIVER_FREETDS,
+    SM_ODBC_DRIVER_MICROSOFT
+} sm_odbc_driver_e;
 
 
 typedef struct {
@@ -66,7 +62,7 @@ typedef struct {
     sm_odbc_watch_t         watch;
     SQLHDBC                 dbc;
     unsigned                connected;
-    sm_odbc_dialect_e       dialect;
+    unsigned                ready;          /* the schema is the one */
 
     /* of the parameters that are bound */
     SQLLEN                  lens[SM_SERVER_PARAMS];
@@ -81,9 +77,8 @@ typedef struct {
 int sm_odbc_fail(sm_odbc_t *od, sm_call_t *call, SQLSMALLINT type,
     SQLHANDLE handle);
 
-/* the class of an error */
-sm_store_class_e sm_odbc_class(sm_odbc_dialect_e dialect, const char *state,
-    int native);
+/* the class of an error; "ready": the schema was there before */
+sm_store_class_e sm_odbc_class(const char *state, int native, unsigned ready);
 
 
 /* sm_store_odbc_call.c */
@@ -99,11 +94,19 @@ void sm_odbc_free_stmts(sm_odbc_t *od);
  * the first counts.
  */
 
-void sm_odbc_watch_open(sm_odbc_watch_t *w, sm_str_t connection);
+void sm_odbc_watch_open(sm_odbc_watch_t *w);
 void sm_odbc_watch_close(sm_odbc_watch_t *w);
-void sm_odbc_watch_connected(sm_odbc_watch_t *w);
-void sm_odbc_watch_start(sm_odbc_watch_t *w, unsigned connected, int64_t ms);
+void sm_odbc_watch_connected(sm_odbc_watch_t *w, SQLHDBC dbc);
+void sm_odbc_watch_start(sm_odbc_watch_t *w, int64_t ms);
 void sm_odbc_watch_stop(sm_odbc_watch_t *w);
+
+
+/* sm_store_odbc_string.c */
+
+sm_odbc_driver_e sm_odbc_driver_of(sm_str_t connection);
+
+/* the string with the password, in the arena; NULL: no memory */
+SQLCHAR *sm_odbc_string(sm_arena_t *arena, const sm_store_conf_t *conf);
 
 
 /* sm_store_odbc_utf16.c */

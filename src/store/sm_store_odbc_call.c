@@ -3,10 +3,9 @@
  * The driver of ODBC: parameters in, rows out.
  *
  * Text crosses in a way that no driver converts by the locale of the process,
- * which in a worker of nginx is "C": as UTF-16 to SQL Server, and as the bytes
- * of UTF-8 to PostgreSQL, whose driver would convert the other.  A procedure is
- * prepared once per connection, with its columns bound to buffers; payloads are
- * read from their column at once.
+ * which in a worker of nginx is "C": as UTF-16.  A procedure is prepared once
+ * per connection, with its columns bound to buffers; payloads are read from
+ * their column at once.
  */
 
 #include <stdio.h>
@@ -79,10 +78,8 @@ sm_odbc_bind_columns(sm_odbc_t *od, sm_call_t *call)
 
         switch (proc->columns[i]) {
         case 't':
-            rc = SQLBindCol(st->stmt, i + 1,
-                            od->dialect == SM_ODBC_POSTGRES ? SQL_C_BINARY
-                                                            : SQL_C_WCHAR,
-                            text, (SM_ODBC_TEXT_MAX + 1) * sizeof(SQLWCHAR),
+            rc = SQLBindCol(st->stmt, i + 1, SQL_C_WCHAR, text,
+                            (SM_ODBC_TEXT_MAX + 1) * sizeof(SQLWCHAR),
                             &st->lens[i]);
             text += SM_ODBC_TEXT_MAX + 1;
             break;
@@ -124,24 +121,6 @@ sm_odbc_bind(sm_odbc_t *od, sm_call_t *call, unsigned n, SQLSMALLINT ctype,
 
 
 /* a document is as long as it is, a text is of a type that is known */
-
-static int
-sm_odbc_bind_utf8(sm_odbc_t *od, sm_call_t *call, unsigned n)
-{
-    SQLULEN             size;
-    SQLSMALLINT         type;
-    sm_server_param_t  *param;
-
-    param = &od->server.params[n];
-
-    type = param->type == 'd' ? SQL_LONGVARCHAR : SQL_VARCHAR;
-    size = param->type == 'd' ? param->s.len + 1 : SM_ODBC_TEXT_MAX;
-
-    return sm_odbc_bind(od, call, n, SQL_C_CHAR, type, size,
-                        param->null ? NULL : param->s.data,
-                        param->null ? SQL_NULL_DATA : (SQLLEN) param->s.len);
-}
-
 
 static int
 sm_odbc_bind_utf16(sm_odbc_t *od, sm_call_t *call, unsigned n)
@@ -192,9 +171,7 @@ sm_odbc_bind_param(sm_odbc_t *od, sm_call_t *call, unsigned n)
                             param->s.len ? param->s.data : "", param->s.len);
 
     default: /* 't', 'd' */
-        return od->dialect == SM_ODBC_POSTGRES
-               ? sm_odbc_bind_utf8(od, call, n)
-               : sm_odbc_bind_utf16(od, call, n);
+        return sm_odbc_bind_utf16(od, call, n);
     }
 }
 
@@ -228,7 +205,7 @@ sm_odbc_exec(sm_server_t *sv, sm_call_t *call)
     sm_odbc_t       *od = (sm_odbc_t *) sv;
     sm_odbc_stmt_t  *st;
 
-    sm_odbc_watch_start(&od->watch, od->connected, sv->timeout);
+    sm_odbc_watch_start(&od->watch, sv->timeout);
 
     st = &od->stmts[sv->proc];
 
@@ -322,10 +299,8 @@ sm_odbc_int(sm_server_t *sv, unsigned column)
 static int
 sm_odbc_text(sm_server_t *sv, sm_call_t *call, unsigned column, sm_str_t *s)
 {
-    int              rc;
     size_t           i, n;
     SQLLEN           len;
-    sm_str_t         bytes;
     SQLWCHAR        *text;
     sm_odbc_t       *od = (sm_odbc_t *) sv;
     sm_odbc_stmt_t  *st;
@@ -351,16 +326,8 @@ sm_odbc_text(sm_server_t *sv, sm_call_t *call, unsigned column, sm_str_t *s)
 
     text = st->texts + n * (SM_ODBC_TEXT_MAX + 1);
 
-    if (od->dialect == SM_ODBC_POSTGRES) {
-        bytes.data = (char *) text;
-        bytes.len = len;
-        rc = sm_arena_strdup(&call->arena, s, bytes);
-
-    } else {
-        rc = sm_odbc_utf8(&call->arena, text, len / sizeof(SQLWCHAR), s);
-    }
-
-    return rc == 0 ? 0 : sm_server_no_memory(call);
+    return sm_odbc_utf8(&call->arena, text, len / sizeof(SQLWCHAR), s) == 0
+           ? 0 : sm_server_no_memory(call);
 }
 
 

@@ -4,7 +4,6 @@
  *
  * SQL Server's SQLSTATEs say little ("42000" is a missing procedure, a
  * deadlock on some drivers, and our own THROW): its number decides first.
- * PostgreSQL has no numbers.
  */
 
 #ifndef _GNU_SOURCE
@@ -29,73 +28,108 @@ typedef struct {
 typedef struct {
     int                native;
     sm_store_class_e   class;
+    unsigned           lost;        /* the connection is of no use any more */
 } sm_odbc_native_t;
 
 
+/*
+ * What is read-only, or says so of another replica, was failed over: a new
+ * login finds the one that can be written to.
+ */
+
 static const sm_odbc_native_t  sm_odbc_natives[] = {
 
-    { 57002, SM_STORE_LEASE_LOST },     /* ours: submission_fence */
+    { 57002, SM_STORE_LEASE_LOST, 0 },  /* ours: submission_fence */
 
-    { 1205, SM_STORE_TRANSIENT },       /* deadlock victim */
-    { 1222, SM_STORE_TRANSIENT },       /* lock request time-out */
-    { 3960, SM_STORE_TRANSIENT },       /* snapshot update conflict */
-    { 3906, SM_STORE_TRANSIENT },       /* read-only: it was failed over */
-    { 701, SM_STORE_TRANSIENT },        /* memory */
-    { 802, SM_STORE_TRANSIENT },
-    { 8645, SM_STORE_TRANSIENT },
-    { 8651, SM_STORE_TRANSIENT },
-    { -2, SM_STORE_TRANSIENT },         /* time-out of the client */
-    { 64, SM_STORE_TRANSIENT },         /* connection loss */
-    { 121, SM_STORE_TRANSIENT },
-    { 233, SM_STORE_TRANSIENT },
-    { 10053, SM_STORE_TRANSIENT },
-    { 10054, SM_STORE_TRANSIENT },
-    { 10060, SM_STORE_TRANSIENT },
-    { 6005, SM_STORE_TRANSIENT },       /* shutdown in progress */
-    { 976, SM_STORE_TRANSIENT },        /* availability groups */
-    { 983, SM_STORE_TRANSIENT },
-    { 10928, SM_STORE_TRANSIENT },      /* Azure: resource limits */
-    { 10929, SM_STORE_TRANSIENT },
-    { 40143, SM_STORE_TRANSIENT },
-    { 40197, SM_STORE_TRANSIENT },
-    { 40501, SM_STORE_TRANSIENT },
-    { 40540, SM_STORE_TRANSIENT },
-    { 40613, SM_STORE_TRANSIENT },
-    { 49918, SM_STORE_TRANSIENT },
-    { 49919, SM_STORE_TRANSIENT },
-    { 49920, SM_STORE_TRANSIENT },
-    { 20003, SM_STORE_TRANSIENT },      /* FreeTDS: time-out */
-    { 20004, SM_STORE_TRANSIENT },      /* read from the server failed */
-    { 20006, SM_STORE_TRANSIENT },      /* write to the server failed */
-    { 20009, SM_STORE_TRANSIENT },      /* unable to connect */
-    { 20017, SM_STORE_TRANSIENT },      /* unexpected end of file */
-    { 20047, SM_STORE_TRANSIENT },      /* the connection is dead */
-    { 33557097, SM_STORE_TRANSIENT },   /* Babelfish, of what has no number: */
+    { 1205, SM_STORE_TRANSIENT, 0 },    /* deadlock victim */
+    { 1222, SM_STORE_TRANSIENT, 0 },    /* lock request time-out */
+    { 3960, SM_STORE_TRANSIENT, 0 },    /* snapshot update conflict */
+    { 701, SM_STORE_TRANSIENT, 0 },     /* memory */
+    { 802, SM_STORE_TRANSIENT, 0 },
+    { 8645, SM_STORE_TRANSIENT, 0 },
+    { 8651, SM_STORE_TRANSIENT, 0 },
+    { 1204, SM_STORE_TRANSIENT, 0 },    /* locks */
+    { 8628, SM_STORE_TRANSIENT, 0 },    /* time-out of the optimizer */
+    { -2, SM_STORE_TRANSIENT, 0 },      /* time-out of the client */
+    { 64, SM_STORE_TRANSIENT, 0 },      /* connection loss */
+    { 121, SM_STORE_TRANSIENT, 0 },
+    { 233, SM_STORE_TRANSIENT, 0 },
+    { 10053, SM_STORE_TRANSIENT, 1 },
+    { 10054, SM_STORE_TRANSIENT, 1 },
+    { 10060, SM_STORE_TRANSIENT, 0 },
+    { 596, SM_STORE_TRANSIENT, 1 },     /* the session was killed */
+    { 6005, SM_STORE_TRANSIENT, 1 },    /* shutdown in progress */
+    { 17142, SM_STORE_TRANSIENT, 0 },   /* the server is paused */
+    { 17197, SM_STORE_TRANSIENT, 0 },   /* login time-out */
+    { 18401, SM_STORE_TRANSIENT, 0 },   /* the server is being upgraded */
+    { 18451, SM_STORE_TRANSIENT, 0 },   /* administrators only, for now */
+    { 615, SM_STORE_TRANSIENT, 1 },     /* the database is closed, recovered */
+    { 921, SM_STORE_TRANSIENT, 1 },
+    { 922, SM_STORE_TRANSIENT, 1 },
+    { 926, SM_STORE_TRANSIENT, 1 },
+    { 9001, SM_STORE_TRANSIENT, 1 },    /* its log cannot be written */
+    { 3906, SM_STORE_TRANSIENT, 1 },    /* read-only */
+    { 976, SM_STORE_TRANSIENT, 1 },     /* availability groups */
+    { 978, SM_STORE_TRANSIENT, 1 },
+    { 979, SM_STORE_TRANSIENT, 1 },
+    { 980, SM_STORE_TRANSIENT, 1 },
+    { 981, SM_STORE_TRANSIENT, 1 },
+    { 982, SM_STORE_TRANSIENT, 1 },
+    { 983, SM_STORE_TRANSIENT, 1 },
+    { 4221, SM_STORE_TRANSIENT, 1 },
+    { 35250, SM_STORE_TRANSIENT, 1 },
+    { 4060, SM_STORE_TRANSIENT, 0 },    /* no such database; Azure: not now */
+    { 10922, SM_STORE_TRANSIENT, 0 },   /* Azure: resource limits */
+    { 10928, SM_STORE_TRANSIENT, 0 },
+    { 10929, SM_STORE_TRANSIENT, 0 },
+    { 10936, SM_STORE_TRANSIENT, 0 },
+    { 40143, SM_STORE_TRANSIENT, 0 },
+    { 40197, SM_STORE_TRANSIENT, 1 },
+    { 40501, SM_STORE_TRANSIENT, 0 },
+    { 40540, SM_STORE_TRANSIENT, 0 },
+    { 40549, SM_STORE_TRANSIENT, 1 },   /* Azure ended the session */
+    { 40550, SM_STORE_TRANSIENT, 1 },
+    { 40551, SM_STORE_TRANSIENT, 1 },
+    { 40552, SM_STORE_TRANSIENT, 1 },
+    { 40553, SM_STORE_TRANSIENT, 1 },
+    { 40613, SM_STORE_TRANSIENT, 0 },
+    { 49918, SM_STORE_TRANSIENT, 0 },
+    { 49919, SM_STORE_TRANSIENT, 0 },
+    { 49920, SM_STORE_TRANSIENT, 0 },
+    { 20003, SM_STORE_TRANSIENT, 0 },   /* FreeTDS: time-out */
+    { 20004, SM_STORE_TRANSIENT, 1 },   /* read from the server failed */
+    { 20006, SM_STORE_TRANSIENT, 1 },   /* write to the server failed */
+    { 20009, SM_STORE_TRANSIENT, 0 },   /* unable to connect */
+    { 20017, SM_STORE_TRANSIENT, 1 },   /* unexpected end of file */
+    { 20047, SM_STORE_TRANSIENT, 1 },   /* the connection is dead */
+    { 33557097, SM_STORE_TRANSIENT, 0 }, /* Babelfish, of what has no number: */
                                         /* a lock time-out, among others */
 
-    { 2627, SM_STORE_CONSTRAINT },      /* unique key, unique index */
-    { 2601, SM_STORE_CONSTRAINT },
-    { 515, SM_STORE_CONSTRAINT },       /* NULL */
-    { 547, SM_STORE_CONSTRAINT },       /* check, foreign key */
-    { 8152, SM_STORE_CONSTRAINT },      /* would be truncated */
-    { 2628, SM_STORE_CONSTRAINT },
-    { 245, SM_STORE_CONSTRAINT },       /* conversion */
-    { 8114, SM_STORE_CONSTRAINT },
-    { 8115, SM_STORE_CONSTRAINT },
-    { 13609, SM_STORE_CONSTRAINT },     /* JSON */
+    { 2627, SM_STORE_CONSTRAINT, 0 },   /* unique key, unique index */
+    { 2601, SM_STORE_CONSTRAINT, 0 },
+    { 515, SM_STORE_CONSTRAINT, 0 },    /* NULL */
+    { 547, SM_STORE_CONSTRAINT, 0 },    /* check, foreign key */
+    { 8152, SM_STORE_CONSTRAINT, 0 },   /* would be truncated */
+    { 2628, SM_STORE_CONSTRAINT, 0 },
+    { 245, SM_STORE_CONSTRAINT, 0 },    /* conversion */
+    { 8114, SM_STORE_CONSTRAINT, 0 },
+    { 8115, SM_STORE_CONSTRAINT, 0 },
+    { 517, SM_STORE_CONSTRAINT, 0 },    /* a time that there is not */
+    { 535, SM_STORE_CONSTRAINT, 0 },
+    { 13609, SM_STORE_CONSTRAINT, 0 },  /* JSON */
 
-    { 2812, SM_STORE_SCHEMA },          /* no such procedure */
-    { 208, SM_STORE_SCHEMA },           /* no such table */
-    { 201, SM_STORE_SCHEMA },           /* a parameter is missing */
-    { 8144, SM_STORE_SCHEMA },          /* too many parameters */
+    { 2812, SM_STORE_SCHEMA, 0 },       /* no such procedure */
+    { 4121, SM_STORE_SCHEMA, 0 },       /* no such function */
+    { 208, SM_STORE_SCHEMA, 0 },        /* no such table */
+    { 201, SM_STORE_SCHEMA, 0 },        /* a parameter is missing */
+    { 8144, SM_STORE_SCHEMA, 0 },       /* too many parameters */
 
-    { 18456, SM_STORE_PERMANENT },      /* login failed */
-    { 4060, SM_STORE_PERMANENT },       /* no such database */
-    { 229, SM_STORE_PERMANENT },        /* permission denied */
-    { 1105, SM_STORE_PERMANENT },       /* the database is full */
-    { 9002, SM_STORE_PERMANENT },       /* its log is full */
+    { 18456, SM_STORE_PERMANENT, 0 },   /* login failed */
+    { 229, SM_STORE_PERMANENT, 0 },     /* permission denied */
+    { 1105, SM_STORE_PERMANENT, 0 },    /* the database is full */
+    { 9002, SM_STORE_PERMANENT, 0 },    /* its log is full */
 
-    { 0, SM_STORE_OK }
+    { 0, SM_STORE_OK, 0 }
 };
 
 
@@ -103,44 +137,52 @@ static const sm_odbc_native_t  sm_odbc_natives[] = {
 
 static const sm_odbc_state_t  sm_odbc_states[] = {
 
-    { "P7002", SM_STORE_LEASE_LOST },   /* ours: submission_fence */
-
     { "08", SM_STORE_TRANSIENT },       /* connection */
     { "HYT", SM_STORE_TRANSIENT },      /* time-outs of the client */
     { "40", SM_STORE_TRANSIENT },       /* deadlock, serialization */
-    { "25006", SM_STORE_TRANSIENT },    /* read-only: it was failed over */
-    { "53100", SM_STORE_PERMANENT },    /* the disk is full */
-    { "53", SM_STORE_TRANSIENT },       /* resources */
-    { "55006", SM_STORE_TRANSIENT },    /* object in use */
-    { "55P03", SM_STORE_TRANSIENT },    /* lock not available */
-    { "57", SM_STORE_TRANSIENT },       /* canceled, shut down, starting up */
     { "HY001", SM_STORE_TRANSIENT },    /* memory */
     { "HY013", SM_STORE_TRANSIENT },
 
     { "22", SM_STORE_CONSTRAINT },      /* data */
     { "23", SM_STORE_CONSTRAINT },
 
-    { "3F000", SM_STORE_SCHEMA },       /* no such schema, table, function */
-    { "42P01", SM_STORE_SCHEMA },
-    { "42883", SM_STORE_SCHEMA },
-    { "42S02", SM_STORE_SCHEMA },
+    { "42S02", SM_STORE_SCHEMA },       /* no such table */
 
     { NULL, SM_STORE_PERMANENT }
 };
 
 
+static const sm_odbc_native_t *
+sm_odbc_native(int native)
+{
+    const sm_odbc_native_t  *n;
+
+    for (n = sm_odbc_natives; n->native; n++) {
+        if (n->native == native) {
+            return n;
+        }
+    }
+
+    return NULL;
+}
+
+
 sm_store_class_e
-sm_odbc_class(sm_odbc_dialect_e dialect, const char *state, int native)
+sm_odbc_class(const char *state, int native, unsigned ready)
 {
     const sm_odbc_state_t   *s;
     const sm_odbc_native_t  *n;
 
-    if (dialect != SM_ODBC_POSTGRES) {
-        for (n = sm_odbc_natives; n->native; n++) {
-            if (n->native == native) {
-                return n->class;
-            }
-        }
+    /* it was there when this connection began: it is being made anew */
+
+    if (ready && (native == 2812 || native == 4121)) {
+        return SM_STORE_TRANSIENT;
+    }
+
+    n = sm_odbc_native(native);
+
+    if (n) {
+        return n->class;
     }
 
     for (s = sm_odbc_states; s->state; s++) {
@@ -158,13 +200,12 @@ sm_odbc_class(sm_odbc_dialect_e dialect, const char *state, int native)
 static unsigned
 sm_odbc_lost(sm_odbc_t *od, const char *state, int native)
 {
-    SQLINTEGER  dead;
+    SQLINTEGER               dead;
+    const sm_odbc_native_t  *n;
 
     /* FreeTDS, of an answer that broke off: "Unknown error" */
 
-    if (od->dialect == SM_ODBC_MSSQL && native == 0
-        && strncmp(state, "HY000", 5) == 0)
-    {
+    if (native == 0 && strncmp(state, "HY000", 5) == 0) {
         return 1;
     }
 
@@ -173,40 +214,29 @@ sm_odbc_lost(sm_odbc_t *od, const char *state, int native)
     (void) SQLGetConnectAttr(od->dbc, SQL_ATTR_CONNECTION_DEAD, &dead,
                              sizeof(dead), NULL);
 
+    n = sm_odbc_native(native);
+
     return dead == SQL_CD_TRUE || strncmp(state, "08", 2) == 0
-           || strncmp(state, "57P", 3) == 0
-           || strncmp(state, "25006", 5) == 0 || native == 3906
-           || native == 10053 || native == 10054 || native == 20004
-           || native == 20006 || native == 20017 || native == 20047;
+           || (n && n->lost);
 }
 
 
 /*
  * On one line, without prefixes such as "[unixODBC][FreeTDS]", and without
- * secrets: PostgreSQL's detail may be a whole row.
+ * secrets.
  */
 
 static void
 sm_odbc_clean(const sm_store_conf_t *conf, char *text)
 {
     char    *p, *q;
-    size_t   n, len;
-
-    static const char  *ends[] = { "\nDETAIL:", ";\nError while" };
+    size_t   len;
 
     for (p = text; *p == '[' && (q = strchr(p, ']')) != NULL; p = q + 1) {
         /* void */
     }
 
     (void) memmove(text, p, strlen(p) + 1);
-
-    for (n = 0; n < sizeof(ends) / sizeof(ends[0]); n++) {
-        p = strstr(text, ends[n]);
-
-        if (p) {
-            *p = '\0';
-        }
-    }
 
     len = conf->password.len;
 
@@ -242,13 +272,16 @@ sm_odbc_clean(const sm_store_conf_t *conf, char *text)
  * A driver may report several: what makes a connection fail comes with
  * general complaints about it.  The first one of a class that says most is
  * taken: what is known by its number or state before what is not.
+ *
+ * What only informs ("01...") is taken where there is nothing else: it is how
+ * unixODBC tells of a driver that cannot be loaded.
  */
 
 int
 sm_odbc_fail(sm_odbc_t *od, sm_call_t *call, SQLSMALLINT type,
     SQLHANDLE handle)
 {
-    int                i, best_native;
+    int                i, informs, best_native;
     char               best[SM_ODBC_MESSAGE], best_state[6];
     SQLCHAR            state[6], text[SM_ODBC_MESSAGE];
     SQLRETURN          rc;
@@ -278,17 +311,16 @@ sm_odbc_fail(sm_odbc_t *od, sm_call_t *call, SQLSMALLINT type,
             break;
         }
 
-        /* what only informs */
+        informs = memcmp(state, "01", 2) == 0;
 
-        if (memcmp(state, "01", 2) == 0) {
-            continue;
-        }
+        class = informs ? SM_STORE_OK
+                        : sm_odbc_class((char *) state, (int) native,
+                                        od->ready);
 
-        class = sm_odbc_class(od->dialect, (char *) state, (int) native);
-
-        if (best_class != SM_STORE_OK
-            && (best_class != SM_STORE_PERMANENT
-                || class == SM_STORE_PERMANENT))
+        if (best_state[0] != '\0'
+            && (informs || (best_class != SM_STORE_OK
+                            && (best_class != SM_STORE_PERMANENT
+                                || class == SM_STORE_PERMANENT))))
         {
             continue;
         }
@@ -301,17 +333,21 @@ sm_odbc_fail(sm_odbc_t *od, sm_call_t *call, SQLSMALLINT type,
 
     /* FreeTDS has none when the server ends the session */
 
-    if (best_class == SM_STORE_OK) {
+    if (best_class == SM_STORE_OK && (od->connected || best_state[0] == '\0')) {
         od->server.conn.lost = od->connected;
 
         return sm_call_fail(call, SM_STORE_TRANSIENT, 0,
                             "odbc: the driver gave no reason");
     }
 
+    if (best_class == SM_STORE_OK) {
+        best_class = SM_STORE_PERMANENT;
+    }
+
     if (od->connected) {
         od->server.conn.lost = sm_odbc_lost(od, best_state, best_native);
 
-        /* PostgreSQL's driver has no state for that */
+        /* not every driver has a state for that */
 
         if (od->server.conn.lost && best_class == SM_STORE_PERMANENT) {
             best_class = SM_STORE_TRANSIENT;

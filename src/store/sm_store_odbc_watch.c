@@ -2,14 +2,12 @@
 /*
  * Calls that a driver would wait for without end.
  *
- * A query time-out is the server's to keep with PostgreSQL's driver, and with
- * others in part: a server that hangs, or that is gone without a word, holds
- * the thread of a call until TCP gives up, which may be never.  No driver tells
- * its socket, so it is looked for: the one TCP socket of the process that leads
- * to the server's port, was not there before the login, and is no other
- * connection's.  A copy of it is kept, so that its number is never another's,
- * and is shut down when the call is late: the driver sees that as a connection
- * that the server closed.
+ * A server that hangs, or that is gone without a word, holds the thread of a
+ * call until TCP gives up, which may be never, where the driver does not keep
+ * its time-outs.  FreeTDS tells its socket: a copy of it is kept, so that its
+ * number is never another's, and is shut down when the call is late.  The driver
+ * sees that as a connection that the server closed.  Other drivers' time-outs
+ * are their own: no socket is shut down that is not known to be ours.
  *
  * One thread of the process does that; it has nothing to do as long as all goes
  * well.  It is there as long as there are connections: a process that ends, or
@@ -17,13 +15,8 @@
  * mutex.
  */
 
-#include <ctype.h>
-#include <dirent.h>
 #include <fcntl.h>
-#include <netinet/in.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <strings.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -32,9 +25,8 @@
 #include "sm_store_odbc.h"
 
 
-#define SM_ODBC_NEVER          INT64_MAX
-#define SM_ODBC_POSTGRES_PORT  5432
-#define SM_ODBC_MSSQL_PORT     1433
+#define SM_ODBC_NEVER           INT64_MAX
+#define SM_ODBC_FREETDS_SOCKET  1301        /* SQL_INFO_FREETDS_SOCKET */
 
 
 static pthread_once_t    sm_odbc_watch_once = PTHREAD_ONCE_INIT;
@@ -58,174 +50,14 @@ sm_odbc_watch_now(void)
 }
 
 
-/* a key's number in the connection string */
-
-static unsigned
-sm_odbc_watch_port(sm_str_t string)
-{
-    size_t    i;
-    unsigned  port, postgres;
-
-    postgres = 0;
-
-    for (i = 0; i < string.len; i++) {
-
-        if (string.len - i > 8
-            && strncasecmp(&string.data[i], "postgres", 8) == 0)
-        {
-            postgres = 1;
-        }
-
-        if (string.len - i <= 5 || strncasecmp(&string.data[i], "port=", 5) != 0
-            || (i && string.data[i - 1] != ';' && string.data[i - 1] != ' '))
-        {
-            continue;
-        }
-
-        port = 0;
-
-        for (i += 5; i < string.len
-                     && isdigit((unsigned char) string.data[i]); i++)
-        {
-            port = (port * 10 + (string.data[i] - '0')) & 0xfffff;
-        }
-
-        return port;
-    }
-
-    return postgres ? SM_ODBC_POSTGRES_PORT : SM_ODBC_MSSQL_PORT;
-}
-
-
-static unsigned
-sm_odbc_watch_peer(int fd)
-{
-    socklen_t  len;
-
-    union {
-        struct sockaddr      sa;
-        struct sockaddr_in   in;
-        struct sockaddr_in6  in6;
-    } peer;
-
-    len = sizeof(peer);
-
-    if (getpeername(fd, &peer.sa, &len) != 0) {
-        return 0;
-    }
-
-    switch (peer.sa.sa_family) {
-    case AF_INET:
-        return ntohs(peer.in.sin_port);
-
-    case AF_INET6:
-        return ntohs(peer.in6.sin6_port);
-
-    default:
-        return 0;
-    }
-}
-
-
-/* another connection's, or there before this one was */
-
-static int
-sm_odbc_watch_known(sm_odbc_watch_t *watch, ino_t inode)
-{
-    unsigned          i;
-    sm_odbc_watch_t  *w;
-
-    for (w = sm_odbc_watches; w; w = w->next) {
-        if (w->fd != -1 && w->inode == inode) {
-            return 1;
-        }
-    }
-
-    for (i = 0; i < watch->nothers; i++) {
-        if (watch->others[i] == inode) {
-            return 1;
-        }
-    }
-
-    return 0;
-}
-
-
-typedef enum {
-    SM_ODBC_WATCH_NOTE = 0,         /* as what was there before */
-    SM_ODBC_WATCH_TAKE,             /* a copy of the one, if it is one */
-    SM_ODBC_WATCH_CUT               /* all */
-} sm_odbc_watch_e;
-
-
-/* sockets that lead to the port and are not known, with the mutex */
-
-static void
-sm_odbc_watch_find(sm_odbc_watch_t *w, sm_odbc_watch_e what)
-{
-    int             n, fd, found;
-    DIR            *dir;
-    ino_t           inode;
-    struct stat     st;
-    struct dirent  *entry;
-
-    dir = opendir("/proc/self/fd");
-    if (dir == NULL) {
-        return;
-    }
-
-    n = 0;
-    found = -1;
-    inode = 0;
-
-    while ((entry = readdir(dir)) != NULL) {
-
-        fd = atoi(entry->d_name);
-
-        if (!isdigit((unsigned char) entry->d_name[0])
-            || fstat(fd, &st) != 0 || !S_ISSOCK(st.st_mode)
-            || sm_odbc_watch_peer(fd) != w->port
-            || sm_odbc_watch_known(w, st.st_ino))
-        {
-            continue;
-        }
-
-        found = fd;
-        inode = st.st_ino;
-        n++;
-
-        if (what == SM_ODBC_WATCH_CUT) {
-            (void) shutdown(fd, SHUT_RDWR);
-
-        } else if (what == SM_ODBC_WATCH_NOTE
-                   && w->nothers < SM_ODBC_WATCH_OTHERS)
-        {
-            w->others[w->nothers++] = st.st_ino;
-        }
-    }
-
-    (void) closedir(dir);
-
-    if (what == SM_ODBC_WATCH_TAKE && n == 1) {
-        w->inode = inode;
-        w->fd = fcntl(found, F_DUPFD_CLOEXEC, 0);
-    }
-}
-
-
-/* where it is not known which one it is, logins beside this one end with it */
-
 static void
 sm_odbc_watch_late(sm_odbc_watch_t *w)
 {
     w->deadline = SM_ODBC_NEVER;
-    w->cut = 1;
 
     if (w->fd != -1) {
+        w->cut = 1;
         (void) shutdown(w->fd, SHUT_RDWR);
-
-    } else {
-        sm_odbc_watch_find(w, SM_ODBC_WATCH_CUT);
     }
 }
 
@@ -310,11 +142,10 @@ sm_odbc_watch_begin(void)
 
 
 void
-sm_odbc_watch_open(sm_odbc_watch_t *w, sm_str_t connection)
+sm_odbc_watch_open(sm_odbc_watch_t *w)
 {
     (void) pthread_once(&sm_odbc_watch_once, sm_odbc_watch_init);
 
-    w->port = sm_odbc_watch_port(connection);
     w->deadline = SM_ODBC_NEVER;
     w->fd = -1;
 
@@ -332,8 +163,6 @@ sm_odbc_watch_open(sm_odbc_watch_t *w, sm_str_t connection)
     if (!sm_odbc_watching) {
         sm_odbc_watch_begin();
     }
-
-    sm_odbc_watch_find(w, SM_ODBC_WATCH_NOTE);
 
     (void) pthread_mutex_unlock(&sm_odbc_watch_mutex);
 }
@@ -377,30 +206,52 @@ sm_odbc_watch_close(sm_odbc_watch_t *w)
 }
 
 
-/* where others log in at the same time, a later call finds it */
+/* after the login */
 
 void
-sm_odbc_watch_connected(sm_odbc_watch_t *w)
+sm_odbc_watch_connected(sm_odbc_watch_t *w, SQLHDBC dbc)
 {
+    int          copy;
+    SQLULEN      fd;
+    SQLCHAR      name[64];
+    SQLSMALLINT  len;
+    struct stat  st;
+
+    name[0] = '\0';
+
+    if (!SQL_SUCCEEDED(SQLGetInfo(dbc, SQL_DRIVER_NAME, name, sizeof(name),
+                                  &len))
+        || strstr((char *) name, "tdsodbc") == NULL)
+    {
+        return;
+    }
+
+    fd = 0;
+    len = 0;
+
+    if (!SQL_SUCCEEDED(SQLGetInfo(dbc, SM_ODBC_FREETDS_SOCKET, &fd, sizeof(fd),
+                                  &len))
+        || len != sizeof(fd) || fstat((int) fd, &st) != 0
+        || !S_ISSOCK(st.st_mode))
+    {
+        return;
+    }
+
+    copy = fcntl((int) fd, F_DUPFD_CLOEXEC, 0);
+
     (void) pthread_mutex_lock(&sm_odbc_watch_mutex);
 
-    if (w->fd == -1) {
-        sm_odbc_watch_find(w, SM_ODBC_WATCH_TAKE);
-    }
+    w->fd = copy;
 
     (void) pthread_mutex_unlock(&sm_odbc_watch_mutex);
 }
 
 
 void
-sm_odbc_watch_start(sm_odbc_watch_t *w, unsigned connected, int64_t ms)
+sm_odbc_watch_start(sm_odbc_watch_t *w, int64_t ms)
 {
     if (w->depth++) {
         return;
-    }
-
-    if (connected && w->fd == -1) {
-        sm_odbc_watch_connected(w);
     }
 
     /* drivers count in seconds */
