@@ -9,6 +9,7 @@
 #   make test-store the same on a server of yours: SUBMISSION_TEST_STORE="..."
 #   make install-sql STORE=postgres ARGS="-h db1 -U owner -d submission"
 #                   the schema and its procedures, see sql/install.sh
+#   make lint       what can be said of the T-SQL without a SQL Server
 #   make asan       the suites and cluster tests under ASAN and UBSan
 #   make fuzz       the core's parsers, by libFuzzer, FUZZ_SECONDS=60 each
 #   make fuzz-http  clients of all kinds, on an nginx with sanitizers, for
@@ -66,7 +67,7 @@ STORE_TESTS = $(or $(TESTS),$(STORE_UNIT) \
 .PHONY: all build run stop install clean
 .PHONY: test test-unit test-api test-cluster test-store test-postgres
 .PHONY: test-valgrind install-sql
-.PHONY: test-nginx-versions asan fuzz-http bench model mutants
+.PHONY: test-nginx-versions asan fuzz-http bench model mutants lint
 
 # recipes run compilers and tests in parallel, targets wait for one another
 
@@ -87,7 +88,8 @@ DEPS_TEST     = perl procps curl openssl python3 sqlite3 haproxy \
                 libtest-base-perl libwww-perl libtext-diff-perl \
                 liblist-moreutils-perl libtest-longstring-perl \
                 libipc-run-perl liburi-perl \
-                postgresql libdbd-pg-perl libfaketime
+                postgresql libdbd-pg-perl libfaketime \
+                postgresql-15-plpgsql-check sqlfluff shellcheck
 DEPS_FUZZ     = clang libclang-rt-dev
 DEPS_FREETDS  = tdsodbc libdbd-odbc-perl
 DEPS_SOURCE   = dpkg-dev patch xz-utils
@@ -275,6 +277,7 @@ ON_POSTGRES = t/tools/postgres.sh run
 BUILD_UNIT = $(MAKE) --no-print-directory -j$(JOBS) unit-tests
 
 test: deps-test build
+	@t/tools/lint.sh
 	@$(BUILD_UNIT)
 	@$(BUILD_FUZZ)
 	@echo "on SQLite:"
@@ -283,6 +286,9 @@ test: deps-test build
 	@echo "on PostgreSQL:"
 	@$(ON_POSTGRES) $(DIST_PROVE) $(STORE_TESTS)
 	$(if $(filter yes,$(ASAN)),@$(MAKE) --no-print-directory asan)
+
+lint: deps-test
+	@t/tools/lint.sh
 
 # any server, named by the connection string of a login that may make
 # databases; on SQL Server, by "Driver=FreeTDS;...;TDS_Version=7.4", the suites;

@@ -4,12 +4,14 @@
 
 SET ANSI_NULLS ON;
 SET QUOTED_IDENTIFIER ON;
+SET ANSI_PADDING ON;
+SET ANSI_WARNINGS ON;
+SET ARITHABORT ON;
+SET CONCAT_NULL_YIELDS_NULL ON;
+SET NUMERIC_ROUNDABORT OFF;
 GO
 
-DROP PROCEDURE IF EXISTS submission.submission_attempts_in_doubt;
-GO
-
-CREATE PROCEDURE submission.submission_attempts_in_doubt
+CREATE OR ALTER PROCEDURE submission.submission_attempts_in_doubt
     @lease_name varchar(64),
     @holder_id nvarchar(128),
     @lease_epoch bigint,
@@ -21,7 +23,7 @@ BEGIN
     SET NOCOUNT ON;
     SET XACT_ABORT ON;
 
-    DECLARE @now datetime2(7), @at datetime2(7);
+    DECLARE @now datetime2(6), @at datetime2(6);
 
     EXECUTE submission.submission_fence_read @lease_name, @holder_id,
                                              @lease_epoch, @now OUTPUT;
@@ -48,6 +50,8 @@ BEGIN
     FROM (
              SELECT TOP (@limit) *
              FROM submission.submission_intents AS s
+                  WITH (FORCESEEK (submission_intents_inflight
+                                   (lease_name, inflight_epoch)))
              WHERE s.lease_name = @lease_name AND s.inflight_epoch IS NOT NULL
                    AND s.inflight_epoch < @lease_epoch
                    AND s.inflight_at >= @at

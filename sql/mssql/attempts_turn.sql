@@ -1,7 +1,10 @@
 -- A turn of the executor, in one transaction: what has ended is recorded, and
 -- what is due is begun; either may be [].  One row of the answer, without a
--- place, has the time, in the others n is the place in a document.  What is
--- answered is read before the commit: nobody has changed it.
+-- place, has the time, in the others n is the place in a document.
+--
+-- The answer, with its payloads, is sent after the commit: a leader that stops
+-- reading it keeps no lock.  What may change after the commit is in @sent and
+-- @found; contracts and payloads never do.
 --
 -- @ended: [{"n","id","number","epoch","holder","started","finished","outcome",
 -- "reason","error","status","exhausted","delay"}].  Appends attempts and moves
@@ -18,12 +21,14 @@
 
 SET ANSI_NULLS ON;
 SET QUOTED_IDENTIFIER ON;
+SET ANSI_PADDING ON;
+SET ANSI_WARNINGS ON;
+SET ARITHABORT ON;
+SET CONCAT_NULL_YIELDS_NULL ON;
+SET NUMERIC_ROUNDABORT OFF;
 GO
 
-DROP PROCEDURE IF EXISTS submission.submission_attempts_turn;
-GO
-
-CREATE PROCEDURE submission.submission_attempts_turn
+CREATE OR ALTER PROCEDURE submission.submission_attempts_turn
     @lease_name varchar(64),
     @holder_id nvarchar(128),
     @lease_epoch bigint,
@@ -34,7 +39,7 @@ BEGIN
     SET NOCOUNT ON;
     SET XACT_ABORT ON;
 
-    DECLARE @now datetime2(7);
+    DECLARE @now datetime2(6);
 
     DECLARE @sent TABLE (
         n          bigint NOT NULL,
@@ -42,22 +47,23 @@ BEGIN
                    PRIMARY KEY,
         number     bigint NOT NULL,
         epoch      bigint NOT NULL,
-        holder     nvarchar(128) NOT NULL,
+        holder     nvarchar(128) COLLATE Latin1_General_BIN2 NOT NULL,
         started    bigint NULL,
         finished   bigint NULL,
-        outcome    varchar(16) NULL,
-        reason     nvarchar(200) NULL,
-        error      nvarchar(1000) NULL,
-        status     varchar(16) NULL,
-        exhausted  varchar(32) NULL,
+        outcome    varchar(16) COLLATE Latin1_General_BIN2 NULL,
+        reason     nvarchar(200) COLLATE Latin1_General_BIN2 NULL,
+        error      nvarchar(1000) COLLATE Latin1_General_BIN2 NULL,
+        status     varchar(16) COLLATE Latin1_General_BIN2 NULL,
+        exhausted  varchar(32) COLLATE Latin1_General_BIN2 NULL,
         delay      bigint NULL,
-        next_at    datetime2(7) NULL
+        next_at    datetime2(6) NULL
     );
 
     DECLARE @found TABLE (
         id       nvarchar(400) COLLATE Latin1_General_BIN2 NOT NULL PRIMARY KEY,
         n        bigint NOT NULL,
-        due_at   datetime2(7) NOT NULL,
+        due_at   datetime2(6) NOT NULL,
+        number   bigint NOT NULL,
         outcome  int NOT NULL
     );
 
@@ -85,21 +91,25 @@ BEGIN
                         ROW_NUMBER() OVER (PARTITION BY i.intent_id
                                            ORDER BY r.n) AS nth
                  FROM OPENJSON(@ended) WITH (
-                          n bigint '$.n', id nvarchar(400) '$.id',
-                          number bigint '$.number', epoch bigint '$.epoch',
-                          holder nvarchar(128) '$.holder',
+                          n bigint '$.n',
+                          id nvarchar(400) COLLATE Latin1_General_BIN2 '$.id',
+                          number bigint '$.number',
+                          epoch bigint '$.epoch',
+                          holder nvarchar(128) COLLATE Latin1_General_BIN2 '$.holder',
                           started bigint '$.started',
                           finished bigint '$.finished',
-                          outcome varchar(16) '$.outcome',
-                          reason nvarchar(max) '$.reason',
-                          error nvarchar(max) '$.error',
-                          status varchar(16) '$.status',
-                          exhausted varchar(32) '$.exhausted',
+                          outcome varchar(16) COLLATE Latin1_General_BIN2 '$.outcome',
+                          reason nvarchar(max) COLLATE Latin1_General_BIN2 '$.reason',
+                          error nvarchar(max) COLLATE Latin1_General_BIN2 '$.error',
+                          status varchar(16) COLLATE Latin1_General_BIN2 '$.status',
+                          exhausted varchar(32) COLLATE Latin1_General_BIN2 '$.exhausted',
                           delay bigint '$.delay'
                       ) AS r
                       CROSS APPLY (
                           SELECT TOP (1) *
                           FROM submission.submission_intents AS s
+                               WITH (FORCESEEK (submission_intents_pk
+                                                (lease_name, intent_id)))
                           WHERE s.lease_name = @lease_name
                                 AND s.intent_id
                                     = r.id COLLATE Latin1_General_BIN2
@@ -131,7 +141,8 @@ BEGIN
             inflight_holder = NULL,
             inflight_at = NULL
         FROM @sent AS r
-             JOIN submission.submission_intents AS i
+             INNER LOOP JOIN submission.submission_intents AS i
+                             WITH (INDEX (submission_intents_pk))
              ON i.lease_name = @lease_name AND i.intent_id = r.id;
 
         INSERT INTO submission.submission_attempts (
@@ -148,8 +159,8 @@ BEGIN
 
     IF @due <> N'[]'
     BEGIN
-        INSERT INTO @found (id, n, due_at, outcome)
-        SELECT i.intent_id, r.n, i.next_attempt_at,
+        INSERT INTO @found (id, n, due_at, number, outcome)
+        SELECT i.intent_id, r.n, i.next_attempt_at, i.attempt_count + 1,
                CASE WHEN i.next_attempt_at > @now
                     THEN 2
                     WHEN NOT (i.gateway_type IN ('sms', 'push', 'http')
@@ -192,6 +203,8 @@ BEGIN
              CROSS APPLY (
                  SELECT TOP (1) *
                  FROM submission.submission_intents AS s
+                      WITH (FORCESEEK (submission_intents_pk
+                                       (lease_name, intent_id)))
                  WHERE s.lease_name = @lease_name AND s.intent_id = r.id
              ) AS i
         WHERE i.status = 'pending' AND i.next_attempt_at IS NOT NULL
@@ -208,10 +221,13 @@ BEGIN
             next_attempt_at = NULL,
             last_modified_at = @now
         FROM @found AS f
-             JOIN submission.submission_intents AS i
+             INNER LOOP JOIN submission.submission_intents AS i
+                             WITH (INDEX (submission_intents_pk))
              ON i.lease_name = @lease_name AND i.intent_id = f.id
         WHERE f.outcome IN (1, 3);
     END;
+
+    COMMIT TRANSACTION;
 
     -- of two NULLs without a type nobody knows what they are
 
@@ -236,7 +252,7 @@ BEGIN
     FROM @sent AS r
     UNION ALL
     SELECT NULL, f.n, f.outcome, submission.submission_us(f.due_at),
-           submission.submission_us(i.created_at), i.attempt_count + 1,
+           submission.submission_us(i.created_at), f.number,
            i.submission_target, i.gateway_type, i.gateway_url, i.policy,
            i.max_acceptance_seconds, i.max_attempts, i.terminal_outcomes,
            i.retry_delay_ms, i.retry_max_ms, i.retry_backoff_pct,
@@ -246,9 +262,9 @@ BEGIN
          CROSS APPLY (
              SELECT TOP (1) *
              FROM submission.submission_intents AS s
+                  WITH (FORCESEEK (submission_intents_pk
+                                   (lease_name, intent_id)))
              WHERE s.lease_name = @lease_name AND s.intent_id = f.id
          ) AS i;
-
-    COMMIT TRANSACTION;
 END
 GO

@@ -3,12 +3,14 @@
 
 SET ANSI_NULLS ON;
 SET QUOTED_IDENTIFIER ON;
+SET ANSI_PADDING ON;
+SET ANSI_WARNINGS ON;
+SET ARITHABORT ON;
+SET CONCAT_NULL_YIELDS_NULL ON;
+SET NUMERIC_ROUNDABORT OFF;
 GO
 
-DROP PROCEDURE IF EXISTS submission.submission_candidate_heartbeat;
-GO
-
-CREATE PROCEDURE submission.submission_candidate_heartbeat
+CREATE OR ALTER PROCEDURE submission.submission_candidate_heartbeat
     @lease_name varchar(64),
     @holder_id nvarchar(128),
     @duration_ms bigint,
@@ -20,8 +22,8 @@ BEGIN
     SET NOCOUNT ON;
     SET XACT_ABORT ON;
 
-    DECLARE @now datetime2(7), @started_at datetime2(7);
-    DECLARE @expires_at datetime2(7);
+    DECLARE @now datetime2(6), @started_at datetime2(6);
+    DECLARE @expires_at datetime2(6);
 
     SET @now = submission.submission_now();
     SET @started_at = CASE @started_us WHEN 0 THEN @now

@@ -2,12 +2,14 @@
 
 SET ANSI_NULLS ON;
 SET QUOTED_IDENTIFIER ON;
+SET ANSI_PADDING ON;
+SET ANSI_WARNINGS ON;
+SET ARITHABORT ON;
+SET CONCAT_NULL_YIELDS_NULL ON;
+SET NUMERIC_ROUNDABORT OFF;
 GO
 
-DROP PROCEDURE IF EXISTS submission.submission_candidate_remove;
-GO
-
-CREATE PROCEDURE submission.submission_candidate_remove
+CREATE OR ALTER PROCEDURE submission.submission_candidate_remove
     @lease_name varchar(64),
     @holder_id nvarchar(128)
 AS

@@ -2,19 +2,21 @@
 
 SET ANSI_NULLS ON;
 SET QUOTED_IDENTIFIER ON;
+SET ANSI_PADDING ON;
+SET ANSI_WARNINGS ON;
+SET ARITHABORT ON;
+SET CONCAT_NULL_YIELDS_NULL ON;
+SET NUMERIC_ROUNDABORT OFF;
 GO
 
-DROP PROCEDURE IF EXISTS submission.submission_cluster_get;
-GO
-
-CREATE PROCEDURE submission.submission_cluster_get
+CREATE OR ALTER PROCEDURE submission.submission_cluster_get
     @lease_name varchar(64)
 AS
 BEGIN
     SET NOCOUNT ON;
     SET XACT_ABORT ON;
 
-    DECLARE @now datetime2(7);
+    DECLARE @now datetime2(6);
 
     SET @now = submission.submission_now();
 

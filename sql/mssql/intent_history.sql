@@ -11,10 +11,7 @@ SET CONCAT_NULL_YIELDS_NULL ON;
 SET NUMERIC_ROUNDABORT OFF;
 GO
 
-DROP PROCEDURE IF EXISTS submission.submission_intent_history;
-GO
-
-CREATE PROCEDURE submission.submission_intent_history
+CREATE OR ALTER PROCEDURE submission.submission_intent_history
     @lease_name varchar(64),
     @intent_id nvarchar(400),
     @limit bigint = 500,

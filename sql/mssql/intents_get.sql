@@ -2,12 +2,14 @@
 
 SET ANSI_NULLS ON;
 SET QUOTED_IDENTIFIER ON;
+SET ANSI_PADDING ON;
+SET ANSI_WARNINGS ON;
+SET ARITHABORT ON;
+SET CONCAT_NULL_YIELDS_NULL ON;
+SET NUMERIC_ROUNDABORT OFF;
 GO
 
-DROP PROCEDURE IF EXISTS submission.submission_intents_get;
-GO
-
-CREATE PROCEDURE submission.submission_intents_get
+CREATE OR ALTER PROCEDURE submission.submission_intents_get
     @lease_name varchar(64),
     @doc nvarchar(max)
 AS
@@ -25,6 +27,8 @@ BEGIN
          CROSS APPLY (
              SELECT TOP (1) *
              FROM submission.submission_intents AS s
+                  WITH (FORCESEEK (submission_intents_pk
+                                   (lease_name, intent_id)))
              WHERE s.lease_name = @lease_name
                    AND s.intent_id = CAST(r.value AS nvarchar(400))
                                      COLLATE Latin1_General_BIN2

@@ -18,10 +18,7 @@ SET CONCAT_NULL_YIELDS_NULL ON;
 SET NUMERIC_ROUNDABORT OFF;
 GO
 
-DROP PROCEDURE IF EXISTS submission.submission_intents_list;
-GO
-
-CREATE PROCEDURE submission.submission_intents_list
+CREATE OR ALTER PROCEDURE submission.submission_intents_list
     @lease_name varchar(64),
     @status varchar(16),
     @target nvarchar(256),

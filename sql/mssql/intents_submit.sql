@@ -11,12 +11,14 @@
 
 SET ANSI_NULLS ON;
 SET QUOTED_IDENTIFIER ON;
+SET ANSI_PADDING ON;
+SET ANSI_WARNINGS ON;
+SET ARITHABORT ON;
+SET CONCAT_NULL_YIELDS_NULL ON;
+SET NUMERIC_ROUNDABORT OFF;
 GO
 
-DROP PROCEDURE IF EXISTS submission.submission_intents_submit;
-GO
-
-CREATE PROCEDURE submission.submission_intents_submit
+CREATE OR ALTER PROCEDURE submission.submission_intents_submit
     @lease_name varchar(64),
     @doc nvarchar(max),
     @bytes varbinary(max)
@@ -25,14 +27,14 @@ BEGIN
     SET NOCOUNT ON;
     SET XACT_ABORT ON;
 
-    DECLARE @now datetime2(7), @tries int, @sent int, @inserted int,
+    DECLARE @now datetime2(6), @tries int, @sent int, @inserted int,
             @found int;
 
     DECLARE @rows TABLE (
         n        int NOT NULL PRIMARY KEY,
         id       nvarchar(400) COLLATE Latin1_General_BIN2 NOT NULL,
         c        int NOT NULL,
-        hash     varchar(64) NOT NULL,
+        hash     varchar(64) COLLATE Latin1_General_BIN2 NOT NULL,
         at       int NOT NULL,
         len      int NOT NULL,
         nth      int NOT NULL
@@ -40,13 +42,13 @@ BEGIN
 
     DECLARE @contracts TABLE (
         c        int NOT NULL PRIMARY KEY,
-        target   nvarchar(256) NULL,
-        type     varchar(16) NULL,
-        url      nvarchar(1024) NULL,
-        policy   varchar(16) NULL,
+        target   nvarchar(256) COLLATE Latin1_General_BIN2 NULL,
+        type     varchar(16) COLLATE Latin1_General_BIN2 NULL,
+        url      nvarchar(1024) COLLATE Latin1_General_BIN2 NULL,
+        policy   varchar(16) COLLATE Latin1_General_BIN2 NULL,
         seconds  bigint NULL,
         attempts bigint NULL,
-        outcomes nvarchar(1000) NULL,
+        outcomes nvarchar(1000) COLLATE Latin1_General_BIN2 NULL,
         delay    bigint NULL,
         max      bigint NULL,
         backoff  bigint NULL,
@@ -62,8 +64,12 @@ BEGIN
            ROW_NUMBER() OVER (PARTITION BY r.id COLLATE Latin1_General_BIN2
                               ORDER BY r.n)
     FROM OPENJSON(@doc, '$.rows') WITH (
-             n int '$.n', id nvarchar(400) '$.id', c int '$.c',
-             hash varchar(64) '$.hash', at int '$.at', len int '$.len'
+             n int '$.n',
+             id nvarchar(400) COLLATE Latin1_General_BIN2 '$.id',
+             c int '$.c',
+             hash varchar(64) COLLATE Latin1_General_BIN2 '$.hash',
+             at int '$.at',
+             len int '$.len'
          ) AS r;
 
     SET @sent = @@ROWCOUNT;
@@ -73,12 +79,17 @@ BEGIN
     SELECT c.c, c.target, c.type, c.url, c.policy, c.seconds, c.attempts,
            c.outcomes, c.delay, c.max, c.backoff, c.jitter
     FROM OPENJSON(@doc, '$.contracts') WITH (
-             c int '$.c', target nvarchar(256) '$.target',
-             type varchar(16) '$.type', url nvarchar(1024) '$.url',
-             policy varchar(16) '$.policy', seconds bigint '$.seconds',
+             c int '$.c',
+             target nvarchar(256) COLLATE Latin1_General_BIN2 '$.target',
+             type varchar(16) COLLATE Latin1_General_BIN2 '$.type',
+             url nvarchar(1024) COLLATE Latin1_General_BIN2 '$.url',
+             policy varchar(16) COLLATE Latin1_General_BIN2 '$.policy',
+             seconds bigint '$.seconds',
              attempts bigint '$.attempts',
-             outcomes nvarchar(1000) '$.outcomes', delay bigint '$.delay',
-             max bigint '$.max', backoff bigint '$.backoff',
+             outcomes nvarchar(1000) COLLATE Latin1_General_BIN2 '$.outcomes',
+             delay bigint '$.delay',
+             max bigint '$.max',
+             backoff bigint '$.backoff',
              jitter bigint '$.jitter'
          ) AS c;
 
@@ -113,6 +124,8 @@ BEGIN
                  OUTER APPLY (
                      SELECT TOP (1) 1 AS there
                      FROM submission.submission_intents AS s
+                          WITH (FORCESEEK (submission_intents_pk
+                                           (lease_name, intent_id)))
                      WHERE s.lease_name = @lease_name AND s.intent_id = r.id
                  ) AS e
             WHERE r.nth = 1 AND e.there IS NULL
@@ -127,6 +140,8 @@ BEGIN
                      CROSS APPLY (
                          SELECT TOP (1) 1 AS there
                          FROM submission.submission_intents AS s
+                              WITH (FORCESEEK (submission_intents_pk
+                                               (lease_name, intent_id)))
                          WHERE s.lease_name = @lease_name
                                AND s.intent_id = r.id
                      ) AS e
@@ -168,6 +183,8 @@ BEGIN
          CROSS APPLY (
              SELECT TOP (1) *
              FROM submission.submission_intents AS s
+                  WITH (FORCESEEK (submission_intents_pk
+                                   (lease_name, intent_id)))
              WHERE s.lease_name = @lease_name AND s.intent_id = r.id
          ) AS i
     WHERE r.nth > 1 OR NOT EXISTS (SELECT 1 FROM @created AS d

@@ -3,12 +3,14 @@
 
 SET ANSI_NULLS ON;
 SET QUOTED_IDENTIFIER ON;
+SET ANSI_PADDING ON;
+SET ANSI_WARNINGS ON;
+SET ARITHABORT ON;
+SET CONCAT_NULL_YIELDS_NULL ON;
+SET NUMERIC_ROUNDABORT OFF;
 GO
 
-DROP PROCEDURE IF EXISTS submission.submission_lease_acquire;
-GO
-
-CREATE PROCEDURE submission.submission_lease_acquire
+CREATE OR ALTER PROCEDURE submission.submission_lease_acquire
     @lease_name varchar(64),
     @holder_id nvarchar(128),
     @duration_ms bigint
@@ -17,9 +19,9 @@ BEGIN
     SET NOCOUNT ON;
     SET XACT_ABORT ON;
 
-    DECLARE @now datetime2(7), @held int, @holder nvarchar(128), @epoch bigint,
-            @acquired_at datetime2(7), @renewed_at datetime2(7),
-            @expires_at datetime2(7);
+    DECLARE @now datetime2(6), @held int, @holder nvarchar(128), @epoch bigint,
+            @acquired_at datetime2(6), @renewed_at datetime2(6),
+            @expires_at datetime2(6);
 
     IF NOT EXISTS (SELECT 1 FROM submission.submission_manager_leases
                    WHERE lease_name = @lease_name)

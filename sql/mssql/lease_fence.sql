@@ -5,16 +5,18 @@
 
 SET ANSI_NULLS ON;
 SET QUOTED_IDENTIFIER ON;
+SET ANSI_PADDING ON;
+SET ANSI_WARNINGS ON;
+SET ARITHABORT ON;
+SET CONCAT_NULL_YIELDS_NULL ON;
+SET NUMERIC_ROUNDABORT OFF;
 GO
 
-DROP PROCEDURE IF EXISTS submission.submission_fence;
-GO
-
-CREATE PROCEDURE submission.submission_fence
+CREATE OR ALTER PROCEDURE submission.submission_fence
     @lease_name varchar(64),
     @holder_id nvarchar(128),
     @lease_epoch bigint,
-    @now datetime2(7) OUTPUT
+    @now datetime2(6) OUTPUT
 AS
 BEGIN
     SET NOCOUNT ON;
@@ -43,14 +45,11 @@ GO
 -- The same for what only reads: locks nothing.  The time is taken before the
 -- first read: what was committed by then is seen.
 
-DROP PROCEDURE IF EXISTS submission.submission_fence_read;
-GO
-
-CREATE PROCEDURE submission.submission_fence_read
+CREATE OR ALTER PROCEDURE submission.submission_fence_read
     @lease_name varchar(64),
     @holder_id nvarchar(128),
     @lease_epoch bigint,
-    @now datetime2(7) OUTPUT
+    @now datetime2(6) OUTPUT
 AS
 BEGIN
     SET NOCOUNT ON;

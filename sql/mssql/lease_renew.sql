@@ -2,12 +2,14 @@
 
 SET ANSI_NULLS ON;
 SET QUOTED_IDENTIFIER ON;
+SET ANSI_PADDING ON;
+SET ANSI_WARNINGS ON;
+SET ARITHABORT ON;
+SET CONCAT_NULL_YIELDS_NULL ON;
+SET NUMERIC_ROUNDABORT OFF;
 GO
 
-DROP PROCEDURE IF EXISTS submission.submission_lease_renew;
-GO
-
-CREATE PROCEDURE submission.submission_lease_renew
+CREATE OR ALTER PROCEDURE submission.submission_lease_renew
     @lease_name varchar(64),
     @holder_id nvarchar(128),
     @lease_epoch bigint,
@@ -17,9 +19,9 @@ BEGIN
     SET NOCOUNT ON;
     SET XACT_ABORT ON;
 
-    DECLARE @now datetime2(7), @held int, @holder nvarchar(128), @epoch bigint,
-            @acquired_at datetime2(7), @renewed_at datetime2(7),
-            @expires_at datetime2(7);
+    DECLARE @now datetime2(6), @held int, @holder nvarchar(128), @epoch bigint,
+            @acquired_at datetime2(6), @renewed_at datetime2(6),
+            @expires_at datetime2(6);
 
     BEGIN TRANSACTION;
 

@@ -1,11 +1,20 @@
 -- What an operator may want to know.  Run as the owner, or any user who may read
 -- the tables; changes nothing.
 
+SET ANSI_NULLS ON;
+SET QUOTED_IDENTIFIER ON;
+SET ANSI_PADDING ON;
+SET ANSI_WARNINGS ON;
+SET ARITHABORT ON;
+SET CONCAT_NULL_YIELDS_NULL ON;
+SET NUMERIC_ROUNDABORT OFF;
+GO
+
 -- who leads, and for how long still
 
 SELECT lease_name, holder_id, lease_epoch, acquired_at, renewed_at, expires_at,
        CASE WHEN expires_at > SYSUTCDATETIME() THEN 1 ELSE 0 END AS held,
-       DATEDIFF(millisecond, SYSUTCDATETIME(), expires_at) AS remaining_ms
+       DATEDIFF_BIG(millisecond, SYSUTCDATETIME(), expires_at) AS remaining_ms
 FROM submission.submission_manager_leases
 WHERE lease_epoch > 0
 ORDER BY lease_name;
@@ -22,7 +31,7 @@ ORDER BY lease_name, started_at;
 SELECT lease_name, submission_target, COUNT(*) AS waiting,
        SUM(CASE WHEN next_attempt_at <= SYSUTCDATETIME() THEN 1 ELSE 0 END)
        AS due,
-       DATEDIFF(second, MIN(next_attempt_at), SYSUTCDATETIME()) AS lag_seconds
+       DATEDIFF_BIG(second, MIN(next_attempt_at), SYSUTCDATETIME()) AS lag_seconds
 FROM submission.submission_intents
 WHERE next_attempt_at IS NOT NULL
 GROUP BY lease_name, submission_target
@@ -33,7 +42,7 @@ ORDER BY lease_name, lag_seconds DESC;
 SELECT i.lease_name, i.inflight_holder, i.inflight_epoch, COUNT(*) AS in_flight,
        CASE WHEN i.inflight_epoch < l.lease_epoch THEN 1 ELSE 0 END
        AS in_doubt,
-       DATEDIFF(second, MIN(i.inflight_at), SYSUTCDATETIME()) AS oldest_seconds
+       DATEDIFF_BIG(second, MIN(i.inflight_at), SYSUTCDATETIME()) AS oldest_seconds
 FROM submission.submission_intents AS i
      LEFT JOIN submission.submission_manager_leases AS l
      ON l.lease_name = i.lease_name

@@ -1,19 +1,28 @@
--- Whether a commit is possible: writes a row as it was.
+-- Whether a commit is possible.  SQL Server logs nothing for an UPDATE that
+-- changes nothing, and a full log would not be seen: so the row is changed, and
+-- is as it was when others see it.
 
 SET ANSI_NULLS ON;
 SET QUOTED_IDENTIFIER ON;
+SET ANSI_PADDING ON;
+SET ANSI_WARNINGS ON;
+SET ARITHABORT ON;
+SET CONCAT_NULL_YIELDS_NULL ON;
+SET NUMERIC_ROUNDABORT OFF;
 GO
 
-DROP PROCEDURE IF EXISTS submission.submission_ping;
-GO
-
-CREATE PROCEDURE submission.submission_ping
+CREATE OR ALTER PROCEDURE submission.submission_ping
 AS
 BEGIN
     SET NOCOUNT ON;
     SET XACT_ABORT ON;
 
-    UPDATE submission.submission_schema SET version = version;
+    BEGIN TRANSACTION;
+
+    UPDATE submission.submission_schema SET version = version + 1;
+    UPDATE submission.submission_schema SET version = version - 1;
+
+    COMMIT TRANSACTION;
 
     SELECT submission.submission_us(submission.submission_now()) AS now;
 END

@@ -1,15 +1,19 @@
 -- What has an attempt to come, in the order of modification, strictly after
 -- (@after_at, @after_id); with @due = 1 the retries, in the order of due time.
--- One row, without an id, has the time.
+-- One row, without an id, has the time.  The indexes cover what is read: where
+-- READ_COMMITTED_SNAPSHOT is off, a reader that went from the index to the row
+-- would meet a turn that goes from the row to the index.
 
 SET ANSI_NULLS ON;
 SET QUOTED_IDENTIFIER ON;
+SET ANSI_PADDING ON;
+SET ANSI_WARNINGS ON;
+SET ARITHABORT ON;
+SET CONCAT_NULL_YIELDS_NULL ON;
+SET NUMERIC_ROUNDABORT OFF;
 GO
 
-DROP PROCEDURE IF EXISTS submission.submission_schedule_page;
-GO
-
-CREATE PROCEDURE submission.submission_schedule_page
+CREATE OR ALTER PROCEDURE submission.submission_schedule_page
     @lease_name varchar(64),
     @holder_id nvarchar(128),
     @lease_epoch bigint,
@@ -22,7 +26,7 @@ BEGIN
     SET NOCOUNT ON;
     SET XACT_ABORT ON;
 
-    DECLARE @now datetime2(7), @at datetime2(7);
+    DECLARE @now datetime2(6), @at datetime2(6);
 
     EXECUTE submission.submission_fence_read @lease_name, @holder_id,
                                              @lease_epoch, @now OUTPUT;
@@ -40,6 +44,8 @@ BEGIN
                  SELECT TOP (@limit) i.intent_id, i.submission_target,
                         i.next_attempt_at
                  FROM submission.submission_intents AS i
+                      WITH (FORCESEEK (submission_intents_due
+                                       (lease_name, next_attempt_at)))
                  WHERE i.lease_name = @lease_name
                        AND i.next_attempt_at IS NOT NULL
                        AND i.attempt_count > 0
@@ -59,6 +65,8 @@ BEGIN
                  SELECT TOP (@limit) i.intent_id, i.submission_target,
                         i.last_modified_at, i.next_attempt_at
                  FROM submission.submission_intents AS i
+                      WITH (FORCESEEK (submission_intents_modified
+                                       (lease_name, last_modified_at)))
                  WHERE i.lease_name = @lease_name
                        AND i.next_attempt_at IS NOT NULL
                        AND i.last_modified_at >= @at

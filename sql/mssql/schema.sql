@@ -8,10 +8,57 @@
 -- of a target, may be two units each.  Names of leases are ASCII; that keeps the
 -- key of intents below the 900 bytes that a clustered one may have.
 --
--- Times are SYSUTCDATETIME().
+-- Times are SYSUTCDATETIME(), of microseconds, as nginx's cursors are: with a
+-- seventh digit a page would begin again, or leave out, what shares its time with
+-- the end of the page before.
+--
+-- Collations, SET options and datetime2(6) are looked at by "make lint".
 
 SET ANSI_NULLS ON;
 SET QUOTED_IDENTIFIER ON;
+SET ANSI_PADDING ON;
+SET ANSI_WARNINGS ON;
+SET ARITHABORT ON;
+SET CONCAT_NULL_YIELDS_NULL ON;
+SET NUMERIC_ROUNDABORT OFF;
+GO
+
+-- What this database has to be.  Numbers from 57000 are our own.
+
+IF OBJECT_ID(N'submission.submission_schema') IS NOT NULL
+    IF EXISTS (SELECT 1 FROM submission.submission_schema WHERE version > 1)
+        THROW 57005, N'the schema in this database is newer than these files: take those of the newer release',
+              1;
+GO
+
+BEGIN TRY
+    EXECUTE (N'IF (SELECT COUNT(*) FROM OPENJSON(N''[1]'')) <> 1 SELECT 1');
+END TRY
+BEGIN CATCH
+    THROW 57006, N'OPENJSON is not there: the compatibility level of this database has to be 130 or more (ALTER DATABASE CURRENT SET COMPATIBILITY_LEVEL = 150)',
+          1;
+END CATCH;
+GO
+
+IF EXISTS (SELECT 1 FROM sys.databases
+           WHERE name = DB_NAME() AND delayed_durability = 2)
+    THROW 57004, N'DELAYED_DURABILITY is FORCED in this database, so that commits may be lost: ALTER DATABASE CURRENT SET DELAYED_DURABILITY = DISABLED',
+          1;
+GO
+
+-- Without it readers and writers wait for one another, and may deadlock.  It can
+-- be set while nobody else is in the database.
+
+IF EXISTS (SELECT 1 FROM sys.databases
+           WHERE name = DB_NAME() AND is_read_committed_snapshot_on = 0)
+    BEGIN TRY
+        EXECUTE (N'ALTER DATABASE CURRENT SET READ_COMMITTED_SNAPSHOT ON
+                   WITH NO_WAIT');
+    END TRY
+    BEGIN CATCH
+        THROW 57007, N'READ_COMMITTED_SNAPSHOT is off in this database, and could not be set: end all other sessions, or run ALTER DATABASE CURRENT SET READ_COMMITTED_SNAPSHOT ON WITH ROLLBACK IMMEDIATE as its owner, which ends their transactions',
+              1;
+    END CATCH;
 GO
 
 IF SCHEMA_ID(N'submission') IS NULL
@@ -29,9 +76,9 @@ IF OBJECT_ID(N'submission.submission_manager_leases') IS NULL
         lease_name              varchar(64)     COLLATE Latin1_General_BIN2 NOT NULL,
         holder_id               nvarchar(128)   COLLATE Latin1_General_BIN2 NOT NULL,
         lease_epoch             bigint          NOT NULL,
-        acquired_at             datetime2(7)    NOT NULL,
-        renewed_at              datetime2(7)    NOT NULL,
-        expires_at              datetime2(7)    NOT NULL,
+        acquired_at             datetime2(6)    NOT NULL,
+        renewed_at              datetime2(6)    NOT NULL,
+        expires_at              datetime2(6)    NOT NULL,
         CONSTRAINT submission_manager_leases_pk PRIMARY KEY (lease_name)
     );
 GO
@@ -40,73 +87,47 @@ IF OBJECT_ID(N'submission.submission_manager_candidates') IS NULL
     CREATE TABLE submission.submission_manager_candidates (
         lease_name              varchar(64)     COLLATE Latin1_General_BIN2 NOT NULL,
         holder_id               nvarchar(128)   COLLATE Latin1_General_BIN2 NOT NULL,
-        started_at              datetime2(7)    NOT NULL,
-        heartbeat_at            datetime2(7)    NOT NULL,
-        expires_at              datetime2(7)    NOT NULL,
-        role                    nvarchar(32)    NOT NULL,
-        version                 nvarchar(64)    NOT NULL,
+        started_at              datetime2(6)    NOT NULL,
+        heartbeat_at            datetime2(6)    NOT NULL,
+        expires_at              datetime2(6)    NOT NULL,
+        role                    nvarchar(32)    COLLATE Latin1_General_BIN2 NOT NULL,
+        version                 nvarchar(64)    COLLATE Latin1_General_BIN2 NOT NULL,
         CONSTRAINT submission_manager_candidates_pk
             PRIMARY KEY (lease_name, holder_id)
     );
 GO
 
--- The indexes of intents are made with their table.  The schedule: what still
--- has an attempt to come, and what is in flight.  An intent without an attempt
--- is due since it came, and "modified" has it in that order; only retries are
--- in "due".  Each index costs every submission.
-
 IF OBJECT_ID(N'submission.submission_intents') IS NULL
-BEGIN
     CREATE TABLE submission.submission_intents (
         lease_name              varchar(64)     COLLATE Latin1_General_BIN2 NOT NULL,
         intent_id               nvarchar(400)   COLLATE Latin1_General_BIN2 NOT NULL,
         submission_target       nvarchar(256)   COLLATE Latin1_General_BIN2 NOT NULL,
         payload_hash            varchar(64)     COLLATE Latin1_General_BIN2 NOT NULL,
         gateway_type            varchar(16)     COLLATE Latin1_General_BIN2 NOT NULL,
-        gateway_url             nvarchar(1024)  NOT NULL,
+        gateway_url             nvarchar(1024)  COLLATE Latin1_General_BIN2 NOT NULL,
         policy                  varchar(16)     COLLATE Latin1_General_BIN2 NOT NULL,
         max_acceptance_seconds  bigint          NULL,
         max_attempts            bigint          NULL,
-        terminal_outcomes       nvarchar(1000)  NOT NULL,
+        terminal_outcomes       nvarchar(1000)  COLLATE Latin1_General_BIN2 NOT NULL,
         retry_delay_ms          bigint          NOT NULL,
         retry_max_ms            bigint          NOT NULL,
         retry_backoff_pct       bigint          NOT NULL,
         retry_jitter_pct        bigint          NOT NULL,
         status                  varchar(16)     COLLATE Latin1_General_BIN2 NOT NULL,
         final_outcome_status    varchar(16)     COLLATE Latin1_General_BIN2 NULL,
-        final_outcome_reason    nvarchar(200)   NULL,
-        exhausted_reason        varchar(32)     NULL,
+        final_outcome_reason    nvarchar(200)   COLLATE Latin1_General_BIN2 NULL,
+        exhausted_reason        varchar(32)     COLLATE Latin1_General_BIN2 NULL,
         attempt_count           bigint          NOT NULL,
-        created_at              datetime2(7)    NOT NULL,
-        completed_at            datetime2(7)    NULL,
-        last_modified_at        datetime2(7)    NOT NULL,
-        next_attempt_at         datetime2(7)    NULL,
+        created_at              datetime2(6)    NOT NULL,
+        completed_at            datetime2(6)    NULL,
+        last_modified_at        datetime2(6)    NOT NULL,
+        next_attempt_at         datetime2(6)    NULL,
         inflight_epoch          bigint          NULL,
         inflight_holder         nvarchar(128)   COLLATE Latin1_General_BIN2 NULL,
-        inflight_at             datetime2(7)    NULL,
+        inflight_at             datetime2(6)    NULL,
         payload                 varbinary(max)  NOT NULL,
         CONSTRAINT submission_intents_pk PRIMARY KEY (lease_name, intent_id)
     );
-
-    CREATE INDEX submission_intents_modified
-        ON submission.submission_intents (lease_name, last_modified_at,
-                                          intent_id)
-        WHERE next_attempt_at IS NOT NULL;
-
-    CREATE INDEX submission_intents_due
-        ON submission.submission_intents (lease_name, next_attempt_at,
-                                          intent_id)
-        WHERE next_attempt_at IS NOT NULL AND attempt_count > 0;
-
-    CREATE INDEX submission_intents_inflight
-        ON submission.submission_intents (lease_name, inflight_epoch,
-                                          intent_id)
-        WHERE inflight_epoch IS NOT NULL;
-
-    CREATE INDEX submission_intents_list
-        ON submission.submission_intents (lease_name, submission_target,
-                                          status, created_at, intent_id);
-END
 GO
 
 IF OBJECT_ID(N'submission.submission_attempts') IS NULL
@@ -116,14 +137,103 @@ IF OBJECT_ID(N'submission.submission_attempts') IS NULL
         attempt_number          bigint          NOT NULL,
         lease_epoch             bigint          NOT NULL,
         holder_id               nvarchar(128)   COLLATE Latin1_General_BIN2 NOT NULL,
-        started_at              datetime2(7)    NOT NULL,
-        finished_at             datetime2(7)    NOT NULL,
-        outcome_status          varchar(16)     NOT NULL,
-        outcome_reason          nvarchar(200)   NULL,
-        error                   nvarchar(1000)  NULL,
+        started_at              datetime2(6)    NOT NULL,
+        finished_at             datetime2(6)    NOT NULL,
+        outcome_status          varchar(16)     COLLATE Latin1_General_BIN2 NOT NULL,
+        outcome_reason          nvarchar(200)   COLLATE Latin1_General_BIN2 NULL,
+        error                   nvarchar(1000)  COLLATE Latin1_General_BIN2 NULL,
         CONSTRAINT submission_attempts_pk
             PRIMARY KEY (lease_name, intent_id, attempt_number)
     );
+GO
+
+-- Tables of the first release had seven digits of a second.  Their indexes are
+-- made anew below.
+
+IF EXISTS (SELECT 1 FROM sys.columns
+           WHERE object_id = OBJECT_ID(N'submission.submission_intents')
+                 AND name = N'created_at' AND scale = 7)
+BEGIN
+    DROP INDEX IF EXISTS submission_intents_modified
+        ON submission.submission_intents;
+    DROP INDEX IF EXISTS submission_intents_due
+        ON submission.submission_intents;
+    DROP INDEX IF EXISTS submission_intents_list
+        ON submission.submission_intents;
+
+    -- Babelfish does not parse it, and has no need of it
+
+    EXECUTE (N'
+        ALTER TABLE submission.submission_manager_leases
+            ALTER COLUMN acquired_at datetime2(6) NOT NULL;
+        ALTER TABLE submission.submission_manager_leases
+            ALTER COLUMN renewed_at datetime2(6) NOT NULL;
+        ALTER TABLE submission.submission_manager_leases
+            ALTER COLUMN expires_at datetime2(6) NOT NULL;
+        ALTER TABLE submission.submission_manager_candidates
+            ALTER COLUMN started_at datetime2(6) NOT NULL;
+        ALTER TABLE submission.submission_manager_candidates
+            ALTER COLUMN heartbeat_at datetime2(6) NOT NULL;
+        ALTER TABLE submission.submission_manager_candidates
+            ALTER COLUMN expires_at datetime2(6) NOT NULL;
+        ALTER TABLE submission.submission_attempts
+            ALTER COLUMN started_at datetime2(6) NOT NULL;
+        ALTER TABLE submission.submission_attempts
+            ALTER COLUMN finished_at datetime2(6) NOT NULL;
+        ALTER TABLE submission.submission_intents
+            ALTER COLUMN completed_at datetime2(6) NULL;
+        ALTER TABLE submission.submission_intents
+            ALTER COLUMN last_modified_at datetime2(6) NOT NULL;
+        ALTER TABLE submission.submission_intents
+            ALTER COLUMN next_attempt_at datetime2(6) NULL;
+        ALTER TABLE submission.submission_intents
+            ALTER COLUMN inflight_at datetime2(6) NULL;
+        ALTER TABLE submission.submission_intents
+            ALTER COLUMN created_at datetime2(6) NOT NULL;
+    ');
+END
+GO
+
+-- The schedule: what still has an attempt to come, and what is in flight.  An
+-- intent without an attempt is due since it came, and "modified" has it in that
+-- order; only retries are in "due".  Each index costs every submission.  Each is
+-- made where it is missing; Babelfish adds to its name.
+
+IF NOT EXISTS (SELECT 1 FROM sys.indexes
+               WHERE object_id = OBJECT_ID(N'submission.submission_intents')
+                     AND name LIKE N'submission[_]intents[_]modified%')
+    CREATE INDEX submission_intents_modified
+        ON submission.submission_intents (lease_name, last_modified_at,
+                                          intent_id)
+        INCLUDE (submission_target, next_attempt_at)
+        WHERE next_attempt_at IS NOT NULL;
+GO
+
+IF NOT EXISTS (SELECT 1 FROM sys.indexes
+               WHERE object_id = OBJECT_ID(N'submission.submission_intents')
+                     AND name LIKE N'submission[_]intents[_]due%')
+    CREATE INDEX submission_intents_due
+        ON submission.submission_intents (lease_name, next_attempt_at,
+                                          intent_id)
+        INCLUDE (submission_target, attempt_count)
+        WHERE next_attempt_at IS NOT NULL AND attempt_count > 0;
+GO
+
+IF NOT EXISTS (SELECT 1 FROM sys.indexes
+               WHERE object_id = OBJECT_ID(N'submission.submission_intents')
+                     AND name LIKE N'submission[_]intents[_]inflight%')
+    CREATE INDEX submission_intents_inflight
+        ON submission.submission_intents (lease_name, inflight_epoch,
+                                          intent_id)
+        WHERE inflight_epoch IS NOT NULL;
+GO
+
+IF NOT EXISTS (SELECT 1 FROM sys.indexes
+               WHERE object_id = OBJECT_ID(N'submission.submission_intents')
+                     AND name LIKE N'submission[_]intents[_]list%')
+    CREATE INDEX submission_intents_list
+        ON submission.submission_intents (lease_name, submission_target,
+                                          status, created_at, intent_id);
 GO
 
 IF NOT EXISTS (SELECT 1 FROM submission.submission_schema)
@@ -134,38 +244,29 @@ GO
 -- The clock of everything, and times as microseconds since 1970, as they cross
 -- to nginx and back.
 
-DROP FUNCTION IF EXISTS submission.submission_now;
-GO
-
-CREATE FUNCTION submission.submission_now ()
-RETURNS datetime2(7)
+CREATE OR ALTER FUNCTION submission.submission_now ()
+RETURNS datetime2(6)
 AS
 BEGIN
-    RETURN SYSUTCDATETIME();
+    RETURN CAST(SYSUTCDATETIME() AS datetime2(6));
 END
 GO
 
-DROP FUNCTION IF EXISTS submission.submission_us;
-GO
-
-CREATE FUNCTION submission.submission_us (@at datetime2(7))
+CREATE OR ALTER FUNCTION submission.submission_us (@at datetime2(6))
 RETURNS bigint
 AS
 BEGIN
-    RETURN DATEDIFF_BIG(microsecond, CAST('1970-01-01' AS datetime2(7)), @at);
+    RETURN DATEDIFF_BIG(microsecond, CAST('1970-01-01' AS datetime2(6)), @at);
 END
 GO
 
-DROP FUNCTION IF EXISTS submission.submission_at;
-GO
-
-CREATE FUNCTION submission.submission_at (@us bigint)
-RETURNS datetime2(7)
+CREATE OR ALTER FUNCTION submission.submission_at (@us bigint)
+RETURNS datetime2(6)
 AS
 BEGIN
     RETURN DATEADD(microsecond, CAST(@us % 1000000 AS int),
                DATEADD(second, CAST(@us / 1000000 % 86400 AS int),
                    DATEADD(day, CAST(@us / 86400000000 AS int),
-                           CAST('1970-01-01' AS datetime2(7)))));
+                           CAST('1970-01-01' AS datetime2(6)))));
 END
 GO

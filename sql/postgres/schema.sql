@@ -1,8 +1,21 @@
 -- The schema on PostgreSQL, 13 or later.  Every statement may run again on a
 -- database that has it.  Run as the owner, then every other file beside this
--- one, then role.sql; "make install-sql" does, in one transaction.
+-- one, then role.sql; sql/install.sh does, in one transaction.
 --
 -- Ids are compared byte for byte: COLLATE "C".  Times are PostgreSQL's own.
+
+DO $$
+BEGIN
+    IF to_regclass('submission.submission_schema') IS NOT NULL THEN
+        IF EXISTS (SELECT 1 FROM submission.submission_schema
+                   WHERE version > 1)
+        THEN
+            RAISE EXCEPTION 'the schema in this database is newer than these '
+                            'files: take those of the newer release';
+        END IF;
+    END IF;
+END
+$$;
 
 CREATE SCHEMA IF NOT EXISTS submission;
 

@@ -888,7 +888,7 @@ pass_fence(fixture_t *f)
 
     server_fenced(db, "BEGIN TRANSACTION");
     server_fenced(db, on_babelfish()
-               ? "DECLARE @now datetime2(7); EXECUTE "
+               ? "DECLARE @now datetime2(6); EXECUTE "
                  "submission.submission_fence N'main', N'a', 1, @now OUTPUT"
                : "SELECT submission.submission_fence('main', 'a', 1)");
 

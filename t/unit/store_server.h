@@ -40,6 +40,7 @@
 
 #define SERVER_LOGIN     "submission_test"
 #define SERVER_PASSWORD  "pw{1};2=3"
+#define SERVER_TDS_PASSWORD  "pw{1 ;2=3"    /* FreeTDS takes no "}" with ";" */
 
 
 static int64_t  *server_now_ms;         /* the test sets the clock */
@@ -369,20 +370,22 @@ typedef void (*server_run_pt)(void *conn, const char *text);
 
 
 static inline void
-server_file_of(void *conn, server_run_pt run, const char *path,
-    const char *name)
+server_text_of(void *conn, server_run_pt run, FILE *file, const char *name)
 {
-    long   size;
-    char  *text, *out, *p, *q, *go;
-    FILE  *file;
+    char    *text, *out, *p, *q, *go;
+    size_t   size, room;
 
-    must((file = fopen(path, "r")) != NULL);
-    must(fseek(file, 0, SEEK_END) == 0);
-    must((size = ftell(file)) >= 0);
-    must((text = calloc(1, size + 1)) != NULL);
-    rewind(file);
-    must(fread(text, 1, size, file) == (size_t) size);
-    must(fclose(file) == 0);
+    text = NULL;
+    size = 0;
+    room = 0;
+
+    do {
+        room += 65536;
+        must((text = realloc(text, room + 1)) != NULL);
+        size += fread(text + size, 1, room - size, file);
+    } while (size == room);
+
+    text[size] = '\0';
 
     must((out = calloc(1, 8 * size + 1)) != NULL);
 
@@ -409,40 +412,32 @@ server_file_of(void *conn, server_run_pt run, const char *path,
 }
 
 
-static inline int
-server_sql_file(const struct dirent *e)
+static inline void
+server_file_of(void *conn, server_run_pt run, const char *path,
+    const char *name)
 {
-    size_t  len = strlen(e->d_name);
+    FILE  *file;
 
-    return len > 4 && strcmp(e->d_name + len - 4, ".sql") == 0
-           && strcmp(e->d_name, "schema.sql") != 0
-           && strcmp(e->d_name, "role.sql") != 0
-           && strcmp(e->d_name, "monitor.sql") != 0;
+    must((file = fopen(path, "r")) != NULL);
+    server_text_of(conn, run, file, name);
+    must(fclose(file) == 0);
 }
 
 
+/* the schema and the procedures, as they are installed */
+
 static inline void
-server_files(void *conn, server_run_pt run, const char *dir)
+server_files(void *conn, server_run_pt run, const char *dialect)
 {
-    int             i, n;
-    char            path[512];
-    struct dirent **files;
+    char   command[64];
+    FILE  *file;
 
-    (void) snprintf(path, sizeof(path), "%s/schema.sql", dir);
-    server_file_of(conn, run, path, NULL);
+    (void) snprintf(command, sizeof(command), "sql/install.sh print %s",
+                    dialect);
 
-    must((n = scandir(dir, &files, server_sql_file, alphasort)) > 0);
-
-    for (i = 0; i < n; i++) {
-        (void) snprintf(path, sizeof(path), "%s/%s", dir, files[i]->d_name);
-        server_file_of(conn, run, path, NULL);
-        free(files[i]);
-    }
-
-    free(files);
-
-    (void) snprintf(path, sizeof(path), "%s/role.sql", dir);
-    server_file_of(conn, run, path, NULL);
+    must((file = popen(command, "r")) != NULL);
+    server_text_of(conn, run, file, NULL);
+    must(pclose(file) == 0);
 }
 
 
@@ -456,7 +451,7 @@ server_install(const char *database)
 
     if (on_babelfish()) {
         conn = tds_connect(string);
-        server_files(conn, tds_run, "sql/mssql");
+        server_files(conn, tds_run, "babelfish");
         tds_run(conn, "CREATE TABLE submission.test_clock (us bigint)");
         tds_run(conn, "INSERT INTO submission.test_clock VALUES (0)");
         tds_disconnect(conn);
@@ -471,7 +466,7 @@ server_install(const char *database)
 
     conn = server_connect(string);
     server_run(conn, "BEGIN");
-    server_files(conn, server_run, "sql/postgres");
+    server_files(conn, server_run, "postgres");
     server_file_of(conn, server_run, "t/unit/store_postgres.sql", NULL);
     server_file_of(conn, server_run, "t/unit/store_functions.sql", "t");
     server_run(conn, "COMMIT");
@@ -560,10 +555,11 @@ server_empty(fixture_t *f)
     tds_run(conn, "DROP FUNCTION IF EXISTS submission.submission_now");
     tds_run(conn, server_now_ms ?
             "CREATE FUNCTION submission.submission_now () RETURNS "
-               "datetime2(7) AS BEGIN RETURN (SELECT "
+               "datetime2(6) AS BEGIN RETURN (SELECT "
                "submission.submission_at(us) FROM submission.test_clock); END"
                : "CREATE FUNCTION submission.submission_now () RETURNS "
-               "datetime2(7) AS BEGIN RETURN SYSUTCDATETIME(); END");
+               "datetime2(6) AS BEGIN RETURN CAST(SYSUTCDATETIME() AS "
+               "datetime2(6)); END");
     tds_disconnect(conn);
 }
 

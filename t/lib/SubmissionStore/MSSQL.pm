@@ -6,8 +6,8 @@ package SubmissionStore::MSSQL;
 # Views of dbo show the tables as SQLite has them, and are written to by their
 # triggers.  Of SQLite's functions those are translated that tests use.
 #
-# Of a Babelfish, SUBMISSION_TEST_SQL is its PostgreSQL, as an ODBC connection
-# string: T-SQL's hints lock nothing there, a function does.
+# Of a Babelfish, SUBMISSION_TEST_SQL is its PostgreSQL, as a connection string of
+# libpq: T-SQL's hints lock nothing there, a function does.
 
 use strict;
 use warnings;
@@ -22,7 +22,9 @@ use File::Glob qw(:bsd_glob);
 use File::Path qw(make_path);
 use Time::HiRes qw(sleep);
 
-use constant PASSWORD => 'Pw{1};2=3';
+# with what means something in connection strings, as far as FreeTDS takes it
+
+use constant PASSWORD => q(Pw {1;2=3" 'x);
 
 # SQL_BINARY, SQL_VARBINARY, SQL_LONGVARBINARY
 
@@ -92,27 +94,19 @@ sub _query {
 sub _us {
     my ($at) = @_;
 
-    return "DATEDIFF_BIG(microsecond, CAST('1970-01-01' AS datetime2(7)), $at)";
-}
-
-
-sub _files {
-    return ("$top/sql/mssql/schema.sql",
-            (grep { !m{/(?:schema|role|monitor)\.sql$} }
-             sort glob "$top/sql/mssql/*.sql"),
-            "$top/sql/mssql/role.sql");
+    return "DATEDIFF_BIG(microsecond, CAST('1970-01-01' AS datetime2(6)), $at)";
 }
 
 
 sub _install {
-    my ($dbh) = @_;
+    my ($dbh, $babelfish) = @_;
 
-    for my $name (_files()) {
-        open(my $file, '<', $name) or die "$name: $!";
-        my $text = do { local $/; <$file> };
+    open(my $print, '-|', "$top/sql/install.sh", 'print',
+         $babelfish ? 'babelfish' : 'mssql') or die "install.sh: $!";
+    my $text = do { local $/; <$print> };
+    close $print or die "install.sh failed\n";
 
-        _query($dbh, $_) for grep { /\S/ } split /^GO$/m, $text;
-    }
+    _query($dbh, $_) for grep { /\S/ } split /^GO$/m, $text;
 
     _view($dbh, $_) for TABLES;
 }
@@ -173,7 +167,7 @@ sub _lock_function {
 
     my $string = $ENV{SUBMISSION_TEST_SQL}
         // die "SUBMISSION_TEST_SQL, Babelfish's PostgreSQL, was expected\n";
-    my $dbh = DBI->connect("dbi:ODBC:$string", undef, undef,
+    my $dbh = DBI->connect("dbi:Pg:$string", undef, undef,
                            { RaiseError => 1, PrintError => 0 });
     my $tables = join ', ', map { "\"${database}_submission\".submission_$_" }
                             TABLES;
@@ -193,18 +187,19 @@ sub create {
 
     _drop($admin, $database);
     _query($admin, "CREATE DATABASE $database");
-    _query($admin, "CREATE LOGIN $database WITH PASSWORD = '" . PASSWORD . "'");
+
+    (my $quoted = PASSWORD) =~ s/'/''/g;
+    _query($admin, "CREATE LOGIN $database WITH PASSWORD = '$quoted'");
 
     my $dbh = _connect($database);
+    my $babelfish = (_query($dbh, 'SELECT @@VERSION'))[0][0] =~ /^Babelfish/;
 
-    _install($dbh);
+    _install($dbh, $babelfish);
     _query($dbh, "CREATE USER $database FOR LOGIN $database");
     _query($dbh, "ALTER ROLE submission_nginx ADD MEMBER $database");
 
     # no ownership chains there, and no EXECUTE AS OWNER: who may call a
     # procedure needs the rights on its tables, too
-
-    my $babelfish = (_query($dbh, 'SELECT @@VERSION'))[0][0] =~ /^Babelfish/;
 
     if ($babelfish) {
         _query($dbh, 'GRANT SELECT, INSERT, UPDATE, DELETE '
@@ -422,7 +417,7 @@ sub insert_like {
 
     _query($self->{dbh}, <<"END");
 SET NOCOUNT ON;
-DECLARE \@t datetime2(7);
+DECLARE \@t datetime2(6);
 SET \@t = submission.submission_at($at);
 INSERT INTO submission.submission_intents (
     lease_name, intent_id, status, attempt_count, created_at, last_modified_at,
@@ -445,7 +440,7 @@ sub give_lease {
 
     _query($self->{dbh}, <<"END");
 SET NOCOUNT ON;
-DECLARE \@t datetime2(7);
+DECLARE \@t datetime2(6);
 BEGIN TRANSACTION;
 UPDATE submission.submission_manager_leases SET lease_epoch = lease_epoch;
 SET \@t = SYSUTCDATETIME();
@@ -464,7 +459,7 @@ sub end_lease {
 
     _query($self->{dbh}, <<"END");
 SET NOCOUNT ON;
-DECLARE \@t datetime2(7);
+DECLARE \@t datetime2(6);
 SET \@t = $at;
 UPDATE submission.submission_manager_leases SET expires_at = \@t
 WHERE expires_at > \@t;
@@ -499,7 +494,7 @@ sub slow_begin {
     my $ms = int(1000 * $seconds * $self->pace);
 
     $self->_trigger('test_slow_begin', 'AFTER UPDATE', 'intents', <<"END");
-DECLARE \@end datetime2(7);
+DECLARE \@end datetime2(6);
     SET \@end = DATEADD(millisecond, $ms, SYSUTCDATETIME());
     IF EXISTS (SELECT 1 FROM inserted
                WHERE intent_id = '$id' AND inflight_epoch = $epoch)
@@ -625,7 +620,7 @@ sub would_change {
 
     if ($name eq 'lease_fence') {
         $changes = eval {
-            _query($dbh, 'DECLARE @now datetime2(7); EXECUTE '
+            _query($dbh, 'DECLARE @now datetime2(6); EXECUTE '
                          . "submission.submission_fence $arguments, "
                          . '@now OUTPUT');
             1;

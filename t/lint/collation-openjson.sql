@@ -1,0 +1,16 @@
+-- refused: collation
+
+SET ANSI_NULLS ON;
+SET QUOTED_IDENTIFIER ON;
+SET ANSI_PADDING ON;
+SET ANSI_WARNINGS ON;
+SET ARITHABORT ON;
+SET CONCAT_NULL_YIELDS_NULL ON;
+SET NUMERIC_ROUNDABORT OFF;
+GO
+
+SELECT r.n
+FROM OPENJSON(@doc, '$.rows') WITH (
+         n int '$.n', id nvarchar(400) '$.id'
+     ) AS r;
+GO

@@ -1,0 +1,8 @@
+-- refused: set-options
+
+SET ANSI_NULLS ON;
+SET QUOTED_IDENTIFIER ON;
+GO
+
+SELECT 1 AS one;
+GO

@@ -1,0 +1,165 @@
+#!/usr/bin/perl
+
+# lint-mssql.pl <file>...
+#
+# What SQL Server needs of sql/mssql and a Babelfish, on which it is tried, does
+# not.  Each finding is a line "<file>:<line>: <rule>: <what>"; there are none, or
+# it ends with 1.
+#
+#   set-options  the seven options are set before the first GO: without them
+#                filtered indexes are refused (1934)
+#   collation    a column of characters has a binary collation, in tables, table
+#                variables and OPENJSON ... WITH: the database's own would not
+#                meet the others' in CASE, UNION or = (457, 468)
+#   time         datetime2(6), and clocks cast to it: a cursor has microseconds
+#   datediff     DATEDIFF_BIG: an int overflows after 24 days of milliseconds
+#   replace      CREATE OR ALTER: no gap in which there is no procedure
+#   index        an index has a batch of its own, which asks for that index: what
+#                failed once is made by the next run
+#   commit       what a procedure answers is sent after its commit
+
+use strict;
+use warnings;
+
+use constant COLLATE => qr/\bCOLLATE\s+Latin1_General_BIN2\b/i;
+
+my @options = qw(ANSI_NULLS QUOTED_IDENTIFIER ANSI_PADDING ANSI_WARNINGS
+                 ARITHABORT CONCAT_NULL_YIELDS_NULL);
+my $found = 0;
+my ($name, $text);
+
+
+sub found {
+    my ($at, $rule, $what) = @_;
+
+    my $line = 1 + (substr($text, 0, $at) =~ tr/\n//);
+
+    print "$name:$line: $rule: $what\n";
+    $found++;
+}
+
+
+# what is inside of the parenthesis that opens at a place
+
+sub inside {
+    my ($at) = @_;
+
+    my $depth = 0;
+
+    for (my $i = $at; $i < length $text; $i++) {
+        my $c = substr $text, $i, 1;
+
+        $depth++ if $c eq '(';
+        $depth-- if $c eq ')';
+
+        return substr $text, $at + 1, $i - $at - 1 if $depth == 0;
+    }
+
+    found($at, 'syntax', 'a parenthesis is not closed');
+    return '';
+}
+
+
+# columns of characters in a list of columns that opens at a place
+
+sub columns {
+    my ($at) = @_;
+
+    my $list = inside($at);
+    my $start = 0;
+    my $depth = 0;
+
+    for my $i (0 .. length $list) {
+        my $c = $i < length $list ? substr($list, $i, 1) : ',';
+
+        $depth++ if $c eq '(';
+        $depth-- if $c eq ')';
+
+        next if $c ne ',' || $depth;
+
+        my $column = substr $list, $start, $i - $start;
+
+        if ($column =~ /^(\s*)(\[?\w+\]?)\s+n?(?:var)?(?:char|text)\b/i
+            && $column !~ COLLATE)
+        {
+            found($at + 1 + $start + length $1, 'collation',
+                  "column $2 has no COLLATE Latin1_General_BIN2");
+        }
+
+        $start = $i + 1;
+    }
+}
+
+
+sub check {
+    my ($first) = $text =~ /\A(.*?)^GO\b/msi;
+
+    for my $option (@options) {
+        found(0, 'set-options', "SET $option ON is not at the head")
+            if ($first // '') !~ /^SET\b[^;]*\b$option\b[^;]*\bON\s*;/mi;
+    }
+
+    found(0, 'set-options', 'SET NUMERIC_ROUNDABORT OFF is not at the head')
+        if ($first // '') !~ /^SET\s+NUMERIC_ROUNDABORT\s+OFF\s*;/mi;
+
+    columns($-[1]) while $text =~ /\bTABLE\s+[\w.\[\]]+\s*(\()/gi;
+    columns($-[1]) while $text =~ /\@\w+\s+TABLE\s*(\()/gi;
+    columns($-[1])
+        while $text =~ /\bOPENJSON\s*(?:\([^()]*\))\s*WITH\s*(\()/gi;
+
+    found($-[0], 'time', "$& where datetime2(6) was expected")
+        while $text =~ /\b(?:datetime2\b(?!\s*\(\s*6\s*\))|datetime\b(?!2)|smalldatetime\b|datetimeoffset\b)(?:\(\d\))?/gi;
+
+    while ($name !~ /monitor\.sql$/
+           && $text =~ /\bSYS(?:UTC)?DATETIME\s*\(\s*\)|\bGET(?:UTC)?DATE\s*\(/gi)
+    {
+        my ($at, $before, $after) = ($-[0], $`, $');
+
+        found($at, 'time', 'a clock that is not cast to datetime2(6) at once')
+            if $before !~ /\bCAST\s*\(\s*\z/i
+               || $after !~ /\A\s*AS\s+datetime2\s*\(6\)\s*\)/i;
+    }
+
+    found($-[0], 'datediff', 'DATEDIFF where DATEDIFF_BIG was expected')
+        while $text =~ /\bDATEDIFF\s*\(/gi;
+
+    found($-[0], 'replace', 'CREATE OR ALTER was expected')
+        while $text =~ /^[ ]*(?:CREATE|DROP)\s+(?:PROC|PROCEDURE|FUNCTION|VIEW|TRIGGER)\b/gmi;
+
+    found($-[0], 'commit', 'the answer is sent before the commit')
+        while $text =~ /\bCOMMIT(?:\s+TRAN(?:SACTION)?)?\s*;?\s*\bEND\s*;?\s*^GO\b/gmi;
+
+    while ($text =~ /(?:\A|^GO\b)(.*?)(?=^GO\b|\z)/gmsi) {
+        my ($at, $batch) = ($-[1], $1);
+        my @made = $batch =~ /\bCREATE\s+(?:UNIQUE\s+)?(?:\w*CLUSTERED\s+)?(?:INDEX)\s+(\w+)/gi;
+
+        next if !@made;
+
+        found($at, 'index', "$made[0] shares its batch with others")
+            if @made > 1 || $batch =~ /\bCREATE\s+TABLE\b/i;
+
+        (my $like = $made[0]) =~ s/_/[_]/g;
+
+        found($at, 'index', "nobody asks whether $made[0] is there")
+            if $batch !~ /\bsys\.indexes\b/i
+               || index($batch, "'$made[0]") < 0 && index($batch, "'$like") < 0;
+    }
+}
+
+
+for (@ARGV) {
+    $name = $_;
+
+    open(my $file, '<', $name) or die "$name: $!\n";
+    $text = do { local $/; <$file> };
+    close $file;
+
+    # comments go, lines stay
+
+    $text =~ s/--[^\n]*//g;
+    $text =~ s{/\*.*?\*/}{ (my $c = $&) =~ s/[^\n]/ /g; $c }gse;
+
+    check();
+}
+
+exit($found ? 1 : 0);
