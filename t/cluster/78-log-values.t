@@ -19,8 +19,7 @@ my $forged = 'outcome=forged attempt=99 status=forged lease_epoch=99';
 my $run = SubmissionCluster::Executor->new(
     targets => { 'sms.odd' => { path => '/odd', policy => 'max_attempts 1' },
                  'sms.dead' => { url => 'http://127.0.0.1:1',
-                                 policy => 'max_attempts 1' },
-                 'sms.late' => { policy => 'deadline 1s' } },
+                                 policy => 'max_attempts 1' } },
     instance => { workers => 1 });
 my $gateway = $run->gateway;
 my $a = $run->start;
@@ -70,12 +69,13 @@ sub post {
 }
 
 
-sub ends {
-    my ($what, $n) = @_;
+# an attempt is told after it is recorded
 
-    wait_for($what, sub {
-        $run->store->value("SELECT count(*) FROM submission_intents "
-                           . "WHERE status <> 'pending'") >= $n;
+sub attempt {
+    my ($id) = @_;
+
+    return wait_for("there is a line of $id", sub {
+        ($a->log_lines(qr/submission: attempt .*intent_id="$id"/))[0];
     });
 }
 
@@ -98,7 +98,8 @@ SKIP: {
         $n += 2;
     }
 
-    ends('all have ended', $n);
+    wait_for('all have their lines',
+             sub { $a->log_count(qr/submission: attempt /) >= $n });
 
     my %seen = map { ($_->{intent_id} // '') => 1 } map { fields($_) }
                $a->log_lines(qr/submission: attempt /);
@@ -115,18 +116,16 @@ SKIP: {
 $gateway->behave('/odd' => 'reject gone\u0022\u0020' . ($forged =~ s/ /\\u0020/gr)
                            . '\u0020\u005c');
 is(post('rejected', 'sms.odd'), 200, 'one that is rejected');
-ends('it is', ++$n);
 
-my ($line) = $a->log_lines(qr/submission: attempt .*intent_id="rejected"/);
+my $line = attempt('rejected');
 
 is(fields($line)->{reason}, qq("gone\\" $forged \\\\"), 'the reason is quoted');
 is(fields($line)->{outcome}, 'rejected', 'the outcome is ours');
 
 $gateway->behave('/odd' => 'unknown');
 is(post('unknown', 'sms.odd'), 200, 'one with an unknown status');
-ends('it has ended', ++$n);
 
-($line) = $a->log_lines(qr/submission: attempt .*intent_id="unknown"/);
+$line = attempt('unknown');
 
 like(fields($line)->{error}, qr/^"HTTP 200 with unknown status \\".*\\""\z/,
      'the error is quoted');
