@@ -56,7 +56,7 @@ sub new {
 sub instances {
     my ($self, $names, %options) = @_;
 
-    my $manager = delete $options{manager} // $self->_paced($short);
+    my $manager = delete $options{manager} // $self->paced($short);
 
     return map {
         $self->{cluster}->instance($_, executor => '', %options,
@@ -67,7 +67,7 @@ sub instances {
 
 # as much longer as the store is slower
 
-sub _paced {
+sub paced {
     my ($self, $times) = @_;
 
     my $pace = $self->{store}->pace;
