@@ -27,14 +27,22 @@
  *           by a successor in the same place; it knows what is in the zone.
  *           Whatever a predecessor left behind is among the late calls.
  *
- * zone[]    What the instance's worker has published: the epoch granted last,
- *           and whether a claim (acquire or takeover) may have been granted
- *           without its knowing. It outlives the worker, and not the instance.
- *           holder_id outlives both: an instance that comes back with another
- *           one is a new instance.
+ * zone[]    What the instance's worker has published: the epoch granted last. It
+ *           outlives the worker, and not the instance. holder_id outlives
+ *           both: an instance that comes back with another one is a new
+ *           instance.
+ *
+ * A claim (acquire or takeover) may be granted without its worker's knowing. So
+ * a row of its own holder that no worker leads by is given up; if other
+ * instances may have the same holder_id (SAME_HOLDER), only one that has come
+ * from a takeover of an epoch that the instance has held.
  *
  * intent    One one_shot intent, for what the fence is good for: begin, send,
  *           complete, give back what is not sent, recover what is in doubt.
+ *           What a worker has in hand of it, an attempt that is not sent, has
+ *           been, or is to be given back, it keeps when it loses the lease, and
+ *           until another leads. It recovers all but that, and records it under
+ *           whatever epoch it holds then.
  *
  * Time is what may happen next. A lease expires in SQL at any time, but not
  * before the deadline of the worker that it was granted to, if that worker
@@ -61,6 +69,7 @@
  * not_begun              The gate opens for an intent that is not marked in
  *                        flight under the worker's epoch.
  * sent_twice             The intent is sent again.
+ * dropped                A worker takes what it has in hand for in doubt.
  *
  * And with CALM, from some point on SQL answers, nobody crashes, and calls are
  * quick enough for their deadlines:
@@ -96,14 +105,14 @@
  * LATE_CLAIM_LEADS   the answer to a claim counts, however late it comes
  * LEADS_TO_THE_END   the role is left when the release is answered, not before
  * LEADS_ON           a failed write does not end leadership (CALM)
+ * GATE_ANY_EPOCH     the gate does not look at the epoch of the attempt
+ * RECOVERS_ITS_OWN   whoever leads again does not know what it has in hand
  * RESEND_IN_DOUBT    a one_shot intent in doubt becomes pending
  * OWN_ROW_WAITS      an own row that no worker leads by is left to expire
  *                    (CALM_NO_EXPIRY: it costs a lease, and no more)
- * DOUBT_ENDS         an answered claim ends all doubt, even if an earlier one
- *                    is still on its way (CALM_NO_EXPIRY, if calls can be late)
  * NO_LOCK_FILE       the workers are all of one instance
- * SAME_HOLDER        the instances have the same holder_id (harmless with
- *                    OWN_ROW_WAITS)
+ * TRUST_HOLDER       the instances have the same holder_id (SAME_HOLDER), and
+ *                    take each other's rows for their own
  * CLOCK_JUMPS        SQL's clock jumps ahead, or deadlines start at the answer
  *                    (harmless to what FENCE_ONLY leaves to be checked)
  * NO_LATE_SEND       claims that no send is ever late
@@ -113,8 +122,8 @@
  *
  * LATE_RENEW_COUNTS  the answer to a renew may be found before the deadline
  *                    that has passed meanwhile; it counts from its own start
- * ANY_DOUBT          own rows are given up or not, without looking at the zone:
- *                    fewer states, and more behaviour, for checks of safety
+ * FORGETS            what a worker has in hand is lost with the lease: fewer
+ *                    states, for checks of the lease alone
  * KEEP_REFUSED       see forget_refused()
  */
 
@@ -144,12 +153,14 @@ mtype:op     = { NONE, ACQUIRE, RENEW, TAKEOVER, RELEASE,
                  RECOVER, BEGIN, GIVE_BACK, COMPLETE };
 mtype:stage  = { IDLE, POSTED, LOCKED, OK, NOTHING, REFUSED };
 mtype:role   = { FOLLOWER, STARTING, LEADER, GIVING_UP };
-mtype:exec   = { OFF, REBUILD, READY, BEGUN, GATE, SENT };
+mtype:exec   = { OFF, REBUILD, READY, GATE };
+mtype:hand   = { EMPTY, UNSENT, SENT, UNDO };
 mtype:status = { PENDING, INFLIGHT, DONE };
 
 typedef row_t {
     byte          holder = NOBODY;
     byte          epoch;
+    byte          from;             /* the epoch taken over, 0: none was */
     byte          lock = UNLOCKED
 };
 
@@ -157,6 +168,8 @@ typedef call_t {
     mtype:op      op = NONE;
     mtype:stage   stage = IDLE;
     byte          epoch;            /* argument, and answer of a claim */
+    byte          about;            /* the epoch of what is in hand */
+    bool          own;              /* answer: the row is the caller's */
     bool          late;             /* its deadline, if granted, has passed */
     byte          who               /* of a late call */
 };
@@ -165,12 +178,13 @@ typedef worker_t {
     mtype:role    role = FOLLOWER;
     mtype:exec    exec = OFF;
     byte          epoch;
+    mtype:hand    hand = EMPTY;
+    byte          known;            /* the epoch of what is in hand */
     bool          late              /* its deadline has passed */
 };
 
 typedef zone_t {
-    byte          held;             /* the epoch granted last, and not over */
-    bool          doubt             /* a claim before had no answer */
+    byte          held              /* the epoch granted last, and not over */
 };
 
 typedef intent_t {
@@ -188,7 +202,7 @@ bool      calm;
 
 bool      leads_without_lease, two_leaders, one_epoch_two_leaders;
 bool      epoch_not_new, stale_commit;
-bool      not_begun, sent_twice, late_send, late_commit;
+bool      not_begun, sent_twice, dropped, late_send, late_commit;
 
 byte      i, j;                     /* these are zero between steps */
 int       seen;
@@ -223,6 +237,8 @@ inline clear(c)
     call[c].op = NONE;
     call[c].stage = IDLE;
     call[c].epoch = 0;
+    call[c].about = 0;
+    call[c].own = false;
     call[c].late = false;
     call[c].who = 0
 }
@@ -256,13 +272,16 @@ inline squeeze_epochs()
     :: true ->
         seen = 1;
         note(row.epoch);
+        note(row.from);
         note(intent.epoch);
         for (i : 0 .. INSTANCES - 1) {
             note(worker[i].epoch);
+            note(worker[i].known);
             note(zone[i].held)
         }
         for (i : 0 .. CALLS - 1) {
-            note(call[i].epoch)
+            note(call[i].epoch);
+            note(call[i].about)
         }
 
         if
@@ -277,13 +296,16 @@ inline squeeze_epochs()
         od;
 
         lower(row.epoch);
+        lower(row.from);
         lower(intent.epoch);
         for (i : 0 .. INSTANCES - 1) {
             lower(worker[i].epoch);
+            lower(worker[i].known);
             lower(zone[i].held)
         }
         for (i : 0 .. CALLS - 1) {
-            lower(call[i].epoch)
+            lower(call[i].epoch);
+            lower(call[i].about)
         }
     od
 }
@@ -367,6 +389,12 @@ inline settle()
 
 inline grant(c)
 {
+#ifdef SAME_HOLDER
+    if
+    :: call[c].op == TAKEOVER -> row.from = row.epoch
+    :: else -> row.from = 0
+    fi;
+#endif
     row.epoch++;
     row.holder = HOLDER(WHO(c));
 
@@ -386,8 +414,18 @@ inline grant(c)
 
 /* says at which epoch, if the holder is the caller itself */
 
+#if defined(OWN_ROW_WAITS)
+#define OWN_ROW(c)  false
+#elif defined(SAME_HOLDER) && !defined(TRUST_HOLDER)
+#define OWN_ROW(c)  (HELD(c) && row.from != 0 && row.from == call[c].epoch)
+#else
+#define OWN_ROW(c)  HELD(c)
+#endif
+
 inline refuse(c)
 {
+    call[c].own = OWN_ROW(c);
+
     if
     :: HELD(c) -> call[c].epoch = row.epoch
     :: else -> call[c].epoch = 0
@@ -452,9 +490,16 @@ inline unlock(c)
 }
 
 #define IN_FLIGHT(c)  (intent.status == INFLIGHT \
-                       && intent.epoch == call[c].epoch)
+                       && intent.epoch == call[c].about)
+
+#if defined(RECOVERS_ITS_OWN)
 #define IN_DOUBT(c)   (intent.status == INFLIGHT \
                        && intent.epoch < call[c].epoch)
+#else
+#define IN_DOUBT(c)   (intent.status == INFLIGHT \
+                       && intent.epoch < call[c].epoch \
+                       && intent.epoch != call[c].about)
+#endif
 
 inline write_commit(c)
 {
@@ -466,9 +511,13 @@ inline write_commit(c)
 #endif
 
     call[c].stage = OK;
+    call[c].own = (call[c].op == RECOVER && IN_FLIGHT(c));
 
     if
     :: call[c].op == RECOVER && IN_DOUBT(c) ->
+        dropped = (!IS_LATE(c) && worker[WHO(c)].hand != EMPTY
+                   && worker[WHO(c)].known == intent.epoch);
+        assert(!dropped);
 #ifdef RESEND_IN_DOUBT
         intent.status = PENDING;
 #else
@@ -549,6 +598,13 @@ active [CALLS] proctype session()
 #define EPOCH       worker[w].epoch
 #define ROLE(r)     (worker[w].role == r)
 #define EXEC(x)     (worker[w].exec == x)
+#define HAND(x)     (worker[w].hand == x)
+
+#if defined(GATE_ANY_EPOCH)
+#define MAY_LEAVE   true
+#else
+#define MAY_LEAVE   (worker[w].known == EPOCH)
+#endif
 
 inline post(c, what)
 {
@@ -556,6 +612,20 @@ inline post(c, what)
     call[c].stage = POSTED;
     call[c].epoch = EPOCH;
     printf("%d: %e at epoch %d\n", w, what, EPOCH)
+}
+
+/* a write about what is in hand, if anything is */
+
+inline post_about(c, what)
+{
+    post(c, what);
+    call[c].about = worker[w].known
+}
+
+inline let_go()
+{
+    worker[w].hand = EMPTY;
+    worker[w].known = 0
 }
 
 /* the caller is gone, the statement may be not */
@@ -573,6 +643,7 @@ inline abandon(c)
         call[i].op = call[c].op;
         call[i].stage = call[c].stage;
         call[i].epoch = call[c].epoch;
+        call[i].about = call[c].about;
         call[i].who = w;
         if
         :: row.lock == c -> row.lock = i
@@ -592,6 +663,10 @@ inline become(what)
     abandon(LEASE(w));
     abandon(WRITE(w));
 
+#ifdef FORGETS
+    let_go();
+#endif
+
     worker[w].role = what;
     worker[w].late = false;
 
@@ -609,46 +684,16 @@ inline become(what)
     printf("%d: %e at epoch %d\n", w, what, EPOCH)
 }
 
-/*
- * A claim that ends without an answer may have been granted, or may be so
- * later. If there was one, an own row that no worker leads by is given up.
- */
-
-#if defined(OWN_ROW_WAITS)
-#define OWN_ROW(c)         false
-#elif defined(ANY_DOUBT)
-#define OWN_ROW(c)         (call[c].epoch != 0)
-#else
-#define OWN_ROW(c)         (call[c].epoch != 0 && zone[ZONE(w)].doubt)
-#endif
-
-#if defined(DOUBT_ENDS)
-#define STILL_IN_DOUBT(c)  (zone[ZONE(w)].doubt && call[c].stage == REFUSED \
-                            && (call[c].op == TAKEOVER || OWN_ROW(c)))
-#else
-#define STILL_IN_DOUBT(c)  zone[ZONE(w)].doubt
-#endif
-
 #if defined(LATE_CLAIM_LEADS)
 #define IN_TIME(c)         true
 #else
 #define IN_TIME(c)         (!call[c].late)
 #endif
 
-inline doubt_claim()
-{
-    if
-#ifndef ANY_DOUBT
-    :: CLAIM(LEASE(w)) -> zone[ZONE(w)].doubt = true
-#endif
-    :: else
-    fi
-}
+/* an epoch that is lost is taken over, if the row still has it */
 
 inline claim_reply(c)
 {
-    zone[ZONE(w)].doubt = STILL_IN_DOUBT(c);
-
     if
     :: call[c].stage == OK && IN_TIME(c) ->
         EPOCH = call[c].epoch;
@@ -656,27 +701,36 @@ inline claim_reply(c)
 
     :: call[c].stage == OK && !IN_TIME(c) ->
         EPOCH = call[c].epoch;
-        become(GIVING_UP)
+        become(STARTING)
 
-    :: call[c].stage == REFUSED && OWN_ROW(c) ->
+    :: call[c].stage == REFUSED && call[c].own ->
         EPOCH = call[c].epoch;
         become(GIVING_UP);
         zone[ZONE(w)].held = 0
 
     :: else ->
+        if
+        :: call[c].op == ACQUIRE && call[c].epoch == 0 -> let_go()
+        :: else
+        fi;
         become(FOLLOWER)
     fi
 }
 
+/* one that does not lead renews for what it has in hand */
+
 inline renew_reply(c)
 {
     if
-    :: call[c].stage == OK && IN_TIME(c) ->
+    :: call[c].stage == OK && ROLE(STARTING) ->
+        clear(c)
+
+    :: call[c].stage == OK && !ROLE(STARTING) && IN_TIME(c) ->
         worker[w].late = false;
         clear(c)
 
-    :: call[c].stage == OK && !IN_TIME(c) ->
-        become(GIVING_UP)
+    :: call[c].stage == OK && !ROLE(STARTING) && !IN_TIME(c) ->
+        become(STARTING)
 
     :: call[c].stage == REFUSED ->
         become(FOLLOWER)
@@ -700,7 +754,7 @@ inline mind_deadline()
     if
     :: (ROLE(LEADER) && worker[w].late && !EXEC(GATE)
         && !MAY_BE_RENEWED(w)) ->
-        become(GIVING_UP)
+        become(STARTING)
     :: else
     fi
 }
@@ -708,10 +762,27 @@ inline mind_deadline()
 inline write_reply(c)
 {
     if
-    :: call[c].stage == REFUSED -> become(FOLLOWER)
-    :: call[c].op == RECOVER && call[c].stage == OK -> worker[w].exec = READY
-    :: call[c].op == BEGIN && call[c].stage == OK -> worker[w].exec = BEGUN
-    :: else
+    :: call[c].stage == REFUSED ->
+        become(STARTING)
+
+    :: call[c].op == RECOVER && call[c].stage == OK ->
+        if
+        :: !call[c].own -> let_go()     /* another has settled it */
+        :: else
+        fi;
+        worker[w].exec = READY
+
+    :: call[c].op == BEGIN && call[c].stage == OK ->
+        worker[w].hand = UNSENT;
+        worker[w].known = EPOCH
+
+    :: call[c].op == BEGIN && call[c].stage == NOTHING
+
+    :: call[c].op == COMPLETE || call[c].op == GIVE_BACK ->
+        if
+        :: call[c].stage == OK -> let_go()
+        :: else
+        fi
     fi;
 
     clear(c)
@@ -723,7 +794,7 @@ inline write_reply(c)
 #define WORTHWHILE  (!calm || row.holder == NOBODY)
 #else
 #define WORTHWHILE  (!calm || row.holder == NOBODY \
-                     || (row.holder == HOLDER(w) && zone[ZONE(w)].doubt))
+                     || row.holder == HOLDER(w))
 #endif
 
 active [INSTANCES] proctype instance()
@@ -768,15 +839,13 @@ active [INSTANCES] proctype instance()
         settle()
        }
 
-#ifdef ANY_DOUBT
-    :: d_step {
-        CLAIM(LEASE(w)) && call[LEASE(w)].stage == REFUSED ->
-        become(FOLLOWER);
+    :: d_step {                     /* for what it has in hand */
+        ROLE(STARTING) && HAND(SENT) && FREE(LEASE(w)) && !calm ->
+        post(LEASE(w), RENEW);
         settle()
        }
-#endif
 
-    :: d_step {                     /* quit */
+    :: d_step {                     /* quit, or cannot send */
         ROLE(LEADER) && !EXEC(GATE) && !calm ->
 #ifdef LEADS_TO_THE_END
         abandon(LEASE(w));
@@ -792,25 +861,33 @@ active [INSTANCES] proctype instance()
 
     :: d_step {
         LEADS(w) && EXEC(REBUILD) && FREE(WRITE(w)) ->
-        post(WRITE(w), RECOVER);
+        post_about(WRITE(w), RECOVER);
         settle()
        }
 
     :: d_step {
-        LEADS(w) && EXEC(READY) && FREE(WRITE(w)) ->
+        LEADS(w) && EXEC(READY) && HAND(EMPTY) && FREE(WRITE(w)) ->
         post(WRITE(w), BEGIN);
         settle()
        }
 
-    :: d_step {                     /* stopping, with something unsent */
-        LEADS(w) && EXEC(BEGUN) && FREE(WRITE(w)) && !calm ->
-        post(WRITE(w), GIVE_BACK);
-        worker[w].exec = READY;
+    :: d_step {                     /* not let out, or stopping */
+        (HAND(UNSENT) && !EXEC(GATE)
+         && (!calm || (LEADS(w) && EXEC(READY)
+                       && worker[w].known != EPOCH))) ->
+        worker[w].hand = UNDO;
         settle()
        }
 
     :: d_step {
-        LEADS(w) && EXEC(BEGUN) ->
+        (HAND(UNDO) && FREE(WRITE(w))
+         && ((LEADS(w) && EXEC(READY)) || (ROLE(STARTING) && !calm))) ->
+        post_about(WRITE(w), GIVE_BACK);
+        settle()
+       }
+
+    :: d_step {
+        LEADS(w) && EXEC(READY) && HAND(UNSENT) && MAY_LEAVE ->
         printf("%d: the gate opens\n", w);
         not_begun = (intent.status != INFLIGHT || intent.epoch != EPOCH);
 #ifndef FENCE_ONLY
@@ -830,15 +907,16 @@ active [INSTANCES] proctype instance()
         assert(!late_send);
 #endif
         intent.sent = true;
-        worker[w].exec = SENT;
+        worker[w].hand = SENT;
+        worker[w].exec = READY;
         mind_deadline();
         settle()
        }
 
-    :: d_step {
-        LEADS(w) && EXEC(SENT) && FREE(WRITE(w)) ->
-        post(WRITE(w), COMPLETE);
-        worker[w].exec = READY;
+    :: d_step {                     /* the gateway has answered */
+        (HAND(SENT) && FREE(WRITE(w))
+         && ((LEADS(w) && EXEC(READY)) || (ROLE(STARTING) && !calm))) ->
+        post_about(WRITE(w), COMPLETE);
         settle()
        }
 
@@ -854,9 +932,8 @@ active [INSTANCES] proctype instance()
     :: d_step {                     /* a call fails, whatever SQL has done */
         !calm && !FREE(LEASE(w)) && !EXEC(GATE) ->
         printf("%d: %e fails\n", w, call[LEASE(w)].op);
-        doubt_claim();
         if
-        :: ROLE(LEADER) || ROLE(STARTING) -> become(GIVING_UP)
+        :: ROLE(LEADER) -> become(STARTING)
         :: else -> abandon(LEASE(w))
         fi;
         settle()
@@ -868,7 +945,7 @@ active [INSTANCES] proctype instance()
 #ifdef LEADS_ON
         abandon(WRITE(w));
 #else
-        become(GIVING_UP);
+        become(STARTING);
 #endif
         settle()
        }
@@ -893,7 +970,7 @@ active [INSTANCES] proctype instance()
     :: d_step {                     /* a worker crashes, or ends at reload */
         !calm ->
         printf("%d: the worker is gone\n", w);
-        doubt_claim();
+        let_go();
         EPOCH = zone[ZONE(w)].held;
         if
         :: EPOCH != 0 -> become(STARTING)
@@ -906,8 +983,8 @@ active [INSTANCES] proctype instance()
     :: d_step {                     /* with all its instance */
         !calm ->
         printf("%d: the instance is gone\n", w);
+        let_go();
         become(FOLLOWER);
-        zone[ZONE(w)].doubt = false;
         settle()
        }
 #endif
@@ -921,7 +998,9 @@ active [INSTANCES] proctype instance()
 
 #define COUNTS_ON(w)  (row.holder == HOLDER(w) \
                        && ((LEADS(w) && worker[w].epoch == row.epoch) \
-                           || ((CLAIM(LEASE(w)) || RENEWING(w)) \
+                           || ((CLAIM(LEASE(w)) \
+                                || (RENEWING(w) \
+                                    && worker[w].role == LEADER)) \
                                && call[LEASE(w)].stage == OK \
                                && call[LEASE(w)].epoch == row.epoch \
                                && !call[LEASE(w)].late)))
