@@ -368,12 +368,12 @@ prepare(fixture_t *f)
                 "old.inflight_epoch, old.inflight_holder, lease_epoch, "
                 "holder_id FROM submission_manager_leases");
     sql_trigger(f, "log_end", "AFTER INSERT", "submission_attempts",
-                "new.outcome_status <> 'unknown'",
+                "new.outcome_status NOT LIKE 'unknown'",
                 "INSERT INTO log SELECT 'end', new.intent_id, "
                 "new.lease_epoch, new.holder_id, lease_epoch, holder_id "
                 "FROM submission_manager_leases");
     sql_trigger(f, "log_doubt", "AFTER INSERT", "submission_attempts",
-                "new.outcome_status = 'unknown'",
+                "new.outcome_status LIKE 'unknown'",
                 "INSERT INTO log SELECT 'doubt', new.intent_id, "
                 "new.lease_epoch, new.holder_id, lease_epoch, holder_id "
                 "FROM submission_manager_leases");

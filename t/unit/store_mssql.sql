@@ -5,6 +5,12 @@
 DROP SCHEMA IF EXISTS "t_@" CASCADE;
 CREATE SCHEMA "t_@";
 
+-- triggers write to the tests' own tables as the login that calls
+
+GRANT USAGE ON SCHEMA "t_@" TO PUBLIC;
+ALTER DEFAULT PRIVILEGES IN SCHEMA "t_@" GRANT ALL ON TABLES TO PUBLIC;
+ALTER DEFAULT PRIVILEGES IN SCHEMA "t_@" GRANT ALL ON SEQUENCES TO PUBLIC;
+
 DO $do$
 DECLARE
     v_table    text;

@@ -789,10 +789,8 @@ server_refuse(fixture_t *f, const char *message, char *action, size_t size)
     own = server_schema(f, 1);
 
     (void) snprintf(text, sizeof(text), "CREATE TABLE IF NOT EXISTS %s.\"%s\" "
-                    "(v integer CONSTRAINT \"%s\" CHECK (v = 0)); "
-                    "GRANT USAGE ON SCHEMA %s TO PUBLIC; "
-                    "GRANT INSERT ON %s.\"%s\" TO PUBLIC", own, message,
-                    message, own, own, message);
+                    "(v integer CONSTRAINT \"%s\" CHECK (v = 0))", own,
+                    message, message);
     server_run(conn, text);
     server_close(conn);
 
