@@ -1,6 +1,6 @@
 -- What is in flight under epochs before @lease_epoch, strictly after
 -- (@after_at, @after_id), in the order of its begin.  One row, without an id, has
--- the time.
+-- the time.  It begins where the lease says that nothing is older.
 
 SET ANSI_NULLS ON;
 SET QUOTED_IDENTIFIER ON;
@@ -23,12 +23,22 @@ BEGIN
     SET NOCOUNT ON;
     SET XACT_ABORT ON;
 
-    DECLARE @now datetime2(6), @at datetime2(6);
+    DECLARE @now datetime2(6), @at datetime2(6), @since datetime2(6);
 
     EXECUTE submission.submission_fence_read @lease_name, @holder_id,
                                              @lease_epoch, @now OUTPUT;
 
     SET @at = submission.submission_at(@after_at);
+
+    SELECT @since = inflight_since
+    FROM submission.submission_manager_leases
+    WHERE lease_name = @lease_name;
+
+    IF @since > @at
+    BEGIN
+        SET @at = @since;
+        SET @after_id = N'';
+    END;
 
     SELECT submission.submission_us(@now) AS now, NULL AS intent_id,
            NULL AS number, NULL AS inflight_epoch, NULL AS inflight_holder,
@@ -50,8 +60,8 @@ BEGIN
     FROM (
              SELECT TOP (@limit) *
              FROM submission.submission_intents AS s
-                  WITH (FORCESEEK (submission_intents_inflight
-                                   (lease_name, inflight_epoch)))
+                  WITH (FORCESEEK (submission_intents_begun
+                                   (lease_name, inflight_at)))
              WHERE s.lease_name = @lease_name AND s.inflight_epoch IS NOT NULL
                    AND s.inflight_epoch < @lease_epoch
                    AND s.inflight_at >= @at

@@ -21,7 +21,7 @@ BEGIN
 
     DECLARE @now datetime2(6), @held int, @holder nvarchar(128), @epoch bigint,
             @acquired_at datetime2(6), @renewed_at datetime2(6),
-            @expires_at datetime2(6);
+            @expires_at datetime2(6), @since datetime2(6);
 
     IF NOT EXISTS (SELECT 1 FROM submission.submission_manager_leases
                    WHERE lease_name = @lease_name)
@@ -49,8 +49,17 @@ BEGIN
 
     SET @now = submission.submission_now();
 
+    SELECT @since = inflight_since
+    FROM submission.submission_manager_leases
+    WHERE lease_name = @lease_name;
+
+    IF @since IS NULL
+        EXECUTE submission.submission_inflight_since @lease_name, @now,
+                                                     @since OUTPUT;
+
     UPDATE submission.submission_manager_leases
     SET holder_id = @holder_id,
+        inflight_since = @since,
         lease_epoch = lease_epoch + 1,
         acquired_at = @now,
         renewed_at = @now,

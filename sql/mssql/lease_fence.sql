@@ -22,7 +22,7 @@ BEGIN
     SET NOCOUNT ON;
     SET XACT_ABORT ON;
 
-    DECLARE @lost nvarchar(64);
+    DECLARE @lost nvarchar(64), @held int, @since datetime2(6);
 
     UPDATE submission.submission_manager_leases
     SET lease_epoch = lease_epoch
@@ -30,15 +30,25 @@ BEGIN
 
     SET @now = submission.submission_now();
 
-    IF NOT EXISTS (SELECT 1 FROM submission.submission_manager_leases
-                   WHERE lease_name = @lease_name AND holder_id = @holder_id
-                         AND DATALENGTH(holder_id) = DATALENGTH(@holder_id)
-                         AND lease_epoch = @lease_epoch AND expires_at > @now)
+    SELECT @held = 1, @since = inflight_since
+    FROM submission.submission_manager_leases
+    WHERE lease_name = @lease_name AND holder_id = @holder_id
+          AND DATALENGTH(holder_id) = DATALENGTH(@holder_id)
+          AND lease_epoch = @lease_epoch AND expires_at > @now;
+
+    IF @held IS NULL
     BEGIN
         SET @lost = N'LEASE_LOST at '
                     + CAST(submission.submission_us(@now) AS nvarchar(32));
         THROW 57002, @lost, 1;
     END;
+
+    -- the clock was set back: what is begun now is older than that
+
+    IF @since > @now
+        UPDATE submission.submission_manager_leases
+        SET inflight_since = @now
+        WHERE lease_name = @lease_name;
 END
 GO
 
@@ -68,5 +78,31 @@ BEGIN
                     + CAST(submission.submission_us(@now) AS nvarchar(32));
         THROW 57002, @lost, 1;
     END;
+END
+GO
+
+-- When the oldest of what is in flight was begun, where none is older than @since,
+-- or NULL; @now, if there is none.  The caller has the lease's row.
+
+CREATE OR ALTER PROCEDURE submission.submission_inflight_since
+    @lease_name varchar(64),
+    @now datetime2(6),
+    @since datetime2(6) OUTPUT
+AS
+BEGIN
+    SET NOCOUNT ON;
+    SET XACT_ABORT ON;
+
+    DECLARE @from datetime2(6);
+
+    SET @from = COALESCE(@since, CAST('0001-01-01' AS datetime2(6)));
+    SET @since = @now;
+
+    SELECT TOP (1) @since = i.inflight_at
+    FROM submission.submission_intents AS i
+         WITH (FORCESEEK (submission_intents_begun (lease_name, inflight_at)))
+    WHERE i.lease_name = @lease_name AND i.inflight_epoch IS NOT NULL
+          AND i.inflight_at >= @from
+    ORDER BY i.inflight_at;
 END
 GO

@@ -1,4 +1,6 @@
--- Extends the lease of its holder; the epoch stays.
+-- Extends the lease of its holder; the epoch stays.  It also moves the place where
+-- a recovery begins up to the oldest that is in flight: a seek, as it was moved
+-- there by the renewal before.
 
 SET ANSI_NULLS ON;
 SET QUOTED_IDENTIFIER ON;
@@ -21,7 +23,7 @@ BEGIN
 
     DECLARE @now datetime2(6), @held int, @holder nvarchar(128), @epoch bigint,
             @acquired_at datetime2(6), @renewed_at datetime2(6),
-            @expires_at datetime2(6);
+            @expires_at datetime2(6), @since datetime2(6);
 
     BEGIN TRANSACTION;
 
@@ -33,9 +35,18 @@ BEGIN
 
     SET @now = submission.submission_now();
 
+    SELECT @since = inflight_since
+    FROM submission.submission_manager_leases
+    WHERE lease_name = @lease_name;
+
+    IF @since IS NOT NULL
+        EXECUTE submission.submission_inflight_since @lease_name, @now,
+                                                     @since OUTPUT;
+
     UPDATE submission.submission_manager_leases
     SET renewed_at = @now,
-        expires_at = DATEADD(millisecond, CAST(@duration_ms AS int), @now)
+        expires_at = DATEADD(millisecond, CAST(@duration_ms AS int), @now),
+        inflight_since = @since
     WHERE lease_name = @lease_name AND holder_id = @holder_id
           AND DATALENGTH(holder_id) = DATALENGTH(@holder_id)
           AND lease_epoch = @lease_epoch AND expires_at > @now;

@@ -221,11 +221,27 @@ GO
 
 IF NOT EXISTS (SELECT 1 FROM sys.indexes
                WHERE object_id = OBJECT_ID(N'submission.submission_intents')
-                     AND name LIKE N'submission[_]intents[_]inflight%')
-    CREATE INDEX submission_intents_inflight
-        ON submission.submission_intents (lease_name, inflight_epoch,
-                                          intent_id)
+                     AND name LIKE N'submission[_]intents[_]begun%')
+    CREATE INDEX submission_intents_begun
+        ON submission.submission_intents (lease_name, inflight_at, intent_id)
+        INCLUDE (inflight_epoch)
         WHERE inflight_epoch IS NOT NULL;
+GO
+
+DROP INDEX IF EXISTS submission_intents_inflight
+    ON submission.submission_intents;
+GO
+
+-- inflight_since: nothing of the lease that is in flight was begun earlier; NULL:
+-- that is not known.  A recovery begins there, and passes by none of the ghosts
+-- that attempts leave in the index for as long as a transaction elsewhere may
+-- want to see them.
+
+IF NOT EXISTS (SELECT 1 FROM sys.columns
+               WHERE object_id = OBJECT_ID(N'submission.submission_manager_leases')
+                     AND name = N'inflight_since')
+    ALTER TABLE submission.submission_manager_leases
+        ADD inflight_since datetime2(6) NULL;
 GO
 
 IF NOT EXISTS (SELECT 1 FROM sys.indexes

@@ -1143,9 +1143,10 @@ test_recover(void)
             "WHERE intent_id = 'last'");
         sql(&f, "UPDATE submission_intents SET created_at = %lld "
             "WHERE intent_id = 'late'", (START - 26000) * US);
-        sql(&f, "INSERT INTO submission_manager_leases SELECT 'main2', "
-            "holder_id, 7, acquired_at, renewed_at, expires_at "
-            "FROM submission_manager_leases");
+        sql(&f, "INSERT INTO submission_manager_leases (lease_name, "
+            "holder_id, lease_epoch, acquired_at, renewed_at, expires_at) "
+            "SELECT 'main2', holder_id, 7, acquired_at, renewed_at, "
+            "expires_at FROM submission_manager_leases");
         sql(&f, "INSERT INTO submission_intents SELECT 'main2', intent_id, "
             "submission_target, payload_hash, gateway_type, gateway_url, "
             "policy, max_acceptance_seconds, max_attempts, terminal_outcomes, "
@@ -1675,6 +1676,90 @@ test_plans(void)
 }
 
 
+/*
+ * Where a recovery begins moves with renewals, as far as the oldest that is in
+ * flight; and back with the clock.
+ */
+
+static void
+test_recover_since(void)
+{
+    size_t             i, n;
+    fixture_t          f;
+    sm_lease_t         lease;
+    sm_begin_row_t     b;
+    sm_doubt_row_t    *doubts;
+    sm_complete_row_t  done;
+
+    /* a renewal, the begin of an attempt, its end, each at a time */
+
+    static const struct {
+        int64_t      at;
+        const char  *begins;
+        const char  *ends;
+    } t[] = {
+        { 10, NULL, NULL },
+        { 20, "stays", NULL },
+        { 30, NULL, NULL },
+        { 40, "x", NULL },
+        { 50, NULL, "x" },
+        { 60, NULL, NULL },
+        { 60, "same", NULL },
+        { 70, NULL, NULL },
+        { 15, "back", NULL },           /* the clock is set back */
+        { 16, NULL, NULL },
+        { 80, NULL, "stays" },
+        { 90, NULL, NULL },
+        { 14, "older", NULL },
+        { 100, "last", NULL }
+    };
+
+    static const char  *left[] = { "older", "back", "same", "last" };
+
+    open_leader(&f);
+
+    for (i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+        now_ms = START;
+
+        if (t[i].begins) {
+            put(&f, t[i].begins, &push);
+        }
+
+        now_ms = START + t[i].at;
+
+        if (t[i].begins) {
+            must(begin(&f, &a1, t[i].begins, &b) == SM_BEGIN_BEGUN);
+
+        } else if (t[i].ends) {
+            end_row(&done, t[i].ends, 1, SM_OUTCOME_ACCEPTED,
+                    SM_STATUS_ACCEPTED);
+            must(complete(&f, &a1, &done) == 1);
+
+        } else {
+            must(sm_store_lease_renew(&f.store, new_call(&f), &a1, HOUR,
+                                      &lease) == 0);
+            must(lease.held);
+        }
+    }
+
+    must(sm_store_lease_takeover(&f.store, new_call(&f), &a1, HOUR, &lease)
+         == 0);
+    must(lease.held && lease.epoch == 2);
+
+    is_int(sm_store_attempts_in_doubt(&f.store, new_call(&f), &a2, NULL, 100,
+                                      &doubts, &n), 0, "in doubt");
+    is_int(n, 4, "all that is in flight");
+
+    for (i = 0; i < 4; i++) {
+        is_int(sql_int(&f, "SELECT count(*) FROM submission_intents WHERE "
+                       "intent_id = '%s' AND inflight_epoch = 1", left[i]), 1,
+               "%s", left[i]);
+    }
+
+    fixture_done(&f);
+}
+
+
 int
 main(void)
 {
@@ -1698,6 +1783,7 @@ main(void)
     test_pages();
     test_recover();
     test_recover_known();
+    test_recover_since();
     test_turn();
     test_refused();
     test_bytes();
