@@ -120,6 +120,15 @@ test_connect(void)
     fixture_open(&f);
     is_int(ping(&f), 0, "a store");
 
+    /* a ping is a commit: it writes a row */
+
+    sql(&f, "CREATE TABLE test_place AS SELECT ctid AS place "
+        "FROM submission.submission_schema");
+    is_int(ping(&f), 0, "a ping");
+    is_int(sql_int(&f, "SELECT count(*) FROM submission.submission_schema "
+                   "JOIN test_place ON submission_schema.ctid = place"), 0,
+           "writes");
+
     /* libpq has no states for what keeps it from a login */
 
     refused(&f, f.database, SERVER_LOGIN, "s3cret", SM_STORE_TRANSIENT,
