@@ -828,6 +828,7 @@ ngx_uint_t ngx_http_submission_leader_yields(
     ngx_http_submission_leader_t *ld);
 ngx_msec_t ngx_http_submission_leader_back_off(
     ngx_http_submission_leader_t *ld);
+void ngx_http_submission_leader_works(ngx_http_submission_leader_t *ld);
 void ngx_http_submission_leader_failed(ngx_http_submission_leader_t *ld,
     int64_t epoch, sm_call_t *call);
 void ngx_http_submission_leader_idle(ngx_http_submission_leader_t *ld);

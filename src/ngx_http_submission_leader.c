@@ -376,6 +376,15 @@ ngx_http_submission_leader_back_off(ngx_http_submission_leader_t *ld)
 }
 
 
+/* an epoch in which something was recorded has not failed from the start */
+
+void
+ngx_http_submission_leader_works(ngx_http_submission_leader_t *ld)
+{
+    ld->failures = 0;
+}
+
+
 /* a call of the executor under this epoch */
 
 void

@@ -517,6 +517,10 @@ ngx_http_submission_turn_done(ngx_http_submission_task_t *task)
         ngx_http_submission_turn_begun(turn);
         ngx_http_submission_turn_recorded(turn);
 
+        if (turn->nended) {
+            ngx_http_submission_leader_works(task->manager->leader);
+        }
+
     } else {
         ngx_http_submission_turn_failed(turn);
     }
