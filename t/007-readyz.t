@@ -176,7 +176,7 @@ sub {
 === TEST 8: a store that is silent for acquire_interval, and comes back
 nobody but the module itself asks it
 --- manager
-        acquire_interval 100ms;
+        acquire_interval 500ms;
 --- client eval
 sub {
     ready_is(200, 'up');

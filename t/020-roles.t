@@ -481,5 +481,8 @@ sub {
 
     store()->back;
 
-    is(http('GET /v1/cluster')->{code}, 200, 'it is back');
+    # a server's breaker has to see it, too
+
+    ok(wait_for(sub { http('GET /v1/cluster')->{code} == 200 }),
+       'it is back');
 }
