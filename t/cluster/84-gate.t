@@ -4,17 +4,18 @@
 # First its worker is held up for longer than the lease, in a write to a log that
 # nobody reads, and the connection comes about meanwhile.  When the worker goes on
 # it finds that it can send before it finds that its deadline has passed, since
-# nginx looks at connections first.  (One that is stopped by SIGSTOP looks at its
-# timers first: epoll_wait() ends with EINTR then.)
+# nginx looks at connections first.
 #
 # Then the lease is lost for a moment, and the same worker leads again when the
 # connection comes about: it leads, but not in the epoch of the attempt.
 #
-# Both times not a byte is sent.  The attempt is given back, and sent in the next
+# Last, the connection comes about while nobody leads, and before the deadline.
+#
+# Each time not a byte is sent.  The attempt is given back, and sent in a later
 # epoch under the same number.
 #
-# Goes red when: the gate does not look at the deadline (held up); it does not
-# look at the epoch (again).
+# Goes red when: the gate does not look at the deadline (held up), at the epoch
+# (again), or at the role (lost).
 
 use strict;
 use warnings;
@@ -22,8 +23,6 @@ use warnings;
 use FindBin;
 use lib "$FindBin::Bin/../lib";
 
-use Fcntl qw(O_NONBLOCK O_RDWR);
-use POSIX qw(mkfifo);
 use Socket;
 use Test::More;
 use Time::HiRes qw(time);
@@ -32,17 +31,14 @@ use SubmissionCluster;
 
 my $port = SubmissionCluster::free_port();
 my $run = SubmissionCluster::Executor->new(
-    instances => ['a'], instance => {
+    instances => ['a'], lease => '6s', instance => {
         workers => 1,
-        server => 'location = /block { access_log logs/fifo; return 204; }' },
+        server => SubmissionCluster::Fifo::location() },
     targets => { 'sms.gate' => { url => "http://127.0.0.1:$port" } });
 my ($lease, $store) = ($run->leadership, $run->store);
 my ($a) = $run->instances;
 
-# nginx opens it when it starts, which waits for a reader
-
-mkfifo("$a->{dir}/logs/fifo", 0600) or die "mkfifo: $!";
-sysopen(my $fifo, "$a->{dir}/logs/fifo", O_RDWR|O_NONBLOCK) or die "fifo: $!";
+my $fifo = SubmissionCluster::Fifo->new($a);
 
 $run->start;
 
@@ -165,21 +161,7 @@ sub gate {
 gate('held up', sub {
     my ($epoch, $connect) = @_;
 
-    my $filled = 0;
-
-    # to the last byte
-
-    for my $size (4096, 1) {
-        $filled += $size while syswrite($fifo, 'x' x $size);
-    }
-
-    my $conn = SubmissionCluster::Connection->open($a->{port});
-    my $answered;
-
-    $conn->send(SubmissionCluster::Client::request('GET', '/block'),
-                sub { $answered = 1 });
-
-    wait_for('it is answered, before it is logged', sub { $answered });
+    $fifo->block;
 
     # a renewal that was out may have come through
 
@@ -189,11 +171,9 @@ gate('held up', sub {
 
     $connect->();
 
-    sysread($fifo, my $bytes, $filled);
+    $fifo->unblock;
 
     ok($run->wait_lost($a, $epoch), 'held up: the lease is lost');
-
-    $conn->close;
 });
 
 
@@ -206,6 +186,16 @@ gate('again', sub {
     $store->fail_turns(0);
     $lease->wait_leader($epoch);
     $connect->();
+});
+
+
+gate('lost', sub {
+    my ($epoch, $connect) = @_;
+
+    $store->fail_pages(1);
+    $run->wait_lost($a, $epoch);
+    $connect->();
+    $store->fail_pages(0);
 });
 
 

@@ -31,6 +31,7 @@ use Time::HiRes qw(time);
 
 use SubmissionCluster::Client;
 use SubmissionCluster::Executor;
+use SubmissionCluster::Fifo;
 use SubmissionCluster::Gateway;
 use SubmissionCluster::HAProxy;
 use SubmissionCluster::Instance;

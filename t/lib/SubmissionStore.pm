@@ -70,8 +70,8 @@ sub unhex { return pack('H*', $_[1]) }
 #   lock, read_lock   see there; unlock ends either
 #   locked_out        what the log says of a call that met a lock
 #   away, back        it cannot be reached, and is there again
-#   refuse, slow_begin, slow_renew, void_grants, fail_turns, fail_pages,
-#   record_lease, would_change
+#   refuse, slow_begin, void_grants, fail_turns, fail_pages, record_lease,
+#   would_change
 
 
 sub value {

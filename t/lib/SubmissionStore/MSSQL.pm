@@ -293,7 +293,7 @@ sub empty {
     $self->back if $self->{away};
 
     _query($self->{dbh}, "DROP TRIGGER IF EXISTS submission.test_$_")
-        for qw(slow_begin slow_renew brief fail insert update);
+        for qw(slow_begin brief fail insert update);
     _query($self->{dbh}, 'ALTER TABLE submission.submission_intents '
                          . 'DROP CONSTRAINT test_refuse')
         if delete $self->{refuses};
@@ -498,24 +498,6 @@ DECLARE \@end datetime2(6);
     SET \@end = DATEADD(millisecond, $ms, SYSUTCDATETIME());
     IF EXISTS (SELECT 1 FROM inserted
                WHERE intent_id = '$id' AND inflight_epoch = $epoch)
-        WHILE SYSUTCDATETIME() < \@end
-            SET \@end = \@end
-END
-}
-
-
-sub slow_renew {
-    my ($self, $seconds) = @_;
-
-    my $ms = int(1000 * $seconds * $self->pace);
-
-    $self->_trigger('test_slow_renew', 'AFTER UPDATE', 'manager_leases', <<"END");
-DECLARE \@end datetime2(7);
-    SET \@end = DATEADD(millisecond, $ms, SYSUTCDATETIME());
-    IF EXISTS (SELECT 1
-               FROM inserted AS i
-                    JOIN deleted AS d ON d.lease_name = i.lease_name
-               WHERE i.renewed_at <> d.renewed_at)
         WHILE SYSUTCDATETIME() < \@end
             SET \@end = \@end
 END

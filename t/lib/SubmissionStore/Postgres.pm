@@ -342,16 +342,6 @@ sub slow_begin {
 }
 
 
-sub slow_renew {
-    my ($self, $seconds) = @_;
-
-    $self->_trigger('test_slow_renew', 'AFTER UPDATE',
-                    'submission_manager_leases',
-                    'NEW.renewed_at <> OLD.renewed_at',
-                    "PERFORM pg_sleep($seconds)");
-}
-
-
 sub void_grants {
     my ($self, $on) = @_;
 

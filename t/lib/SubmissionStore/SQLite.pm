@@ -204,22 +204,6 @@ END
 }
 
 
-# A renewal of the lease takes at least so long, from its time to its answer.
-
-sub slow_renew {
-    my ($self, $seconds) = @_;
-
-    my $slow = $self->_slow($seconds);
-
-    $self->query(<<"END");
-CREATE TRIGGER test_slow_renew AFTER UPDATE OF renewed_at
-ON submission_manager_leases BEGIN
-    $slow;
-END;
-END
-}
-
-
 # from now on a lease is over when it is granted; or no longer
 
 sub void_grants {
