@@ -108,7 +108,7 @@ sub trouble {
 
 
 trouble('schema missing', readyz => 'schema_mismatch',
-        log => qr/submission_?\w*"? does not exist|schema "submission"/,
+        log => qr{submission_?\w*\\?"? does not exist},
         begin => sub { $dbh->do('ALTER SCHEMA submission RENAME TO elsewhere') },
         end => sub { $dbh->do('ALTER SCHEMA elsewhere RENAME TO submission') });
 
