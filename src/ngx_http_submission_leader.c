@@ -396,7 +396,9 @@ ngx_http_submission_leader_failed(ngx_http_submission_leader_t *ld,
     }
 
     ngx_http_submission_leader_event(ld, NGX_HTTP_SUBMISSION_LOST,
-                                     ngx_http_submission_leader_back_off(ld),
+                                     call->status == SM_STORE_TRANSIENT
+                                     ? NGX_HTTP_SUBMISSION_RETRY
+                                     : ngx_http_submission_leader_back_off(ld),
                                      call->status == SM_STORE_LEASE_LOST
                                      ? "lease_lost" : "store_error",
                                      call->error);

@@ -441,8 +441,11 @@ ngx_http_submission_turn_again(ngx_http_submission_executor_t *ex,
 }
 
 
+/* what passes by itself, as a deadlock does, is not waited for any longer */
+
 static void
-ngx_http_submission_turn_back_off(ngx_http_submission_executor_t *ex)
+ngx_http_submission_turn_back_off(ngx_http_submission_executor_t *ex,
+    sm_store_class_e status)
 {
     ngx_msec_t  wait;
 
@@ -450,8 +453,11 @@ ngx_http_submission_turn_back_off(ngx_http_submission_executor_t *ex)
         ex->failing = ngx_current_msec;
     }
 
-    wait = (ngx_msec_t) NGX_HTTP_SUBMISSION_RETRY
-           << ngx_min(ex->failures - 1, 4);
+    wait = NGX_HTTP_SUBMISSION_RETRY;
+
+    if (status != SM_STORE_TRANSIENT) {
+        wait <<= ngx_min(ex->failures - 1, 4);
+    }
 
     ex->retry = ngx_current_msec
                 + ngx_min(wait, NGX_HTTP_SUBMISSION_RETRY_MAX);
@@ -473,7 +479,7 @@ ngx_http_submission_turn_failed(ngx_http_submission_turn_t *turn)
         ex->gone = turn->fence.epoch;
 
     } else {
-        ngx_http_submission_turn_back_off(ex);
+        ngx_http_submission_turn_back_off(ex, status);
     }
 
     while (!ngx_queue_empty(&turn->attempts)) {
