@@ -145,7 +145,8 @@ build: deps-build
 
 build/module/key: FORCE
 	@mkdir -p $(@D)
-	@{ echo $(CURDIR); dpkg-query -W nginx-dev; cksum config; } > $@.new
+	@{ echo $(CURDIR); dpkg-query -W nginx-dev; cksum config; \
+	   ls src src/*/; } > $@.new
 	@cmp -s $@.new $@ && rm $@.new || mv $@.new $@
 
 build/module/configured: build/module/key

@@ -216,7 +216,7 @@ cmp_ok($named, '>', 10, 'and they are named');
 
 # what the sources have is described
 
-my %source = map { $_ => slurp($_) } glob 'src/*.c src/core/*.c src/store/*.c';
+my %source = map { $_ => slurp($_) } glob 'src/*.c src/*/*.c';
 my $sources = join "\n", values %source;
 
 sub described {
@@ -240,23 +240,24 @@ described('directive', "$reference/directives.md", 25,
 described('variable', "$reference/directives.md", 5,
           sub { qr/^\| `\$\Q$_[0]\E` /m },
           $sources =~ /\{ ngx_string\("(submission_\w+)"\), NULL/g,
-          $source{'src/ngx_http_submission_role.c'}
+          $source{'src/status/ngx_http_submission_role.c'}
               =~ /name = ngx_string\("(\w+)"\)/g);
 
 described('metric', "$reference/metrics.md", 28,
           sub { qr/^\| `submission_\Q$_[0]\E[`{]/m },
-          $source{'src/ngx_http_submission_metrics.c'}
+          $source{'src/status/ngx_http_submission_metrics.c'}
               =~ /\{ "(\w+)",\s*"[A-Z]/g,
-          $source{'src/ngx_http_submission_metrics.c'}
+          $source{'src/status/ngx_http_submission_metrics.c'}
               =~ /_(?:family|single)\(\s*out,\s*"\w+",\s*"(\w+)"/g);
 
 described('operation', "$reference/metrics.md", 10,
           sub { qr/`\Q$_[0]\E`/m },
-          grep { $_ ne 'none' } $source{'src/ngx_http_submission_task.c'}
-              =~ /^    \{ "(\w+)", [01] \}/mg);
+          grep { $_ ne 'none' } $source{'src/ngx_http_submission_operations.c'}
+              =~ /\.name = "(\w+)"/g);
 
 my @events = ($sources =~ /"submission: (\w+) manager=/g,
               $sources =~ /_leader_log\([^;]*?"(\w+)"/g,
+              $sources =~ /(?:INFO|NOTICE|ERR|NONE), "(leader_\w+)"\)/g,
               $sources =~ /_attempt_log\([^;]*?, "(\w+)"/g,
               $sources =~ /_attempt_log\([^;]*?\n\s*"(\w+)"/g);
 
@@ -275,7 +276,7 @@ described('error code', "$reference/error-codes.md", 12,
 
 described('argument', "$reference/http-api.md", 5,
           sub { qr/\b\Q$_[0]\E=/m },
-          $source{'src/ngx_http_submission_args.c'} =~ /\{ "(\w+)", ngx_/g);
+          $source{'src/api/ngx_http_submission_args.c'} =~ /\{ "(\w+)", ngx_/g);
 
 my %schema = map { $_ => slurp("sql/$_/schema.sql") } qw(sqlite postgres);
 
