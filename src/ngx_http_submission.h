@@ -9,6 +9,7 @@
 
 #include "sm_answer.h"
 #include "sm_cursor.h"
+#include "sm_leader.h"
 #include "sm_policy.h"
 #include "sm_registry.h"
 #include "sm_schedule.h"
@@ -467,31 +468,22 @@ typedef struct {
 #define NGX_HTTP_SUBMISSION_RETRY  500      /* milliseconds, after an error */
 #define NGX_HTTP_SUBMISSION_PAUSE  100      /* when something is short */
 
-typedef enum {
-    NGX_HTTP_SUBMISSION_STANDBY = 0,
-    NGX_HTTP_SUBMISSION_FOLLOWER,
-    NGX_HTTP_SUBMISSION_RECOVERING,
-    NGX_HTTP_SUBMISSION_LEADER,
-    NGX_HTTP_SUBMISSION_LEAVING,
-    NGX_HTTP_SUBMISSION_LEFT
-} ngx_http_submission_state_e;
+/* what comes with an event, as far as the actions of its row need it */
 
-typedef enum {
-    NGX_HTTP_SUBMISSION_LOCKED = 0,     /* this is the executor worker now */
-    NGX_HTTP_SUBMISSION_GRANTED,        /* acquired, or taken over */
-    NGX_HTTP_SUBMISSION_DENIED,         /* another one holds it */
-    NGX_HTTP_SUBMISSION_WATCHED,        /* the row was looked at */
-    NGX_HTTP_SUBMISSION_RECOVERED,      /* what was in doubt is settled */
-    NGX_HTTP_SUBMISSION_RENEWED,
-    NGX_HTTP_SUBMISSION_LOST,
-    NGX_HTTP_SUBMISSION_EXIT,           /* the worker shuts down */
-    NGX_HTTP_SUBMISSION_GONE            /* all is handed over */
-} ngx_http_submission_event_e;
+typedef struct {
+    ngx_msec_t                       wait;         /* until the next tick */
+    const char                      *reason;
+    const char                      *sql_error;
+
+    int64_t                          epoch;        /* what was granted */
+    int64_t                          expires_at;
+    ngx_msec_t                       deadline;
+} ngx_http_submission_change_t;
 
 
 struct ngx_http_submission_leader_s {
     ngx_http_submission_manager_t   *manager;
-    ngx_http_submission_state_e      state;
+    sm_leader_state_e                state;
 
     ngx_event_t                      tick;         /* the next thing to do */
     ngx_event_t                      expiry;       /* the deadline */
@@ -529,7 +521,7 @@ typedef enum {
 typedef struct {
     ngx_http_submission_task_t       task;
     ngx_http_submission_lease_e      kind;
-    ngx_http_submission_state_e      state;        /* when it was made */
+    sm_leader_state_e                state;        /* when it was made */
 
     sm_candidate_t                   candidate;
     int64_t                          ttl;
@@ -814,11 +806,11 @@ void ngx_http_submission_election_resign(
 /* leader.c */
 ngx_int_t ngx_http_submission_leader_init(ngx_cycle_t *cycle,
     ngx_http_submission_manager_t *manager);
+void ngx_http_submission_leader_apply(ngx_http_submission_leader_t *ld,
+    sm_leader_event_e event, ngx_http_submission_change_t *change);
 void ngx_http_submission_leader_event(ngx_http_submission_leader_t *ld,
-    ngx_http_submission_event_e event, ngx_msec_t wait, const char *reason,
+    sm_leader_event_e event, ngx_msec_t wait, const char *reason,
     const char *sql_error);
-void ngx_http_submission_leader_arm(ngx_http_submission_leader_t *ld,
-    ngx_msec_t wait);
 void ngx_http_submission_leader_leave(ngx_http_submission_leader_t *ld);
 void ngx_http_submission_leader_end(ngx_http_submission_leader_t *ld,
     ngx_msec_t deadline);
@@ -831,6 +823,8 @@ ngx_msec_t ngx_http_submission_leader_back_off(
 void ngx_http_submission_leader_works(ngx_http_submission_leader_t *ld);
 void ngx_http_submission_leader_failed(ngx_http_submission_leader_t *ld,
     int64_t epoch, sm_call_t *call);
+void ngx_http_submission_leader_no_memory(ngx_http_submission_leader_t *ld,
+    int64_t epoch);
 void ngx_http_submission_leader_idle(ngx_http_submission_leader_t *ld);
 ngx_uint_t ngx_http_submission_leader_late(ngx_http_submission_leader_t *ld);
 void ngx_http_submission_leader_log(ngx_http_submission_leader_t *ld,
@@ -840,7 +834,8 @@ void ngx_http_submission_leader_log(ngx_http_submission_leader_t *ld,
 /* lease.c; NGX_BUSY: a call is out */
 ngx_int_t ngx_http_submission_lease_call(ngx_http_submission_leader_t *ld,
     ngx_http_submission_lease_e kind);
-ngx_msec_t ngx_http_submission_lease_wait(ngx_http_submission_leader_t *ld);
+ngx_msec_t ngx_http_submission_lease_wait(ngx_http_submission_leader_t *ld,
+    ngx_msec_t deadline);
 
 /*
  * For a worker that is being terminated, in place: _settle() looks at what the

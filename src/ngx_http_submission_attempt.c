@@ -116,7 +116,7 @@ ngx_http_submission_attempt_ended(ngx_http_submission_attempt_t *at)
     }
 
     if (at->forgotten
-        || at->manager->leader->state == NGX_HTTP_SUBMISSION_LEFT)
+        || at->manager->leader->state == SM_LEADER_ST_LEFT)
     {
         ngx_http_submission_attempt_drop(at, "lease_gone");
 
@@ -190,12 +190,7 @@ ngx_http_submission_attempt_lost(ngx_http_submission_manager_t *manager,
                   &manager->name,
                   ngx_http_submission_field(&id, " intent_id=", row->id));
 
-    if (manager->leader->epoch == epoch) {
-        ngx_http_submission_leader_event(manager->leader,
-                                         NGX_HTTP_SUBMISSION_LOST,
-                                         NGX_HTTP_SUBMISSION_RETRY,
-                                         "no_memory", NULL);
-    }
+    ngx_http_submission_leader_no_memory(manager->leader, epoch);
 }
 
 

@@ -271,10 +271,7 @@ ngx_http_submission_executor_start(ngx_http_submission_manager_t *manager,
                                       ngx_http_submission_executor_limit,
                                       manager);
     if (ex->schedule == NULL) {
-        ngx_http_submission_leader_event(manager->leader,
-                                         NGX_HTTP_SUBMISSION_LOST,
-                                         NGX_HTTP_SUBMISSION_RETRY,
-                                         "no_memory", NULL);
+        ngx_http_submission_leader_no_memory(manager->leader, epoch);
         return;
     }
 

@@ -30,59 +30,24 @@
 #define NGX_HTTP_SUBMISSION_STANDBY_TICK  100       /* milliseconds */
 
 
-typedef struct {
-    ngx_http_submission_state_e   from;
-    ngx_http_submission_event_e   event;
-    ngx_http_submission_state_e   to;
-} ngx_http_submission_transition_t;
-
+static void ngx_http_submission_leader_release(
+    ngx_http_submission_leader_t *ld);
 
 static void ngx_http_submission_leader_tick(ngx_event_t *ev);
 static void ngx_http_submission_leader_expiry(ngx_event_t *ev);
 static void ngx_http_submission_leader_exit(ngx_event_t *ev);
 
 
-static ngx_http_submission_transition_t  ngx_http_submission_transitions[] = {
-
-    /* another worker of the instance is the executor worker, or none yet */
-
-    { NGX_HTTP_SUBMISSION_STANDBY, NGX_HTTP_SUBMISSION_LOCKED,
-      NGX_HTTP_SUBMISSION_FOLLOWER },
-    { NGX_HTTP_SUBMISSION_STANDBY, NGX_HTTP_SUBMISSION_EXIT,
-      NGX_HTTP_SUBMISSION_LEFT },
-
-    { NGX_HTTP_SUBMISSION_FOLLOWER, NGX_HTTP_SUBMISSION_GRANTED,
-      NGX_HTTP_SUBMISSION_RECOVERING },
-    { NGX_HTTP_SUBMISSION_FOLLOWER, NGX_HTTP_SUBMISSION_DENIED,
-      NGX_HTTP_SUBMISSION_FOLLOWER },
-    { NGX_HTTP_SUBMISSION_FOLLOWER, NGX_HTTP_SUBMISSION_WATCHED,
-      NGX_HTTP_SUBMISSION_FOLLOWER },
-    { NGX_HTTP_SUBMISSION_FOLLOWER, NGX_HTTP_SUBMISSION_LOST,
-      NGX_HTTP_SUBMISSION_FOLLOWER },
-    { NGX_HTTP_SUBMISSION_FOLLOWER, NGX_HTTP_SUBMISSION_EXIT,
-      NGX_HTTP_SUBMISSION_LEAVING },
-
-    /* the lease is held, and attempts of earlier epochs may be in doubt */
-
-    { NGX_HTTP_SUBMISSION_RECOVERING, NGX_HTTP_SUBMISSION_RECOVERED,
-      NGX_HTTP_SUBMISSION_LEADER },
-    { NGX_HTTP_SUBMISSION_RECOVERING, NGX_HTTP_SUBMISSION_LOST,
-      NGX_HTTP_SUBMISSION_FOLLOWER },
-    { NGX_HTTP_SUBMISSION_RECOVERING, NGX_HTTP_SUBMISSION_EXIT,
-      NGX_HTTP_SUBMISSION_LEAVING },
-
-    { NGX_HTTP_SUBMISSION_LEADER, NGX_HTTP_SUBMISSION_RENEWED,
-      NGX_HTTP_SUBMISSION_LEADER },
-    { NGX_HTTP_SUBMISSION_LEADER, NGX_HTTP_SUBMISSION_LOST,
-      NGX_HTTP_SUBMISSION_FOLLOWER },
-    { NGX_HTTP_SUBMISSION_LEADER, NGX_HTTP_SUBMISSION_EXIT,
-      NGX_HTTP_SUBMISSION_LEAVING },
-
-    /* what is at gateways may end, and the lease is kept for that */
-
-    { NGX_HTTP_SUBMISSION_LEAVING, NGX_HTTP_SUBMISSION_GONE,
-      NGX_HTTP_SUBMISSION_LEFT }
+static const ngx_uint_t  ngx_http_submission_leader_levels[] = {
+    [SM_LEADER_LOG_NONE] = NGX_LOG_DEBUG,
+    [SM_LEADER_LOG_INFO] = NGX_LOG_INFO,
+    [SM_LEADER_LOG_NOTICE] = NGX_LOG_NOTICE,
+    [SM_LEADER_LOG_ERR] = NGX_LOG_ERR
 };
+
+_Static_assert(sizeof(ngx_http_submission_leader_levels)
+               / sizeof(ngx_http_submission_leader_levels[0])
+               == SM_LEADER_LOG_COUNT, "a level for each of the table's");
 
 
 ngx_int_t
@@ -139,23 +104,6 @@ ngx_http_submission_leader_init(ngx_cycle_t *cycle,
 }
 
 
-static void
-ngx_http_submission_leader_publish(ngx_http_submission_leader_t *ld)
-{
-    ngx_http_submission_role_t  role;
-
-    ngx_memzero(&role, sizeof(ngx_http_submission_role_t));
-
-    role.leader = ld->state == NGX_HTTP_SUBMISSION_LEADER;
-    role.pid = ngx_pid;
-    role.epoch = ld->epoch;
-    role.expires_at = ld->expires_at;
-    role.deadline = ld->deadline;
-
-    ngx_http_submission_zone_publish(ld->manager, &role);
-}
-
-
 void
 ngx_http_submission_leader_log(ngx_http_submission_leader_t *ld,
     ngx_uint_t level, const char *event, const char *reason,
@@ -187,150 +135,203 @@ ngx_http_submission_leader_log(ngx_http_submission_leader_t *ld,
 }
 
 
-/* the deadline stands for a lease that is held */
-
-void
-ngx_http_submission_leader_arm(ngx_http_submission_leader_t *ld,
-    ngx_msec_t wait)
+static void
+ngx_http_submission_leader_publish(ngx_http_submission_leader_t *ld)
 {
-    ngx_msec_int_t  left;
+    ngx_http_submission_role_t  role;
 
-    if (ld->expiry.timer_set) {
-        ngx_del_timer(&ld->expiry);
+    ngx_memzero(&role, sizeof(ngx_http_submission_role_t));
+
+    role.leader = ld->state == SM_LEADER_ST_LEADER;
+    role.pid = ngx_pid;
+    role.epoch = ld->epoch;
+    role.expires_at = ld->expires_at;
+    role.deadline = ld->deadline;
+
+    ngx_http_submission_zone_publish(ld->manager, &role);
+}
+
+
+/* what is tried again and again is told once */
+
+static void
+ngx_http_submission_leader_tell(ngx_http_submission_leader_t *ld,
+    const sm_leader_row_t *row, ngx_http_submission_change_t *change)
+{
+    sm_leader_log_e  level;
+
+    level = ld->failing ? row->again : row->level;
+
+    if (level != SM_LEADER_LOG_NONE) {
+        ngx_http_submission_leader_log(ld,
+                                     ngx_http_submission_leader_levels[level],
+                                     row->log, change->reason,
+                                     change->sql_error);
     }
 
-    if (ld->state == NGX_HTTP_SUBMISSION_RECOVERING
-        || ld->state == NGX_HTTP_SUBMISSION_LEADER)
-    {
-        left = (ngx_msec_int_t) (ld->deadline
-                                 - ngx_http_submission_lease_msec());
-        ngx_add_timer(&ld->expiry, left > 0 ? left : 1);
-    }
-
-    if (ld->tick.timer_set) {
-        ngx_del_timer(&ld->tick);
-    }
-
-    if (ld->state != NGX_HTTP_SUBMISSION_LEFT) {
-        ngx_add_timer(&ld->tick, wait);
+    if (row->again != row->level) {
+        ld->failing = 1;
     }
 }
 
 
-/*
- * All that changes the state goes through here.  "wait" is until the next
- * tick; an event that the state has no transition for is ignored.
- */
-
-void
-ngx_http_submission_leader_event(ngx_http_submission_leader_t *ld,
-    ngx_http_submission_event_e event, ngx_msec_t wait, const char *reason,
-    const char *sql_error)
+static void
+ngx_http_submission_leader_arm(ngx_event_t *ev, ngx_msec_int_t wait)
 {
-    ngx_uint_t                         i, n;
-    ngx_http_submission_state_e        from;
-    ngx_http_submission_transition_t  *t;
-
-    t = ngx_http_submission_transitions;
-    n = sizeof(ngx_http_submission_transitions)
-        / sizeof(ngx_http_submission_transition_t);
-
-    for (i = 0; i < n; i++) {
-        if (t[i].from == ld->state && t[i].event == event) {
-            break;
-        }
+    if (ev->timer_set) {
+        ngx_del_timer(ev);
     }
 
-    if (i == n) {
-        return;
+    ngx_add_timer(ev, wait > 0 ? wait : 1);
+}
+
+
+static void
+ngx_http_submission_leader_disarm(ngx_event_t *ev)
+{
+    if (ev->timer_set) {
+        ngx_del_timer(ev);
     }
+}
 
-    from = ld->state;
-    ld->state = t[i].to;
 
-    switch (event) {
+static void
+ngx_http_submission_leader_act(ngx_http_submission_leader_t *ld,
+    sm_leader_act_e act, const sm_leader_row_t *row,
+    ngx_http_submission_change_t *change)
+{
+    switch (act) {
 
-    case NGX_HTTP_SUBMISSION_RECOVERED:
-        ngx_http_submission_leader_log(ld, NGX_LOG_NOTICE, "leader_acquired",
-                                       NULL, NULL);
+    case SM_LEADER_ACT_TAKE:
+        ld->epoch = change->epoch;
+        ld->expires_at = change->expires_at;
+        ld->deadline = change->deadline;
         break;
 
-    case NGX_HTTP_SUBMISSION_RENEWED:
-        ld->failures = 0;
-        ngx_http_submission_leader_log(ld, NGX_LOG_INFO, "leader_renewed",
-                                       NULL, NULL);
+    case SM_LEADER_ACT_LOG:
+        ngx_http_submission_leader_tell(ld, row, change);
         break;
 
-    case NGX_HTTP_SUBMISSION_DENIED:
-        ngx_http_submission_leader_log(ld, NGX_LOG_INFO,
-                                       "leader_acquire_failed", reason, NULL);
-        break;
-
-    case NGX_HTTP_SUBMISSION_LOST:
-    case NGX_HTTP_SUBMISSION_EXIT:
-
-        if (from == NGX_HTTP_SUBMISSION_LEADER) {
-            ngx_http_submission_leader_log(ld,
-                                           event == NGX_HTTP_SUBMISSION_LOST
-                                           ? NGX_LOG_ERR : NGX_LOG_NOTICE,
-                                           "leader_lost", reason, sql_error);
-
-        } else if (event == NGX_HTTP_SUBMISSION_LOST) {
-
-            /* tried again and again: one line is enough */
-
-            ngx_http_submission_leader_log(ld, ld->failing ? NGX_LOG_INFO
-                                                           : NGX_LOG_ERR,
-                                           "leader_acquire_failed", reason,
-                                           sql_error);
-            ld->failing = 1;
-        }
-
-        if (event == NGX_HTTP_SUBMISSION_EXIT) {
-
-            /*
-             * What is at gateways still goes by the lease, and the worker is
-             * to stay until it is recorded.
-             */
-
-            ld->tick.cancelable = 0;
-            break;
-        }
-
-        ld->aim = ngx_current_msec;
+    case SM_LEADER_ACT_FORGET:
         ld->epoch = 0;
         ld->expires_at = 0;
         break;
 
-    default:
+    case SM_LEADER_ACT_AIM:
+        ld->aim = ngx_current_msec;
         break;
-    }
 
-    if (from != NGX_HTTP_SUBMISSION_STANDBY
-        && ld->state != NGX_HTTP_SUBMISSION_LEFT)
-    {
+    case SM_LEADER_ACT_YIELD:
+        ld->yielding = 1;
+        ld->yield = ngx_current_msec + ld->manager->lease_duration;
+        break;
+
+    case SM_LEADER_ACT_WORKS:
+        ngx_http_submission_leader_works(ld);
+        break;
+
+    case SM_LEADER_ACT_STAY:
+        ld->tick.cancelable = 0;
+        break;
+
+    case SM_LEADER_ACT_PUBLISH:
         ngx_http_submission_leader_publish(ld);
-    }
+        break;
 
-    ngx_http_submission_leader_arm(ld, wait);
+    case SM_LEADER_ACT_DEADLINE:
+        ngx_http_submission_leader_arm(&ld->expiry,
+                     (ngx_msec_int_t) (ld->deadline
+                                       - ngx_http_submission_lease_msec()));
+        break;
 
-    switch (event) {
+    case SM_LEADER_ACT_NO_DEADLINE:
+        ngx_http_submission_leader_disarm(&ld->expiry);
+        break;
 
-    case NGX_HTTP_SUBMISSION_RECOVERED:
+    case SM_LEADER_ACT_TICK:
+        ngx_http_submission_leader_arm(&ld->tick, change->wait);
+        break;
+
+    case SM_LEADER_ACT_NO_TICK:
+        ngx_http_submission_leader_disarm(&ld->tick);
+        break;
+
+    case SM_LEADER_ACT_START:
         ngx_http_submission_executor_start(ld->manager, ld->epoch);
         break;
 
-    case NGX_HTTP_SUBMISSION_LOST:
+    case SM_LEADER_ACT_DROP:
         ngx_http_submission_executor_lost(ld->manager);
         break;
 
-    case NGX_HTTP_SUBMISSION_EXIT:
+    case SM_LEADER_ACT_DRAIN:
         ngx_http_submission_executor_leave(ld->manager);
         break;
 
-    default:
+    case SM_LEADER_ACT_RELEASE:
+        ngx_http_submission_leader_release(ld);
+        break;
+
+    case SM_LEADER_ACT_COUNT:
         break;
     }
+}
+
+
+/* the one place where the state changes */
+
+void
+ngx_http_submission_leader_apply(ngx_http_submission_leader_t *ld,
+    sm_leader_event_e event, ngx_http_submission_change_t *change)
+{
+    sm_leader_act_e         act;
+    const sm_leader_row_t  *row;
+
+    row = sm_leader_row(ld->state, event);
+
+    ngx_log_debug4(NGX_LOG_DEBUG_HTTP, ngx_cycle->log, 0,
+                   "submission leader: %s, %s: %s, epoch:%L",
+                   sm_leader_state_name(ld->state),
+                   sm_leader_event_name(event),
+                   sm_leader_state_name(row->next), ld->epoch);
+
+    if (row->kind == SM_LEADER_ROW_IGNORE) {
+        return;
+    }
+
+    if (row->kind != SM_LEADER_ROW_CHANGE) {
+        ngx_log_error(NGX_LOG_ALERT, ngx_cycle->log, 0,
+                      "submission: leader_unexpected manager=%V state=%s "
+                      "event=%s", &ld->manager->name,
+                      sm_leader_state_name(ld->state),
+                      sm_leader_event_name(event));
+        return;
+    }
+
+    ld->state = row->next;
+
+    for (act = 0; act < SM_LEADER_ACT_COUNT; act++) {
+        if (row->actions & SM_LEADER_BIT(act)) {
+            ngx_http_submission_leader_act(ld, act, row, change);
+        }
+    }
+}
+
+
+void
+ngx_http_submission_leader_event(ngx_http_submission_leader_t *ld,
+    sm_leader_event_e event, ngx_msec_t wait, const char *reason,
+    const char *sql_error)
+{
+    ngx_http_submission_change_t  change;
+
+    ngx_memzero(&change, sizeof(ngx_http_submission_change_t));
+
+    change.wait = wait;
+    change.reason = reason;
+    change.sql_error = sql_error;
+
+    ngx_http_submission_leader_apply(ld, event, &change);
 }
 
 
@@ -343,8 +344,7 @@ ngx_uint_t
 ngx_http_submission_leader_gate(ngx_http_submission_leader_t *ld,
     int64_t epoch)
 {
-    return (ld->state == NGX_HTTP_SUBMISSION_LEADER
-            || ld->state == NGX_HTTP_SUBMISSION_LEAVING)
+    return sm_leader_sends(ld->state)
            && ld->epoch == epoch
            && (ngx_msec_int_t) (ld->deadline
                                 - ngx_http_submission_lease_msec()) > 0;
@@ -395,7 +395,7 @@ ngx_http_submission_leader_failed(ngx_http_submission_leader_t *ld,
         return;
     }
 
-    ngx_http_submission_leader_event(ld, NGX_HTTP_SUBMISSION_LOST,
+    ngx_http_submission_leader_event(ld, SM_LEADER_EV_LOST,
                                      call->status == SM_STORE_TRANSIENT
                                      ? NGX_HTTP_SUBMISSION_RETRY
                                      : ngx_http_submission_leader_back_off(ld),
@@ -405,17 +405,32 @@ ngx_http_submission_leader_failed(ngx_http_submission_leader_t *ld,
 }
 
 
+/* the executor cannot go on under this epoch */
+
+void
+ngx_http_submission_leader_no_memory(ngx_http_submission_leader_t *ld,
+    int64_t epoch)
+{
+    if (ld->epoch == epoch) {
+        ngx_http_submission_leader_event(ld, SM_LEADER_EV_LOST,
+                                         NGX_HTTP_SUBMISSION_RETRY,
+                                         "no_memory", NULL);
+    }
+}
+
+
 /* the executor has done what the leader waits for */
 
 void
 ngx_http_submission_leader_idle(ngx_http_submission_leader_t *ld)
 {
-    if (ld->state == NGX_HTTP_SUBMISSION_LEAVING) {
+    if (sm_leader_leaving(ld->state)) {
         ngx_http_submission_leader_leave(ld);
 
     } else if (ld->flushing) {
         ld->flushing = 0;
-        ngx_http_submission_leader_arm(ld, 1);
+        ngx_http_submission_leader_event(ld, SM_LEADER_EV_FLUSHED, 1, NULL,
+                                         NULL);
     }
 }
 
@@ -434,7 +449,7 @@ ngx_http_submission_leader_keep(ngx_http_submission_leader_t *ld)
     interval = ngx_min(ld->manager->renew_interval,
                        ld->manager->lease_duration / 3);
 
-    if (ld->state == NGX_HTTP_SUBMISSION_FOLLOWER
+    if (ld->state == SM_LEADER_ST_FOLLOWER
         && ngx_current_msec - ld->kept >= interval)
     {
         ld->kept = ngx_current_msec;
@@ -491,7 +506,7 @@ ngx_http_submission_leader_standby(ngx_http_submission_leader_t *ld)
         sh->held_tenure = ld->manager->tenure;
     }
 
-    ngx_http_submission_leader_event(ld, NGX_HTTP_SUBMISSION_LOCKED, 1, NULL,
+    ngx_http_submission_leader_event(ld, SM_LEADER_EV_LOCKED, 1, NULL,
                                      NULL);
 }
 
@@ -511,14 +526,7 @@ ngx_http_submission_leader_last(ngx_http_submission_leader_t *ld)
 }
 
 
-/*
- * At reload a worker of the new configuration takes the lease over, and needs
- * the lock file for that.  At quit, and where the new configuration is about
- * another lease, it is released by whoever has the lock file; and where both
- * come at once, one of the two sees the other: the one leaves and then looks
- * whether the instance quits, the other says that it does and then looks for
- * the lock.
- */
+/* the next step of a worker that exits: it is asked whenever one may be due */
 
 void
 ngx_http_submission_leader_leave(ngx_http_submission_leader_t *ld)
@@ -528,7 +536,8 @@ ngx_http_submission_leader_leave(ngx_http_submission_leader_t *ld)
     }
 
     if (!ngx_http_submission_executor_drained(ld->manager)) {
-        ngx_add_timer(&ld->tick, ngx_http_submission_lease_wait(ld));
+        ngx_add_timer(&ld->tick,
+                      ngx_http_submission_lease_wait(ld, ld->deadline));
         return;
     }
 
@@ -536,15 +545,22 @@ ngx_http_submission_leader_leave(ngx_http_submission_leader_t *ld)
         return;
     }
 
-    ngx_http_submission_executor_lost(ld->manager);
+    ngx_http_submission_leader_event(ld, SM_LEADER_EV_DRAINED, 0, NULL, NULL);
+}
 
-    /* whoever has the lock next publishes, too */
 
-    ld->epoch = 0;
-    ld->expires_at = 0;
+/*
+ * At reload a worker of the new configuration takes the lease over, and needs
+ * the lock file for that.  At quit, and where the new configuration is about
+ * another lease, it is released by whoever has the lock file; and where both
+ * come at once, one of the two sees the other: the one leaves and then looks
+ * whether the instance quits, the other says that it does and then looks for
+ * the lock.
+ */
 
-    ngx_http_submission_leader_publish(ld);
-
+static void
+ngx_http_submission_leader_release(ngx_http_submission_leader_t *ld)
+{
     do {
         if (ngx_http_submission_leader_last(ld) && !ld->released) {
             ld->released = 1;
@@ -562,8 +578,7 @@ ngx_http_submission_leader_leave(ngx_http_submission_leader_t *ld)
     } while (ngx_http_submission_leader_last(ld) && !ld->released
              && ngx_http_submission_election_win(ld->manager) == NGX_OK);
 
-    ngx_http_submission_leader_event(ld, NGX_HTTP_SUBMISSION_GONE, 0, NULL,
-                                     NULL);
+    ngx_http_submission_leader_event(ld, SM_LEADER_EV_GONE, 0, NULL, NULL);
 }
 
 
@@ -583,18 +598,18 @@ ngx_http_submission_leader_shutdown(ngx_http_submission_leader_t *ld)
         ngx_memory_barrier();
     }
 
-    if (ld->state == NGX_HTTP_SUBMISSION_STANDBY
+    if (ld->state == SM_LEADER_ST_STANDBY
         && ngx_http_submission_leader_last(ld)
         && ngx_http_submission_election_win(ld->manager) == NGX_OK)
     {
-        ngx_http_submission_leader_event(ld, NGX_HTTP_SUBMISSION_LOCKED, 1,
+        ngx_http_submission_leader_event(ld, SM_LEADER_EV_LOCKED, 1,
                                          NULL, NULL);
     }
 
-    ngx_http_submission_leader_event(ld, NGX_HTTP_SUBMISSION_EXIT, 1, "exit",
+    ngx_http_submission_leader_event(ld, SM_LEADER_EV_EXIT, 1, "exit",
                                      NULL);
 
-    if (ld->state == NGX_HTTP_SUBMISSION_LEAVING) {
+    if (sm_leader_leaving(ld->state)) {
         ngx_http_submission_leader_leave(ld);
     }
 }
@@ -620,18 +635,18 @@ ngx_http_submission_leader_tick(ngx_event_t *ev)
 
     ld = ev->data;
 
-    if (ngx_exiting && ld->state != NGX_HTTP_SUBMISSION_LEAVING) {
+    if (ngx_exiting && !sm_leader_leaving(ld->state)) {
         ngx_http_submission_leader_shutdown(ld);
         return;
     }
 
     switch (ld->state) {
 
-    case NGX_HTTP_SUBMISSION_STANDBY:
+    case SM_LEADER_ST_STANDBY:
         ngx_http_submission_leader_standby(ld);
         break;
 
-    case NGX_HTTP_SUBMISSION_FOLLOWER:
+    case SM_LEADER_ST_FOLLOWER:
 
         if (ld->manager->sh->held && ngx_http_submission_leader_yields(ld)) {
             kind = NGX_HTTP_SUBMISSION_YIELD;
@@ -649,15 +664,16 @@ ngx_http_submission_leader_tick(ngx_event_t *ev)
         ngx_http_submission_leader_call(ld, kind);
         break;
 
-    case NGX_HTTP_SUBMISSION_RECOVERING:
+    case SM_LEADER_ST_RECOVERING:
         ngx_http_submission_leader_call(ld, NGX_HTTP_SUBMISSION_RECOVER);
         break;
 
-    case NGX_HTTP_SUBMISSION_LEADER:
+    case SM_LEADER_ST_LEADER:
         ngx_http_submission_leader_call(ld, NGX_HTTP_SUBMISSION_RENEW);
         break;
 
-    case NGX_HTTP_SUBMISSION_LEAVING:
+    case SM_LEADER_ST_DRAINING:
+    case SM_LEADER_ST_RELEASING:
 
         if (ngx_http_submission_executor_drained(ld->manager)) {
             ngx_http_submission_leader_leave(ld);
@@ -667,7 +683,7 @@ ngx_http_submission_leader_tick(ngx_event_t *ev)
         ngx_http_submission_leader_call(ld, NGX_HTTP_SUBMISSION_RENEW);
         break;
 
-    default: /* NGX_HTTP_SUBMISSION_LEFT */
+    default: /* SM_LEADER_ST_LEFT */
         break;
     }
 }
@@ -680,7 +696,7 @@ ngx_http_submission_leader_expiry(ngx_event_t *ev)
 
     ld = ev->data;
 
-    ngx_http_submission_leader_event(ld, NGX_HTTP_SUBMISSION_LOST,
+    ngx_http_submission_leader_event(ld, SM_LEADER_EV_LOST,
                                      NGX_HTTP_SUBMISSION_RETRY,
                                      "deadline", NULL);
 }
@@ -694,7 +710,7 @@ ngx_http_submission_leader_expiry(ngx_event_t *ev)
 ngx_uint_t
 ngx_http_submission_leader_late(ngx_http_submission_leader_t *ld)
 {
-    if (ld->state != NGX_HTTP_SUBMISSION_LEADER
+    if (ld->state != SM_LEADER_ST_LEADER
         || (ngx_msec_int_t) (ld->deadline
                              - ngx_http_submission_lease_msec()) > 0)
     {
@@ -741,13 +757,11 @@ ngx_http_submission_leader_end(ngx_http_submission_leader_t *ld,
 {
     ngx_uint_t  doubt;
 
-    if (ld->state == NGX_HTTP_SUBMISSION_STANDBY
-        || ld->state == NGX_HTTP_SUBMISSION_LEFT)
-    {
+    if (!sm_leader_elected(ld->state)) {
         return;
     }
 
-    ngx_http_submission_leader_event(ld, NGX_HTTP_SUBMISSION_EXIT, 1, "exit",
+    ngx_http_submission_leader_event(ld, SM_LEADER_EV_EXIT, 1, "exit",
                                      NULL);
 
     ngx_http_submission_lease_settle(ld);
@@ -759,5 +773,5 @@ ngx_http_submission_leader_end(ngx_http_submission_leader_t *ld,
         ngx_http_submission_lease_end(ld, doubt, deadline);
     }
 
-    ngx_http_submission_executor_lost(ld->manager);
+    ngx_http_submission_leader_event(ld, SM_LEADER_EV_END, 0, NULL, NULL);
 }

@@ -318,16 +318,24 @@ ngx_http_submission_lease_margin(ngx_http_submission_manager_t *manager)
 
 static void
 ngx_http_submission_lease_grant(ngx_http_submission_leader_t *ld,
-    ngx_http_submission_lease_t *call)
+    ngx_http_submission_lease_t *call, sm_leader_event_e event)
 {
+    ngx_http_submission_change_t    change;
     ngx_http_submission_manager_t  *manager;
 
     manager = ld->manager;
 
-    ld->epoch = call->lease.epoch;
-    ld->expires_at = call->lease.expires_at;
-    ld->deadline = call->started + manager->lease_duration
-                   - ngx_http_submission_lease_margin(manager);
+    ngx_memzero(&change, sizeof(ngx_http_submission_change_t));
+
+    change.epoch = call->lease.epoch;
+    change.expires_at = call->lease.expires_at;
+    change.deadline = call->started + manager->lease_duration
+                      - ngx_http_submission_lease_margin(manager);
+
+    change.wait = event == SM_LEADER_EV_GRANTED
+                  ? 1 : ngx_http_submission_lease_wait(ld, change.deadline);
+
+    ngx_http_submission_leader_apply(ld, event, &change);
 }
 
 
@@ -377,11 +385,12 @@ ngx_http_submission_lease_note(ngx_http_submission_leader_t *ld,
 /* the lease must not run out before it is renewed, however it is configured */
 
 ngx_msec_t
-ngx_http_submission_lease_wait(ngx_http_submission_leader_t *ld)
+ngx_http_submission_lease_wait(ngx_http_submission_leader_t *ld,
+    ngx_msec_t deadline)
 {
     ngx_msec_int_t  left;
 
-    left = (ngx_msec_int_t) (ld->deadline - ngx_http_submission_lease_msec());
+    left = (ngx_msec_int_t) (deadline - ngx_http_submission_lease_msec());
 
     if (left <= 0) {
         return NGX_HTTP_SUBMISSION_RETRY;
@@ -434,17 +443,16 @@ ngx_http_submission_lease_leaving(ngx_http_submission_leader_t *ld,
         && call->task.call.status == SM_STORE_OK)
     {
         if (call->lease.held) {
-            ngx_http_submission_lease_grant(ld, call);
+            ngx_http_submission_lease_grant(ld, call, SM_LEADER_EV_RENEWED);
 
         } else {
-            ld->epoch = 0;
-            ngx_http_submission_executor_lost(ld->manager);
+            ngx_http_submission_leader_event(ld, SM_LEADER_EV_NOT_HELD, 0,
+                                             NULL, NULL);
         }
 
-    } else if (call->kind == NGX_HTTP_SUBMISSION_RENEW && !ld->failing) {
-        ngx_http_submission_leader_log(ld, NGX_LOG_ERR, "leader_renew_failed",
-                                       "exit", call->task.call.error);
-        ld->failing = 1;
+    } else if (call->kind == NGX_HTTP_SUBMISSION_RENEW) {
+        ngx_http_submission_leader_event(ld, SM_LEADER_EV_RENEW_FAILED, 0,
+                                         "exit", call->task.call.error);
     }
 
     ngx_http_submission_leader_leave(ld);
@@ -506,7 +514,7 @@ ngx_http_submission_lease_answer(ngx_http_submission_leader_t *ld,
         ld->failing = 0;
     }
 
-    if (ld->state == NGX_HTTP_SUBMISSION_LEAVING) {
+    if (sm_leader_leaving(ld->state)) {
         ngx_http_submission_lease_leaving(ld, call);
         return;
     }
@@ -515,7 +523,7 @@ ngx_http_submission_lease_answer(ngx_http_submission_leader_t *ld,
 
         /* too late: the lease was lost meanwhile */
 
-        ngx_http_submission_leader_arm(ld, 1);
+        ngx_http_submission_leader_event(ld, SM_LEADER_EV_LATE, 1, NULL, NULL);
         return;
     }
 
@@ -523,15 +531,15 @@ ngx_http_submission_lease_answer(ngx_http_submission_leader_t *ld,
         error = call->task.call.error;
 
         if (call->kind == NGX_HTTP_SUBMISSION_RENEW) {
-            ngx_http_submission_leader_log(ld, NGX_LOG_ERR,
-                                           "leader_renew_failed", NULL, error);
+            ngx_http_submission_leader_event(ld, SM_LEADER_EV_RENEW_FAILED, 0,
+                                             NULL, error);
         }
 
         wait = call->kind == NGX_HTTP_SUBMISSION_RECOVER
                ? ngx_http_submission_leader_back_off(ld)
                : NGX_HTTP_SUBMISSION_RETRY;
 
-        ngx_http_submission_leader_event(ld, NGX_HTTP_SUBMISSION_LOST, wait,
+        ngx_http_submission_leader_event(ld, SM_LEADER_EV_LOST, wait,
                            status == SM_STORE_LEASE_LOST ? "lease_lost"
                                                          : "store_error",
                            error);
@@ -545,7 +553,7 @@ ngx_http_submission_lease_answer(ngx_http_submission_leader_t *ld,
         wait = ngx_http_submission_lease_aim(ld, &call->lease,
                             (ngx_msec_int_t) latest > 0 ? latest : 1);
 
-        ngx_http_submission_leader_event(ld, NGX_HTTP_SUBMISSION_WATCHED, wait,
+        ngx_http_submission_leader_event(ld, SM_LEADER_EV_WATCHED, wait,
                                          NULL, NULL);
         return;
 
@@ -553,20 +561,21 @@ ngx_http_submission_lease_answer(ngx_http_submission_leader_t *ld,
         wait = ngx_http_submission_lease_aim(ld, &call->lease,
                                              ld->manager->lease_duration);
 
-        ngx_http_submission_leader_event(ld, NGX_HTTP_SUBMISSION_WATCHED, wait,
+        ngx_http_submission_leader_event(ld, SM_LEADER_EV_WATCHED, wait,
                                          NULL, NULL);
         return;
 
     case NGX_HTTP_SUBMISSION_KEEP:
-        ngx_http_submission_leader_event(ld, NGX_HTTP_SUBMISSION_WATCHED,
+        ngx_http_submission_leader_event(ld, SM_LEADER_EV_WATCHED,
                                          NGX_HTTP_SUBMISSION_RETRY, NULL,
                                          NULL);
         return;
 
     case NGX_HTTP_SUBMISSION_RECOVER:
         ngx_http_submission_executor_recovered(ld->manager, call);
-        ngx_http_submission_leader_event(ld, NGX_HTTP_SUBMISSION_RECOVERED,
-                                         ngx_http_submission_lease_wait(ld),
+        ngx_http_submission_leader_event(ld, SM_LEADER_EV_RECOVERED,
+                                         ngx_http_submission_lease_wait(ld,
+                                                               ld->deadline),
                                          NULL, NULL);
         return;
 
@@ -577,32 +586,24 @@ ngx_http_submission_lease_answer(ngx_http_submission_leader_t *ld,
         {
             /* it does not lead any more when it gives the lease up */
 
-            ld->yielding = 1;
-            ld->yield = ngx_current_msec + ld->manager->lease_duration;
-
-            ngx_http_submission_leader_event(ld, NGX_HTTP_SUBMISSION_LOST, 1,
+            ngx_http_submission_leader_event(ld, SM_LEADER_EV_STARVED, 1,
                                              "no_connections", NULL);
             return;
         }
 
         if (call->lease.held) {
-            ngx_http_submission_lease_grant(ld, call);
-            ngx_http_submission_leader_event(ld, NGX_HTTP_SUBMISSION_RENEWED,
-                                         ngx_http_submission_lease_wait(ld),
-                                         NULL, NULL);
+            ngx_http_submission_lease_grant(ld, call, SM_LEADER_EV_RENEWED);
             return;
         }
 
-        ngx_http_submission_leader_event(ld, NGX_HTTP_SUBMISSION_LOST, 1,
+        ngx_http_submission_leader_event(ld, SM_LEADER_EV_NOT_HELD, 1,
                                          "not_held", NULL);
         return;
 
     default: /* NGX_HTTP_SUBMISSION_ACQUIRE */
 
         if (call->lease.held) {
-            ngx_http_submission_lease_grant(ld, call);
-            ngx_http_submission_leader_event(ld, NGX_HTTP_SUBMISSION_GRANTED,
-                                             1, NULL, NULL);
+            ngx_http_submission_lease_grant(ld, call, SM_LEADER_EV_GRANTED);
             return;
         }
 
@@ -616,7 +617,7 @@ ngx_http_submission_lease_answer(ngx_http_submission_leader_t *ld,
         wait = ngx_http_submission_lease_aim(ld, &call->lease,
                                              ld->manager->acquire_interval);
 
-        ngx_http_submission_leader_event(ld, NGX_HTTP_SUBMISSION_DENIED, wait,
+        ngx_http_submission_leader_event(ld, SM_LEADER_EV_DENIED, wait,
                                          "held_by_another", NULL);
     }
 }

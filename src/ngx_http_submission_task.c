@@ -18,8 +18,8 @@
 #include "ngx_http_submission.h"
 
 
-#define NGX_HTTP_SUBMISSION_GUARD    60000
-#define NGX_HTTP_SUBMISSION_LEAVING  1000
+#define NGX_HTTP_SUBMISSION_GUARD             60000    /* milliseconds */
+#define NGX_HTTP_SUBMISSION_TASK_EXIT_WAIT    1000
 
 
 typedef struct ngx_http_submission_thread_s  ngx_http_submission_thread_t;
@@ -188,12 +188,12 @@ ngx_http_submission_task_exit(ngx_log_t *log)
 
         while (syscall(SYS_tgkill, ngx_pid, thread->tid, 0) == 0) {
 
-            if (ms++ == NGX_HTTP_SUBMISSION_LEAVING) {
+            if (ms++ == NGX_HTTP_SUBMISSION_TASK_EXIT_WAIT) {
                 ngx_log_error(NGX_LOG_WARN, log, 0,
                               "submission: a thread of a thread pool has not "
                               "ended within %d ms, exiting without waiting for "
                               "it",
-                              NGX_HTTP_SUBMISSION_LEAVING);
+                              NGX_HTTP_SUBMISSION_TASK_EXIT_WAIT);
                 return;
             }
 

@@ -72,8 +72,7 @@ ngx_http_submission_tidy_tick(ngx_event_t *ev)
     manager = ev->data;
     ld = manager->leader;
 
-    if (ld->state != NGX_HTTP_SUBMISSION_STANDBY
-        && ld->state != NGX_HTTP_SUBMISSION_LEFT
+    if (sm_leader_elected(ld->state)
         && ngx_http_submission_tidy_post(manager) == NGX_OK)
     {
         return;
