@@ -188,7 +188,7 @@ ngx_http_submission_health_report(ngx_http_submission_task_t *task)
             ngx_log_error(NGX_LOG_NOTICE, ngx_cycle->log, 0,
                           "submission: store_up manager=%V store=%s",
                           &task->manager->name,
-                          task->manager->store_ops->name);
+                          sm_store_ops_name(task->manager->store_ops));
         }
 
         return;
@@ -208,7 +208,8 @@ ngx_http_submission_health_report(ngx_http_submission_task_t *task)
     if (old != now && ngx_atomic_cmp_set(&sh->store, old, now)) {
         ngx_log_error(NGX_LOG_ERR, ngx_cycle->log, 0,
                       "submission: store_down manager=%V store=%s op=%s%V",
-                      &task->manager->name, task->manager->store_ops->name,
+                      &task->manager->name,
+                      sm_store_ops_name(task->manager->store_ops),
                       ngx_http_submission_ops[task->op].name,
                       ngx_http_submission_field(&error, " sql_error=",
                                                 sm_str_c(call->error)));

@@ -738,7 +738,7 @@ ngx_http_submission_init_process(ngx_cycle_t *cycle)
             ngx_log_error(NGX_LOG_EMERG, cycle->log, 0,
                           "submission_manager \"%V\": store %s cannot be "
                           "initialized", &manager->name,
-                          manager->store_ops->name);
+                          sm_store_ops_name(manager->store_ops));
             return NGX_ERROR;
         }
 
