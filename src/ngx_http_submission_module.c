@@ -518,7 +518,8 @@ ngx_http_submission_init_store(ngx_cycle_t *cycle,
     if (sm_store_init(&manager->store, mcf->store_ops, &conf) != 0) {
         ngx_log_error(NGX_LOG_EMERG, cycle->log, 0,
                       "submission_manager \"%V\": store %s cannot be "
-                      "initialized", &mcf->name, mcf->store_ops->name);
+                      "initialized", &mcf->name,
+                      sm_store_ops_name(mcf->store_ops));
         return NGX_ERROR;
     }
 

@@ -379,15 +379,15 @@ ngx_http_submission_conf_store(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 
     value = cf->args->elts;
 
-    if (ngx_strcmp(value[1].data, sm_store_odbc.name) == 0) {
+    if (ngx_strcmp(value[1].data, sm_store_ops_name(&sm_store_odbc)) == 0) {
         return ngx_http_submission_server_odbc(cf, mcf);
     }
 
-    if (ngx_strcmp(value[1].data, sm_store_postgres.name) == 0) {
+    if (ngx_strcmp(value[1].data, sm_store_ops_name(&sm_store_postgres)) == 0) {
         return ngx_http_submission_server_postgres(cf, mcf);
     }
 
-    if (ngx_strcmp(value[1].data, sm_store_sqlite.name) != 0) {
+    if (ngx_strcmp(value[1].data, sm_store_ops_name(&sm_store_sqlite)) != 0) {
         ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
                            "unknown store \"%V\": \"sqlite\", \"postgres\" or "
                            "\"odbc\" was expected",

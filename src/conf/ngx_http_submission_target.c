@@ -142,8 +142,8 @@ ngx_http_submission_target_gateway_type(ngx_conf_t *cf, ngx_command_t *cmd,
 
     if (target->contract.gateway_type == SM_GATEWAY_NONE) {
         ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
-                           "invalid value \"%V\" of \"gateway_type\": \"sms\", "
-                           "\"push\" or \"http\" was expected", &value[1]);
+                           "invalid value \"%V\" of \"gateway_type\": "
+                           SM_GATEWAY_EXPECTED " was expected", &value[1]);
         return NGX_CONF_ERROR;
     }
 

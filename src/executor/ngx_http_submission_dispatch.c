@@ -633,7 +633,9 @@ ngx_http_submission_dispatch_body_filter(ngx_http_request_t *r,
 
         if (at->answer.body.len + len > SM_ANSWER_MAX) {
 
-            if (at->contract.gateway_type != SM_GATEWAY_HTTP) {
+            if (sm_gateway(at->contract.gateway_type)->read
+                != SM_GATEWAY_READ_STATUS)
+            {
                 at->answer.how = SM_ANSWER_TOO_LARGE;
                 return NGX_ERROR;
             }

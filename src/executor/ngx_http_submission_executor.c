@@ -23,6 +23,8 @@
 
 #include "ngx_http_submission_attempt.h"
 
+#include <sys/random.h>
+
 
 static ngx_int_t ngx_http_submission_executor_start(
     ngx_http_submission_manager_t *manager, int64_t epoch);
@@ -288,15 +290,39 @@ ngx_http_submission_executor_adopt(ngx_http_submission_executor_t *ex)
 }
 
 
+/* without the kernel's random numbers, what an attacker does not see */
+
+static void
+ngx_http_submission_executor_key(ngx_http_submission_executor_t *ex,
+    uint64_t key[2])
+{
+    struct timespec  ts;
+
+    if (getrandom(key, 2 * sizeof(uint64_t), GRND_NONBLOCK)
+        == 2 * sizeof(uint64_t))
+    {
+        return;
+    }
+
+    (void) clock_gettime(CLOCK_MONOTONIC, &ts);
+
+    key[0] = (uint64_t) ts.tv_nsec << 32 ^ (uint64_t) ts.tv_sec;
+    key[1] = (uintptr_t) ex;
+}
+
+
 static ngx_int_t
 ngx_http_submission_executor_start(ngx_http_submission_manager_t *manager,
     int64_t epoch)
 {
+    uint64_t                         key[2];
     ngx_http_submission_executor_t  *ex;
 
     ex = manager->executor;
 
-    ex->schedule = sm_schedule_create(manager->conf->executor_concurrency,
+    ngx_http_submission_executor_key(ex, key);
+
+    ex->schedule = sm_schedule_create(manager->conf->executor_concurrency, key,
                                       ngx_http_submission_executor_limit,
                                       manager);
     if (ex->schedule == NULL) {

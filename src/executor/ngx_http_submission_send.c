@@ -171,16 +171,7 @@ ngx_http_submission_send_url(ngx_http_submission_attempt_t *at,
     base.data = (u_char *) at->contract.gateway_url.data;
     base.len = at->contract.gateway_url.len;
 
-    switch (at->contract.gateway_type) {
-    case SM_GATEWAY_SMS:
-        path = "/sms/send";
-        break;
-    case SM_GATEWAY_PUSH:
-        path = "/push/send";
-        break;
-    default: /* SM_GATEWAY_HTTP */
-        path = "";
-    }
+    path = sm_gateway(at->contract.gateway_type)->path;
 
     if (*path && base.data[base.len - 1] == '/') {
         base.len--;
@@ -214,8 +205,8 @@ ngx_http_submission_send_url(ngx_http_submission_attempt_t *at,
 
 
 static ngx_table_elt_t *
-ngx_http_submission_send_header(ngx_http_request_t *r, char *key,
-    char *lowcase, u_char *value, size_t len)
+ngx_http_submission_send_header(ngx_http_request_t *r, const char *key,
+    const char *lowcase, u_char *value, size_t len)
 {
     ngx_table_elt_t  *h;
 
@@ -276,13 +267,53 @@ ngx_http_submission_send_key(ngx_http_request_t *r, sm_str_t id, size_t *len)
 }
 
 
+/* those of the gateway's type */
+
+static ngx_int_t
+ngx_http_submission_send_typed(ngx_http_request_t *r,
+    ngx_http_submission_attempt_t *at, const sm_gateway_header_t *header)
+{
+    size_t   len;
+    u_char  *value;
+
+    for ( /* void */ ; header->name; header++) {
+
+        switch (header->value) {
+
+        case SM_GATEWAY_VALUE_ID:
+            value = ngx_http_submission_send_key(r, at->id, &len);
+            break;
+
+        case SM_GATEWAY_VALUE_NUMBER:
+            value = ngx_http_submission_send_int(r, at->number, &len);
+            break;
+
+        default: /* SM_GATEWAY_VALUE_EPOCH */
+            value = ngx_http_submission_send_int(r, at->epoch, &len);
+            break;
+        }
+
+        if (value == NULL
+            || ngx_http_submission_send_header(r, header->name,
+                                               header->lowcase, value, len)
+               == NULL)
+        {
+            return NGX_ERROR;
+        }
+    }
+
+    return NGX_OK;
+}
+
+
 static ngx_int_t
 ngx_http_submission_send_headers(ngx_http_request_t *r,
     ngx_http_submission_attempt_t *at)
 {
-    size_t      len[4];
-    u_char     *value[4];
-    ngx_str_t  *name;
+    size_t               len;
+    u_char              *value;
+    ngx_str_t           *name;
+    const sm_gateway_t  *gateway;
 
     static ngx_str_t  localhost = ngx_string("localhost");
 
@@ -299,14 +330,10 @@ ngx_http_submission_send_headers(ngx_http_request_t *r,
         name = &localhost;
     }
 
-    value[0] = ngx_http_submission_send_int(r, at->payload.len, &len[0]);
-    value[1] = ngx_http_submission_send_int(r, at->number, &len[1]);
-    value[2] = ngx_http_submission_send_int(r, at->epoch, &len[2]);
-    value[3] = ngx_http_submission_send_key(r, at->id, &len[3]);
+    gateway = sm_gateway(at->contract.gateway_type);
 
-    if (value[0] == NULL || value[1] == NULL || value[2] == NULL
-        || value[3] == NULL)
-    {
+    value = ngx_http_submission_send_int(r, at->payload.len, &len);
+    if (value == NULL) {
         return NGX_ERROR;
     }
 
@@ -315,22 +342,17 @@ ngx_http_submission_send_headers(ngx_http_request_t *r,
 
     r->headers_in.content_type = ngx_http_submission_send_header(r,
                              "Content-Type", "content-type",
-                             (u_char *) "application/json",
-                             sizeof("application/json") - 1);
+                             (u_char *) gateway->content_type,
+                             ngx_strlen(gateway->content_type));
 
     r->headers_in.content_length = ngx_http_submission_send_header(r,
                              "Content-Length", "content-length",
-                             value[0], len[0]);
+                             value, len);
 
     if (r->headers_in.host == NULL
         || r->headers_in.content_type == NULL
         || r->headers_in.content_length == NULL
-        || ngx_http_submission_send_header(r, "Idempotency-Key",
-               "idempotency-key", value[3], len[3]) == NULL
-        || ngx_http_submission_send_header(r, "X-Submission-Attempt",
-               "x-submission-attempt", value[1], len[1]) == NULL
-        || ngx_http_submission_send_header(r, "X-Submission-Epoch",
-               "x-submission-epoch", value[2], len[2]) == NULL)
+        || ngx_http_submission_send_typed(r, at, gateway->headers) != NGX_OK)
     {
         return NGX_ERROR;
     }

@@ -204,7 +204,7 @@ ngx_http_submission_health_report(ngx_http_submission_task_t *task)
             ngx_log_error(NGX_LOG_NOTICE, ngx_cycle->log, 0,
                           "submission: store_up manager=%V store=%s",
                           &task->manager->conf->name,
-                          task->manager->conf->store_ops->name);
+                          sm_store_ops_name(task->manager->conf->store_ops));
         }
 
         return;
@@ -225,7 +225,7 @@ ngx_http_submission_health_report(ngx_http_submission_task_t *task)
         ngx_log_error(NGX_LOG_ERR, ngx_cycle->log, 0,
                       "submission: store_down manager=%V store=%s op=%s%V",
                       &task->manager->conf->name,
-                      task->manager->conf->store_ops->name,
+                      sm_store_ops_name(task->manager->conf->store_ops),
                       ngx_http_submission_ops[task->op].name,
                       ngx_http_submission_field(&error, " sql_error=",
                                                 sm_str_c(call->error)));

@@ -18,7 +18,7 @@
 
 #include <sqlite3.h>
 
-#include "sm_store.h"
+#include "sm_store_ops.h"
 #include "tap.h"
 
 

@@ -11,7 +11,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-#include "sm_store.h"
+#include "sm_store_ops.h"
 #include "tap.h"
 
 
