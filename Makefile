@@ -51,18 +51,9 @@ SUITES        = $(or $(TESTS),$(API_TESTS) $(CLUSTER_TESTS))
 
 TEST_JOBS = 3
 
-# those that say something of the store, whichever it is; t/cluster/6* are of
-# servers alone, and have one of their own
+# on another store than SQLite: what has nothing to do with it skips itself
 
-STORE_UNIT  = $(filter-out %/store_sqlite_oom %/store_sqlite_trouble \
-                             %/store_sqlite_wal, \
-                  $(filter build/unit/store_% build/unit/lease% \
-                           build/unit/cluster build/unit/attempts_%, \
-                           $(UNIT_TESTS)))
-STORE_TESTS = $(or $(TESTS),$(STORE_UNIT) \
-                            $(filter-out t/01% t/021-% t/023-% \
-                                         t/cluster/29-% \
-                                         t/cluster/50-%,$(SUITES)))
+STORE_TESTS = $(or $(TESTS),$(UNIT_TESTS) $(SUITES))
 
 .PHONY: all build run stop install clean
 .PHONY: test test-unit test-api test-cluster test-store test-postgres

@@ -10,7 +10,7 @@
 #     below
 #   - shellcheck
 #
-# The PostgreSQL part of the tests has plpgsql_check: t/cluster/68-install.t.
+# The PostgreSQL part of the tests has plpgsql_check: t/cluster/68-install-sql.t.
 
 set -eu
 
