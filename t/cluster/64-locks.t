@@ -116,6 +116,10 @@ sub losses {
     $store->{admin}->do("ALTER ROLE submission_test "
                         . "SET deadlock_timeout = '100ms'");
 
+    # one turn is looked at, that of the attempt
+
+    wait_for('all is sent', sub { $store->pending == 0 });
+
     # For those who log in from now on.  It costs the lease, or does not: a
     # connection that was idle is replaced without a word.
 
