@@ -9,7 +9,7 @@
 #   make test-store the same on a server of yours: SUBMISSION_TEST_STORE="..."
 #   make install-sql STORE=postgres ARGS="-h db1 -U owner -d submission"
 #                   the schema and its procedures, see sql/install.sh
-#   make lint       what can be said of the T-SQL without a SQL Server
+#   make lint       layers of src/, T-SQL, scripts, names: t/tools/lint.sh
 #   make asan       the suites and cluster tests under ASAN and UBSan
 #   make fuzz       the core's parsers, by libFuzzer, FUZZ_SECONDS=60 each
 #   make fuzz-http  clients of all kinds, on an nginx with sanitizers, for
