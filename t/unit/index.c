@@ -169,6 +169,8 @@ test_random(unsigned hashes)
 int
 main(int argc, char *argv[])
 {
+    needs_no_store();
+
     state = argc > 1 ? strtoull(argv[1], NULL, 10) : 20260202;
     diag("seed %" PRIu64, state);
 

@@ -711,6 +711,8 @@ main(int argc, char *argv[])
 {
     unsigned  i, rounds;
 
+    needs_no_store();
+
     seed = argc > 1 ? strtoull(argv[1], NULL, 10) : 20260202;
     rounds = argc > 2 ? atoi(argv[2]) : ROUNDS;
     state = seed;

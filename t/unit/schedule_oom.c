@@ -102,6 +102,8 @@ test_full(unsigned targets)
 int
 main(void)
 {
+    needs_no_store();
+
     test_full(1);               /* a target's queue is what fills up */
     test_full(4);               /* the index is */
 

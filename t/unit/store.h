@@ -81,6 +81,24 @@ on_sqlite(void)
 
 
 static inline void
+needs_sqlite(void)
+{
+    if (!on_sqlite()) {
+        skip_all("a test of SQLite");
+    }
+}
+
+
+static inline void
+needs_server(void)
+{
+    if (on_sqlite()) {
+        skip_all("a test of servers");
+    }
+}
+
+
+static inline void
 store_open(fixture_t *f, const char *lease_name, int64_t busy_timeout)
 {
     sm_store_conf_t  conf = {

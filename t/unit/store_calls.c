@@ -452,6 +452,8 @@ test_threads(void)
 int
 main(void)
 {
+    needs_no_store();
+
     test_connections();
     test_reads();
     test_submit();

@@ -3,7 +3,7 @@
 # request is lost, and none is taken twice.
 #
 # What a client may have to send again, and how it is seen that this was not
-# taken before, is told in 04-reload.t.
+# taken before, is told in 04-intake-reload.t.
 #
 # Goes red when: the new generation does not find the store or its zone; the
 # old one is disturbed by it; a worker leaves while batches are out.
@@ -16,12 +16,10 @@ use lib "$FindBin::Bin/../lib";
 
 use Test::More;
 
+use SubmissionNeeds 'no_valgrind';
 use SubmissionCluster;
 
 use constant UPGRADES => 3;
-
-plan(skip_all => 'valgrind runs the first binary only')
-    if ($ENV{SUBMISSION_CHECK} // '') eq 'valgrind';
 
 my $cluster = SubmissionCluster->new;
 

@@ -14,9 +14,8 @@ use lib "$FindBin::Bin/../lib";
 
 use Test::More;
 
+use SubmissionNeeds 'no_checker';
 use SubmissionCluster;
-
-plan(skip_all => 'not under a checker') if $ENV{SUBMISSION_CHECK};
 
 my $cluster = SubmissionCluster->new;
 my $shim = "$cluster->{dir}/slow_exit.so";

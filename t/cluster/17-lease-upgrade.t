@@ -19,12 +19,10 @@ use lib "$FindBin::Bin/../lib";
 
 use Test::More;
 
+use SubmissionNeeds 'no_valgrind';
 use SubmissionCluster;
 
 use constant UPGRADES => 3;
-
-plan(skip_all => 'valgrind runs the first binary only')
-    if ($ENV{SUBMISSION_CHECK} // '') eq 'valgrind';
 
 my $cluster = SubmissionCluster->new;
 my $lease = SubmissionCluster::Lease->new($cluster);
