@@ -294,7 +294,7 @@ ngx_http_submission_lease_run(ngx_http_submission_task_t *task)
         return;
     }
 
-    call->started = ngx_http_submission_msec();
+    call->started = ngx_http_submission_lease_msec();
 
     (void) sm_store_lease_renew(store, c, &call->fence, call->duration,
                                 &call->lease);
