@@ -13,7 +13,7 @@
  * that it has in the store to its commit: query_timeout on a server.  (On
  * SQLite that time is taken under the write lock: rows come in its order.)  A
  * refresh reads the last ten seconds; where a submission may take longer, all
- * of that time is read at every tenth of it.
+ * of that time, and of that until the next look, is read at every tenth of it.
  *
  * No such bound holds for ever: another instance may have another time-out, a
  * commit may wait for a standby, clocks are set.  So there is a sweep, too: now
@@ -31,7 +31,7 @@
 #define NGX_HTTP_SUBMISSION_PAGE        2000
 
 #define NGX_HTTP_SUBMISSION_WINDOW      10000000    /* microseconds */
-#define NGX_HTTP_SUBMISSION_LATE        5000000     /* beyond query_timeout */
+#define NGX_HTTP_SUBMISSION_LATE        5000000     /* beyond its time-out */
 #define NGX_HTTP_SUBMISSION_SLACK       50000
 
 #define NGX_HTTP_SUBMISSION_SWEEP       30          /* refreshes, */
@@ -80,8 +80,12 @@ ngx_http_submission_schedule_init(ngx_http_submission_executor_t *ex)
     ex->sweep.log = ngx_cycle->log;
     ex->sweep.cancelable = 1;
 
-    ex->window = (int64_t) ex->manager->query_timeout * 1000
+    /* and what is committed right after a look waits for the next one */
+
+    ex->window = ((int64_t) ex->manager->query_timeout
+                  + (int64_t) ex->manager->schedule_refresh_interval) * 1000
                  + NGX_HTTP_SUBMISSION_LATE;
+    ex->window += ex->window / 8;
     ex->window = ngx_max(ex->window, NGX_HTTP_SUBMISSION_WINDOW);
 }
 
