@@ -22,12 +22,12 @@ use Time::HiRes qw(time);
 use SubmissionCluster;
 use SubmissionCluster::Server;
 
-use constant { HELD => 13, REFRESH => 12, APART => 4 };
+use constant { HELD => 14, REFRESH => 12, APART => 3 };
 
 my $server = SubmissionCluster::Server->start;
 my $run = SubmissionCluster::Executor->new(
-    instances => ['a' .. 'd'], lease => '60s', renew => '2s',
-    refresh => REFRESH . 's', instance => { store_timeout => '15s' });
+    instances => ['a' .. 'e'], lease => '60s', renew => '2s',
+    refresh => REFRESH . 's', instance => { store_timeout => '18s' });
 my ($gateway, $store) = ($run->gateway, $run->store);
 my $proxy = $server->proxy($run->cluster);
 my $leader = $run->start;
@@ -114,7 +114,7 @@ while (@held < @followers || grep { !$_->{let} } @held) {
 for my $held (@held) {
     my $sent = eval {
         wait_for('it is sent', sub { $gateway->sends_of($held->{id}) },
-                 $last + REFRESH + 3 - time);
+                 $last + REFRESH + 5 - time);
     };
 
     ok($sent, "$held->{id}: it is sent");
