@@ -296,6 +296,7 @@ struct ngx_http_submission_manager_s {
     const sm_store_ops_t            *store_ops;
     ngx_str_t                        store_path;
     ngx_msec_t                       busy_timeout;
+    ngx_uint_t                       migrate_no_copy;
     ngx_str_t                        connection;   /* of a database server */
     ngx_str_t                        password;
     ngx_msec_t                       login_timeout;
@@ -695,6 +696,7 @@ struct ngx_http_submission_attempt_s {
 typedef enum {
     NGX_HTTP_SUBMISSION_NUMBER = 0,
     NGX_HTTP_SUBMISSION_MSEC,
+    NGX_HTTP_SUBMISSION_SWITCH,
     NGX_HTTP_SUBMISSION_PERCENT         /* written as a fraction: 1.5, 0.2 */
 } ngx_http_submission_option_e;
 

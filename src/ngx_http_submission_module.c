@@ -723,6 +723,7 @@ ngx_http_submission_init_process(ngx_cycle_t *cycle)
         conf.lease_name.len = manager->lease_name.len;
         conf.path = (char *) manager->store_path.data;
         conf.busy_timeout = manager->busy_timeout;
+        conf.migrate_no_copy = manager->migrate_no_copy;
         conf.create = &manager->sh->create;
         conf.connection.data = (char *) manager->connection.data;
         conf.connection.len = manager->connection.len;

@@ -25,7 +25,12 @@
 #include "sm_lease.h"
 
 
-#define SM_SCHEMA_VERSION  1
+/*
+ * The version that this module is written for.  It works with a newer schema, too,
+ * if that says so.
+ */
+
+#define SM_SCHEMA_VERSION  2
 
 
 typedef enum {
@@ -54,6 +59,9 @@ typedef struct {
     sm_str_t               lease_name;
     const char            *path;
     int64_t                busy_timeout;    /* milliseconds */
+
+    /* a database of an older version is migrated without a copy of it */
+    unsigned               migrate_no_copy;
 
     /*
      * Shared by all processes of the instance.  While it is not zero an
@@ -319,6 +327,10 @@ int sm_store_attempts_in_doubt(sm_store_t *store, sm_call_t *call,
 int sm_store_attempts_recover(sm_store_t *store, sm_call_t *call,
     const sm_fence_t *fence, sm_known_row_t *known, size_t nknown, size_t page,
     uint32_t random, sm_recovered_t *recovered);
+
+/* for back ends: whether this module may use a schema; "store" is its name */
+int sm_store_schema_check(sm_call_t *call, const char *store, int64_t version,
+    int64_t compatible_from);
 
 /* for back ends: sets the call's status and error, returns -1 */
 int sm_call_fail(sm_call_t *call, sm_store_class_e status, int code,

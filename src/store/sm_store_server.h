@@ -21,7 +21,7 @@ typedef struct sm_server_s  sm_server_t;
 /* must be in the order of sm_procs */
 
 enum {
-    SM_PROC_SCHEMA_VERSION = 0,
+    SM_PROC_SCHEMA_GET = 0,
     SM_PROC_PING,
     SM_PROC_INTENTS_SUBMIT,
     SM_PROC_INTENTS_GET,

@@ -143,10 +143,25 @@ test_connect(void)
     reconnect(&f, f.database, SERVER_LOGIN, SERVER_PASSWORD);
     is_int(ping(&f), 0, "the right password, with braces: %s", f.call.error);
 
-    sql(&f, "UPDATE submission_schema SET version = 7");
+    sql(&f, "UPDATE submission_schema SET version = 7, compatible_from = 3");
     is_int(ping(&f), 0, "a connection knows its schema");
     refused(&f, f.database, SERVER_LOGIN, SERVER_PASSWORD, SM_STORE_SCHEMA,
-            "schema version is 7, 1 was expected", "another version");
+            "schema version is 7, and needs a module of version 3 or later: "
+            "this one is of 2", "a later version");
+
+    sql(&f, "UPDATE submission_schema SET version = 1, compatible_from = 1");
+    refused(&f, f.database, SERVER_LOGIN, SERVER_PASSWORD, SM_STORE_SCHEMA,
+            "schema version is 1, and this module needs 2: run sql/install.sh",
+            "an older version");
+
+    sql(&f, "UPDATE submission_schema SET version = 7, compatible_from = 2");
+    reconnect(&f, f.database, SERVER_LOGIN, SERVER_PASSWORD);
+    is_int(ping(&f), 0, "a later one that we may use: %s", f.call.error);
+
+    sql(&f, "DROP FUNCTION submission.submission_schema_get()");
+    refused(&f, f.database, SERVER_LOGIN, SERVER_PASSWORD, SM_STORE_SCHEMA,
+            "the schema is missing, or older than version 2: run "
+            "sql/install.sh", "the functions of version 1");
 
     fixture_done(&f);
 }
@@ -277,7 +292,9 @@ test_role(void)
     static const char  *tables[] = {
         "submission_schema", "submission_manager_leases",
         "submission_manager_candidates", "submission_intents",
-        "submission_attempts"
+        "submission_attempts", "submission_targets", "submission_stats",
+        "submission_audit", "submission_jobs", "submission_schedules",
+        "submission_inbox", "submission_inbox_refused"
     };
 
     static const char  *statements[] = {
