@@ -528,7 +528,7 @@ END
 
     spew("$dir/adapter.py", block('adapter'));
 
-    cmp_ok(scalar(grep { /\S/ } split /\n/, block('adapter')), '<=', 27,
+    cmp_ok(scalar(grep { /\S/ } split /\n/, block('adapter')), '<=', 23,
            'the adapter is small');
 
     for ([ good => 'ok' ], [ bad => 'no' ]) {
