@@ -682,6 +682,9 @@ SKIP: {
 
     my %expected = (
         'readyz' => qr/mode=leader/,
+        '"first-1"' => qr/"intentId":"first-1".*"attempts":\[.*"intents":\[/s,
+        '"order-4711' => qr/"status":"pending"/,
+        '"order-4712' => qr/"status":"accepted"/,
         '"hello-1"' => qr/"intentId":"hello-1"|Idempotent-Replayed: true/,
         'Bye' => qr/idempotency_conflict/,
         '"hello-2"' => qr/"status":"accepted"/,
