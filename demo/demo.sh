@@ -135,7 +135,7 @@ start() {
     mv "$demo/run/nginx.conf.new" "$demo/run/nginx.conf"
 
     for p in $port $gateway_port; do
-        ! listening $p \
+        ! listening "$p" \
             || fail "port $p of 127.0.0.1 is taken by another program;" \
                     "choose others: make run PORT=8081 GATEWAY_PORT=9091"
     done

@@ -8,6 +8,7 @@
 # way out.
 
 use lib 't/lib';
+use SubmissionNeeds 'no_store';
 use Test::Nginx::Socket 'no_plan';
 use SubmissionTest;
 

@@ -5,6 +5,7 @@
 # order of blocks matters, or when a default is not what DESIGN says.
 
 use lib 't/lib';
+use SubmissionNeeds 'no_store';
 use Test::Nginx::Socket 'no_plan';
 use SubmissionTest;
 

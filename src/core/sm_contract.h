@@ -9,29 +9,25 @@
 
 
 #include "sm_arena.h"
+#include "sm_gateway.h"
 
 
 #define SM_TARGET_MAX        128        /* characters */
-#define SM_GATEWAY_URL_MAX   1024       /* bytes */
 #define SM_OUTCOMES_MAX      1000       /* bytes of the joined list */
 #define SM_DELAY_MAX         86400000   /* milliseconds */
 #define SM_ACCEPTANCE_MAX    31536000   /* seconds */
 #define SM_ATTEMPTS_MAX      1000000
 
-
-typedef enum {
-    SM_GATEWAY_NONE = 0,
-    SM_GATEWAY_SMS,
-    SM_GATEWAY_PUSH,
-    SM_GATEWAY_HTTP
-} sm_gateway_e;
+/* for messages */
+#define SM_POLICY_EXPECTED   "\"deadline\", \"max_attempts\" or \"one_shot\""
 
 
 typedef enum {
     SM_POLICY_NONE = 0,
     SM_POLICY_DEADLINE,
     SM_POLICY_MAX_ATTEMPTS,
-    SM_POLICY_ONE_SHOT
+    SM_POLICY_ONE_SHOT,
+    SM_POLICY_COUNT
 } sm_policy_e;
 
 
@@ -55,20 +51,11 @@ typedef struct {
 
 void sm_contract_init(sm_contract_t *c);
 
-sm_str_t sm_gateway_name(sm_gateway_e type);
-sm_gateway_e sm_gateway_by_name(sm_str_t name);
 sm_str_t sm_policy_name(sm_policy_e policy);
 sm_policy_e sm_policy_by_name(sm_str_t name);
 
 /* NULL, or what is wrong */
 const char *sm_target_check(sm_str_t target);
-const char *sm_gateway_url_check(sm_str_t url);
-
-/* whether a gateway of the type may give this reason for a rejection */
-int sm_outcome_known(sm_gateway_e type, sm_str_t reason);
-
-/* for messages: "invalid_request, invalid_recipient, ..." */
-const char *sm_outcomes_expected(sm_gateway_e type);
 
 /* the next word of a list separated by spaces, taken off "rest"; 0: none */
 int sm_next_word(sm_str_t *rest, sm_str_t *word);

@@ -100,8 +100,8 @@ sm_schedule_index_blocks(const sm_index_t *index)
 
 
 sm_schedule_t *
-sm_schedule_create(unsigned concurrency, sm_schedule_limit_pt limit,
-    void *data)
+sm_schedule_create(unsigned concurrency, const uint64_t key[2],
+    sm_schedule_limit_pt limit, void *data)
 {
     sm_schedule_t  *s;
 
@@ -110,12 +110,13 @@ sm_schedule_create(unsigned concurrency, sm_schedule_limit_pt limit,
         return NULL;
     }
 
-    if (sm_index_init(&s->entries, offsetof(sm_entry_t, id)) != 0) {
+    if (sm_index_init(&s->entries, offsetof(sm_entry_t, id), key) != 0) {
         free(s);
         return NULL;
     }
 
-    if (sm_index_init(&s->targets, offsetof(sm_schedule_target_t, name)) != 0)
+    if (sm_index_init(&s->targets, offsetof(sm_schedule_target_t, name), key)
+        != 0)
     {
         sm_index_destroy(&s->entries, NULL);
         free(s);

@@ -31,9 +31,10 @@ typedef unsigned (*sm_schedule_limit_pt)(void *data, sm_str_t target);
  * ended.  A target without a bound of its own takes at most eight times as many
  * as it leaves free for others, even while it is alone: what it has taken may
  * last, and others may come.  The first it may take wherever one is free.
+ * "key": random, see sm_index.h.  NULL: no memory.
  */
 sm_schedule_t *sm_schedule_create(unsigned concurrency,
-    sm_schedule_limit_pt limit, void *data);
+    const uint64_t key[2], sm_schedule_limit_pt limit, void *data);
 void sm_schedule_destroy(sm_schedule_t *s);
 
 /*

@@ -16,6 +16,10 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include <stdio.h>
+
+#include <openssl/crypto.h>
+
 #include "sm_store_odbc.h"
 
 
@@ -250,26 +254,9 @@ sm_odbc_open(const sm_store_conf_t *conf, sm_call_t *call)
 
 
 const sm_store_ops_t  sm_store_odbc = {
-    "odbc",
-    sm_odbc_open,
-    sm_odbc_close,
-    sm_odbc_usable,
-    sm_server_ping,
-    sm_server_begin_write,
-    sm_server_intents_submit,
-    sm_server_intents_get,
-    sm_server_intent_history,
-    sm_server_intents_list,
-    sm_server_lease_acquire,
-    sm_server_lease_renew,
-    sm_server_lease_takeover,
-    sm_server_lease_release,
-    sm_server_lease_get,
-    sm_server_candidate_heartbeat,
-    sm_server_candidate_remove,
-    sm_server_cluster_get,
-    sm_server_schedule_page,
-    sm_server_attempts_turn,
-    sm_server_attempts_in_doubt,
-    sm_server_tidy
+    .name = "odbc",
+    .open = sm_odbc_open,
+    .close = sm_odbc_close,
+    .usable = sm_odbc_usable,
+    SM_STORE_OPS(SM_SERVER_SLOT)
 };

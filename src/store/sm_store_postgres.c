@@ -402,28 +402,11 @@ sm_postgres_open(const sm_store_conf_t *conf, sm_call_t *call)
 
 
 const sm_store_ops_t  sm_store_postgres = {
-    "postgres",
-    sm_postgres_open,
-    sm_postgres_close,
-    sm_postgres_usable,
-    sm_server_ping,
-    sm_server_begin_write,
-    sm_server_intents_submit,
-    sm_server_intents_get,
-    sm_server_intent_history,
-    sm_server_intents_list,
-    sm_server_lease_acquire,
-    sm_server_lease_renew,
-    sm_server_lease_takeover,
-    sm_server_lease_release,
-    sm_server_lease_get,
-    sm_server_candidate_heartbeat,
-    sm_server_candidate_remove,
-    sm_server_cluster_get,
-    sm_server_schedule_page,
-    sm_server_attempts_turn,
-    sm_server_attempts_in_doubt,
-    sm_server_tidy
+    .name = "postgres",
+    .open = sm_postgres_open,
+    .close = sm_postgres_close,
+    .usable = sm_postgres_usable,
+    SM_STORE_OPS(SM_SERVER_SLOT)
 };
 
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "sm_policy.h"
-#include "sm_store.h"
+#include "sm_store_ops.h"
 
 
 /* what becomes of an attempt of which nobody knows whether it was sent */

@@ -8,33 +8,20 @@
 #include "sm_store_server.h"
 
 
-#define SM_PROC_INTENT    "tttiiiittt"          /* see intents.c */
-#define SM_PROC_LEASE     "iitiiii"             /* see lease.c */
-#define SM_PROC_CONTRACT  "ttttiitiiii"         /* see attempts.c */
-
+#define SM_SERVER_PROC(op, name, params, columns)                             \
+    [SM_PROC_##op] = { name, params, columns },
 
 const sm_proc_t  sm_procs[] = {
-    { "schema_version", "", "i" },
-    { "ping", "", "i" },
-    { "intents_submit", "tdb", "i" SM_PROC_INTENT },
-    { "intents_get", "td", "i" SM_PROC_INTENT },
-    { "intent_history", "ttii", "i" SM_PROC_INTENT "iiittt" },
-    { "intents_list", "tttiit", "i" SM_PROC_INTENT },
-    { "lease_acquire", "tti", SM_PROC_LEASE },
-    { "lease_renew", "ttii", SM_PROC_LEASE },
-    { "lease_takeover", "ttii", SM_PROC_LEASE },
-    { "lease_release", "tti", SM_PROC_LEASE },
-    { "lease_get", "t", SM_PROC_LEASE },
-    { "candidate_heartbeat", "ttitti", "i" },
-    { "candidate_remove", "tt", "i" },
-    { "cluster_get", "t", SM_PROC_LEASE "tttiii" },
-    { "schedule_page", "ttiiiti", "ittii" },
-    { "attempts_turn", "ttidd", "iiiiii" SM_PROC_CONTRACT "b" },
-    { "attempts_in_doubt", "ttiiti", "itiitii" SM_PROC_CONTRACT }
+    SM_SERVER_PROCS(SM_SERVER_PROC)
 };
 
 _Static_assert(sizeof(sm_procs) / sizeof(sm_procs[0]) == SM_PROCS,
-               "a procedure has no row");
+               "a row for each procedure");
+
+#define SM_SERVER_FITS(op, name, params, columns)                             \
+    _Static_assert(sizeof(params) - 1 <= SM_SERVER_PARAMS, name);
+
+SM_SERVER_PROCS(SM_SERVER_FITS)
 
 
 void

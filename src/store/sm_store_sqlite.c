@@ -44,36 +44,14 @@
 #define SM_SQLITE_WAL_WAIT  250         /* milliseconds, for readers */
 
 
-static const char  *sm_sqlite_texts[] = {
-    "BEGIN IMMEDIATE",
-    "BEGIN",
-    "COMMIT",
-    sm_sqlite_sql_ping,
-    sm_sqlite_sql_now,
-    sm_sqlite_sql_intents_submit,
-    sm_sqlite_sql_intents_get,
-    sm_sqlite_sql_intent_history,
-    sm_sqlite_sql_intents_list,
-    sm_sqlite_sql_lease_acquire,
-    sm_sqlite_sql_lease_renew,
-    sm_sqlite_sql_lease_takeover,
-    sm_sqlite_sql_lease_release,
-    sm_sqlite_sql_lease_fence,
-    sm_sqlite_sql_lease_get,
-    sm_sqlite_sql_candidate_heartbeat,
-    sm_sqlite_sql_candidate_prune,
-    sm_sqlite_sql_candidate_remove,
-    sm_sqlite_sql_cluster_get,
-    sm_sqlite_sql_schedule_page_modified,
-    sm_sqlite_sql_schedule_page_due,
-    sm_sqlite_sql_attempts_begin,
-    sm_sqlite_sql_attempts_begin_mark,
-    sm_sqlite_sql_attempts_begin_expire,
-    sm_sqlite_sql_attempts_complete,
-    sm_sqlite_sql_attempts_complete_append,
-    sm_sqlite_sql_attempts_complete_return,
-    sm_sqlite_sql_attempts_in_doubt
+#define SM_SQLITE_TEXT(name, text)  text,
+
+static const char *const  sm_sqlite_texts[] = {
+    SM_SQLITE_SQL(SM_SQLITE_TEXT)
 };
+
+_Static_assert(sizeof(sm_sqlite_texts) / sizeof(sm_sqlite_texts[0])
+               == SM_SQLITE_STATEMENTS, "a text for each statement");
 
 
 static int64_t
@@ -381,7 +359,7 @@ sm_sqlite_now(sm_sqlite_t *sq, sm_call_t *call, int64_t *now)
 }
 
 
-static int
+int
 sm_sqlite_ping(sm_conn_t *conn, sm_call_t *call)
 {
     sm_sqlite_t  *sq = (sm_sqlite_t *) conn;
@@ -444,7 +422,7 @@ sm_sqlite_checkpoint(sm_sqlite_t *sq, sm_call_t *call, int mode, int *left)
  * for it.
  */
 
-static int
+int
 sm_sqlite_tidy(sm_conn_t *conn, sm_call_t *call)
 {
     int           rc, left;
@@ -654,27 +632,12 @@ sm_sqlite_open(const sm_store_conf_t *conf, sm_call_t *call)
 }
 
 
+#define SM_SQLITE_SLOT(kind, op, ...)  .op = sm_sqlite_##op,
+
 const sm_store_ops_t  sm_store_sqlite = {
-    "sqlite",
-    sm_sqlite_open,
-    sm_sqlite_close,
-    sm_sqlite_usable,
-    sm_sqlite_ping,
-    sm_sqlite_begin_write,
-    sm_sqlite_intents_submit,
-    sm_sqlite_intents_get,
-    sm_sqlite_intent_history,
-    sm_sqlite_intents_list,
-    sm_sqlite_lease_acquire,
-    sm_sqlite_lease_renew,
-    sm_sqlite_lease_takeover,
-    sm_sqlite_lease_release,
-    sm_sqlite_lease_get,
-    sm_sqlite_candidate_heartbeat,
-    sm_sqlite_candidate_remove,
-    sm_sqlite_cluster_get,
-    sm_sqlite_schedule_page,
-    sm_sqlite_attempts_turn,
-    sm_sqlite_attempts_in_doubt,
-    sm_sqlite_tidy
+    .name = "sqlite",
+    .open = sm_sqlite_open,
+    .close = sm_sqlite_close,
+    .usable = sm_sqlite_usable,
+    SM_STORE_OPS(SM_SQLITE_SLOT)
 };

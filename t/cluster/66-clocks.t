@@ -18,15 +18,13 @@ use lib "$FindBin::Bin/../lib";
 use Test::More;
 use Time::HiRes qw(time);
 
+use SubmissionNeeds qw(faketime no_checker);
 use SubmissionCluster;
 use SubmissionCluster::Server;
 
 use constant { LEASE => 4, SOON => 3, PROMPT => 1.5 };
 
-my ($faketime) = glob('/usr/lib/*/faketime/libfaketimeMT.so.1');
-
-plan(skip_all => 'no libfaketime (Debian: libfaketime)') if !$faketime;
-plan(skip_all => 'not under a checker') if $ENV{SUBMISSION_CHECK};
+my $faketime = SubmissionNeeds::faketime();
 
 my $server = SubmissionCluster::Server->start;
 my $run = SubmissionCluster::Executor->new(

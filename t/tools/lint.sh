@@ -2,15 +2,19 @@
 
 # lint.sh
 #
-# What can be said of sql/mssql without a SQL Server, and of shell scripts:
+# What can be said of all this without running it:
 #
-#   - our own rules, t/tools/lint-mssql.pl, which refuse each of t/lint/*.sql for
-#     the reason in its first line
-#   - Debian's sqlfluff, dialect tsql, for what does not parse and for the rules
-#     below
-#   - shellcheck
+#   - the layers of src/, by t/tools/lint-layers.pl
+#   - the T-SQL, without a SQL Server: our own rules, by t/tools/lint-mssql.pl,
+#     and Debian's sqlfluff, dialect tsql, for what does not parse and for the
+#     rules below
+#   - shell scripts by shellcheck, Perl by perl -c
+#   - each number and each name of a test is there once, and whatever a file of
+#     the tree says of t/ is there
 #
-# The PostgreSQL part of the tests has plpgsql_check: t/cluster/68-install.t.
+# Our own rules refuse each of t/lint/* for the reason in its first line.
+#
+# The PostgreSQL part of the tests has plpgsql_check: t/cluster/68-install-sql.t.
 
 set -eu
 
@@ -18,18 +22,67 @@ cd "$(dirname "$0")/../.."
 
 status=0
 
+# in_tree <arguments of grep>: all files but what was built, found or fed
+
+in_tree() {
+    grep -rI --exclude-dir=build --exclude-dir=.git --exclude-dir=corpus \
+         --exclude=CHANGES "$@" ./* ./.[!.]*
+}
+
+t/tools/lint-layers.pl || status=1
 t/tools/lint-mssql.pl sql/mssql/*.sql || status=1
 
-for file in t/lint/*.sql; do
-    rule=$(sed -n '1s/^-- refused: //p' "$file")
+for file in t/lint/*; do
+    case $file in
+        *.sql) lint=t/tools/lint-mssql.pl ;;
+        *) lint=t/tools/lint-layers.pl ;;
+    esac
 
-    if [ -z "$rule" ] \
-       || ! t/tools/lint-mssql.pl "$file" | grep -q ": $rule: "
-    then
+    rule=$(sed -En '1s@^(-- |/\* )refused: ([^*]*[^ *]).*@\2@p' "$file")
+
+    if [ -z "$rule" ] || ! "$lint" "$file" | grep -q ": $rule: "; then
         echo "$file: was not refused for \"$rule\""
         status=1
     fi
 done
+
+
+# names of tests, and of what is named
+
+twice=$(perl -MFile::Basename -e '
+    for (@ARGV) {
+        my ($number, $name) = basename($_) =~ /^(\d+)-(.*)/ or next;
+
+        for my $what (dirname($_) . "/$number-", "called $name") {
+            print "there are two tests $what\n" if $there{$what}++ == 1;
+        }
+    }' t/*.t t/cluster/*.t)
+
+[ -z "$twice" ] || { echo "$twice"; status=1; }
+
+missing=$(in_tree -onE \
+              '\bt/([a-z]+/)?[A-Za-z0-9_-]+\.(t|c|h|pm|pl|sh|sql|pml)\b' \
+          | while IFS=: read -r file line name; do
+                [ -e "$name" ] || echo "$file:$line: there is no $name"
+            done | sed '/NN*-/d')
+
+[ -z "$missing" ] || { echo "$missing"; status=1; }
+
+
+# shell and Perl
+
+in_tree -lE '^#!/bin/(ba)?sh$|^# shellcheck shell=' --exclude='*.t' \
+| tr '\n' '\0' | xargs -0 shellcheck -x || status=1
+
+test_nginx=$(t/tools/get-test-nginx.sh "$PWD/build/test-nginx")
+
+# what it warns of is known at run time
+
+find t -name '*.pm' -o -name '*.pl' -o -name '*.t' | tr '\n' '\0' \
+| PERL5LIB="$test_nginx:$PWD/t/lib" SUBMISSION_TEST_STORE='' \
+  xargs -0 -n 1 -P "$(nproc)" \
+        sh -c 'said=$(perl -c "$0" 2>&1) || { echo "$said"; exit 1; }' \
+|| status=1
 
 
 # What sqlfluff 1.4 does not parse, and SQL Server does, by name:
@@ -70,7 +123,5 @@ if [ -n "$(ls "$new")" ]; then
         status=1
     fi
 fi
-
-shellcheck -x sql/install.sh t/tools/lint.sh || status=1
 
 exit $status

@@ -15,7 +15,7 @@
 
 set -eu
 
-nginx=/usr/sbin/nginx module= check=
+nginx=/usr/sbin/nginx module='' check=''
 
 while getopts n:m:c: opt; do
     case $opt in

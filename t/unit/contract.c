@@ -402,6 +402,8 @@ test_terms(void)
 int
 main(void)
 {
+    needs_no_store();
+
     test_names();
     test_target();
     test_url();

@@ -796,6 +796,8 @@ test_disk_full(void)
 int
 main(void)
 {
+    needs_sqlite();
+
     test_missing();
     test_no_directory();
     test_schema();
