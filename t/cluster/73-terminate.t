@@ -6,8 +6,9 @@
 # unknown/leader_lost, and the next leader goes on by the contracts.  The same
 # when it was told to quit before, and waits for a gateway, as under a service
 # manager that loses its patience.  What was being begun just then, by a turn that
-# waited for the store, is given back unsent.  Under load nothing is lost, and
-# nothing is sent that is not recorded.
+# waited for the store, is given back unsent; and a lease that is granted just
+# then is released.  Under load nothing is lost, and nothing is sent that is not
+# recorded.
 #
 # Goes red when: a worker that is terminated leaves its lease to expire, or
 # leaves what is in flight for the next leader to find; what is known is
@@ -34,6 +35,23 @@ sub terminate {
     my ($instance) = @_;
 
     $instance->signal('TERM');
+    $instance->wait_gone;
+}
+
+
+# while its threads wait for the store, which it gets on its way out
+
+sub terminate_locked {
+    my ($instance, $lock) = @_;
+
+    my $exiting = $instance->log_count(qr/: exiting$/);
+
+    $instance->signal('TERM');
+    wait_for('its workers are on their way out', sub {
+        $instance->log_count(qr/: exiting$/) >= $exiting + $instance->{workers};
+    });
+
+    $instance->{cluster}->store->unlock($lock);
     $instance->wait_gone;
 }
 
@@ -166,15 +184,7 @@ for my $how ('TERM', 'QUIT, TERM') {
     wait_for('it is due, and the executor waits for the store',
              sub { time - $since > 1.5 });
 
-    my $exiting = $leader->log_count(qr/: exiting$/);
-
-    $leader->signal('TERM');
-    wait_for('its workers are on their way out', sub {
-        $leader->log_count(qr/: exiting$/) >= $exiting + $leader->{workers};
-    });
-
-    $run->store->unlock($lock);
-    $leader->wait_gone;
+    terminate_locked($leader, $lock);
 
     $lease->wait_leader($epoch, other($leader));
     $run->wait_terminal('again');
@@ -236,6 +246,24 @@ for my $round (1 .. ROUNDS) {
     is_deeply(changes($lease, $last), [], 'off: it is not released');
     is_deeply([$lease->live($next)], [$next->{name}],
               'off: it is out of the list');
+
+
+    # that lease is over, and the other one asks for it while it is terminated
+
+    my $store = $run->store;
+
+    $store->end_lease;
+
+    my $lock = $store->lock;
+    my $since = time;
+
+    wait_for('its call waits for the store', sub { time - $since > 2 });
+    $last = $lease->last_id;
+    terminate_locked($next, $lock);
+
+    is_deeply(changes($lease, $last),
+              ["acquire $next->{name}", "release $next->{name}"],
+              'a late grant: it is released');
 }
 
 $run->done;
