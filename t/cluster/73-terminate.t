@@ -252,17 +252,18 @@ for my $round (1 .. ROUNDS) {
 
     my $store = $run->store;
 
+    $last = $lease->last_id;
     $store->end_lease;
 
     my $lock = $store->lock;
     my $since = time;
 
     wait_for('its call waits for the store', sub { time - $since > 2 });
-    $last = $lease->last_id;
     terminate_locked($next, $lock);
 
     is_deeply(changes($lease, $last),
-              ["acquire $next->{name}", "release $next->{name}"],
+              ["release $leader->{name}", "acquire $next->{name}",
+               "release $next->{name}"],
               'a late grant: it is released');
 }
 
