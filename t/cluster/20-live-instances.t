@@ -131,7 +131,8 @@ for my $instance (@instances) {
 }
 
 
-# an outage of the store for longer than entries last; a reload
+# an outage of the store for longer than entries last; a reload, and one with a
+# zone of another size
 
 {
     my %started = map { $_->{holderId} => $_->{startedAt} }
@@ -149,20 +150,24 @@ for my $instance (@instances) {
     all_say('after an outage: all list all', expected($leader, @others),
             @instances);
 
-    $others[0]->reload(wait_old => 1);
+    for my $zone (qw(1m 2m)) {
+        $others[0]{zone} = $zone;
+        $others[0]->reload(wait_old => 1);
 
-    my $since = 1e6 * time;
+        my $since = 1e6 * time;
 
-    wait_for('the new worker has said that it lives', sub {
-        my ($row) = $store->query(
-            'SELECT heartbeat_at FROM submission_manager_candidates WHERE '
-            . "holder_id = '$others[0]{name}'");
-        $row && $row->[0] > $since;
-    });
+        wait_for('the new worker has said that it lives', sub {
+            my ($row) = $store->query(
+                'SELECT heartbeat_at FROM submission_manager_candidates WHERE '
+                . "holder_id = '$others[0]{name}'");
+            $row && $row->[0] > $since;
+        });
 
-    is_deeply({ map { $_->{holderId} => $_->{startedAt} }
-                @{$lease->cluster($leader)->{instances}} }, \%started,
-              'after an outage: they have started when they did');
+        is_deeply({ map { $_->{holderId} => $_->{startedAt} }
+                    @{$lease->cluster($leader)->{instances}} }, \%started,
+                  "after an outage, and a reload with a zone of $zone: they "
+                  . 'have started when they did');
+    }
 }
 
 
