@@ -38,7 +38,7 @@ sub cluster {
     return SubmissionCluster::Executor->new(
         instances => ['a', 'b'], lease => $duration, renew => '300ms',
         executor => 'concurrency=' . HELD,
-        instance => { store_timeout => 1000 * BUSY * slow() . 'ms', main => '' });
+        instance => { store_timeout => 1000 * BUSY * pace() . 'ms', main => '' });
 }
 
 
@@ -192,7 +192,7 @@ sub known {
 # longer than the lease
 
 {
-    my $run = cluster(2 * slow() . 's');
+    my $run = cluster(2 * pace() . 's');
 
     $run->start;
 

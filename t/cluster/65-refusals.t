@@ -22,7 +22,7 @@ use Time::HiRes qw(time);
 use SubmissionCluster;
 use SubmissionCluster::Server;
 
-use constant SOON => 4;
+use constant SOON => 10;
 
 my $server = SubmissionCluster::Server->start;
 my $cluster = SubmissionCluster->new;
@@ -30,7 +30,7 @@ my $lease = SubmissionCluster::Lease->new($cluster);
 my $store = $cluster->store;
 my $proxy = $server->proxy($cluster);
 
-use constant { RETRY => 3, ONCE => 1.5 };
+use constant { RETRY => 5, ONCE => 3 };
 
 $server->options('login_timeout=2s retry=' . RETRY . 's');
 

@@ -22,7 +22,9 @@ use SubmissionNeeds qw(faketime no_checker);
 use SubmissionCluster;
 use SubmissionCluster::Server;
 
-use constant { LEASE => 4, SOON => 3, PROMPT => 1.5 };
+# what is due by a wrong clock is so in minutes, or in an hour
+
+use constant { LEASE => 4, SOON => 15, PROMPT => 10 };
 
 my $faketime = SubmissionNeeds::faketime();
 
