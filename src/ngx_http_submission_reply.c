@@ -441,34 +441,26 @@ ngx_http_submission_reply_history(ngx_http_request_t *r,
 }
 
 
-/* "next": the base64url of the cursor after the last intent */
+/* "next": the cursor after the last intent */
 
 static ngx_int_t
 ngx_http_submission_reply_cursor(ngx_http_request_t *r,
     const sm_intent_t *last, ngx_str_t *next)
 {
-    size_t     size;
-    sm_out_t   out;
-    ngx_str_t  plain;
+    size_t    size;
+    sm_out_t  out;
 
     size = sm_cursor_size(last->id.len);
 
-    plain.data = ngx_pnalloc(r->pool, size);
-    if (plain.data == NULL) {
-        return NGX_ERROR;
-    }
-
-    sm_out_init(&out, plain.data, size);
-    sm_cursor_out(&out, last->created_at, last->id);
-
-    plain.len = out.last - out.start;
-
-    next->data = ngx_pnalloc(r->pool, ngx_base64_encoded_length(plain.len));
+    next->data = ngx_pnalloc(r->pool, size);
     if (next->data == NULL) {
         return NGX_ERROR;
     }
 
-    ngx_encode_base64url(next, &plain);
+    sm_out_init(&out, next->data, size);
+    sm_cursor_out(&out, last->created_at, last->id);
+
+    next->len = out.last - out.start;
 
     return NGX_OK;
 }
