@@ -316,30 +316,18 @@ ngx_http_submission_arg_history_limit(ngx_http_submission_ctx_t *ctx,
 static ngx_int_t
 ngx_http_submission_arg_after(ngx_http_submission_ctx_t *ctx, sm_str_t value)
 {
-    sm_str_t        cursor;
-    ngx_str_t       src, dst;
+    char           *buf;
     sm_list_row_t  *row;
 
     row = ctx->row;
 
-    src.data = (u_char *) value.data;
-    src.len = value.len;
-
-    dst.data = ngx_pnalloc(ctx->request->pool,
-                           ngx_base64_decoded_length(src.len));
-    if (dst.data == NULL) {
+    buf = ngx_pnalloc(ctx->request->pool, value.len + 1);
+    if (buf == NULL) {
         return NGX_ERROR;
     }
 
-    if (ngx_decode_base64url(&dst, &src) != NGX_OK) {
-        return NGX_DECLINED;
-    }
-
-    cursor.data = (char *) dst.data;
-    cursor.len = dst.len;
-
-    return sm_cursor_parse(cursor, &row->after_created_at, &row->after_id) == 0
-           ? NGX_OK : NGX_DECLINED;
+    return sm_cursor_parse(value, buf, &row->after_created_at, &row->after_id)
+           == 0 ? NGX_OK : NGX_DECLINED;
 }
 
 

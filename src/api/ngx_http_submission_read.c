@@ -208,58 +208,23 @@ ngx_http_submission_list_call(sm_store_t *store, sm_call_t *call, void *rows,
 }
 
 
-/* "next": the base64url of the cursor after the last intent */
-
-static ngx_int_t
-ngx_http_submission_list_cursor(ngx_http_request_t *r, const sm_intent_t *last,
-    ngx_str_t *next)
-{
-    size_t     size;
-    sm_out_t   out;
-    ngx_str_t  plain;
-
-    size = sm_cursor_size(last->id.len);
-
-    plain.data = ngx_pnalloc(r->pool, size);
-    if (plain.data == NULL) {
-        return NGX_ERROR;
-    }
-
-    sm_out_init(&out, plain.data, size);
-    sm_cursor_out(&out, last->created_at, last->id);
-
-    plain.len = out.last - out.start;
-
-    next->data = ngx_pnalloc(r->pool, ngx_base64_encoded_length(plain.len));
-    if (next->data == NULL) {
-        return NGX_ERROR;
-    }
-
-    ngx_encode_base64url(next, &plain);
-
-    return NGX_OK;
-}
-
+/* "next": the cursor after the last intent */
 
 ngx_int_t
 ngx_http_submission_list_reply(ngx_http_request_t *r, const void *data)
 {
     const sm_list_row_t  *row = data;
 
-    size_t     i, size;
-    sm_out_t   out;
-    ngx_str_t  next;
+    size_t              i, size;
+    sm_out_t            out;
+    const sm_intent_t  *last;
 
-    ngx_str_null(&next);
+    size = sizeof("{\"intents\":[],\"next\":null}\n");
+    last = row->more ? &row->intents[row->n - 1] : NULL;
 
-    if (row->more
-        && ngx_http_submission_list_cursor(r, &row->intents[row->n - 1], &next)
-           != NGX_OK)
-    {
-        return NGX_HTTP_INTERNAL_SERVER_ERROR;
+    if (last) {
+        size += sm_cursor_size(last->id.len);
     }
-
-    size = sizeof("{\"intents\":[],\"next\":\"\"}\n") + next.len + 4;
 
     for (i = 0; i < row->n; i++) {
         size += sm_intent_size(&row->intents[i]) + 1;
@@ -276,9 +241,9 @@ ngx_http_submission_list_reply(ngx_http_request_t *r, const void *data)
         sm_intent_out(&out, &row->intents[i]);
     }
 
-    if (row->more) {
+    if (last) {
         sm_out_c(&out, "],\"next\":\"");
-        sm_out_bytes(&out, (char *) next.data, next.len);
+        sm_cursor_out(&out, last->created_at, last->id);
         sm_out_c(&out, "\"}\n");
 
     } else {

@@ -16,6 +16,24 @@ _Static_assert(sizeof(sm_policy_names) / sizeof(sm_policy_names[0])
                == SM_POLICY_COUNT, "a name for each policy");
 
 
+const sm_contract_column_t  sm_contract_columns[] = {
+    [SM_CONTRACT_COL_TARGET] = { "target", SM_CONTRACT_IS_TEXT },
+    [SM_CONTRACT_COL_TYPE] = { "type", SM_CONTRACT_IS_NAME },
+    [SM_CONTRACT_COL_URL] = { "url", SM_CONTRACT_IS_TEXT },
+    [SM_CONTRACT_COL_POLICY] = { "policy", SM_CONTRACT_IS_NAME },
+    [SM_CONTRACT_COL_SECONDS] = { "seconds", SM_CONTRACT_IS_INT },
+    [SM_CONTRACT_COL_ATTEMPTS] = { "attempts", SM_CONTRACT_IS_INT },
+    [SM_CONTRACT_COL_OUTCOMES] = { "outcomes", SM_CONTRACT_IS_TEXT },
+    [SM_CONTRACT_COL_DELAY] = { "delay", SM_CONTRACT_IS_INT },
+    [SM_CONTRACT_COL_MAX] = { "max", SM_CONTRACT_IS_INT },
+    [SM_CONTRACT_COL_BACKOFF] = { "backoff", SM_CONTRACT_IS_INT },
+    [SM_CONTRACT_COL_JITTER] = { "jitter", SM_CONTRACT_IS_INT }
+};
+
+_Static_assert(sizeof(sm_contract_columns) / sizeof(sm_contract_columns[0])
+               == SM_CONTRACT_COL_COUNT, "a row for each column");
+
+
 void
 sm_contract_init(sm_contract_t *c)
 {
@@ -189,4 +207,75 @@ sm_contract_check(const sm_contract_t *c, char *why, size_t size)
     }
 
     return sm_contract_terms(c, why, size);
+}
+
+
+void
+sm_contract_store(const sm_contract_t *c,
+    sm_contract_value_t values[SM_CONTRACT_COL_COUNT])
+{
+    memset(values, 0, SM_CONTRACT_COL_COUNT * sizeof(sm_contract_value_t));
+
+    values[SM_CONTRACT_COL_TARGET].s = c->target;
+    values[SM_CONTRACT_COL_TYPE].s = sm_gateway_name(c->gateway_type);
+    values[SM_CONTRACT_COL_URL].s = c->gateway_url;
+    values[SM_CONTRACT_COL_POLICY].s = sm_policy_name(c->policy);
+    values[SM_CONTRACT_COL_OUTCOMES].s = c->terminal_outcomes;
+
+    values[SM_CONTRACT_COL_SECONDS].n = c->max_acceptance_seconds;
+    values[SM_CONTRACT_COL_SECONDS].null = c->policy != SM_POLICY_DEADLINE;
+    values[SM_CONTRACT_COL_ATTEMPTS].n = c->max_attempts;
+    values[SM_CONTRACT_COL_ATTEMPTS].null = c->policy
+                                            != SM_POLICY_MAX_ATTEMPTS;
+
+    values[SM_CONTRACT_COL_DELAY].n = c->retry_delay;
+    values[SM_CONTRACT_COL_MAX].n = c->retry_max;
+    values[SM_CONTRACT_COL_BACKOFF].n = c->retry_backoff;
+    values[SM_CONTRACT_COL_JITTER].n = c->retry_jitter;
+}
+
+
+int
+sm_contract_load(sm_contract_t *c,
+    const sm_contract_value_t values[SM_CONTRACT_COL_COUNT], char *why,
+    size_t size)
+{
+    sm_str_t     type, policy;
+    const char  *url;
+
+    type = values[SM_CONTRACT_COL_TYPE].s;
+    policy = values[SM_CONTRACT_COL_POLICY].s;
+
+    c->target = values[SM_CONTRACT_COL_TARGET].s;
+    c->gateway_type = sm_gateway_by_name(type);
+    c->gateway_url = values[SM_CONTRACT_COL_URL].s;
+    c->policy = sm_policy_by_name(policy);
+    c->max_acceptance_seconds = values[SM_CONTRACT_COL_SECONDS].n;
+    c->max_attempts = values[SM_CONTRACT_COL_ATTEMPTS].n;
+    c->terminal_outcomes = values[SM_CONTRACT_COL_OUTCOMES].s;
+    c->retry_delay = values[SM_CONTRACT_COL_DELAY].n;
+    c->retry_max = values[SM_CONTRACT_COL_MAX].n;
+    c->retry_backoff = values[SM_CONTRACT_COL_BACKOFF].n;
+    c->retry_jitter = values[SM_CONTRACT_COL_JITTER].n;
+
+    url = sm_gateway_url_check(c->gateway_url);
+
+    if (c->gateway_type == SM_GATEWAY_NONE) {
+        (void) snprintf(why, size, "gateway type \"%.*s\" is unknown",
+                        (int) (type.len < 64 ? type.len : 64), type.data);
+
+    } else if (c->policy == SM_POLICY_NONE) {
+        (void) snprintf(why, size, "policy \"%.*s\" is unknown",
+                        (int) (policy.len < 64 ? policy.len : 64), policy.data);
+
+    } else if (url) {
+        (void) snprintf(why, size, "the gateway URL %s", url);
+
+    } else if (sm_contract_terms(c, why, size) == 0) {
+        return 0;
+    }
+
+    c->policy = SM_POLICY_NONE;
+
+    return -1;
 }

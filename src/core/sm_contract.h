@@ -49,6 +49,58 @@ typedef struct {
 } sm_contract_t;
 
 
+/*
+ * The stored form: the columns of a contract, in the order in which every
+ * statement that has them all has them.
+ */
+
+typedef enum {
+    SM_CONTRACT_COL_TARGET = 0,
+    SM_CONTRACT_COL_TYPE,
+    SM_CONTRACT_COL_URL,
+    SM_CONTRACT_COL_POLICY,
+    SM_CONTRACT_COL_SECONDS,
+    SM_CONTRACT_COL_ATTEMPTS,
+    SM_CONTRACT_COL_OUTCOMES,
+    SM_CONTRACT_COL_DELAY,
+    SM_CONTRACT_COL_MAX,
+    SM_CONTRACT_COL_BACKOFF,
+    SM_CONTRACT_COL_JITTER,
+    SM_CONTRACT_COL_COUNT
+} sm_contract_col_e;
+
+typedef enum {
+    SM_CONTRACT_IS_TEXT = 0,
+    SM_CONTRACT_IS_NAME,                /* text that is not kept */
+    SM_CONTRACT_IS_INT,
+    SM_CONTRACT_IS_COUNT
+} sm_contract_is_e;
+
+typedef struct {
+    const char        *key;             /* in a document */
+    sm_contract_is_e   is;
+} sm_contract_column_t;
+
+typedef struct {
+    unsigned           null;
+    int64_t            n;
+    sm_str_t           s;
+} sm_contract_value_t;
+
+extern const sm_contract_column_t  sm_contract_columns[SM_CONTRACT_COL_COUNT];
+
+void sm_contract_store(const sm_contract_t *c,
+    sm_contract_value_t values[SM_CONTRACT_COL_COUNT]);
+
+/*
+ * A contract that this version does not understand has no policy: -1, and
+ * "why" is why.  NULL is 0, or a text without data.
+ */
+int sm_contract_load(sm_contract_t *c,
+    const sm_contract_value_t values[SM_CONTRACT_COL_COUNT], char *why,
+    size_t size);
+
+
 void sm_contract_init(sm_contract_t *c);
 
 sm_str_t sm_policy_name(sm_policy_e policy);

@@ -58,6 +58,17 @@ void sm_out_visible(sm_out_t *out, sm_str_t s);
  */
 void sm_out_quoted(sm_out_t *out, sm_str_t s);
 
+/* base64url, without padding; it takes sm_base64url_size(s.len) bytes */
+#define sm_base64url_size(len)  (((len) * 4 + 2) / 3)
+
+void sm_out_base64url(sm_out_t *out, sm_str_t s);
+
+/*
+ * Decodes it into memory for as many bytes as "s" has.  It ends at "=", and
+ * what follows that does not count.  -1: it is none.
+ */
+int sm_base64url(char *dst, sm_str_t s, size_t *len);
+
 /* the offset of the first byte that is not part of valid UTF-8, or s.len */
 size_t sm_utf8_check(sm_str_t s);
 size_t sm_utf8_length(sm_str_t s);

@@ -27,7 +27,7 @@ embed() {
             */migrate/*) name=migrate_${name%%_*} ;;
         esac
 
-        echo "static const char sm_$(basename "$dir")_sql_$name[] ="
+        echo "static const char sm_$(basename "$dir")_sql_${name}[] ="
 
         grep -Ev '^[[:space:]]*(--.*)?$' "$sql" \
         | sed -e 's/\\/\\\\/g' -e 's/"/\\"/g' -e 's/\t/\\t/g' \

@@ -23,6 +23,9 @@ _Static_assert(sizeof(sm_procs) / sizeof(sm_procs[0]) == SM_PROCS,
 
 SM_SERVER_PROCS(SM_SERVER_FITS)
 
+_Static_assert(sizeof(SM_PROC_CONTRACT) - 1 == SM_CONTRACT_COL_COUNT,
+               "a type for each column of a contract");
+
 
 void
 sm_server_start(sm_server_t *sv, unsigned proc)
