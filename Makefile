@@ -192,7 +192,7 @@ UNIT_SQL    = build/unit/include/sm_sqlite_sql.h
 unit-tests: $(UNIT_TESTS)
 	@:
 
-$(UNIT_SQL): $(wildcard sql/sqlite/*.sql)
+$(UNIT_SQL): $(wildcard sql/sqlite/*.sql sql/sqlite/migrate/*.sql)
 	@mkdir -p $(@D)
 	@$(EMBED) $@
 	@touch $@

@@ -504,6 +504,7 @@ ngx_http_submission_init_store(ngx_cycle_t *cycle,
     conf.lease_name.len = mcf->lease_name.len;
     conf.path = (char *) mcf->store_path.data;
     conf.busy_timeout = mcf->busy_timeout;
+    conf.migrate_no_copy = mcf->migrate_no_copy;
     conf.create = &manager->sh->create;
     conf.connection.data = (char *) mcf->connection.data;
     conf.connection.len = mcf->connection.len;

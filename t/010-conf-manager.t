@@ -588,7 +588,7 @@ no file is given in "store sqlite": the path of the database was expected
 --- block
         store sqlite data/x.db timeout=1s; # here
 --- refused
-invalid parameter "timeout=1s" in "store": "busy_timeout=" was expected
+invalid parameter "timeout=1s" in "store": "busy_timeout=" or "migrate_backup=" was expected
 
 
 
@@ -596,7 +596,7 @@ invalid parameter "timeout=1s" in "store": "busy_timeout=" was expected
 --- block
         store sqlite data/x.db busy_timeout; # here
 --- refused
-invalid parameter "busy_timeout" in "store": "busy_timeout=" was expected
+invalid parameter "busy_timeout" in "store": "busy_timeout=" or "migrate_backup=" was expected
 
 
 
@@ -660,7 +660,7 @@ invalid value "-1s" of parameter "busy_timeout" in "store": a time between 1ms a
 --- block
         store sqlite busy_timeout=1s extra; # here
 --- refused
-invalid parameter "extra" in "store": "busy_timeout=" was expected
+invalid parameter "extra" in "store": "busy_timeout=" or "migrate_backup=" was expected
 
 
 

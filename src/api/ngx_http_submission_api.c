@@ -8,71 +8,44 @@
 #include "ngx_http_submission_intake.h"
 
 
-#define NGX_HTTP_SUBMISSION_API_SEGMENTS  4
-
-#define NGX_HTTP_SUBMISSION_API_GET       (NGX_HTTP_GET|NGX_HTTP_HEAD)
-
-
-typedef struct {
-    sm_str_t                            segments[
-                                            NGX_HTTP_SUBMISSION_API_SEGMENTS];
-    ngx_uint_t                          n;
-} ngx_http_submission_path_t;
-
-
-static ngx_int_t ngx_http_submission_api_path(ngx_http_request_t *r,
-    ngx_http_submission_path_t *path);
-static ngx_int_t ngx_http_submission_api_route(ngx_http_submission_ctx_t *ctx,
-    ngx_http_submission_path_t *path);
+static ngx_int_t ngx_http_submission_api_route(ngx_http_submission_ctx_t *ctx);
 
 
 static const ngx_http_submission_route_t  ngx_http_submission_routes[] = {
 
-    { NGX_HTTP_POST, "intents",
+    { { "intents", SM_ROUTE_POST },
       NGX_HTTP_SUBMISSION_OP_INTENTS_SUBMIT,
       ngx_http_submission_submit_args,
       NULL,
       ngx_http_submission_submit_parse },
 
-    { NGX_HTTP_SUBMISSION_API_GET, "intents",
+    { { "intents", SM_ROUTE_READ },
       NGX_HTTP_SUBMISSION_OP_INTENTS_LIST,
       ngx_http_submission_list_args,
       ngx_http_submission_list_init,
       ngx_http_submission_api_read },
 
-    { NGX_HTTP_SUBMISSION_API_GET, "intents/*",
+    { { "intents/*", SM_ROUTE_READ },
       NGX_HTTP_SUBMISSION_OP_INTENTS_GET,
       ngx_http_submission_no_args,
       NULL,
       ngx_http_submission_get_parse },
 
-    { NGX_HTTP_SUBMISSION_API_GET, "intents/*/history",
+    { { "intents/*/history", SM_ROUTE_READ },
       NGX_HTTP_SUBMISSION_OP_INTENT_HISTORY,
       ngx_http_submission_history_args,
       ngx_http_submission_history_init,
       ngx_http_submission_history_parse },
 
-    { NGX_HTTP_SUBMISSION_API_GET, "cluster",
+    { { "cluster", SM_ROUTE_READ },
       NGX_HTTP_SUBMISSION_OP_CLUSTER_GET,
       ngx_http_submission_no_args,
       NULL,
-      ngx_http_submission_api_read },
-
-    { 0, NULL, 0, NULL, NULL, NULL }
+      ngx_http_submission_api_read }
 };
 
-
-/* in the order in which "Allow" names them */
-
-static const struct {
-    ngx_uint_t   method;
-    const char  *name;
-} ngx_http_submission_methods[] = {
-    { NGX_HTTP_GET, "GET" },
-    { NGX_HTTP_HEAD, "HEAD" },
-    { NGX_HTTP_POST, "POST" },
-    { 0, NULL }
-};
+static const sm_route_table_t  ngx_http_submission_route_table =
+    sm_route_table(ngx_http_submission_routes);
 
 
 ngx_int_t
@@ -81,7 +54,6 @@ ngx_http_submission_api_handler(ngx_http_request_t *r)
     ngx_int_t                        rc;
     ngx_http_submission_ctx_t       *ctx;
     ngx_http_submission_args_t       args;
-    ngx_http_submission_path_t       path;
     ngx_http_submission_loc_conf_t  *slcf;
 
     slcf = ngx_http_get_module_loc_conf(r, ngx_http_submission_module);
@@ -95,24 +67,14 @@ ngx_http_submission_api_handler(ngx_http_request_t *r)
     ctx->manager = slcf->api->manager;
     ngx_http_set_ctx(r, ctx, ngx_http_submission_module);
 
-    rc = ngx_http_submission_api_path(r, &path);
-
-    if (rc == NGX_OK) {
-        rc = ngx_http_submission_api_route(ctx, &path);
-    }
-
-    if (rc == NGX_DECLINED) {
-        return ngx_http_submission_reply_error(r, NGX_HTTP_NOT_FOUND,
-                   "not_found", "there is nothing at this path", NULL);
-    }
-
-    if (rc != NGX_OK || ctx->route == NULL) {
-        return rc == NGX_ERROR ? NGX_HTTP_INTERNAL_SERVER_ERROR : rc;
+    rc = ngx_http_submission_api_route(ctx);
+    if (rc != NGX_DECLINED) {
+        return rc;
     }
 
     ngx_log_debug2(NGX_LOG_DEBUG_HTTP, r->connection->log, 0,
                    "submission: api route:\"%s\" op:%s",
-                   ctx->route->pattern, ctx->op->name);
+                   ctx->route->route.pattern, ctx->op->name);
 
     ctx->row = ngx_pcalloc(r->pool, ctx->op->row_size);
     if (ctx->row == NULL) {
@@ -139,259 +101,121 @@ ngx_http_submission_api_handler(ngx_http_request_t *r)
 }
 
 
-static ngx_uint_t
-ngx_http_submission_api_under(ngx_str_t *uri, ngx_str_t *prefix)
+static unsigned
+ngx_http_submission_api_method(ngx_http_request_t *r)
 {
-    return uri->len >= prefix->len
-           && ngx_strncmp(uri->data, prefix->data, prefix->len) == 0;
+    switch (r->method) {
+
+    case NGX_HTTP_GET:
+        return SM_ROUTE_GET;
+
+    case NGX_HTTP_HEAD:
+        return SM_ROUTE_HEAD;
+
+    case NGX_HTTP_POST:
+        return SM_ROUTE_POST;
+
+    default:
+        return 0;
+    }
+}
+
+
+static ngx_int_t
+ngx_http_submission_api_not_found(ngx_http_request_t *r)
+{
+    return ngx_http_submission_reply_error(r, NGX_HTTP_NOT_FOUND, "not_found",
+                                           "there is nothing at this path",
+                                           NULL);
+}
+
+
+static ngx_int_t
+ngx_http_submission_api_not_allowed(ngx_http_request_t *r, unsigned methods)
+{
+    u_char    *allow;
+    sm_out_t   out;
+
+    allow = ngx_pcalloc(r->pool, SM_ROUTE_ALLOW + 1);
+    if (allow == NULL) {
+        return NGX_HTTP_INTERNAL_SERVER_ERROR;
+    }
+
+    sm_out_init(&out, allow, SM_ROUTE_ALLOW);
+    sm_route_allow(&out, methods);
+
+    return ngx_http_submission_reply_method(r, (char *) allow);
 }
 
 
 /*
  * An id may hold a slash, as "%2F"; nginx's own r->uri has it decoded, and
  * merged with its neighbours.  So the path is taken as it was sent, unless
- * something needs normalizing or it was rewritten.
+ * something needs normalizing or it was rewritten; "rewrite ... break" may have
+ * taken it out of its location.
+ *
+ * NGX_DECLINED, and the context has its route; or what the request is to be
+ * finalized with.
  */
 
-static ngx_uint_t
-ngx_http_submission_api_raw(ngx_http_request_t *r, ngx_str_t *prefix,
-    ngx_str_t *path)
-{
-    u_char     *p, *last, *segment;
-    ngx_str_t   uri;
-
-    uri = r->unparsed_uri;
-
-    if (!r->valid_unparsed_uri
-        || !ngx_http_submission_api_under(&uri, prefix))
-    {
-        return 0;
-    }
-
-    last = uri.data + uri.len;
-
-    for (p = uri.data; p < last; p++) {
-        if (*p == '?' || *p == '#') {
-            last = p;
-        }
-    }
-
-    /* segments that nginx has merged or resolved: "", "." and ".." */
-
-    segment = uri.data + 1;
-
-    for (p = segment; p <= last; p++) {
-
-        if (p < last && *p != '/') {
-            continue;
-        }
-
-        if ((p == segment && p < last)
-            || (p - segment == 1 && segment[0] == '.')
-            || (p - segment == 2 && segment[0] == '.' && segment[1] == '.'))
-        {
-            return 0;
-        }
-
-        segment = p + 1;
-    }
-
-    path->data = uri.data + prefix->len;
-    path->len = last - path->data;
-
-    return 1;
-}
-
-
-/* the next part of a path, decoded if it is not yet */
-
 static ngx_int_t
-ngx_http_submission_api_segment(ngx_http_request_t *r, ngx_str_t *path,
-    ngx_uint_t raw, sm_str_t *segment)
+ngx_http_submission_api_route(ngx_http_submission_ctx_t *ctx)
 {
-    u_char  *src, *dst;
-    size_t   len;
-
-    src = path->data;
-
-    for (len = 0; len < path->len && src[len] != '/'; len++) { /* void */ }
-
-    path->data += len;
-    path->len -= len;
-
-    segment->data = (char *) src;
-    segment->len = len;
-
-    if (len == 0) {
-        return NGX_DECLINED;
-    }
-
-    if (raw) {
-        dst = ngx_pnalloc(r->pool, len);
-        if (dst == NULL) {
-            return NGX_ERROR;
-        }
-
-        segment->data = (char *) dst;
-        ngx_unescape_uri(&dst, &src, len, 0);
-        segment->len = (char *) dst - segment->data;
-    }
-
-    return NGX_OK;
-}
-
-
-/* the parts of the path below the location's prefix; NGX_DECLINED: not there */
-
-static ngx_int_t
-ngx_http_submission_api_path(ngx_http_request_t *r,
-    ngx_http_submission_path_t *path)
-{
-    ngx_int_t                        rc;
-    ngx_str_t                        rest;
-    ngx_uint_t                       raw;
+    char                            *buf;
+    sm_str_t                         uri, prefix, path;
+    sm_route_match_t                 match;
+    ngx_http_request_t              *r;
     ngx_http_submission_loc_conf_t  *slcf;
 
+    r = ctx->request;
     slcf = ngx_http_get_module_loc_conf(r, ngx_http_submission_module);
 
-    raw = ngx_http_submission_api_raw(r, &slcf->prefix, &rest);
+    prefix.data = (char *) slcf->prefix.data;
+    prefix.len = slcf->prefix.len;
 
-    if (!raw) {
+    uri.data = (char *) r->unparsed_uri.data;
+    uri.len = r->unparsed_uri.len;
 
-        /* "rewrite ... break" may have taken it out of its location */
-
-        if (!ngx_http_submission_api_under(&r->uri, &slcf->prefix)) {
-            return NGX_DECLINED;
+    if (r->valid_unparsed_uri && sm_route_raw(uri, prefix, &path)) {
+        buf = ngx_pnalloc(r->pool, path.len + 1);
+        if (buf == NULL) {
+            return NGX_HTTP_INTERNAL_SERVER_ERROR;
         }
 
-        rest.data = r->uri.data + slcf->prefix.len;
-        rest.len = r->uri.len - slcf->prefix.len;
-    }
+    } else {
+        buf = NULL;
 
-    /* "location /v1" has /v1intents, too */
+        uri.data = (char *) r->uri.data;
+        uri.len = r->uri.len;
 
-    if (rest.len && rest.data[0] != '/' && rest.data[-1] != '/') {
-        return NGX_DECLINED;
-    }
-
-    path->n = 0;
-
-    do {
-        if (path->n == NGX_HTTP_SUBMISSION_API_SEGMENTS) {
-            return NGX_DECLINED;
-        }
-
-        if (rest.len && rest.data[0] == '/') {
-            rest.data++;
-            rest.len--;
-        }
-
-        rc = ngx_http_submission_api_segment(r, &rest, raw,
-                                             &path->segments[path->n]);
-        if (rc != NGX_OK) {
-            return rc;
-        }
-
-        path->n++;
-
-    } while (rest.len);
-
-    return NGX_OK;
-}
-
-
-/* "*" of a pattern is any segment */
-
-static ngx_uint_t
-ngx_http_submission_api_match(const char *pattern,
-    ngx_http_submission_path_t *path)
-{
-    size_t      len;
-    ngx_uint_t  i;
-
-    for (i = 0; i < path->n; i++) {
-
-        len = strcspn(pattern, "/");
-
-        if (pattern[0] != '*'
-            && (len != path->segments[i].len
-                || ngx_memcmp(pattern, path->segments[i].data, len) != 0))
-        {
-            return 0;
-        }
-
-        pattern += len;
-
-        if (*pattern == '/') {
-            pattern++;
-
-        } else {
-            return i + 1 == path->n;
+        if (!sm_route_resolved(uri, prefix, &path)) {
+            return ngx_http_submission_api_not_found(r);
         }
     }
 
-    return 0;
-}
+    switch (sm_route_find(&ngx_http_submission_route_table,
+                          ngx_http_submission_api_method(r), path, buf,
+                          &match))
+    {
 
+    case SM_ROUTE_FOUND:
+        break;
 
-static ngx_int_t
-ngx_http_submission_api_allow(ngx_http_request_t *r, ngx_uint_t allowed)
-{
-    char        allow[64];
-    sm_out_t    out;
-    ngx_uint_t  i;
+    case SM_ROUTE_NOT_ALLOWED:
+        return ngx_http_submission_api_not_allowed(r, match.methods);
 
-    sm_out_init(&out, allow, sizeof(allow) - 1);
-
-    for (i = 0; ngx_http_submission_methods[i].name; i++) {
-        if (allowed & ngx_http_submission_methods[i].method) {
-            sm_out_c(&out, out.last == out.start ? "" : ", ");
-            sm_out_c(&out, ngx_http_submission_methods[i].name);
-        }
+    default: /* SM_ROUTE_NOT_FOUND */
+        return ngx_http_submission_api_not_found(r);
     }
 
-    *out.last = '\0';
+    ctx->route = match.row;
+    ctx->op = &ngx_http_submission_ops[ctx->route->op];
 
-    return ngx_http_submission_reply_method(r, allow);
-}
-
-
-/*
- * NGX_OK, and the context has its route; NGX_DECLINED: there is none; or what
- * the request is to be finalized with.
- */
-
-static ngx_int_t
-ngx_http_submission_api_route(ngx_http_submission_ctx_t *ctx,
-    ngx_http_submission_path_t *path)
-{
-    ngx_uint_t                          allowed;
-    const ngx_http_submission_route_t  *route;
-
-    allowed = 0;
-
-    for (route = ngx_http_submission_routes; route->pattern; route++) {
-
-        if (!ngx_http_submission_api_match(route->pattern, path)) {
-            continue;
-        }
-
-        if (route->method & ctx->request->method) {
-            ctx->route = route;
-            ctx->op = &ngx_http_submission_ops[route->op];
-
-            if (path->n > 1) {
-                ctx->id = path->segments[1];
-            }
-
-            return NGX_OK;
-        }
-
-        allowed |= route->method;
+    if (match.n) {
+        ctx->id = match.any[0];
     }
 
-    return allowed ? ngx_http_submission_api_allow(ctx->request, allowed)
-                   : NGX_DECLINED;
+    return NGX_DECLINED;
 }
 
 

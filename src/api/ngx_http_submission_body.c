@@ -73,7 +73,7 @@ ngx_http_submission_body_handler(ngx_http_request_t *r)
     sm_str_t                    body;
     ngx_http_submission_ctx_t  *ctx;
 
-    if (r->request_body->temp_file) {
+    if (r->request_body && r->request_body->temp_file) {
         rc = ngx_http_submission_body_load(r);
 
     } else {
@@ -98,7 +98,9 @@ ngx_http_submission_body_memory(ngx_http_request_t *r, sm_str_t *body)
     ngx_buf_t    *b;
     ngx_chain_t  *cl, *bufs;
 
-    bufs = r->request_body->bufs;
+    /* a subrequest has the body of its parent, or none */
+
+    bufs = r->request_body ? r->request_body->bufs : NULL;
 
     body->data = NULL;
     body->len = 0;

@@ -12,6 +12,7 @@
 #include "ngx_http_submission_task.h"
 
 #include "sm_cursor.h"
+#include "sm_route.h"
 
 
 typedef struct ngx_http_submission_ctx_s     ngx_http_submission_ctx_t;
@@ -47,8 +48,7 @@ typedef struct {
  */
 
 typedef struct {
-    ngx_uint_t                       method;
-    const char                      *pattern;
+    sm_route_t                       route;        /* must be first */
     ngx_http_submission_op_e         op;
     const ngx_http_submission_arg_t  *args;
     void                           (*init)(ngx_http_submission_ctx_t *ctx);

@@ -84,6 +84,18 @@ ngx_http_submission_check_dispatch(ngx_conf_t *cf,
         return NGX_ERROR;
     }
 
+    if (mcf->dispatch->post_action.len) {
+
+        /* its request is the attempt's own, and so is what it is answered */
+
+        ngx_log_error(NGX_LOG_EMERG, cf->log, 0,
+                      "location \"%V\" with \"submission_dispatch %V\" has "
+                      "a \"post_action\", whose answer would be taken for "
+                      "the gateway's: none was expected",
+                      &mcf->dispatch->name, &mcf->name);
+        return NGX_ERROR;
+    }
+
     return NGX_OK;
 }
 

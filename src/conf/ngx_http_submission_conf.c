@@ -357,7 +357,10 @@ ngx_http_submission_conf_thread_pool(ngx_conf_t *cf, ngx_command_t *cmd,
 }
 
 
-/* store sqlite <path> [busy_timeout=<time>], and those of server.c */
+/*
+ * store sqlite <path> [busy_timeout=<time>] [migrate_backup=on|off], and those of
+ * server.c
+ */
 
 char *
 ngx_http_submission_conf_store(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
@@ -365,11 +368,13 @@ ngx_http_submission_conf_store(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     ngx_http_submission_manager_conf_t *mcf = conf;
 
     char                          *rv;
-    ngx_int_t                      busy_timeout;
+    ngx_int_t                      busy_timeout, migrate_backup;
     ngx_str_t                     *value;
     ngx_http_submission_option_t   options[] = {
         { "busy_timeout", NGX_HTTP_SUBMISSION_OPT_MSEC, 1, 600000,
           "a time between 1ms and 10m", &busy_timeout },
+        { "migrate_backup", NGX_HTTP_SUBMISSION_OPT_SWITCH, 0, 1,
+          "\"on\" or \"off\"", &migrate_backup },
         { NULL, 0, 0, 0, NULL, NULL }
     };
 
@@ -405,6 +410,7 @@ ngx_http_submission_conf_store(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     }
 
     busy_timeout = 5000;
+    migrate_backup = 1;
 
     rv = ngx_http_submission_conf_options(cf, 3, options);
     if (rv != NGX_CONF_OK) {
@@ -413,6 +419,7 @@ ngx_http_submission_conf_store(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 
     mcf->store_ops = &sm_store_sqlite;
     mcf->busy_timeout = busy_timeout;
+    mcf->migrate_no_copy = !migrate_backup;
     mcf->store_path = value[2];
 
     if (ngx_conf_full_name(cf->cycle, &mcf->store_path, 0) != NGX_OK) {
@@ -490,6 +497,11 @@ ngx_http_submission_conf_option(ngx_http_submission_option_t *option,
 
     case NGX_HTTP_SUBMISSION_OPT_MSEC:
         return ngx_parse_time(text, 0);
+
+    case NGX_HTTP_SUBMISSION_OPT_SWITCH:
+        return text->len == 2 && ngx_strncmp(text->data, "on", 2) == 0 ? 1
+               : text->len == 3 && ngx_strncmp(text->data, "off", 3) == 0 ? 0
+               : NGX_ERROR;
 
     case NGX_HTTP_SUBMISSION_OPT_PERCENT:
         return ngx_atofp(text->data, text->len, 2);

@@ -57,6 +57,7 @@ typedef struct {
     const sm_store_ops_t            *store_ops;
     ngx_str_t                        store_path;
     ngx_msec_t                       busy_timeout;
+    ngx_uint_t                       migrate_no_copy;
     ngx_str_t                        connection;   /* of a database server */
     ngx_str_t                        password;
     ngx_msec_t                       login_timeout;
@@ -153,6 +154,7 @@ typedef struct {
 typedef enum {
     NGX_HTTP_SUBMISSION_OPT_NUMBER = 0,
     NGX_HTTP_SUBMISSION_OPT_MSEC,
+    NGX_HTTP_SUBMISSION_OPT_SWITCH,     /* "on" or "off" */
     NGX_HTTP_SUBMISSION_OPT_PERCENT     /* written as a fraction: 1.5, 0.2 */
 } ngx_http_submission_option_e;
 

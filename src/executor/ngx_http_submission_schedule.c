@@ -13,7 +13,7 @@
  * that it has in the store to its commit: query_timeout on a server.  (On
  * SQLite that time is taken under the write lock: rows come in its order.)  A
  * refresh reads the last ten seconds; where a submission may take longer, all
- * of that time is read at every tenth of it.
+ * of that time, and of that until the next look, is read at every tenth of it.
  *
  * No such bound holds for ever: another instance may have another time-out, a
  * commit may wait for a standby, clocks are set.  So there is a sweep, too: now
@@ -32,7 +32,7 @@
 #define NGX_HTTP_SUBMISSION_SCHEDULE_PAGE_FIRST  256
 #define NGX_HTTP_SUBMISSION_SCHEDULE_PAGE        2000
 
-/* microseconds; LATE is beyond query_timeout */
+/* microseconds; LATE is beyond the time-out of a submission */
 
 #define NGX_HTTP_SUBMISSION_SCHEDULE_WINDOW      10000000
 #define NGX_HTTP_SUBMISSION_SCHEDULE_LATE        5000000
@@ -125,8 +125,12 @@ ngx_http_submission_schedule_init(ngx_cycle_t *cycle,
         return NGX_ERROR;
     }
 
-    window = (int64_t) ex->manager->conf->query_timeout * 1000
+    /* what is committed right after a look waits for the next one */
+
+    window = ((int64_t) ex->manager->conf->query_timeout
+              + (int64_t) ex->manager->conf->schedule_refresh_interval) * 1000
              + NGX_HTTP_SUBMISSION_SCHEDULE_LATE;
+    window += window / 8;
 
     rf->window = ngx_max(window, NGX_HTTP_SUBMISSION_SCHEDULE_WINDOW);
 

@@ -97,6 +97,29 @@ sm_call_fail(sm_call_t *call, sm_store_class_e status, int code,
 }
 
 
+int
+sm_store_schema_check(sm_call_t *call, const char *store, int64_t version,
+    int64_t compatible_from)
+{
+    if (version < SM_SCHEMA_VERSION) {
+        return sm_call_fail(call, SM_STORE_SCHEMA, 0,
+                            "%s: schema version is %lld, and this module needs "
+                            "%d: run sql/install.sh of its release", store,
+                            (long long) version, SM_SCHEMA_VERSION);
+    }
+
+    if (compatible_from > SM_SCHEMA_VERSION) {
+        return sm_call_fail(call, SM_STORE_SCHEMA, 0,
+                            "%s: schema version is %lld, and needs a module of "
+                            "version %lld or later: this one is of %d", store,
+                            (long long) version, (long long) compatible_from,
+                            SM_SCHEMA_VERSION);
+    }
+
+    return 0;
+}
+
+
 static void
 sm_store_close(sm_store_t *store, sm_conn_t *conn)
 {

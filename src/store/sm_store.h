@@ -23,7 +23,12 @@
 #include "sm_lease.h"
 
 
-#define SM_SCHEMA_VERSION  1
+/*
+ * The version that this module is written for.  It works with a newer schema, too,
+ * if that says so.
+ */
+
+#define SM_SCHEMA_VERSION  2
 
 
 typedef enum {
@@ -53,6 +58,9 @@ typedef struct {
     sm_str_t               lease_name;
     const char            *path;
     int64_t                busy_timeout;    /* milliseconds */
+
+    /* a database of an older version is migrated without a copy of it */
+    unsigned               migrate_no_copy;
 
     /*
      * Shared by all processes of the instance.  While it is not zero an

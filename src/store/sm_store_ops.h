@@ -123,5 +123,9 @@ struct sm_store_ops_s {
     SM_STORE_OPS(SM_STORE_SLOT)
 };
 
+/* whether this module may use a schema; "store" is its name */
+int sm_store_schema_check(sm_call_t *call, const char *store, int64_t version,
+    int64_t compatible_from);
+
 
 #endif /* SM_STORE_OPS_H */

@@ -192,33 +192,42 @@ sm_server_fenced(sm_server_t *sv, sm_call_t *call, const sm_fence_t *fence)
 }
 
 
+/* a procedure that is not there is most likely one of a newer version */
+
 int
 sm_server_schema(sm_server_t *sv, sm_call_t *call)
 {
-    int64_t  version;
+    char     why[sizeof(call->error)];
+    int64_t  version, compatible_from;
 
     version = 0;
+    compatible_from = 0;
 
-    sm_server_start(sv, SM_PROC_SCHEMA_VERSION);
+    sm_server_start(sv, SM_PROC_SCHEMA_GET);
 
     (void) sm_server_exec(sv, call);
 
     while (sm_server_fetch(sv, call) == 1) {
         version = sm_server_int(sv, 0);
+        compatible_from = sm_server_int(sv, 1);
     }
 
     if (sm_server_end(sv, call) != 0) {
+
+        if (call->status == SM_STORE_SCHEMA) {
+            (void) memcpy(why, call->error, sizeof(why));
+
+            (void) sm_call_fail(call, SM_STORE_SCHEMA, call->code,
+                                "%.220s: the schema is missing, or older than "
+                                "version %d: run sql/install.sh", why,
+                                SM_SCHEMA_VERSION);
+        }
+
         return -1;
     }
 
-    if (version != SM_SCHEMA_VERSION) {
-        return sm_call_fail(call, SM_STORE_SCHEMA, 0,
-                            "%s: schema version is %lld, %d was expected",
-                            sv->driver->name, (long long) version,
-                            SM_SCHEMA_VERSION);
-    }
-
-    return 0;
+    return sm_store_schema_check(call, sv->driver->name, version,
+                                 compatible_from);
 }
 
 

@@ -28,7 +28,7 @@ typedef struct sm_server_s  sm_server_t;
 #define SM_PROC_CONTRACT  "ttttiitiiii"         /* see attempts.c */
 
 #define SM_SERVER_PROCS(X)                                                    \
-    X(SCHEMA_VERSION, "schema_version", "", "i")                              \
+    X(SCHEMA_GET, "schema_get", "", "ii")                                     \
     X(PING, "ping", "", "i")                                                  \
     X(INTENTS_SUBMIT, "intents_submit", "tdb", "i" SM_PROC_INTENT)            \
     X(INTENTS_GET, "intents_get", "td", "i" SM_PROC_INTENT)                   \

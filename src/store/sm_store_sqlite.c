@@ -67,7 +67,7 @@ sm_sqlite_monotonic(void)
 
 /* SQLite's own handler sleeps up to 100 ms, many times what a commit takes */
 
-static int
+int
 sm_sqlite_busy(void *arg, int count)
 {
     sm_sqlite_t      *sq = arg;
@@ -449,7 +449,7 @@ sm_sqlite_tidy(sm_conn_t *conn, sm_call_t *call)
 }
 
 
-static int
+int
 sm_sqlite_exec(sm_sqlite_t *sq, sm_call_t *call, const char *sql)
 {
     int  rc, n;
@@ -465,89 +465,6 @@ sm_sqlite_exec(sm_sqlite_t *sq, sm_call_t *call, const char *sql)
     }
 
     return rc == SQLITE_OK ? 0 : sm_sqlite_fail(sq, call);
-}
-
-
-/* -1 on failure, 0 when there is no schema */
-
-static int
-sm_sqlite_schema_version(sm_sqlite_t *sq, sm_call_t *call)
-{
-    int            rc, version;
-    sqlite3_stmt  *stmt;
-
-    rc = sqlite3_table_column_metadata(sq->db, "main", "submission_schema",
-                                       "version", NULL, NULL, NULL, NULL, NULL);
-
-    if (rc != SQLITE_OK) {
-        return rc == SQLITE_ERROR ? 0 : sm_sqlite_fail(sq, call);
-    }
-
-    if (sqlite3_prepare_v2(sq->db, sm_sqlite_sql_schema_version, -1, &stmt,
-                           NULL)
-        != SQLITE_OK)
-    {
-        return sm_sqlite_fail(sq, call);
-    }
-
-    switch (sqlite3_step(stmt)) {
-    case SQLITE_ROW:
-        version = sqlite3_column_int(stmt, 0);
-        break;
-    case SQLITE_DONE:
-        version = 0;
-        break;
-    default:
-        version = sm_sqlite_fail(sq, call);
-    }
-
-    (void) sqlite3_finalize(stmt);
-
-    return version;
-}
-
-
-static int
-sm_sqlite_schema(sm_sqlite_t *sq, sm_call_t *call)
-{
-    int  version;
-
-    version = sm_sqlite_schema_version(sq, call);
-
-    if (version == 0 && sq->create) {
-
-        if (sm_sqlite_exec(sq, call, "BEGIN IMMEDIATE") != 0) {
-            return -1;
-        }
-
-        if (sm_sqlite_exec(sq, call, sm_sqlite_sql_schema) != 0) {
-            return sm_sqlite_rollback(sq);
-        }
-
-        if (sm_sqlite_exec(sq, call, "COMMIT") != 0) {
-            return sm_sqlite_rollback(sq);
-        }
-
-        version = sm_sqlite_schema_version(sq, call);
-    }
-
-    if (version < 0) {
-        return -1;
-    }
-
-    if (version == 0) {
-        return sm_call_fail(call, SM_STORE_SCHEMA, 0,
-                            "%s: the database is empty, and an empty one is "
-                            "only filled at start or reload", sq->conf->path);
-    }
-
-    if (version != SM_SCHEMA_VERSION) {
-        return sm_call_fail(call, SM_STORE_SCHEMA, 0,
-                            "%s: schema version is %d, %d was expected",
-                            sq->conf->path, version, SM_SCHEMA_VERSION);
-    }
-
-    return 0;
 }
 
 

@@ -70,6 +70,12 @@ void sm_sqlite_start_call(sm_sqlite_t *sq);
 /* sets the call's error from the connection's, returns -1 */
 int sm_sqlite_fail(sm_sqlite_t *sq, sm_call_t *call);
 
+/* waits for a lock, for the n-th time; 0: no longer */
+int sm_sqlite_busy(void *sq, int n);
+
+/* runs statements by their text */
+int sm_sqlite_exec(sm_sqlite_t *sq, sm_call_t *call, const char *sql);
+
 /* runs a statement that gives no rows to look at */
 int sm_sqlite_run(sm_sqlite_t *sq, sm_call_t *call, unsigned which);
 
@@ -91,6 +97,9 @@ sm_str_t sm_sqlite_peek(sqlite3_stmt *stmt, int column);
 int sm_sqlite_text(sm_call_t *call, sqlite3_stmt *stmt, int column,
     sm_str_t *s);
 
+
+/* sm_store_sqlite_schema.c: makes it, migrates it, or says what is wrong */
+int sm_sqlite_schema(sm_sqlite_t *sq, sm_call_t *call);
 
 /* sm_store_sqlite_lease.c */
 int sm_sqlite_fence(sm_sqlite_t *sq, sm_call_t *call, const sm_fence_t *fence);

@@ -114,9 +114,9 @@ trouble('schema missing', readyz => 'schema_mismatch',
 
 
 trouble('another version', readyz => 'schema_mismatch',
-        log => qr/schema version is 2, 1 was expected/,
-        begin => sub { $store->set_version(2) },
-        end => sub { $store->set_version(1) });
+        log => qr/schema version is 3, and needs a module of version 3 or later/,
+        begin => sub { $store->set_version(3) },
+        end => sub { $store->set_version(2) });
 
 
 # to the driver these are all one, and may pass: they are tried again

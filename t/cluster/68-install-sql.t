@@ -90,8 +90,9 @@ sql('postgres', "CREATE DATABASE $_") for qw(one two);
 my ($status, $text) = install('one', $dir);
 
 is($status, 0, "installed from a path with a space: $text");
-is(sql('one', 'SELECT version FROM submission.submission_schema'), 1,
+is(sql('one', 'SELECT version FROM submission.submission_schema'), 2,
    'it is there');
+like($text, qr/^the schema is of version 2 \(it is new\)$/m, 'and says so');
 
 ($status, $text) = install('one', $dir);
 is($status, 0, "once more: $text");
@@ -99,7 +100,7 @@ is($status, 0, "once more: $text");
 
 # a newer one
 
-sql('one', 'UPDATE submission.submission_schema SET version = 2');
+sql('one', 'UPDATE submission.submission_schema SET version = 3');
 sql('one', 'DROP FUNCTION submission.submission_ping()');
 
 ($status, $text) = install('one', $dir);
@@ -107,7 +108,7 @@ isnt($status, 0, 'a newer schema is not touched');
 like($text, qr/newer than these files/, 'in words');
 is(sql('one', "SELECT count(*) FROM pg_proc WHERE proname = "
               . "'submission_ping'"), 0, 'nothing was made');
-sql('one', 'UPDATE submission.submission_schema SET version = 1');
+sql('one', 'UPDATE submission.submission_schema SET version = 2');
 install('one', $dir);
 
 

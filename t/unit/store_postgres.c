@@ -143,10 +143,25 @@ test_connect(void)
     reconnect(&f, f.database, SERVER_LOGIN, SERVER_PASSWORD);
     is_int(ping(&f), 0, "the right password, with braces: %s", f.call.error);
 
-    sql(&f, "UPDATE submission_schema SET version = 7");
+    sql(&f, "UPDATE submission_schema SET version = 7, compatible_from = 3");
     is_int(ping(&f), 0, "a connection knows its schema");
     refused(&f, f.database, SERVER_LOGIN, SERVER_PASSWORD, SM_STORE_SCHEMA,
-            "schema version is 7, 1 was expected", "another version");
+            "schema version is 7, and needs a module of version 3 or later: "
+            "this one is of 2", "a later version");
+
+    sql(&f, "UPDATE submission_schema SET version = 1, compatible_from = 1");
+    refused(&f, f.database, SERVER_LOGIN, SERVER_PASSWORD, SM_STORE_SCHEMA,
+            "schema version is 1, and this module needs 2: run sql/install.sh",
+            "an older version");
+
+    sql(&f, "UPDATE submission_schema SET version = 7, compatible_from = 2");
+    reconnect(&f, f.database, SERVER_LOGIN, SERVER_PASSWORD);
+    is_int(ping(&f), 0, "a later one that we may use: %s", f.call.error);
+
+    sql(&f, "DROP FUNCTION submission.submission_schema_get()");
+    refused(&f, f.database, SERVER_LOGIN, SERVER_PASSWORD, SM_STORE_SCHEMA,
+            "the schema is missing, or older than version 2: run "
+            "sql/install.sh", "the functions of version 1");
 
     fixture_done(&f);
 }
@@ -277,7 +292,9 @@ test_role(void)
     static const char  *tables[] = {
         "submission_schema", "submission_manager_leases",
         "submission_manager_candidates", "submission_intents",
-        "submission_attempts"
+        "submission_attempts", "submission_targets", "submission_stats",
+        "submission_audit", "submission_jobs", "submission_schedules",
+        "submission_inbox", "submission_inbox_refused"
     };
 
     static const char  *statements[] = {
@@ -316,8 +333,8 @@ test_role(void)
            "what it may call runs as the owner, with a search path of its own");
     is_str(sql_text(&f, "SELECT count(*) FROM pg_proc WHERE pronamespace = "
                     "'submission'::regnamespace AND has_function_privilege("
-                    "'" SERVER_LOGIN "', oid, 'EXECUTE')"), "17",
-           "and is what the store calls");
+                    "'" SERVER_LOGIN "', oid, 'EXECUTE')"), "18",
+           "and is what the store calls, and what version 1 asks for");
 
     fixture_done(&f);
 }
