@@ -291,7 +291,8 @@ is(join(' ', @old), '', 'and every event that is described is in the sources');
 
 described('error code', "$reference/error-codes.md", 12,
           sub { qr/ `\Q$_[0]\E` /m },
-          $sources =~ /NGX_HTTP_(?!SUBMISSION)[A-Z_]+,\s*"([a-z_]+)"/g,
+          $sources =~ /NGX_HTTP_(?!SUBMISSION|GET|HEAD|POST|PUT|DELETE)
+                       [A-Z_]+,\s*"([a-z_]+)"/gx,
           $sources =~ /\n\s*0, "([a-z_]+)", "/g);
 
 described('argument', "$reference/http-api.md", 5,
