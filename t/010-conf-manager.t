@@ -656,6 +656,22 @@ invalid value "-1s" of parameter "busy_timeout" in "store": a time between 1ms a
 
 
 
+=== TEST 79a: store: migrate_backup
+--- block
+        store sqlite data/x.db migrate_backup=never; # here
+--- refused
+invalid value "never" of parameter "migrate_backup" in "store": "on" or "off" was expected
+
+
+
+=== TEST 79b: store: migrate_backup empty
+--- block
+        store sqlite data/x.db migrate_backup=; # here
+--- refused
+invalid value "" of parameter "migrate_backup" in "store": "on" or "off" was expected
+
+
+
 === TEST 80: store: only a parameter
 --- block
         store sqlite busy_timeout=1s extra; # here
