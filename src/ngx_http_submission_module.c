@@ -304,8 +304,9 @@ ngx_http_submission_location_handler(ngx_http_submission_loc_conf_t *slcf)
 
 
 /*
- * A nested location is no API because its parent is one; but an "if" or a
- * "limit_except" is the location that it stands in.
+ * A nested location does not become an API location because its parent is
+ * one.  But an "if" or a "limit_except" belongs to the location that contains
+ * it.
  */
 
 static char *
@@ -322,7 +323,10 @@ ngx_http_submission_merge_loc_conf(ngx_conf_t *cf, void *parent, void *child)
     if (clcf->noname) {
         *conf = *prev;
 
-        /* nginx gives an "if" its location's handler, a "limit_except" not */
+        /*
+         * nginx passes the handler of a location to an "if", but not to a
+         * "limit_except"
+         */
 
         if (clcf->lmt_excpt && clcf->handler == NULL) {
             clcf->handler = ngx_http_submission_location_handler(conf);
@@ -335,7 +339,7 @@ ngx_http_submission_merge_loc_conf(ngx_conf_t *cf, void *parent, void *child)
 
     if (handler && clcf->handler != handler) {
 
-        /* a directive further down the location has taken it over */
+        /* a later directive of the location has replaced the handler */
 
         ngx_log_error(NGX_LOG_EMERG, cf->log, 0,
                       "location \"%V\" has a \"submission_...\" directive and "
@@ -448,7 +452,7 @@ ngx_http_submission_postconfiguration(ngx_conf_t *cf)
 }
 
 
-/* the configuration counts from here on; nothing may fail */
+/* the configuration is in effect from here on, and nothing may fail */
 
 static ngx_int_t
 ngx_http_submission_init_module(ngx_cycle_t *cycle)
@@ -479,7 +483,10 @@ ngx_http_submission_init_module(ngx_cycle_t *cycle)
 
         ngx_http_submission_reserve_check(cycle, mcf);
 
-        /* nobody takes a lease over from here: whoever holds it gives it up */
+        /*
+         * with "executor off" nobody takes the lease over, so its holder
+         * releases it
+         */
 
         sh->quitting = mcf->executor_off ? NGX_HTTP_SUBMISSION_QUIT_BEGUN
                                          : NGX_HTTP_SUBMISSION_QUIT_NO;
@@ -606,8 +613,8 @@ ngx_http_submission_init_process(ngx_cycle_t *cycle)
 
 
 /*
- * The thread pools have run what was left and are gone by now.  A worker that
- * is terminated is killed by the master after a second and a half.
+ * The thread pools have run the remaining tasks and are gone by now.  The
+ * master kills a worker that is being terminated after a second and a half.
  */
 
 static void

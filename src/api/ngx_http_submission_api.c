@@ -273,7 +273,7 @@ ngx_http_submission_api_enter(ngx_http_request_t *r)
 }
 
 
-/* a request without a body that matters */
+/* a request whose body is not used */
 
 ngx_int_t
 ngx_http_submission_api_read(ngx_http_request_t *r)

@@ -12,7 +12,7 @@
 
 #define NGX_HTTP_SUBMISSION_ARG_WAIT_MAX   30       /* seconds */
 
-/* of a name that somebody made up, in the error */
+/* characters of an unknown name that the error shows */
 
 #define NGX_HTTP_SUBMISSION_ARG_SHOWN  64
 

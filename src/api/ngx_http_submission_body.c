@@ -1,7 +1,7 @@
 
 /*
- * The whole body of a request, in memory.  What nginx spilled into a file is
- * read by a thread.
+ * Reads the whole body of a request into memory.  If nginx has written it to a
+ * file, a thread reads the file.
  */
 
 #include "ngx_http_submission_intake.h"
@@ -27,7 +27,7 @@ static void ngx_http_submission_body_done(ngx_http_submission_task_t *task);
 static void ngx_http_submission_body_cleanup(void *data);
 
 
-/* some of it is yet to come, over a connection that is the request's alone */
+/* the rest is still to come, and nothing else shares the connection */
 
 static ngx_uint_t
 ngx_http_submission_body_missing(ngx_http_request_t *r)
@@ -138,7 +138,9 @@ ngx_http_submission_body_memory(ngx_http_request_t *r, sm_str_t *body)
 }
 
 
-/* the request may close its file while a thread reads it: hence the dup() */
+/*
+ * the request may close its file while a thread reads it, so it is duplicated
+ */
 
 static ngx_int_t
 ngx_http_submission_body_load(ngx_http_request_t *r)

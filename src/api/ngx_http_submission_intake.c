@@ -168,7 +168,7 @@ ngx_http_submission_intake(ngx_http_submission_ctx_t *ctx)
 
     ctx->request->connection->log->action = "waiting for the store";
 
-    /* not at once: what this turn of the event loop still brings goes along */
+    /* not at once, so that requests of this turn of the event loop go along */
 
     if (!queue->busy && !queue->again.timer_set) {
         ngx_post_event(&queue->start, &ngx_posted_events);
@@ -223,7 +223,7 @@ ngx_http_submission_intake_node(ngx_http_submission_ctx_t *ctx)
 }
 
 
-/* the request goes away, answered or not */
+/* the request ends, answered or not */
 
 static void
 ngx_http_submission_intake_cleanup(void *data)
@@ -292,8 +292,8 @@ ngx_http_submission_intake_answer(ngx_http_submission_batch_t *batch,
 
 
 /*
- * No call: the store was not asked.  An answer may end other requests, of the
- * same connection: each node is looked at anew.
+ * Without a call the store was not asked.  An answer may end other requests of
+ * the same connection, so each node is looked up again.
  */
 
 static void
@@ -318,7 +318,7 @@ ngx_http_submission_intake_answer_all(ngx_http_submission_batch_t *batch,
             ngx_http_submission_intake_answer(batch, call, ctx, i);
         }
 
-        /* not before: the row's strings are the node's */
+        /* not earlier, because the strings of the row belong to the node */
 
         ngx_free(node);
     }
@@ -356,7 +356,10 @@ ngx_http_submission_intake_start(ngx_event_t *ev)
         ngx_http_submission_task_free(&batch->task);
     }
 
-    /* no memory, or no room in the thread pool: nobody waits for nothing */
+    /*
+     * there is no memory, or no room in the thread pool: the requests are
+     * answered now
+     */
 
     ngx_memzero(&refused, sizeof(ngx_http_submission_batch_t));
 
@@ -469,7 +472,10 @@ ngx_http_submission_intake_refuse(ngx_http_submission_manager_t *manager)
 }
 
 
-/* the next task goes off before this one is answered: the store never idles */
+/*
+ * the next task starts before this one is answered, so that the store is never
+ * idle
+ */
 
 static void
 ngx_http_submission_intake_done(ngx_http_submission_task_t *task)

@@ -22,9 +22,10 @@ typedef struct ngx_http_submission_waiter_s  ngx_http_submission_waiter_t;
 
 
 /*
- * Takes a request with its whole body, which is there only until it returns:
- * NGX_DONE, it is answered later, or what the request is to be finalized with.
- * That may be NGX_AGAIN: the output filters have not sent all of the answer.
+ * Takes a request with its whole body, which is valid only until the function
+ * returns.  NGX_DONE: the request is answered later.  Otherwise the request is
+ * to be finalized with the returned code, which may be NGX_AGAIN if the output
+ * filters have not sent all of the answer.
  */
 
 typedef ngx_int_t (*ngx_http_submission_body_pt)(ngx_http_request_t *r,

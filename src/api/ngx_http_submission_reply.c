@@ -1,7 +1,7 @@
 
 /*
- * Answers of the API.  Every body is JSON, that of nginx's own errors too:
- * a filter puts ours in the place of the page that nginx would send.
+ * Answers of the API.  Every body is JSON.  For nginx's own errors a filter
+ * replaces the page that nginx would send.
  */
 
 #include "ngx_http_submission_intake.h"
@@ -143,7 +143,10 @@ ngx_http_submission_reply_send(ngx_http_request_t *r, ngx_uint_t status,
     ctx = ngx_http_get_module_ctx(r, ngx_http_submission_module);
     ctx->answered = 1;
 
-    /* no answer has a validator, and what was done cannot be declined */
+    /*
+     * answers have no validator, and a request that was carried out cannot be
+     * answered 304 or 412
+     */
 
     r->disable_not_modified = 1;
 
@@ -291,9 +294,9 @@ ngx_http_submission_reply_unavailable(ngx_http_request_t *r,
 
 
 /*
- * Connections are short, and this one is not for waiting for a body: it is
- * closed after the answer, and until the client has seen that, nginx may have
- * it for somebody else.
+ * Connections are short, so the worker does not wait for the body.  The
+ * connection is closed after the answer; until the client has noticed, nginx
+ * may reuse it for somebody else.
  */
 
 ngx_int_t
@@ -436,7 +439,7 @@ ngx_http_submission_body_filter(ngx_http_request_t *r, ngx_chain_t *in)
         cl->buf->pos = cl->buf->last;
     }
 
-    /* once: what nginx may still send of its own page has gone already */
+    /* this is done once; the rest of nginx's own page has been dropped */
 
     out.buf = ctx->instead;
     out.next = NULL;

@@ -1,12 +1,12 @@
 
 /*
- * A call of the intake that failed.
+ * Calls of the intake that have failed.
  *
- * A call to a database server that fails, and may not if it is made again, is:
- * its nodes go back to where they were, first in the queue, which starts again
- * after a while.  That is done for as long as a request may be tried ("retry"
- * of the store, since it came); those whose time is over are answered.  A call
- * that is out is always waited for, it has time-outs of its own.
+ * If a call to a database server fails and may succeed when it is repeated,
+ * its nodes go back to the head of the queue, which starts again after a
+ * delay.  A request is retried until it is older than "retry" of the store;
+ * then it is answered.  A call that has been made is always waited for,
+ * because it has time-outs of its own.
  */
 
 #include "ngx_http_submission_intake.h"
@@ -126,7 +126,7 @@ ngx_http_submission_retry(ngx_http_submission_batch_t *batch)
 
     if (batch->n == 0 || ngx_http_submission_breaker_open(manager)) {
 
-        /* the store was not ready for any: all have waited for it in vain */
+        /* the store took no batch: all requests have waited in vain */
 
         ngx_http_submission_batch_take(batch, NGX_HTTP_SUBMISSION_BATCH_ALL);
     }

@@ -140,9 +140,9 @@ ngx_http_submission_submit_take(void *data, sm_call_t *call,
 
 
 /*
- * What was made again, and was found created since its request came, is of a
- * call before whose answer was lost; or of somebody who sent the same at the
- * same time.  By the store's clock alone.
+ * A retried submission whose intent was created after its request came has
+ * created it itself, in a call whose answer was lost; or somebody else has
+ * posted the same at the same time.  Only the store's clock is used.
  */
 
 static void
@@ -177,7 +177,7 @@ ngx_http_submission_submit_ours(ngx_http_submission_batch_t *batch)
 }
 
 
-/* what is committed is counted, whether or not somebody waits for it still */
+/* committed rows are counted even if their clients have gone */
 
 void
 ngx_http_submission_submit_run(ngx_http_submission_task_t *task)

@@ -1,18 +1,20 @@
 
 /*
- * Requests that wait for a first attempt at their intents, which are committed
- * already: whatever happens, they are answered with the intent.
+ * Requests that wait for the first attempt of their intents.  The intents are
+ * committed already, so the requests are answered with the intent whatever
+ * happens.
  *
- * A worker asks the store for the intents that its requests wait for, all in
- * one call: every 250 ms, as any instance may execute them; and at once for
- * those that the executor worker of its own instance gives notice of.
+ * A worker asks the store about all intents that its requests wait for in one
+ * call: every 250 ms, because any instance may execute them, and at once if
+ * the executor worker of its own instance gives notice.
  *
  * There is one call at a time in each worker.  A waiter is in one of three
- * lists: "idle", "marked" to be asked for next, or that of the call.
+ * lists: "idle", "marked" to be asked about next, or that of the call.
  *
- * A waiter has a timer.  When it ends, the store is asked a last time, and gets
- * a second for that.  At shutdown all waiters' timers end.  These are not
- * cancelable, as the worker is to stay for the answers; the tick is.
+ * A waiter has a timer.  When it expires, the store is asked a last time, with
+ * a limit of one second.  At shutdown the timers of all waiters expire.  They
+ * are not cancelable, because the worker has to stay for the answers; the tick
+ * is cancelable.
  */
 
 #include "ngx_http_submission_intake.h"
@@ -22,7 +24,7 @@
 #define NGX_HTTP_SUBMISSION_WAIT_GRACE    1000
 #define NGX_HTTP_SUBMISSION_WAIT_BUCKETS  1024
 
-/* a worker that waits says so in each tick; one that died does not */
+/* a worker with waiters says so in each tick, so a dead one is noticed */
 
 #define NGX_HTTP_SUBMISSION_WAIT_UNTIL    (4 * NGX_HTTP_SUBMISSION_WAIT_TICK)
 
@@ -261,7 +263,7 @@ ngx_http_submission_wait_event(ngx_event_t *ev)
 }
 
 
-/* the worker shuts down: all are answered, with what the store says now */
+/* the worker shuts down: all are answered with the current state */
 
 static void
 ngx_http_submission_wait_exit(ngx_http_submission_wait_t *wait)
@@ -295,7 +297,7 @@ ngx_http_submission_wait_exit(ngx_http_submission_wait_t *wait)
 }
 
 
-/* connections are short: for some of them the time is over */
+/* connections are short, so some waiters are answered early */
 
 static void
 ngx_http_submission_wait_yield(ngx_http_submission_wait_t *wait)
@@ -365,7 +367,7 @@ ngx_http_submission_wait_end(ngx_http_submission_waiter_t *waiter)
 }
 
 
-/* no intent: nothing newer is known than when it was submitted */
+/* without an intent, the state at its submission is the last known one */
 
 static void
 ngx_http_submission_wait_answer(ngx_http_submission_waiter_t *waiter,
@@ -559,9 +561,9 @@ ngx_http_submission_wait_run(ngx_http_submission_task_t *task)
 
 
 /*
- * A store that fails ends nobody's wait before its time; a server is asked
- * again in the next tick, also where it was the last time.  An answer may end
- * other requests, of the same connection: the list is looked at anew.
+ * A failing store does not end a wait early; a server is asked again in the
+ * next tick, even if it was the last time.  An answer may end other requests
+ * of the same connection, so the list is looked up again.
  */
 
 static void
@@ -710,7 +712,7 @@ ngx_http_submission_wait(ngx_http_submission_ctx_t *ctx,
         ngx_add_timer(&wait->tick, NGX_HTTP_SUBMISSION_WAIT_TICK);
     }
 
-    /* what was told before it waits */
+    /* notices that came before it began to wait */
 
     while ((rc = ngx_http_submission_notice_next(wait->manager, &since, &hash))
            == NGX_OK)

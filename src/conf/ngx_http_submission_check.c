@@ -1,13 +1,13 @@
 
 /*
- * What can be told only when the whole configuration is known: contradictions
- * are refused, and what will disappoint at run time is warned of.
+ * Checks that need the whole configuration.  Contradictions are refused;
+ * settings that will cause trouble at run time cause a warning.
  */
 
 #include "ngx_http_submission_conf.h"
 
 
-/* those without a store of that kind have no string at all */
+/* a store of another kind has no such string */
 
 static ngx_int_t
 ngx_http_submission_check_same(ngx_str_t *a, ngx_str_t *b)
@@ -55,7 +55,7 @@ ngx_http_submission_check_lease(ngx_conf_t *cf,
 }
 
 
-/* a location that sends nothing would make nginx itself answer each attempt */
+/* without a "..._pass" nginx itself would answer each attempt */
 
 static ngx_int_t
 ngx_http_submission_check_dispatch(ngx_conf_t *cf,
@@ -231,8 +231,8 @@ ngx_http_submission_check_gateways(ngx_conf_t *cf,
 
 
 /*
- * When a leader dies, nobody submits until its lease has run out: a deadline
- * that is not longer than that passes before the next leader can send.
+ * When a leader dies, nothing is submitted until its lease has expired.  A
+ * shorter deadline passes before the next leader can send.
  */
 
 static void

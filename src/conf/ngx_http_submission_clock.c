@@ -18,7 +18,7 @@ ngx_http_submission_clock(clockid_t id)
 }
 
 
-/* as ngx_current_msec, but of this moment */
+/* like ngx_current_msec, but read at this moment */
 
 ngx_msec_t
 ngx_http_submission_msec(void)
@@ -28,8 +28,9 @@ ngx_http_submission_msec(void)
 
 
 /*
- * The time since another worker wrote down its ngx_current_msec.  That may be
- * ahead of this one's: each is of when its worker last looked at the clock.
+ * The time since another worker stored its ngx_current_msec.  That may be
+ * ahead of ours, because each worker's time is from when it last read the
+ * clock.
  */
 
 ngx_msec_t
@@ -44,8 +45,8 @@ ngx_http_submission_since(ngx_atomic_uint_t time)
 
 
 /*
- * What a lease is held by, and what the store's time is reckoned by: it goes on
- * while the host is suspended, as time does for everybody else.
+ * The clock of leases, from which the store's time is estimated too.  It goes
+ * on while the host is suspended.
  */
 
 ngx_msec_t

@@ -335,7 +335,7 @@ ngx_http_submission_conf_zone(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 }
 
 
-/* nginx itself refuses the name of a pool that nobody defines */
+/* nginx itself refuses a pool that is not defined */
 
 char *
 ngx_http_submission_conf_thread_pool(ngx_conf_t *cf, ngx_command_t *cmd,

@@ -1,8 +1,9 @@
 
 /*
- * Log lines are for people and for programs, as "name=value" fields.  What a
- * client, a gateway or a database chose goes through here, so that no value can
- * end its quotes, or the line, and be taken for fields of ours.
+ * Log lines are for people and for programs, and consist of "name=value"
+ * fields.  Values that come from a client, a gateway or a database pass
+ * through here, so that no value can end its quotes or its line and pose as
+ * other fields.
  */
 
 #include "ngx_http_submission_conf.h"

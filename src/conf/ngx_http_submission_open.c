@@ -176,8 +176,8 @@ ngx_http_submission_same_tenure(ngx_http_submission_manager_conf_t *a,
 
 
 /*
- * A file that another user has left behind is no reason not to start: one
- * without a name does for all but a new binary.
+ * If another user has left a lock file behind, a file without a name is used.
+ * It works for everything except a new binary.
  */
 
 static ngx_fd_t

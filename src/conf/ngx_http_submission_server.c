@@ -1,14 +1,15 @@
 
 /*
  * store postgres "<connection string or URI>" <options>
+ *
  * store odbc "<connection string>" <options>
  *
  * Options: [password_file=<file>] [pool=<n>] [query_timeout=<time>]
- *          [login_timeout=<time>] [retry=<time>]
+ * [login_timeout=<time>] [retry=<time>]
  *
- * The password is read by whoever reads the configuration, which is the
- * master, and is in no message.  It has no place in the connection string:
- * that is shown by "nginx -T".
+ * The password is read by the process that reads the configuration, which is
+ * the master, and appears in no message.  It is not allowed in the connection
+ * string, because "nginx -T" shows that.
  */
 
 #include "ngx_http_submission_conf.h"

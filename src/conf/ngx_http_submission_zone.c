@@ -40,9 +40,9 @@ ngx_http_submission_zone_add(ngx_conf_t *cf,
 
 
 /*
- * Zones are made before nginx commits itself to a configuration: what fails
- * here undoes a reload, and the old workers go on.  What fails in init_module
- * ends the master.
+ * Zones are created before a configuration takes effect.  A failure here
+ * undoes a reload, and the old workers go on; a failure in init_module would
+ * end the master.
  */
 
 static ngx_int_t
@@ -77,9 +77,9 @@ ngx_http_submission_zone_init(ngx_shm_zone_t *shm_zone, void *data)
 
 
 /*
- * Without a configured holder_id the first worker makes one up, which stays
- * across reload.  It is not the master that does: at start it still is the
- * process that is going to fork it, with another pid.
+ * If no holder_id is configured, the first worker generates one, which
+ * survives a reload.  The master cannot do that: at start it is still the
+ * process that will fork the real master, with another pid.
  */
 
 void
@@ -135,7 +135,7 @@ ngx_http_submission_zone_publish(ngx_http_submission_shctx_t *sh,
 }
 
 
-/* a leader whose deadline has passed is none */
+/* a leader whose deadline has passed does not lead */
 
 void
 ngx_http_submission_zone_role(ngx_http_submission_shctx_t *sh,
@@ -168,7 +168,7 @@ ngx_http_submission_zone_role(ngx_http_submission_shctx_t *sh,
         ngx_cpu_pause();
     }
 
-    /* its writer died in the middle, or is stopped there: nobody leads */
+    /* the writer died or was stopped in the middle, so nobody leads */
 
     ngx_memzero(role, sizeof(ngx_http_submission_role_t));
 }

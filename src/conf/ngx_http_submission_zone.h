@@ -22,7 +22,7 @@ typedef enum {
 } ngx_http_submission_store_e;
 
 
-/* what an instance tells of its lease; written by its executor worker alone */
+/* the lease of an instance; only its executor worker writes it */
 
 typedef struct {
     ngx_uint_t                       leader;
@@ -107,7 +107,7 @@ typedef struct {
 } ngx_http_submission_metrics_t;
 
 
-/* hashes of intents with a new attempt, the last so many; see notice.c */
+/* hashes of the last intents that had an attempt; see notice.c */
 
 #define NGX_HTTP_SUBMISSION_NOTICE_RING  4096
 
@@ -129,17 +129,18 @@ typedef struct {
     ngx_http_submission_role_t       role;
 
     /*
-     * For whoever executes next in this instance: the epoch that it holds or
-     * may hold, and until when at least, by the store's time.
+     * For the next executor worker of this instance: the epoch that it holds
+     * or may hold, and until when at least, by the store's time.
      */
     ngx_atomic_t                     held;
     ngx_atomic_t                     held_until;   /* usec */
     ngx_atomic_t                     held_tenure;
 
     /*
-     * Count configurations: at reload there is a newer one than one's own.
-     * With another store, lease_name or holder_id another tenure begins, that
-     * has nothing of the one before to take over.
+     * These count configurations: after a reload there is a newer one than
+     * that of an old worker.  A new tenure begins when the store, the
+     * lease_name or the holder_id changes; it takes nothing over from the one
+     * before.
      */
     ngx_atomic_t                     generation;
     ngx_atomic_t                     tenure;

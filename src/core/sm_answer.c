@@ -11,7 +11,7 @@
 
 enum { SM_ANSWER_STATUS = 0, SM_ANSWER_REASON, SM_ANSWER_FIELDS };
 
-/* whatever else an accepted answer has, it is accepted */
+/* an accepted answer may have other keys */
 
 static const sm_json_field_t  sm_answer_fields[] = {
     { "status", SM_JSON_STRING, 1 },

@@ -1,7 +1,7 @@
 
 /*
- * A target's contract: where and how its intents are submitted.  It is
- * written onto each intent when that is accepted, and never looked up again.
+ * A target's contract: where and how its intents are submitted.  It is copied
+ * onto each intent when the intent is created, and never looked up again.
  */
 
 #ifndef SM_CONTRACT_H

@@ -203,7 +203,7 @@ sm_index_add(sm_index_t *index, sm_index_node_t *node)
 }
 
 
-/* those after it that it has kept from their places move up */
+/* nodes behind it that it kept from their own slots move up */
 
 void
 sm_index_remove(sm_index_t *index, sm_index_node_t *node)

@@ -20,7 +20,7 @@ typedef struct {
 } sm_index_node_t;
 
 typedef struct {
-    uint32_t          *hashes;          /* 0: nothing stands here */
+    uint32_t          *hashes;          /* 0: the slot is free */
     sm_index_node_t  **nodes;
     size_t             n;
     size_t             size;            /* a power of two */

@@ -1,7 +1,7 @@
 
 /*
- * One attempt, from what the store has begun to what the gateway's answer
- * means.
+ * One attempt, from its begin in the store to the meaning of the gateway's
+ * answer.
  */
 
 #include "ngx_http_submission_attempt.h"
@@ -88,7 +88,7 @@ ngx_http_submission_attempt_log(ngx_http_submission_attempt_t *at,
 }
 
 
-/* what it has come to is not recorded by this worker */
+/* this worker does not record the outcome */
 
 void
 ngx_http_submission_attempt_drop(ngx_http_submission_attempt_t *at,
@@ -100,8 +100,8 @@ ngx_http_submission_attempt_drop(ngx_http_submission_attempt_t *at,
 
 
 /*
- * It has ended, and waits to be recorded: unless another instance has led
- * since it was begun, or the worker has left.
+ * The attempt has ended and is queued to be recorded, unless another instance
+ * has led since it was begun or the worker has left.
  */
 
 static void
@@ -142,8 +142,9 @@ ngx_http_submission_attempt_give_back(ngx_http_submission_attempt_t *at,
 
 
 /*
- * Nobody was connected to: it is no attempt, and is given back for later.  When
- * the worker ends, another one may have what this one had not.
+ * No gateway was connected to, so it does not count as an attempt and is given
+ * back for later.  If the worker is exiting there is no delay, because another
+ * worker may be able to send it.
  */
 
 static void
@@ -177,7 +178,7 @@ ngx_http_submission_attempt_unsent(ngx_http_submission_attempt_t *at)
 }
 
 
-/* begun, and nothing can be done with it: it is found in doubt */
+/* it was begun and cannot be handled: the next leader finds it in doubt */
 
 static void
 ngx_http_submission_attempt_lost(ngx_http_submission_manager_t *manager,
@@ -194,7 +195,7 @@ ngx_http_submission_attempt_lost(ngx_http_submission_manager_t *manager,
 }
 
 
-/* a row that is begun, under the epoch and at the time that are given */
+/* starts the attempt of a row that was begun in this epoch at this time */
 
 void
 ngx_http_submission_attempt_start(ngx_http_submission_manager_t *manager,
@@ -212,7 +213,7 @@ ngx_http_submission_attempt_start(ngx_http_submission_manager_t *manager,
 
     if (at == NULL) {
 
-        /* without its payload it can be given back, at least */
+        /* there may be enough memory to give it back, without the payload */
 
         memory = 0;
         ngx_memzero(&row->payload, sizeof(sm_str_t));
@@ -265,7 +266,7 @@ ngx_http_submission_attempt_start(ngx_http_submission_manager_t *manager,
 }
 
 
-/* nginx is done with it; it may not begin anything new from here */
+/* nginx has finished the request; nothing new may be begun from here */
 
 void
 ngx_http_submission_attempt_finished(ngx_http_submission_attempt_t *at)

@@ -124,7 +124,7 @@ struct ngx_http_submission_executor_s {
 };
 
 
-/* what kept an attempt on this host, before anybody was connected to */
+/* why an attempt did not leave this host */
 
 typedef enum {
     NGX_HTTP_SUBMISSION_UNSENT_NOT = 0,     /* nothing, as far as is known */
@@ -134,8 +134,9 @@ typedef enum {
 
 
 /*
- * An attempt from begin to complete: one piece of memory, with all that it
- * points to, but for what nginx has of it while it is at the gateway.
+ * An attempt, from begin to complete, in one piece of memory with everything
+ * that it points to, except for what nginx allocates while the attempt is at
+ * the gateway.
  */
 
 struct ngx_http_submission_attempt_s {

@@ -1,18 +1,19 @@
 
 /*
- * The location through which attempts leave for their gateways: nginx runs
- * them through it like any other request, and two filters take the answer.
+ * The location through which attempts go to their gateways.  nginx runs them
+ * through it like any other request, and two filters take the answer.
  *
- * The gate: an attempt is let out only while this worker leads at the epoch
- * under which it was begun.  It is asked before the request is made, when its
- * turn in the location has come, and from then on before each write to the
- * gateway, since a process may be stopped for long between any two of them.
- * One write alone comes without another question: that of the location's
- * handler, right after the second one, to a connection that was kept alive.
+ * The gate: an attempt may leave only while this worker leads in the epoch in
+ * which the attempt was begun.  The gate is checked before the request is
+ * made, when the request reaches the location, and from then on before each
+ * write to the gateway, because a process may be stopped for a long time
+ * between any two of them.  There is one exception: the write of the
+ * location's handler to a kept-alive connection comes right after the second
+ * check, without another one.
  *
- * Sent once is sent: however often the request passes through here (for an
- * error_page, say), an attempt of which a byte may have left is never taken
- * for one that was not sent, and what is one_shot is not sent again.
+ * However often the request passes through here (for example because of an
+ * error_page), an attempt of which a byte may have left is never taken for one
+ * that was not sent, and a one_shot intent is not sent again.
  */
 
 #include "ngx_http_submission_attempt.h"
@@ -136,7 +137,7 @@ ngx_http_submission_dispatch_init(ngx_conf_t *cf)
 
     for (i = 0; i < smcf->managers.nelts; i++) {
 
-        /* a payload was accepted once, and is not measured again */
+        /* the size of a payload was checked when it was accepted */
 
         if (mcfs[i]->dispatch) {
             mcfs[i]->dispatch->client_max_body_size = 0;
@@ -162,7 +163,7 @@ ngx_http_submission_dispatch_init(ngx_conf_t *cf)
 }
 
 
-/* whether the location is about to send again what must be sent once */
+/* whether the location is about to send a one_shot intent a second time */
 
 static ngx_uint_t
 ngx_http_submission_dispatch_again(ngx_http_submission_attempt_t *at)
@@ -185,7 +186,7 @@ ngx_http_submission_dispatch_again(ngx_http_submission_attempt_t *at)
 }
 
 
-/* every write to the gateway comes through here, once it is hooked */
+/* every write to the gateway passes through here */
 
 static ngx_int_t
 ngx_http_submission_dispatch_output(void *data, ngx_chain_t *in)
@@ -290,8 +291,8 @@ ngx_http_submission_dispatch_create(ngx_http_request_t *r)
 
 
 /*
- * After the location's handler: nginx has set its upstream up by now, or it
- * waits for the lock of a cache first, and goes on from there by itself.
+ * Called after the location's handler.  nginx has either set up its upstream,
+ * or it waits for a cache lock first and continues by itself.
  */
 
 void
@@ -325,8 +326,8 @@ ngx_http_submission_dispatch_hook(ngx_event_t *ev)
 
 
 /*
- * Lines of nginx about one attempt: its outcome is recorded, and an outage has
- * lines of its own, see outage.c.  They are for whoever wants all, at "info".
+ * nginx's own log lines about one attempt are left out below "info": the
+ * outcome is recorded, and an outage has its own lines, see outage.c.
  */
 
 static void
@@ -357,7 +358,7 @@ ngx_http_submission_dispatch_phase(ngx_http_request_t *r)
 
     if (r->upstream && r->upstream->headers_in.x_accel_redirect) {
 
-        /* a gateway has no say in what is sent, nor where, nor how often */
+        /* a gateway cannot redirect a request or have it repeated */
 
         ngx_log_error(NGX_LOG_WARN, r->connection->log, 0,
                       "submission: the gateway answered with "
@@ -381,7 +382,7 @@ ngx_http_submission_dispatch_phase(ngx_http_request_t *r)
 }
 
 
-/* seconds, or a date: by the gateway's own clock */
+/* seconds, or a date, which is compared with the gateway's own clock */
 
 static int64_t
 ngx_http_submission_dispatch_retry_after(ngx_http_request_t *r)
@@ -464,16 +465,17 @@ ngx_http_submission_dispatch_answered(ngx_http_request_t *r)
     state = r->upstream_states->elts;
     state += r->upstream_states->nelts - 1;
 
-    /* one without a peer is of an upstream that was not connected to */
+    /* without a peer, no connection to the gateway was made */
 
     return state->peer && state->header_time != (ngx_msec_t) -1 ? state : NULL;
 }
 
 
 /*
- * Why it has not left this host, and is no attempt: nginx was to connect to the
- * gateway, and has not come that far.  Where something of the location has
- * answered in the gateway's place, that is an attempt.
+ * Why the request has not left this host, so that it does not count as an
+ * attempt: nginx was about to connect to the gateway and did not get that
+ * far.  If something in the location has answered in the gateway's place, it
+ * is an attempt.
  */
 
 static ngx_http_submission_unsent_e
@@ -514,10 +516,11 @@ ngx_http_submission_dispatch_unsent(ngx_http_request_t *r)
 
 
 /*
- * The request ends; what can be told of it is told now.  An answer that is all
- * here counts, whatever else of the request had to be cut off: a mirror may
- * last longer than the gateway.  Where the gateway has failed, an error page or
- * a stale answer in the place of its own does not make it good.
+ * The request ends, and its result is read.
+ *
+ * A complete answer counts, even if other parts of the request had to be cut
+ * off: a mirror may take longer than the gateway.  If the gateway has failed,
+ * an error page or a stale answer in its place does not count.
  */
 
 void
@@ -640,7 +643,7 @@ ngx_http_submission_dispatch_body_filter(ngx_http_request_t *r,
                 return NGX_ERROR;
             }
 
-            /* its status says it all: the rest is read, and not kept */
+            /* the status is enough: the rest is read but not kept */
 
             len = SM_ANSWER_MAX - at->answer.body.len;
         }

@@ -1,24 +1,25 @@
 
 /*
- * The executor of whoever leads.
+ * The executor of the leader.
  *
- *   due -> begun -> at the gateway -> ended -> recorded -> due again, or done
+ * due -> begun -> at the gateway -> ended -> recorded -> due again, or done
  *
- * Beginning and recording are one fenced call to the store, a turn, one at a
- * time: what comes up meanwhile is in the next.  An intent is in the schedule
- * all along, as taken.
+ * Beginning and recording are one fenced call to the store, a turn.  There is
+ * one turn at a time, and whatever comes up meanwhile goes into the next.  The
+ * intent stays in the schedule, as taken.
  *
- * - Nothing is sent that is not begun in the store, and that the leader's gate
- *   does not let out right then.
- * - What was begun and cannot be sent is given back, in the same way as what
- *   has ended is recorded.
- * - When the lease is lost, the schedule is gone at once.  What is at gateways
- *   may end, and what has ended is kept.  It is recorded under its own epoch
- *   while that is held, or under the next one of this worker: to whoever has
- *   begun it, it is not in doubt, and it counts for the bounds until it ends.
- *   As soon as another leads, it is that one's, as in doubt.
- * - When the worker leaves in peace, nothing new is begun, and the lease is
- *   kept until what is at gateways has ended and is recorded.
+ * - Nothing is sent that was not begun in the store, or that the leader's gate
+ *   does not let out at that moment.
+ * - An attempt that was begun and cannot be sent is given back, in the same
+ *   way in which an ended one is recorded.
+ * - When the lease is lost, the schedule is dropped at once.  Attempts at
+ *   gateways may end, and their outcomes are kept.  They are recorded under
+ *   their own epoch while that is held, or under the next epoch of this
+ *   worker: they are not in doubt to the worker that has begun them, and they
+ *   count for the bounds until they end.  As soon as another instance leads,
+ *   they are in doubt, and that instance records them.
+ * - When the worker exits gracefully, nothing new is begun, and the lease is
+ *   kept until the attempts at gateways have ended and are recorded.
  */
 
 #include "ngx_http_submission_attempt.h"
@@ -105,8 +106,8 @@ ngx_http_submission_executor_time(ngx_http_submission_executor_t *ex,
 
 
 /*
- * The store's time, as far as it is known: a little behind.  It aims; all that
- * it decides is whether an answer came before its intent's deadline.
+ * An estimate of the store's time, a little behind.  It only serves to plan;
+ * the one thing that it decides is whether an answer came before the deadline.
  */
 
 int64_t
@@ -125,7 +126,7 @@ ngx_http_submission_executor_limit(void *data, sm_str_t name)
 
     target = ngx_http_submission_target(manager->conf, name);
 
-    /* of a target that is not configured any more intents may be left */
+    /* intents may be left of a target that is no longer configured */
 
     if (target == NULL) {
         return 0;
@@ -135,14 +136,17 @@ ngx_http_submission_executor_limit(void *data, sm_str_t name)
         return target->concurrency;
     }
 
-    /* the only one has nobody to leave anything to */
+    /* the only target leaves nothing free for others */
 
     return manager->conf->ntargets == 1 ? manager->conf->executor_concurrency
                                         : 0;
 }
 
 
-/* what is in hand of earlier epochs, at gateways or ended, in this order */
+/*
+ * iterates over the attempts in hand: first those at gateways, then those that
+ * have ended
+ */
 
 static ngx_http_submission_attempt_t *
 ngx_http_submission_executor_next(ngx_http_submission_executor_t *ex,
@@ -168,7 +172,7 @@ ngx_http_submission_executor_next(ngx_http_submission_executor_t *ex,
 }
 
 
-/* before what is in doubt is settled: copies for the thread */
+/* copies of the attempts in hand, for the thread that recovers */
 
 static ngx_int_t
 ngx_http_submission_executor_known(ngx_http_submission_manager_t *manager,
@@ -290,7 +294,7 @@ ngx_http_submission_executor_adopt(ngx_http_submission_executor_t *ex)
 }
 
 
-/* without the kernel's random numbers, what an attacker does not see */
+/* without the kernel's random numbers, a value that an attacker cannot see */
 
 static void
 ngx_http_submission_executor_key(ngx_http_submission_executor_t *ex,
@@ -410,7 +414,7 @@ ngx_http_submission_executor_leave(ngx_http_submission_manager_t *manager)
 
     if (ex->nended) {
 
-        /* it may have been that timer which was to record them */
+        /* the stopped timer may have been the one that was to record them */
 
         ngx_add_timer(&ex->due, 1);
     }
@@ -503,8 +507,9 @@ ngx_http_submission_executor_room(ngx_http_submission_executor_t *ex)
     n = ngx_min(n, (ngx_uint_t) conf->executor_batch);
 
     /*
-     * What is begun together is answered together, as a rule, and would wait
-     * for one another at every turn: never more than a quarter at once.
+     * Attempts that are begun together are usually answered together, and
+     * would wait for each other at every turn.  So at most a quarter is begun
+     * at once.
      */
 
     n = ngx_min(n, (ngx_uint_t) (conf->executor_concurrency + 3) / 4);
@@ -522,7 +527,10 @@ ngx_http_submission_executor_room(ngx_http_submission_executor_t *ex)
 }
 
 
-/* when the next one is due; what is taken up by others comes by itself */
+/*
+ * arms the timer for the next due intent; ended attempts wake the executor
+ * themselves
+ */
 
 static void
 ngx_http_submission_executor_arm(ngx_http_submission_executor_t *ex)

@@ -1,8 +1,8 @@
 
 /*
- * Intents whose deadline passed before their first attempt: they were
- * acknowledged, and no gateway has heard of them.  After an outage there may be
- * very many at once, so there is one line a second with their count.
+ * Intents whose deadline passed before their first attempt.  They were
+ * acknowledged and never sent.  After an outage there may be very many, so
+ * they are counted in at most one line a second.
  */
 
 #include "ngx_http_submission_attempt.h"

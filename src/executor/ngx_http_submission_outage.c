@@ -1,12 +1,13 @@
 
 /*
- * Outages of gateways: one line when a target's attempts begin to fail, with
- * the first error, and one when its gateway answers again.  An error is
- * whatever is one to sm_answer_read(): no answer, or one that makes no sense.
+ * Outages of gateways: one log line when the attempts of a target begin to
+ * fail, with the first error, and one when its gateway answers again.  An
+ * error is what sm_answer_read() says is one: no answer, or one that makes no
+ * sense.
  *
- * A gateway that fails now and then would have two lines each time.  So after a
- * line the next outage of the target is told no sooner than some seconds later,
- * if it still lasts.
+ * A gateway that fails now and then would cause two lines each time.  So after
+ * a line the next outage of the target is logged only some seconds later, if
+ * it still lasts.
  */
 
 #include "ngx_http_submission_attempt.h"

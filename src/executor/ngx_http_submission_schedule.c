@@ -155,7 +155,7 @@ ngx_http_submission_schedule_start(ngx_http_submission_executor_t *ex)
     rf->rebuilding = 1;
     rf->begun_at = ngx_http_submission_usec();
 
-    /* without it, what is new is found by the next refresh */
+    /* without it, new intents are found by the next refresh */
 
     rf->wake = ngx_http_submission_wake_listen(ex->manager,
                                        ngx_http_submission_schedule_woken, ex);
@@ -194,7 +194,7 @@ ngx_http_submission_schedule_page(ngx_http_submission_executor_t *ex,
     pt->after = *after;
     pt->begun_at = ngx_http_submission_usec();
 
-    /* what comes after the first rows may come after many that are dead */
+    /* many dead rows may come before the next live one */
 
     pt->page.recovery = ex->refresh->rebuilding
                         || after == &ex->refresh->swept;

@@ -1,11 +1,11 @@
 
 /*
- * Sending: an attempt as a request that no client has made.
+ * Sends an attempt as a request that no client has made.
  *
- * The connection of such a request is none: it stands for no socket, and never
- * is in epoll.  All of them share one descriptor, so that nginx has a number
- * to show.  An attempt takes the place of nginx's ngx_http_connection_t, which
- * is how the request leads back to it.
+ * The connection of such a request has no socket and is never in epoll.  All
+ * of them share one descriptor, so that nginx has a number to show.  The
+ * attempt takes the place of nginx's ngx_http_connection_t, which is how it is
+ * found from the request.
  */
 
 #include "ngx_http_submission_attempt.h"
@@ -29,7 +29,7 @@ ngx_http_submission_send_init(ngx_cycle_t *cycle)
 }
 
 
-/* what a connection without a socket does; it also tells them apart */
+/* the functions of a connection without a socket, by which it is recognized */
 
 static ssize_t
 ngx_http_submission_no_recv(ngx_connection_t *c, u_char *buf, size_t size)
@@ -127,7 +127,7 @@ ngx_http_submission_send_abort(ngx_http_submission_attempt_t *at)
 }
 
 
-/* it has lasted longer than an attempt may */
+/* the attempt took too long */
 
 static void
 ngx_http_submission_send_timeout(ngx_event_t *ev)
@@ -142,7 +142,7 @@ ngx_http_submission_send_timeout(ngx_event_t *ev)
 }
 
 
-/* the connection ends, with all that nginx has had of the attempt */
+/* the connection ends, and nginx has nothing left of the attempt */
 
 static void
 ngx_http_submission_send_finished(void *data)

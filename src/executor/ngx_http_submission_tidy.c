@@ -1,8 +1,7 @@
 
 /*
- * What an embedded store wants to have done for it now and then, by the
- * executor worker of each instance, leader or not, in a thread.  A server
- * looks after itself.
+ * Housekeeping of an embedded store, done now and then in a thread by the
+ * executor worker of each instance, leader or not.  A server does this itself.
  */
 
 #include "ngx_http_submission_attempt.h"

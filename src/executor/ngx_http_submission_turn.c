@@ -1,14 +1,14 @@
 
 /*
- * A turn of the executor: one call to the store, which is one transaction that
- * records what has ended and begins what is due, in batches.  There is one at a
- * time.
+ * A turn of the executor: one call to the store, which in one transaction
+ * records attempts that have ended and begins those that are due, in batches.
+ * There is one turn at a time.
  *
- * Outcomes that the store does not take, for whatever reason, are kept, and
- * tried again with growing pauses: under the epoch that the instance holds, or
- * under the next one of this worker.  They are given up when another instance
- * leads, which has found them in doubt; and when the worker ends, after a
- * lease's time without success.
+ * Outcomes that the store does not take, for whatever reason, are kept and
+ * tried again with growing delays, under the epoch that the instance holds or
+ * the next one of this worker.  They are given up when another instance leads,
+ * which has found them in doubt, and when the worker exits and has not
+ * succeeded for the duration of a lease.
  */
 
 #include "ngx_http_submission_attempt.h"
@@ -298,7 +298,7 @@ ngx_http_submission_turn_begun(ngx_http_submission_turn_t *turn)
     for (i = 0; i < turn->ndue; i++) {
         row = &turn->due[i];
 
-        /* each may be the one with which leadership ends */
+        /* any of these may end leadership */
 
         current = ex->schedule && ex->generation == turn->generation;
 
@@ -363,7 +363,9 @@ ngx_http_submission_attempt_recorded(ngx_http_submission_attempt_t *at,
 
     if (!row->applied) {
 
-        /* of another one's doing, or data that the store does not take */
+        /*
+         * somebody else has changed the intent, or the store refuses the data
+         */
 
         ngx_http_submission_attempt_log(at, NGX_LOG_ERR,
                                         "attempt_not_recorded", NULL);
@@ -425,7 +427,7 @@ ngx_http_submission_turn_recorded(ngx_http_submission_turn_t *turn)
 }
 
 
-/* a worker that ends has no other epoch to come, and does not wait for ever */
+/* an exiting worker gets no further epoch, and does not wait for ever */
 
 static ngx_uint_t
 ngx_http_submission_turn_again(ngx_http_submission_executor_t *ex,
@@ -441,7 +443,10 @@ ngx_http_submission_turn_again(ngx_http_submission_executor_t *ex,
 }
 
 
-/* what passes by itself, as a deadlock does, is not waited for any longer */
+/*
+ * an error that passes by itself, such as a deadlock, does not make the delay
+ * longer
+ */
 
 static void
 ngx_http_submission_turn_back_off(ngx_http_submission_executor_t *ex,
@@ -513,7 +518,10 @@ ngx_http_submission_turn_done(ngx_http_submission_task_t *task)
         ex->failures = 0;
         ngx_http_submission_executor_time(ex, task->call.now);
 
-        /* first what a gateway waits for, then what is over */
+        /*
+         * attempts that were begun are sent first, then the outcomes are
+         * handled
+         */
 
         ngx_http_submission_turn_begun(turn);
         ngx_http_submission_turn_recorded(turn);
@@ -564,8 +572,8 @@ ngx_http_submission_turn_flush(ngx_http_submission_manager_t *manager)
 
 
 /*
- * The threads have ended: they have run the turn that was out, and nobody has
- * looked at its answer.  What it has begun is given back, as nothing leaves any
+ * The threads have ended.  They have run the last turn, and nobody has looked
+ * at its answer.  What it has begun is given back, because nothing is sent any
  * more.
  */
 

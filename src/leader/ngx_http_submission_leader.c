@@ -2,26 +2,25 @@
 /*
  * Leadership.
  *
- * One worker of an instance, the one that has the lock file, is its executor
- * worker; the kernel gives the lock to another when that one dies.  It alone
- * asks for the lease, renews it, and executes.
+ * One worker of an instance, the one that holds the lock file, is its executor
+ * worker.  When it dies, the kernel lets another one have the lock.  Only the
+ * executor worker asks for the lease, renews it, and executes.
  *
- * - Whoever leads has been granted an epoch by the store, and stops by itself
- *   at a deadline: the moment when the request that got the grant was started,
- *   plus lease_duration, less a margin, by a clock that is never set, and that
- *   goes on while the host is suspended.  That is before the row expires,
+ * - A leader was granted an epoch by the store, and stops by itself at a
+ *   deadline: the start of the request that got the grant, plus
+ *   lease_duration, less a margin.  The clock is never set and goes on while
+ *   the host is suspended.  The deadline is always before the row expires,
  *   whatever the store's clock says.
- * - Any error of the store ends leadership at once.  The row may still be
- *   ours then: the next call takes it over, in a new epoch.
- * - An answer that comes after its state has passed is not looked at.  What it
- *   may have left in the row is taken over or given up, see lease.c.
- * - A leader that has due work and cannot send any of it, for lack of
- *   connections, for as long as a lease lasts, gives it up if another instance
- *   lives.
- * - A follower knows when the lease expires, and tries then; so that it learns
- *   of a release too, it reads the row every now and then.
- * - A new executor worker of the instance does the same, at the epoch that is
- *   in shared memory; the epoch that it gets fences the old one off.
+ * - Any error of the store ends leadership at once.  The row may still be ours
+ *   then: the next call takes it over, in a new epoch.
+ * - A late answer, whose state has passed, is ignored.  What its call may have
+ *   left in the row is taken over or released, see lease.c.
+ * - A leader that cannot send any due intent for lack of connections, for as
+ *   long as a lease lasts, releases the lease if another instance is alive.
+ * - A follower knows when the lease expires, and tries then.  It also reads
+ *   the row now and then, to notice a release.
+ * - A new executor worker of the instance takes over the epoch in shared
+ *   memory; its new epoch fences the old worker off.
  */
 
 #include "ngx_http_submission_lease.h"
@@ -65,7 +64,7 @@ ngx_http_submission_leader_init(ngx_cycle_t *cycle,
         return NGX_ERROR;
     }
 
-    /* at shutdown nginx closes idle connections: nothing else tells of it */
+    /* at shutdown nginx closes idle connections; there is no other signal */
 
     c = ngx_get_connection(manager->conf->lock, cycle->log);
     if (c == NULL) {
@@ -95,8 +94,9 @@ ngx_http_submission_leader_init(ngx_cycle_t *cycle,
     manager->fenced = ngx_http_submission_leader_failed;
 
     /*
-     * An instance that starts workers does not quit, whatever others of them
-     * were told: one alone, or all before an upgrade that was taken back.
+     * An instance that starts workers does not quit, whatever other workers
+     * were told: one of them alone, or all of them before an upgrade that was
+     * undone.
      */
 
     if (manager->conf->generation == manager->sh->generation) {
@@ -345,8 +345,8 @@ ngx_http_submission_leader_event(ngx_http_submission_leader_t *ld,
 
 
 /*
- * Whether an attempt that was begun under this epoch may leave right now; not
- * by nginx's time, which stands still between events.
+ * Whether an attempt that was begun in this epoch may leave right now.
+ * nginx's own time is not used, because it stands still between events.
  */
 
 ngx_uint_t
@@ -364,7 +364,7 @@ ngx_http_submission_leader_gate(ngx_http_submission_manager_t *manager,
 }
 
 
-/* another is to lead, if one does in time */
+/* another instance shall lead, if one does in time */
 
 ngx_uint_t
 ngx_http_submission_leader_yields(ngx_http_submission_leader_t *ld)
@@ -379,7 +379,7 @@ ngx_http_submission_leader_yields(ngx_http_submission_leader_t *ld)
 }
 
 
-/* while one epoch after the other fails, the next is waited for longer */
+/* the delay grows while one epoch after the other fails */
 
 ngx_msec_t
 ngx_http_submission_leader_back_off(ngx_http_submission_leader_t *ld)
@@ -389,7 +389,7 @@ ngx_http_submission_leader_back_off(ngx_http_submission_leader_t *ld)
 }
 
 
-/* an epoch in which something was recorded has not failed from the start */
+/* an epoch in which something was recorded is not a failure */
 
 void
 ngx_http_submission_leader_works(ngx_http_submission_manager_t *manager)
@@ -473,9 +473,9 @@ ngx_http_submission_leader_idle(ngx_http_submission_manager_t *manager)
 
 
 /*
- * Outcomes wait for a store that does not take them.  The epoch under which
- * they can be recorded is kept for them, unless another instance could lead:
- * then it runs out.
+ * Outcomes wait because the store does not take them.  Their epoch is renewed
+ * for them, unless another instance could lead; then the epoch is left to
+ * expire.
  */
 
 static void
@@ -502,7 +502,7 @@ ngx_http_submission_leader_keep(ngx_http_submission_leader_t *ld)
 }
 
 
-/* what the attempts of an epoch that was lost have come to is recorded yet */
+/* the outcomes of attempts of a lost epoch are recorded first */
 
 static ngx_int_t
 ngx_http_submission_leader_flush(ngx_http_submission_leader_t *ld)
@@ -537,7 +537,7 @@ ngx_http_submission_leader_standby(ngx_http_submission_leader_t *ld)
 
     if (sh->held_tenure != ld->manager->conf->tenure) {
 
-        /* a lease that was not given up can only expire */
+        /* a lease that was not released can only expire */
 
         sh->held = 0;
         sh->held_tenure = ld->manager->conf->tenure;
@@ -548,7 +548,7 @@ ngx_http_submission_leader_standby(ngx_http_submission_leader_t *ld)
 }
 
 
-/* nobody of the instance is going to take over what this worker may hold */
+/* no other worker of the instance will take over what this one may hold */
 
 static ngx_uint_t
 ngx_http_submission_leader_last(ngx_http_submission_leader_t *ld)
@@ -587,12 +587,12 @@ ngx_http_submission_leader_leave(ngx_http_submission_leader_t *ld)
 
 
 /*
- * At reload a worker of the new configuration takes the lease over, and needs
- * the lock file for that.  At quit, and where the new configuration is about
- * another lease, it is released by whoever has the lock file; and where both
- * come at once, one of the two sees the other: the one leaves and then looks
- * whether the instance quits, the other says that it does and then looks for
- * the lock.
+ * At a reload a worker of the new configuration takes the lease over, for
+ * which it needs the lock file.  At quit, and if the new configuration has
+ * another lease, the worker that holds the lock file releases the lease.  If
+ * both happen at once, one of the two sees the other: one leaves and then
+ * checks whether the instance quits, the other says that it quits and then
+ * tries the lock.
  */
 
 static void
@@ -787,10 +787,10 @@ ngx_http_submission_leader_exit(ngx_event_t *ev)
 
 
 /*
- * The worker is being terminated: nothing is waited for, and its threads have
- * ended.  What is known is recorded, what is at gateways is given up as in
- * doubt, and then the lease is released; all of it here, on the way out, as far
- * as there is time.
+ * The worker is being terminated.  It waits for nothing, and its threads have
+ * ended.  Known outcomes are recorded, attempts at gateways are given up as in
+ * doubt, and then the lease is released.  All of that happens here, as far as
+ * time allows.
  */
 
 void

@@ -58,9 +58,9 @@ _Static_assert(sizeof(ngx_http_submission_lease_ops)
 
 
 /*
- * What is due could not be sent for a lease's time, for lack of connections,
- * and nothing is at gateways that would be in doubt to others.  One of them may
- * do better.
+ * Due intents could not be sent for the duration of a lease, for lack of
+ * connections, and nothing is at gateways that would be in doubt to others.
+ * Another instance may do better.
  */
 
 static ngx_uint_t
@@ -154,10 +154,11 @@ ngx_http_submission_lease_call(ngx_http_submission_leader_t *ld,
 
 
 /*
- * Whether a row of this holder_id was left by a call of this instance whose
- * answer nobody saw.  A holder_id that was made up is nobody else's.  One that
- * is configured may be another instance's too, by mistake; but if the epoch
- * before was ours and had not expired, only this instance could take it over.
+ * Whether a row with this holder_id was left by a call of this instance whose
+ * answer was lost.  A generated holder_id belongs to nobody else.  A
+ * configured one may, by mistake, be that of another instance too; but if the
+ * epoch before was ours and had not expired, only this instance could take it
+ * over.
  */
 
 static ngx_uint_t
@@ -175,8 +176,9 @@ ngx_http_submission_lease_ours(ngx_http_submission_lease_t *call)
 
 
 /*
- * In a thread.  An epoch that the instance knows is taken over, so that nobody
- * else comes between.  What it has left unknowingly is given up first.
+ * Runs in a thread.  An epoch that the instance knows of is taken over, so
+ * that nobody else comes between.  A lease that it holds without knowing is
+ * released first.
  */
 
 static int
@@ -363,7 +365,7 @@ ngx_http_submission_lease_grant(ngx_http_submission_leader_t *ld,
 }
 
 
-/* what is known of the row by an answer, whatever has become of the state */
+/* takes in what an answer says about the row, whatever the state is by now */
 
 static void
 ngx_http_submission_lease_note(ngx_http_submission_leader_t *ld,
@@ -426,8 +428,8 @@ ngx_http_submission_lease_wait(ngx_http_submission_leader_t *ld,
 
 
 /*
- * The next try is aimed at the moment when the lease runs out.  Returns when
- * the row is looked at again: then, or earlier.
+ * Plans the next try for the moment when the lease expires.  Returns the time
+ * until the row is read again, which is then or earlier.
  */
 
 static ngx_msec_t
@@ -483,7 +485,10 @@ ngx_http_submission_lease_leaving(ngx_http_submission_leader_t *ld,
 }
 
 
-/* counted whatever has become of the state, and of the pages that came after */
+/*
+ * these are counted whatever the state is by now, and even if later pages
+ * failed
+ */
 
 static void
 ngx_http_submission_lease_recovered(ngx_http_submission_leader_t *ld,
@@ -608,7 +613,7 @@ ngx_http_submission_lease_answer(ngx_http_submission_leader_t *ld,
         if (call->lease.held && call->others
             && ngx_http_submission_lease_starved(ld))
         {
-            /* it does not lead any more when it gives the lease up */
+            /* it stops leading before it releases the lease */
 
             ngx_http_submission_leader_event(ld, SM_LEADER_EV_STARVED, 1,
                                              "no_connections", NULL);
@@ -659,7 +664,7 @@ ngx_http_submission_lease_done(ngx_http_submission_task_t *task)
 }
 
 
-/* its thread has run it, and has ended */
+/* the thread has run the call and has ended */
 
 void
 ngx_http_submission_lease_settle(ngx_http_submission_leader_t *ld)
@@ -712,8 +717,9 @@ ngx_http_submission_lease_now(ngx_http_submission_leader_t *ld,
 
 
 /*
- * What is in flight is of an earlier epoch when the instance has taken its own
- * lease over, and is recorded as in doubt like that of any leader that is gone.
+ * The instance takes its own lease over, so that its attempts in flight belong
+ * to an earlier epoch.  They are then recorded as in doubt, like those of any
+ * leader that is gone.
  */
 
 void

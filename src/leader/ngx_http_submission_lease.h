@@ -97,9 +97,9 @@ ngx_msec_t ngx_http_submission_lease_wait(ngx_http_submission_leader_t *ld,
     ngx_msec_t deadline);
 
 /*
- * For a worker that is being terminated, in place: _settle() looks at what the
- * last call has left in the row, _end() gives the lease up, first what is in
- * doubt.
+ * For a worker that is being terminated; both work in place.  _settle() takes
+ * in the result of the last call.  _end() records what is in doubt and
+ * releases the lease.
  */
 void ngx_http_submission_lease_settle(ngx_http_submission_leader_t *ld);
 void ngx_http_submission_lease_end(ngx_http_submission_leader_t *ld,

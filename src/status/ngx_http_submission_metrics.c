@@ -1,12 +1,13 @@
 
 /*
- * Counters, histograms and gauges in the zone, and /metrics, which tells of
- * them in Prometheus' text format.
+ * Counters, histograms and gauges in the zone, and /metrics, which shows them
+ * in the text format of Prometheus.
  *
- * All of it is added to with atomics, by any worker and any thread: nothing is
- * lost by a reload, nor with a worker that dies.  A gauge is of the executor:
- * it is good while the epoch is led that it was set in, and its worker lives.
- * Every series is there from the start, so that its first increase is seen.
+ * They are changed atomically, by any worker and any thread, so nothing is
+ * lost by a reload or with a worker that dies.  A gauge belongs to the
+ * executor: it is valid in the epoch in which it was set, while its worker is
+ * alive.  Every series exists from the start, so that its first increase is
+ * seen.
  */
 
 #include "ngx_http_submission_status.h"
@@ -353,7 +354,7 @@ ngx_http_submission_metrics_histogram(sm_out_t *out, const char *name,
 }
 
 
-/* what intents and attempts come to */
+/* how intents and attempts ended */
 
 static void
 ngx_http_submission_metrics_intents(sm_out_t *out,
@@ -480,7 +481,7 @@ ngx_http_submission_metrics_store(sm_out_t *out,
 }
 
 
-/* a worker that was killed leads in shared memory until the next one does */
+/* in shared memory a killed worker leads until the next one does */
 
 static ngx_uint_t
 ngx_http_submission_metrics_executes(ngx_http_submission_role_t *role)

@@ -23,7 +23,7 @@ ngx_http_submission_readyz_store(ngx_http_submission_manager_conf_t *mcf)
 
     case NGX_HTTP_SUBMISSION_STORE_DOWN:
 
-        /* a short trouble does not take an instance out of rotation */
+        /* a short outage does not take an instance out of rotation */
 
         if (sh->answered
             && ngx_http_submission_since(sh->answered)

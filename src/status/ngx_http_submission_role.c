@@ -12,7 +12,10 @@
 #define NDK_SET_VAR 1
 #include <ndk.h>
 
-/* the module loads without ndk_http_module.so too, less this directive */
+/*
+ * the module also loads without ndk_http_module.so; only this directive is
+ * missing
+ */
 
 #pragma weak ndk_set_var_core
 
@@ -57,7 +60,7 @@ ngx_http_submission_role_add_variable(ngx_conf_t *cf)
 }
 
 
-/* with several managers there is no telling whose */
+/* with several managers it would not be clear whose role is meant */
 
 static ngx_int_t
 ngx_http_submission_role_variable(ngx_http_request_t *r,

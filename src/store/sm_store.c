@@ -137,8 +137,8 @@ sm_store_close(sm_store_t *store, sm_conn_t *conn)
 
 
 /*
- * An idle connection, or none and the right to open one.  -1: there was
- * neither for as long as a call may take.
+ * Takes an idle connection, or the right to open one.  -1: neither became
+ * available for as long as a call may take.
  */
 
 static int
@@ -285,7 +285,7 @@ sm_store_get_conn(sm_store_t *store, sm_call_t *call)
 }
 
 
-/* what made one connection break has broken those that were idle, too */
+/* the idle connections are lost for the same reason */
 
 static void
 sm_store_close_idle(sm_store_t *store)
@@ -434,8 +434,8 @@ sm_store_batch(sm_store_batch_t *batch, sm_store_t *store, sm_conn_t *conn,
 
 
 /*
- * Data that a store refuses must not fail the rows beside it: the batch is
- * halved until the row at fault is alone.
+ * A row that the store refuses must not fail the other rows, so the batch is
+ * halved until that row is alone.
  */
 
 static int

@@ -1,15 +1,19 @@
 
 /*
- * The store room: blocking SQL, for threads.
+ * The store layer: blocking SQL, for threads.
  *
  * A worker process has one sm_store_t per manager.  Any number of threads may
- * call it at once: each call takes a connection of its own from the store's
- * idle ones, or opens one, and gives it back unless the call failed, so a
- * connection that saw an error is never used again.  When as many are open as
- * may be, it waits for one.  After a login to a server that failed there is one
- * at a time: those that wait for it fail with it, and do not each find out anew
- * that the server is away.  Nothing is opened before the first call: handles
- * do not survive a fork.
+ * call it at once.  Each call takes an idle connection, or opens one, and
+ * returns it unless the call failed, so that a connection which saw an error
+ * is never used again.  If the maximum number of connections is open, the call
+ * waits for one.
+ *
+ * After a failed login to a server, one login is tried at a time.  Calls that
+ * wait for it fail with it, instead of each finding out that the server is
+ * down.
+ *
+ * Nothing is opened before the first call, because handles do not survive a
+ * fork.
  */
 
 #ifndef SM_STORE_H
@@ -34,7 +38,7 @@
 typedef enum {
     SM_STORE_OK = 0,
     SM_STORE_TRANSIENT,         /* may work when tried again: locked, busy */
-    SM_STORE_PERMANENT,         /* will not, until somebody mends it */
+    SM_STORE_PERMANENT,         /* will not work until somebody fixes it */
     SM_STORE_SCHEMA,            /* the schema is of another version */
     SM_STORE_CONSTRAINT,        /* the store refused the data, not the call */
     SM_STORE_LEASE_LOST,        /* a fenced call, and the fence did not hold */
@@ -79,9 +83,10 @@ typedef struct {
     int64_t                query_timeout;
 
     /*
-     * Of a read from the beginning: of what is in doubt, and of the schedule.
-     * It may have to pass by much that is dead.  It takes no locks, and would
-     * never be done if it were given up each time.  No less than the other.
+     * The time-out of reads that start from the beginning, for recovery and
+     * for the schedule.  They may have to pass over many dead rows.  They take
+     * no locks, and would never succeed if they were given up each time.  It
+     * is at least query_timeout.
      */
     int64_t                recover_timeout;
 
@@ -104,9 +109,9 @@ typedef struct sm_conn_s        sm_conn_t;
 
 
 /*
- * Gives the rows of a batch: called when the store is ready for them, so that
- * what arrives while others are writing goes along.  -1: it has set the call's
- * status and error.
+ * Returns the rows of a batch.  It is called when the store is ready for them,
+ * so that rows which arrive while others are writing go along.  -1: it has set
+ * the call's status and error.
  */
 typedef int (*sm_store_take_pt)(void *data, sm_call_t *call,
     sm_submit_row_t **rows, size_t *n);
@@ -217,12 +222,12 @@ int sm_store_attempts_in_doubt(sm_store_t *store, sm_call_t *call,
     sm_doubt_row_t **rows, size_t *n);
 
 /*
- * Records all that is in doubt as unknown, "leader_lost", in pages, and lets
- * the contracts say what becomes of it.  What is known is not in doubt: it is
- * left in flight, and marked as that if it is.  What cannot be recorded stays
- * as it is, and "error" says why.  At least one fenced transaction that writes, even
- * if there is nothing: 0 means that the lease was held at its commit.  What
- * was recovered is so even if it fails.
+ * Records all attempts in doubt as unknown, "leader_lost", in pages, and lets
+ * the contracts decide what becomes of their intents.  Known attempts are not
+ * in doubt: they stay in flight, and are marked if they are.  An attempt that
+ * cannot be recorded stays as it is, and "error" says why.  There is at least
+ * one fenced transaction that writes, so 0 means that the lease was held at
+ * its commit.  What was recorded stays recorded even if a later page fails.
  */
 int sm_store_attempts_recover(sm_store_t *store, sm_call_t *call,
     const sm_fence_t *fence, sm_known_row_t *known, size_t nknown, size_t page,

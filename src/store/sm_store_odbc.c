@@ -47,7 +47,7 @@ sm_odbc_close(sm_conn_t *conn)
 {
     sm_odbc_t  *od = (sm_odbc_t *) conn;
 
-    /* some drivers tell the server of each statement that goes */
+    /* some drivers tell the server about each statement that is freed */
 
     sm_odbc_watch_start(&od->watch, 0);
 
@@ -83,7 +83,7 @@ sm_odbc_usable(sm_conn_t *conn)
 }
 
 
-/* ODBC counts in seconds, and takes none for ever */
+/* ODBC counts in seconds, and 0 means for ever */
 
 static SQLPOINTER
 sm_odbc_seconds(int64_t ms)
@@ -185,10 +185,10 @@ sm_odbc_session(sm_odbc_t *od, sm_call_t *call)
 
     if (strcmp((char *) name, "Microsoft SQL Server") == 0) {
         /*
-         * A call that was given up must not be done when a lock goes: the
-         * server gives up first, and says so.  Without the options a table
-         * with a filtered index cannot be written to; drivers differ in what
-         * they begin with.
+         * A call that was given up must not be carried out when a lock is
+         * released, so the server gives up first and says so.  Without the SET
+         * options a table with a filtered index cannot be written to, and
+         * drivers differ in their defaults.
          */
 
         (void) snprintf(text, sizeof(text),

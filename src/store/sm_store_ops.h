@@ -103,7 +103,7 @@
 
 struct sm_conn_s {
     sm_conn_t             *next;
-    unsigned               lost;        /* and so are those beside it */
+    unsigned               lost;        /* the idle ones are, too */
 };
 
 

@@ -1,8 +1,8 @@
 
 /*
- * The executor's operations on a database server.  Every procedure looks at
- * the fence first; one that writes has the lease's row then, to its commit.
- * One row of its answer has the time and nothing else.
+ * The operations of the executor on a database server.  Every procedure checks
+ * the fence first; one that writes then holds a lock on the lease row until
+ * its commit.  One row of its answer has only the time.
  */
 
 #include <stdio.h>
@@ -87,8 +87,8 @@ sm_server_contract(sm_server_t *sv, sm_call_t *call, unsigned column,
 
 
 /*
- * The next row that has something in its first column but one; 0: no more, and
- * the time is known, -1.
+ * The next row with a value in its second column.  0: there are no more, and
+ * the time is known; -1: an error.
  */
 
 static int

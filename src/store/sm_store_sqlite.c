@@ -5,9 +5,9 @@
  *
  * A commit is durable (synchronous=FULL) before it is reported.  Writers take
  * the write lock first (BEGIN IMMEDIATE) and wait for it up to busy_timeout.
- * A connection whose file was moved, removed or made read-only still works
- * for SQLite, on a file that nobody will find again; so it is looked at
- * before each call, and after each commit.
+ * If the file was moved, removed or made read-only, SQLite still works on the
+ * open one, which nobody will find again.  So the file is checked before each
+ * call and after each commit.
  */
 
 #include <errno.h>
@@ -22,8 +22,8 @@
 
 
 /*
- * Waiting for a lock: short naps while a commit lasts, then longer ones, but
- * not so long that those who come later always find it free first.
+ * Waiting for a lock: short naps for the duration of a commit, then longer
+ * ones, but not so long that later writers always get the lock first.
  */
 
 #define SM_SQLITE_NAPS      50
@@ -32,10 +32,10 @@
 
 
 /*
- * The log is written from its beginning again when all of it is in the database
- * and nobody reads from it.  Where readers overlap all the time that moment
- * never comes by itself, and the log grows: when it is long, writers are kept
- * out for as long as it takes the readers of the moment to end.
+ * SQLite restarts the log when all of it is in the database and nobody reads
+ * from it.  If readers overlap all the time, that moment never comes, and the
+ * log grows.  So when it is long, writers are kept out until the current
+ * readers have ended.
  */
 
 #define SM_SQLITE_WAL       "33554432"  /* bytes that it keeps */
@@ -110,7 +110,7 @@ sm_sqlite_class(int code)
 
     case SQLITE_FULL:
 
-        /* it does not pass by itself: somebody has to make room */
+        /* it does not pass by itself: somebody has to free space */
 
     default:
         return SM_STORE_PERMANENT;
@@ -119,9 +119,9 @@ sm_sqlite_class(int code)
 
 
 /*
- * Whether the directory may not be written to, in which SQLite makes files beside
- * the database.  Of that it tells what came of its next try, that the file is
- * not there or is read-only, and not the reason.
+ * Whether the directory cannot be written to, in which SQLite creates files
+ * beside the database.  SQLite only reports the consequence, that the file is
+ * missing or read-only, and not this reason.
  */
 
 static int
@@ -417,9 +417,8 @@ sm_sqlite_checkpoint(sm_sqlite_t *sq, sm_call_t *call, int mode, int *left)
 
 
 /*
- * First without keeping anybody out: as far as the oldest reader allows.  If
- * that one is of long ago, such as a backup, nothing is to be gained by waiting
- * for it.
+ * First without keeping writers out, as far as the oldest reader allows.  If
+ * that reader started long ago, like a backup, waiting for it gains nothing.
  */
 
 int

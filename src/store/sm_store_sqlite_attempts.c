@@ -1,11 +1,9 @@
 
 /*
- * The executor's operations in SQLite.
- *
- * What writes is one transaction that has the write lock, then looks at the
- * fence, then changes rows one by one: until it has committed, nobody else can
- * acquire the lease.  What only reads sees the fence and the rows as they were
- * at one moment.
+ * The operations of the executor in SQLite.  A write is one transaction that
+ * takes the write lock, checks the fence, and then changes rows one by one:
+ * nobody else can acquire the lease until it has committed.  A read sees the
+ * fence and the rows as they were at one moment.
  */
 
 #include <stdio.h>

@@ -29,7 +29,7 @@ static void ngx_http_submission_breaker_close(
 static void ngx_http_submission_breaker_fail(ngx_http_submission_task_t *task);
 
 
-/* zero says that something is not so */
+/* zero means "not set" */
 
 static ngx_atomic_uint_t
 ngx_http_submission_breaker_time(ngx_msec_t time)
@@ -45,7 +45,7 @@ ngx_http_submission_breaker_open(ngx_http_submission_manager_t *manager)
 }
 
 
-/* twice the last one, less up to a half at random */
+/* twice the last delay, less a random part of up to a half */
 
 ngx_msec_t
 ngx_http_submission_breaker_delay(ngx_uint_t failures)
@@ -118,7 +118,7 @@ ngx_http_submission_breaker_fail(ngx_http_submission_task_t *task)
     manager = task->manager;
     sh = manager->sh;
 
-    /* what was answered since then says more */
+    /* a later call was answered */
 
     if ((ngx_msec_int_t) (sh->reached - task->posted) > 0) {
         return;

@@ -1,11 +1,12 @@
 
 /*
- * What is known of the store, in the zone.  Any call that fails shows that it
- * is down, only a commit that it is up: a full disk can be read.  The executor
- * worker commits a heartbeat at least every acquire_interval; when nothing was
- * committed for twice that (a second, while the store is down), one worker of
- * the instance tries, and no other until it has an answer.  A change is one
- * line in the log.
+ * The state of the store, in the zone.  Any failed call shows that the store
+ * is down, but only a commit shows that it is up, because a store with a full
+ * disk can still be read.  The executor worker commits a heartbeat at least
+ * every acquire_interval.  If nothing was committed for twice that (for a
+ * second while the store is down), one worker of the instance probes the
+ * store, and no other does until it has an answer.  Each change is one log
+ * line.
  */
 
 #include "ngx_http_submission_door.h"
@@ -47,7 +48,7 @@ ngx_http_submission_health_period(ngx_http_submission_manager_t *manager)
 }
 
 
-/* another's, unless that has died with it */
+/* another worker is probing, unless it has died meanwhile */
 
 static ngx_uint_t
 ngx_http_submission_health_probing(ngx_http_submission_manager_t *manager)
@@ -210,7 +211,7 @@ ngx_http_submission_health_report(ngx_http_submission_task_t *task)
         return;
     }
 
-    /* a commit since then says more */
+    /* there was a later commit */
 
     if ((ngx_msec_int_t) (sh->answered - task->posted) > 0) {
         return;
@@ -219,7 +220,7 @@ ngx_http_submission_health_report(ngx_http_submission_task_t *task)
     now = call->status == SM_STORE_SCHEMA ? NGX_HTTP_SUBMISSION_STORE_SCHEMA
                                           : NGX_HTTP_SUBMISSION_STORE_DOWN;
 
-    /* one line, however many requests meet it */
+    /* one line, no matter how many requests fail */
 
     if (old != now && ngx_atomic_cmp_set(&sh->store, old, now)) {
         ngx_log_error(NGX_LOG_ERR, ngx_cycle->log, 0,

@@ -72,8 +72,8 @@ ngx_http_submission_notice_hash(sm_str_t id)
 
 
 /*
- * Somebody looks for notices for so long from now on.  A full barrier here and
- * in _notice(): either the executor worker sees that, or its notice is seen.
+ * A worker looks for notices until then.  There is a full barrier here and in
+ * _notice(): either the executor worker sees that, or its notice is seen.
  */
 
 void

@@ -1,14 +1,15 @@
 
 /*
- * The connections of this worker, as far as attempts need them.
+ * Connections of this worker for attempts.
  *
- * nginx gives a connection to whoever asks for one, so that clients who send
- * slowly, or wait, could have them all.  While the worker may begin attempts,
- * an eighth of its connections is theirs, two for each: what attempts do not
- * use of it is held here, out of everyone's reach, and is let go right before
- * an attempt takes it.  Beyond that attempts take what is free, as long as an
- * eighth of all is left to clients.  Idle clients are no obstacle to anybody:
- * nginx closes their connections when it needs them.
+ * nginx gives a connection to any client that asks, so slow or waiting clients
+ * could take all of them.  While the worker may begin attempts, an eighth of
+ * its connections is reserved for them, two for each.  Those that attempts do
+ * not use at the moment are held here, out of reach of clients, and released
+ * right before an attempt takes them.  Beyond that, attempts take what is
+ * free, as long as an eighth of all connections is left to clients.  Idle
+ * clients do not matter, because nginx closes their connections when it needs
+ * them.
  */
 
 #include "ngx_http_submission_task.h"
@@ -34,8 +35,9 @@ ngx_http_submission_reserve_free(void)
 
 
 /*
- * From one list of free ones to the other.  Nothing else of a connection is
- * touched: whoever has closed it just now may still look at it.
+ * Moves a connection from one list of free connections to the other.  Nothing
+ * else in it is changed, because the code that has just closed it may still
+ * look at it.
  */
 
 static void
@@ -72,7 +74,7 @@ ngx_http_submission_reserve_release(ngx_cycle_t *cycle)
 }
 
 
-/* holds what it should, as far as there are free ones */
+/* holds as many as it should, if enough are free */
 
 void
 ngx_http_submission_reserve_adjust(void)
@@ -170,7 +172,7 @@ ngx_http_submission_reserve_short(void)
 }
 
 
-/* "worker_connections" may stand behind the http block */
+/* "worker_connections" may come after the http block */
 
 void
 ngx_http_submission_reserve_check(ngx_cycle_t *cycle,

@@ -3,16 +3,16 @@
  * The door between the event loop and the threads, see
  * ngx_http_submission_task_t.
  *
- * An exiting worker does not wait for threads by itself, and completions that
- * it did not wait for never run: while tasks are out, a timer that is not
- * cancelable keeps the worker alive.  Every store call has its time-out, so
- * that this ends.
+ * An exiting worker does not wait for threads by itself, and the completions
+ * of tasks that it did not wait for never run.  So while tasks are out, a
+ * timer that is not cancelable keeps the worker alive.  Every call to the
+ * store has a time-out, so this ends.
  *
- * The pools end their threads as a worker exits, and do not wait for the last
- * steps of them, in which the libraries of drivers clean up.  A process that
- * exits beside that cleans up the same a second time: it can die of that, as it
- * did in libcrypto.  So the threads that were here are known, and waited
- * for.
+ * When a worker exits, the pools end their threads but do not wait for their
+ * last steps, in which the libraries of drivers clean up.  If the process
+ * exits at the same time, it cleans up the same things a second time and may
+ * crash, as it did in libcrypto.  So the threads that ran here are remembered
+ * and waited for.
  */
 
 #include "ngx_http_submission_door.h"
@@ -150,7 +150,7 @@ ngx_http_submission_task_measure(ngx_http_submission_task_t *task)
         return;
     }
 
-    /* a call that went well, with an error: of a row that was refused */
+    /* a call that succeeded and has an error: a row was refused */
 
     class = task->call.status;
 
@@ -186,7 +186,7 @@ ngx_http_submission_task_known(ngx_log_t *log)
 }
 
 
-/* in the process' exit, after the pools are gone: it is a matter of moments */
+/* called when the process exits, after the pools are gone; it takes moments */
 
 void
 ngx_http_submission_task_exit(ngx_log_t *log)

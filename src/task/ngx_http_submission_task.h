@@ -107,11 +107,12 @@ ngx_int_t ngx_http_submission_notice_next(
     uint64_t *hash);
 
 /*
- * reserve.c: the worker's connections.  _open() while an executor may begin so
- * many attempts, _take() before each is sent, _put() when it has ended,
- * _adjust() now and then.  _room() is how many may begin, _most() how many of
- * so many connections at the most.  _short() is how many of their connections
- * clients should not keep for waiting, 0: there are enough.
+ * reserve.c: the worker's connections.  _open() and _close() say how many
+ * attempts may be under way; _take() comes before each is sent, _put() after
+ * it has ended, _adjust() now and then.  _room() returns how many attempts may
+ * begin, _most() the maximum for a number of connections.  _short() returns
+ * how many connections of waiting clients should be freed; 0: there are
+ * enough.
  */
 void ngx_http_submission_reserve_open(ngx_uint_t attempts);
 void ngx_http_submission_reserve_close(ngx_uint_t attempts);
