@@ -10,7 +10,7 @@
 
 /* a character is up to four bytes, in what is cleaned three a UTF-16 unit */
 
-_Static_assert(sizeof(sm_intent_t) + 4 * SM_ID_MAX + 4 * 128
+_Static_assert(sizeof(sm_intent_t) + 8 * SM_ID_MAX + 4 * 128
                + sm_clean_size(200) + 32 + 64 + 6 * 16 <= SM_INTENT_MAX,
                "an intent");
 _Static_assert(sizeof(sm_attempt_t) + 16 + sm_clean_size(200)
@@ -20,8 +20,11 @@ _Static_assert(sizeof(sm_attempt_t) + 16 + sm_clean_size(200)
 
 static const sm_str_t  sm_status_names[] = {
     sm_null_str, sm_str("pending"), sm_str("accepted"), sm_str("rejected"),
-    sm_str("exhausted")
+    sm_str("exhausted"), sm_str("canceled")
 };
+
+_Static_assert(sizeof(sm_status_names) / sizeof(sm_status_names[0])
+               == SM_STATUSES, "a name for each status");
 
 static const sm_json_field_t  sm_intent_fields[] = {
     { SM_FIELD_ID, SM_JSON_STRING, 1 },
@@ -43,7 +46,7 @@ sm_status_by_name(sm_str_t name)
 {
     sm_status_e  i;
 
-    for (i = SM_STATUS_EXHAUSTED; i != SM_STATUS_NONE; i--) {
+    for (i = SM_STATUSES - 1; i != SM_STATUS_NONE; i--) {
         if (sm_str_eq(sm_status_names[i], name)) {
             break;
         }
@@ -112,7 +115,8 @@ sm_intent_size(const sm_intent_t *intent)
            + sm_json_str_size(intent->id.len)
            + sm_json_str_size(intent->target.len)
            + sm_json_str_size(intent->rejected_reason.len)
-           + sm_json_str_size(intent->exhausted_reason.len);
+           + sm_json_str_size(intent->exhausted_reason.len)
+           + sm_json_str_size(intent->replay_of.len);
 }
 
 
@@ -148,6 +152,11 @@ sm_intent_out(sm_out_t *out, const sm_intent_t *intent)
     if (intent->exhausted_reason.len) {
         sm_out_c(out, ",\"exhaustedReason\":");
         sm_json_out_str(out, intent->exhausted_reason);
+    }
+
+    if (intent->replay_of.len) {
+        sm_out_c(out, ",\"replayOf\":");
+        sm_json_out_str(out, intent->replay_of);
     }
 
     sm_out_c(out, "}");
