@@ -149,6 +149,12 @@ ngx_http_submission_lease_call(ngx_http_submission_leader_t *ld,
 
     ld->call = &call->task;
 
+    ngx_log_debug4(NGX_LOG_DEBUG_HTTP, ngx_cycle->log, 0,
+                   "submission: lease call op:%s state:%s epoch:%L known:%uz",
+                   ngx_http_submission_ops[call->task.op].name,
+                   sm_leader_state_name(ld->state), call->fence.epoch,
+                   call->nknown);
+
     return NGX_OK;
 }
 
@@ -359,7 +365,7 @@ ngx_http_submission_lease_grant(ngx_http_submission_leader_t *ld,
                       - ngx_http_submission_lease_margin(manager);
 
     change.wait = event == SM_LEADER_EV_GRANTED
-                  ? 1 : ngx_http_submission_lease_wait(ld, change.deadline);
+                  ? 1 : ngx_http_submission_lease_pause(ld, change.deadline);
 
     ngx_http_submission_leader_apply(ld, event, &change);
 }
@@ -411,7 +417,7 @@ ngx_http_submission_lease_note(ngx_http_submission_leader_t *ld,
 /* the lease must not run out before it is renewed, however it is configured */
 
 ngx_msec_t
-ngx_http_submission_lease_wait(ngx_http_submission_leader_t *ld,
+ngx_http_submission_lease_pause(ngx_http_submission_leader_t *ld,
     ngx_msec_t deadline)
 {
     ngx_msec_int_t  left;
@@ -539,6 +545,12 @@ ngx_http_submission_lease_answer(ngx_http_submission_leader_t *ld,
 
     status = call->task.call.status;
 
+    ngx_log_debug5(NGX_LOG_DEBUG_HTTP, ngx_cycle->log, 0,
+                   "submission: lease answer op:%s status:%d held:%d epoch:%L "
+                   "others:%ui", ngx_http_submission_ops[call->task.op].name,
+                   (int) status, (int) call->lease.held, call->lease.epoch,
+                   call->others);
+
     if (status == SM_STORE_OK) {
         ld->failing = 0;
     }
@@ -603,7 +615,7 @@ ngx_http_submission_lease_answer(ngx_http_submission_leader_t *ld,
     case NGX_HTTP_SUBMISSION_LEASE_RECOVER:
         ld->handlers->recovered(ld->manager, call->known);
         ngx_http_submission_leader_event(ld, SM_LEADER_EV_RECOVERED,
-                                         ngx_http_submission_lease_wait(ld,
+                                         ngx_http_submission_lease_pause(ld,
                                                                ld->deadline),
                                          NULL, NULL);
         return;
