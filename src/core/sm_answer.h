@@ -26,7 +26,8 @@ typedef enum {
     SM_ANSWER_TRUNCATED,
     SM_ANSWER_TOO_LARGE,
     SM_ANSWER_TIMED_OUT,        /* it lasted longer than an attempt may */
-    SM_ANSWER_ABORTED           /* the worker had to end before it */
+    SM_ANSWER_ABORTED,          /* the worker had to end before it */
+    SM_ANSWER_COUNT
 } sm_answer_e;
 
 typedef struct {

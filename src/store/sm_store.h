@@ -212,9 +212,9 @@ int sm_store_attempts_in_doubt(sm_store_t *store, sm_call_t *call,
  * Records all that is in doubt as unknown, "leader_lost", in pages, and lets
  * the contracts say what becomes of it.  What is known is not in doubt: it is
  * left in flight, and marked as that if it is.  What cannot be recorded stays
- * as it is, and "error" says why.  At least one fenced transaction that writes, even
- * if there is nothing: 0 means that the lease was held at its commit.  What
- * was recovered is so even if it fails.
+ * as it is, and "error" says why.  There is at least one fenced transaction
+ * that writes, even if nothing is in doubt: 0 means that the lease was held at
+ * its commit.  What was recovered is so even if it fails.
  */
 int sm_store_attempts_recover(sm_store_t *store, sm_call_t *call,
     const sm_fence_t *fence, sm_known_row_t *known, size_t nknown, size_t page,

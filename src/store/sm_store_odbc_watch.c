@@ -5,9 +5,9 @@
  * A server that hangs, or that is gone without a word, holds the thread of a
  * call until TCP gives up, which may be never, where the driver does not keep
  * its time-outs.  FreeTDS tells its socket: a copy of it is kept, so that its
- * number is never another's, and is shut down when the call is late.  The driver
- * sees that as a connection that the server closed.  Other drivers' time-outs
- * are their own: no socket is shut down that is not known to be ours.
+ * number is never another's, and is shut down when the call is late.  The
+ * driver sees that as a connection that the server closed.  Other drivers'
+ * time-outs are their own: no socket is shut down that is not known to be ours.
  *
  * One thread of the process does that; it has nothing to do as long as all goes
  * well.  It is there as long as there are connections: a process that ends, or

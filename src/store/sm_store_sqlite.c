@@ -50,8 +50,8 @@ static const char *const  sm_sqlite_texts[] = {
     SM_SQLITE_SQL(SM_SQLITE_TEXT)
 };
 
-_Static_assert(sizeof(sm_sqlite_texts) / sizeof(sm_sqlite_texts[0])
-               == SM_SQLITE_STATEMENTS, "a text for each statement");
+_Static_assert(sm_nelts(sm_sqlite_texts) == SM_SQLITE_STATEMENTS,
+               "a text for each statement");
 
 
 static int64_t
@@ -119,9 +119,9 @@ sm_sqlite_class(int code)
 
 
 /*
- * Whether the directory may not be written to, in which SQLite makes files beside
- * the database.  Of that it tells what came of its next try, that the file is
- * not there or is read-only, and not the reason.
+ * Whether the directory may not be written to, in which SQLite makes files
+ * beside the database.  SQLite then reports what came of its next try, that the
+ * file is not there or is read-only, and not the reason.
  */
 
 static int
