@@ -12,7 +12,6 @@
 #include "sm_leader.h"
 #include "sm_policy.h"
 #include "sm_registry.h"
-#include "sm_route.h"
 #include "sm_schedule.h"
 #include "sm_store.h"
 

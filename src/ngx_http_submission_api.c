@@ -8,43 +8,36 @@
 #include "ngx_http_submission.h"
 
 
-typedef struct {
-    sm_route_t                   route;
-    ngx_http_submission_kind_e   kind;
-} ngx_http_submission_route_t;
+typedef enum {
+    NGX_HTTP_SUBMISSION_NOWHERE = 0,
+    NGX_HTTP_SUBMISSION_INTENTS,
+    NGX_HTTP_SUBMISSION_INTENT,
+    NGX_HTTP_SUBMISSION_INTENT_HISTORY,
+    NGX_HTTP_SUBMISSION_INSTANCES
+} ngx_http_submission_resource_e;
 
 
-static ngx_int_t ngx_http_submission_api_route(ngx_http_request_t *r,
-    sm_route_match_t *match);
+static ngx_http_submission_resource_e ngx_http_submission_api_resource(
+    ngx_http_request_t *r, ngx_str_t *id);
+static ngx_http_submission_kind_e ngx_http_submission_api_kind(
+    ngx_http_submission_resource_e resource, ngx_uint_t post);
 static ngx_int_t ngx_http_submission_api_post(ngx_http_request_t *r);
 static ngx_int_t ngx_http_submission_api_submit(ngx_http_request_t *r,
     sm_str_t body);
 static ngx_int_t ngx_http_submission_api_get(ngx_http_request_t *r,
-    sm_str_t id);
+    ngx_str_t *id);
 static ngx_int_t ngx_http_submission_api_enter(ngx_http_request_t *r);
 static ngx_int_t ngx_http_submission_api_read(ngx_http_request_t *r);
-
-
-static const ngx_http_submission_route_t  ngx_http_submission_routes[] = {
-    { { "intents", SM_ROUTE_READ }, NGX_HTTP_SUBMISSION_LIST },
-    { { "intents", SM_ROUTE_POST }, NGX_HTTP_SUBMISSION_SUBMIT },
-    { { "intents/*", SM_ROUTE_READ }, NGX_HTTP_SUBMISSION_GET },
-    { { "intents/*/history", SM_ROUTE_READ }, NGX_HTTP_SUBMISSION_HISTORY },
-    { { "cluster", SM_ROUTE_READ }, NGX_HTTP_SUBMISSION_CLUSTER }
-};
-
-static const sm_route_table_t  ngx_http_submission_route_table =
-    sm_route_table(ngx_http_submission_routes);
 
 
 ngx_int_t
 ngx_http_submission_api_handler(ngx_http_request_t *r)
 {
-    ngx_int_t                           rc;
-    sm_route_match_t                    match;
-    ngx_http_submission_ctx_t          *ctx;
-    ngx_http_submission_args_t          args;
-    const ngx_http_submission_route_t  *route;
+    ngx_str_t                        id;
+    ngx_uint_t                       get, post;
+    ngx_http_submission_ctx_t       *ctx;
+    ngx_http_submission_args_t       args;
+    ngx_http_submission_resource_e   resource;
 
     ctx = ngx_pcalloc(r->pool, sizeof(ngx_http_submission_ctx_t));
     if (ctx == NULL) {
@@ -54,15 +47,23 @@ ngx_http_submission_api_handler(ngx_http_request_t *r)
     ctx->request = r;
     ngx_http_set_ctx(r, ctx, ngx_http_submission_module);
 
-    rc = ngx_http_submission_api_route(r, &match);
+    resource = ngx_http_submission_api_resource(r, &id);
 
-    route = match.row;
-
-    if (route == NULL) {
-        return rc;
+    if (resource == NGX_HTTP_SUBMISSION_NOWHERE) {
+        return ngx_http_submission_reply_error(r, NGX_HTTP_NOT_FOUND,
+                   "not_found", "there is nothing at this path", NULL);
     }
 
-    ctx->kind = route->kind;
+    get = r->method & (NGX_HTTP_GET|NGX_HTTP_HEAD);
+    post = r->method & NGX_HTTP_POST;
+
+    if (!get && !(post && resource == NGX_HTTP_SUBMISSION_INTENTS)) {
+        return ngx_http_submission_reply_method(r,
+                                       resource == NGX_HTTP_SUBMISSION_INTENTS
+                                       ? "GET, HEAD, POST" : "GET, HEAD");
+    }
+
+    ctx->kind = ngx_http_submission_api_kind(resource, post);
 
     switch (ngx_http_submission_args(ctx, &args)) {
 
@@ -85,7 +86,7 @@ ngx_http_submission_api_handler(ngx_http_request_t *r)
 
     case NGX_HTTP_SUBMISSION_GET:
     case NGX_HTTP_SUBMISSION_HISTORY:
-        return ngx_http_submission_api_get(r, match.any[0]);
+        return ngx_http_submission_api_get(r, &id);
 
     default: /* NGX_HTTP_SUBMISSION_LIST, NGX_HTTP_SUBMISSION_CLUSTER */
         return ngx_http_submission_api_read(r);
@@ -93,95 +94,203 @@ ngx_http_submission_api_handler(ngx_http_request_t *r)
 }
 
 
-static unsigned
-ngx_http_submission_api_method(ngx_http_request_t *r)
+static ngx_http_submission_kind_e
+ngx_http_submission_api_kind(ngx_http_submission_resource_e resource,
+    ngx_uint_t post)
 {
-    switch (r->method) {
-    case NGX_HTTP_GET:
-        return SM_ROUTE_GET;
-    case NGX_HTTP_HEAD:
-        return SM_ROUTE_HEAD;
-    case NGX_HTTP_POST:
-        return SM_ROUTE_POST;
-    case NGX_HTTP_PUT:
-        return SM_ROUTE_PUT;
-    case NGX_HTTP_DELETE:
-        return SM_ROUTE_DELETE;
-    default:
-        return 0;
+    switch (resource) {
+
+    case NGX_HTTP_SUBMISSION_INTENTS:
+        return post ? NGX_HTTP_SUBMISSION_SUBMIT : NGX_HTTP_SUBMISSION_LIST;
+
+    case NGX_HTTP_SUBMISSION_INTENT:
+        return NGX_HTTP_SUBMISSION_GET;
+
+    case NGX_HTTP_SUBMISSION_INTENT_HISTORY:
+        return NGX_HTTP_SUBMISSION_HISTORY;
+
+    default: /* NGX_HTTP_SUBMISSION_INSTANCES */
+        return NGX_HTTP_SUBMISSION_CLUSTER;
     }
 }
 
 
+static ngx_uint_t
+ngx_http_submission_api_under(ngx_str_t *uri, ngx_str_t *prefix)
+{
+    return uri->len >= prefix->len
+           && ngx_strncmp(uri->data, prefix->data, prefix->len) == 0;
+}
+
+
 /*
- * Finds the row of the request, or answers it: then there is no row.
- *
  * An id may hold a slash, as "%2F"; nginx's own r->uri has it decoded, and
  * merged with its neighbours.  So the path is taken as it was sent, unless
  * something needs normalizing or it was rewritten.
  */
 
-static ngx_int_t
-ngx_http_submission_api_route(ngx_http_request_t *r, sm_route_match_t *match)
+static ngx_uint_t
+ngx_http_submission_api_raw(ngx_http_request_t *r, ngx_str_t *prefix,
+    ngx_str_t *path)
 {
-    char                            *buf, *allow;
-    sm_str_t                         uri, prefix, path;
-    sm_out_t                         out;
-    sm_route_e                       rc;
+    u_char     *p, *last, *segment;
+    ngx_str_t   uri;
+
+    uri = r->unparsed_uri;
+
+    if (!r->valid_unparsed_uri
+        || !ngx_http_submission_api_under(&uri, prefix))
+    {
+        return 0;
+    }
+
+    last = uri.data + uri.len;
+
+    for (p = uri.data; p < last; p++) {
+        if (*p == '?' || *p == '#') {
+            last = p;
+        }
+    }
+
+    /* segments that nginx has merged or resolved: "", "." and ".." */
+
+    segment = uri.data + 1;
+
+    for (p = segment; p <= last; p++) {
+
+        if (p < last && *p != '/') {
+            continue;
+        }
+
+        if ((p == segment && p < last)
+            || (p - segment == 1 && segment[0] == '.')
+            || (p - segment == 2 && segment[0] == '.' && segment[1] == '.'))
+        {
+            return 0;
+        }
+
+        segment = p + 1;
+    }
+
+    path->data = uri.data + prefix->len;
+    path->len = last - path->data;
+
+    return 1;
+}
+
+
+/* the next part of a path, decoded if it is not yet; NGX_DECLINED: none */
+
+static ngx_int_t
+ngx_http_submission_api_segment(ngx_http_request_t *r, ngx_str_t *path,
+    ngx_uint_t raw, ngx_str_t *segment)
+{
+    u_char  *src, *dst;
+    size_t   len;
+
+    if (path->len && path->data[0] == '/') {
+        path->data++;
+        path->len--;
+    }
+
+    src = path->data;
+
+    for (len = 0; len < path->len && src[len] != '/'; len++) { /* void */ }
+
+    path->data += len;
+    path->len -= len;
+
+    segment->data = src;
+    segment->len = len;
+
+    if (len == 0) {
+        return NGX_DECLINED;
+    }
+
+    if (raw) {
+        dst = ngx_pnalloc(r->pool, len);
+        if (dst == NULL) {
+            return NGX_ERROR;
+        }
+
+        segment->data = dst;
+        ngx_unescape_uri(&dst, &src, len, 0);
+        segment->len = dst - segment->data;
+    }
+
+    return NGX_OK;
+}
+
+
+static ngx_uint_t
+ngx_http_submission_api_is(ngx_str_t *segment, char *word)
+{
+    return segment->len == ngx_strlen(word)
+           && ngx_strncmp(segment->data, word, segment->len) == 0;
+}
+
+
+static ngx_http_submission_resource_e
+ngx_http_submission_api_resource(ngx_http_request_t *r, ngx_str_t *id)
+{
+    ngx_str_t                        path, segment;
+    ngx_uint_t                       raw;
     ngx_http_submission_loc_conf_t  *slcf;
 
     slcf = ngx_http_get_module_loc_conf(r, ngx_http_submission_module);
 
-    prefix.data = (char *) slcf->prefix.data;
-    prefix.len = slcf->prefix.len;
+    raw = ngx_http_submission_api_raw(r, &slcf->prefix, &path);
 
-    uri.data = (char *) r->unparsed_uri.data;
-    uri.len = r->unparsed_uri.len;
-
-    buf = NULL;
-    match->row = NULL;
-
-    if (r->valid_unparsed_uri && sm_route_raw(uri, prefix, &path)) {
-
-        buf = ngx_pnalloc(r->pool, path.len + 1);
-        if (buf == NULL) {
-            return NGX_HTTP_INTERNAL_SERVER_ERROR;
-        }
-
-    } else {
-        uri.data = (char *) r->uri.data;
-        uri.len = r->uri.len;
+    if (!raw) {
 
         /* "rewrite ... break" may have taken it out of its location */
 
-        if (!sm_route_resolved(uri, prefix, &path)) {
-            path.data = "";
-            path.len = 0;
+        if (!ngx_http_submission_api_under(&r->uri, &slcf->prefix)) {
+            return NGX_HTTP_SUBMISSION_NOWHERE;
         }
+
+        path.data = r->uri.data + slcf->prefix.len;
+        path.len = r->uri.len - slcf->prefix.len;
     }
 
-    rc = sm_route_find(&ngx_http_submission_route_table,
-                       ngx_http_submission_api_method(r), path, buf, match);
+    /* "location /v1" has /v1intents, too */
 
-    if (rc == SM_ROUTE_FOUND) {
-        return NGX_OK;
+    if (path.len && path.data[0] != '/' && path.data[-1] != '/') {
+        return NGX_HTTP_SUBMISSION_NOWHERE;
     }
 
-    if (rc == SM_ROUTE_NOT_FOUND) {
-        return ngx_http_submission_reply_error(r, NGX_HTTP_NOT_FOUND,
-                   "not_found", "there is nothing at this path", NULL);
+    if (ngx_http_submission_api_segment(r, &path, raw, &segment) != NGX_OK) {
+        return NGX_HTTP_SUBMISSION_NOWHERE;
     }
 
-    allow = ngx_pnalloc(r->pool, SM_ROUTE_ALLOW);
-    if (allow == NULL) {
-        return NGX_HTTP_INTERNAL_SERVER_ERROR;
+    if (path.len == 0 && ngx_http_submission_api_is(&segment, "cluster")) {
+        return NGX_HTTP_SUBMISSION_INSTANCES;
     }
 
-    sm_out_init(&out, allow, SM_ROUTE_ALLOW);
-    sm_route_allow(&out, match->methods);
-    sm_out_bytes(&out, "", 1);
+    if (!ngx_http_submission_api_is(&segment, "intents")) {
+        return NGX_HTTP_SUBMISSION_NOWHERE;
+    }
 
-    return ngx_http_submission_reply_method(r, allow);
+    if (path.len == 0) {
+        return NGX_HTTP_SUBMISSION_INTENTS;
+    }
+
+    if (ngx_http_submission_api_segment(r, &path, raw, id) != NGX_OK) {
+        return NGX_HTTP_SUBMISSION_NOWHERE;
+    }
+
+    if (path.len == 0) {
+        return NGX_HTTP_SUBMISSION_INTENT;
+    }
+
+    if (ngx_http_submission_api_segment(r, &path, raw, &segment) == NGX_OK
+        && ngx_http_submission_api_is(&segment, "history")
+        && path.len == 0)
+    {
+        return NGX_HTTP_SUBMISSION_INTENT_HISTORY;
+    }
+
+    return NGX_HTTP_SUBMISSION_NOWHERE;
 }
 
 
@@ -285,15 +394,18 @@ done:
 
 
 static ngx_int_t
-ngx_http_submission_api_get(ngx_http_request_t *r, sm_str_t id)
+ngx_http_submission_api_get(ngx_http_request_t *r, ngx_str_t *id)
 {
     char                        message[128];
+    sm_str_t                    s;
     const char                 *why;
     ngx_http_submission_ctx_t  *ctx;
 
-    id = sm_trim(id);
+    s.data = (char *) id->data;
+    s.len = id->len;
+    s = sm_trim(s);
 
-    why = sm_id_check(id);
+    why = sm_id_check(s);
 
     if (why) {
         (void) snprintf(message, sizeof(message), "the intent id %s", why);
@@ -306,10 +418,10 @@ ngx_http_submission_api_get(ngx_http_request_t *r, sm_str_t id)
     ctx = ngx_http_get_module_ctx(r, ngx_http_submission_module);
 
     if (ctx->kind == NGX_HTTP_SUBMISSION_GET) {
-        ctx->row.get.id = id;
+        ctx->row.get.id = s;
 
     } else {
-        ctx->row.history.id = id;
+        ctx->row.history.id = s;
     }
 
     return ngx_http_submission_api_read(r);
