@@ -9,7 +9,7 @@
 #   make test-store the same on a server of yours: SUBMISSION_TEST_STORE="..."
 #   make install-sql STORE=postgres ARGS="-h db1 -U owner -d submission"
 #                   the schema and its procedures, see sql/install.sh
-#   make lint       what can be said of the T-SQL without a SQL Server
+#   make lint       layers of src/, T-SQL, scripts, names: t/tools/lint.sh
 #   make asan       the suites and cluster tests under ASAN and UBSan
 #   make fuzz       the core's parsers, by libFuzzer, FUZZ_SECONDS=60 each
 #   make fuzz-http  clients of all kinds, on an nginx with sanitizers, for
@@ -51,18 +51,9 @@ SUITES        = $(or $(TESTS),$(API_TESTS) $(CLUSTER_TESTS))
 
 TEST_JOBS = 3
 
-# those that say something of the store, whichever it is; t/cluster/6* are of
-# servers alone, and have one of their own
+# on another store than SQLite: what has nothing to do with it skips itself
 
-STORE_UNIT  = $(filter-out %/store_sqlite_oom %/store_sqlite_trouble \
-                             %/store_sqlite_wal, \
-                  $(filter build/unit/store_% build/unit/lease% \
-                           build/unit/cluster build/unit/attempts_%, \
-                           $(UNIT_TESTS)))
-STORE_TESTS = $(or $(TESTS),$(STORE_UNIT) \
-                            $(filter-out t/01% t/021-% t/023-% \
-                                         t/cluster/29-% \
-                                         t/cluster/50-%,$(SUITES)))
+STORE_TESTS = $(or $(TESTS),$(UNIT_TESTS) $(SUITES))
 
 .PHONY: all build run stop install clean
 .PHONY: test test-unit test-api test-cluster test-store test-postgres
@@ -145,7 +136,8 @@ build: deps-build
 
 build/module/key: FORCE
 	@mkdir -p $(@D)
-	@{ echo $(CURDIR); dpkg-query -W nginx-dev; cksum config; } > $@.new
+	@{ echo $(CURDIR); dpkg-query -W nginx-dev; cksum config; \
+	   ls src src/*/; } > $@.new
 	@cmp -s $@.new $@ && rm $@.new || mv $@.new $@
 
 build/module/configured: build/module/key
@@ -200,7 +192,7 @@ UNIT_SQL    = build/unit/include/sm_sqlite_sql.h
 unit-tests: $(UNIT_TESTS)
 	@:
 
-$(UNIT_SQL): $(wildcard sql/sqlite/*.sql)
+$(UNIT_SQL): $(wildcard sql/sqlite/*.sql sql/sqlite/migrate/*.sql)
 	@mkdir -p $(@D)
 	@$(EMBED) $@
 	@touch $@

@@ -1,3 +1,5 @@
+# shellcheck shell=bash disable=SC2119,SC2120
+
 # What the measurements of the executor share: a gateway, instances of nginx
 # and a backlog. A script sets "dir", and calls bench_init before anything else.
 
@@ -62,6 +64,7 @@ children() {
 # the master first, or it makes new workers
 
 kill_tree() {
+    # shellcheck disable=SC2046  # several processes
     kill -KILL "$1" $(children "$1") 2> /dev/null || true
 }
 

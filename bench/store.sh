@@ -1,3 +1,5 @@
+# shellcheck shell=bash disable=SC2154
+
 # The store that is measured.  BENCH_STORE:
 #
 #   sqlite      files of the bench's own, which it is unless told

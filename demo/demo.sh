@@ -135,7 +135,7 @@ start() {
     mv "$demo/run/nginx.conf.new" "$demo/run/nginx.conf"
 
     for p in $port $gateway_port; do
-        ! listening $p \
+        ! listening "$p" \
             || fail "port $p of 127.0.0.1 is taken by another program;" \
                     "choose others: make run PORT=8081 GATEWAY_PORT=9091"
     done
@@ -162,10 +162,10 @@ API on 127.0.0.1:$port, gateway on 127.0.0.1:$gateway_port. Try:
 
 a gateway that rejects, and one that is down: three attempts within 6 seconds
 
-  curl $api/intents --json '{"intentId":"hello-2","submissionTarget":"sms.rejected","payload":{"to":"nobody"}}'
-  curl $api/intents/hello-2/history
-  curl $api/intents --json '{"intentId":"hello-3","submissionTarget":"sms.flaky","payload":{"to":"+15550100"}}'
+  curl $api/intents --json '{"intentId":"hello-3","submissionTarget":"sms.rejected","payload":{"to":"nobody"}}'
   curl $api/intents/hello-3/history
+  curl $api/intents --json '{"intentId":"hello-4","submissionTarget":"sms.flaky","payload":{"to":"+15550100"}}'
+  curl $api/intents/hello-4/history
 
 and
 

@@ -14,9 +14,15 @@
 # may be a name of freetds.conf, and whose database is -D. PSQL and SQLCMD name
 # other clients. "print" shows what would be run.
 #
-# On PostgreSQL it is one transaction. On SQL Server the tables and indexes are
-# made where they are missing, then the procedures are in one transaction: what
-# runs meanwhile finds the old ones or the new.
+# A database of an older version is migrated with its data, while modules of that
+# version use it: first sql/<store>/migrate/*.sql, which only adds, then all else.
+# What was interrupted goes on when it is run again; a database that is newer than
+# these files is left as it is.  "print postgres 1" shows what would be run on a
+# database of version 1.
+#
+# On PostgreSQL all but the migration is one transaction. On SQL Server the tables
+# and indexes are made where they are missing, then the procedures are in one
+# transaction: what runs meanwhile finds the old ones or the new.
 
 set -eu
 
@@ -24,27 +30,42 @@ action=install dialect=${1:-}
 [ $# = 0 ] || shift
 
 if [ "$dialect" = print ]; then
-    action=print dialect=${1:-}
+    action=print dialect=${1:-} from=${2:-0}
 fi
 
 case $dialect in
     postgres) dir=postgres ;;
     mssql | babelfish) dir=mssql ;;
-    *) sed -n '3,16s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
+    *) sed -n '3,23s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
 esac
 
 dir=$(cd "$(dirname "$0")/$dir" && pwd)
 
-# Babelfish has no CREATE OR ALTER, and no COLLATE in OPENJSON ... WITH
+# Babelfish has no CREATE OR ALTER, no COLLATE in OPENJSON ... WITH, nothing online
 
 adapt() {
     if [ "$dialect" = babelfish ]; then
         sed -e "s/^CREATE OR ALTER \([A-Z]*\) \([a-z_.]*\).*/DROP \1 IF EXISTS \2;\nGO\n\n&/" \
             -e "s/\nCREATE OR ALTER /\nCREATE /" \
-            -e "s/ COLLATE Latin1_General_BIN2 '\$\./ '\$./"
+            -e "s/ COLLATE Latin1_General_BIN2 '\$\./ '\$./" \
+            -e "/^SET LOCK_TIMEOUT/d" -e "s/WITH (ONLINE = ON)//"
     else
         cat
     fi
+}
+
+# what a migration's name begins with is the version that it leads to
+
+number() {
+    n=${1##*/}
+    n=${n%%_*}
+    echo "${n#"${n%%[!0]*}"}"
+}
+
+migrations() {
+    for file in "$dir"/migrate/*.sql; do
+        [ "$(number "$file")" -le "$1" ] || cat "$file"
+    done
 }
 
 # the schema first, then what uses it, then who may
@@ -66,13 +87,74 @@ script() {
     cat "$dir/role.sql"
 }
 
+# For psql: one at a time, though no transaction may last while an index is made
+# beside others; and the migrations from the version that is there.
+
+session() {
+    cat << 'EOF'
+SET client_min_messages = warning;
+
+DO $$
+BEGIN
+    FOR i IN 1 .. 300 LOOP
+        IF pg_try_advisory_lock(7002, 1) THEN
+            RETURN;
+        END IF;
+
+        PERFORM pg_sleep(0.2);
+        COMMIT;
+    END LOOP;
+
+    RAISE EXCEPTION 'another install.sh is at work on this database';
+END
+$$;
+
+\set version 0
+SELECT to_regclass('submission.submission_schema') IS NOT NULL AS there
+\gset
+\if :there
+    SELECT coalesce(max(version), 0) AS version FROM submission.submission_schema
+    \gset
+\endif
+EOF
+
+    for file in "$dir"/migrate/*.sql; do
+        n=$(number "$file")
+
+        printf 'SELECT :version BETWEEN 1 AND %s AS older\n' $((n - 1))
+        printf '\\gset\n\\if :older\n'
+        printf '\\echo migrating to version %s: %s\n' "$n" "${file##*/}"
+        cat "$file"
+        printf '\\endif\n'
+    done
+
+    echo 'BEGIN;'
+    script
+    echo 'COMMIT;'
+
+    cat << 'EOF'
+SELECT max(s.version) AS now,
+       CASE WHEN :version = 0 THEN 'it is new'
+            WHEN :version < max(s.version) THEN 'it was of version ' || :version
+            ELSE 'as it was; the functions are those of these files' END AS did
+FROM submission.submission_schema AS s
+\gset
+\echo the schema is of version :now (:did)
+EOF
+}
+
 # a file that cannot be read ends it before anything has been run
 
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 trap 'exit 1' HUP INT TERM
 
-script > "$tmp/script.sql"
+case $action-$dialect in
+    install-postgres) session ;;
+    print-postgres) [ "$from" = 0 ] || migrations "$from"; script ;;
+    *) migrations 1; script ;;
+esac > "$tmp/script.sql"
+
 adapt < "$tmp/script.sql" > "$tmp/install.sql"
 
 if [ $action = print ]; then
@@ -80,21 +162,36 @@ if [ $action = print ]; then
     exit
 fi
 
-case $dialect in
+if [ "$dialect" = postgres ]; then
+    "${PSQL:-psql}" -X -q -v ON_ERROR_STOP=1 "$@" -f "$tmp/install.sql"
+    exit
+fi
 
-postgres)
-    "${PSQL:-psql}" -X -q -1 -v ON_ERROR_STOP=1 "$@" -f "$tmp/install.sql"
-    ;;
+client=${SQLCMD:-$(command -v sqlcmd || command -v bsqldb || echo sqlcmd)}
 
-*)
-    client=${SQLCMD:-$(command -v sqlcmd || command -v bsqldb || echo sqlcmd)}
-
-    case $client in
-        *bsqldb) set -- -q "$@" ;;
-        *) set -- -b -I "$@" ;;
-    esac
-
-    "$client" "$@" -i "$tmp/install.sql"
-    ;;
-
+case $client in
+    *bsqldb) set -- -q "$@" ;;
+    *) set -- -b -I "$@" ;;
 esac
+
+# A table that others use all the time is waited for in short turns: 1222 is what a
+# turn in vain ends with, and nothing but migrations has one.
+
+tries=60
+
+while :; do
+    status=0
+    "$client" "$@" -i "$tmp/install.sql" > "$tmp/said" 2>&1 || status=$?
+
+    tries=$((tries - 1))
+
+    if [ $tries = 0 ] || ! grep -qw 1222 "$tmp/said"; then
+        break
+    fi
+
+    echo "a table is in use: trying again"
+    sleep 1
+done
+
+cat "$tmp/said"
+exit "$status"

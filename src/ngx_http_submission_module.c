@@ -1,17 +1,20 @@
 
 /*
- * Directives and life cycle, nothing else.
+ * Directives and life cycle of the module, nothing else.
  */
 
-#include "ngx_http_submission.h"
+#include "ngx_http_submission_api.h"
+#include "ngx_http_submission_conf.h"
+#include "ngx_http_submission_executor.h"
+#include "ngx_http_submission_leader.h"
+#include "ngx_http_submission_status.h"
+#include "ngx_http_submission_task.h"
 
-#include <sys/eventfd.h>
 
+/* milliseconds */
 
-#define NGX_HTTP_SUBMISSION_LAST_WORDS  1000     /* milliseconds */
-
-
-#define NGX_HTTP_SUBMISSION_RECOVER_MAX  60000      /* milliseconds */
+#define NGX_HTTP_SUBMISSION_EXIT_LAST_WORDS      1000
+#define NGX_HTTP_SUBMISSION_RECOVER_TIMEOUT_MAX  60000
 
 
 static void *ngx_http_submission_create_main_conf(ngx_conf_t *cf);
@@ -77,49 +80,49 @@ static ngx_command_t  ngx_http_submission_commands[] = {
       NGX_HTTP_SUBMISSION_CONF|NGX_CONF_TAKE1,
       ngx_http_submission_conf_name,
       NGX_HTTP_LOC_CONF_OFFSET,
-      offsetof(ngx_http_submission_manager_t, lease_name),
+      offsetof(ngx_http_submission_manager_conf_t, lease_name),
       (void *) 64 },
 
     { ngx_string("lease_duration"),
       NGX_HTTP_SUBMISSION_CONF|NGX_CONF_TAKE1,
       ngx_http_submission_conf_msec,
       NGX_HTTP_LOC_CONF_OFFSET,
-      offsetof(ngx_http_submission_manager_t, lease_duration),
+      offsetof(ngx_http_submission_manager_conf_t, lease_duration),
       &ngx_http_submission_lease_bounds },
 
     { ngx_string("renew_interval"),
       NGX_HTTP_SUBMISSION_CONF|NGX_CONF_TAKE1,
       ngx_http_submission_conf_msec,
       NGX_HTTP_LOC_CONF_OFFSET,
-      offsetof(ngx_http_submission_manager_t, renew_interval),
+      offsetof(ngx_http_submission_manager_conf_t, renew_interval),
       &ngx_http_submission_interval_bounds },
 
     { ngx_string("acquire_interval"),
       NGX_HTTP_SUBMISSION_CONF|NGX_CONF_TAKE1,
       ngx_http_submission_conf_msec,
       NGX_HTTP_LOC_CONF_OFFSET,
-      offsetof(ngx_http_submission_manager_t, acquire_interval),
+      offsetof(ngx_http_submission_manager_conf_t, acquire_interval),
       &ngx_http_submission_interval_bounds },
 
     { ngx_string("schedule_refresh_interval"),
       NGX_HTTP_SUBMISSION_CONF|NGX_CONF_TAKE1,
       ngx_http_submission_conf_msec,
       NGX_HTTP_LOC_CONF_OFFSET,
-      offsetof(ngx_http_submission_manager_t, schedule_refresh_interval),
+      offsetof(ngx_http_submission_manager_conf_t, schedule_refresh_interval),
       &ngx_http_submission_interval_bounds },
 
     { ngx_string("holder_id"),
       NGX_HTTP_SUBMISSION_CONF|NGX_CONF_TAKE1,
       ngx_http_submission_conf_name,
       NGX_HTTP_LOC_CONF_OFFSET,
-      offsetof(ngx_http_submission_manager_t, holder_id),
+      offsetof(ngx_http_submission_manager_conf_t, holder_id),
       (void *) 128 },
 
     { ngx_string("release_on_exit"),
       NGX_HTTP_SUBMISSION_CONF|NGX_CONF_FLAG,
       ngx_conf_set_flag_slot,
       NGX_HTTP_LOC_CONF_OFFSET,
-      offsetof(ngx_http_submission_manager_t, release_on_exit),
+      offsetof(ngx_http_submission_manager_conf_t, release_on_exit),
       NULL },
 
     { ngx_string("executor"),
@@ -273,7 +276,7 @@ ngx_http_submission_create_main_conf(ngx_conf_t *cf)
     }
 
     if (ngx_array_init(&smcf->managers, cf->pool, 1,
-                       sizeof(ngx_http_submission_manager_t *))
+                       sizeof(ngx_http_submission_manager_conf_t *))
         != NGX_OK)
     {
         return NULL;
@@ -301,8 +304,9 @@ ngx_http_submission_location_handler(ngx_http_submission_loc_conf_t *slcf)
 
 
 /*
- * A nested location is no API because its parent is one; but an "if" or a
- * "limit_except" is the location that it stands in.
+ * A nested location does not become an API location because its parent is
+ * one.  But an "if" or a "limit_except" belongs to the location that contains
+ * it.
  */
 
 static char *
@@ -319,7 +323,10 @@ ngx_http_submission_merge_loc_conf(ngx_conf_t *cf, void *parent, void *child)
     if (clcf->noname) {
         *conf = *prev;
 
-        /* nginx gives an "if" its location's handler, a "limit_except" not */
+        /*
+         * nginx passes the handler of a location to an "if", but not to a
+         * "limit_except"
+         */
 
         if (clcf->lmt_excpt && clcf->handler == NULL) {
             clcf->handler = ngx_http_submission_location_handler(conf);
@@ -332,7 +339,7 @@ ngx_http_submission_merge_loc_conf(ngx_conf_t *cf, void *parent, void *child)
 
     if (handler && clcf->handler != handler) {
 
-        /* a directive further down the location has taken it over */
+        /* a later directive of the location has replaced the handler */
 
         ngx_log_error(NGX_LOG_EMERG, cf->log, 0,
                       "location \"%V\" has a \"submission_...\" directive and "
@@ -348,12 +355,12 @@ ngx_http_submission_merge_loc_conf(ngx_conf_t *cf, void *parent, void *child)
 
 static char *
 ngx_http_submission_location(ngx_conf_t *cf, ngx_http_handler_pt handler,
-    ngx_http_submission_manager_t **managerp)
+    ngx_http_submission_manager_conf_t **mcfp)
 {
     char                      *rv;
     ngx_http_core_loc_conf_t  *clcf;
 
-    rv = ngx_http_submission_conf_reference(cf, managerp);
+    rv = ngx_http_submission_conf_reference(cf, mcfp);
     if (rv != NGX_CONF_OK) {
         return rv;
     }
@@ -445,214 +452,15 @@ ngx_http_submission_postconfiguration(ngx_conf_t *cf)
 }
 
 
-/*
- * The directory of the store is made as nginx makes its own: by the master,
- * for the user of the workers.  One that exists is left as it is.
- */
-
-static ngx_int_t
-ngx_http_submission_create_dir(ngx_cycle_t *cycle, ngx_str_t *path)
-{
-    u_char           *slash, *dir;
-    ngx_core_conf_t  *ccf;
-
-    slash = (u_char *) strrchr((char *) path->data, '/');
-
-    if (slash == path->data) {
-        return NGX_OK;
-    }
-
-    dir = ngx_pnalloc(cycle->pool, slash - path->data + 1);
-    if (dir == NULL) {
-        return NGX_ERROR;
-    }
-
-    ngx_cpystrn(dir, path->data, slash - path->data + 1);
-
-    if (ngx_create_dir(dir, 0700) == NGX_FILE_ERROR) {
-
-        if (ngx_errno == NGX_EEXIST) {
-            return NGX_OK;
-        }
-
-        ngx_log_error(NGX_LOG_EMERG, cycle->log, ngx_errno,
-                      ngx_create_dir_n " \"%s\" failed", dir);
-        return NGX_ERROR;
-    }
-
-    ccf = (ngx_core_conf_t *) ngx_get_conf(cycle->conf_ctx, ngx_core_module);
-
-    if (geteuid() == 0 && ccf->user != (ngx_uid_t) NGX_CONF_UNSET_UINT
-        && chown((const char *) dir, ccf->user, -1) == -1)
-    {
-        ngx_log_error(NGX_LOG_EMERG, cycle->log, ngx_errno,
-                      "chown(\"%s\", %d) failed", dir, ccf->user);
-        return NGX_ERROR;
-    }
-
-    return NGX_OK;
-}
-
-
-ngx_int_t
-ngx_http_submission_keep(ngx_cycle_t *cycle, ngx_fd_t fd, u_char *name)
-{
-    ngx_pool_cleanup_t       *cln;
-    ngx_pool_cleanup_file_t  *file;
-
-    if (fd == NGX_INVALID_FILE) {
-        return NGX_ERROR;
-    }
-
-    cln = ngx_pool_cleanup_add(cycle->pool, sizeof(ngx_pool_cleanup_file_t));
-
-    if (cln == NULL) {
-        (void) ngx_close_file(fd);
-        return NGX_ERROR;
-    }
-
-    file = cln->data;
-    file->fd = fd;
-    file->name = name;
-    file->log = cycle->log;
-
-    cln->handler = ngx_pool_cleanup_file;
-
-    return NGX_OK;
-}
-
-
-/* the same eventfd as that of the configuration before, if there was one */
-
-static ngx_int_t
-ngx_http_submission_open_eventfd(ngx_cycle_t *cycle, ngx_fd_t *fd,
-    ngx_fd_t *old)
-{
-    *fd = old ? fcntl(*old, F_DUPFD_CLOEXEC, 0)
-              : eventfd(0, EFD_NONBLOCK|EFD_CLOEXEC);
-
-    if (*fd == NGX_INVALID_FILE) {
-        ngx_log_error(NGX_LOG_EMERG, cycle->log, ngx_errno,
-                      "submission: eventfd cannot be made");
-    }
-
-    return ngx_http_submission_keep(cycle, *fd, (u_char *) "eventfd");
-}
-
-
-static ngx_uint_t
-ngx_http_submission_same(ngx_str_t *a, ngx_str_t *b)
-{
-    return a->len == b->len
-           && (a->len == 0 || ngx_memcmp(a->data, b->data, a->len) == 0);
-}
-
-
-/* the manager of that name in the configuration before, or NULL */
-
-static ngx_http_submission_manager_t *
-ngx_http_submission_predecessor(ngx_http_submission_manager_t *manager)
-{
-    ngx_uint_t                         i;
-    ngx_cycle_t                       *cycle;
-    ngx_http_submission_manager_t    **managers;
-    ngx_http_submission_main_conf_t   *smcf;
-
-    cycle = manager->cycle->old_cycle;
-
-    if (ngx_is_init_cycle(cycle)) {
-        return NULL;
-    }
-
-    /* it may have been without this module */
-
-    for (i = 0; cycle->modules[i] != &ngx_http_submission_module; i++) {
-        if (cycle->modules[i] == NULL) {
-            return NULL;
-        }
-    }
-
-    smcf = ngx_http_cycle_get_module_main_conf(cycle,
-                                               ngx_http_submission_module);
-    if (smcf == NULL) {
-        return NULL;
-    }
-
-    managers = smcf->managers.elts;
-
-    for (i = 0; i < smcf->managers.nelts; i++) {
-        if (ngx_http_submission_same(&managers[i]->name, &manager->name)) {
-            return managers[i];
-        }
-    }
-
-    return NULL;
-}
-
-
-/* whether they ask for the same lease, by the same name */
-
-static ngx_uint_t
-ngx_http_submission_same_tenure(ngx_http_submission_manager_t *a,
-    ngx_http_submission_manager_t *b)
-{
-    return a->store_ops == b->store_ops
-           && ngx_http_submission_same(&a->store_path, &b->store_path)
-           && ngx_http_submission_same(&a->connection, &b->connection)
-           && ngx_http_submission_same(&a->lease_name, &b->lease_name)
-           && ngx_http_submission_same(&a->holder_id, &b->holder_id);
-}
-
-
-ngx_int_t
-ngx_http_submission_open(ngx_http_submission_manager_t *manager)
-{
-    ngx_cycle_t                    *cycle;
-    ngx_http_submission_manager_t  *old;
-
-    cycle = manager->cycle;
-    old = ngx_http_submission_predecessor(manager);
-
-    manager->new_tenure = old && !ngx_http_submission_same_tenure(manager, old);
-
-    if (old && old->sh != manager->sh) {
-
-        /* a zone of another size, and the same instance */
-
-        manager->sh->started_at = old->sh->started_at;
-    }
-
-    if (manager->store_path.len
-        && ngx_http_submission_create_dir(cycle, &manager->store_path)
-           != NGX_OK)
-    {
-        return NGX_ERROR;
-    }
-
-    if (ngx_http_submission_election_open(manager, old) != NGX_OK
-        || ngx_http_submission_open_eventfd(cycle, &manager->wake,
-                                            old ? &old->wake : NULL)
-           != NGX_OK
-        || ngx_http_submission_open_eventfd(cycle, &manager->notice,
-                                            old ? &old->notice : NULL)
-           != NGX_OK)
-    {
-        return NGX_ERROR;
-    }
-
-    return NGX_OK;
-}
-
-
-/* the configuration counts from here on; nothing may fail */
+/* the configuration is in effect from here on, and nothing may fail */
 
 static ngx_int_t
 ngx_http_submission_init_module(ngx_cycle_t *cycle)
 {
-    ngx_uint_t                         i;
-    ngx_http_submission_shctx_t       *sh;
-    ngx_http_submission_manager_t     *manager, **managers;
-    ngx_http_submission_main_conf_t   *smcf;
+    ngx_uint_t                           i;
+    ngx_http_submission_shctx_t         *sh;
+    ngx_http_submission_main_conf_t     *smcf;
+    ngx_http_submission_manager_conf_t  *mcf, **mcfs;
 
     smcf = ngx_http_cycle_get_module_main_conf(cycle,
                                                ngx_http_submission_module);
@@ -660,38 +468,120 @@ ngx_http_submission_init_module(ngx_cycle_t *cycle)
         return NGX_OK;
     }
 
-    managers = smcf->managers.elts;
+    mcfs = smcf->managers.elts;
 
     for (i = 0; i < smcf->managers.nelts; i++) {
-        manager = managers[i];
-        sh = manager->sh;
+        mcf = mcfs[i];
+        sh = mcf->sh;
 
         sh->create = 1;
         sh->generation++;
-        sh->tenure += manager->new_tenure;
+        sh->tenure += mcf->new_tenure;
 
-        manager->generation = sh->generation;
-        manager->tenure = sh->tenure;
+        mcf->generation = sh->generation;
+        mcf->tenure = sh->tenure;
 
-        ngx_http_submission_check_connections(cycle, manager);
+        ngx_http_submission_reserve_check(cycle, mcf);
 
-        /* nobody takes a lease over from here: whoever holds it gives it up */
+        /*
+         * with "executor off" nobody takes the lease over, so its holder
+         * releases it
+         */
 
-        sh->quitting = manager->executor_off ? NGX_HTTP_SUBMISSION_QUITTING
-                                             : NGX_HTTP_SUBMISSION_STAYING;
+        sh->quitting = mcf->executor_off ? NGX_HTTP_SUBMISSION_QUIT_BEGUN
+                                         : NGX_HTTP_SUBMISSION_QUIT_NO;
     }
 
     return NGX_OK;
+}
+
+
+static ngx_int_t
+ngx_http_submission_init_store(ngx_cycle_t *cycle,
+    ngx_http_submission_manager_t *manager)
+{
+    sm_store_conf_t                      conf;
+    ngx_http_submission_manager_conf_t  *mcf;
+
+    mcf = manager->conf;
+
+    ngx_memzero(&conf, sizeof(sm_store_conf_t));
+
+    conf.lease_name.data = (char *) mcf->lease_name.data;
+    conf.lease_name.len = mcf->lease_name.len;
+    conf.path = (char *) mcf->store_path.data;
+    conf.busy_timeout = mcf->busy_timeout;
+    conf.migrate_no_copy = mcf->migrate_no_copy;
+    conf.create = &manager->sh->create;
+    conf.connection.data = (char *) mcf->connection.data;
+    conf.connection.len = mcf->connection.len;
+    conf.password.data = (char *) mcf->password.data;
+    conf.password.len = mcf->password.len;
+    conf.login_timeout = mcf->login_timeout;
+    conf.query_timeout = mcf->query_timeout;
+    conf.recover_timeout = ngx_min(mcf->lease_duration,
+                                   NGX_HTTP_SUBMISSION_RECOVER_TIMEOUT_MAX);
+    conf.pool = mcf->pool;
+
+    if (sm_store_init(&manager->store, mcf->store_ops, &conf) != 0) {
+        ngx_log_error(NGX_LOG_EMERG, cycle->log, 0,
+                      "submission_manager \"%V\": store %s cannot be "
+                      "initialized", &mcf->name,
+                      sm_store_ops_name(mcf->store_ops));
+        return NGX_ERROR;
+    }
+
+    return NGX_OK;
+}
+
+
+static ngx_int_t
+ngx_http_submission_init_manager(ngx_cycle_t *cycle,
+    ngx_http_submission_manager_conf_t *mcf)
+{
+    ngx_http_submission_manager_t  *manager;
+
+    manager = ngx_pcalloc(cycle->pool, sizeof(ngx_http_submission_manager_t));
+    if (manager == NULL) {
+        return NGX_ERROR;
+    }
+
+    manager->conf = mcf;
+    manager->sh = mcf->sh;
+    mcf->manager = manager;
+
+    ngx_http_submission_zone_holder(manager, cycle);
+
+    if (ngx_http_submission_init_store(cycle, manager) != NGX_OK
+        || ngx_http_submission_intake_init(cycle, manager) != NGX_OK
+        || ngx_http_submission_health_init(cycle, manager) != NGX_OK
+        || ngx_http_submission_wait_init(cycle, manager) != NGX_OK)
+    {
+        return NGX_ERROR;
+    }
+
+    if (mcf->executor_off) {
+        return NGX_OK;
+    }
+
+    if (ngx_http_submission_executor_init(cycle, manager) != NGX_OK
+        || ngx_http_submission_leader_init(cycle, manager,
+                                       &ngx_http_submission_executor_handlers)
+           != NGX_OK)
+    {
+        return NGX_ERROR;
+    }
+
+    return ngx_http_submission_tidy_init(cycle, manager);
 }
 
 
 static ngx_int_t
 ngx_http_submission_init_process(ngx_cycle_t *cycle)
 {
-    ngx_uint_t                         i;
-    sm_store_conf_t                    conf;
-    ngx_http_submission_manager_t     *manager, **managers;
-    ngx_http_submission_main_conf_t   *smcf;
+    ngx_uint_t                            i;
+    ngx_http_submission_main_conf_t      *smcf;
+    ngx_http_submission_manager_conf_t  **mcfs;
 
     if (ngx_process != NGX_PROCESS_WORKER && ngx_process != NGX_PROCESS_SINGLE)
     {
@@ -710,59 +600,12 @@ ngx_http_submission_init_process(ngx_cycle_t *cycle)
         return NGX_ERROR;
     }
 
-    managers = smcf->managers.elts;
+    mcfs = smcf->managers.elts;
 
     for (i = 0; i < smcf->managers.nelts; i++) {
-        manager = managers[i];
-
-        ngx_http_submission_zone_holder(manager, cycle);
-
-        ngx_memzero(&conf, sizeof(sm_store_conf_t));
-
-        conf.lease_name.data = (char *) manager->lease_name.data;
-        conf.lease_name.len = manager->lease_name.len;
-        conf.path = (char *) manager->store_path.data;
-        conf.busy_timeout = manager->busy_timeout;
-        conf.create = &manager->sh->create;
-        conf.connection.data = (char *) manager->connection.data;
-        conf.connection.len = manager->connection.len;
-        conf.password.data = (char *) manager->password.data;
-        conf.password.len = manager->password.len;
-        conf.login_timeout = manager->login_timeout;
-        conf.query_timeout = manager->query_timeout;
-        conf.recover_timeout = ngx_min(manager->lease_duration,
-                                       NGX_HTTP_SUBMISSION_RECOVER_MAX);
-        conf.pool = manager->pool;
-
-        if (sm_store_init(&manager->store, manager->store_ops, &conf) != 0) {
-            ngx_log_error(NGX_LOG_EMERG, cycle->log, 0,
-                          "submission_manager \"%V\": store %s cannot be "
-                          "initialized", &manager->name,
-                          manager->store_ops->name);
+        if (ngx_http_submission_init_manager(cycle, mcfs[i]) != NGX_OK) {
             return NGX_ERROR;
         }
-
-        if (ngx_http_submission_intake_init(manager, cycle->log) != NGX_OK) {
-            return NGX_ERROR;
-        }
-
-        ngx_http_submission_health_init(manager, cycle);
-
-        if (ngx_http_submission_wait_init(cycle, manager) != NGX_OK) {
-            return NGX_ERROR;
-        }
-
-        if (manager->executor_off) {
-            continue;
-        }
-
-        if (ngx_http_submission_executor_init(cycle, manager) != NGX_OK
-            || ngx_http_submission_leader_init(cycle, manager) != NGX_OK)
-        {
-            return NGX_ERROR;
-        }
-
-        ngx_http_submission_tidy_init(manager, cycle);
     }
 
     return NGX_OK;
@@ -770,17 +613,18 @@ ngx_http_submission_init_process(ngx_cycle_t *cycle)
 
 
 /*
- * The thread pools have run what was left and are gone by now.  A worker that
- * is terminated is killed by the master after a second and a half.
+ * The thread pools have run the remaining tasks and are gone by now.  The
+ * master kills a worker that is being terminated after a second and a half.
  */
 
 static void
 ngx_http_submission_exit_process(ngx_cycle_t *cycle)
 {
-    ngx_uint_t                         i;
-    ngx_msec_t                         deadline;
-    ngx_http_submission_manager_t    **managers;
-    ngx_http_submission_main_conf_t   *smcf;
+    ngx_uint_t                            i;
+    ngx_msec_t                            deadline;
+    ngx_http_submission_manager_t        *manager;
+    ngx_http_submission_main_conf_t      *smcf;
+    ngx_http_submission_manager_conf_t  **mcfs;
 
     if (ngx_process != NGX_PROCESS_WORKER && ngx_process != NGX_PROCESS_SINGLE)
     {
@@ -795,16 +639,18 @@ ngx_http_submission_exit_process(ngx_cycle_t *cycle)
 
     ngx_http_submission_task_exit(cycle->log);
 
-    managers = smcf->managers.elts;
-    deadline = ngx_http_submission_msec() + NGX_HTTP_SUBMISSION_LAST_WORDS;
+    mcfs = smcf->managers.elts;
+    deadline = ngx_http_submission_msec() + NGX_HTTP_SUBMISSION_EXIT_LAST_WORDS;
 
     for (i = 0; i < smcf->managers.nelts; i++) {
-        sm_store_hurry(&managers[i]->store, NGX_HTTP_SUBMISSION_LAST_WORDS);
+        manager = mcfs[i]->manager;
 
-        if (managers[i]->leader) {
-            ngx_http_submission_leader_end(managers[i]->leader, deadline);
+        sm_store_hurry(&manager->store, NGX_HTTP_SUBMISSION_EXIT_LAST_WORDS);
+
+        if (manager->leader) {
+            ngx_http_submission_leader_end(manager, deadline);
         }
 
-        sm_store_done(&managers[i]->store);
+        sm_store_done(&manager->store);
     }
 }

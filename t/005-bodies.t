@@ -541,3 +541,44 @@ sub {
     is($curl->($url, '--data-binary', '{', '-H',
                'Content-Type: application/json'), '400 2', 'bad JSON');
 }
+
+
+
+=== TEST 27: a subrequest, with the body of its parent and without
+A mirror that is not to have the body has none at all: nginx has not even made a
+place for it.
+--- config
+    location /with/ {
+        mirror /v1/intents;
+        proxy_pass http://127.0.0.1:$TEST_NGINX_SERVER_PORT/done;
+    }
+
+    location /without/ {
+        mirror /v1/intents;
+        mirror_request_body off;
+        proxy_pass http://127.0.0.1:$TEST_NGINX_SERVER_PORT/done;
+    }
+
+    location /done {
+        return 200 "done\n";
+    }
+--- client eval
+sub {
+    for my $size (10, 100000) {
+        my $payload = payload($size);
+        my $request = submit("id-$size", undef, $payload);
+
+        is(http($request =~ s{/v1/intents}{/without/}r)->{code}, 200,
+           "$size bytes, without it");
+        is(http($request =~ s{/v1/intents}{/with/}r)->{code}, 200,
+           "$size bytes, with it");
+        wait_for(sub {
+            sql("SELECT count(*) FROM submission_intents "
+                . "WHERE intent_id = 'id-$size'");
+        });
+        stored_is("id-$size", $payload);
+    }
+
+    is(scalar @{http('GET /v1/intents')->{json}{intents}}, 2,
+       'nothing else is stored');
+}

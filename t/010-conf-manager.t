@@ -6,6 +6,7 @@
 # its value can be wrong. Breaks when a check or a line number is lost.
 
 use lib 't/lib';
+use SubmissionNeeds 'no_store';
 use Test::Nginx::Socket 'no_plan';
 use SubmissionTest;
 
@@ -587,7 +588,7 @@ no file is given in "store sqlite": the path of the database was expected
 --- block
         store sqlite data/x.db timeout=1s; # here
 --- refused
-invalid parameter "timeout=1s" in "store": "busy_timeout=" was expected
+invalid parameter "timeout=1s" in "store": "busy_timeout=" or "migrate_backup=" was expected
 
 
 
@@ -595,7 +596,7 @@ invalid parameter "timeout=1s" in "store": "busy_timeout=" was expected
 --- block
         store sqlite data/x.db busy_timeout; # here
 --- refused
-invalid parameter "busy_timeout" in "store": "busy_timeout=" was expected
+invalid parameter "busy_timeout" in "store": "busy_timeout=" or "migrate_backup=" was expected
 
 
 
@@ -655,11 +656,27 @@ invalid value "-1s" of parameter "busy_timeout" in "store": a time between 1ms a
 
 
 
+=== TEST 79a: store: migrate_backup
+--- block
+        store sqlite data/x.db migrate_backup=never; # here
+--- refused
+invalid value "never" of parameter "migrate_backup" in "store": "on" or "off" was expected
+
+
+
+=== TEST 79b: store: migrate_backup empty
+--- block
+        store sqlite data/x.db migrate_backup=; # here
+--- refused
+invalid value "" of parameter "migrate_backup" in "store": "on" or "off" was expected
+
+
+
 === TEST 80: store: only a parameter
 --- block
         store sqlite busy_timeout=1s extra; # here
 --- refused
-invalid parameter "extra" in "store": "busy_timeout=" was expected
+invalid parameter "extra" in "store": "busy_timeout=" or "migrate_backup=" was expected
 
 
 

@@ -6,6 +6,7 @@
 # be wrong. Breaks when a check or a line number is lost.
 
 use lib 't/lib';
+use SubmissionNeeds 'no_store';
 use Test::Nginx::Socket 'no_plan';
 use SubmissionTest;
 

@@ -6,6 +6,7 @@
 # check is lost, or when it is less strict than the one of the target block.
 
 use lib 't/lib';
+use SubmissionNeeds 'no_store';
 use Test::Nginx::Socket 'no_plan';
 use SubmissionTest;
 

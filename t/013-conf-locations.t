@@ -8,6 +8,7 @@
 # way out.
 
 use lib 't/lib';
+use SubmissionNeeds 'no_store';
 use Test::Nginx::Socket 'no_plan';
 use SubmissionTest;
 
@@ -448,3 +449,22 @@ host "pay.example" in the gateway URL of target "t" of submission_manager "main"
     }
 --- refused
 invalid port in the gateway URL "http://127.0.0.1:99999" of target "t" of submission_manager "main" in {here}
+
+
+
+=== TEST 40: submission_dispatch with a post_action
+The attempt of an intent that was accepted would fail by it, and be made again.
+--- http_config
+    post_action /done;
+--- config
+        location = /_dispatch {
+            internal;
+            submission_dispatch main;
+            proxy_pass $submission_gateway_url;
+        }
+
+        location = /done {
+            return 405;
+        }
+--- refused
+location "/_dispatch" with "submission_dispatch main" has a "post_action", whose answer would be taken for the gateway's: none was expected{any}

@@ -5,6 +5,7 @@
 # order of blocks matters, or when a default is not what DESIGN says.
 
 use lib 't/lib';
+use SubmissionNeeds 'no_store';
 use Test::Nginx::Socket 'no_plan';
 use SubmissionTest;
 
@@ -204,7 +205,8 @@ sub {
 --- block
         zone                       64k;
         thread_pool                submission;
-        store                      sqlite data/submission.db busy_timeout=1ms;
+        store                      sqlite data/submission.db busy_timeout=1ms
+                                   migrate_backup=off;
         lease_name                 x;
         lease_duration             100ms;
         renew_interval             10ms;
@@ -240,7 +242,7 @@ my $long = 'x' x 128;
 "submission_manager main {\n"
 . "zone 64m; lease_name " . 'n' x 64 . "; holder_id $long; lease_duration 1d;\n"
 . "renew_interval 86399s; acquire_interval 1d; schedule_refresh_interval 1d;\n"
-. "store sqlite data/submission.db busy_timeout=10m;\n"
+. "store sqlite data/submission.db busy_timeout=10m migrate_backup=on;\n"
 . "executor batch=1000 concurrency=65535; intake batch=1000 queue=1000000;\n"
 . "target $long concurrency=65535 { gateway_type http;\n"
 . 'gateway_url http://' . 'h' x 1017 . ";\n"

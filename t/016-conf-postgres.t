@@ -4,6 +4,7 @@
 # time, or when a password is taken from the string, which "nginx -T" shows.
 
 use lib 't/lib';
+use SubmissionNeeds 'no_store';
 use Test::Nginx::Socket 'no_plan';
 use SubmissionTest;
 

@@ -6,6 +6,7 @@
 # lost, or when a store is told apart from itself by how its path is written.
 
 use lib 't/lib';
+use SubmissionNeeds 'no_store';
 use Test::Nginx::Socket 'no_plan';
 use SubmissionTest;
 

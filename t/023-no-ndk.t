@@ -5,6 +5,7 @@
 # calls what is not there instead of telling what is missing.
 
 use lib 't/lib';
+use SubmissionNeeds 'no_store';
 
 our $ndk = '/usr/lib/nginx/modules/ndk_http_module.so';
 

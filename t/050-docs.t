@@ -1,4 +1,4 @@
-# README.md and docs/: what they say works, and what there is they say.
+# README.md, docs/ and the like: what they say works, and what there is they say.
 #
 # Documents are read at three in the morning, by somebody who copies from them.
 # So every link leads somewhere; every fenced block of nginx, sh or json is what
@@ -17,17 +17,22 @@
 #   sh              a script whose syntax is checked
 #   demo            a script that runs against the demo, each command of which
 #                   must succeed
+#   two             likewise, in this order, against two instances of their own
+#   sql             a statement; 051-docs-postgres.t runs those of PostgreSQL
+#   ini             a file of somebody else's, which is not tested
 #   json, adapter   JSON; the adapter in Python
 #
 # The words name a block, or say what it needs: "ndk", "resolver".
 #
-# Goes red when: a link is broken, a directive or an event is added and not
-# described, or renamed; an example does not work any more.
+# Goes red when: a link is broken, a page is not linked, a directive or an event
+# is added and not described, or renamed; an example does not work any more.
 
 use strict;
 use warnings;
 
 use FindBin;
+use lib "$FindBin::Bin/lib";
+
 use Cwd qw(realpath);
 use File::Basename;
 use File::Copy qw(copy);
@@ -38,10 +43,9 @@ use JSON::PP;
 use Test::More;
 use Time::HiRes qw(sleep time);
 
-my $top = realpath("$FindBin::Bin/..");
+use SubmissionNeeds 'no_store';
 
-plan skip_all => 'the documents are the same for all stores'
-    if ($ENV{SUBMISSION_TEST_STORE} || 'sqlite') ne 'sqlite';
+my $top = realpath("$FindBin::Bin/..");
 
 my $nginx = $ENV{SUBMISSION_NGINX} || '/usr/sbin/nginx';
 my $so = 'build/ngx_http_submission_module.so';
@@ -108,7 +112,7 @@ sub free_port {
 
 chdir $top or die "$top: $!\n";
 
-my @documents = ('README.md', 'CONTRIBUTING.md',
+my @documents = ('README.md', 'CONTRIBUTING.md', 't/README.md',
                  split /\n/, `find docs -name '*.md' | sort`);
 my (%text, @blocks);
 
@@ -140,7 +144,7 @@ sub block {
     return $found[0]{body};
 }
 
-my @unmarked = grep { !$_->{kind} && $_->{language} =~ /^(nginx|sh|json)$/ }
+my @unmarked = grep { !$_->{kind} && $_->{language} !~ /^(?:|c|perl)$/ }
                @blocks;
 
 is(join(' ', map { $_->{where} } @unmarked), '', 'every block has a marker');
@@ -161,7 +165,7 @@ sub slug {
     return $heading;
 }
 
-my (%anchors, @broken, $links);
+my (%anchors, %linked, @broken, $links);
 
 for my $doc (@documents) {
     (my $prose = $text{$doc}) =~ s/^[ ]*```.*?^[ ]*```$//msg;
@@ -181,6 +185,8 @@ for my $doc (@documents) {
         1 while $file =~ s{(^|/)(?!\.\./)[^/]+/\.\./}{$1};
         $file =~ s{(^|/)(\./)+}{$1}g;
 
+        $linked{$doc}{$file} = 1;
+
         push @broken, "$doc: $path" if ! -e $file;
         push @broken, "$doc: $path#$anchor"
             if defined $anchor && -e $file && !$anchors{$file}{$anchor};
@@ -189,6 +195,16 @@ for my $doc (@documents) {
 
 is(join("\n", @broken), '', 'every link leads to a file and a heading');
 cmp_ok($links, '>', 100, 'and there are links');
+
+my %reached = ('README.md' => 1);
+
+for (my @next = 'README.md'; @next; ) {
+    my $doc = shift @next;
+    push @next, grep { $text{$_} && !$reached{$_}++ } keys %{ $linked{$doc} };
+}
+
+is(join(' ', grep { !$reached{$_} } @documents), '',
+   'every page can be reached from README.md');
 
 my $makefile = slurp('Makefile');
 my (%missing, $named);
@@ -216,8 +232,15 @@ cmp_ok($named, '>', 10, 'and they are named');
 
 # what the sources have is described
 
-my %source = map { $_ => slurp($_) } glob 'src/*.c src/core/*.c src/store/*.c';
+my %source = map { (basename($_) => slurp($_)) }
+             split /\n/, `find src -name '*.c' | sort`;
 my $sources = join "\n", values %source;
+
+sub source {
+    my $name = "ngx_http_submission_$_[0].c";
+
+    return $source{$name} // die "$name is not there\n";
+}
 
 sub described {
     my ($what, $doc, $least, $pattern, @names) = @_;
@@ -240,23 +263,21 @@ described('directive', "$reference/directives.md", 25,
 described('variable', "$reference/directives.md", 5,
           sub { qr/^\| `\$\Q$_[0]\E` /m },
           $sources =~ /\{ ngx_string\("(submission_\w+)"\), NULL/g,
-          $source{'src/ngx_http_submission_role.c'}
-              =~ /name = ngx_string\("(\w+)"\)/g);
+          source('role') =~ /name = ngx_string\("(\w+)"\)/g);
 
 described('metric', "$reference/metrics.md", 28,
           sub { qr/^\| `submission_\Q$_[0]\E[`{]/m },
-          $source{'src/ngx_http_submission_metrics.c'}
-              =~ /\{ "(\w+)",\s*"[A-Z]/g,
-          $source{'src/ngx_http_submission_metrics.c'}
+          source('metrics') =~ /\{ "(\w+)",\s*"[A-Z]/g,
+          source('metrics')
               =~ /_(?:family|single)\(\s*out,\s*"\w+",\s*"(\w+)"/g);
 
 described('operation', "$reference/metrics.md", 10,
           sub { qr/`\Q$_[0]\E`/m },
-          grep { $_ ne 'none' } $source{'src/ngx_http_submission_task.c'}
-              =~ /^    \{ "(\w+)", [01] \}/mg);
+          grep { $_ ne 'none' } source('operations') =~ /\.name = "(\w+)"/g);
 
 my @events = ($sources =~ /"submission: (\w+) manager=/g,
               $sources =~ /_leader_log\([^;]*?"(\w+)"/g,
+              $sources =~ /(?:INFO|NOTICE|ERR|NONE), "(leader_\w+)"\)/g,
               $sources =~ /_attempt_log\([^;]*?, "(\w+)"/g,
               $sources =~ /_attempt_log\([^;]*?\n\s*"(\w+)"/g);
 
@@ -270,12 +291,13 @@ is(join(' ', @old), '', 'and every event that is described is in the sources');
 
 described('error code', "$reference/error-codes.md", 12,
           sub { qr/ `\Q$_[0]\E` /m },
-          $sources =~ /NGX_HTTP_(?!SUBMISSION)[A-Z_]+,\s*"([a-z_]+)"/g,
+          $sources =~ /NGX_HTTP_(?!SUBMISSION|GET|HEAD|POST|PUT|DELETE)
+                       [A-Z_]+,\s*"([a-z_]+)"/gx,
           $sources =~ /\n\s*0, "([a-z_]+)", "/g);
 
 described('argument', "$reference/http-api.md", 5,
           sub { qr/\b\Q$_[0]\E=/m },
-          $source{'src/ngx_http_submission_args.c'} =~ /\{ "(\w+)", ngx_/g);
+          source('args') =~ /\{ "(\w+)", ngx_/g);
 
 my %schema = map { $_ => slurp("sql/$_/schema.sql") } qw(sqlite postgres);
 
@@ -297,7 +319,7 @@ for my $b (grep { ($_->{kind} || '') eq 'json' } @blocks) {
         or diag($@);
 }
 
-for my $b (grep { ($_->{kind} || '') =~ /^(sh|demo)$/ } @blocks) {
+for my $b (grep { ($_->{kind} || '') =~ /^(sh|demo|two)$/ } @blocks) {
     spew("$dir/script.sh", $b->{body});
     my $said = `bash -n $dir/script.sh 2>&1`;
     is($said, '', "$b->{where}: a script");
@@ -528,7 +550,7 @@ END
 
     spew("$dir/adapter.py", block('adapter'));
 
-    cmp_ok(scalar(grep { /\S/ } split /\n/, block('adapter')), '<=', 27,
+    cmp_ok(scalar(grep { /\S/ } split /\n/, block('adapter')), '<=', 23,
            'the adapter is small');
 
     for ([ good => 'ok' ], [ bad => 'no' ]) {
@@ -664,6 +686,9 @@ SKIP: {
 
     my %expected = (
         'readyz' => qr/mode=leader/,
+        '"first-1"' => qr/"intentId":"first-1".*"attempts":\[.*"intents":\[/s,
+        '"order-4711' => qr/"status":"pending"/,
+        '"order-4712' => qr/"status":"accepted"/,
         '"hello-1"' => qr/"intentId":"hello-1"|Idempotent-Replayed: true/,
         'Bye' => qr/idempotency_conflict/,
         '"hello-2"' => qr/"status":"accepted"/,
@@ -691,6 +716,53 @@ SKIP: {
     }
 
     ok(intent_is($port, 'hello-4', 'exhausted'), 'three attempts, and the end');
+}
+
+
+# the end of the tutorial: two instances, one of which is killed
+
+{
+    my ($one, $other, $gateway) = map { free_port() } 1 .. 3;
+    my $two = "$dir/two";
+
+    my ($b) = grep { $_->{words}{two} } @blocks;
+    my $conf = $wrap{'nginx-main'}->($b);
+
+    $conf =~ s/:8081/:$one/g;
+    $conf =~ s/:9090/:$gateway/g;
+    make_path("$two/tmp");
+    spew("$two/a.conf", $conf);
+
+    push @running, sub {
+        for my $name (grep { -s "$two/$_.pid" } qw(a b)) {
+            my $pid = slurp("$two/$name.pid") + 0;
+            my @workers = split ' ', `pgrep -P $pid`;
+            kill KILL => $pid, @workers;
+        }
+    };
+
+    my @scripts = grep { ($_->{kind} || '') eq 'two' } @blocks;
+    my @expected = (qr/mode=leader.*mode=follower/s,
+                    qr/"outcomeStatus":"error".*no answer: HTTP 502/s,
+                    qr/mode=leader .*lease_epoch=2 /, qr/^$/);
+
+    is(scalar @scripts, scalar @expected, 'four scripts');
+
+    for my $b (@scripts) {
+        (my $script = $b->{body}) =~ s{/tmp/two}{$two}g;
+
+        $script =~ s{^nginx }{$nginx -e $two/start.log }mg;
+        $script =~ s/8081/$one/g;
+        $script =~ s/8082/$other/g;
+
+        spew("$dir/two.sh", "set -e\n$script");
+        my $answer = `timeout $patience bash $dir/two.sh 2>&1`;
+
+        is($?, 0, "$b->{where}: runs") or diag($answer);
+        like($answer, shift @expected, "$b->{where}: says what it should");
+    }
+
+    ok(wait_for('its end', sub { ! -e "$two/b.pid" }), 'the other one quits');
 }
 
 $_->() for reverse splice @running;

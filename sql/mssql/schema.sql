@@ -1,6 +1,10 @@
--- The schema on SQL Server, 2019 or later, and Azure SQL.  Every batch may run
--- again on a database that has it.  Run as the owner, then every other file
--- beside this one, then role.sql: sql/install.sh does.
+-- The schema on SQL Server, 2019 or later, and Azure SQL: version 2.  Every batch
+-- may run again on a database that has it.  Run as the owner, then every other file
+-- beside this one, then role.sql: sql/install.sh does, and brings a database of an
+-- older version up by migrate/*.sql before.
+--
+-- A column that came with version 2 is NULL where it does not apply: a module of
+-- version 1 does not know of it.
 --
 -- Ids are compared byte for byte: a binary collation.  SQL Server takes no notice
 -- of spaces at the end; nginx has trimmed them, and of holders the length counts.
@@ -26,7 +30,7 @@ GO
 -- What this database has to be.  Numbers from 57000 are our own.
 
 IF OBJECT_ID(N'submission.submission_schema') IS NOT NULL
-    IF EXISTS (SELECT 1 FROM submission.submission_schema WHERE version > 1)
+    IF EXISTS (SELECT 1 FROM submission.submission_schema WHERE version > 2)
         THROW 57005, N'the schema in this database is newer than these files: take those of the newer release',
               1;
 GO
@@ -65,9 +69,12 @@ IF SCHEMA_ID(N'submission') IS NULL
     EXECUTE (N'CREATE SCHEMA submission');
 GO
 
+-- The version of the schema, and the first one whose modules may use it.
+
 IF OBJECT_ID(N'submission.submission_schema') IS NULL
     CREATE TABLE submission.submission_schema (
-        version                 int             NOT NULL
+        version                 int             NOT NULL,
+        compatible_from         int             NULL
     );
 GO
 
@@ -92,10 +99,23 @@ IF OBJECT_ID(N'submission.submission_manager_candidates') IS NULL
         expires_at              datetime2(6)    NOT NULL,
         role                    nvarchar(32)    COLLATE Latin1_General_BIN2 NOT NULL,
         version                 nvarchar(64)    COLLATE Latin1_General_BIN2 NOT NULL,
+        wake_url                nvarchar(1024)  COLLATE Latin1_General_BIN2 NULL,
         CONSTRAINT submission_manager_candidates_pk
             PRIMARY KEY (lease_name, holder_id)
     );
 GO
+
+-- An intent's status is pending, accepted, rejected, exhausted or canceled.
+--
+-- not_before: as it was given, maybe in the past.  The first attempt is due, and a
+-- deadline counts, from the later one of it and created_at.
+-- retry_schedule: delays in milliseconds with a space between them, in place of
+-- those of retry_delay_ms and the others.
+-- notify: the webhooks of the contract, and the ends of which they are told.
+-- replay_of, job_id: the intent that this one repeats, and the job that made it.
+-- event_of: this is the event of a webhook, and tells of that intent.  Its target
+-- is "webhook <name>" and its id begins with a space: nothing of a client does.
+-- stripped_at: the payload is empty since then, and the attempts are gone.
 
 IF OBJECT_ID(N'submission.submission_intents') IS NULL
     CREATE TABLE submission.submission_intents (
@@ -126,9 +146,21 @@ IF OBJECT_ID(N'submission.submission_intents') IS NULL
         inflight_holder         nvarchar(128)   COLLATE Latin1_General_BIN2 NULL,
         inflight_at             datetime2(6)    NULL,
         payload                 varbinary(max)  NOT NULL,
+        not_before              datetime2(6)    NULL,
+        retry_schedule          varchar(500)    COLLATE Latin1_General_BIN2 NULL,
+        notify                  nvarchar(1000)  COLLATE Latin1_General_BIN2 NULL,
+        replay_of               nvarchar(400)   COLLATE Latin1_General_BIN2 NULL,
+        job_id                  nvarchar(400)   COLLATE Latin1_General_BIN2 NULL,
+        event_of                nvarchar(400)   COLLATE Latin1_General_BIN2 NULL,
+        traceparent             varchar(64)     COLLATE Latin1_General_BIN2 NULL,
+        tracestate              varchar(512)    COLLATE Latin1_General_BIN2 NULL,
+        last_error              nvarchar(1000)  COLLATE Latin1_General_BIN2 NULL,
+        stripped_at             datetime2(6)    NULL,
         CONSTRAINT submission_intents_pk PRIMARY KEY (lease_name, intent_id)
     );
 GO
+
+-- http_status and answer: what the gateway said, the first 500 characters of it.
 
 IF OBJECT_ID(N'submission.submission_attempts') IS NULL
     CREATE TABLE submission.submission_attempts (
@@ -142,6 +174,9 @@ IF OBJECT_ID(N'submission.submission_attempts') IS NULL
         outcome_status          varchar(16)     COLLATE Latin1_General_BIN2 NOT NULL,
         outcome_reason          nvarchar(200)   COLLATE Latin1_General_BIN2 NULL,
         error                   nvarchar(1000)  COLLATE Latin1_General_BIN2 NULL,
+        http_status             int             NULL,
+        answer                  nvarchar(1000)  COLLATE Latin1_General_BIN2 NULL,
+        span_id                 varchar(16)     COLLATE Latin1_General_BIN2 NULL,
         CONSTRAINT submission_attempts_pk
             PRIMARY KEY (lease_name, intent_id, attempt_number)
     );
@@ -244,6 +279,9 @@ IF NOT EXISTS (SELECT 1 FROM sys.columns
         ADD inflight_since datetime2(6) NULL;
 GO
 
+-- By created_at, of a target and a status: the list.  Several targets or statuses
+-- are merged.
+
 IF NOT EXISTS (SELECT 1 FROM sys.indexes
                WHERE object_id = OBJECT_ID(N'submission.submission_intents')
                      AND name LIKE N'submission[_]intents[_]list%')
@@ -252,8 +290,257 @@ IF NOT EXISTS (SELECT 1 FROM sys.indexes
                                           status, created_at, intent_id);
 GO
 
-IF NOT EXISTS (SELECT 1 FROM submission.submission_schema)
-    INSERT INTO submission.submission_schema (version) VALUES (1);
+-- By completed_at, in the same way: the list with by=completed, the failures, and
+-- what is to be stripped.  What has been stripped is in the second, so that nobody
+-- passes it by to strip what comes after it.  To forget, and to list, both are read.
+-- migrate/002_*.sql makes all of version 2 while others write, where it can.
+
+IF NOT EXISTS (SELECT 1 FROM sys.indexes
+               WHERE object_id = OBJECT_ID(N'submission.submission_intents')
+                     AND name LIKE N'submission[_]intents[_]completed%')
+    CREATE INDEX submission_intents_completed
+        ON submission.submission_intents (lease_name, submission_target,
+                                          status, completed_at, intent_id)
+        WHERE completed_at IS NOT NULL AND stripped_at IS NULL;
+GO
+
+IF NOT EXISTS (SELECT 1 FROM sys.indexes
+               WHERE object_id = OBJECT_ID(N'submission.submission_intents')
+                     AND name LIKE N'submission[_]intents[_]stripped%')
+    CREATE INDEX submission_intents_stripped
+        ON submission.submission_intents (lease_name, submission_target,
+                                          status, completed_at, intent_id)
+        WHERE stripped_at IS NOT NULL;
+GO
+
+-- What was rejected or exhausted for one reason, by completed_at.  The rest of the
+-- clustered key, the id, stands behind the key of every index by itself; named, the
+-- key might be longer than the 1,700 bytes that it may have.
+
+IF NOT EXISTS (SELECT 1 FROM sys.indexes
+               WHERE object_id = OBJECT_ID(N'submission.submission_intents')
+                     AND name LIKE N'submission[_]intents[_]rejected%')
+    CREATE INDEX submission_intents_rejected
+        ON submission.submission_intents (lease_name, submission_target,
+                                          final_outcome_reason, completed_at)
+        WHERE status = 'rejected';
+GO
+
+IF NOT EXISTS (SELECT 1 FROM sys.indexes
+               WHERE object_id = OBJECT_ID(N'submission.submission_intents')
+                     AND name LIKE N'submission[_]intents[_]exhausted%')
+    CREATE INDEX submission_intents_exhausted
+        ON submission.submission_intents (lease_name, submission_target,
+                                          exhausted_reason, completed_at)
+        WHERE status = 'exhausted';
+GO
+
+-- The replays of an intent, and the events of its webhooks.
+
+IF NOT EXISTS (SELECT 1 FROM sys.indexes
+               WHERE object_id = OBJECT_ID(N'submission.submission_intents')
+                     AND name LIKE N'submission[_]intents[_]replays%')
+    CREATE INDEX submission_intents_replays
+        ON submission.submission_intents (lease_name, replay_of)
+        WHERE replay_of IS NOT NULL;
+GO
+
+IF NOT EXISTS (SELECT 1 FROM sys.indexes
+               WHERE object_id = OBJECT_ID(N'submission.submission_intents')
+                     AND name LIKE N'submission[_]intents[_]events%')
+    CREATE INDEX submission_intents_events
+        ON submission.submission_intents (lease_name, event_of)
+        WHERE event_of IS NOT NULL;
+GO
+
+-- What an operator has set of a target; without a row it is open.
+-- state: open, paused.  since, reason, actor: of that state.
+
+IF OBJECT_ID(N'submission.submission_targets') IS NULL
+    CREATE TABLE submission.submission_targets (
+        lease_name              varchar(64)     COLLATE Latin1_General_BIN2 NOT NULL,
+        submission_target       nvarchar(256)   COLLATE Latin1_General_BIN2 NOT NULL,
+        state                   varchar(16)     COLLATE Latin1_General_BIN2 NOT NULL,
+        since                   datetime2(6)    NOT NULL,
+        reason                  nvarchar(500)   COLLATE Latin1_General_BIN2 NULL,
+        actor                   nvarchar(200)   COLLATE Latin1_General_BIN2 NULL,
+        CONSTRAINT submission_targets_pk PRIMARY KEY (lease_name, submission_target)
+    );
+GO
+
+-- The leader's numbers, written anew every few seconds.
+
+IF OBJECT_ID(N'submission.submission_stats') IS NULL
+    CREATE TABLE submission.submission_stats (
+        lease_name              varchar(64)     COLLATE Latin1_General_BIN2 NOT NULL,
+        lease_epoch             bigint          NOT NULL,
+        at                      datetime2(6)    NOT NULL,
+        stats                   nvarchar(max)   COLLATE Latin1_General_BIN2 NOT NULL,
+        CONSTRAINT submission_stats_pk PRIMARY KEY (lease_name)
+    );
+GO
+
+-- Who did what, in the transaction that did it.  A page is by (at, seq).  The kinds
+-- of action are few: an actor's are merged.
+
+IF OBJECT_ID(N'submission.submission_audit') IS NULL
+    CREATE TABLE submission.submission_audit (
+        seq                     bigint          IDENTITY(1, 1) NOT NULL,
+        lease_name              varchar(64)     COLLATE Latin1_General_BIN2 NOT NULL,
+        at                      datetime2(6)    NOT NULL,
+        actor                   nvarchar(200)   COLLATE Latin1_General_BIN2 NOT NULL,
+        address                 varchar(64)     COLLATE Latin1_General_BIN2 NOT NULL,
+        action                  varchar(32)     COLLATE Latin1_General_BIN2 NOT NULL,
+        object                  nvarchar(400)   COLLATE Latin1_General_BIN2 NOT NULL,
+        detail                  nvarchar(2000)  COLLATE Latin1_General_BIN2 NULL,
+        CONSTRAINT submission_audit_pk PRIMARY KEY (seq)
+    );
+GO
+
+IF NOT EXISTS (SELECT 1 FROM sys.indexes
+               WHERE object_id = OBJECT_ID(N'submission.submission_audit')
+                     AND name LIKE N'submission[_]audit[_]at%')
+    CREATE INDEX submission_audit_at
+        ON submission.submission_audit (lease_name, at, seq);
+GO
+
+IF NOT EXISTS (SELECT 1 FROM sys.indexes
+               WHERE object_id = OBJECT_ID(N'submission.submission_audit')
+                     AND name LIKE N'submission[_]audit[_]action%')
+    CREATE INDEX submission_audit_action
+        ON submission.submission_audit (lease_name, action, at, seq);
+GO
+
+IF NOT EXISTS (SELECT 1 FROM sys.indexes
+               WHERE object_id = OBJECT_ID(N'submission.submission_audit')
+                     AND name LIKE N'submission[_]audit[_]actor%')
+    CREATE INDEX submission_audit_actor
+        ON submission.submission_audit (lease_name, actor, action, at, seq);
+GO
+
+-- Many intents at once, worked off in batches.
+-- kind: replay, cancel.  filter: JSON, with what else was asked for.
+-- max_intents: no more than so many.
+-- state: running, done, stopped, failed.  position: how far it is, NULL at first.
+
+IF OBJECT_ID(N'submission.submission_jobs') IS NULL
+    CREATE TABLE submission.submission_jobs (
+        lease_name              varchar(64)     COLLATE Latin1_General_BIN2 NOT NULL,
+        kind                    varchar(16)     COLLATE Latin1_General_BIN2 NOT NULL,
+        job_id                  nvarchar(400)   COLLATE Latin1_General_BIN2 NOT NULL,
+        filter                  nvarchar(4000)  COLLATE Latin1_General_BIN2 NOT NULL,
+        max_intents             bigint          NOT NULL,
+        state                   varchar(16)     COLLATE Latin1_General_BIN2 NOT NULL,
+        position                nvarchar(2000)  COLLATE Latin1_General_BIN2 NULL,
+        seen_count              bigint          NOT NULL DEFAULT 0,
+        done_count              bigint          NOT NULL DEFAULT 0,
+        skipped_count           bigint          NOT NULL DEFAULT 0,
+        last_error              nvarchar(1000)  COLLATE Latin1_General_BIN2 NULL,
+        actor                   nvarchar(200)   COLLATE Latin1_General_BIN2 NOT NULL,
+        created_at              datetime2(6)    NOT NULL,
+        started_at              datetime2(6)    NULL,
+        last_modified_at        datetime2(6)    NOT NULL,
+        completed_at            datetime2(6)    NULL,
+        CONSTRAINT submission_jobs_pk PRIMARY KEY (lease_name, kind, job_id)
+    );
+GO
+
+-- The jobs that are not done yet, oldest first.
+
+IF NOT EXISTS (SELECT 1 FROM sys.indexes
+               WHERE object_id = OBJECT_ID(N'submission.submission_jobs')
+                     AND name LIKE N'submission[_]jobs[_]running%')
+    CREATE INDEX submission_jobs_running
+        ON submission.submission_jobs (lease_name, created_at, job_id)
+        WHERE completed_at IS NULL;
+GO
+
+-- Recurring intents.  body: JSON, without the payload.  source: http, configuration.
+-- revision: grows with each change, and is the etag.
+-- next_run_at: the planned time, NULL if none is to come; it stays while paused.
+-- last_run_at: the planned time of last_intent_id.
+
+IF OBJECT_ID(N'submission.submission_schedules') IS NULL
+    CREATE TABLE submission.submission_schedules (
+        lease_name              varchar(64)     COLLATE Latin1_General_BIN2 NOT NULL,
+        schedule_id             nvarchar(400)   COLLATE Latin1_General_BIN2 NOT NULL,
+        submission_target       nvarchar(256)   COLLATE Latin1_General_BIN2 NOT NULL,
+        body                    nvarchar(4000)  COLLATE Latin1_General_BIN2 NOT NULL,
+        payload_hash            varchar(64)     COLLATE Latin1_General_BIN2 NOT NULL,
+        source                  varchar(16)     COLLATE Latin1_General_BIN2 NOT NULL,
+        revision                bigint          NOT NULL,
+        next_run_at             datetime2(6)    NULL,
+        last_run_at             datetime2(6)    NULL,
+        last_fired_at           datetime2(6)    NULL,
+        last_intent_id          nvarchar(400)   COLLATE Latin1_General_BIN2 NULL,
+        fired_count             bigint          NOT NULL DEFAULT 0,
+        skipped_count           bigint          NOT NULL DEFAULT 0,
+        missed_count            bigint          NOT NULL DEFAULT 0,
+        paused_at               datetime2(6)    NULL,
+        pause_reason            nvarchar(500)   COLLATE Latin1_General_BIN2 NULL,
+        actor                   nvarchar(200)   COLLATE Latin1_General_BIN2 NOT NULL,
+        created_at              datetime2(6)    NOT NULL,
+        last_modified_at        datetime2(6)    NOT NULL,
+        payload                 varbinary(max)  NOT NULL,
+        CONSTRAINT submission_schedules_pk PRIMARY KEY (lease_name, schedule_id)
+    );
+GO
+
+-- The schedules that are due, oldest first.
+
+IF NOT EXISTS (SELECT 1 FROM sys.indexes
+               WHERE object_id = OBJECT_ID(N'submission.submission_schedules')
+                     AND name LIKE N'submission[_]schedules[_]due%')
+    CREATE INDEX submission_schedules_due
+        ON submission.submission_schedules (lease_name, next_run_at,
+                                            schedule_id)
+        WHERE next_run_at IS NOT NULL AND paused_at IS NULL;
+GO
+
+-- Intents that applications leave in their own transactions; the leader moves what
+-- is committed, from the lowest seq on.  What is not a valid intent goes into
+-- submission_inbox_refused: the columns take more than an intent does.
+
+IF OBJECT_ID(N'submission.submission_inbox') IS NULL
+    CREATE TABLE submission.submission_inbox (
+        seq                     bigint          IDENTITY(1, 1) NOT NULL,
+        lease_name              varchar(64)     COLLATE Latin1_General_BIN2 NOT NULL,
+        intent_id               nvarchar(4000)  COLLATE Latin1_General_BIN2 NOT NULL,
+        submission_target       nvarchar(4000)  COLLATE Latin1_General_BIN2 NOT NULL,
+        payload                 varbinary(max)  NOT NULL,
+        not_before              datetime2(6)    NULL,
+        traceparent             nvarchar(4000)  COLLATE Latin1_General_BIN2 NULL,
+        tracestate              nvarchar(4000)  COLLATE Latin1_General_BIN2 NULL,
+        created_at              datetime2(6)    NOT NULL,
+        CONSTRAINT submission_inbox_pk PRIMARY KEY (seq)
+    );
+GO
+
+IF NOT EXISTS (SELECT 1 FROM sys.indexes
+               WHERE object_id = OBJECT_ID(N'submission.submission_inbox')
+                     AND name LIKE N'submission[_]inbox[_]next%')
+    CREATE INDEX submission_inbox_next
+        ON submission.submission_inbox (lease_name, seq);
+GO
+
+-- reason: a code, as POST would have answered; detail: in words.
+
+IF OBJECT_ID(N'submission.submission_inbox_refused') IS NULL
+    CREATE TABLE submission.submission_inbox_refused (
+        lease_name              varchar(64)     COLLATE Latin1_General_BIN2 NOT NULL,
+        refused_at              datetime2(6)    NOT NULL,
+        seq                     bigint          NOT NULL,
+        intent_id               nvarchar(4000)  COLLATE Latin1_General_BIN2 NOT NULL,
+        submission_target       nvarchar(4000)  COLLATE Latin1_General_BIN2 NOT NULL,
+        payload                 varbinary(max)  NOT NULL,
+        not_before              datetime2(6)    NULL,
+        traceparent             nvarchar(4000)  COLLATE Latin1_General_BIN2 NULL,
+        tracestate              nvarchar(4000)  COLLATE Latin1_General_BIN2 NULL,
+        created_at              datetime2(6)    NOT NULL,
+        reason                  varchar(64)     COLLATE Latin1_General_BIN2 NOT NULL,
+        detail                  nvarchar(1000)  COLLATE Latin1_General_BIN2 NULL,
+        CONSTRAINT submission_inbox_refused_pk PRIMARY KEY (lease_name, refused_at, seq)
+    );
 GO
 
 

@@ -1,6 +1,7 @@
--- The version of the schema; every connection asks for it first.  A database
--- that need not write its log before a commit is answered is refused: a client
--- would be told of an intent that is lost with the server.
+-- What a module of version 1 asks for, and wants to be 1: so it is while modules of
+-- that version may use this schema.  A database that need not write its log before
+-- a commit is answered is refused: a client would be told of an intent that is lost
+-- with the server.
 
 SET ANSI_NULLS ON;
 SET QUOTED_IDENTIFIER ON;
@@ -22,7 +23,8 @@ BEGIN
         THROW 57004, N'DELAYED_DURABILITY is FORCED in this database, so that commits may be lost: ALTER DATABASE CURRENT SET DELAYED_DURABILITY = DISABLED',
               1;
 
-    SELECT CAST(version AS bigint) AS version
+    SELECT CAST(CASE compatible_from WHEN 1 THEN 1 ELSE version END
+                AS bigint) AS version
     FROM submission.submission_schema;
 END
 GO

@@ -24,6 +24,7 @@ GRANT USAGE ON SCHEMA submission TO submission_nginx;
 
 GRANT EXECUTE ON FUNCTION
     submission.submission_schema_version,
+    submission.submission_schema_get,
     submission.submission_ping,
     submission.submission_intents_submit,
     submission.submission_intents_get,

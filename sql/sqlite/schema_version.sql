@@ -1,3 +1,7 @@
--- The version of the schema, or no row where there is no schema yet.
+-- The version of the schema, and the first one whose modules may use it; no row
+-- where there is no schema yet.
 
-SELECT version FROM submission_schema;
+SELECT version, compatible_from
+FROM submission_schema
+ORDER BY version DESC
+LIMIT 1;

@@ -11,7 +11,7 @@
 
 enum { SM_ANSWER_STATUS = 0, SM_ANSWER_REASON, SM_ANSWER_FIELDS };
 
-/* whatever else an accepted answer has, it is accepted */
+/* an accepted answer may have other keys */
 
 static const sm_json_field_t  sm_answer_fields[] = {
     { "status", SM_JSON_STRING, 1 },
@@ -66,7 +66,7 @@ sm_answer_error(sm_arena_t *arena, sm_str_t *error, const char *fmt, ...)
 }
 
 
-/* types sms and push: HTTP 2xx, and all of it is here */
+/* HTTP 2xx, and all of the body is here */
 
 static int
 sm_answer_json(sm_arena_t *arena, const sm_answer_t *answer,
@@ -132,12 +132,11 @@ sm_answer_json(sm_arena_t *arena, const sm_answer_t *answer,
 
 /*
  * An exchange that ended with the gateway's status: what it says of the
- * payload.  Any answer of type http below 500 that is not about the moment is
- * about the request, and the next one would be the same.
+ * payload.
  */
 
 static int
-sm_answer_http(sm_arena_t *arena, sm_gateway_e type,
+sm_answer_http(sm_arena_t *arena, sm_gateway_read_e read,
     const sm_answer_t *answer, sm_outcome_e *outcome, sm_str_t *reason,
     sm_str_t *error)
 {
@@ -146,9 +145,7 @@ sm_answer_http(sm_arena_t *arena, sm_gateway_e type,
 
     if (status < 200 || status > 299) {
 
-        if (type == SM_GATEWAY_HTTP && status >= 400 && status <= 499
-            && status != 408 && status != 425 && status != 429)
-        {
+        if (read == SM_GATEWAY_READ_STATUS && sm_gateway_rejects(status)) {
             *outcome = SM_OUTCOME_REJECTED;
             (void) snprintf(text, sizeof(text), "http_%u", status % 1000);
             return sm_arena_strdup(arena, reason, sm_str_c(text));
@@ -168,7 +165,7 @@ sm_answer_http(sm_arena_t *arena, sm_gateway_e type,
                                "%d bytes", status, SM_ANSWER_MAX);
     }
 
-    if (type == SM_GATEWAY_HTTP) {
+    if (read == SM_GATEWAY_READ_STATUS) {
         *outcome = SM_OUTCOME_ACCEPTED;
         return 0;
     }
@@ -233,7 +230,8 @@ sm_answer_read(sm_arena_t *arena, sm_gateway_e type, const sm_answer_t *answer,
         return sm_answer_error(arena, error, "no answer");
     }
 
-    return sm_answer_http(arena, type, answer, outcome, reason, error);
+    return sm_answer_http(arena, sm_gateway(type)->read, answer, outcome,
+                          reason, error);
 }
 
 

@@ -1,9 +1,7 @@
 
 /*
- * What a gateway's answer means.
- *
- * An answer that was cut off or is too large still has its status: one of
- * type http that rejects does so, but none of any type accepts.
+ * What a gateway's answer means.  An answer that was cut off or is too large
+ * still has its status: type http can reject by it, but no type accepts.
  */
 
 #ifndef SM_ANSWER_H
@@ -25,8 +23,8 @@ typedef enum {
     SM_ANSWER_NONE,             /* nginx has answered in its place: "status" */
     SM_ANSWER_TRUNCATED,
     SM_ANSWER_TOO_LARGE,
-    SM_ANSWER_TIMED_OUT,        /* it lasted longer than an attempt may */
-    SM_ANSWER_ABORTED           /* the worker had to end before it */
+    SM_ANSWER_TIMED_OUT,        /* the attempt took too long */
+    SM_ANSWER_ABORTED           /* the worker ended first */
 } sm_answer_e;
 
 typedef struct {

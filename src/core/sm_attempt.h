@@ -20,7 +20,7 @@ typedef enum {
     SM_OUTCOME_ACCEPTED,
     SM_OUTCOME_REJECTED,
     SM_OUTCOME_ERROR,
-    SM_OUTCOME_UNKNOWN,         /* sent, maybe, and nobody knows */
+    SM_OUTCOME_UNKNOWN,         /* it may have been sent */
     SM_OUTCOMES
 } sm_outcome_e;
 
@@ -38,9 +38,10 @@ typedef enum {
 
 
 /*
- * A page of what has an attempt to come, after a cursor.  By modification it
- * is all there is; by due time it is the retries alone, as an intent that was
- * never tried is due since it was modified.
+ * A page of intents that have an attempt to come, after a cursor.  The order
+ * of modification has all of them.  The order of due time has only the
+ * retries, because an intent that was never tried is due since it was
+ * modified.
  */
 
 typedef enum {
@@ -70,7 +71,7 @@ typedef struct {
 /* what became of an intent that was to be tried */
 
 typedef enum {
-    SM_BEGIN_GONE = 0,          /* nothing is to be tried: done, or in flight */
+    SM_BEGIN_GONE = 0,          /* it has ended, or is in flight */
     SM_BEGIN_BEGUN,
     SM_BEGIN_EARLY,             /* not due by the store's time */
     SM_BEGIN_EXPIRED            /* past its deadline: exhausted, not sent */
@@ -89,8 +90,8 @@ typedef struct {
 
 
 /*
- * An attempt that was begun, and its end.  It is in flight in the store under
- * "epoch" and "holder"; what is not in flight so is not changed.
+ * An attempt that was begun, and how it ended.  It is in flight in the store
+ * under "epoch" and "holder"; otherwise nothing is changed.
  */
 
 typedef struct {
@@ -128,14 +129,14 @@ typedef struct {
 } sm_doubt_row_t;
 
 
-/* an attempt that whoever recovers has begun itself, and not lost sight of */
+/* an attempt that the recovering worker has begun itself and still knows */
 
 typedef struct {
     sm_str_t              id;
     int64_t               number;
     int64_t               epoch;
 
-    unsigned              in_flight;    /* so the store has it, too */
+    unsigned              in_flight;    /* the store has it in flight, too */
 } sm_known_row_t;
 
 

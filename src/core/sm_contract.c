@@ -5,23 +5,33 @@
 #include "sm_text.h"
 
 
-static const sm_str_t  sm_gateway_names[] = {
-    sm_null_str, sm_str("sms"), sm_str("push"), sm_str("http")
-};
-
 static const sm_str_t  sm_policy_names[] = {
-    sm_null_str, sm_str("deadline"), sm_str("max_attempts"), sm_str("one_shot")
+    [SM_POLICY_NONE] = sm_null_str,
+    [SM_POLICY_DEADLINE] = sm_str("deadline"),
+    [SM_POLICY_MAX_ATTEMPTS] = sm_str("max_attempts"),
+    [SM_POLICY_ONE_SHOT] = sm_str("one_shot")
 };
 
-static const sm_str_t  sm_sms_outcomes[] = {
-    sm_str("invalid_request"), sm_str("invalid_recipient"),
-    sm_str("invalid_message"), sm_null_str
+_Static_assert(sizeof(sm_policy_names) / sizeof(sm_policy_names[0])
+               == SM_POLICY_COUNT, "a name for each policy");
+
+
+const sm_contract_column_t  sm_contract_columns[] = {
+    [SM_CONTRACT_COL_TARGET] = { "target", SM_CONTRACT_IS_TEXT },
+    [SM_CONTRACT_COL_TYPE] = { "type", SM_CONTRACT_IS_NAME },
+    [SM_CONTRACT_COL_URL] = { "url", SM_CONTRACT_IS_TEXT },
+    [SM_CONTRACT_COL_POLICY] = { "policy", SM_CONTRACT_IS_NAME },
+    [SM_CONTRACT_COL_SECONDS] = { "seconds", SM_CONTRACT_IS_INT },
+    [SM_CONTRACT_COL_ATTEMPTS] = { "attempts", SM_CONTRACT_IS_INT },
+    [SM_CONTRACT_COL_OUTCOMES] = { "outcomes", SM_CONTRACT_IS_TEXT },
+    [SM_CONTRACT_COL_DELAY] = { "delay", SM_CONTRACT_IS_INT },
+    [SM_CONTRACT_COL_MAX] = { "max", SM_CONTRACT_IS_INT },
+    [SM_CONTRACT_COL_BACKOFF] = { "backoff", SM_CONTRACT_IS_INT },
+    [SM_CONTRACT_COL_JITTER] = { "jitter", SM_CONTRACT_IS_INT }
 };
 
-static const sm_str_t  sm_push_outcomes[] = {
-    sm_str("invalid_request"), sm_str("invalid_token"),
-    sm_str("unregistered_token"), sm_str("invalid_message"), sm_null_str
-};
+_Static_assert(sizeof(sm_contract_columns) / sizeof(sm_contract_columns[0])
+               == SM_CONTRACT_COL_COUNT, "a row for each column");
 
 
 void
@@ -32,28 +42,6 @@ sm_contract_init(sm_contract_t *c)
     c->terminal_outcomes.data = "";
     c->retry_delay = 5000;
     c->retry_backoff = 100;
-}
-
-
-sm_str_t
-sm_gateway_name(sm_gateway_e type)
-{
-    return sm_gateway_names[type];
-}
-
-
-sm_gateway_e
-sm_gateway_by_name(sm_str_t name)
-{
-    sm_gateway_e  i;
-
-    for (i = SM_GATEWAY_HTTP; i != SM_GATEWAY_NONE; i--) {
-        if (sm_str_eq(sm_gateway_names[i], name)) {
-            break;
-        }
-    }
-
-    return i;
 }
 
 
@@ -69,7 +57,7 @@ sm_policy_by_name(sm_str_t name)
 {
     sm_policy_e  i;
 
-    for (i = SM_POLICY_ONE_SHOT; i != SM_POLICY_NONE; i--) {
+    for (i = SM_POLICY_COUNT - 1; i != SM_POLICY_NONE; i--) {
         if (sm_str_eq(sm_policy_names[i], name)) {
             break;
         }
@@ -99,98 +87,6 @@ sm_target_check(sm_str_t target)
     }
 
     return NULL;
-}
-
-
-const char *
-sm_gateway_url_check(sm_str_t url)
-{
-    size_t         i, scheme;
-    unsigned char  c;
-
-    if (url.len > 7 && memcmp(url.data, "http://", 7) == 0) {
-        scheme = 7;
-
-    } else if (url.len > 8 && memcmp(url.data, "https://", 8) == 0) {
-        scheme = 8;
-
-    } else {
-        return "must be \"http://host...\" or \"https://host...\"";
-    }
-
-    if (url.len > SM_GATEWAY_URL_MAX) {
-        return "must not be longer than 1024 bytes";
-    }
-
-    for (i = 0; i < url.len; i++) {
-        c = url.data[i];
-
-        if (c <= ' ' || c >= 0x7f || strchr("\"\\<>^`{|}$#?", c)) {
-            return "must be of plain URL characters, without query or fragment";
-        }
-    }
-
-    if (url.data[scheme] == '/' || url.data[scheme] == ':') {
-        return "must name a host";
-    }
-
-    return NULL;
-}
-
-
-static const sm_str_t *
-sm_outcomes(sm_gateway_e type)
-{
-    return type == SM_GATEWAY_PUSH ? sm_push_outcomes : sm_sms_outcomes;
-}
-
-
-int
-sm_outcome_known(sm_gateway_e type, sm_str_t reason)
-{
-    int64_t          code;
-    sm_str_t         digits;
-    const sm_str_t  *s;
-
-    if (type != SM_GATEWAY_HTTP) {
-
-        for (s = sm_outcomes(type); s->len; s++) {
-            if (sm_str_eq(*s, reason)) {
-                return 1;
-            }
-        }
-
-        return 0;
-    }
-
-    if (reason.len != 8 || memcmp(reason.data, "http_", 5) != 0) {
-        return 0;
-    }
-
-    digits.data = reason.data + 5;
-    digits.len = 3;
-
-    if (sm_parse_uint(digits, 499, &code) != 0) {
-        return 0;
-    }
-
-    return code >= 400 && code != 408 && code != 425 && code != 429;
-}
-
-
-const char *
-sm_outcomes_expected(sm_gateway_e type)
-{
-    switch (type) {
-    case SM_GATEWAY_SMS:
-        return "\"invalid_request\", \"invalid_recipient\" or "
-               "\"invalid_message\"";
-    case SM_GATEWAY_PUSH:
-        return "\"invalid_request\", \"invalid_token\", "
-               "\"unregistered_token\" or \"invalid_message\"";
-    default:
-        return "\"http_400\" to \"http_499\", except 408, 425 and 429";
-    }
 }
 
 
@@ -274,8 +170,8 @@ sm_contract_check(const sm_contract_t *c, char *why, size_t size)
     }
 
     if (c->gateway_type == SM_GATEWAY_NONE) {
-        (void) snprintf(why, size, "no gateway type is given: \"sms\", "
-                        "\"push\" or \"http\" was expected");
+        (void) snprintf(why, size, "no gateway type is given: "
+                        SM_GATEWAY_EXPECTED " was expected");
         return -1;
     }
 
@@ -286,8 +182,8 @@ sm_contract_check(const sm_contract_t *c, char *why, size_t size)
     }
 
     if (c->policy == SM_POLICY_NONE) {
-        (void) snprintf(why, size, "no policy is given: \"deadline\", "
-                        "\"max_attempts\" or \"one_shot\" was expected");
+        (void) snprintf(why, size, "no policy is given: "
+                        SM_POLICY_EXPECTED " was expected");
         return -1;
     }
 
@@ -304,11 +200,82 @@ sm_contract_check(const sm_contract_t *c, char *why, size_t size)
             (void) snprintf(why, size, "terminal outcome \"%.*s\" is not of "
                             "gateway type \"%s\": %s was expected",
                             (int) (word.len < 64 ? word.len : 64), word.data,
-                            sm_gateway_names[c->gateway_type].data,
+                            sm_gateway_name(c->gateway_type).data,
                             sm_outcomes_expected(c->gateway_type));
             return -1;
         }
     }
 
     return sm_contract_terms(c, why, size);
+}
+
+
+void
+sm_contract_store(const sm_contract_t *c,
+    sm_contract_value_t values[SM_CONTRACT_COL_COUNT])
+{
+    memset(values, 0, SM_CONTRACT_COL_COUNT * sizeof(sm_contract_value_t));
+
+    values[SM_CONTRACT_COL_TARGET].s = c->target;
+    values[SM_CONTRACT_COL_TYPE].s = sm_gateway_name(c->gateway_type);
+    values[SM_CONTRACT_COL_URL].s = c->gateway_url;
+    values[SM_CONTRACT_COL_POLICY].s = sm_policy_name(c->policy);
+    values[SM_CONTRACT_COL_OUTCOMES].s = c->terminal_outcomes;
+
+    values[SM_CONTRACT_COL_SECONDS].n = c->max_acceptance_seconds;
+    values[SM_CONTRACT_COL_SECONDS].null = c->policy != SM_POLICY_DEADLINE;
+    values[SM_CONTRACT_COL_ATTEMPTS].n = c->max_attempts;
+    values[SM_CONTRACT_COL_ATTEMPTS].null = c->policy
+                                            != SM_POLICY_MAX_ATTEMPTS;
+
+    values[SM_CONTRACT_COL_DELAY].n = c->retry_delay;
+    values[SM_CONTRACT_COL_MAX].n = c->retry_max;
+    values[SM_CONTRACT_COL_BACKOFF].n = c->retry_backoff;
+    values[SM_CONTRACT_COL_JITTER].n = c->retry_jitter;
+}
+
+
+int
+sm_contract_load(sm_contract_t *c,
+    const sm_contract_value_t values[SM_CONTRACT_COL_COUNT], char *why,
+    size_t size)
+{
+    sm_str_t     type, policy;
+    const char  *url;
+
+    type = values[SM_CONTRACT_COL_TYPE].s;
+    policy = values[SM_CONTRACT_COL_POLICY].s;
+
+    c->target = values[SM_CONTRACT_COL_TARGET].s;
+    c->gateway_type = sm_gateway_by_name(type);
+    c->gateway_url = values[SM_CONTRACT_COL_URL].s;
+    c->policy = sm_policy_by_name(policy);
+    c->max_acceptance_seconds = values[SM_CONTRACT_COL_SECONDS].n;
+    c->max_attempts = values[SM_CONTRACT_COL_ATTEMPTS].n;
+    c->terminal_outcomes = values[SM_CONTRACT_COL_OUTCOMES].s;
+    c->retry_delay = values[SM_CONTRACT_COL_DELAY].n;
+    c->retry_max = values[SM_CONTRACT_COL_MAX].n;
+    c->retry_backoff = values[SM_CONTRACT_COL_BACKOFF].n;
+    c->retry_jitter = values[SM_CONTRACT_COL_JITTER].n;
+
+    url = sm_gateway_url_check(c->gateway_url);
+
+    if (c->gateway_type == SM_GATEWAY_NONE) {
+        (void) snprintf(why, size, "gateway type \"%.*s\" is unknown",
+                        (int) (type.len < 64 ? type.len : 64), type.data);
+
+    } else if (c->policy == SM_POLICY_NONE) {
+        (void) snprintf(why, size, "policy \"%.*s\" is unknown",
+                        (int) (policy.len < 64 ? policy.len : 64), policy.data);
+
+    } else if (url) {
+        (void) snprintf(why, size, "the gateway URL %s", url);
+
+    } else if (sm_contract_terms(c, why, size) == 0) {
+        return 0;
+    }
+
+    c->policy = SM_POLICY_NONE;
+
+    return -1;
 }

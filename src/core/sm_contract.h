@@ -1,7 +1,7 @@
 
 /*
- * A target's contract: where and how its intents are submitted.  It is
- * written onto each intent when that is accepted, and never looked up again.
+ * A target's contract: where and how its intents are submitted.  It is copied
+ * onto each intent when the intent is created, and never looked up again.
  */
 
 #ifndef SM_CONTRACT_H
@@ -9,29 +9,25 @@
 
 
 #include "sm_arena.h"
+#include "sm_gateway.h"
 
 
 #define SM_TARGET_MAX        128        /* characters */
-#define SM_GATEWAY_URL_MAX   1024       /* bytes */
 #define SM_OUTCOMES_MAX      1000       /* bytes of the joined list */
 #define SM_DELAY_MAX         86400000   /* milliseconds */
 #define SM_ACCEPTANCE_MAX    31536000   /* seconds */
 #define SM_ATTEMPTS_MAX      1000000
 
-
-typedef enum {
-    SM_GATEWAY_NONE = 0,
-    SM_GATEWAY_SMS,
-    SM_GATEWAY_PUSH,
-    SM_GATEWAY_HTTP
-} sm_gateway_e;
+/* for messages */
+#define SM_POLICY_EXPECTED   "\"deadline\", \"max_attempts\" or \"one_shot\""
 
 
 typedef enum {
     SM_POLICY_NONE = 0,
     SM_POLICY_DEADLINE,
     SM_POLICY_MAX_ATTEMPTS,
-    SM_POLICY_ONE_SHOT
+    SM_POLICY_ONE_SHOT,
+    SM_POLICY_COUNT
 } sm_policy_e;
 
 
@@ -53,22 +49,65 @@ typedef struct {
 } sm_contract_t;
 
 
+/*
+ * The stored form: the columns of a contract, in the order in which every
+ * statement that has them all has them.
+ */
+
+typedef enum {
+    SM_CONTRACT_COL_TARGET = 0,
+    SM_CONTRACT_COL_TYPE,
+    SM_CONTRACT_COL_URL,
+    SM_CONTRACT_COL_POLICY,
+    SM_CONTRACT_COL_SECONDS,
+    SM_CONTRACT_COL_ATTEMPTS,
+    SM_CONTRACT_COL_OUTCOMES,
+    SM_CONTRACT_COL_DELAY,
+    SM_CONTRACT_COL_MAX,
+    SM_CONTRACT_COL_BACKOFF,
+    SM_CONTRACT_COL_JITTER,
+    SM_CONTRACT_COL_COUNT
+} sm_contract_col_e;
+
+typedef enum {
+    SM_CONTRACT_IS_TEXT = 0,
+    SM_CONTRACT_IS_NAME,                /* text that is not kept */
+    SM_CONTRACT_IS_INT,
+    SM_CONTRACT_IS_COUNT
+} sm_contract_is_e;
+
+typedef struct {
+    const char        *key;             /* in a document */
+    sm_contract_is_e   is;
+} sm_contract_column_t;
+
+typedef struct {
+    unsigned           null;
+    int64_t            n;
+    sm_str_t           s;
+} sm_contract_value_t;
+
+extern const sm_contract_column_t  sm_contract_columns[SM_CONTRACT_COL_COUNT];
+
+void sm_contract_store(const sm_contract_t *c,
+    sm_contract_value_t values[SM_CONTRACT_COL_COUNT]);
+
+/*
+ * A contract that this version does not understand has no policy: -1, and
+ * "why" is why.  NULL is 0, or a text without data.
+ */
+int sm_contract_load(sm_contract_t *c,
+    const sm_contract_value_t values[SM_CONTRACT_COL_COUNT], char *why,
+    size_t size);
+
+
 void sm_contract_init(sm_contract_t *c);
 
-sm_str_t sm_gateway_name(sm_gateway_e type);
-sm_gateway_e sm_gateway_by_name(sm_str_t name);
 sm_str_t sm_policy_name(sm_policy_e policy);
 sm_policy_e sm_policy_by_name(sm_str_t name);
 
 /* NULL, or what is wrong */
 const char *sm_target_check(sm_str_t target);
-const char *sm_gateway_url_check(sm_str_t url);
-
-/* whether a gateway of the type may give this reason for a rejection */
-int sm_outcome_known(sm_gateway_e type, sm_str_t reason);
-
-/* for messages: "invalid_request, invalid_recipient, ..." */
-const char *sm_outcomes_expected(sm_gateway_e type);
 
 /* the next word of a list separated by spaces, taken off "rest"; 0: none */
 int sm_next_word(sm_str_t *rest, sm_str_t *word);

@@ -5,29 +5,47 @@
 void
 sm_cursor_out(sm_out_t *out, int64_t at, sm_str_t id)
 {
-    sm_out_int(out, at);
-    sm_out_bytes(out, " ", 1);
-    sm_out_str(out, id);
+    char      buf[SM_CURSOR_TIME + SM_ID_MAX * 4];
+    sm_out_t  plain;
+    sm_str_t  s;
+
+    sm_out_init(&plain, buf, sizeof(buf));
+
+    sm_out_int(&plain, at);
+    sm_out_bytes(&plain, " ", 1);
+    sm_out_str(&plain, id);
+
+    s.data = plain.start;
+    s.len = plain.last - plain.start;
+
+    sm_out_base64url(out, s);
+
+    out->full |= plain.full;
 }
 
 
 int
-sm_cursor_parse(sm_str_t cursor, int64_t *at, sm_str_t *id)
+sm_cursor_parse(sm_str_t cursor, char *buf, int64_t *at, sm_str_t *id)
 {
+    size_t       len;
     sm_str_t     number;
     const char  *space;
 
-    space = cursor.len ? memchr(cursor.data, ' ', cursor.len) : NULL;
+    if (sm_base64url(buf, cursor, &len) != 0) {
+        return -1;
+    }
+
+    space = len ? memchr(buf, ' ', len) : NULL;
 
     if (space == NULL) {
         return -1;
     }
 
-    number.data = cursor.data;
-    number.len = space - cursor.data;
+    number.data = buf;
+    number.len = space - buf;
 
     id->data = space + 1;
-    id->len = cursor.len - number.len - 1;
+    id->len = len - number.len - 1;
 
     /* a time beyond what every store can hold is forged */
 

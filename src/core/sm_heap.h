@@ -1,10 +1,9 @@
 
 /*
- * The smallest first: a heap of nodes that are part of what they order, each
- * of which knows its place and can be moved and removed.
- *
- * The keys stand in the heap, four children side by side, so that a step down
- * is one or two cache lines however many there are.
+ * A heap, smallest first.  Its nodes are embedded in what they order; each
+ * knows its place and can be moved and removed.  The keys are in the heap
+ * itself, four children side by side, so that a step down costs one or two
+ * cache lines, however many nodes there are.
  */
 
 #ifndef SM_HEAP_H

@@ -1,9 +1,6 @@
 
 #include <endian.h>
 #include <stdlib.h>
-#include <time.h>
-
-#include <sys/random.h>
 
 #include "sm_index.h"
 
@@ -83,26 +80,6 @@ sm_siphash(const uint64_t key[2], sm_str_t s)
 }
 
 
-/* without the kernel's random numbers, what an attacker does not see */
-
-static void
-sm_index_key(sm_index_t *index)
-{
-    struct timespec  ts;
-
-    if (getrandom(index->key, sizeof(index->key), GRND_NONBLOCK)
-        == sizeof(index->key))
-    {
-        return;
-    }
-
-    (void) clock_gettime(CLOCK_MONOTONIC, &ts);
-
-    index->key[0] = (uint64_t) ts.tv_nsec << 32 ^ (uint64_t) ts.tv_sec;
-    index->key[1] = (uintptr_t) index->hashes;
-}
-
-
 static int
 sm_index_alloc(sm_index_t *index, size_t size)
 {
@@ -122,7 +99,7 @@ sm_index_alloc(sm_index_t *index, size_t size)
 
 
 int
-sm_index_init(sm_index_t *index, size_t name)
+sm_index_init(sm_index_t *index, size_t name, const uint64_t key[2])
 {
     if (sm_index_alloc(index, SM_INDEX_MIN) != 0) {
         return -1;
@@ -130,8 +107,8 @@ sm_index_init(sm_index_t *index, size_t name)
 
     index->n = 0;
     index->name = name;
-
-    sm_index_key(index);
+    index->key[0] = key[0];
+    index->key[1] = key[1];
 
     return 0;
 }
@@ -226,7 +203,7 @@ sm_index_add(sm_index_t *index, sm_index_node_t *node)
 }
 
 
-/* those after it that it has kept from their places move up */
+/* nodes behind it that it kept from their own slots move up */
 
 void
 sm_index_remove(sm_index_t *index, sm_index_node_t *node)

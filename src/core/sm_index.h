@@ -3,8 +3,8 @@
  * An index by name: a hash table of nodes that are part of what they find.
  *
  * The hashes stand apart from the nodes, so that to find nothing costs one
- * cache line, and to grow touches no node.  Names come from clients: they are
- * hashed with a random key, and cannot be chosen to meet in one place.
+ * cache line, and to grow touches no node.  Names come from clients: with a key
+ * that nobody knows they cannot be chosen to meet in one place.
  */
 
 #ifndef SM_INDEX_H
@@ -20,7 +20,7 @@ typedef struct {
 } sm_index_node_t;
 
 typedef struct {
-    uint32_t          *hashes;          /* 0: nothing stands here */
+    uint32_t          *hashes;          /* 0: the slot is free */
     sm_index_node_t  **nodes;
     size_t             n;
     size_t             size;            /* a power of two */
@@ -29,8 +29,8 @@ typedef struct {
 } sm_index_t;
 
 
-/* -1: no memory */
-int sm_index_init(sm_index_t *index, size_t name);
+/* "key" is random; -1: no memory */
+int sm_index_init(sm_index_t *index, size_t name, const uint64_t key[2]);
 
 /* "done" is called for each node that is left */
 void sm_index_destroy(sm_index_t *index, void (*done)(sm_index_node_t *node));

@@ -290,7 +290,7 @@ sm_json_on_string(void *ctx, const unsigned char *s, size_t len)
         return 0;
     }
 
-    /* where anything may stand, nobody wants to know more than that it does */
+    /* the value of a field of any type is not decoded */
 
     if (rd->depth > 1
         || (rd->lax ? rd->value == &rd->other : rd->types == SM_JSON_ANY))

@@ -13,7 +13,7 @@ sm_lease_unexpired(const sm_lease_t *lease)
 }
 
 
-/* what the row says decides, not what an instance last said of itself */
+/* the lease row decides, not what an instance last reported */
 
 static const char *
 sm_lease_role(const sm_lease_t *lease, sm_str_t holder)

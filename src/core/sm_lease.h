@@ -10,7 +10,7 @@
 #include "sm_json.h"
 
 
-/* who writes: what every write of an executor is checked against */
+/* the holder and epoch that every write of an executor is checked against */
 
 typedef struct {
     sm_str_t          holder;

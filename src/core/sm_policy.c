@@ -37,7 +37,7 @@ sm_policy_deadline(const sm_contract_t *contract, int64_t created_at)
 
 
 /*
- * The jitter takes off, it never adds: "max" is kept, and an attempt is not
+ * Jitter only shortens a delay, so "max" is kept, and an attempt is never
  * later than the contract says.
  */
 

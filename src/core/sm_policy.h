@@ -36,10 +36,10 @@ typedef struct {
 } sm_policy_out_t;
 
 
-/* one that was not sent leaves the intent pending without delay */
+/* an attempt that was not sent leaves the intent pending, without a delay */
 void sm_policy(const sm_policy_in_t *in, sm_policy_out_t *out);
 
-/* from when on an attempt is too late; INT64_MAX: never */
+/* the time from which an attempt is too late; INT64_MAX: never */
 int64_t sm_policy_deadline(const sm_contract_t *contract, int64_t created_at);
 
 /*
@@ -50,9 +50,9 @@ int64_t sm_policy_delay(const sm_contract_t *contract, int64_t number,
     uint32_t random);
 
 /*
- * The delay before an attempt that could not be sent for a reason of this host
- * is tried again: that after a first attempt, but SM_UNSENT_MIN to
- * SM_UNSENT_MAX, as it is tried without end.
+ * The delay before an attempt that could not leave this host is tried again.
+ * It is the delay after a first attempt, but at least SM_UNSENT_MIN and at
+ * most SM_UNSENT_MAX, because it is tried without end.
  */
 int64_t sm_policy_unsent(const sm_contract_t *contract, uint32_t random);
 

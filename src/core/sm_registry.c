@@ -172,8 +172,7 @@ sm_registry_target(sm_arena_t *arena, sm_str_t raw, sm_contract_t *c,
 
     if (c->gateway_type == SM_GATEWAY_NONE) {
         (void) snprintf(err->message, sizeof(err->message),
-                        "\"gatewayType\" must be \"sms\", \"push\" or "
-                        "\"http\"");
+                        "\"gatewayType\" must be " SM_GATEWAY_EXPECTED);
         return -1;
     }
 
@@ -181,8 +180,7 @@ sm_registry_target(sm_arena_t *arena, sm_str_t raw, sm_contract_t *c,
 
     if (c->policy == SM_POLICY_NONE) {
         (void) snprintf(err->message, sizeof(err->message),
-                        "\"policy\" must be \"deadline\", \"max_attempts\" or "
-                        "\"one_shot\"");
+                        "\"policy\" must be " SM_POLICY_EXPECTED);
         return -1;
     }
 

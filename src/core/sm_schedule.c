@@ -1,15 +1,16 @@
 
 /*
- * An entry is in the index by its id.  While it waits it is in the heap of its
- * target, by due time; while it is taken it is in no heap, and there is room
- * for it to come back.  From then until it has ended it has a slot, and the
- * bounds are on slots.
+ * The index finds an entry by its id.  A waiting entry is in the heap of its
+ * target, ordered by due time.  A taken entry is in no heap, but there is room
+ * for it to come back.  From being taken until it has ended it has a slot, and
+ * the bounds limit the slots.
  *
- * A target lives as long as it has entries.  If any wait, it is either in the
- * heap "later", by the due time of its first, or in the ring "ready": those
- * that were found due and wait for their turn.  One that is at its bound keeps
- * its place there, and is the next when it is not.  As it has a slot, there are
- * never more of these than there are slots, and to pass them over is cheap.
+ * A target exists as long as it has entries.  If any of them wait, the target
+ * is either in the heap "later", by the due time of its first entry, or in the
+ * ring "ready" of targets that were found due and wait for their turn.  A
+ * target at its bound keeps its place in the ring, and is the next when it is
+ * below it.  Such a target has a slot, so there are never more of them than
+ * slots, and passing over them is cheap.
  */
 
 #include <stdlib.h>
@@ -100,8 +101,8 @@ sm_schedule_index_blocks(const sm_index_t *index)
 
 
 sm_schedule_t *
-sm_schedule_create(unsigned concurrency, sm_schedule_limit_pt limit,
-    void *data)
+sm_schedule_create(unsigned concurrency, const uint64_t key[2],
+    sm_schedule_limit_pt limit, void *data)
 {
     sm_schedule_t  *s;
 
@@ -110,12 +111,13 @@ sm_schedule_create(unsigned concurrency, sm_schedule_limit_pt limit,
         return NULL;
     }
 
-    if (sm_index_init(&s->entries, offsetof(sm_entry_t, id)) != 0) {
+    if (sm_index_init(&s->entries, offsetof(sm_entry_t, id), key) != 0) {
         free(s);
         return NULL;
     }
 
-    if (sm_index_init(&s->targets, offsetof(sm_schedule_target_t, name)) != 0)
+    if (sm_index_init(&s->targets, offsetof(sm_schedule_target_t, name), key)
+        != 0)
     {
         sm_index_destroy(&s->entries, NULL);
         free(s);
@@ -444,8 +446,8 @@ sm_schedule_hold(sm_schedule_t *s, sm_str_t id, sm_str_t target)
 
 
 /*
- * The first of a target without a bound may be the last that is free: others
- * have it then in their turn.
+ * The first entry of a target without a bound may take the last free slot:
+ * others get it in their turn.
  */
 
 static int

@@ -2,12 +2,12 @@
 /*
  * The schedule: which intents are to be tried, and when.
  *
- * An intent is in it once.  It waits for its due time, or is taken: from the
- * moment when it was picked until what became of it is known.  Each target has
- * its own queue in the order of due time, and a bound on how many of it may be
- * under way at once, so that one target can never hold up another.
+ * An intent is in it once.  It either waits for its due time or is taken, from
+ * the moment when it was picked until its outcome is known.  Each target has
+ * its own queue, in the order of due time, and a bound on the number of its
+ * intents that are under way, so that one target cannot hold up another.
  *
- * Not for threads.  Memory: at most 200 bytes an entry, besides the id.
+ * It is not thread-safe.  An entry takes at most 200 bytes besides the id.
  */
 
 #ifndef SM_SCHEDULE_H
@@ -31,22 +31,23 @@ typedef unsigned (*sm_schedule_limit_pt)(void *data, sm_str_t target);
  * ended.  A target without a bound of its own takes at most eight times as many
  * as it leaves free for others, even while it is alone: what it has taken may
  * last, and others may come.  The first it may take wherever one is free.
+ * "key": random, see sm_index.h.  NULL: no memory.
  */
 sm_schedule_t *sm_schedule_create(unsigned concurrency,
-    sm_schedule_limit_pt limit, void *data);
+    const uint64_t key[2], sm_schedule_limit_pt limit, void *data);
 void sm_schedule_destroy(sm_schedule_t *s);
 
 /*
- * The intent is due at that time: it comes in, or is moved.  One that is taken
- * stays as it is: whoever has it knows better.  -1: no memory.
+ * Adds an intent that is due at that time, or moves it.  A taken one is not
+ * changed, because its owner knows better.  -1: no memory.
  */
 int sm_schedule_set(sm_schedule_t *s, sm_str_t id, sm_str_t target,
     int64_t due_at);
 
 /*
- * An intent that is under way already, by an earlier schedule: it comes in as
- * taken, and counts for the bounds even beyond them.  NULL: no memory, or it is
- * there.
+ * Adds an intent that is already under way from an earlier schedule, as
+ * taken.  It counts for the bounds, even beyond them.  NULL: no memory, or it
+ * is already there.
  */
 sm_entry_t *sm_schedule_hold(sm_schedule_t *s, sm_str_t id, sm_str_t target);
 
@@ -58,20 +59,20 @@ size_t sm_schedule_take(sm_schedule_t *s, int64_t now, sm_entry_t **entries,
     size_t max);
 
 /*
- * A taken one has ended: it does not count for the bounds any more.  It stays
- * taken until it is put back or dropped.
+ * A taken entry has ended and no longer counts for the bounds.  It stays taken
+ * until it is put back or dropped.
  */
 void sm_schedule_end(sm_schedule_t *s, sm_entry_t *e);
 
-/* a taken one is due again at that time */
+/* puts a taken entry back: it is due again at that time */
 void sm_schedule_put(sm_schedule_t *s, sm_entry_t *e, int64_t due_at);
 
-/* a taken one has nothing to be tried any more */
+/* removes a taken entry, which needs no further attempt */
 void sm_schedule_drop(sm_schedule_t *s, sm_entry_t *e);
 
 /*
- * When sm_schedule_take() would give something, as far as nothing else
- * changes: a time that may have passed, or INT64_MAX.
+ * The time from which sm_schedule_take() will return something if nothing else
+ * changes.  It may have passed; INT64_MAX: never.
  */
 int64_t sm_schedule_next(const sm_schedule_t *s);
 

@@ -410,3 +410,73 @@ sm_parse_uint(sm_str_t s, int64_t max, int64_t *n)
 
     return 0;
 }
+
+
+static const char  sm_base64url_digits[] =
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+
+
+void
+sm_out_base64url(sm_out_t *out, sm_str_t s)
+{
+    size_t    i, n;
+    char      digits[4];
+    uint32_t  bits;
+
+    for (i = 0; i < s.len; i += 3) {
+
+        bits = (uint32_t) (unsigned char) s.data[i] << 16;
+        n = 2;
+
+        if (i + 1 < s.len) {
+            bits |= (uint32_t) (unsigned char) s.data[i + 1] << 8;
+            n = 3;
+        }
+
+        if (i + 2 < s.len) {
+            bits |= (unsigned char) s.data[i + 2];
+            n = 4;
+        }
+
+        digits[0] = sm_base64url_digits[bits >> 18];
+        digits[1] = sm_base64url_digits[bits >> 12 & 0x3f];
+        digits[2] = sm_base64url_digits[bits >> 6 & 0x3f];
+        digits[3] = sm_base64url_digits[bits & 0x3f];
+
+        sm_out_bytes(out, digits, n);
+    }
+}
+
+
+int
+sm_base64url(char *dst, sm_str_t s, size_t *len)
+{
+    size_t       i;
+    char        *d;
+    uint32_t     bits;
+    const char  *digit;
+
+    d = dst;
+    bits = 0;
+
+    for (i = 0; i < s.len && s.data[i] != '='; i++) {
+
+        digit = memchr(sm_base64url_digits, s.data[i],
+                       sizeof(sm_base64url_digits) - 1);
+        if (digit == NULL) {
+            return -1;
+        }
+
+        bits = bits << 6 | (uint32_t) (digit - sm_base64url_digits);
+
+        /* the second digit ends a byte, so does the third and the fourth */
+
+        if (i % 4) {
+            *d++ = (char) (bits >> (6 - 2 * (i % 4)));
+        }
+    }
+
+    *len = d - dst;
+
+    return i % 4 == 1 ? -1 : 0;
+}

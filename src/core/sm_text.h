@@ -33,10 +33,10 @@ void sm_out_int(sm_out_t *out, int64_t n);
 void sm_out_time(sm_out_t *out, int64_t usec);
 
 /*
- * Text of others, made fit for logs and SQL: without spaces at its ends, with
- * a space for each control character and "?" for each byte that is not UTF-8.
- * It is cut after "max" UTF-16 units, by which SQL Server measures, and takes
- * at most sm_clean_size(max) bytes.
+ * Foreign text, cleaned for logs and SQL: spaces at both ends are removed, a
+ * control character becomes a space, and a byte that is not UTF-8 becomes
+ * "?".  It is cut after "max" UTF-16 units, by which SQL Server measures, and
+ * takes at most sm_clean_size(max) bytes.
  */
 #define sm_clean_size(max)  (3 * (max))
 
@@ -52,11 +52,22 @@ void sm_out_clean(sm_out_t *out, sm_str_t s, size_t max);
 void sm_out_visible(sm_out_t *out, sm_str_t s);
 
 /*
- * Text of others in quotes, for a line of a log: a quote and a backslash have a
- * backslash before them, control characters and what is not UTF-8 are "\x1f".
- * What does not fit is left out, between the quotes.
+ * Foreign text in quotes, for a log line: a quote and a backslash get a
+ * backslash before them, control characters and bytes that are not UTF-8
+ * become "\x1f".  What does not fit is left out; the quotes are always there.
  */
 void sm_out_quoted(sm_out_t *out, sm_str_t s);
+
+/* base64url, without padding; it takes sm_base64url_size(s.len) bytes */
+#define sm_base64url_size(len)  (((len) * 4 + 2) / 3)
+
+void sm_out_base64url(sm_out_t *out, sm_str_t s);
+
+/*
+ * Decodes it into memory for as many bytes as "s" has.  It ends at "=", and
+ * what follows that does not count.  -1: it is none.
+ */
+int sm_base64url(char *dst, sm_str_t s, size_t *len);
 
 /* the offset of the first byte that is not part of valid UTF-8, or s.len */
 size_t sm_utf8_check(sm_str_t s);

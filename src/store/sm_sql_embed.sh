@@ -3,8 +3,8 @@
 # sm_sql_embed.sh <directory> [<header>]
 #
 # Prints a C header with one string per NAME.sql of the directory,
-# sm_sqlite_sql_NAME, without its blank lines and its lines of comment only; not
-# of what operators run by hand.
+# sm_sqlite_sql_NAME, and per migrate/NNN_*.sql, sm_sqlite_sql_migrate_NNN, without
+# blank lines and lines of comment only; not of what operators run by hand.
 # With a second argument it goes to that file, which stays untouched, and
 # keeps its time, when nothing changed.
 
@@ -14,14 +14,20 @@ dir=${1:?usage: $0 <directory> [<header>]}
 header=${2:-}
 
 embed() {
-    for sql in "$dir"/*.sql; do
+    for sql in "$dir"/*.sql "$dir"/migrate/*.sql; do
         [ -f "$sql" ] || { echo "$0: no .sql file in $dir" >&2; return 1; }
 
         case $sql in
             */monitor.sql | */restored.sql) continue ;;
         esac
 
-        echo "static const char sm_$(basename "$dir")_sql_$(basename "$sql" .sql)[] ="
+        name=$(basename "$sql" .sql)
+
+        case $sql in
+            */migrate/*) name=migrate_${name%%_*} ;;
+        esac
+
+        echo "static const char sm_$(basename "$dir")_sql_${name}[] ="
 
         grep -Ev '^[[:space:]]*(--.*)?$' "$sql" \
         | sed -e 's/\\/\\\\/g' -e 's/"/\\"/g' -e 's/\t/\\t/g' \

@@ -3,7 +3,16 @@
 #include <stdio.h>
 #include <time.h>
 
-#include "sm_store.h"
+#include <openssl/evp.h>
+
+#include "sm_store_ops.h"
+
+
+const char *
+sm_store_ops_name(const sm_store_ops_t *ops)
+{
+    return ops->name;
+}
 
 
 int
@@ -88,6 +97,29 @@ sm_call_fail(sm_call_t *call, sm_store_class_e status, int code,
 }
 
 
+int
+sm_store_schema_check(sm_call_t *call, const char *store, int64_t version,
+    int64_t compatible_from)
+{
+    if (version < SM_SCHEMA_VERSION) {
+        return sm_call_fail(call, SM_STORE_SCHEMA, 0,
+                            "%s: schema version is %lld, and this module needs "
+                            "%d: run sql/install.sh of its release", store,
+                            (long long) version, SM_SCHEMA_VERSION);
+    }
+
+    if (compatible_from > SM_SCHEMA_VERSION) {
+        return sm_call_fail(call, SM_STORE_SCHEMA, 0,
+                            "%s: schema version is %lld, and needs a module of "
+                            "version %lld or later: this one is of %d", store,
+                            (long long) version, (long long) compatible_from,
+                            SM_SCHEMA_VERSION);
+    }
+
+    return 0;
+}
+
+
 static void
 sm_store_close(sm_store_t *store, sm_conn_t *conn)
 {
@@ -105,8 +137,8 @@ sm_store_close(sm_store_t *store, sm_conn_t *conn)
 
 
 /*
- * An idle connection, or none and the right to open one.  -1: there was
- * neither for as long as a call may take.
+ * Takes an idle connection, or the right to open one.  -1: neither became
+ * available for as long as a call may take.
  */
 
 static int
@@ -253,7 +285,7 @@ sm_store_get_conn(sm_store_t *store, sm_call_t *call)
 }
 
 
-/* what made one connection break has broken those that were idle, too */
+/* the idle connections are lost for the same reason */
 
 static void
 sm_store_close_idle(sm_store_t *store)
@@ -304,35 +336,32 @@ sm_store_put_conn(sm_store_t *store, sm_call_t *call, sm_conn_t *conn)
 }
 
 
-/* the body of a function that is one operation on one connection */
+/* the functions that are one operation on one connection */
 
-#define sm_store_call(store, call, op, ...)                                   \
-    {                                                                         \
-        sm_conn_t  *conn;                                                     \
+#define SM_STORE_CALL(name, ...)                                              \
                                                                               \
-        conn = sm_store_get_conn(store, call);                                \
-        if (conn == NULL) {                                                   \
-            return -1;                                                        \
-        }                                                                     \
+int                                                                           \
+sm_store_##name(sm_store_t *store, sm_call_t *call                            \
+    SM_STORE_PARAMS(__VA_ARGS__))                                             \
+{                                                                             \
+    sm_conn_t  *conn;                                                         \
                                                                               \
-        (void) (store)->ops->op(conn, call, ##__VA_ARGS__);                   \
+    conn = sm_store_get_conn(store, call);                                    \
+    if (conn == NULL) {                                                       \
+        return -1;                                                            \
+    }                                                                         \
                                                                               \
-        return sm_store_put_conn(store, call, conn);                          \
-    }
-
-
-int
-sm_store_ping(sm_store_t *store, sm_call_t *call)
-{
-    sm_store_call(store, call, ping);
+    (void) store->ops->name(conn, call SM_STORE_ARGS(__VA_ARGS__));           \
+                                                                              \
+    return sm_store_put_conn(store, call, conn);                              \
 }
 
+#define SM_STORE_OWN(name, ...)
 
-int
-sm_store_tidy(sm_store_t *store, sm_call_t *call)
-{
-    sm_store_call(store, call, tidy);
-}
+#define SM_STORE_FUNCTION(kind, name, ...)                                    \
+    SM_STORE_##kind(name, ##__VA_ARGS__)
+
+SM_STORE_OPS(SM_STORE_FUNCTION)
 
 
 static int
@@ -405,8 +434,8 @@ sm_store_batch(sm_store_batch_t *batch, sm_store_t *store, sm_conn_t *conn,
 
 
 /*
- * Data that a store refuses must not fail the rows beside it: the batch is
- * halved until the row at fault is alone.
+ * A row that the store refuses must not fail the other rows, so the batch is
+ * halved until that row is alone.
  */
 
 static int
@@ -492,14 +521,6 @@ sm_store_intents_submit(sm_store_t *store, sm_call_t *call,
 
 
 int
-sm_store_intents_get(sm_store_t *store, sm_call_t *call, sm_get_row_t *rows,
-    size_t n)
-{
-    sm_store_call(store, call, intents_get, rows, n);
-}
-
-
-int
 sm_store_intent_history(sm_store_t *store, sm_call_t *call,
     sm_history_row_t *rows, size_t n)
 {
@@ -540,75 +561,6 @@ sm_store_intents_list(sm_store_t *store, sm_call_t *call, sm_list_row_t *rows,
     }
 
     return sm_store_put_conn(store, call, conn);
-}
-
-
-int
-sm_store_lease_acquire(sm_store_t *store, sm_call_t *call, sm_str_t holder,
-    int64_t duration, sm_lease_t *lease)
-{
-    sm_store_call(store, call, lease_acquire, holder, duration, lease);
-}
-
-
-int
-sm_store_lease_renew(sm_store_t *store, sm_call_t *call,
-    const sm_fence_t *fence, int64_t duration, sm_lease_t *lease)
-{
-    sm_store_call(store, call, lease_renew, fence, duration, lease);
-}
-
-
-int
-sm_store_lease_takeover(sm_store_t *store, sm_call_t *call,
-    const sm_fence_t *fence, int64_t duration, sm_lease_t *lease)
-{
-    sm_store_call(store, call, lease_takeover, fence, duration, lease);
-}
-
-
-int
-sm_store_lease_release(sm_store_t *store, sm_call_t *call,
-    const sm_fence_t *fence, sm_lease_t *lease)
-{
-    sm_store_call(store, call, lease_release, fence, lease);
-}
-
-
-int
-sm_store_lease_get(sm_store_t *store, sm_call_t *call, sm_lease_t *lease)
-{
-    sm_store_call(store, call, lease_get, lease);
-}
-
-
-int
-sm_store_candidate_heartbeat(sm_store_t *store, sm_call_t *call,
-    sm_candidate_t *candidate, int64_t duration)
-{
-    sm_store_call(store, call, candidate_heartbeat, candidate, duration);
-}
-
-
-int
-sm_store_candidate_remove(sm_store_t *store, sm_call_t *call, sm_str_t holder)
-{
-    sm_store_call(store, call, candidate_remove, holder);
-}
-
-
-int
-sm_store_cluster_get(sm_store_t *store, sm_call_t *call, sm_cluster_t *cluster)
-{
-    sm_store_call(store, call, cluster_get, cluster);
-}
-
-
-int
-sm_store_schedule_page(sm_store_t *store, sm_call_t *call,
-    const sm_fence_t *fence, sm_page_t *page)
-{
-    sm_store_call(store, call, schedule_page, fence, page);
 }
 
 
@@ -712,13 +664,4 @@ sm_store_attempts_complete(sm_store_t *store, sm_call_t *call,
     const sm_fence_t *fence, sm_complete_row_t *rows, size_t n)
 {
     return sm_store_attempts_turn(store, call, fence, rows, n, NULL, 0);
-}
-
-
-int
-sm_store_attempts_in_doubt(sm_store_t *store, sm_call_t *call,
-    const sm_fence_t *fence, const sm_doubt_row_t *after, size_t limit,
-    sm_doubt_row_t **rows, size_t *n)
-{
-    sm_store_call(store, call, attempts_in_doubt, fence, after, limit, rows, n);
 }

@@ -1,15 +1,19 @@
 
 /*
- * The store room: blocking SQL, for threads.
+ * The store layer: blocking SQL, for threads.
  *
  * A worker process has one sm_store_t per manager.  Any number of threads may
- * call it at once: each call takes a connection of its own from the store's
- * idle ones, or opens one, and gives it back unless the call failed, so a
- * connection that saw an error is never used again.  When as many are open as
- * may be, it waits for one.  After a login to a server that failed there is one
- * at a time: those that wait for it fail with it, and do not each find out anew
- * that the server is away.  Nothing is opened before the first call: handles
- * do not survive a fork.
+ * call it at once.  Each call takes an idle connection, or opens one, and
+ * returns it unless the call failed, so that a connection which saw an error
+ * is never used again.  If the maximum number of connections is open, the call
+ * waits for one.
+ *
+ * After a failed login to a server, one login is tried at a time.  Calls that
+ * wait for it fail with it, instead of each finding out that the server is
+ * down.
+ *
+ * Nothing is opened before the first call, because handles do not survive a
+ * fork.
  */
 
 #ifndef SM_STORE_H
@@ -18,23 +22,27 @@
 
 #include <pthread.h>
 
-#include <openssl/evp.h>
-
 #include "sm_attempt.h"
 #include "sm_batch.h"
 #include "sm_lease.h"
 
 
-#define SM_SCHEMA_VERSION  1
+/*
+ * The version that this module is written for.  It works with a newer schema, too,
+ * if that says so.
+ */
+
+#define SM_SCHEMA_VERSION  2
 
 
 typedef enum {
     SM_STORE_OK = 0,
     SM_STORE_TRANSIENT,         /* may work when tried again: locked, busy */
-    SM_STORE_PERMANENT,         /* will not, until somebody mends it */
+    SM_STORE_PERMANENT,         /* will not work until somebody fixes it */
     SM_STORE_SCHEMA,            /* the schema is of another version */
     SM_STORE_CONSTRAINT,        /* the store refused the data, not the call */
-    SM_STORE_LEASE_LOST         /* a fenced call, and the fence did not hold */
+    SM_STORE_LEASE_LOST,        /* a fenced call, and the fence did not hold */
+    SM_STORE_CLASSES
 } sm_store_class_e;
 
 
@@ -55,6 +63,9 @@ typedef struct {
     const char            *path;
     int64_t                busy_timeout;    /* milliseconds */
 
+    /* a database of an older version is migrated without a copy of it */
+    unsigned               migrate_no_copy;
+
     /*
      * Shared by all processes of the instance.  While it is not zero an
      * absent database is created; the first connection clears it, so that a
@@ -72,9 +83,10 @@ typedef struct {
     int64_t                query_timeout;
 
     /*
-     * Of a read from the beginning: of what is in doubt, and of the schedule.
-     * It may have to pass by much that is dead.  It takes no locks, and would
-     * never be done if it were given up each time.  No less than the other.
+     * The time-out of reads that start from the beginning, for recovery and
+     * for the schedule.  They may have to pass over many dead rows.  They take
+     * no locks, and would never succeed if they were given up each time.  It
+     * is at least query_timeout.
      */
     int64_t                recover_timeout;
 
@@ -96,112 +108,10 @@ typedef struct sm_store_ops_s   sm_store_ops_t;
 typedef struct sm_conn_s        sm_conn_t;
 
 
-/* what all back ends' connections begin with */
-
-struct sm_conn_s {
-    sm_conn_t             *next;
-    unsigned               lost;        /* and so are those beside it */
-};
-
-
-/* all return 0, or -1 with the call's status and error set */
-
-struct sm_store_ops_s {
-    const char            *name;
-
-    sm_conn_t           *(*open)(const sm_store_conf_t *conf, sm_call_t *call);
-    void                 (*close)(sm_conn_t *conn);
-
-    /* whether an idle connection still leads to the store */
-    int                  (*usable)(sm_conn_t *conn);
-
-    /* whether the store commits; changes nothing */
-    int                  (*ping)(sm_conn_t *conn, sm_call_t *call);
-
-    /* waits until the store can be written to; intents_submit goes on */
-    int                  (*begin_write)(sm_conn_t *conn, sm_call_t *call);
-
-    /* commits, or leaves nothing behind */
-    int                  (*intents_submit)(sm_conn_t *conn, sm_call_t *call,
-                              sm_submit_row_t *rows, size_t n);
-
-    int                  (*intents_get)(sm_conn_t *conn, sm_call_t *call,
-                              sm_get_row_t *rows, size_t n);
-    int                  (*intent_history)(sm_conn_t *conn, sm_call_t *call,
-                              sm_history_row_t *row);
-    int                  (*intents_list)(sm_conn_t *conn, sm_call_t *call,
-                              sm_list_row_t *row);
-
-    /*
-     * One conditional statement each, on the store's time; lease->held says
-     * whether it found its row.  Durations are milliseconds.
-     */
-    int                  (*lease_acquire)(sm_conn_t *conn, sm_call_t *call,
-                              sm_str_t holder, int64_t duration,
-                              sm_lease_t *lease);
-    int                  (*lease_renew)(sm_conn_t *conn, sm_call_t *call,
-                              const sm_fence_t *fence, int64_t duration,
-                              sm_lease_t *lease);
-    int                  (*lease_takeover)(sm_conn_t *conn, sm_call_t *call,
-                              const sm_fence_t *fence, int64_t duration,
-                              sm_lease_t *lease);
-    int                  (*lease_release)(sm_conn_t *conn, sm_call_t *call,
-                              const sm_fence_t *fence, sm_lease_t *lease);
-
-    /* reads the row */
-    int                  (*lease_get)(sm_conn_t *conn, sm_call_t *call,
-                              sm_lease_t *lease);
-
-    /* one that does not know when it started has started now, and is told */
-    int                  (*candidate_heartbeat)(sm_conn_t *conn,
-                              sm_call_t *call, sm_candidate_t *candidate,
-                              int64_t duration);
-    int                  (*candidate_remove)(sm_conn_t *conn, sm_call_t *call,
-                              sm_str_t holder);
-    int                  (*cluster_get)(sm_conn_t *conn, sm_call_t *call,
-                              sm_cluster_t *cluster);
-
-    /*
-     * The executor's.  All are fenced: SM_STORE_LEASE_LOST, or the lease was
-     * held at the time of the call, and to its commit if it writes.  All tell
-     * the store's time in call->now.
-     */
-
-    /* a read: changes and locks nothing */
-    int                  (*schedule_page)(sm_conn_t *conn, sm_call_t *call,
-                              const sm_fence_t *fence, sm_page_t *page);
-
-    /*
-     * In one transaction: appends the attempts that have ended, and moves
-     * their intents; then marks in flight those that are pending and due, but
-     * not those whose contract is not understood: they are gone, and the
-     * call's error says why.
-     */
-    int                  (*attempts_turn)(sm_conn_t *conn, sm_call_t *call,
-                              const sm_fence_t *fence,
-                              sm_complete_row_t *ended, size_t nended,
-                              sm_begin_row_t *due, size_t ndue);
-
-    /*
-     * A read: up to "limit" of what is in flight under an epoch before the
-     * fence's, in an order of its own, after that row of it, or NULL.  Where
-     * the contract is not understood, its policy is SM_POLICY_NONE, and the
-     * call's error says why.
-     */
-    int                  (*attempts_in_doubt)(sm_conn_t *conn, sm_call_t *call,
-                              const sm_fence_t *fence,
-                              const sm_doubt_row_t *after, size_t limit,
-                              sm_doubt_row_t **rows, size_t *n);
-
-    /* now and then: bounds what grows by itself */
-    int                  (*tidy)(sm_conn_t *conn, sm_call_t *call);
-};
-
-
 /*
- * Gives the rows of a batch: called when the store is ready for them, so that
- * what arrives while others are writing goes along.  -1: it has set the call's
- * status and error.
+ * Returns the rows of a batch.  It is called when the store is ready for them,
+ * so that rows which arrive while others are writing go along.  -1: it has set
+ * the call's status and error.
  */
 typedef int (*sm_store_take_pt)(void *data, sm_call_t *call,
     sm_submit_row_t **rows, size_t *n);
@@ -211,7 +121,7 @@ struct sm_store_s {
     const sm_store_ops_t  *ops;
     sm_store_conf_t        conf;
 
-    EVP_MD                *sha256;
+    struct evp_md_st      *sha256;      /* OpenSSL's, for sm_store.c alone */
     pthread_mutex_t        mutex;
     pthread_cond_t         cond;        /* a connection is free */
 
@@ -231,6 +141,9 @@ struct sm_store_s {
 extern const sm_store_ops_t  sm_store_sqlite;
 extern const sm_store_ops_t  sm_store_postgres;
 extern const sm_store_ops_t  sm_store_odbc;
+
+/* for messages */
+const char *sm_store_ops_name(const sm_store_ops_t *ops);
 
 /* NULL, or what is wrong with a connection string of PostgreSQL, in "why" */
 const char *sm_store_postgres_check(const char *connection, char *why,
@@ -309,18 +222,18 @@ int sm_store_attempts_in_doubt(sm_store_t *store, sm_call_t *call,
     sm_doubt_row_t **rows, size_t *n);
 
 /*
- * Records all that is in doubt as unknown, "leader_lost", in pages, and lets
- * the contracts say what becomes of it.  What is known is not in doubt: it is
- * left in flight, and marked as that if it is.  What cannot be recorded stays
- * as it is, and "error" says why.  At least one fenced transaction that writes, even
- * if there is nothing: 0 means that the lease was held at its commit.  What
- * was recovered is so even if it fails.
+ * Records all attempts in doubt as unknown, "leader_lost", in pages, and lets
+ * the contracts decide what becomes of their intents.  Known attempts are not
+ * in doubt: they stay in flight, and are marked if they are.  An attempt that
+ * cannot be recorded stays as it is, and "error" says why.  There is at least
+ * one fenced transaction that writes, so 0 means that the lease was held at
+ * its commit.  What was recorded stays recorded even if a later page fails.
  */
 int sm_store_attempts_recover(sm_store_t *store, sm_call_t *call,
     const sm_fence_t *fence, sm_known_row_t *known, size_t nknown, size_t page,
     uint32_t random, sm_recovered_t *recovered);
 
-/* for back ends: sets the call's status and error, returns -1 */
+/* sets the call's status and error, returns -1 */
 int sm_call_fail(sm_call_t *call, sm_store_class_e status, int code,
     const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 

@@ -16,6 +16,10 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include <stdio.h>
+
+#include <openssl/crypto.h>
+
 #include "sm_store_odbc.h"
 
 
@@ -43,7 +47,7 @@ sm_odbc_close(sm_conn_t *conn)
 {
     sm_odbc_t  *od = (sm_odbc_t *) conn;
 
-    /* some drivers tell the server of each statement that goes */
+    /* some drivers tell the server about each statement that is freed */
 
     sm_odbc_watch_start(&od->watch, 0);
 
@@ -79,7 +83,7 @@ sm_odbc_usable(sm_conn_t *conn)
 }
 
 
-/* ODBC counts in seconds, and takes none for ever */
+/* ODBC counts in seconds, and 0 means for ever */
 
 static SQLPOINTER
 sm_odbc_seconds(int64_t ms)
@@ -181,10 +185,10 @@ sm_odbc_session(sm_odbc_t *od, sm_call_t *call)
 
     if (strcmp((char *) name, "Microsoft SQL Server") == 0) {
         /*
-         * A call that was given up must not be done when a lock goes: the
-         * server gives up first, and says so.  Without the options a table
-         * with a filtered index cannot be written to; drivers differ in what
-         * they begin with.
+         * A call that was given up must not be carried out when a lock is
+         * released, so the server gives up first and says so.  Without the SET
+         * options a table with a filtered index cannot be written to, and
+         * drivers differ in their defaults.
          */
 
         (void) snprintf(text, sizeof(text),
@@ -250,26 +254,9 @@ sm_odbc_open(const sm_store_conf_t *conf, sm_call_t *call)
 
 
 const sm_store_ops_t  sm_store_odbc = {
-    "odbc",
-    sm_odbc_open,
-    sm_odbc_close,
-    sm_odbc_usable,
-    sm_server_ping,
-    sm_server_begin_write,
-    sm_server_intents_submit,
-    sm_server_intents_get,
-    sm_server_intent_history,
-    sm_server_intents_list,
-    sm_server_lease_acquire,
-    sm_server_lease_renew,
-    sm_server_lease_takeover,
-    sm_server_lease_release,
-    sm_server_lease_get,
-    sm_server_candidate_heartbeat,
-    sm_server_candidate_remove,
-    sm_server_cluster_get,
-    sm_server_schedule_page,
-    sm_server_attempts_turn,
-    sm_server_attempts_in_doubt,
-    sm_server_tidy
+    .name = "odbc",
+    .open = sm_odbc_open,
+    .close = sm_odbc_close,
+    .usable = sm_odbc_usable,
+    SM_STORE_OPS(SM_SERVER_SLOT)
 };

@@ -14,6 +14,12 @@
 #include "sm_store_odbc.h"
 
 
+#define SM_ODBC_FITS(op, name, params, columns)                               \
+    _Static_assert(sizeof(columns) - 1 <= SM_ODBC_COLUMNS, name);
+
+SM_SERVER_PROCS(SM_ODBC_FITS)
+
+
 static int
 sm_odbc_stmt_fail(sm_odbc_t *od, sm_call_t *call)
 {

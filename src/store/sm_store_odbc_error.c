@@ -33,8 +33,8 @@ typedef struct {
 
 
 /*
- * What is read-only, or says so of another replica, was failed over: a new
- * login finds the one that can be written to.
+ * A read-only server, or one that refers to another replica, has been failed
+ * over; a new login finds the one that takes writes.
  */
 
 static const sm_odbc_native_t  sm_odbc_natives[] = {
@@ -173,7 +173,7 @@ sm_odbc_class(const char *state, int native, unsigned ready)
     const sm_odbc_state_t   *s;
     const sm_odbc_native_t  *n;
 
-    /* it was there when this connection began: it is being made anew */
+    /* it existed when this connection began, so it is being recreated */
 
     if (ready && (native == 2812 || native == 4121)) {
         return SM_STORE_TRANSIENT;
@@ -269,12 +269,11 @@ sm_odbc_clean(const sm_store_conf_t *conf, char *text)
 
 
 /*
- * A driver may report several: what makes a connection fail comes with
- * general complaints about it.  The first one of a class that says most is
- * taken: what is known by its number or state before what is not.
- *
- * What only informs ("01...") is taken where there is nothing else: it is how
- * unixODBC tells of a driver that cannot be loaded.
+ * A driver may report several errors: the cause of a failed connection comes
+ * with general complaints.  The first error of the most specific class is
+ * taken: one that is known by its number or state before one that is not.
+ * Information ("01...") is taken if there is nothing else; unixODBC uses it to
+ * report a driver that cannot be loaded.
  */
 
 int

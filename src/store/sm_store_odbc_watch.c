@@ -1,18 +1,19 @@
 
 /*
- * Calls that a driver would wait for without end.
+ * Ends calls that a driver would wait for without end.
  *
- * A server that hangs, or that is gone without a word, holds the thread of a
- * call until TCP gives up, which may be never, where the driver does not keep
- * its time-outs.  FreeTDS tells its socket: a copy of it is kept, so that its
- * number is never another's, and is shut down when the call is late.  The driver
- * sees that as a connection that the server closed.  Other drivers' time-outs
- * are their own: no socket is shut down that is not known to be ours.
+ * If a server hangs, or is gone without closing its connections, a call holds
+ * its thread until TCP gives up, which may be never, if the driver does not
+ * keep its time-outs.  FreeTDS tells its socket.  A copy of it is kept, so
+ * that its number cannot become that of another file, and it is shut down when
+ * the call is late.  The driver takes that for a connection closed by the
+ * server.  Other drivers keep their own time-outs: no socket is shut down that
+ * is not known to be ours.
  *
- * One thread of the process does that; it has nothing to do as long as all goes
- * well.  It is there as long as there are connections: a process that ends, or
- * that unloads this code, closes them first.  All that is shared is under one
- * mutex.
+ * One thread of the process does that, and is idle as long as all goes well.
+ * It exists as long as there are connections: a process that ends, or that
+ * unloads this code, closes them first.  One mutex protects everything that is
+ * shared.
  */
 
 #include <fcntl.h>

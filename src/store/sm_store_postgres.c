@@ -2,17 +2,17 @@
 /*
  * PostgreSQL, through its own client library.
  *
- * Every operation is one call of one function of the schema "submission", which
- * is one transaction.  libpq is used without blocking: each step is waited for
- * with poll(), up to a deadline that holds whatever the server or the network
- * does.  The server gives a call up a little earlier, by statement_timeout, so
- * that what was given up here is not carried out later.  That is why nothing is
- * canceled from here: PQcancel() would come after the server's own time-out,
- * and it blocks for as long as the network likes.
+ * Every operation is one call of one function of the schema "submission",
+ * which is one transaction.  libpq is used without blocking: each step is
+ * waited for with poll(), up to a deadline that holds whatever the server or
+ * the network does.  The server gives a call up a little earlier, by
+ * statement_timeout, so that a call that was given up here is not carried out
+ * later.  That is why PQcancel() is not used: it would come after the server's
+ * own time-out, and it may block for as long as the network does.
  *
- * Several hosts are tried one after the other, each with its share of the login
- * time-out, beginning with the one that answered last.  Looking a name up is
- * the resolver's, and takes as long as that takes.
+ * Several hosts are tried one after the other, each with its share of the
+ * login time-out, beginning with the one that answered last.  The lookup of a
+ * host name is done by the resolver and has no deadline here.
  */
 
 #include <errno.h>
@@ -27,7 +27,7 @@
 #define SM_POSTGRES_OPTIONS  96
 
 
-/* which of several hosts answered last; a hint that any thread may change */
+/* the host that answered last; a hint that any thread may change */
 
 static volatile unsigned  sm_postgres_last;
 
@@ -97,7 +97,7 @@ sm_postgres_close(sm_conn_t *conn)
 }
 
 
-/* one that the server has closed can be read from */
+/* a connection that the server has closed is readable */
 
 static int
 sm_postgres_usable(sm_conn_t *conn)
@@ -163,7 +163,7 @@ sm_postgres_option(sm_postgres_options_t *options, const char *key,
 {
     unsigned  i;
 
-    /* what the connection string says comes first, and counts */
+    /* a value of the connection string wins */
 
     for (i = 0; i < options->n; i++) {
         if (strcmp(options->keys[i], key) == 0) {
@@ -178,7 +178,7 @@ sm_postgres_option(sm_postgres_options_t *options, const char *key,
 }
 
 
-/* a server's notices are for those who read its log */
+/* notices of the server are not shown; they are in its own log */
 
 static void
 sm_postgres_notice(void *data, const char *message)
@@ -402,28 +402,11 @@ sm_postgres_open(const sm_store_conf_t *conf, sm_call_t *call)
 
 
 const sm_store_ops_t  sm_store_postgres = {
-    "postgres",
-    sm_postgres_open,
-    sm_postgres_close,
-    sm_postgres_usable,
-    sm_server_ping,
-    sm_server_begin_write,
-    sm_server_intents_submit,
-    sm_server_intents_get,
-    sm_server_intent_history,
-    sm_server_intents_list,
-    sm_server_lease_acquire,
-    sm_server_lease_renew,
-    sm_server_lease_takeover,
-    sm_server_lease_release,
-    sm_server_lease_get,
-    sm_server_candidate_heartbeat,
-    sm_server_candidate_remove,
-    sm_server_cluster_get,
-    sm_server_schedule_page,
-    sm_server_attempts_turn,
-    sm_server_attempts_in_doubt,
-    sm_server_tidy
+    .name = "postgres",
+    .open = sm_postgres_open,
+    .close = sm_postgres_close,
+    .usable = sm_postgres_usable,
+    SM_STORE_OPS(SM_SERVER_SLOT)
 };
 
 

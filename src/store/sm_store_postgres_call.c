@@ -34,7 +34,7 @@ sm_postgres_type(char type)
 }
 
 
-/* what was asked is sent, however long the server takes to read it */
+/* sends the request, even if the server reads slowly */
 
 static int
 sm_postgres_flush(sm_postgres_t *pg, sm_call_t *call)
@@ -47,7 +47,7 @@ sm_postgres_flush(sm_postgres_t *pg, sm_call_t *call)
             return -1;
         }
 
-        /* a server that waits for its own output to be read reads nothing */
+        /* a server whose output is not read may stop reading */
 
         if (PQconsumeInput(pg->pq) != 1) {
             return sm_postgres_fail(pg, call, NULL);
@@ -58,7 +58,10 @@ sm_postgres_flush(sm_postgres_t *pg, sm_call_t *call)
 }
 
 
-/* the answer, whole: the server may still say that the commit failed */
+/*
+ * reads the whole answer, because the server may still report that the commit
+ * failed
+ */
 
 static int
 sm_postgres_answer(sm_postgres_t *pg, sm_call_t *call)
@@ -228,8 +231,9 @@ sm_postgres_send(sm_postgres_t *pg, sm_call_t *call, const char *name)
 
 
 /*
- * A call must not be carried out after it was given up: the server gives up
- * first.  Most calls of a connection have the same time.
+ * A call must not be carried out after it was given up, so the server gives up
+ * first.  Most calls of a connection have the same time-out, and SET is only
+ * sent when it changes.
  */
 
 static int

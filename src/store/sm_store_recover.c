@@ -1,15 +1,15 @@
 
 /*
- * What an executor does first: attempts that were in flight under an epoch
- * that is gone are recorded as unknown, and their contracts say what becomes
- * of the intents.  Those that it has at gateways itself, or whose outcome it
- * knows, are left to it.
+ * The first thing that an executor does: attempts in flight under an earlier
+ * epoch are recorded as unknown, and their contracts decide what becomes of
+ * the intents.  Attempts that this worker has at gateways itself, or whose
+ * outcome it knows, are left to it.
  */
 
 #include <stdlib.h>
 
 #include "sm_policy.h"
-#include "sm_store.h"
+#include "sm_store_ops.h"
 
 
 /* what becomes of an attempt of which nobody knows whether it was sent */
@@ -150,7 +150,10 @@ sm_store_is_known(const sm_doubt_row_t *doubt, const sm_fence_t *fence,
 }
 
 
-/* each page is after the one before: what stays in doubt is met once */
+/*
+ * each page begins after the last one, so an attempt that stays in doubt is
+ * met once
+ */
 
 int
 sm_store_attempts_recover(sm_store_t *store, sm_call_t *call,

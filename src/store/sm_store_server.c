@@ -8,33 +8,23 @@
 #include "sm_store_server.h"
 
 
-#define SM_PROC_INTENT    "tttiiiittt"          /* see intents.c */
-#define SM_PROC_LEASE     "iitiiii"             /* see lease.c */
-#define SM_PROC_CONTRACT  "ttttiitiiii"         /* see attempts.c */
-
+#define SM_SERVER_PROC(op, name, params, columns)                             \
+    [SM_PROC_##op] = { name, params, columns },
 
 const sm_proc_t  sm_procs[] = {
-    { "schema_version", "", "i" },
-    { "ping", "", "i" },
-    { "intents_submit", "tdb", "i" SM_PROC_INTENT },
-    { "intents_get", "td", "i" SM_PROC_INTENT },
-    { "intent_history", "ttii", "i" SM_PROC_INTENT "iiittt" },
-    { "intents_list", "tttiit", "i" SM_PROC_INTENT },
-    { "lease_acquire", "tti", SM_PROC_LEASE },
-    { "lease_renew", "ttii", SM_PROC_LEASE },
-    { "lease_takeover", "ttii", SM_PROC_LEASE },
-    { "lease_release", "tti", SM_PROC_LEASE },
-    { "lease_get", "t", SM_PROC_LEASE },
-    { "candidate_heartbeat", "ttitti", "i" },
-    { "candidate_remove", "tt", "i" },
-    { "cluster_get", "t", SM_PROC_LEASE "tttiii" },
-    { "schedule_page", "ttiiiti", "ittii" },
-    { "attempts_turn", "ttidd", "iiiiii" SM_PROC_CONTRACT "b" },
-    { "attempts_in_doubt", "ttiiti", "itiitii" SM_PROC_CONTRACT }
+    SM_SERVER_PROCS(SM_SERVER_PROC)
 };
 
 _Static_assert(sizeof(sm_procs) / sizeof(sm_procs[0]) == SM_PROCS,
-               "a procedure has no row");
+               "a row for each procedure");
+
+#define SM_SERVER_FITS(op, name, params, columns)                             \
+    _Static_assert(sizeof(params) - 1 <= SM_SERVER_PARAMS, name);
+
+SM_SERVER_PROCS(SM_SERVER_FITS)
+
+_Static_assert(sizeof(SM_PROC_CONTRACT) - 1 == SM_CONTRACT_COL_COUNT,
+               "a type for each column of a contract");
 
 
 void
@@ -205,33 +195,42 @@ sm_server_fenced(sm_server_t *sv, sm_call_t *call, const sm_fence_t *fence)
 }
 
 
+/* a procedure that is not there is most likely one of a newer version */
+
 int
 sm_server_schema(sm_server_t *sv, sm_call_t *call)
 {
-    int64_t  version;
+    char     why[sizeof(call->error)];
+    int64_t  version, compatible_from;
 
     version = 0;
+    compatible_from = 0;
 
-    sm_server_start(sv, SM_PROC_SCHEMA_VERSION);
+    sm_server_start(sv, SM_PROC_SCHEMA_GET);
 
     (void) sm_server_exec(sv, call);
 
     while (sm_server_fetch(sv, call) == 1) {
         version = sm_server_int(sv, 0);
+        compatible_from = sm_server_int(sv, 1);
     }
 
     if (sm_server_end(sv, call) != 0) {
+
+        if (call->status == SM_STORE_SCHEMA) {
+            (void) memcpy(why, call->error, sizeof(why));
+
+            (void) sm_call_fail(call, SM_STORE_SCHEMA, call->code,
+                                "%.220s: the schema is missing, or older than "
+                                "version %d: run sql/install.sh", why,
+                                SM_SCHEMA_VERSION);
+        }
+
         return -1;
     }
 
-    if (version != SM_SCHEMA_VERSION) {
-        return sm_call_fail(call, SM_STORE_SCHEMA, 0,
-                            "%s: schema version is %lld, %d was expected",
-                            sv->driver->name, (long long) version,
-                            SM_SCHEMA_VERSION);
-    }
-
-    return 0;
+    return sm_store_schema_check(call, sv->driver->name, version,
+                                 compatible_from);
 }
 
 

@@ -9,7 +9,7 @@
 #define SM_STORE_SERVER_H
 
 
-#include "sm_store.h"
+#include "sm_store_ops.h"
 
 
 #define SM_SERVER_PARAMS    8
@@ -18,31 +18,43 @@
 typedef struct sm_server_s  sm_server_t;
 
 
-/* must be in the order of sm_procs */
+/*
+ * The stored procedures: SM_PROC_<first>, the name, the parameters, and the
+ * columns; t: text, d: a document, b: bytes, i: an integer of 64 bits.
+ */
+
+#define SM_PROC_INTENT    "tttiiiittt"          /* see intents.c */
+#define SM_PROC_LEASE     "iitiiii"             /* see lease.c */
+#define SM_PROC_CONTRACT  "ttttiitiiii"         /* see attempts.c */
+
+#define SM_SERVER_PROCS(X)                                                    \
+    X(SCHEMA_GET, "schema_get", "", "ii")                                     \
+    X(PING, "ping", "", "i")                                                  \
+    X(INTENTS_SUBMIT, "intents_submit", "tdb", "i" SM_PROC_INTENT)            \
+    X(INTENTS_GET, "intents_get", "td", "i" SM_PROC_INTENT)                   \
+    X(INTENT_HISTORY, "intent_history", "ttii", "i" SM_PROC_INTENT "iiittt")  \
+    X(INTENTS_LIST, "intents_list", "tttiit", "i" SM_PROC_INTENT)             \
+    X(LEASE_ACQUIRE, "lease_acquire", "tti", SM_PROC_LEASE)                   \
+    X(LEASE_RENEW, "lease_renew", "ttii", SM_PROC_LEASE)                      \
+    X(LEASE_TAKEOVER, "lease_takeover", "ttii", SM_PROC_LEASE)                \
+    X(LEASE_RELEASE, "lease_release", "tti", SM_PROC_LEASE)                   \
+    X(LEASE_GET, "lease_get", "t", SM_PROC_LEASE)                             \
+    X(CANDIDATE_HEARTBEAT, "candidate_heartbeat", "ttitti", "i")              \
+    X(CANDIDATE_REMOVE, "candidate_remove", "tt", "i")                        \
+    X(CLUSTER_GET, "cluster_get", "t", SM_PROC_LEASE "tttiii")                \
+    X(SCHEDULE_PAGE, "schedule_page", "ttiiiti", "ittii")                     \
+    X(ATTEMPTS_TURN, "attempts_turn", "ttidd", "iiiiii" SM_PROC_CONTRACT "b") \
+    X(ATTEMPTS_IN_DOUBT, "attempts_in_doubt", "ttiiti",                       \
+      "itiitii" SM_PROC_CONTRACT)
+
+
+#define SM_SERVER_ENUM(op, name, params, columns)  SM_PROC_##op,
 
 enum {
-    SM_PROC_SCHEMA_VERSION = 0,
-    SM_PROC_PING,
-    SM_PROC_INTENTS_SUBMIT,
-    SM_PROC_INTENTS_GET,
-    SM_PROC_INTENT_HISTORY,
-    SM_PROC_INTENTS_LIST,
-    SM_PROC_LEASE_ACQUIRE,
-    SM_PROC_LEASE_RENEW,
-    SM_PROC_LEASE_TAKEOVER,
-    SM_PROC_LEASE_RELEASE,
-    SM_PROC_LEASE_GET,
-    SM_PROC_CANDIDATE_HEARTBEAT,
-    SM_PROC_CANDIDATE_REMOVE,
-    SM_PROC_CLUSTER_GET,
-    SM_PROC_SCHEDULE_PAGE,
-    SM_PROC_ATTEMPTS_TURN,
-    SM_PROC_ATTEMPTS_IN_DOUBT,
+    SM_SERVER_PROCS(SM_SERVER_ENUM)
     SM_PROCS
 };
 
-
-/* t: text, d: a document, b: bytes, i: an integer of 64 bits */
 
 typedef struct {
     const char               *name;
@@ -152,47 +164,15 @@ int sm_server_complete_doc(sm_arena_t *arena, const sm_complete_row_t *rows,
     size_t n, sm_str_t *doc);
 
 
-/* sm_store_server.c */
-int sm_server_ping(sm_conn_t *conn, sm_call_t *call);
-int sm_server_begin_write(sm_conn_t *conn, sm_call_t *call);
-int sm_server_tidy(sm_conn_t *conn, sm_call_t *call);
+/* the operations, and the slots of a back end's table */
 
-/* sm_store_server_intents.c */
-int sm_server_intents_submit(sm_conn_t *conn, sm_call_t *call,
-    sm_submit_row_t *rows, size_t n);
-int sm_server_intents_get(sm_conn_t *conn, sm_call_t *call,
-    sm_get_row_t *rows, size_t n);
-int sm_server_intent_history(sm_conn_t *conn, sm_call_t *call,
-    sm_history_row_t *row);
-int sm_server_intents_list(sm_conn_t *conn, sm_call_t *call,
-    sm_list_row_t *row);
+#define SM_SERVER_FUNCTION(kind, name, ...)                                   \
+    int sm_server_##name(sm_conn_t *conn, sm_call_t *call                     \
+        SM_STORE_PARAMS(__VA_ARGS__));
 
-/* sm_store_server_lease.c */
-int sm_server_lease_acquire(sm_conn_t *conn, sm_call_t *call, sm_str_t holder,
-    int64_t duration, sm_lease_t *lease);
-int sm_server_lease_renew(sm_conn_t *conn, sm_call_t *call,
-    const sm_fence_t *fence, int64_t duration, sm_lease_t *lease);
-int sm_server_lease_takeover(sm_conn_t *conn, sm_call_t *call,
-    const sm_fence_t *fence, int64_t duration, sm_lease_t *lease);
-int sm_server_lease_release(sm_conn_t *conn, sm_call_t *call,
-    const sm_fence_t *fence, sm_lease_t *lease);
-int sm_server_lease_get(sm_conn_t *conn, sm_call_t *call, sm_lease_t *lease);
-int sm_server_candidate_heartbeat(sm_conn_t *conn, sm_call_t *call,
-    sm_candidate_t *candidate, int64_t duration);
-int sm_server_candidate_remove(sm_conn_t *conn, sm_call_t *call,
-    sm_str_t holder);
-int sm_server_cluster_get(sm_conn_t *conn, sm_call_t *call,
-    sm_cluster_t *cluster);
+#define SM_SERVER_SLOT(kind, op, ...)  .op = sm_server_##op,
 
-/* sm_store_server_attempts.c */
-int sm_server_schedule_page(sm_conn_t *conn, sm_call_t *call,
-    const sm_fence_t *fence, sm_page_t *page);
-int sm_server_attempts_turn(sm_conn_t *conn, sm_call_t *call,
-    const sm_fence_t *fence, sm_complete_row_t *ended, size_t nended,
-    sm_begin_row_t *due, size_t ndue);
-int sm_server_attempts_in_doubt(sm_conn_t *conn, sm_call_t *call,
-    const sm_fence_t *fence, const sm_doubt_row_t *after, size_t limit,
-    sm_doubt_row_t **rows, size_t *n);
+SM_STORE_OPS(SM_SERVER_FUNCTION)
 
 
 #endif /* SM_STORE_SERVER_H */

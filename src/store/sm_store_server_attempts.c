@@ -1,8 +1,8 @@
 
 /*
- * The executor's operations on a database server.  Every procedure looks at
- * the fence first; one that writes has the lease's row then, to its commit.
- * One row of its answer has the time and nothing else.
+ * The operations of the executor on a database server.  Every procedure checks
+ * the fence first; one that writes then holds a lock on the lease row until
+ * its commit.  One row of its answer has only the time.
  */
 
 #include <stdio.h>
@@ -52,24 +52,6 @@ enum {
 };
 
 
-/* the columns of a contract, from the first one on */
-
-enum {
-    SM_CONTRACT_TARGET = 0,
-    SM_CONTRACT_GATEWAY_TYPE,
-    SM_CONTRACT_GATEWAY_URL,
-    SM_CONTRACT_POLICY,
-    SM_CONTRACT_MAX_ACCEPTANCE_SECONDS,
-    SM_CONTRACT_MAX_ATTEMPTS,
-    SM_CONTRACT_TERMINAL_OUTCOMES,
-    SM_CONTRACT_RETRY_DELAY,
-    SM_CONTRACT_RETRY_MAX,
-    SM_CONTRACT_RETRY_BACKOFF,
-    SM_CONTRACT_RETRY_JITTER,
-    SM_CONTRACT_COLUMNS
-};
-
-
 /*
  * A contract that this version does not understand has no policy, and the
  * call's error says why; the call goes on.
@@ -79,66 +61,34 @@ static int
 sm_server_contract(sm_server_t *sv, sm_call_t *call, unsigned column,
     sm_str_t id, sm_contract_t *c)
 {
-    char         why[128];
-    sm_str_t     type, policy;
-    const char  *url;
+    char                  why[128];
+    unsigned              i;
+    sm_contract_value_t   values[SM_CONTRACT_COL_COUNT];
 
-    if (sm_server_text(sv, call, column + SM_CONTRACT_TARGET, &c->target) != 0
-        || sm_server_text(sv, call, column + SM_CONTRACT_GATEWAY_TYPE, &type)
-           != 0
-        || sm_server_text(sv, call, column + SM_CONTRACT_GATEWAY_URL,
-                        &c->gateway_url)
-           != 0
-        || sm_server_text(sv, call, column + SM_CONTRACT_POLICY, &policy) != 0
-        || sm_server_text(sv, call, column + SM_CONTRACT_TERMINAL_OUTCOMES,
-                        &c->terminal_outcomes)
-           != 0)
-    {
-        return -1;
+    for (i = 0; i < SM_CONTRACT_COL_COUNT; i++) {
+
+        if (sm_contract_columns[i].is == SM_CONTRACT_IS_INT) {
+            values[i].n = sm_server_int(sv, column + i);
+
+        } else if (sm_server_text(sv, call, column + i, &values[i].s) != 0) {
+            return -1;
+        }
     }
 
-    c->gateway_type = sm_gateway_by_name(type);
-    c->policy = sm_policy_by_name(policy);
-
-    c->max_acceptance_seconds = sm_server_int(sv,
-                                  column + SM_CONTRACT_MAX_ACCEPTANCE_SECONDS);
-    c->max_attempts = sm_server_int(sv, column + SM_CONTRACT_MAX_ATTEMPTS);
-    c->retry_delay = sm_server_int(sv, column + SM_CONTRACT_RETRY_DELAY);
-    c->retry_max = sm_server_int(sv, column + SM_CONTRACT_RETRY_MAX);
-    c->retry_backoff = sm_server_int(sv, column + SM_CONTRACT_RETRY_BACKOFF);
-    c->retry_jitter = sm_server_int(sv, column + SM_CONTRACT_RETRY_JITTER);
-
-    url = sm_gateway_url_check(c->gateway_url);
-
-    if (c->gateway_type == SM_GATEWAY_NONE) {
-        (void) snprintf(why, sizeof(why), "gateway type \"%.*s\" is unknown",
-                        (int) (type.len < 64 ? type.len : 64), type.data);
-
-    } else if (c->policy == SM_POLICY_NONE) {
-        (void) snprintf(why, sizeof(why), "policy \"%.*s\" is unknown",
-                        (int) (policy.len < 64 ? policy.len : 64), policy.data);
-
-    } else if (url) {
-        (void) snprintf(why, sizeof(why), "the gateway URL %s", url);
-
-    } else if (sm_contract_terms(c, why, sizeof(why)) == 0) {
-        return 0;
+    if (sm_contract_load(c, values, why, sizeof(why)) != 0) {
+        (void) sm_call_fail(call, SM_STORE_OK, 0,
+                            "%s: the contract of intent \"%.*s\" is not "
+                            "understood: %s", sv->driver->name,
+                            (int) (id.len < 128 ? id.len : 128), id.data, why);
     }
-
-    c->policy = SM_POLICY_NONE;
-
-    (void) sm_call_fail(call, SM_STORE_OK, 0,
-                        "%s: the contract of intent \"%.*s\" is not "
-                        "understood: %s", sv->driver->name,
-                        (int) (id.len < 128 ? id.len : 128), id.data, why);
 
     return 0;
 }
 
 
 /*
- * The next row that has something in its first column but one; 0: no more, and
- * the time is known, -1.
+ * The next row with a value in its second column.  0: there are no more, and
+ * the time is known; -1: an error.
  */
 
 static int
@@ -252,7 +202,7 @@ sm_server_begin_row(sm_server_t *sv, sm_call_t *call, sm_begin_row_t *row)
         return 0;
     }
 
-    return sm_server_bytes(sv, call, SM_TURN_CONTRACT + SM_CONTRACT_COLUMNS,
+    return sm_server_bytes(sv, call, SM_TURN_CONTRACT + SM_CONTRACT_COL_COUNT,
                          &row->payload);
 }
 

@@ -51,24 +51,32 @@ sm_server_doc_end(const sm_out_t *out, sm_str_t *doc)
 static void
 sm_server_out_contract(sm_out_t *out, const sm_contract_t *c)
 {
-    sm_server_out_str(out, "{\"target\":", c->target);
-    sm_server_out_str(out, ",\"type\":", sm_gateway_name(c->gateway_type));
-    sm_server_out_str(out, ",\"url\":", c->gateway_url);
-    sm_server_out_str(out, ",\"policy\":", sm_policy_name(c->policy));
+    unsigned             i;
+    const char          *comma;
+    sm_contract_value_t  values[SM_CONTRACT_COL_COUNT];
 
-    if (c->policy == SM_POLICY_DEADLINE) {
-        sm_server_out_int(out, ",\"seconds\":", c->max_acceptance_seconds);
+    sm_contract_store(c, values);
+
+    comma = "{\"";
+
+    for (i = 0; i < SM_CONTRACT_COL_COUNT; i++) {
+
+        if (values[i].null) {
+            continue;
+        }
+
+        sm_out_c(out, comma);
+        sm_out_c(out, sm_contract_columns[i].key);
+
+        if (sm_contract_columns[i].is == SM_CONTRACT_IS_INT) {
+            sm_server_out_int(out, "\":", values[i].n);
+
+        } else {
+            sm_server_out_str(out, "\":", values[i].s);
+        }
+
+        comma = ",\"";
     }
-
-    if (c->policy == SM_POLICY_MAX_ATTEMPTS) {
-        sm_server_out_int(out, ",\"attempts\":", c->max_attempts);
-    }
-
-    sm_server_out_str(out, ",\"outcomes\":", c->terminal_outcomes);
-    sm_server_out_int(out, ",\"delay\":", c->retry_delay);
-    sm_server_out_int(out, ",\"max\":", c->retry_max);
-    sm_server_out_int(out, ",\"backoff\":", c->retry_backoff);
-    sm_server_out_int(out, ",\"jitter\":", c->retry_jitter);
 }
 
 

@@ -5,9 +5,9 @@
  *
  * A commit is durable (synchronous=FULL) before it is reported.  Writers take
  * the write lock first (BEGIN IMMEDIATE) and wait for it up to busy_timeout.
- * A connection whose file was moved, removed or made read-only still works
- * for SQLite, on a file that nobody will find again; so it is looked at
- * before each call, and after each commit.
+ * If the file was moved, removed or made read-only, SQLite still works on the
+ * open one, which nobody will find again.  So the file is checked before each
+ * call and after each commit.
  */
 
 #include <errno.h>
@@ -22,8 +22,8 @@
 
 
 /*
- * Waiting for a lock: short naps while a commit lasts, then longer ones, but
- * not so long that those who come later always find it free first.
+ * Waiting for a lock: short naps for the duration of a commit, then longer
+ * ones, but not so long that later writers always get the lock first.
  */
 
 #define SM_SQLITE_NAPS      50
@@ -32,10 +32,10 @@
 
 
 /*
- * The log is written from its beginning again when all of it is in the database
- * and nobody reads from it.  Where readers overlap all the time that moment
- * never comes by itself, and the log grows: when it is long, writers are kept
- * out for as long as it takes the readers of the moment to end.
+ * SQLite restarts the log when all of it is in the database and nobody reads
+ * from it.  If readers overlap all the time, that moment never comes, and the
+ * log grows.  So when it is long, writers are kept out until the current
+ * readers have ended.
  */
 
 #define SM_SQLITE_WAL       "33554432"  /* bytes that it keeps */
@@ -44,36 +44,14 @@
 #define SM_SQLITE_WAL_WAIT  250         /* milliseconds, for readers */
 
 
-static const char  *sm_sqlite_texts[] = {
-    "BEGIN IMMEDIATE",
-    "BEGIN",
-    "COMMIT",
-    sm_sqlite_sql_ping,
-    sm_sqlite_sql_now,
-    sm_sqlite_sql_intents_submit,
-    sm_sqlite_sql_intents_get,
-    sm_sqlite_sql_intent_history,
-    sm_sqlite_sql_intents_list,
-    sm_sqlite_sql_lease_acquire,
-    sm_sqlite_sql_lease_renew,
-    sm_sqlite_sql_lease_takeover,
-    sm_sqlite_sql_lease_release,
-    sm_sqlite_sql_lease_fence,
-    sm_sqlite_sql_lease_get,
-    sm_sqlite_sql_candidate_heartbeat,
-    sm_sqlite_sql_candidate_prune,
-    sm_sqlite_sql_candidate_remove,
-    sm_sqlite_sql_cluster_get,
-    sm_sqlite_sql_schedule_page_modified,
-    sm_sqlite_sql_schedule_page_due,
-    sm_sqlite_sql_attempts_begin,
-    sm_sqlite_sql_attempts_begin_mark,
-    sm_sqlite_sql_attempts_begin_expire,
-    sm_sqlite_sql_attempts_complete,
-    sm_sqlite_sql_attempts_complete_append,
-    sm_sqlite_sql_attempts_complete_return,
-    sm_sqlite_sql_attempts_in_doubt
+#define SM_SQLITE_TEXT(name, text)  text,
+
+static const char *const  sm_sqlite_texts[] = {
+    SM_SQLITE_SQL(SM_SQLITE_TEXT)
 };
+
+_Static_assert(sizeof(sm_sqlite_texts) / sizeof(sm_sqlite_texts[0])
+               == SM_SQLITE_STATEMENTS, "a text for each statement");
 
 
 static int64_t
@@ -89,7 +67,7 @@ sm_sqlite_monotonic(void)
 
 /* SQLite's own handler sleeps up to 100 ms, many times what a commit takes */
 
-static int
+int
 sm_sqlite_busy(void *arg, int count)
 {
     sm_sqlite_t      *sq = arg;
@@ -132,7 +110,7 @@ sm_sqlite_class(int code)
 
     case SQLITE_FULL:
 
-        /* it does not pass by itself: somebody has to make room */
+        /* it does not pass by itself: somebody has to free space */
 
     default:
         return SM_STORE_PERMANENT;
@@ -141,9 +119,9 @@ sm_sqlite_class(int code)
 
 
 /*
- * Whether the directory may not be written to, in which SQLite makes files beside
- * the database.  Of that it tells what came of its next try, that the file is
- * not there or is read-only, and not the reason.
+ * Whether the directory cannot be written to, in which SQLite creates files
+ * beside the database.  SQLite only reports the consequence, that the file is
+ * missing or read-only, and not this reason.
  */
 
 static int
@@ -381,7 +359,7 @@ sm_sqlite_now(sm_sqlite_t *sq, sm_call_t *call, int64_t *now)
 }
 
 
-static int
+int
 sm_sqlite_ping(sm_conn_t *conn, sm_call_t *call)
 {
     sm_sqlite_t  *sq = (sm_sqlite_t *) conn;
@@ -439,12 +417,11 @@ sm_sqlite_checkpoint(sm_sqlite_t *sq, sm_call_t *call, int mode, int *left)
 
 
 /*
- * First without keeping anybody out: as far as the oldest reader allows.  If
- * that one is of long ago, such as a backup, nothing is to be gained by waiting
- * for it.
+ * First without keeping writers out, as far as the oldest reader allows.  If
+ * that reader started long ago, like a backup, waiting for it gains nothing.
  */
 
-static int
+int
 sm_sqlite_tidy(sm_conn_t *conn, sm_call_t *call)
 {
     int           rc, left;
@@ -471,7 +448,7 @@ sm_sqlite_tidy(sm_conn_t *conn, sm_call_t *call)
 }
 
 
-static int
+int
 sm_sqlite_exec(sm_sqlite_t *sq, sm_call_t *call, const char *sql)
 {
     int  rc, n;
@@ -487,89 +464,6 @@ sm_sqlite_exec(sm_sqlite_t *sq, sm_call_t *call, const char *sql)
     }
 
     return rc == SQLITE_OK ? 0 : sm_sqlite_fail(sq, call);
-}
-
-
-/* -1 on failure, 0 when there is no schema */
-
-static int
-sm_sqlite_schema_version(sm_sqlite_t *sq, sm_call_t *call)
-{
-    int            rc, version;
-    sqlite3_stmt  *stmt;
-
-    rc = sqlite3_table_column_metadata(sq->db, "main", "submission_schema",
-                                       "version", NULL, NULL, NULL, NULL, NULL);
-
-    if (rc != SQLITE_OK) {
-        return rc == SQLITE_ERROR ? 0 : sm_sqlite_fail(sq, call);
-    }
-
-    if (sqlite3_prepare_v2(sq->db, sm_sqlite_sql_schema_version, -1, &stmt,
-                           NULL)
-        != SQLITE_OK)
-    {
-        return sm_sqlite_fail(sq, call);
-    }
-
-    switch (sqlite3_step(stmt)) {
-    case SQLITE_ROW:
-        version = sqlite3_column_int(stmt, 0);
-        break;
-    case SQLITE_DONE:
-        version = 0;
-        break;
-    default:
-        version = sm_sqlite_fail(sq, call);
-    }
-
-    (void) sqlite3_finalize(stmt);
-
-    return version;
-}
-
-
-static int
-sm_sqlite_schema(sm_sqlite_t *sq, sm_call_t *call)
-{
-    int  version;
-
-    version = sm_sqlite_schema_version(sq, call);
-
-    if (version == 0 && sq->create) {
-
-        if (sm_sqlite_exec(sq, call, "BEGIN IMMEDIATE") != 0) {
-            return -1;
-        }
-
-        if (sm_sqlite_exec(sq, call, sm_sqlite_sql_schema) != 0) {
-            return sm_sqlite_rollback(sq);
-        }
-
-        if (sm_sqlite_exec(sq, call, "COMMIT") != 0) {
-            return sm_sqlite_rollback(sq);
-        }
-
-        version = sm_sqlite_schema_version(sq, call);
-    }
-
-    if (version < 0) {
-        return -1;
-    }
-
-    if (version == 0) {
-        return sm_call_fail(call, SM_STORE_SCHEMA, 0,
-                            "%s: the database is empty, and an empty one is "
-                            "only filled at start or reload", sq->conf->path);
-    }
-
-    if (version != SM_SCHEMA_VERSION) {
-        return sm_call_fail(call, SM_STORE_SCHEMA, 0,
-                            "%s: schema version is %d, %d was expected",
-                            sq->conf->path, version, SM_SCHEMA_VERSION);
-    }
-
-    return 0;
 }
 
 
@@ -654,27 +548,12 @@ sm_sqlite_open(const sm_store_conf_t *conf, sm_call_t *call)
 }
 
 
+#define SM_SQLITE_SLOT(kind, op, ...)  .op = sm_sqlite_##op,
+
 const sm_store_ops_t  sm_store_sqlite = {
-    "sqlite",
-    sm_sqlite_open,
-    sm_sqlite_close,
-    sm_sqlite_usable,
-    sm_sqlite_ping,
-    sm_sqlite_begin_write,
-    sm_sqlite_intents_submit,
-    sm_sqlite_intents_get,
-    sm_sqlite_intent_history,
-    sm_sqlite_intents_list,
-    sm_sqlite_lease_acquire,
-    sm_sqlite_lease_renew,
-    sm_sqlite_lease_takeover,
-    sm_sqlite_lease_release,
-    sm_sqlite_lease_get,
-    sm_sqlite_candidate_heartbeat,
-    sm_sqlite_candidate_remove,
-    sm_sqlite_cluster_get,
-    sm_sqlite_schedule_page,
-    sm_sqlite_attempts_turn,
-    sm_sqlite_attempts_in_doubt,
-    sm_sqlite_tidy
+    .name = "sqlite",
+    .open = sm_sqlite_open,
+    .close = sm_sqlite_close,
+    .usable = sm_sqlite_usable,
+    SM_STORE_OPS(SM_SQLITE_SLOT)
 };

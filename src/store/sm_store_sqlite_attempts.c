@@ -1,11 +1,9 @@
 
 /*
- * The executor's operations in SQLite.
- *
- * What writes is one transaction that has the write lock, then looks at the
- * fence, then changes rows one by one: until it has committed, nobody else can
- * acquire the lease.  What only reads sees the fence and the rows as they were
- * at one moment.
+ * The operations of the executor in SQLite.  A write is one transaction that
+ * takes the write lock, checks the fence, and then changes rows one by one:
+ * nobody else can acquire the lease until it has committed.  A read sees the
+ * fence and the rows as they were at one moment.
  */
 
 #include <stdio.h>
@@ -38,23 +36,6 @@ enum {
     SM_DOUBT_STARTED_AT,
     SM_DOUBT_CREATED_AT,
     SM_DOUBT_CONTRACT
-};
-
-
-/* the columns of a contract, from the first one on */
-
-enum {
-    SM_CONTRACT_TARGET = 0,
-    SM_CONTRACT_GATEWAY_TYPE,
-    SM_CONTRACT_GATEWAY_URL,
-    SM_CONTRACT_POLICY,
-    SM_CONTRACT_MAX_ACCEPTANCE_SECONDS,
-    SM_CONTRACT_MAX_ATTEMPTS,
-    SM_CONTRACT_TERMINAL_OUTCOMES,
-    SM_CONTRACT_RETRY_DELAY,
-    SM_CONTRACT_RETRY_MAX,
-    SM_CONTRACT_RETRY_BACKOFF,
-    SM_CONTRACT_RETRY_JITTER
 };
 
 
@@ -101,63 +82,37 @@ static int
 sm_sqlite_contract(sm_sqlite_t *sq, sm_call_t *call, sqlite3_stmt *stmt,
     int column, sm_str_t id, sm_contract_t *c)
 {
-    char         why[128];
-    sm_str_t     type, policy;
-    const char  *url;
+    int                   i;
+    char                  why[128];
+    sm_contract_value_t   values[SM_CONTRACT_COL_COUNT];
 
-    if (sm_sqlite_text(call, stmt, column + SM_CONTRACT_TARGET, &c->target)
-        != 0
-        || sm_sqlite_text(call, stmt, column + SM_CONTRACT_GATEWAY_URL,
-                          &c->gateway_url)
-           != 0
-        || sm_sqlite_text(call, stmt, column + SM_CONTRACT_TERMINAL_OUTCOMES,
-                          &c->terminal_outcomes)
-           != 0)
-    {
-        return -1;
+    for (i = 0; i < SM_CONTRACT_COL_COUNT; i++) {
+
+        switch (sm_contract_columns[i].is) {
+
+        case SM_CONTRACT_IS_TEXT:
+            if (sm_sqlite_text(call, stmt, column + i, &values[i].s) != 0) {
+                return -1;
+            }
+
+            break;
+
+        case SM_CONTRACT_IS_NAME:
+            values[i].s = sm_sqlite_peek(stmt, column + i);
+            break;
+
+        default: /* SM_CONTRACT_IS_INT */
+            values[i].n = sqlite3_column_int64(stmt, column + i);
+            break;
+        }
     }
 
-    type = sm_sqlite_peek(stmt, column + SM_CONTRACT_GATEWAY_TYPE);
-    policy = sm_sqlite_peek(stmt, column + SM_CONTRACT_POLICY);
-
-    url = sm_gateway_url_check(c->gateway_url);
-
-    c->gateway_type = sm_gateway_by_name(type);
-    c->policy = sm_policy_by_name(policy);
-
-    c->max_acceptance_seconds = sqlite3_column_int64(stmt,
-                                  column + SM_CONTRACT_MAX_ACCEPTANCE_SECONDS);
-    c->max_attempts = sqlite3_column_int64(stmt,
-                                           column + SM_CONTRACT_MAX_ATTEMPTS);
-    c->retry_delay = sqlite3_column_int64(stmt,
-                                          column + SM_CONTRACT_RETRY_DELAY);
-    c->retry_max = sqlite3_column_int64(stmt, column + SM_CONTRACT_RETRY_MAX);
-    c->retry_backoff = sqlite3_column_int64(stmt,
-                                            column + SM_CONTRACT_RETRY_BACKOFF);
-    c->retry_jitter = sqlite3_column_int64(stmt,
-                                           column + SM_CONTRACT_RETRY_JITTER);
-
-    if (c->gateway_type == SM_GATEWAY_NONE) {
-        (void) snprintf(why, sizeof(why), "gateway type \"%.*s\" is unknown",
-                        (int) (type.len < 64 ? type.len : 64), type.data);
-
-    } else if (c->policy == SM_POLICY_NONE) {
-        (void) snprintf(why, sizeof(why), "policy \"%.*s\" is unknown",
-                        (int) (policy.len < 64 ? policy.len : 64), policy.data);
-
-    } else if (url) {
-        (void) snprintf(why, sizeof(why), "the gateway URL %s", url);
-
-    } else if (sm_contract_terms(c, why, sizeof(why)) == 0) {
-        return 0;
+    if (sm_contract_load(c, values, why, sizeof(why)) != 0) {
+        (void) sm_call_fail(call, SM_STORE_OK, 0,
+                            "%s: the contract of intent \"%.*s\" is not "
+                            "understood: %s", sq->conf->path,
+                            (int) (id.len < 128 ? id.len : 128), id.data, why);
     }
-
-    c->policy = SM_POLICY_NONE;
-
-    (void) sm_call_fail(call, SM_STORE_OK, 0,
-                        "%s: the contract of intent \"%.*s\" is not "
-                        "understood: %s", sq->conf->path,
-                        (int) (id.len < 128 ? id.len : 128), id.data, why);
 
     return 0;
 }

@@ -13,18 +13,8 @@ enum {
     SM_SUBMIT_INTENT_ID,
     SM_SUBMIT_PAYLOAD_HASH,
     SM_SUBMIT_PAYLOAD,
-    SM_SUBMIT_TARGET,
-    SM_SUBMIT_GATEWAY_TYPE,
-    SM_SUBMIT_GATEWAY_URL,
-    SM_SUBMIT_POLICY,
-    SM_SUBMIT_MAX_ACCEPTANCE_SECONDS,
-    SM_SUBMIT_MAX_ATTEMPTS,
-    SM_SUBMIT_TERMINAL_OUTCOMES,
-    SM_SUBMIT_RETRY_DELAY,
-    SM_SUBMIT_RETRY_MAX,
-    SM_SUBMIT_RETRY_BACKOFF,
-    SM_SUBMIT_RETRY_JITTER,
-    SM_SUBMIT_NOW
+    SM_SUBMIT_CONTRACT,
+    SM_SUBMIT_NOW = SM_SUBMIT_CONTRACT + SM_CONTRACT_COL_COUNT
 };
 
 
@@ -110,30 +100,24 @@ sm_sqlite_intents_get(sm_conn_t *conn, sm_call_t *call, sm_get_row_t *rows,
 static void
 sm_sqlite_bind_contract(sqlite3_stmt *stmt, const sm_contract_t *c)
 {
-    sm_sqlite_bind_nth(stmt, SM_SUBMIT_TARGET, c->target);
-    sm_sqlite_bind_nth(stmt, SM_SUBMIT_GATEWAY_TYPE,
-                       sm_gateway_name(c->gateway_type));
-    sm_sqlite_bind_nth(stmt, SM_SUBMIT_GATEWAY_URL, c->gateway_url);
-    sm_sqlite_bind_nth(stmt, SM_SUBMIT_POLICY, sm_policy_name(c->policy));
-    sm_sqlite_bind_nth(stmt, SM_SUBMIT_TERMINAL_OUTCOMES, c->terminal_outcomes);
+    int                   i;
+    sm_contract_value_t   values[SM_CONTRACT_COL_COUNT];
 
-    (void) sqlite3_bind_null(stmt, SM_SUBMIT_MAX_ACCEPTANCE_SECONDS);
-    (void) sqlite3_bind_null(stmt, SM_SUBMIT_MAX_ATTEMPTS);
+    sm_contract_store(c, values);
 
-    if (c->policy == SM_POLICY_DEADLINE) {
-        (void) sqlite3_bind_int64(stmt, SM_SUBMIT_MAX_ACCEPTANCE_SECONDS,
-                                  c->max_acceptance_seconds);
+    for (i = 0; i < SM_CONTRACT_COL_COUNT; i++) {
+
+        if (sm_contract_columns[i].is != SM_CONTRACT_IS_INT) {
+            sm_sqlite_bind_nth(stmt, SM_SUBMIT_CONTRACT + i, values[i].s);
+
+        } else if (values[i].null) {
+            (void) sqlite3_bind_null(stmt, SM_SUBMIT_CONTRACT + i);
+
+        } else {
+            (void) sqlite3_bind_int64(stmt, SM_SUBMIT_CONTRACT + i,
+                                      values[i].n);
+        }
     }
-
-    if (c->policy == SM_POLICY_MAX_ATTEMPTS) {
-        (void) sqlite3_bind_int64(stmt, SM_SUBMIT_MAX_ATTEMPTS,
-                                  c->max_attempts);
-    }
-
-    (void) sqlite3_bind_int64(stmt, SM_SUBMIT_RETRY_DELAY, c->retry_delay);
-    (void) sqlite3_bind_int64(stmt, SM_SUBMIT_RETRY_MAX, c->retry_max);
-    (void) sqlite3_bind_int64(stmt, SM_SUBMIT_RETRY_BACKOFF, c->retry_backoff);
-    (void) sqlite3_bind_int64(stmt, SM_SUBMIT_RETRY_JITTER, c->retry_jitter);
 }
 
 

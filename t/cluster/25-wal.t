@@ -13,14 +13,13 @@ use lib "$FindBin::Bin/../lib";
 
 use Test::More;
 
+use SubmissionNeeds 'sqlite';
 use SubmissionCluster;
 
 use constant { MB => 1 << 20, SIZE => 900_000 };
 
 my $run = SubmissionCluster::Executor->new(lease => '10s');
 my $store = $run->store;
-
-plan(skip_all => 'a test of SQLite') if $store->kind ne 'sqlite';
 
 my $a = $run->start;
 my $wal = $store->file . '-wal';

@@ -18,14 +18,13 @@ use POSIX ();
 use Test::More;
 use Time::HiRes qw(time);
 
+use SubmissionNeeds 'sqlite';
 use SubmissionCluster;
 
 my $run = SubmissionCluster::Executor->new(
     instances => ['a', 'b'], lease => '10s',
     targets => { 'sms.slow' => { path => '/slow' } });
 my ($gateway, $store) = ($run->gateway, $run->store);
-
-plan(skip_all => 'a test of SQLite') if $store->kind ne 'sqlite';
 
 my $file = $store->file;
 my $copy = $run->cluster->{dir} . '/copy.db';

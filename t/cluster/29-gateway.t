@@ -14,6 +14,7 @@ use lib "$FindBin::Bin/../lib";
 use Test::More;
 use Digest::MD5 qw(md5_hex);
 
+use SubmissionNeeds 'no_store';
 use SubmissionCluster;
 
 use constant { HELD => 300, REQUESTS => 3000, CONNECTIONS => 32 };

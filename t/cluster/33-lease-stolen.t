@@ -27,7 +27,7 @@ use SubmissionCluster;
 my $run = SubmissionCluster::Executor->new(
     instances => ['a'], lease => '60s', renew => '30s', refresh => '10s',
     executor => 'concurrency=50',
-    targets => { 'sms.later' => { retry => 5 * slow() . 's' } });
+    targets => { 'sms.later' => { retry => 5 * pace() . 's' } });
 my ($gateway, $lease, $store) = ($run->gateway, $run->leadership, $run->store);
 my @targets = qw(sms.realtime sms.once);
 

@@ -21,6 +21,7 @@ use IO::Socket::INET;
 use JSON::PP ();
 use Socket;
 
+use SubmissionNeeds 'openssl';
 use SubmissionCluster;
 
 my $cluster = SubmissionCluster->new;
@@ -31,8 +32,6 @@ my $dir = $cluster->{dir};
 
 my $nginx = $ENV{VALGRIND_NGINX} // $ENV{SUBMISSION_NGINX} // '/usr/sbin/nginx';
 my $built = `$nginx -V 2>&1`;
-
-plan(skip_all => 'openssl is not there') if `openssl version` !~ /./;
 
 
 # processes that end with the test: a gateway that keeps requests as they are,

@@ -31,6 +31,7 @@ use JSON::PP qw(decode_json);
 use Test::More;
 use Time::HiRes qw(time);
 
+use SubmissionNeeds 'no_store';
 use SubmissionCluster;
 
 # so many a second: it is not about speed

@@ -6,8 +6,12 @@
 # leader loses its lead, and the gate closes before a byte is written there.  It
 # was sent before, for all that, and is not given back as if it had not been.
 #
+# Then "proxy_next_upstream ... non_idempotent" before two servers, where the
+# first takes the request and closes its connection, a new one or one that was
+# kept alive: nginx goes on to the next, and there a one_shot stays on the way.
+#
 # Goes red when: an attempt forgets that it was sent when it is hooked again; a
-# one_shot is sent twice in one attempt.
+# one_shot is sent twice in one attempt, by the location or by the upstream.
 
 use strict;
 use warnings;
@@ -45,8 +49,11 @@ my $run = SubmissionCluster::Executor->new(
     instances => ['a'], lease => '60s', renew => '300ms',
     targets => { 'sms.shot' => { policy => 'one_shot', path => '/shot' },
                  'sms.last' => { policy => 'max_attempts 1',
-                                 path => '/last' } },
-    dispatch => 'proxy_read_timeout 300ms; error_page 504 = @fallback;',
+                                 path => '/last' },
+                 'sms.next' => { policy => 'one_shot',
+                                 url => 'http://two/next' } },
+    dispatch => 'proxy_read_timeout 300ms; error_page 504 = @fallback; '
+                . 'proxy_next_upstream error non_idempotent;',
     instance => { store_timeout => '100ms', workers => 1,
                   server => 'location @fallback { proxy_pass $fallback; '
                             . 'proxy_read_timeout 300ms; }' });
@@ -55,7 +62,9 @@ my ($a) = $run->instances;
 
 $a->{http} .= ' map $submission_target $fallback { '
               . "sms.shot http://127.0.0.1:$gateway->{port}/again; "
-              . 'sms.last http://127.0.0.1:' . $full->sockport . '/; }';
+              . 'sms.last http://127.0.0.1:' . $full->sockport . '/; }'
+              . ' upstream two { keepalive 4; '
+              . "server 127.0.0.1:$gateway->{port} max_fails=0; " x 2 . '}';
 
 $run->start(record => 0);
 $gateway->behave('/' => 'hang');
@@ -70,6 +79,29 @@ is($run->history('shot-1')->{attempts}[0]{error},
    'no answer: HTTP 504 (timed out)', 'one_shot: which was not answered');
 is($a->log_count(qr/not_sent_again manager=main intent_id="shot-1"/), 1,
    'one_shot: the log says what was not done');
+
+
+# the next server of the upstream
+
+for my $how (qw(new kept)) {
+    if ($how eq 'kept') {
+        $gateway->behave('/next' => 'accept');
+        $run->post(['next-first', 'sms.next']);
+        $run->wait_terminal('next-first');
+    }
+
+    $gateway->behave('/next' => 'close');
+    $run->post(["next-$how", 'sms.next']);
+    $run->wait_terminal("next-$how");
+
+    is(scalar(my @sends = $gateway->sends_of("next-$how")), 1,
+       "next, $how connection: sent once");
+    is_deeply($run->statuses("next-$how"), { 'exhausted one_shot' => 1 },
+              "next, $how connection: and that was its attempt");
+    cmp_ok($a->log_count(qr/not_sent_again manager=main intent_id="next-$how"/),
+           '>', 0, "next, $how connection: the log says what was not done");
+}
+
 
 $run->post(['last-1', 'sms.last']);
 $gateway->wait_for_sends(1, which => sub { $_[0]{id} eq 'last-1' });

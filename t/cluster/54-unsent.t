@@ -16,11 +16,10 @@ use Test::More;
 use POSIX ();
 use Time::HiRes qw(time);
 
+use SubmissionNeeds 'prlimit';
 use SubmissionCluster;
 
 use constant INTENTS => 3;
-
-plan(skip_all => 'prlimit is not there') if `prlimit --version 2>&1` !~ /./;
 
 my $run = SubmissionCluster::Executor->new(
     instances => ['a'], lease => '60s', renew => '20s',

@@ -22,7 +22,9 @@ use Time::HiRes qw(time);
 use SubmissionCluster;
 use SubmissionCluster::Server;
 
-use constant { ROUNDS => 3, AWAY => 1.5, SOON => 3 };
+# with a lease of sixty seconds
+
+use constant { ROUNDS => 3, AWAY => 1.5, SOON => 15 };
 
 my $server = SubmissionCluster::Server->start;
 my $run = SubmissionCluster::Executor->new(

@@ -22,7 +22,7 @@ use Time::HiRes qw(time);
 use SubmissionCluster;
 use SubmissionCluster::Server;
 
-use constant SOON => 4;
+use constant SOON => 10;
 
 my $server = SubmissionCluster::Server->start;
 my $cluster = SubmissionCluster->new;
@@ -30,7 +30,7 @@ my $lease = SubmissionCluster::Lease->new($cluster);
 my $store = $cluster->store;
 my $proxy = $server->proxy($cluster);
 
-use constant { RETRY => 3, ONCE => 1.5 };
+use constant { RETRY => 5, ONCE => 3 };
 
 $server->options('login_timeout=2s retry=' . RETRY . 's');
 
@@ -114,9 +114,9 @@ trouble('schema missing', readyz => 'schema_mismatch',
 
 
 trouble('another version', readyz => 'schema_mismatch',
-        log => qr/schema version is 2, 1 was expected/,
-        begin => sub { $store->set_version(2) },
-        end => sub { $store->set_version(1) });
+        log => qr/schema version is 3, and needs a module of version 3 or later/,
+        begin => sub { $store->set_version(3) },
+        end => sub { $store->set_version(2) });
 
 
 # to the driver these are all one, and may pass: they are tried again

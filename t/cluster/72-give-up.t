@@ -19,10 +19,8 @@ use lib "$FindBin::Bin/../lib";
 
 use Test::More;
 
+use SubmissionNeeds 'no_valgrind';
 use SubmissionCluster;
-
-plan(skip_all => 'valgrind runs the first binary only')
-    if ($ENV{SUBMISSION_CHECK} // '') eq 'valgrind';
 
 my $settings = 'lease_duration 10m; renew_interval 300ms; '
                . 'acquire_interval 300ms;';

@@ -5,12 +5,14 @@
 # before it releases the lease: it takes its own lease over, records them as
 # unknown/leader_lost, and the next leader goes on by the contracts.  The same
 # when it was told to quit before, and waits for a gateway, as under a service
-# manager that loses its patience.  Under load nothing is lost, and nothing is
-# sent that is not recorded.
+# manager that loses its patience.  What was being begun just then, by a turn that
+# waited for the store, is given back unsent; and a lease that is granted just
+# then is released.  Under load nothing is lost, and nothing is sent that is not
+# recorded.
 #
 # Goes red when: a worker that is terminated leaves its lease to expire, or
 # leaves what is in flight for the next leader to find; what is known is
-# not recorded before; a lease is released in spite of release_on_exit off; a
+# not recorded before; what was never sent is in doubt; a lease is released in spite of release_on_exit off; a
 # follower stays in the list.
 
 use strict;
@@ -20,6 +22,7 @@ use FindBin;
 use lib "$FindBin::Bin/../lib";
 
 use Test::More;
+use Time::HiRes qw(time);
 
 use SubmissionCluster;
 
@@ -32,6 +35,23 @@ sub terminate {
     my ($instance) = @_;
 
     $instance->signal('TERM');
+    $instance->wait_gone;
+}
+
+
+# while its threads wait for the store, which it gets on its way out
+
+sub terminate_locked {
+    my ($instance, $lock) = @_;
+
+    my $exiting = $instance->log_count(qr/: exiting$/);
+
+    $instance->signal('TERM');
+    wait_for('its workers are on their way out', sub {
+        $instance->log_count(qr/: exiting$/) >= $exiting + $instance->{workers};
+    });
+
+    $instance->{cluster}->store->unlock($lock);
     $instance->wait_gone;
 }
 
@@ -49,6 +69,7 @@ sub changes {
 
 my $run = SubmissionCluster::Executor->new(
     instances => ['a', 'b'], lease => '600s', renew => '300ms',
+    targets => { 'sms.again' => { path => '/again', retry => '1s' } },
     instance => { main => '' });
 my ($gateway, $lease) = ($run->gateway, $run->leadership);
 
@@ -144,6 +165,39 @@ for my $how ('TERM', 'QUIT, TERM') {
 }
 
 
+# a turn that waits for the store
+
+{
+    my $leader = $lease->wait_leader;
+    my $epoch = $lease->row->{epoch};
+
+    $gateway->behave('/again' => 'answer 503');
+    $run->post({ instances => [$leader] }, ['again', 'sms.again']);
+    wait_for('it has failed once', sub {
+        @{$run->history('again')->{attempts}} == 1;
+    });
+    $gateway->behave('/again' => undef);
+
+    my $lock = $run->store->lock;
+    my $since = time;
+
+    wait_for('it is due, and the executor waits for the store',
+             sub { time - $since > 1.5 });
+
+    terminate_locked($leader, $lock);
+
+    $lease->wait_leader($epoch, other($leader));
+    $run->wait_terminal('again');
+
+    is($run->outcomes('again'), 'error, accepted',
+       'a turn: what it has begun is given back, not in doubt');
+    is(scalar(my @sends = $gateway->sends_of('again')), 2,
+       'a turn: and is sent by the other one');
+
+    $leader->start;
+}
+
+
 # under load
 
 for my $round (1 .. ROUNDS) {
@@ -192,6 +246,25 @@ for my $round (1 .. ROUNDS) {
     is_deeply(changes($lease, $last), [], 'off: it is not released');
     is_deeply([$lease->live($next)], [$next->{name}],
               'off: it is out of the list');
+
+
+    # that lease is over, and the other one asks for it while it is terminated
+
+    my $store = $run->store;
+
+    $last = $lease->last_id;
+    $store->end_lease;
+
+    my $lock = $store->lock;
+    my $since = time;
+
+    wait_for('its call waits for the store', sub { time - $since > 2 });
+    terminate_locked($next, $lock);
+
+    is_deeply(changes($lease, $last),
+              ["release $leader->{name}", "acquire $next->{name}",
+               "release $next->{name}"],
+              'a late grant: it is released');
 }
 
 $run->done;

@@ -18,9 +18,8 @@ use Fcntl;
 use Test::More;
 use Time::HiRes qw(time);
 
+use SubmissionNeeds 'no_checker';
 use SubmissionCluster;
-
-plan(skip_all => 'not under a checker') if $ENV{SUBMISSION_CHECK};
 
 use constant HOUR => 3600;
 

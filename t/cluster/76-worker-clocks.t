@@ -16,9 +16,8 @@ use Fcntl;
 use Test::More;
 use Time::HiRes qw(time);
 
+use SubmissionNeeds 'no_checker';
 use SubmissionCluster;
-
-plan(skip_all => 'not under a checker') if $ENV{SUBMISSION_CHECK};
 
 use constant { BEHIND => 3, ACQUIRE => 10 };
 

@@ -24,7 +24,7 @@ use constant { LEASE => 8, LATE => 3 };
 my $cluster = SubmissionCluster->new;
 my $lease = SubmissionCluster::Lease->new($cluster);
 my $store = $cluster->store;
-my $pace = slow();
+my $pace = pace();
 my ($a) = $lease->instances(
     ['a'], workers => 1, store_timeout => '60s',
     server => SubmissionCluster::Fifo::location(),

@@ -16,11 +16,10 @@ use POSIX ();
 use Test::More;
 use Time::HiRes qw(time);
 
+use SubmissionNeeds 'prlimit';
 use SubmissionCluster;
 
 use constant { INTENTS => 5, LEASE => 3 };
-
-plan(skip_all => 'prlimit is not there') if `prlimit --version 2>&1` !~ /./;
 
 my $run = SubmissionCluster::Executor->new(
     instances => ['a', 'b'], lease => LEASE . 's',

@@ -37,9 +37,10 @@ use SubmissionCluster::HAProxy;
 use SubmissionCluster::Instance;
 use SubmissionCluster::Lease;
 use SubmissionCluster::Process;
+use SubmissionPace qw(busy);
 use SubmissionStore;
 
-our @EXPORT = qw(wait_for fetch post_intent intent_id slow);
+our @EXPORT = qw(wait_for fetch post_intent intent_id pace slow);
 
 # ephemeral ports begin at 32768: those below are ours to choose from
 
@@ -62,13 +63,19 @@ END {
 }
 
 
-# how many times slower things may be under a checker, and on a slow store
+# How many times slower things are under a checker, and on a slow store: what
+# times in a configuration are multiplied by.
 
-sub slow {
+sub pace {
     my $pace = @clusters && $clusters[-1]{store} ? $clusters[-1]{store}->pace : 1;
 
     return $pace * ($ENV{SUBMISSION_CHECK} ? 4 : 1);
 }
+
+
+# how many times slower things may be, here and now: a factor of bounds
+
+sub slow { return pace() * busy() }
 
 
 # the condition's value; dies when it does not hold in time

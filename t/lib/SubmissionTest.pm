@@ -52,12 +52,13 @@ use Test::More ();
 use Test::Nginx::Socket;
 use Time::HiRes qw(sleep time);
 
+use SubmissionPace qw(busy);
 use SubmissionStore;
 
 our @EXPORT = qw(
     submit intent problem leads
     http http_raw http_pipelined http_open http_read http_rest
-    wait_for error_log open_files sql store hold_writes
+    wait_for slow error_log open_files sql store hold_writes
 );
 
 # "eval" of a section sees the names of the test file, and not those of the
@@ -426,12 +427,17 @@ sub problem {
 # for "--- client"
 
 
+# how many times slower things may be: under a checker, here and now
+
+sub slow { return busy() * (timeout() > 5 ? 4 : 1) }
+
+
 # until the condition holds; false if it does not within the time
 
 sub wait_for {
     my ($condition, $seconds) = @_;
 
-    my $deadline = time + ($seconds || 5 + timeout());
+    my $deadline = time + ($seconds || 5 + timeout()) * busy();
 
     until ($condition->()) {
         return 0 if time > $deadline;

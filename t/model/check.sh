@@ -70,6 +70,7 @@ search() {
     # found by spin -t under this name
     cp "$model" lease.pml
 
+    # shellcheck disable=SC2086  # flags are words
     spin "${@/#/-D}" -a lease.pml > out 2>&1 \
         && cc -w $cc_flags -o pan pan.c >> out 2>&1 \
         && timeout -k 5 "$time" ./pan $pan_flags > out 2>&1

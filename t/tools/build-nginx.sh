@@ -128,8 +128,8 @@ echo "building nginx ($suite, $mode)"
 
 [ -z "$link_with" ] || cc -g -O1 -c -o "$link_with" "$top/t/tools/lsan.c"
 
-targets="$objs/nginx"
-[ $mode != module ] || targets="$targets modules"
+set -- "$objs/nginx"
+[ "$mode" != module ] || set -- "$@" modules
 
 exec make -s --no-print-directory -j"$jobs" -f "$objs/Makefile" \
-     ${vars:+--eval="$vars"} LINK="cc $link_with" $targets
+     ${vars:+--eval="$vars"} LINK="cc $link_with" "$@"

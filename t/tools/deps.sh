@@ -33,6 +33,7 @@ echo "installing$missing"
 export DEBIAN_FRONTEND=noninteractive
 
 apt_install() {
+    # shellcheck disable=SC2086  # several packages
     apt-get install -y -q --no-install-recommends -o Dpkg::Use-Pty=0 $missing \
         < /dev/null
 }

@@ -19,6 +19,7 @@ esac
 
 # others may pass: workers of nginx do
 
+# shellcheck disable=SC2174  # its parent is there
 mkdir -p -m 711 "$dir"
 
 # mkdir -p is content with a link, or with what somebody else has put there

@@ -2,15 +2,19 @@
 
 # lint.sh
 #
-# What can be said of sql/mssql without a SQL Server, and of shell scripts:
+# What can be said of all this without running it:
 #
-#   - our own rules, t/tools/lint-mssql.pl, which refuse each of t/lint/*.sql for
-#     the reason in its first line
-#   - Debian's sqlfluff, dialect tsql, for what does not parse and for the rules
-#     below
-#   - shellcheck
+#   - the layers of src/, by t/tools/lint-layers.pl
+#   - the T-SQL, without a SQL Server: our own rules, by t/tools/lint-mssql.pl,
+#     and Debian's sqlfluff, dialect tsql, for what does not parse and for the
+#     rules below
+#   - shell scripts by shellcheck, Perl by perl -c
+#   - each number and each name of a test is there once, and whatever a file of
+#     the tree says of t/ is there
 #
-# The PostgreSQL part of the tests has plpgsql_check: t/cluster/68-install.t.
+# Our own rules refuse each of t/lint/* for the reason in its first line.
+#
+# The PostgreSQL part of the tests has plpgsql_check: t/cluster/68-install-sql.t.
 
 set -eu
 
@@ -18,18 +22,67 @@ cd "$(dirname "$0")/../.."
 
 status=0
 
-t/tools/lint-mssql.pl sql/mssql/*.sql || status=1
+# in_tree <arguments of grep>: all files but what was built, found or fed
 
-for file in t/lint/*.sql; do
-    rule=$(sed -n '1s/^-- refused: //p' "$file")
+in_tree() {
+    grep -rI --exclude-dir=build --exclude-dir=.git --exclude-dir=corpus \
+         --exclude=CHANGES "$@" ./* ./.[!.]*
+}
 
-    if [ -z "$rule" ] \
-       || ! t/tools/lint-mssql.pl "$file" | grep -q ": $rule: "
-    then
+t/tools/lint-layers.pl || status=1
+t/tools/lint-mssql.pl sql/mssql/*.sql sql/mssql/migrate/*.sql || status=1
+
+for file in t/lint/*; do
+    case $file in
+        *.sql) lint=t/tools/lint-mssql.pl ;;
+        *) lint=t/tools/lint-layers.pl ;;
+    esac
+
+    rule=$(sed -En '1s@^(-- |/\* )refused: ([^*]*[^ *]).*@\2@p' "$file")
+
+    if [ -z "$rule" ] || ! "$lint" "$file" | grep -q ": $rule: "; then
         echo "$file: was not refused for \"$rule\""
         status=1
     fi
 done
+
+
+# names of tests, and of what is named
+
+twice=$(perl -MFile::Basename -e '
+    for (@ARGV) {
+        my ($number, $name) = basename($_) =~ /^(\d+)-(.*)/ or next;
+
+        for my $what (dirname($_) . "/$number-", "called $name") {
+            print "there are two tests $what\n" if $there{$what}++ == 1;
+        }
+    }' t/*.t t/cluster/*.t)
+
+[ -z "$twice" ] || { echo "$twice"; status=1; }
+
+missing=$(in_tree -onE \
+              '\bt/([a-z]+/)?[A-Za-z0-9_-]+\.(t|c|h|pm|pl|sh|sql|pml)\b' \
+          | while IFS=: read -r file line name; do
+                [ -e "$name" ] || echo "$file:$line: there is no $name"
+            done | sed '/NN*-/d')
+
+[ -z "$missing" ] || { echo "$missing"; status=1; }
+
+
+# shell and Perl
+
+in_tree -lE '^#!/bin/(ba)?sh$|^# shellcheck shell=' --exclude='*.t' \
+| tr '\n' '\0' | xargs -0 shellcheck -x || status=1
+
+test_nginx=$(t/tools/get-test-nginx.sh "$PWD/build/test-nginx")
+
+# what it warns of is known at run time
+
+find t -name '*.pm' -o -name '*.pl' -o -name '*.t' | tr '\n' '\0' \
+| PERL5LIB="$test_nginx:$PWD/t/lib" SUBMISSION_TEST_STORE='' \
+  xargs -0 -n 1 -P "$(nproc)" \
+        sh -c 'said=$(perl -c "$0" 2>&1) || { echo "$said"; exit 1; }' \
+|| status=1
 
 
 # What sqlfluff 1.4 does not parse, and SQL Server does, by name:
@@ -38,6 +91,7 @@ done
 #   EXECUTE (N'...')               as sp_executesql
 #   OFFSET ... FETCH ...           goes
 #   FOR JSON PATH                  goes
+#   SET LOCK_TIMEOUT               goes
 
 # It takes a minute for all of them: what it has passed is kept in build/lint.
 
@@ -46,11 +100,12 @@ mkdir -p "$passed"
 rm -rf "$new"
 mkdir "$new"
 
-for file in sql/mssql/*.sql; do
+for file in sql/mssql/*.sql sql/mssql/migrate/*.sql; do
     perl -0pe "s/(OPENJSON\\([^()]*\\)) WITH \\((?:[^()]|\\([^()]*\\))*\\)/\$1/g;
                s/EXECUTE \\((N'(?:[^']|'')*')\\)/EXECUTE sp_executesql \$1/g;
                s/\s+OFFSET \S+ ROWS FETCH NEXT \S+ ROWS ONLY//g;
-               s/\s+FOR JSON PATH//g" \
+               s/\s+FOR JSON PATH//g;
+               s/^SET LOCK_TIMEOUT .*;\\n//mg" \
          "$file" > "$new/${file##*/}"
 
     if cmp -s "$new/${file##*/}" "$passed/${file##*/}"; then
@@ -63,8 +118,10 @@ done
 
 rules=L020,L021,L026,L027,L049,L056,L068
 
+printf '[sqlfluff]\nlarge_file_skip_byte_limit = 0\n' > build/lint/sqlfluff
+
 if [ -n "$(ls "$new")" ]; then
-    if sqlfluff lint --dialect tsql --nocolor --disable-progress-bar \
+    if sqlfluff lint --config build/lint/sqlfluff --dialect tsql --nocolor --disable-progress-bar \
                 --rules "$rules" "$new"
     then
         mv "$new"/*.sql "$passed"
@@ -72,7 +129,5 @@ if [ -n "$(ls "$new")" ]; then
         status=1
     fi
 fi
-
-shellcheck -x sql/install.sh t/tools/lint.sh || status=1
 
 exit $status

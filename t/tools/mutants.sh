@@ -135,7 +135,7 @@ build() {
 
     [ -f "$tree/$1" ] || { echo "there is no test \"$1\""; return 1; }
 
-    make -s --no-print-directory -C "$tree" $target
+    make -s --no-print-directory -C "$tree" "$target"
 }
 
 
@@ -145,8 +145,8 @@ run_test() {
     [ "$2" = sqlite ] || on=(t/tools/postgres.sh run)
 
     case $1 in
-        t/unit/*.c) command=(build/unit/$(basename "$1" .c)) ;;
-        t/fuzz/*.c) command=(env FUZZ=$(basename "$1" .c) perl t/fuzz/core.t) ;;
+        t/unit/*.c) command=("build/unit/$(basename "$1" .c)") ;;
+        t/fuzz/*.c) command=(env FUZZ="$(basename "$1" .c)" perl t/fuzz/core.t) ;;
         *) command=(t/tools/prove.sh -n "$nginx"
                     -m "$tree/build/ngx_http_submission_module.so" -- "$1") ;;
     esac

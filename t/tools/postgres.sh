@@ -21,7 +21,7 @@ cd "$(dirname "$0")/../.."
 self=$PWD/t/tools/postgres.sh
 dir=${SUBMISSION_POSTGRES_DIR:-$PWD/build/postgres}
 data=$dir/data
-bin=$(ls -d /usr/lib/postgresql/*/bin 2>/dev/null | sort -V | tail -n 1)
+bin=$(printf '%s\n' /usr/lib/postgresql/*/bin | sort -V | tail -n 1)
 
 if [ ! -x "$bin/postgres" ]; then
     echo "postgres.sh: PostgreSQL is missing (Debian: postgresql)" >&2

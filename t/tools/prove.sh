@@ -15,7 +15,7 @@
 
 set -eu
 
-nginx=/usr/sbin/nginx module= check=
+nginx=/usr/sbin/nginx module='' check=''
 
 while getopts n:m:c: opt; do
     case $opt in
@@ -47,11 +47,15 @@ export SUBMISSION_NGINX="$nginx" TEST_NGINX_BINARY="$nginx"
 export SUBMISSION_MODULE="$module" TEST_NGINX_LOAD_MODULES="$module"
 export SUBMISSION_CHECK="$check" SUBMISSION_TEST_DIR="$dir"
 
-# a login takes seconds on Babelfish
+# machines are busy, and a login takes seconds on Babelfish
 
 case ${SUBMISSION_TEST_STORE:-} in
     *FreeTDS*) export TEST_NGINX_TIMEOUT="${TEST_NGINX_TIMEOUT:-20}" ;;
 esac
+
+if [ -z "$check" ]; then
+    export TEST_NGINX_TIMEOUT="${TEST_NGINX_TIMEOUT:-5}"
+fi
 
 case $check in
 

@@ -420,6 +420,8 @@ test_retry_after(void)
 int
 main(void)
 {
+    needs_no_store();
+
     test_json();
     test_statuses();
     test_faults();

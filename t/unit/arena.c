@@ -140,6 +140,8 @@ test_strdup(void)
 int
 main(void)
 {
+    needs_no_store();
+
     test_alloc();
     test_large_block();
     test_calloc();

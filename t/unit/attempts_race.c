@@ -23,7 +23,7 @@
 #define THREADS  6
 #define BATCH    8
 #define INTENTS  2000
-#define LONGEST  60             /* seconds */
+#define LONGEST  180            /* seconds */
 
 
 static const sm_contract_t  once = {
@@ -263,16 +263,21 @@ static void *
 race_thread(void *data)
 {
     racer_t         *racer = data;
-    int64_t          ms;
+    int64_t          ms, us;
     sm_lease_t       lease;
     sm_store_t      *store = &racer->f->store;
     sm_recovered_t   r;
 
+    us = 0;
+
     while (!race_over(racer)) {
 
-        /* a few calls, as long as those take */
+        /* a few calls, as long as the last one took here and now */
 
-        ms = (10 + rand_r(&racer->seed) % 30) * (on_babelfish() ? 5 : 1);
+        ms = (10 + rand_r(&racer->seed) % 30) * (on_babelfish() ? 5 : 1)
+             + (us < 200000 ? us : 200000) * 3 / 1000;
+
+        us = clock_us();
 
         if (!race_ok(racer, sm_store_lease_acquire(store, race_call(racer),
                                                    racer->fence.holder, ms,
@@ -280,6 +285,8 @@ race_thread(void *data)
         {
             break;
         }
+
+        us = clock_us() - us;
 
         if (!lease.held) {
             nap(racer, 4000);

@@ -69,6 +69,8 @@ test_size(void)
 int
 main(void)
 {
+    needs_no_store();
+
     test_ids();
     test_size();
 

@@ -399,9 +399,76 @@ test_terms(void)
 }
 
 
+/* what is stored is read as it was, and what is not understood is said */
+
+static void
+test_stored(void)
+{
+    int                  i;
+    char                 why[128];
+    sm_policy_e          policy;
+    sm_contract_t        c, again;
+    sm_contract_value_t  v[SM_CONTRACT_COL_COUNT];
+
+    for (policy = SM_POLICY_DEADLINE; policy < SM_POLICY_COUNT; policy++) {
+        c = good;
+        c.policy = policy;
+        c.gateway_type = SM_GATEWAY_PUSH;
+        c.retry_max = 60000;
+        c.retry_jitter = 7;
+
+        sm_contract_store(&c, v);
+
+        is_int(v[SM_CONTRACT_COL_SECONDS].null, policy != SM_POLICY_DEADLINE,
+               "whether it has seconds");
+        is_int(v[SM_CONTRACT_COL_ATTEMPTS].null,
+               policy != SM_POLICY_MAX_ATTEMPTS, "whether it has attempts");
+
+        for (i = 0; i < SM_CONTRACT_COL_COUNT; i++) {
+            ok(v[i].null || i == SM_CONTRACT_COL_SECONDS
+               || i == SM_CONTRACT_COL_ATTEMPTS
+               || (v[i].s.data != NULL)
+                  == (sm_contract_columns[i].is != SM_CONTRACT_IS_INT),
+               "column \"%s\" is of its kind", sm_contract_columns[i].key);
+        }
+
+        memset(&again, 0, sizeof(again));
+        is_int(sm_contract_load(&again, v, why, sizeof(why)), 0, "read again");
+        ok(memcmp(&again, &c, sizeof(c)) == 0, "it is the same");
+    }
+
+    sm_contract_store(&good, v);
+    v[SM_CONTRACT_COL_TYPE].s = sm_str_c("fax");
+    is_int(sm_contract_load(&again, v, why, sizeof(why)), -1, "another type");
+    is_str(why, "gateway type \"fax\" is unknown", "it is named");
+    is_int(again.policy, SM_POLICY_NONE, "there is no policy then");
+
+    sm_contract_store(&good, v);
+    v[SM_CONTRACT_COL_POLICY].s = sm_str_c("never");
+    is_int(sm_contract_load(&again, v, why, sizeof(why)), -1,
+           "another policy");
+    is_str(why, "policy \"never\" is unknown", "it is named");
+
+    sm_contract_store(&good, v);
+    v[SM_CONTRACT_COL_URL].s = sm_str_c("ftp://a");
+    is_int(sm_contract_load(&again, v, why, sizeof(why)), -1, "another URL");
+    is_str(why, "the gateway URL must be \"http://host...\" or "
+           "\"https://host...\"", "that is said");
+
+    sm_contract_store(&good, v);
+    v[SM_CONTRACT_COL_DELAY].n = 0;
+    is_int(sm_contract_load(&again, v, why, sizeof(why)), -1, "no delay");
+    is_str(why, "the retry delay must be between 1 ms and 1 day",
+           "that is said");
+    is_int(again.policy, SM_POLICY_NONE, "there is no policy then");
+}
+
+
 int
 main(void)
 {
+    needs_no_store();
+
     test_names();
     test_target();
     test_url();
@@ -409,6 +476,7 @@ main(void)
     test_next_word();
     test_check();
     test_terms();
+    test_stored();
 
     return done_testing();
 }

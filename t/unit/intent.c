@@ -379,6 +379,8 @@ test_sizes(void)
 int
 main(void)
 {
+    needs_no_store();
+
     test_request();
     test_request_errors();
     test_id_length();

@@ -688,6 +688,8 @@ test_lax(void)
 int
 main(void)
 {
+    needs_no_store();
+
     test_object_errors();
     test_white_space();
     test_unknown_key_clipped();

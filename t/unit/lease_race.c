@@ -15,7 +15,8 @@
  * row or the time before the write lock is taken, a condition that a statement
  * lacks, an answer that is not the committed one.
  *
- * LEASE_RACE_SECONDS: how long, 10 unless told.
+ * LEASE_RACE_SECONDS: how long, 10 unless told.  A machine on which that was
+ * not enough to see all that can happen races again.
  */
 
 #include <signal.h>
@@ -32,6 +33,7 @@
 #define ALL        (PROCESSES * THREADS)
 #define HOLDERS    (ALL / 2)
 #define CALLS      200000               /* a thread writes down */
+#define ROUNDS     12                   /* at most */
 
 
 typedef enum {
@@ -290,6 +292,15 @@ race_step(racer_t *racer)
                : dice < 90 ? RELEASE : KINDS;
     }
 
+    /*
+     * On a server the row is what puts calls in order, and an acquire makes
+     * it: a thread that has made one knows that it is there.
+     */
+
+    if (racer->shared->n[racer->number] == 0) {
+        kind = ACQUIRE;
+    }
+
     if (kind == KINDS) {
         nap(rand_r(&racer->seed) % 20000);
         return;
@@ -454,9 +465,49 @@ typedef struct {
     record_t         **calls;           /* by their place, from 1 */
     row_t             *rows;            /* after each of them */
     long               n;
-    int64_t            seconds;
     int                clock_was_set;
 } history_t;
+
+
+/* what was seen in all rounds, and how much of it ten seconds have to show */
+
+typedef enum {
+    SEEN_ACQUIRE = ACQUIRE,
+    SEEN_RENEW = RENEW,
+    SEEN_TAKEOVER = TAKEOVER,
+    SEEN_RELEASE = RELEASE,
+    SEEN_CHECK = CHECK,
+    SEEN_LOST,
+    SEEN_MOVED,
+    SEEN_AGAIN,
+    SEEN_ACQUIRE_ACQUIRE,
+    SEEN_ACQUIRE_RENEW,
+    SEEN_RENEW_ACQUIRE,
+    SEEN_EXPIRED,
+    SEEN
+} seen_e;
+
+static long  seen[SEEN];
+
+static const struct {
+    long         least;
+    const char  *what;
+} floors[] = {
+    { 50, "acquired" },
+    { 50, "renewed" },
+    { 10, "taken over" },
+    { 5, "released" },
+    { 10, "checked" },
+    { 100, "checks lost what they did not hold" },
+    { 30, "acquired from another holder" },
+    { 5, "acquired again by the same one" },
+    { 20, "acquires lost to another's" },
+    { 2, "renewals lost to an acquire" },
+    { 20, "acquires lost to a renewal" },
+    { 2, "renewals were too late, for nobody else" }
+};
+
+_Static_assert(sizeof(floors) / sizeof(floors[0]) == SEEN, "one for each");
 
 
 static void
@@ -700,11 +751,11 @@ static void
 test_lost_checks(history_t *h, shared_t *shared)
 {
     int        i, k;
-    long       n, wrong;
+    long       wrong;
     row_t     *first, *last;
     record_t  *r;
 
-    for (i = 0, n = 0, wrong = 0; i < ALL; i++) {
+    for (i = 0, wrong = 0; i < ALL; i++) {
         for (k = 0; k < shared->n[i]; k++) {
             r = &shared->log[i][k];
 
@@ -715,7 +766,7 @@ test_lost_checks(history_t *h, shared_t *shared)
             first = &h->rows[r->before];
             last = &h->rows[r->after];
 
-            n++;
+            seen[SEEN_LOST]++;
             wrong += complain_if(first->holder == r->holder
                                  && first->epoch == r->epoch
                                  && last->epoch == r->epoch
@@ -726,7 +777,6 @@ test_lost_checks(history_t *h, shared_t *shared)
     }
 
     is_int(wrong, 0, "no check lost what it held");
-    ok(n > 10 * h->seconds, "%ld lost what they did not hold", n);
 }
 
 
@@ -817,29 +867,21 @@ test_epochs(history_t *h)
 }
 
 
-/* that there was something to see; "least": in ten seconds */
-
-#define enough(n, least, what)                                                \
-    ok((n) * 10 >= (least) * h->seconds, "%ld %s", n, what)
-
+/* what there was to see */
 
 static void
-test_enough(history_t *h)
+count(history_t *h)
 {
     int        refused, raced;
-    long       i, n[KINDS], again, moved, expired;
-    long       acquire_acquire, acquire_renew, renew_acquire;
+    long       i;
     record_t  *r, *grant, *renewal;
 
-    memset(n, 0, sizeof(n));
-    again = moved = expired = 0;
-    acquire_acquire = acquire_renew = renew_acquire = 0;
     grant = renewal = NULL;
 
     for (i = 1; i <= h->n; i++) {
         r = h->calls[i];
         refused = !r->held;
-        n[r->kind] += r->held;
+        seen[r->kind] += r->held;
 
         /* it was called before that grant, and came after it */
 
@@ -847,21 +889,24 @@ test_enough(history_t *h)
                 && grant->thread != r->thread;
 
         if (refused && raced && grant->kind == ACQUIRE) {
-            acquire_acquire += r->kind == ACQUIRE;
-            acquire_renew += r->kind == RENEW && r->holder != grant->holder
-                             && r->epoch == grant->row.epoch - 1;
+            seen[SEEN_ACQUIRE_ACQUIRE] += r->kind == ACQUIRE;
+            seen[SEEN_ACQUIRE_RENEW] += r->kind == RENEW
+                                        && r->holder != grant->holder
+                                        && r->epoch == grant->row.epoch - 1;
         }
 
-        renew_acquire += refused && r->kind == ACQUIRE && renewal
-                         && r->before < renewal->commit
-                         && grant && grant->commit < renewal->commit;
+        seen[SEEN_RENEW_ACQUIRE] += refused && r->kind == ACQUIRE && renewal
+                                    && r->before < renewal->commit
+                                    && grant
+                                    && grant->commit < renewal->commit;
 
-        expired += refused && r->kind == RENEW && r->row.holder == r->holder
-                   && r->row.epoch == r->epoch;
+        seen[SEEN_EXPIRED] += refused && r->kind == RENEW
+                              && r->row.holder == r->holder
+                              && r->row.epoch == r->epoch;
 
         if (r->held && r->kind == ACQUIRE) {
-            again += grant && grant->holder == r->holder;
-            moved += grant && grant->holder != r->holder;
+            seen[SEEN_AGAIN] += grant && grant->holder == r->holder;
+            seen[SEEN_MOVED] += grant && grant->holder != r->holder;
         }
 
         if (r->held && (r->kind == ACQUIRE || r->kind == TAKEOVER)) {
@@ -872,18 +917,28 @@ test_enough(history_t *h)
             renewal = r;
         }
     }
+}
 
-    enough(n[ACQUIRE], 50, "acquired");
-    enough(moved, 30, "from another holder");
-    enough(again, 5, "by the same one");
-    enough(n[RENEW], 50, "renewed");
-    enough(n[TAKEOVER], 10, "taken over");
-    enough(n[RELEASE], 5, "released");
-    enough(n[CHECK], 10, "checked");
-    enough(acquire_acquire, 20, "acquires lost to another's");
-    enough(acquire_renew, 2, "renewals lost to an acquire");
-    enough(renew_acquire, 20, "acquires lost to a renewal");
-    enough(expired, 2, "renewals were too late, for nobody else");
+
+static int
+enough(int what, int64_t seconds)
+{
+    return seen[what] * 10 >= floors[what].least * seconds;
+}
+
+
+static int
+all_enough(int64_t seconds)
+{
+    int  i;
+
+    for (i = 0; i < SEEN; i++) {
+        if (!enough(i, seconds)) {
+            return 0;
+        }
+    }
+
+    return 1;
 }
 
 
@@ -943,19 +998,14 @@ commit_ms(fixture_t *f)
 }
 
 
-int
-main(void)
+static void
+test_round(int64_t seconds)
 {
-    int          longest;
-    int64_t      seconds, offset;
-    fixture_t    f;
-    shared_t    *shared;
-    history_t    h;
-    const char  *env;
-
-    env = getenv("LEASE_RACE_SECONDS");
-    seconds = env ? atoll(env) : 10;
-    must(seconds > 0);
+    int         longest;
+    int64_t     offset;
+    fixture_t   f;
+    shared_t   *shared;
+    history_t   h;
 
     fixture_dir(&f);
     longest = 15 + 5 * commit_ms(&f);
@@ -967,7 +1017,6 @@ main(void)
 
     offset -= clock_us(CLOCK_REALTIME) - clock_us(CLOCK_MONOTONIC);
 
-    h.seconds = seconds;
     h.clock_was_set = llabs(offset) > 50000;
 
     is_int(shared->failed, 0, "no call failed");
@@ -982,14 +1031,35 @@ main(void)
     test_lost_checks(&h, shared);
     test_time(&h);
     test_epochs(&h);
-    test_enough(&h);
-
     test_file(&h, &f);
+
+    count(&h);
 
     free(h.calls);
     free(h.rows);
     must(munmap(shared, sizeof(shared_t)) == 0);
     fixture_remove(&f);
+}
+
+
+int
+main(void)
+{
+    int          i;
+    int64_t      seconds;
+    const char  *env;
+
+    env = getenv("LEASE_RACE_SECONDS");
+    seconds = env ? atoll(env) : 10;
+    must(seconds > 0);
+
+    for (i = 0; i < ROUNDS && !all_enough(seconds); i++) {
+        test_round(seconds);
+    }
+
+    for (i = 0; i < SEEN; i++) {
+        ok(enough(i, seconds), "%ld %s", seen[i], floors[i].what);
+    }
 
     return done_testing();
 }

@@ -502,6 +502,8 @@ test_retry_after_with_jitter(void)
 int
 main(void)
 {
+    needs_no_store();
+
     test_table();
     test_no_terminal_outcomes();
     test_deadline();

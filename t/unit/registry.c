@@ -259,6 +259,8 @@ test_target_errors(void)
 int
 main(void)
 {
+    needs_no_store();
+
     test_good();
     test_document_errors();
     test_target_errors();

@@ -43,6 +43,8 @@ static unsigned        passed[TARGETS][TARGETS];
 static unsigned        limits[TARGETS];
 static unsigned        ids, targets, concurrency, asked;
 static int64_t         now;
+static const uint64_t  key[] = { 1, 2 };
+
 static sm_schedule_t  *s;
 
 static uint64_t        state, seed;
@@ -383,7 +385,7 @@ play(unsigned round)
         sprintf(items[i].id, "%u%.*s", i, (int) rnd(20), "-------------------");
     }
 
-    s = sm_schedule_create(concurrency, target_limit, &now);
+    s = sm_schedule_create(concurrency, key, target_limit, &now);
     empty = sm_schedule_bytes(s);
 
     for (k = 0; k < STEPS; k++) {
@@ -485,7 +487,7 @@ test_bounds(void)
     };
 
     for (i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
-        s = sm_schedule_create(t[i].concurrency, NULL, NULL);
+        s = sm_schedule_create(t[i].concurrency, key, NULL, NULL);
 
         fill("a", 300, 0);
         n = sm_schedule_take(s, 1000, entries, 300);
@@ -528,7 +530,7 @@ test_hold(void)
     size_t       empty;
     sm_entry_t  *held[3], *entries[8];
 
-    s = sm_schedule_create(4, limit_of_two, NULL);
+    s = sm_schedule_create(4, key, limit_of_two, NULL);
     empty = sm_schedule_bytes(s);
 
     held[0] = sm_schedule_hold(s, sm_str_c("x"), sm_str_c("a"));
@@ -565,7 +567,7 @@ test_hold(void)
 
     sm_schedule_destroy(s);
 
-    s = sm_schedule_create(4, NULL, NULL);
+    s = sm_schedule_create(4, key, NULL, NULL);
     sm_schedule_drop(s, sm_schedule_hold(s, sm_str_c("x"), sm_str_c("a")));
     ok(sm_schedule_bytes(s) <= empty + 600, "nothing is left of it");
     sm_schedule_destroy(s);
@@ -579,7 +581,7 @@ test_turns(void)
     size_t       i, n;
     sm_entry_t  *entries[16];
 
-    s = sm_schedule_create(100, NULL, NULL);
+    s = sm_schedule_create(100, key, NULL, NULL);
 
     fill("a", 1000, 0);
     fill("b", 3, 100);
@@ -610,7 +612,7 @@ test_memory_back(void)
     size_t       n, empty;
     sm_entry_t  *entries[100];
 
-    s = sm_schedule_create(100, NULL, NULL);
+    s = sm_schedule_create(100, key, NULL, NULL);
     empty = sm_schedule_bytes(s);
 
     fill("a", 20010, 0);
@@ -657,7 +659,7 @@ test_million(void)
     sm_str_t     str;
     sm_entry_t  *entries[256];
 
-    s = sm_schedule_create(256, NULL, NULL);
+    s = sm_schedule_create(256, key, NULL, NULL);
 
     start = seconds();
     str.data = id;
@@ -708,6 +710,8 @@ int
 main(int argc, char *argv[])
 {
     unsigned  i, rounds;
+
+    needs_no_store();
 
     seed = argc > 1 ? strtoull(argv[1], NULL, 10) : 20260202;
     rounds = argc > 2 ? atoi(argv[2]) : ROUNDS;

@@ -48,9 +48,10 @@ test_full(unsigned targets)
     sm_entry_t     *entries[TAKE];
     sm_schedule_t  *s;
 
+    static const uint64_t     key[] = { 1, 2 };
     static const char *const  names[] = { "a", "b", "c", "d" };
 
-    s = sm_schedule_create(TAKE, NULL, NULL);
+    s = sm_schedule_create(TAKE, key, NULL, NULL);
 
     for (full = 0; full < MANY; full++) {
         if (set(s, names[full % targets], full) != 0) {
@@ -101,6 +102,8 @@ test_full(unsigned targets)
 int
 main(void)
 {
+    needs_no_store();
+
     test_full(1);               /* a target's queue is what fills up */
     test_full(4);               /* the index is */
 

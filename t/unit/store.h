@@ -18,7 +18,7 @@
 
 #include <sqlite3.h>
 
-#include "sm_store.h"
+#include "sm_store_ops.h"
 #include "tap.h"
 
 
@@ -77,6 +77,24 @@ static inline int
 on_sqlite(void)
 {
     return store_string() == NULL;
+}
+
+
+static inline void
+needs_sqlite(void)
+{
+    if (!on_sqlite()) {
+        skip_all("a test of SQLite");
+    }
+}
+
+
+static inline void
+needs_server(void)
+{
+    if (on_sqlite()) {
+        skip_all("a test of servers");
+    }
 }
 
 

@@ -11,7 +11,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-#include "sm_store.h"
+#include "sm_store_ops.h"
 #include "tap.h"
 
 
@@ -452,6 +452,8 @@ test_threads(void)
 int
 main(void)
 {
+    needs_no_store();
+
     test_connections();
     test_reads();
     test_submit();

@@ -253,10 +253,7 @@ main(void)
     long    n, before;
     size_t  bytes;
 
-    if (on_sqlite()) {
-        ok(1, "# SKIP of a server");
-        return done_testing();
-    }
+    needs_server();
 
     fixture_open(&f);
     f.store.conf.pool = POOL;

@@ -237,7 +237,7 @@ test_babelfish_role(void)
           "permission denied for table" },
         { "DELETE FROM submission.submission_attempts", 3,
           "permission denied for table" },
-        { "INSERT INTO submission.submission_schema VALUES (2)", 3,
+        { "INSERT INTO submission.submission_schema VALUES (3, 1)", 3,
           "permission denied for table" },
         { "DROP TABLE submission.submission_schema", 7, "must be owner" },
         { "CREATE TABLE submission.submission_more (a int)", 7,
@@ -292,7 +292,7 @@ test_babelfish_role(void)
     (void) snprintf(text, sizeof(text), "DROP LOGIN %s", login);
     tds_run(admin, text);
     tds_run(admin, "DELETE FROM submission.submission_schema "
-            "WHERE version = 2");
+            "WHERE version = 3");
     tds_disconnect(admin);
 
     fixture_done(&f);

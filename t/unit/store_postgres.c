@@ -143,10 +143,25 @@ test_connect(void)
     reconnect(&f, f.database, SERVER_LOGIN, SERVER_PASSWORD);
     is_int(ping(&f), 0, "the right password, with braces: %s", f.call.error);
 
-    sql(&f, "UPDATE submission_schema SET version = 7");
+    sql(&f, "UPDATE submission_schema SET version = 7, compatible_from = 3");
     is_int(ping(&f), 0, "a connection knows its schema");
     refused(&f, f.database, SERVER_LOGIN, SERVER_PASSWORD, SM_STORE_SCHEMA,
-            "schema version is 7, 1 was expected", "another version");
+            "schema version is 7, and needs a module of version 3 or later: "
+            "this one is of 2", "a later version");
+
+    sql(&f, "UPDATE submission_schema SET version = 1, compatible_from = 1");
+    refused(&f, f.database, SERVER_LOGIN, SERVER_PASSWORD, SM_STORE_SCHEMA,
+            "schema version is 1, and this module needs 2: run sql/install.sh",
+            "an older version");
+
+    sql(&f, "UPDATE submission_schema SET version = 7, compatible_from = 2");
+    reconnect(&f, f.database, SERVER_LOGIN, SERVER_PASSWORD);
+    is_int(ping(&f), 0, "a later one that we may use: %s", f.call.error);
+
+    sql(&f, "DROP FUNCTION submission.submission_schema_get()");
+    refused(&f, f.database, SERVER_LOGIN, SERVER_PASSWORD, SM_STORE_SCHEMA,
+            "the schema is missing, or older than version 2: run "
+            "sql/install.sh", "the functions of version 1");
 
     fixture_done(&f);
 }
@@ -189,12 +204,12 @@ test_hosts(void)
                     " password='" SERVER_PASSWORD "'",
                     (unsigned) ntohs(sin.sin_port), port, f.database);
     store_open(&f, "main", 10000);
-    f.store.conf.login_timeout = 2000;
+    f.store.conf.login_timeout = 6000;
 
     start = monotonic_ms();
     is_int(ping(&f), 0, "the second of two hosts: %s", f.call.error);
     took = monotonic_ms() - start;
-    ok(took >= 900 && took < 2000, "after half of the time: %lld ms",
+    ok(took >= 2900 && took < 6000, "after half of the time: %lld ms",
        (long long) took);
 
     kill_backends(&f);
@@ -203,7 +218,7 @@ test_hosts(void)
     start = monotonic_ms();
     is_int(ping(&f), 0, "again: %s", f.call.error);
     took = monotonic_ms() - start;
-    ok(took < 900, "which is asked first then: %lld ms", (long long) took);
+    ok(took < 2900, "which is asked first then: %lld ms", (long long) took);
 
     /* none of them */
 
@@ -211,14 +226,14 @@ test_hosts(void)
     (void) snprintf(f.connection, sizeof(f.connection), "host=127.0.0.1,"
                     "127.0.0.1 port=%u user=a", ntohs(sin.sin_port));
     store_open(&f, "main", 10000);
-    f.store.conf.login_timeout = 1000;
+    f.store.conf.login_timeout = 3000;
 
     start = monotonic_ms();
     is_int(ping(&f), -1, "no host: %s", f.call.error);
     took = monotonic_ms() - start;
     is_int(f.call.status, SM_STORE_TRANSIENT, "may be tried again");
     ok(f.call.unreached, "and nobody was reached");
-    ok(took >= 900 && took < 2000, "after all of the time: %lld ms",
+    ok(took >= 2900 && took < 6000, "after all of the time: %lld ms",
        (long long) took);
 
     must(close(fd) == 0);
@@ -277,7 +292,9 @@ test_role(void)
     static const char  *tables[] = {
         "submission_schema", "submission_manager_leases",
         "submission_manager_candidates", "submission_intents",
-        "submission_attempts"
+        "submission_attempts", "submission_targets", "submission_stats",
+        "submission_audit", "submission_jobs", "submission_schedules",
+        "submission_inbox", "submission_inbox_refused"
     };
 
     static const char  *statements[] = {
@@ -316,8 +333,8 @@ test_role(void)
            "what it may call runs as the owner, with a search path of its own");
     is_str(sql_text(&f, "SELECT count(*) FROM pg_proc WHERE pronamespace = "
                     "'submission'::regnamespace AND has_function_privilege("
-                    "'" SERVER_LOGIN "', oid, 'EXECUTE')"), "17",
-           "and is what the store calls");
+                    "'" SERVER_LOGIN "', oid, 'EXECUTE')"), "18",
+           "and is what the store calls, and what version 1 asks for");
 
     fixture_done(&f);
 }
@@ -438,7 +455,7 @@ test_timeout(void)
     is_int(submit_one(&f, &r, "a", "1"), -1, "behind a lock");
     took = monotonic_ms() - start;
     is_int(f.call.status, SM_STORE_TRANSIENT, "may be tried again");
-    ok(took >= 900 && took < 3000, "after the time-out: %lld ms",
+    ok(took >= 900 && took < 10000, "after the time-out: %lld ms",
        (long long) took);
 
     sql_run(db, "COMMIT");
@@ -769,6 +786,20 @@ test_cost(void)
 }
 
 
+/* what a connection has counted is told when it ends */
+
+static void
+wait_alone(fixture_t *f)
+{
+    while (atoll(sql_text(f, "SELECT count(*) FROM pg_stat_activity WHERE "
+                          "datname = current_database() AND pid <> "
+                          "pg_backend_pid()")))
+    {
+        (void) usleep(10000);
+    }
+}
+
+
 /*
  * Many targets, and an intent with many attempts: a page of each reads about as
  * much as it gives, not what there is.
@@ -802,17 +833,15 @@ test_cost_pages(void)
     sql(&f, "VACUUM ANALYZE submission.submission_intents");
     sql(&f, "VACUUM ANALYZE submission.submission_attempts");
 
-    /* a connection's own counts are told when it ends */
-
     store_close(&f);
+    wait_alone(&f);
     before = rows_read(&f);
 
     store_open(&f, "main", 60000);
     must(sm_store_intents_list(&f.store, new_call(&f), &l, 1) == 0);
     must(l.n == 500 && l.more);
     store_close(&f);
-
-    (void) usleep(1200000);
+    wait_alone(&f);
     list = rows_read(&f) - before;
     before = rows_read(&f);
 
@@ -820,8 +849,7 @@ test_cost_pages(void)
     must(sm_store_intent_history(&f.store, new_call(&f), &h, 1) == 0);
     must(h.n == 50 && h.more);
     store_close(&f);
-
-    (void) usleep(1200000);
+    wait_alone(&f);
     history = rows_read(&f) - before;
 
     ok(list > 500 && list < 40000,

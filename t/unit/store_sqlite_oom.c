@@ -317,6 +317,8 @@ main(void)
         { "connect", got, 1, 7 },
     };
 
+    needs_sqlite();
+
     must(sqlite3_config(SQLITE_CONFIG_GETMALLOC, &real) == SQLITE_OK);
 
     methods = real;

@@ -199,6 +199,8 @@ test_ping(void)
 int
 main(void)
 {
+    needs_sqlite();
+
     (void) alarm(300);
 
     test_overlapping();

@@ -5,11 +5,16 @@
  * A test program is a main() of checks that ends in "return done_testing();".
  * Each check prints one TAP line, a failed one also says where it stands and
  * what it saw; the exit status is non-zero if any failed.
+ *
+ * main() begins with what the test needs: needs_no_store() where no store has
+ * a part in it, so that it is run once; store.h has needs_sqlite() and
+ * needs_server().  Where that is not there the test is skipped, and says why.
  */
 
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 
@@ -33,6 +38,29 @@ static int  tap_run, tap_failed;
 
 #define diag(...)                                                             \
     (fputs("# ", stdout), printf(__VA_ARGS__), putchar('\n'), fflush(stdout))
+
+
+static inline void
+skip_all(const char *why)
+{
+    printf("1..0 # SKIP %s\n", why);
+    exit(0);
+}
+
+
+/* SUBMISSION_TEST_STORE is one for each run of all tests */
+
+static inline void
+needs_no_store(void)
+{
+    const char  *string;
+
+    string = getenv("SUBMISSION_TEST_STORE");
+
+    if (string && *string && strcmp(string, "sqlite") != 0) {
+        skip_all("no store has a part in it");
+    }
+}
 
 
 static inline int

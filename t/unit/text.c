@@ -613,6 +613,8 @@ test_quoted(void)
 int
 main(void)
 {
+    needs_no_store();
+
     test_utf8();
     test_utf8_all();
     test_utf8_words();

@@ -14,11 +14,12 @@ use SubmissionCluster::Process;
 BEGIN { *wait_for = \&SubmissionCluster::wait_for }
 
 
-# Options: workers, daemon, store_timeout; store, that directive's arguments, if
-# it is another than the cluster's; intake, an intake directive's
-# arguments; connections, of a worker; targets, blocks in place of the usual
-# ones; executor, that directive's arguments; main, events, http, manager,
-# server, dispatch: lines for these blocks; wrapper, a command that runs nginx.
+# Options: workers, daemon, store_timeout; zone, its size; threads, arguments of
+# thread_pool; store, that directive's arguments, if it is another than the
+# cluster's; intake, an intake directive's arguments; connections, of a worker;
+# targets, blocks in place of the usual ones; executor, that directive's
+# arguments; main, events, http, manager, server, dispatch: lines for these
+# blocks; wrapper, a command that runs nginx.
 #
 # Unless something else is said the executor is off: nobody leads, and intents
 # stay as they were posted.
@@ -82,6 +83,8 @@ sub configuration {
     my $load = $module ? "load_module $module;" : '';
     my $user = $self->{user} ? "user $self->{user};" : '';
     my $daemon = $self->{daemon} ? 'on' : 'off';
+    my $threads = $self->{threads} // 'threads=4';
+    my $zone = $self->{zone} // '1m';
     my $intake = $self->{intake} ? "intake $self->{intake};" : '';
     my $executor = $self->{executor} ? "executor $self->{executor};" : '';
     my $store = $self->{store} // $self->{cluster}->store->directive(
@@ -94,7 +97,7 @@ daemon $daemon;
 worker_processes $self->{workers};
 pid logs/nginx.pid;
 error_log logs/error.log info;
-thread_pool submission threads=4;
+thread_pool submission $threads;
 $lines{main}
 
 events {
@@ -114,7 +117,7 @@ http {
     $lines{http}
 
     submission_manager main {
-        zone 1m;
+        zone $zone;
         thread_pool submission;
         store $store;
         $intake

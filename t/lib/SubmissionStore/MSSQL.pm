@@ -301,7 +301,7 @@ sub empty {
     _query($self->{dbh}, "DELETE FROM submission.submission_$_")
         for grep { $_ ne 'schema' } TABLES;
 
-    $self->set_version(1);
+    $self->set_version(2);
 }
 
 
@@ -309,7 +309,8 @@ sub set_version {
     my ($self, $version) = @_;
 
     _query($self->{dbh}, 'UPDATE submission.submission_schema '
-                         . "SET version = $version");
+                         . "SET version = $version, compatible_from = "
+                         . ($version > 2 ? $version : 1));
 }
 
 

@@ -197,9 +197,10 @@ sub empty {
     }
 
     $dbh->do("DELETE FROM submission.submission_$_")
-        for qw(manager_leases manager_candidates intents attempts);
+        for qw(manager_leases manager_candidates intents attempts targets
+               stats audit jobs schedules inbox inbox_refused);
 
-    $self->set_version(1);
+    $self->set_version(2);
 }
 
 
@@ -282,7 +283,8 @@ sub set_version {
     my ($self, $version) = @_;
 
     $self->{dbh}->do('UPDATE submission.submission_schema '
-                     . "SET version = $version");
+                     . "SET version = $version, compatible_from = "
+                     . ($version > 2 ? $version : 1));
 }
 
 

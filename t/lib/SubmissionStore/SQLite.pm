@@ -133,8 +133,12 @@ sub back {
 }
 
 
+# with 2 a module of version 1 may use it, too; what is newer is for its own
+
 sub set_version {
     my ($self, $version) = @_;
+
+    my $from = $version > 2 ? $version : 1;
 
     my $moved = !-e $self->{dir} && -e "$self->{dir}.away";
     local $self->{dir} = "$self->{dir}.away" if $moved;
@@ -142,9 +146,10 @@ sub set_version {
     mkdir $self->{dir};
 
     $self->query('CREATE TABLE IF NOT EXISTS submission_schema '
-                 . '(version INTEGER NOT NULL); '
+                 . '(version INTEGER NOT NULL, '
+                 . 'compatible_from INTEGER NOT NULL DEFAULT 1); '
                  . 'DELETE FROM submission_schema; '
-                 . "INSERT INTO submission_schema VALUES ($version)");
+                 . "INSERT INTO submission_schema VALUES ($version, $from)");
 }
 
 

@@ -1,0 +1,294 @@
+
+/*
+ * The intents API: finds what a request wants, checks it, and hands it to the
+ * intake.  The location's prefix is the root: with "location /v1/" the
+ * intents are at /v1/intents.
+ */
+
+#include "ngx_http_submission_intake.h"
+
+
+static ngx_int_t ngx_http_submission_api_route(ngx_http_submission_ctx_t *ctx);
+
+
+static const ngx_http_submission_route_t  ngx_http_submission_routes[] = {
+
+    { { "intents", SM_ROUTE_POST },
+      NGX_HTTP_SUBMISSION_OP_INTENTS_SUBMIT,
+      ngx_http_submission_submit_args,
+      NULL,
+      ngx_http_submission_submit_parse },
+
+    { { "intents", SM_ROUTE_READ },
+      NGX_HTTP_SUBMISSION_OP_INTENTS_LIST,
+      ngx_http_submission_list_args,
+      ngx_http_submission_list_init,
+      ngx_http_submission_api_read },
+
+    { { "intents/*", SM_ROUTE_READ },
+      NGX_HTTP_SUBMISSION_OP_INTENTS_GET,
+      ngx_http_submission_no_args,
+      NULL,
+      ngx_http_submission_get_parse },
+
+    { { "intents/*/history", SM_ROUTE_READ },
+      NGX_HTTP_SUBMISSION_OP_INTENT_HISTORY,
+      ngx_http_submission_history_args,
+      ngx_http_submission_history_init,
+      ngx_http_submission_history_parse },
+
+    { { "cluster", SM_ROUTE_READ },
+      NGX_HTTP_SUBMISSION_OP_CLUSTER_GET,
+      ngx_http_submission_no_args,
+      NULL,
+      ngx_http_submission_api_read }
+};
+
+static const sm_route_table_t  ngx_http_submission_route_table =
+    sm_route_table(ngx_http_submission_routes);
+
+
+ngx_int_t
+ngx_http_submission_api_handler(ngx_http_request_t *r)
+{
+    ngx_int_t                        rc;
+    ngx_http_submission_ctx_t       *ctx;
+    ngx_http_submission_args_t       args;
+    ngx_http_submission_loc_conf_t  *slcf;
+
+    slcf = ngx_http_get_module_loc_conf(r, ngx_http_submission_module);
+
+    ctx = ngx_pcalloc(r->pool, sizeof(ngx_http_submission_ctx_t));
+    if (ctx == NULL) {
+        return NGX_HTTP_INTERNAL_SERVER_ERROR;
+    }
+
+    ctx->request = r;
+    ctx->manager = slcf->api->manager;
+    ngx_http_set_ctx(r, ctx, ngx_http_submission_module);
+
+    rc = ngx_http_submission_api_route(ctx);
+    if (rc != NGX_DECLINED) {
+        return rc;
+    }
+
+    ngx_log_debug2(NGX_LOG_DEBUG_HTTP, r->connection->log, 0,
+                   "submission: api route:\"%s\" op:%s",
+                   ctx->route->route.pattern, ctx->op->name);
+
+    ctx->row = ngx_pcalloc(r->pool, ctx->op->row_size);
+    if (ctx->row == NULL) {
+        return NGX_HTTP_INTERNAL_SERVER_ERROR;
+    }
+
+    if (ctx->route->init) {
+        ctx->route->init(ctx);
+    }
+
+    switch (ngx_http_submission_args(ctx, &args)) {
+
+    case NGX_OK:
+        return ctx->route->parse(r);
+
+    case NGX_DECLINED:
+        return ngx_http_submission_reply_error(r, NGX_HTTP_BAD_REQUEST,
+                                               "invalid_request", args.message,
+                                               args.field);
+
+    default: /* NGX_ERROR */
+        return NGX_HTTP_INTERNAL_SERVER_ERROR;
+    }
+}
+
+
+static unsigned
+ngx_http_submission_api_method(ngx_http_request_t *r)
+{
+    switch (r->method) {
+
+    case NGX_HTTP_GET:
+        return SM_ROUTE_GET;
+
+    case NGX_HTTP_HEAD:
+        return SM_ROUTE_HEAD;
+
+    case NGX_HTTP_POST:
+        return SM_ROUTE_POST;
+
+    default:
+        return 0;
+    }
+}
+
+
+static ngx_int_t
+ngx_http_submission_api_not_found(ngx_http_request_t *r)
+{
+    return ngx_http_submission_reply_error(r, NGX_HTTP_NOT_FOUND, "not_found",
+                                           "there is nothing at this path",
+                                           NULL);
+}
+
+
+static ngx_int_t
+ngx_http_submission_api_not_allowed(ngx_http_request_t *r, unsigned methods)
+{
+    u_char    *allow;
+    sm_out_t   out;
+
+    allow = ngx_pcalloc(r->pool, SM_ROUTE_ALLOW + 1);
+    if (allow == NULL) {
+        return NGX_HTTP_INTERNAL_SERVER_ERROR;
+    }
+
+    sm_out_init(&out, allow, SM_ROUTE_ALLOW);
+    sm_route_allow(&out, methods);
+
+    return ngx_http_submission_reply_method(r, (char *) allow);
+}
+
+
+/*
+ * An id may hold a slash, as "%2F"; nginx's own r->uri has it decoded, and
+ * merged with its neighbours.  So the path is taken as it was sent, unless
+ * something needs normalizing or it was rewritten; "rewrite ... break" may have
+ * taken it out of its location.
+ *
+ * NGX_DECLINED, and the context has its route; or what the request is to be
+ * finalized with.
+ */
+
+static ngx_int_t
+ngx_http_submission_api_route(ngx_http_submission_ctx_t *ctx)
+{
+    char                            *buf;
+    sm_str_t                         uri, prefix, path;
+    sm_route_match_t                 match;
+    ngx_http_request_t              *r;
+    ngx_http_submission_loc_conf_t  *slcf;
+
+    r = ctx->request;
+    slcf = ngx_http_get_module_loc_conf(r, ngx_http_submission_module);
+
+    prefix.data = (char *) slcf->prefix.data;
+    prefix.len = slcf->prefix.len;
+
+    uri.data = (char *) r->unparsed_uri.data;
+    uri.len = r->unparsed_uri.len;
+
+    if (r->valid_unparsed_uri && sm_route_raw(uri, prefix, &path)) {
+        buf = ngx_pnalloc(r->pool, path.len + 1);
+        if (buf == NULL) {
+            return NGX_HTTP_INTERNAL_SERVER_ERROR;
+        }
+
+    } else {
+        buf = NULL;
+
+        uri.data = (char *) r->uri.data;
+        uri.len = r->uri.len;
+
+        if (!sm_route_resolved(uri, prefix, &path)) {
+            return ngx_http_submission_api_not_found(r);
+        }
+    }
+
+    switch (sm_route_find(&ngx_http_submission_route_table,
+                          ngx_http_submission_api_method(r), path, buf,
+                          &match))
+    {
+
+    case SM_ROUTE_FOUND:
+        break;
+
+    case SM_ROUTE_NOT_ALLOWED:
+        return ngx_http_submission_api_not_allowed(r, match.methods);
+
+    default: /* SM_ROUTE_NOT_FOUND */
+        return ngx_http_submission_api_not_found(r);
+    }
+
+    ctx->route = match.row;
+    ctx->op = &ngx_http_submission_ops[ctx->route->op];
+
+    if (match.n) {
+        ctx->id = match.any[0];
+    }
+
+    return NGX_DECLINED;
+}
+
+
+ngx_int_t
+ngx_http_submission_api_read_id(ngx_http_request_t *r, sm_str_t *id)
+{
+    char                        message[128];
+    const char                 *why;
+    ngx_http_submission_ctx_t  *ctx;
+
+    ctx = ngx_http_get_module_ctx(r, ngx_http_submission_module);
+
+    *id = sm_trim(ctx->id);
+
+    why = sm_id_check(*id);
+
+    if (why) {
+        (void) snprintf(message, sizeof(message), "the intent id %s", why);
+
+        return ngx_http_submission_reply_error(r, NGX_HTTP_BAD_REQUEST,
+                                               "invalid_request", message,
+                                               SM_FIELD_ID);
+    }
+
+    return ngx_http_submission_api_read(r);
+}
+
+
+/* NGX_DONE: the intake has a copy of the row, and answers the request */
+
+ngx_int_t
+ngx_http_submission_api_enter(ngx_http_request_t *r)
+{
+    ngx_http_submission_ctx_t  *ctx;
+
+    ctx = ngx_http_get_module_ctx(r, ngx_http_submission_module);
+
+    switch (ngx_http_submission_intake(ctx)) {
+
+    case NGX_OK:
+        r->read_event_handler = ngx_http_test_reading;
+        return NGX_DONE;
+
+    case NGX_BUSY:
+        return ngx_http_submission_reply_unavailable(r, 1);
+
+    case NGX_DECLINED:
+        ngx_http_submission_count(ctx->manager,
+                                  NGX_HTTP_SUBMISSION_CNT_REFUSALS, 1);
+        return ngx_http_submission_reply_unavailable(r, 0);
+
+    default: /* NGX_ERROR */
+        return NGX_HTTP_INTERNAL_SERVER_ERROR;
+    }
+}
+
+
+/* a request whose body is not used */
+
+ngx_int_t
+ngx_http_submission_api_read(ngx_http_request_t *r)
+{
+    ngx_int_t  rc;
+
+    rc = ngx_http_discard_request_body(r);
+    if (rc != NGX_OK) {
+        return rc;
+    }
+
+    rc = ngx_http_submission_api_enter(r);
+    if (rc == NGX_DONE) {
+        r->main->count++;
+    }
+
+    return rc;
+}

@@ -1,0 +1,62 @@
+
+/*
+ * The way in: the intents API.
+ */
+
+#ifndef _NGX_HTTP_SUBMISSION_API_H_INCLUDED_
+#define _NGX_HTTP_SUBMISSION_API_H_INCLUDED_
+
+
+#include "ngx_http_submission_conf.h"
+
+
+/* api.c */
+ngx_int_t ngx_http_submission_api_handler(ngx_http_request_t *r);
+
+/* reply.c */
+ngx_int_t ngx_http_submission_reply_init(ngx_conf_t *cf);
+
+/* intake.c */
+ngx_int_t ngx_http_submission_intake_init(ngx_cycle_t *cycle,
+    ngx_http_submission_manager_t *manager);
+
+/* wait.c */
+ngx_int_t ngx_http_submission_wait_init(ngx_cycle_t *cycle,
+    ngx_http_submission_manager_t *manager);
+
+/* operations: batch.c, submit.c and read.c */
+void ngx_http_submission_batch_run(ngx_http_submission_task_t *task);
+
+ngx_uint_t ngx_http_submission_submit_own(void *row, sm_str_t **strings);
+void ngx_http_submission_submit_run(ngx_http_submission_task_t *task);
+ngx_int_t ngx_http_submission_submit_reply(ngx_http_request_t *r,
+    const void *row);
+
+ngx_uint_t ngx_http_submission_get_own(void *row, sm_str_t **strings);
+size_t ngx_http_submission_get_weight(const void *row);
+int ngx_http_submission_get_call(sm_store_t *store, sm_call_t *call,
+    void *rows, size_t n);
+ngx_int_t ngx_http_submission_get_reply(ngx_http_request_t *r,
+    const void *row);
+
+ngx_uint_t ngx_http_submission_history_own(void *row, sm_str_t **strings);
+size_t ngx_http_submission_history_weight(const void *row);
+int ngx_http_submission_history_call(sm_store_t *store, sm_call_t *call,
+    void *rows, size_t n);
+ngx_int_t ngx_http_submission_history_reply(ngx_http_request_t *r,
+    const void *row);
+
+ngx_uint_t ngx_http_submission_list_own(void *row, sm_str_t **strings);
+size_t ngx_http_submission_list_weight(const void *row);
+int ngx_http_submission_list_call(sm_store_t *store, sm_call_t *call,
+    void *rows, size_t n);
+ngx_int_t ngx_http_submission_list_reply(ngx_http_request_t *r,
+    const void *row);
+
+int ngx_http_submission_cluster_call(sm_store_t *store, sm_call_t *call,
+    void *rows, size_t n);
+ngx_int_t ngx_http_submission_cluster_reply(ngx_http_request_t *r,
+    const void *row);
+
+
+#endif /* _NGX_HTTP_SUBMISSION_API_H_INCLUDED_ */

@@ -1,0 +1,115 @@
+
+/*
+ * The half of the intake that runs in threads: takes what waits for the store
+ * into a batch, and asks the store for it.
+ */
+
+#include "ngx_http_submission_intake.h"
+
+
+/* weight of a batch of more than one row */
+
+#define NGX_HTTP_SUBMISSION_BATCH_BYTES  (4 * 1024 * 1024)
+
+
+static size_t
+ngx_http_submission_batch_weight(ngx_http_submission_queue_t *queue,
+    ngx_http_submission_node_t *node)
+{
+    const ngx_http_submission_op_t  *op;
+
+    op = &ngx_http_submission_ops[queue->op];
+
+    return node->strings + (op->weight ? op->weight(node->row) : 0);
+}
+
+
+void
+ngx_http_submission_batch_take(ngx_http_submission_batch_t *batch,
+    ngx_uint_t max)
+{
+    size_t                        bytes, weight;
+    ngx_queue_t                  *q;
+    ngx_http_submission_node_t   *node;
+    ngx_http_submission_queue_t  *queue;
+
+    queue = batch->queue;
+    bytes = 0;
+
+    (void) pthread_mutex_lock(&queue->mutex);
+
+    while (batch->n < max && !ngx_queue_empty(&queue->waiting)) {
+
+        q = ngx_queue_head(&queue->waiting);
+        node = ngx_queue_data(q, ngx_http_submission_node_t, queue);
+
+        weight = ngx_http_submission_batch_weight(queue, node);
+
+        if (max != NGX_HTTP_SUBMISSION_BATCH_ALL && batch->n
+            && bytes + weight > NGX_HTTP_SUBMISSION_BATCH_BYTES)
+        {
+            break;
+        }
+
+        ngx_http_submission_intake_get(queue, batch, node);
+        bytes += weight;
+    }
+
+    (void) pthread_mutex_unlock(&queue->mutex);
+}
+
+
+void *
+ngx_http_submission_batch_row(ngx_http_submission_batch_t *batch, ngx_uint_t i)
+{
+    return (char *) batch->rows
+           + i * ngx_http_submission_ops[batch->queue->op].row_size;
+}
+
+
+/* takes a batch and lays out its rows for the store */
+
+int
+ngx_http_submission_batch_rows(ngx_http_submission_batch_t *batch)
+{
+    size_t                       size;
+    ngx_uint_t                   i;
+    ngx_queue_t                 *q;
+    ngx_http_submission_node_t  *node;
+
+    ngx_http_submission_batch_take(batch,
+                                   batch->task.manager->conf->intake_batch);
+
+    size = ngx_http_submission_ops[batch->queue->op].row_size;
+
+    batch->task.rows = batch->n;
+    batch->rows = sm_arena_calloc(&batch->task.call.arena, batch->n, size);
+
+    if (batch->rows == NULL) {
+        return sm_call_fail(&batch->task.call, SM_STORE_TRANSIENT, 0,
+                            "out of memory");
+    }
+
+    for (q = ngx_queue_head(&batch->nodes), i = 0;
+         q != ngx_queue_sentinel(&batch->nodes);
+         q = ngx_queue_next(q), i++)
+    {
+        node = ngx_queue_data(q, ngx_http_submission_node_t, queue);
+        ngx_memcpy(ngx_http_submission_batch_row(batch, i), node->row, size);
+    }
+
+    return 0;
+}
+
+
+void
+ngx_http_submission_batch_run(ngx_http_submission_task_t *task)
+{
+    ngx_http_submission_batch_t  *batch = (ngx_http_submission_batch_t *) task;
+
+    if (ngx_http_submission_batch_rows(batch) == 0 && batch->n) {
+        (void) ngx_http_submission_ops[task->op].call(&task->manager->store,
+                                                      &task->call, batch->rows,
+                                                      batch->n);
+    }
+}

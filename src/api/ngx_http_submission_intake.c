@@ -1,0 +1,507 @@
+
+/*
+ * What HTTP asks of the store, in batches: whatever arrived until the store is
+ * ready for a batch goes into it.  Each operation has one task at a time in
+ * each worker, and a bounded queue before it.
+ *
+ * A node is a request's row with all that it points to, in one piece of
+ * memory of its own.  While it waits, the queue's mutex guards it; a thread
+ * takes it from there into its batch, and may then read and write the row.
+ * What a node and its request know of each other is for the event loop alone.
+ *
+ * Calls of the API are bounded in each worker, so that a store that does not
+ * answer leaves threads and connections to the executor: three at a time, and
+ * one while a server's calls fail.  Calls that fail may be made again, see
+ * retry.c.
+ */
+
+#include "ngx_http_submission_intake.h"
+
+
+/* of strings in all that waits */
+
+#define NGX_HTTP_SUBMISSION_INTAKE_BYTES  (64 * 1024 * 1024)
+
+#define NGX_HTTP_SUBMISSION_INTAKE_CALLS  3
+
+
+static ngx_http_submission_node_t *ngx_http_submission_intake_node(
+    ngx_http_submission_ctx_t *ctx);
+static void ngx_http_submission_intake_start(ngx_event_t *ev);
+static void ngx_http_submission_intake_again(ngx_event_t *ev);
+static void ngx_http_submission_intake_done(ngx_http_submission_task_t *task);
+static void ngx_http_submission_intake_refuse(
+    ngx_http_submission_manager_t *manager);
+static void ngx_http_submission_intake_cleanup(void *data);
+
+
+ngx_int_t
+ngx_http_submission_intake_init(ngx_cycle_t *cycle,
+    ngx_http_submission_manager_t *manager)
+{
+    ngx_uint_t                    i;
+    ngx_http_submission_queue_t  *queue;
+
+    manager->intake = ngx_pcalloc(cycle->pool,
+                                  sizeof(ngx_http_submission_intake_t));
+    if (manager->intake == NULL) {
+        return NGX_ERROR;
+    }
+
+    for (i = 0; i < NGX_HTTP_SUBMISSION_OP_N; i++) {
+        queue = &manager->intake->queues[i];
+
+        queue->manager = manager;
+        queue->op = i;
+        queue->start.handler = ngx_http_submission_intake_start;
+        queue->start.data = queue;
+        queue->start.log = cycle->log;
+        queue->again.handler = ngx_http_submission_intake_again;
+        queue->again.data = queue;
+        queue->again.log = cycle->log;
+
+        ngx_queue_init(&queue->waiting);
+
+        if (pthread_mutex_init(&queue->mutex, NULL) != 0) {
+            return NGX_ERROR;
+        }
+    }
+
+    manager->broken = ngx_http_submission_intake_refuse;
+
+    return NGX_OK;
+}
+
+
+/* both are called with the queue's mutex */
+
+void
+ngx_http_submission_intake_put(ngx_http_submission_queue_t *queue,
+    ngx_http_submission_node_t *node, ngx_uint_t first)
+{
+    if (first) {
+        ngx_queue_insert_head(&queue->waiting, &node->queue);
+
+    } else {
+        ngx_queue_insert_tail(&queue->waiting, &node->queue);
+    }
+
+    node->taken = 0;
+
+    queue->nwaiting++;
+    queue->bytes += node->strings;
+}
+
+
+void
+ngx_http_submission_intake_get(ngx_http_submission_queue_t *queue,
+    ngx_http_submission_batch_t *batch, ngx_http_submission_node_t *node)
+{
+    ngx_queue_remove(&node->queue);
+
+    queue->nwaiting--;
+    queue->bytes -= node->strings;
+
+    if (batch) {
+        ngx_queue_insert_tail(&batch->nodes, &node->queue);
+        node->taken = 1;
+        batch->n++;
+    }
+}
+
+
+ngx_int_t
+ngx_http_submission_intake(ngx_http_submission_ctx_t *ctx)
+{
+    ngx_int_t                       rc;
+    ngx_http_cleanup_t             *cln;
+    ngx_http_submission_node_t     *node;
+    ngx_http_submission_queue_t    *queue;
+    ngx_http_submission_manager_t  *manager;
+
+    manager = ctx->manager;
+
+    if (ngx_http_submission_breaker_open(manager)) {
+        return NGX_DECLINED;
+    }
+
+    queue = &manager->intake->queues[ctx->route->op];
+
+    cln = ngx_http_cleanup_add(ctx->request, 0);
+    if (cln == NULL) {
+        return NGX_ERROR;
+    }
+
+    node = ngx_http_submission_intake_node(ctx);
+    if (node == NULL) {
+        return NGX_ERROR;
+    }
+
+    (void) pthread_mutex_lock(&queue->mutex);
+
+    if (queue->nwaiting < (ngx_uint_t) manager->conf->intake_queue
+        && queue->bytes < NGX_HTTP_SUBMISSION_INTAKE_BYTES)
+    {
+        ngx_http_submission_intake_put(queue, node, 0);
+        rc = NGX_OK;
+
+    } else {
+        rc = NGX_BUSY;
+    }
+
+    (void) pthread_mutex_unlock(&queue->mutex);
+
+    ngx_log_debug3(NGX_LOG_DEBUG_HTTP, ctx->request->connection->log, 0,
+                   "submission: intake op:%s busy:%d rc:%i",
+                   ctx->op->name, queue->busy, rc);
+
+    if (rc != NGX_OK) {
+        ngx_free(node);
+        return rc;
+    }
+
+    ctx->node = node;
+    ctx->queue = queue;
+
+    cln->handler = ngx_http_submission_intake_cleanup;
+    cln->data = ctx;
+
+    ctx->request->connection->log->action = "waiting for the store";
+
+    /* not at once, so that requests of this turn of the event loop go along */
+
+    if (!queue->busy && !queue->again.timer_set) {
+        ngx_post_event(&queue->start, &ngx_posted_events);
+    }
+
+    return NGX_OK;
+}
+
+
+/* a copy of the row, with its strings behind it */
+
+static ngx_http_submission_node_t *
+ngx_http_submission_intake_node(ngx_http_submission_ctx_t *ctx)
+{
+    char                        *p;
+    size_t                       size;
+    sm_str_t                    *strings[NGX_HTTP_SUBMISSION_OP_STRINGS];
+    ngx_uint_t                   i, n;
+    ngx_http_submission_node_t  *node;
+
+    n = ctx->op->own ? ctx->op->own(ctx->row, strings) : 0;
+
+    for (size = 0, i = 0; i < n; i++) {
+        size += strings[i]->len;
+    }
+
+    node = ngx_alloc(sizeof(ngx_http_submission_node_t) + ctx->op->row_size
+                     + size, ctx->request->connection->log);
+    if (node == NULL) {
+        return NULL;
+    }
+
+    node->ctx = ctx;
+    node->taken = 0;
+    node->tries = 0;
+    node->entered = ngx_current_msec;
+    node->strings = size;
+
+    p = (char *) ngx_cpymem(node->row, ctx->row, ctx->op->row_size);
+
+    n = ctx->op->own ? ctx->op->own(node->row, strings) : 0;
+
+    for (i = 0; i < n; i++) {
+        if (strings[i]->data) {
+            ngx_memcpy(p, strings[i]->data, strings[i]->len);
+            strings[i]->data = p;
+            p += strings[i]->len;
+        }
+    }
+
+    return node;
+}
+
+
+/* the request ends, answered or not */
+
+static void
+ngx_http_submission_intake_cleanup(void *data)
+{
+    ngx_http_submission_ctx_t *ctx = data;
+
+    ngx_uint_t                    taken;
+    ngx_http_submission_node_t   *node;
+    ngx_http_submission_queue_t  *queue;
+
+    node = ctx->node;
+    queue = ctx->queue;
+
+    if (node == NULL) {
+        return;
+    }
+
+    ctx->node = NULL;
+    node->ctx = NULL;
+
+    (void) pthread_mutex_lock(&queue->mutex);
+
+    taken = node->taken;
+
+    if (!taken) {
+        ngx_http_submission_intake_get(queue, NULL, node);
+    }
+
+    (void) pthread_mutex_unlock(&queue->mutex);
+
+    if (!taken) {
+        ngx_free(node);
+    }
+}
+
+
+static void
+ngx_http_submission_intake_answer(ngx_http_submission_batch_t *batch,
+    sm_call_t *call, ngx_http_submission_ctx_t *ctx, ngx_uint_t i)
+{
+    void                *row;
+    ngx_int_t            rc;
+    ngx_http_request_t  *r;
+
+    r = ctx->request;
+
+    ngx_http_set_log_request(r->connection->log, r);
+
+    if (call && call->status == SM_STORE_OK) {
+        row = ngx_http_submission_batch_row(batch, i);
+
+        if (ctx->wait
+            && ngx_http_submission_wait(ctx, row, batch->notices) == NGX_DONE)
+        {
+            return;
+        }
+
+        rc = ctx->op->reply(r, row);
+
+    } else {
+        rc = ngx_http_submission_reply_unavailable(r, call == NULL);
+    }
+
+    ngx_http_submission_finalize(r, rc);
+}
+
+
+/*
+ * Without a call the store was not asked.  An answer may end other requests of
+ * the same connection, so each node is looked up again.
+ */
+
+static void
+ngx_http_submission_intake_answer_all(ngx_http_submission_batch_t *batch,
+    sm_call_t *call)
+{
+    ngx_uint_t                   i;
+    ngx_queue_t                 *q;
+    ngx_http_submission_ctx_t   *ctx;
+    ngx_http_submission_node_t  *node;
+
+    for (i = 0; !ngx_queue_empty(&batch->nodes); i++) {
+
+        q = ngx_queue_head(&batch->nodes);
+        node = ngx_queue_data(q, ngx_http_submission_node_t, queue);
+        ngx_queue_remove(q);
+
+        ctx = node->ctx;
+
+        if (ctx) {
+            ctx->node = NULL;
+            ngx_http_submission_intake_answer(batch, call, ctx, i);
+        }
+
+        /* not earlier, because the strings of the row belong to the node */
+
+        ngx_free(node);
+    }
+}
+
+
+static void
+ngx_http_submission_intake_start(ngx_event_t *ev)
+{
+    ngx_http_submission_batch_t  *batch, refused;
+    ngx_http_submission_queue_t  *queue;
+
+    queue = ev->data;
+
+    if (queue->busy || queue->again.timer_set
+        || !ngx_http_submission_intake_room(queue->manager))
+    {
+        return;
+    }
+
+    batch = ngx_http_submission_task_create(queue->manager, queue->op,
+                                          sizeof(ngx_http_submission_batch_t));
+    if (batch) {
+        batch->queue = queue;
+        batch->task.done = ngx_http_submission_intake_done;
+
+        ngx_queue_init(&batch->nodes);
+
+        if (ngx_http_submission_task_post(&batch->task) == NGX_OK) {
+            queue->busy = 1;
+            ngx_http_submission_intake_calls(queue->manager, 1);
+            return;
+        }
+
+        ngx_http_submission_task_free(&batch->task);
+    }
+
+    /*
+     * there is no memory, or no room in the thread pool: the requests are
+     * answered now
+     */
+
+    ngx_memzero(&refused, sizeof(ngx_http_submission_batch_t));
+
+    refused.queue = queue;
+    ngx_queue_init(&refused.nodes);
+
+    ngx_http_submission_batch_take(&refused, NGX_HTTP_SUBMISSION_BATCH_ALL);
+    ngx_http_submission_intake_answer_all(&refused, NULL);
+}
+
+
+static ngx_uint_t
+ngx_http_submission_intake_waiting(ngx_http_submission_queue_t *queue)
+{
+    ngx_uint_t  waiting;
+
+    (void) pthread_mutex_lock(&queue->mutex);
+
+    waiting = queue->nwaiting;
+
+    (void) pthread_mutex_unlock(&queue->mutex);
+
+    return waiting;
+}
+
+
+static void
+ngx_http_submission_intake_again(ngx_event_t *ev)
+{
+    ngx_http_submission_queue_t  *queue;
+
+    queue = ev->data;
+
+    if (ngx_http_submission_breaker_open(queue->manager)) {
+
+        /* another worker opened it */
+
+        ngx_http_submission_intake_refuse(queue->manager);
+        return;
+    }
+
+    if (ngx_http_submission_intake_waiting(queue)) {
+        ngx_http_submission_intake_start(&queue->start);
+    }
+}
+
+
+ngx_uint_t
+ngx_http_submission_intake_room(ngx_http_submission_manager_t *manager)
+{
+    return manager->intake->ncalls
+           < (manager->conf->retry && manager->sh->failing
+              ? 1 : NGX_HTTP_SUBMISSION_INTAKE_CALLS);
+}
+
+
+void
+ngx_http_submission_intake_calls(ngx_http_submission_manager_t *manager,
+    ngx_int_t n)
+{
+    manager->intake->ncalls += n;
+}
+
+
+/* the operations take turns, where there is no room for all */
+
+void
+ngx_http_submission_intake_next(ngx_http_submission_manager_t *manager,
+    ngx_uint_t op)
+{
+    ngx_uint_t                    i;
+    ngx_http_submission_queue_t  *queue;
+
+    for (i = 1; i <= NGX_HTTP_SUBMISSION_OP_N; i++) {
+        queue = &manager->intake->queues[(op + i) % NGX_HTTP_SUBMISSION_OP_N];
+
+        if (!queue->busy && ngx_http_submission_intake_waiting(queue)) {
+            ngx_http_submission_intake_start(&queue->start);
+        }
+    }
+}
+
+
+/* the breaker is open: all that wait are answered */
+
+static void
+ngx_http_submission_intake_refuse(ngx_http_submission_manager_t *manager)
+{
+    ngx_uint_t                    i;
+    ngx_http_submission_batch_t   refused;
+    ngx_http_submission_queue_t  *queue;
+
+    for (i = 0; i < NGX_HTTP_SUBMISSION_OP_N; i++) {
+        queue = &manager->intake->queues[i];
+
+        ngx_memzero(&refused, sizeof(ngx_http_submission_batch_t));
+
+        refused.queue = queue;
+        refused.task.call.status = SM_STORE_TRANSIENT;
+        ngx_queue_init(&refused.nodes);
+
+        ngx_http_submission_batch_take(&refused,
+                                       NGX_HTTP_SUBMISSION_BATCH_ALL);
+
+        ngx_http_submission_count(manager, NGX_HTTP_SUBMISSION_CNT_REFUSALS,
+                                  refused.n);
+
+        ngx_http_submission_intake_answer_all(&refused, &refused.task.call);
+    }
+}
+
+
+/*
+ * the next task starts before this one is answered, so that the store is never
+ * idle
+ */
+
+static void
+ngx_http_submission_intake_done(ngx_http_submission_task_t *task)
+{
+    ngx_http_submission_batch_t  *batch = (ngx_http_submission_batch_t *) task;
+    ngx_http_submission_queue_t  *queue;
+
+    queue = batch->queue;
+    queue->busy = 0;
+    ngx_http_submission_intake_calls(queue->manager, -1);
+
+    if (task->call.status == SM_STORE_OK) {
+        queue->failures = 0;
+
+    } else {
+        ngx_http_submission_retry(batch);
+    }
+
+    ngx_http_submission_wait_next(queue->manager);
+    ngx_http_submission_intake_next(queue->manager, queue->op);
+
+    if (ngx_http_submission_ops[task->op].wakes
+        && task->call.status == SM_STORE_OK)
+    {
+        ngx_http_submission_wake(queue->manager);
+    }
+
+    ngx_http_submission_intake_answer_all(batch, &task->call);
+}

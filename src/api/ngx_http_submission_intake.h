@@ -1,0 +1,238 @@
+
+/*
+ * A request of the API, from its route to its answer; for api/ alone.
+ */
+
+#ifndef _NGX_HTTP_SUBMISSION_INTAKE_H_INCLUDED_
+#define _NGX_HTTP_SUBMISSION_INTAKE_H_INCLUDED_
+
+
+#include "ngx_http_submission_api.h"
+#include "ngx_http_submission_status.h"
+#include "ngx_http_submission_task.h"
+
+#include "sm_cursor.h"
+#include "sm_route.h"
+
+
+typedef struct ngx_http_submission_ctx_s     ngx_http_submission_ctx_t;
+typedef struct ngx_http_submission_node_s    ngx_http_submission_node_t;
+typedef struct ngx_http_submission_queue_s   ngx_http_submission_queue_t;
+typedef struct ngx_http_submission_waiter_s  ngx_http_submission_waiter_t;
+
+
+/*
+ * Takes a request with its whole body, which is valid only until the function
+ * returns.  NGX_DONE: the request is answered later.  Otherwise the request is
+ * to be finalized with the returned code, which may be NGX_AGAIN if the output
+ * filters have not sent all of the answer.
+ */
+
+typedef ngx_int_t (*ngx_http_submission_body_pt)(ngx_http_request_t *r,
+    sm_str_t body);
+
+
+/* an argument of a query; the handler's NGX_DECLINED: not a good value */
+
+typedef struct {
+    const char                      *name;
+    ngx_int_t                      (*handler)(ngx_http_submission_ctx_t *ctx,
+                                         sm_str_t value);
+    const char                      *message;
+} ngx_http_submission_arg_t;
+
+
+/*
+ * What is at a path, by a method.  "args" ends with a NULL name.  _init() makes
+ * the row what it is without arguments, and _parse() takes what the path says,
+ * and goes on with the request: both may be NULL.
+ */
+
+typedef struct {
+    sm_route_t                       route;        /* must be first */
+    ngx_http_submission_op_e         op;
+    const ngx_http_submission_arg_t  *args;
+    void                           (*init)(ngx_http_submission_ctx_t *ctx);
+    ngx_int_t                      (*parse)(ngx_http_request_t *r);
+} ngx_http_submission_route_t;
+
+
+/* a request; its row is described by its inputs, and answered by the rest */
+
+struct ngx_http_submission_ctx_s {
+    ngx_http_request_t              *request;
+    ngx_http_submission_manager_t   *manager;
+    const ngx_http_submission_route_t  *route;
+    const ngx_http_submission_op_t  *op;
+    sm_str_t                         id;           /* of the path */
+    void                            *row;
+    ngx_http_submission_body_pt      body_handler;
+
+    ngx_http_submission_node_t      *node;         /* while it waits */
+    ngx_http_submission_queue_t     *queue;
+
+    ngx_msec_t                       wait;         /* for a first attempt */
+    ngx_http_submission_waiter_t    *waiter;       /* while it does */
+
+    ngx_buf_t                       *instead;      /* of nginx's error page */
+    unsigned                         answered:1;
+};
+
+
+/*
+ * A request's row while the intake has it, see intake.c: with its strings, in
+ * one piece of memory.
+ */
+
+struct ngx_http_submission_node_s {
+    ngx_queue_t                      queue;
+    ngx_http_submission_ctx_t       *ctx;          /* NULL: it has gone */
+    ngx_uint_t                       taken;
+    ngx_uint_t                       tries;        /* that failed */
+    ngx_msec_t                       entered;
+    size_t                           strings;      /* bytes of them */
+    uint64_t                         row[];
+};
+
+
+/* one operation's requests of one worker; the mutex is for what waits */
+
+struct ngx_http_submission_queue_s {
+    ngx_http_submission_manager_t   *manager;
+    ngx_http_submission_op_e         op;
+    ngx_event_t                      start;
+    ngx_event_t                      again;        /* after an error */
+    ngx_uint_t                       failures;     /* in a row */
+    unsigned                         busy:1;       /* a task is out */
+
+    pthread_mutex_t                  mutex;
+    ngx_queue_t                      waiting;      /* .._node_t */
+    ngx_uint_t                       nwaiting;
+    size_t                           bytes;        /* of strings in them */
+};
+
+
+struct ngx_http_submission_intake_s {
+    ngx_http_submission_queue_t      queues[NGX_HTTP_SUBMISSION_OP_N];
+    ngx_uint_t                       ncalls;       /* of the API, under way */
+};
+
+
+/* those that go in one call */
+
+typedef struct {
+    ngx_http_submission_task_t       task;
+    ngx_http_submission_queue_t     *queue;
+
+    ngx_queue_t                      nodes;        /* taken from the queue */
+    ngx_uint_t                       n;
+    void                            *rows;         /* of the nodes, in a row */
+    ngx_atomic_uint_t                notices;      /* that were before */
+} ngx_http_submission_batch_t;
+
+
+/*
+ * intake.c.  _intake() is NGX_OK where it has a copy of the row, and answers
+ * the request; NGX_BUSY: too many wait; NGX_DECLINED: the store is down.
+ * _room() is whether one more call of the API may be made in this worker, and
+ * _calls() counts them.  _next() lets the next one ask, after a call has
+ * ended.
+ */
+ngx_int_t ngx_http_submission_intake(ngx_http_submission_ctx_t *ctx);
+ngx_uint_t ngx_http_submission_intake_room(
+    ngx_http_submission_manager_t *manager);
+void ngx_http_submission_intake_calls(ngx_http_submission_manager_t *manager,
+    ngx_int_t n);
+void ngx_http_submission_intake_next(ngx_http_submission_manager_t *manager,
+    ngx_uint_t op);
+void ngx_http_submission_intake_put(ngx_http_submission_queue_t *queue,
+    ngx_http_submission_node_t *node, ngx_uint_t first);
+void ngx_http_submission_intake_get(ngx_http_submission_queue_t *queue,
+    ngx_http_submission_batch_t *batch, ngx_http_submission_node_t *node);
+
+/* batch.c: takes what waits into a batch, up to so many; in a thread mostly */
+
+#define NGX_HTTP_SUBMISSION_BATCH_ALL  NGX_MAX_INT_T_VALUE
+
+void ngx_http_submission_batch_take(ngx_http_submission_batch_t *batch,
+    ngx_uint_t max);
+int ngx_http_submission_batch_rows(ngx_http_submission_batch_t *batch);
+void *ngx_http_submission_batch_row(ngx_http_submission_batch_t *batch,
+    ngx_uint_t i);
+
+/* retry.c: leaves in the batch what is not tried again */
+void ngx_http_submission_retry(ngx_http_submission_batch_t *batch);
+
+/*
+ * args.c: takes the arguments of the query into the row.  NGX_DECLINED: they
+ * are not good, and the request is answered; otherwise what it is finalized
+ * with.
+ */
+
+typedef struct {
+    char                             message[384];
+    const char                      *field;        /* NULL: not a known one */
+} ngx_http_submission_args_t;
+
+ngx_int_t ngx_http_submission_args(ngx_http_submission_ctx_t *ctx,
+    ngx_http_submission_args_t *args);
+
+extern const ngx_http_submission_arg_t  ngx_http_submission_submit_args[];
+extern const ngx_http_submission_arg_t  ngx_http_submission_history_args[];
+extern const ngx_http_submission_arg_t  ngx_http_submission_list_args[];
+extern const ngx_http_submission_arg_t  ngx_http_submission_no_args[];
+
+/*
+ * api.c: what parsers end with.  _enter() hands the row to the intake; _read()
+ * does so for a request without a body that matters, _read_id() for one of an
+ * intent.
+ */
+ngx_int_t ngx_http_submission_api_enter(ngx_http_request_t *r);
+ngx_int_t ngx_http_submission_api_read(ngx_http_request_t *r);
+ngx_int_t ngx_http_submission_api_read_id(ngx_http_request_t *r, sm_str_t *id);
+
+/* submit.c and read.c: what the routes name */
+ngx_int_t ngx_http_submission_submit_parse(ngx_http_request_t *r);
+ngx_int_t ngx_http_submission_get_parse(ngx_http_request_t *r);
+void ngx_http_submission_history_init(ngx_http_submission_ctx_t *ctx);
+ngx_int_t ngx_http_submission_history_parse(ngx_http_request_t *r);
+void ngx_http_submission_list_init(ngx_http_submission_ctx_t *ctx);
+
+/* body.c */
+ngx_int_t ngx_http_submission_body_read(ngx_http_request_t *r,
+    ngx_http_submission_body_pt handler);
+
+/* reply.c */
+ngx_int_t ngx_http_submission_reply_out(ngx_http_request_t *r, sm_out_t *out,
+    size_t size);
+ngx_int_t ngx_http_submission_reply_send(ngx_http_request_t *r,
+    ngx_uint_t status, sm_out_t *out);
+ngx_int_t ngx_http_submission_reply_header(ngx_http_request_t *r, char *key,
+    const char *value);
+ngx_int_t ngx_http_submission_reply_error(ngx_http_request_t *r,
+    ngx_uint_t status, const char *code, const char *message,
+    const char *field);
+ngx_int_t ngx_http_submission_reply_unavailable(ngx_http_request_t *r,
+    ngx_uint_t overloaded);
+ngx_int_t ngx_http_submission_reply_overloaded(ngx_http_request_t *r);
+ngx_int_t ngx_http_submission_reply_method(ngx_http_request_t *r,
+    const char *allow);
+ngx_int_t ngx_http_submission_reply_intent(ngx_http_request_t *r,
+    const sm_intent_t *intent);
+void ngx_http_submission_reply_error_out(sm_out_t *out, const char *code,
+    const char *message);
+void ngx_http_submission_finalize(ngx_http_request_t *r, ngx_int_t rc);
+
+#define NGX_HTTP_SUBMISSION_REPLY_ERROR_SIZE  2048
+
+/*
+ * wait.c: takes a request whose intent was submitted, and answers it later:
+ * NGX_DONE; NGX_DECLINED: there is nothing to wait for.  "since" is the count
+ * of notices from before it was submitted.
+ */
+ngx_int_t ngx_http_submission_wait(ngx_http_submission_ctx_t *ctx,
+    const sm_submit_row_t *row, ngx_atomic_uint_t since);
+void ngx_http_submission_wait_next(ngx_http_submission_manager_t *manager);
+
+
+#endif /* _NGX_HTTP_SUBMISSION_INTAKE_H_INCLUDED_ */

@@ -1,0 +1,450 @@
+
+/*
+ * Answers of the API.  Every body is JSON.  For nginx's own errors a filter
+ * replaces the page that nginx would send.
+ */
+
+#include "ngx_http_submission_intake.h"
+
+
+#define NGX_HTTP_SUBMISSION_REPLY_RETRY_SOON   "1"     /* seconds */
+#define NGX_HTTP_SUBMISSION_REPLY_RETRY_LATER  "5"
+
+
+typedef struct {
+    ngx_uint_t   status;
+    const char  *code;
+    const char  *message;
+} ngx_http_submission_page_t;
+
+
+static ngx_int_t ngx_http_submission_header_filter(ngx_http_request_t *r);
+static ngx_int_t ngx_http_submission_body_filter(ngx_http_request_t *r,
+    ngx_chain_t *in);
+
+
+static ngx_http_output_header_filter_pt  ngx_http_next_header_filter;
+static ngx_http_output_body_filter_pt    ngx_http_next_body_filter;
+
+
+static ngx_http_submission_page_t  ngx_http_submission_pages[] = {
+
+    { NGX_HTTP_UNAUTHORIZED, "unauthorized",
+      "credentials are required" },
+
+    { NGX_HTTP_FORBIDDEN, "forbidden",
+      "access is denied" },
+
+    { NGX_HTTP_NOT_FOUND, "not_found",
+      "there is nothing at this path" },
+
+    { NGX_HTTP_REQUEST_TIME_OUT, "request_timeout",
+      "the request did not arrive in time" },
+
+    { NGX_HTTP_REQUEST_ENTITY_TOO_LARGE, "payload_too_large",
+      "the body is larger than this server takes" },
+
+    { NGX_HTTP_TOO_MANY_REQUESTS, "too_many_requests",
+      "there are too many requests" },
+
+    { NGX_HTTP_SERVICE_UNAVAILABLE, "service_unavailable",
+      "the service is unavailable" },
+
+    { 0, NULL, NULL }
+};
+
+
+ngx_int_t
+ngx_http_submission_reply_init(ngx_conf_t *cf)
+{
+    ngx_http_next_header_filter = ngx_http_top_header_filter;
+    ngx_http_top_header_filter = ngx_http_submission_header_filter;
+
+    ngx_http_next_body_filter = ngx_http_top_body_filter;
+    ngx_http_top_body_filter = ngx_http_submission_body_filter;
+
+    return NGX_OK;
+}
+
+
+/* for what was answered outside of the request's own events */
+
+void
+ngx_http_submission_finalize(ngx_http_request_t *r, ngx_int_t rc)
+{
+    ngx_connection_t  *c;
+
+    c = r->connection;
+
+    ngx_http_finalize_request(r, rc);
+    ngx_http_run_posted_requests(c);
+}
+
+
+ngx_int_t
+ngx_http_submission_reply_header(ngx_http_request_t *r, char *key,
+    const char *value)
+{
+    ngx_table_elt_t  *h;
+
+    h = ngx_list_push(&r->headers_out.headers);
+    if (h == NULL) {
+        return NGX_ERROR;
+    }
+
+    ngx_memzero(h, sizeof(ngx_table_elt_t));
+
+    h->hash = 1;
+    h->key.data = (u_char *) key;
+    h->key.len = ngx_strlen(key);
+    h->value.data = (u_char *) value;
+    h->value.len = ngx_strlen(value);
+
+    return NGX_OK;
+}
+
+
+static void
+ngx_http_submission_reply_headers(ngx_http_request_t *r, size_t len)
+{
+    ngx_str_set(&r->headers_out.content_type, "application/json");
+    r->headers_out.content_type_len = r->headers_out.content_type.len;
+    r->headers_out.content_type_lowcase = NULL;
+    ngx_str_null(&r->headers_out.charset);
+
+    ngx_http_clear_content_length(r);
+    r->headers_out.content_length_n = len;
+}
+
+
+/* sends what was written into "out", memory of the request's pool */
+
+ngx_int_t
+ngx_http_submission_reply_send(ngx_http_request_t *r, ngx_uint_t status,
+    sm_out_t *out)
+{
+    ngx_int_t                   rc;
+    ngx_buf_t                  *b;
+    ngx_chain_t                 chain;
+    ngx_http_submission_ctx_t  *ctx;
+
+    if (out->full) {
+        ngx_log_error(NGX_LOG_ALERT, r->connection->log, 0,
+                      "submission: an answer did not fit into %uz bytes",
+                      (size_t) (out->end - out->start));
+        return NGX_HTTP_INTERNAL_SERVER_ERROR;
+    }
+
+    b = ngx_calloc_buf(r->pool);
+    if (b == NULL) {
+        return NGX_HTTP_INTERNAL_SERVER_ERROR;
+    }
+
+    ctx = ngx_http_get_module_ctx(r, ngx_http_submission_module);
+    ctx->answered = 1;
+
+    /*
+     * answers have no validator, and a request that was carried out cannot be
+     * answered 304 or 412
+     */
+
+    r->disable_not_modified = 1;
+
+    r->headers_out.status = status;
+    ngx_http_submission_reply_headers(r, out->last - out->start);
+
+    rc = ngx_http_send_header(r);
+
+    if (rc == NGX_ERROR || rc > NGX_OK || r->header_only) {
+        return rc;
+    }
+
+    b->pos = (u_char *) out->start;
+    b->last = (u_char *) out->last;
+    b->memory = 1;
+    b->last_buf = (r == r->main) ? 1 : 0;
+    b->last_in_chain = 1;
+
+    chain.buf = b;
+    chain.next = NULL;
+
+    return ngx_http_output_filter(r, &chain);
+}
+
+
+ngx_int_t
+ngx_http_submission_reply_out(ngx_http_request_t *r, sm_out_t *out, size_t size)
+{
+    u_char  *p;
+
+    p = ngx_pnalloc(r->pool, size);
+    if (p == NULL) {
+        return NGX_ERROR;
+    }
+
+    sm_out_init(out, p, size);
+
+    return NGX_OK;
+}
+
+
+void
+ngx_http_submission_reply_error_out(sm_out_t *out, const char *code,
+    const char *message)
+{
+    sm_out_c(out, "{\"error\":{\"code\":\"");
+    sm_out_c(out, code);
+    sm_out_c(out, "\",\"message\":");
+    sm_json_out_str(out, sm_str_c(message));
+    sm_out_c(out, ",\"details\":{");
+}
+
+
+static ngx_int_t
+ngx_http_submission_send_error(ngx_http_request_t *r, ngx_uint_t status,
+    const char *code, const char *message, const char *field)
+{
+    sm_out_t  out;
+
+    if (ngx_http_submission_reply_out(r, &out,
+                                      NGX_HTTP_SUBMISSION_REPLY_ERROR_SIZE)
+        != NGX_OK)
+    {
+        return NGX_HTTP_INTERNAL_SERVER_ERROR;
+    }
+
+    ngx_http_submission_reply_error_out(&out, code, message);
+
+    if (field) {
+        sm_out_c(&out, "\"field\":");
+        sm_json_out_str(&out, sm_str_c(field));
+    }
+
+    sm_out_c(&out, "}}}\n");
+
+    return ngx_http_submission_reply_send(r, status, &out);
+}
+
+
+/* "field": a name of ours, or NULL */
+
+ngx_int_t
+ngx_http_submission_reply_error(ngx_http_request_t *r, ngx_uint_t status,
+    const char *code, const char *message, const char *field)
+{
+    ngx_int_t  rc;
+
+    /* what is left of the body must not be taken for the next request */
+
+    rc = ngx_http_discard_request_body(r);
+    if (rc != NGX_OK) {
+        return rc;
+    }
+
+    return ngx_http_submission_send_error(r, status, code, message, field);
+}
+
+
+ngx_int_t
+ngx_http_submission_reply_method(ngx_http_request_t *r, const char *allow)
+{
+    char  message[64];
+
+    if (ngx_http_submission_reply_header(r, "Allow", allow) != NGX_OK) {
+        return NGX_HTTP_INTERNAL_SERVER_ERROR;
+    }
+
+    (void) snprintf(message, sizeof(message), "the method must be one of %s",
+                    allow);
+
+    return ngx_http_submission_reply_error(r, NGX_HTTP_NOT_ALLOWED,
+                                           "method_not_allowed", message,
+                                           NULL);
+}
+
+
+ngx_int_t
+ngx_http_submission_reply_unavailable(ngx_http_request_t *r,
+    ngx_uint_t overloaded)
+{
+    ngx_http_submission_ctx_t  *ctx;
+
+    if (overloaded) {
+        ctx = ngx_http_get_module_ctx(r, ngx_http_submission_module);
+
+        ngx_http_submission_count(ctx->manager,
+                                  NGX_HTTP_SUBMISSION_CNT_OVERLOADS, 1);
+    }
+
+    if (ngx_http_submission_reply_header(r, "Retry-After",
+                                       overloaded
+                                       ? NGX_HTTP_SUBMISSION_REPLY_RETRY_SOON
+                                       : NGX_HTTP_SUBMISSION_REPLY_RETRY_LATER)
+        != NGX_OK)
+    {
+        return NGX_HTTP_INTERNAL_SERVER_ERROR;
+    }
+
+    return ngx_http_submission_reply_error(r, NGX_HTTP_SERVICE_UNAVAILABLE,
+               "store_unavailable",
+               overloaded ? "too many requests wait for the store"
+                          : "the store did not complete the request",
+               NULL);
+}
+
+
+/*
+ * Connections are short, so the worker does not wait for the body.  The
+ * connection is closed after the answer; until the client has noticed, nginx
+ * may reuse it for somebody else.
+ */
+
+ngx_int_t
+ngx_http_submission_reply_overloaded(ngx_http_request_t *r)
+{
+    ngx_http_submission_ctx_t  *ctx;
+
+    ctx = ngx_http_get_module_ctx(r, ngx_http_submission_module);
+
+    ngx_http_submission_count(ctx->manager, NGX_HTTP_SUBMISSION_CNT_OVERLOADS,
+                              1);
+
+    if (ngx_http_submission_reply_header(r, "Retry-After",
+                                       NGX_HTTP_SUBMISSION_REPLY_RETRY_SOON)
+        != NGX_OK)
+    {
+        return NGX_HTTP_INTERNAL_SERVER_ERROR;
+    }
+
+    r->keepalive = 0;
+    r->lingering_close = 1;
+
+    return ngx_http_submission_send_error(r, NGX_HTTP_SERVICE_UNAVAILABLE,
+               "overloaded", "this server has no connection left to wait for "
+               "the body with", NULL);
+}
+
+
+ngx_int_t
+ngx_http_submission_reply_intent(ngx_http_request_t *r,
+    const sm_intent_t *intent)
+{
+    sm_out_t  out;
+
+    if (ngx_http_submission_reply_out(r, &out, sm_intent_size(intent) + 1)
+        != NGX_OK)
+    {
+        return NGX_HTTP_INTERNAL_SERVER_ERROR;
+    }
+
+    sm_intent_out(&out, intent);
+    sm_out_c(&out, "\n");
+
+    return ngx_http_submission_reply_send(r, NGX_HTTP_OK, &out);
+}
+
+
+static ngx_http_submission_page_t *
+ngx_http_submission_page(ngx_uint_t status)
+{
+    static ngx_http_submission_page_t  client = {
+        0, "invalid_request", "the request is not valid"
+    };
+
+    static ngx_http_submission_page_t  server = {
+        0, "internal_error", "the server failed"
+    };
+
+    ngx_http_submission_page_t  *page;
+
+    for (page = ngx_http_submission_pages; page->status; page++) {
+        if (page->status == status) {
+            return page;
+        }
+    }
+
+    return status < NGX_HTTP_INTERNAL_SERVER_ERROR ? &client : &server;
+}
+
+
+static ngx_int_t
+ngx_http_submission_header_filter(ngx_http_request_t *r)
+{
+    sm_out_t                         out;
+    ngx_http_submission_ctx_t       *ctx;
+    ngx_http_submission_page_t      *page;
+    ngx_http_submission_loc_conf_t  *slcf;
+
+    slcf = ngx_http_get_module_loc_conf(r, ngx_http_submission_module);
+
+    if (slcf->api == NULL
+        || r != r->main
+        || r->headers_out.status < NGX_HTTP_BAD_REQUEST)
+    {
+        return ngx_http_next_header_filter(r);
+    }
+
+    ctx = ngx_http_get_module_ctx(r, ngx_http_submission_module);
+
+    if (ctx && ctx->answered) {
+        return ngx_http_next_header_filter(r);
+    }
+
+    if (ctx == NULL) {
+        ctx = ngx_pcalloc(r->pool, sizeof(ngx_http_submission_ctx_t));
+        if (ctx == NULL) {
+            return NGX_ERROR;
+        }
+
+        ctx->request = r;
+        ngx_http_set_ctx(r, ctx, ngx_http_submission_module);
+    }
+
+    ctx->instead = ngx_create_temp_buf(r->pool,
+                                       NGX_HTTP_SUBMISSION_REPLY_ERROR_SIZE);
+    if (ctx->instead == NULL) {
+        return NGX_ERROR;
+    }
+
+    page = ngx_http_submission_page(r->headers_out.status);
+
+    sm_out_init(&out, ctx->instead->pos, NGX_HTTP_SUBMISSION_REPLY_ERROR_SIZE);
+
+    ngx_http_submission_reply_error_out(&out, page->code, page->message);
+    sm_out_c(&out, "}}}\n");
+
+    ctx->instead->last = (u_char *) out.last;
+    ctx->instead->last_buf = 1;
+    ctx->instead->last_in_chain = 1;
+
+    ngx_http_submission_reply_headers(r, out.last - out.start);
+
+    return ngx_http_next_header_filter(r);
+}
+
+
+static ngx_int_t
+ngx_http_submission_body_filter(ngx_http_request_t *r, ngx_chain_t *in)
+{
+    ngx_chain_t                 out, *cl;
+    ngx_http_submission_ctx_t  *ctx;
+
+    ctx = ngx_http_get_module_ctx(r, ngx_http_submission_module);
+
+    if (ctx == NULL || ctx->instead == NULL || in == NULL) {
+        return ngx_http_next_body_filter(r, in);
+    }
+
+    for (cl = in; cl; cl = cl->next) {
+        cl->buf->pos = cl->buf->last;
+    }
+
+    /* this is done once; the rest of nginx's own page has been dropped */
+
+    out.buf = ctx->instead;
+    out.next = NULL;
+
+    ctx->instead = NULL;
+
+    return ngx_http_next_body_filter(r, &out);
+}

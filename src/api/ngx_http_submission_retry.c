@@ -1,0 +1,133 @@
+
+/*
+ * Calls of the intake that have failed.
+ *
+ * If a call to a database server fails and may succeed when it is repeated,
+ * its nodes go back to the head of the queue, which starts again after a
+ * delay.  A request is retried until it is older than "retry" of the store;
+ * then it is answered.  A call that has been made is always waited for,
+ * because it has time-outs of its own.
+ */
+
+#include "ngx_http_submission_intake.h"
+
+
+/* those of a batch that have time left go back, the others stay in it */
+
+static ngx_uint_t
+ngx_http_submission_retry_return(ngx_http_submission_batch_t *batch,
+    ngx_msec_t delay)
+{
+    ngx_uint_t                    n;
+    ngx_msec_t                    time;
+    ngx_queue_t                  *q, *prev;
+    ngx_http_submission_node_t   *node;
+    ngx_http_submission_queue_t  *queue;
+
+    n = 0;
+    queue = batch->queue;
+
+    (void) pthread_mutex_lock(&queue->mutex);
+
+    for (q = ngx_queue_last(&batch->nodes);
+         q != ngx_queue_sentinel(&batch->nodes);
+         q = prev)
+    {
+        prev = ngx_queue_prev(q);
+        node = ngx_queue_data(q, ngx_http_submission_node_t, queue);
+
+        time = ngx_current_msec + delay - node->entered;
+
+        if (node->ctx == NULL || time > queue->manager->conf->retry) {
+            continue;
+        }
+
+        ngx_queue_remove(q);
+        ngx_http_submission_intake_put(queue, node, 1);
+
+        node->tries++;
+        batch->n--;
+        n++;
+    }
+
+    (void) pthread_mutex_unlock(&queue->mutex);
+
+    return n;
+}
+
+
+/* of those that wait, the ones whose time is over go into the batch */
+
+static void
+ngx_http_submission_retry_expire(ngx_http_submission_batch_t *batch,
+    ngx_msec_t delay)
+{
+    ngx_msec_t                    time;
+    ngx_queue_t                  *q, *next;
+    ngx_http_submission_node_t   *node;
+    ngx_http_submission_queue_t  *queue;
+
+    queue = batch->queue;
+
+    (void) pthread_mutex_lock(&queue->mutex);
+
+    for (q = ngx_queue_head(&queue->waiting);
+         q != ngx_queue_sentinel(&queue->waiting);
+         q = next)
+    {
+        next = ngx_queue_next(q);
+        node = ngx_queue_data(q, ngx_http_submission_node_t, queue);
+
+        time = ngx_current_msec + delay - node->entered;
+
+        if (time <= queue->manager->conf->retry) {
+            continue;
+        }
+
+        ngx_http_submission_intake_get(queue, batch, node);
+    }
+
+    (void) pthread_mutex_unlock(&queue->mutex);
+}
+
+
+void
+ngx_http_submission_retry(ngx_http_submission_batch_t *batch)
+{
+    ngx_uint_t                      n;
+    ngx_msec_t                      delay;
+    ngx_http_submission_queue_t    *queue;
+    ngx_http_submission_manager_t  *manager;
+
+    queue = batch->queue;
+    manager = queue->manager;
+
+    queue->failures++;
+
+    if (batch->task.call.status == SM_STORE_TRANSIENT && manager->conf->retry
+        && !ngx_http_submission_breaker_open(manager))
+    {
+        delay = ngx_http_submission_breaker_delay(queue->failures);
+
+        n = ngx_http_submission_retry_return(batch, delay);
+
+        if (n) {
+            ngx_http_submission_count(manager,
+                                      NGX_HTTP_SUBMISSION_CNT_STORE_RETRIES, n);
+        }
+
+        ngx_http_submission_retry_expire(batch, delay);
+
+        /* not cancelable: an exiting worker stays for its requests */
+
+        ngx_add_timer(&queue->again, delay);
+        return;
+    }
+
+    if (batch->n == 0 || ngx_http_submission_breaker_open(manager)) {
+
+        /* the store took no batch: all requests have waited in vain */
+
+        ngx_http_submission_batch_take(batch, NGX_HTTP_SUBMISSION_BATCH_ALL);
+    }
+}

@@ -1,0 +1,63 @@
+
+/*
+ * Clocks of a host, none of which is ever set.  What is true of intents and
+ * leases goes by the store's clock alone.
+ */
+
+#include "ngx_http_submission_conf.h"
+
+
+static int64_t
+ngx_http_submission_clock(clockid_t id)
+{
+    struct timespec  ts;
+
+    (void) clock_gettime(id, &ts);
+
+    return (int64_t) ts.tv_sec * 1000000 + ts.tv_nsec / 1000;
+}
+
+
+/* like ngx_current_msec, but read at this moment */
+
+ngx_msec_t
+ngx_http_submission_msec(void)
+{
+    return (ngx_msec_t) (ngx_http_submission_clock(CLOCK_MONOTONIC) / 1000);
+}
+
+
+/*
+ * The time since another worker stored its ngx_current_msec.  That may be
+ * ahead of ours, because each worker's time is from when it last read the
+ * clock.
+ */
+
+ngx_msec_t
+ngx_http_submission_since(ngx_atomic_uint_t time)
+{
+    ngx_msec_int_t  elapsed;
+
+    elapsed = (ngx_msec_int_t) (ngx_current_msec - time);
+
+    return elapsed > 0 ? elapsed : 0;
+}
+
+
+/*
+ * The clock of leases, from which the store's time is estimated too.  It goes
+ * on while the host is suspended.
+ */
+
+ngx_msec_t
+ngx_http_submission_lease_msec(void)
+{
+    return (ngx_msec_t) (ngx_http_submission_usec() / 1000);
+}
+
+
+int64_t
+ngx_http_submission_usec(void)
+{
+    return ngx_http_submission_clock(CLOCK_BOOTTIME);
+}

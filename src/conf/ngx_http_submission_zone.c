@@ -1,0 +1,174 @@
+
+/*
+ * The shared memory zone of a manager.  What it holds is described in
+ * ngx_http_submission_zone.h.
+ */
+
+#include "ngx_http_submission_conf.h"
+
+
+static ngx_int_t ngx_http_submission_zone_init(ngx_shm_zone_t *shm_zone,
+    void *data);
+
+
+ngx_int_t
+ngx_http_submission_zone_add(ngx_conf_t *cf,
+    ngx_http_submission_manager_conf_t *mcf)
+{
+    ngx_str_t  name;
+
+    name.len = sizeof("submission_") - 1 + mcf->name.len;
+    name.data = ngx_pnalloc(cf->pool, name.len);
+    if (name.data == NULL) {
+        return NGX_ERROR;
+    }
+
+    (void) ngx_sprintf(name.data, "submission_%V", &mcf->name);
+
+    mcf->shm_zone = ngx_shared_memory_add(cf, &name, mcf->zone_size,
+                                              &ngx_http_submission_module);
+    if (mcf->shm_zone == NULL) {
+        return NGX_ERROR;
+    }
+
+    mcf->shm_zone->init = ngx_http_submission_zone_init;
+    mcf->shm_zone->data = mcf;
+    mcf->cycle = cf->cycle;
+
+    return NGX_OK;
+}
+
+
+/*
+ * Zones are created before a configuration takes effect.  A failure here
+ * undoes a reload, and the old workers go on; a failure in init_module would
+ * end the master.
+ */
+
+static ngx_int_t
+ngx_http_submission_zone_init(ngx_shm_zone_t *shm_zone, void *data)
+{
+    ngx_http_submission_manager_conf_t *old = data;
+
+    ngx_slab_pool_t                     *shpool;
+    ngx_http_submission_manager_conf_t  *mcf;
+
+    mcf = shm_zone->data;
+    shpool = (ngx_slab_pool_t *) shm_zone->shm.addr;
+
+    if (old) {
+        mcf->sh = old->sh;
+
+    } else if (shm_zone->shm.exists) {
+        mcf->sh = shpool->data;
+
+    } else {
+        mcf->sh = ngx_slab_calloc(shpool,
+                                      sizeof(ngx_http_submission_shctx_t));
+        if (mcf->sh == NULL) {
+            return NGX_ERROR;
+        }
+
+        shpool->data = mcf->sh;
+    }
+
+    return ngx_http_submission_open(mcf);
+}
+
+
+/*
+ * If no holder_id is configured, the first worker generates one, which
+ * survives a reload.  The master cannot do that: at start it is still the
+ * process that will fork the real master, with another pid.
+ */
+
+void
+ngx_http_submission_zone_holder(ngx_http_submission_manager_t *manager,
+    ngx_cycle_t *cycle)
+{
+    u_char                       *p;
+    ngx_slab_pool_t              *shpool;
+    ngx_http_submission_shctx_t  *sh;
+
+    if (manager->conf->holder_id.len) {
+        manager->holder_id = manager->conf->holder_id;
+        return;
+    }
+
+    sh = manager->sh;
+    shpool = (ngx_slab_pool_t *) manager->conf->shm_zone->shm.addr;
+
+    ngx_shmtx_lock(&shpool->mutex);
+
+    if (sh->holder_id_len == 0) {
+        p = ngx_slprintf(sh->holder_id,
+                         sh->holder_id + sizeof(sh->holder_id),
+                         "%V-%P-%08xD", &cycle->hostname,
+                         ngx_process == NGX_PROCESS_SINGLE ? ngx_pid
+                                                           : ngx_parent,
+                         (uint32_t) ngx_random());
+
+        sh->holder_id_len = p - sh->holder_id;
+    }
+
+    ngx_shmtx_unlock(&shpool->mutex);
+
+    manager->unique = 1;
+    manager->holder_id.data = sh->holder_id;
+    manager->holder_id.len = sh->holder_id_len;
+}
+
+
+void
+ngx_http_submission_zone_publish(ngx_http_submission_shctx_t *sh,
+    ngx_http_submission_role_t *role)
+{
+    /* a writer that died in the middle left it odd */
+
+    sh->sequence |= 1;
+    ngx_memory_barrier();
+
+    sh->role = *role;
+
+    ngx_memory_barrier();
+    sh->sequence++;
+}
+
+
+/* a leader whose deadline has passed does not lead */
+
+void
+ngx_http_submission_zone_role(ngx_http_submission_shctx_t *sh,
+    ngx_http_submission_role_t *role)
+{
+    ngx_uint_t         n;
+    ngx_atomic_uint_t  sequence;
+
+    for (n = 0; n < 1000; n++) {
+
+        sequence = sh->sequence;
+        ngx_memory_barrier();
+
+        *role = sh->role;
+
+        ngx_memory_barrier();
+
+        if (!(sequence & 1) && sequence == sh->sequence) {
+
+            if (role->leader
+                && (ngx_msec_int_t) (role->deadline
+                                     - ngx_http_submission_lease_msec()) <= 0)
+            {
+                role->leader = 0;
+            }
+
+            return;
+        }
+
+        ngx_cpu_pause();
+    }
+
+    /* the writer died or was stopped in the middle, so nobody leads */
+
+    ngx_memzero(role, sizeof(ngx_http_submission_role_t));
+}

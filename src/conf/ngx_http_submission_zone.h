@@ -1,0 +1,180 @@
+
+/*
+ * What the workers of an instance share: a zone for each manager, kept across
+ * reload.
+ */
+
+#ifndef _NGX_HTTP_SUBMISSION_ZONE_H_INCLUDED_
+#define _NGX_HTTP_SUBMISSION_ZONE_H_INCLUDED_
+
+
+#include "ngx_http_submission_operations.h"
+
+#include "sm_attempt.h"
+#include "sm_policy.h"
+
+
+typedef enum {
+    NGX_HTTP_SUBMISSION_STORE_UNKNOWN = 0,
+    NGX_HTTP_SUBMISSION_STORE_UP,
+    NGX_HTTP_SUBMISSION_STORE_DOWN,
+    NGX_HTTP_SUBMISSION_STORE_SCHEMA
+} ngx_http_submission_store_e;
+
+
+/* the lease of an instance; only its executor worker writes it */
+
+typedef struct {
+    ngx_uint_t                       leader;
+    ngx_pid_t                        pid;          /* of the executor worker */
+    int64_t                          epoch;
+    int64_t                          expires_at;   /* store's time, usec */
+    ngx_msec_t                       deadline;     /* by .._lease_msec() */
+} ngx_http_submission_role_t;
+
+
+typedef enum {
+    NGX_HTTP_SUBMISSION_QUIT_NO = 0,
+    NGX_HTTP_SUBMISSION_QUIT_BEGUN,
+    NGX_HTTP_SUBMISSION_QUIT_DONE       /* all that was held is released */
+} ngx_http_submission_quit_e;
+
+
+/* what is counted, see status/ */
+
+typedef enum {
+    NGX_HTTP_SUBMISSION_CNT_CREATED = 0,    /* intents */
+    NGX_HTTP_SUBMISSION_CNT_REPLAYED,
+    NGX_HTTP_SUBMISSION_CNT_CONFLICTED,
+    NGX_HTTP_SUBMISSION_CNT_RETRIES,        /* scheduled */
+    NGX_HTTP_SUBMISSION_CNT_OVERLOADS,      /* requests that were not taken */
+    NGX_HTTP_SUBMISSION_CNT_REFUSALS,       /* while the breaker was open */
+    NGX_HTTP_SUBMISSION_CNT_STORE_RETRIES,  /* requests tried again */
+    NGX_HTTP_SUBMISSION_CNT_BREAKS,         /* the breaker opened */
+    NGX_HTTP_SUBMISSION_CNT_EXPIRED_UNSENT, /* intents, never sent */
+    NGX_HTTP_SUBMISSION_CNT_N
+} ngx_http_submission_counter_e;
+
+typedef enum {
+    NGX_HTTP_SUBMISSION_GAUGE_QUEUE_DEPTH = 0,  /* of the executor, while it */
+    NGX_HTTP_SUBMISSION_GAUGE_INFLIGHT,         /* leads */
+    NGX_HTTP_SUBMISSION_GAUGE_N
+} ngx_http_submission_gauge_e;
+
+typedef enum {
+    NGX_HTTP_SUBMISSION_DUR_ATTEMPT = 0,
+    NGX_HTTP_SUBMISSION_DUR_QUEUE_DELAY,    /* from due to begun */
+    NGX_HTTP_SUBMISSION_DUR_N
+} ngx_http_submission_duration_e;
+
+
+/* of microseconds, or of rows; the bounds of its buckets are in metrics.c */
+
+#define NGX_HTTP_SUBMISSION_HISTOGRAM_BUCKETS  16
+
+typedef struct {
+    ngx_atomic_t              buckets[NGX_HTTP_SUBMISSION_HISTOGRAM_BUCKETS];
+    ngx_atomic_t              sum;
+} ngx_http_submission_histogram_t;
+
+
+/* a gauge of the executor is good while its epoch is led */
+
+typedef struct {
+    ngx_atomic_t                     value;
+    ngx_atomic_t                     epoch;
+} ngx_http_submission_gauge_t;
+
+
+#define NGX_HTTP_SUBMISSION_METRICS_STATUSES  (SM_STATUS_EXHAUSTED + 1)
+#define NGX_HTTP_SUBMISSION_METRICS_CLASSES   (SM_STORE_LEASE_LOST + 1)
+
+typedef struct {
+    ngx_atomic_t                     counters[NGX_HTTP_SUBMISSION_CNT_N];
+    ngx_atomic_t                     attempts[SM_OUTCOMES];
+    ngx_atomic_t               terminal[NGX_HTTP_SUBMISSION_METRICS_STATUSES];
+    ngx_atomic_t                     exhausted[SM_EXHAUSTED_REASONS];
+    ngx_http_submission_gauge_t      gauges[NGX_HTTP_SUBMISSION_GAUGE_N];
+
+    ngx_http_submission_histogram_t
+                            to_terminal[NGX_HTTP_SUBMISSION_METRICS_STATUSES];
+    ngx_http_submission_histogram_t  durations[NGX_HTTP_SUBMISSION_DUR_N];
+
+    ngx_http_submission_histogram_t  calls[NGX_HTTP_SUBMISSION_OP_N];
+    ngx_http_submission_histogram_t  rows[NGX_HTTP_SUBMISSION_OP_N];
+    ngx_atomic_t                     errors[NGX_HTTP_SUBMISSION_OP_N]
+                                       [NGX_HTTP_SUBMISSION_METRICS_CLASSES];
+} ngx_http_submission_metrics_t;
+
+
+/* hashes of the last intents that had an attempt; see notice.c */
+
+#define NGX_HTTP_SUBMISSION_NOTICE_RING  4096
+
+typedef struct {
+    ngx_atomic_t                     until;        /* when somebody may wait */
+    ngx_atomic_t                     n;            /* of all there ever were */
+    uint64_t                     hashes[NGX_HTTP_SUBMISSION_NOTICE_RING];
+} ngx_http_submission_notices_t;
+
+
+/*
+ * Each atomic field is written whole and read without a lock; times are
+ * monotonic milliseconds, the same in all processes of a host.
+ */
+
+typedef struct {
+    /* "role" is being written while "sequence" is odd */
+    ngx_atomic_t                     sequence;
+    ngx_http_submission_role_t       role;
+
+    /*
+     * For the next executor worker of this instance: the epoch that it holds
+     * or may hold, and until when at least, by the store's time.
+     */
+    ngx_atomic_t                     held;
+    ngx_atomic_t                     held_until;   /* usec */
+    ngx_atomic_t                     held_tenure;
+
+    /*
+     * These count configurations: after a reload there is a newer one than
+     * that of an old worker.  A new tenure begins when the store, the
+     * lease_name or the holder_id changes; it takes nothing over from the one
+     * before.
+     */
+    ngx_atomic_t                     generation;
+    ngx_atomic_t                     tenure;
+    ngx_atomic_t                     quitting;     /* .._QUIT_* */
+
+    ngx_atomic_t                     create;       /* see sm_store_conf_t */
+
+    ngx_atomic_t                     woken;        /* and not looked at yet */
+
+    ngx_atomic_t                     store;        /* .._STORE_* */
+    ngx_atomic_t                     answered;     /* the last commit */
+    ngx_atomic_t                     probed;       /* the last probe begun */
+    ngx_atomic_t                     probing;      /* and it has not ended */
+
+    /* see breaker.c */
+    ngx_atomic_t                     reached;      /* the last good answer */
+    ngx_atomic_t                     failing;      /* since then; 0: is not */
+    ngx_atomic_t                     broken;       /* since then; 0: closed */
+
+    /* when the instance started, by the store's time, usec; 0: unknown yet */
+    ngx_atomic_t                     started_at;
+
+    size_t                           holder_id_len;
+    u_char                           holder_id[128];
+
+    ngx_http_submission_metrics_t    metrics;
+    ngx_http_submission_notices_t    notices;
+} ngx_http_submission_shctx_t;
+
+
+void ngx_http_submission_zone_publish(ngx_http_submission_shctx_t *sh,
+    ngx_http_submission_role_t *role);
+void ngx_http_submission_zone_role(ngx_http_submission_shctx_t *sh,
+    ngx_http_submission_role_t *role);
+
+
+#endif /* _NGX_HTTP_SUBMISSION_ZONE_H_INCLUDED_ */

@@ -1,0 +1,325 @@
+
+/*
+ * One attempt, from its begin in the store to the meaning of the gateway's
+ * answer.
+ */
+
+#include "ngx_http_submission_attempt.h"
+
+
+static char *
+ngx_http_submission_attempt_copy(char *p, sm_str_t *dst, sm_str_t *src)
+{
+    dst->data = p;
+    dst->len = src->len;
+
+    return src->len ? (char *) ngx_cpymem(p, src->data, src->len) : p;
+}
+
+
+static ngx_http_submission_attempt_t *
+ngx_http_submission_attempt_create(sm_begin_row_t *row)
+{
+    char                           *p;
+    ngx_http_submission_attempt_t  *at;
+
+    at = ngx_alloc(sizeof(ngx_http_submission_attempt_t) + row->id.len
+                   + row->payload.len + row->contract.target.len
+                   + row->contract.gateway_url.len
+                   + row->contract.terminal_outcomes.len, ngx_cycle->log);
+    if (at == NULL) {
+        return NULL;
+    }
+
+    ngx_memzero(at, sizeof(ngx_http_submission_attempt_t));
+
+    at->number = row->number;
+    at->created_at = row->created_at;
+    at->due_at = row->due_at;
+    at->contract = row->contract;
+
+    p = at->data;
+    p = ngx_http_submission_attempt_copy(p, &at->id, &row->id);
+    p = ngx_http_submission_attempt_copy(p, &at->payload, &row->payload);
+    p = ngx_http_submission_attempt_copy(p, &at->contract.target,
+                                         &row->contract.target);
+    p = ngx_http_submission_attempt_copy(p, &at->contract.gateway_url,
+                                         &row->contract.gateway_url);
+    (void) ngx_http_submission_attempt_copy(p, &at->contract.terminal_outcomes,
+                                            &row->contract.terminal_outcomes);
+
+    return at;
+}
+
+
+void
+ngx_http_submission_attempt_free(ngx_http_submission_attempt_t *at)
+{
+    sm_arena_free(&at->arena);
+    ngx_free(at);
+}
+
+
+void
+ngx_http_submission_attempt_log(ngx_http_submission_attempt_t *at,
+    ngx_uint_t level, const char *event, const char *note)
+{
+    sm_str_t                     outcome, status;
+    ngx_http_submission_field_t  id, reason, error;
+
+    outcome = sm_outcome_name(at->outcome);
+    status = sm_status_name(at->decision.status);
+
+    ngx_log_error(level, ngx_cycle->log, 0,
+                  "submission: %s manager=%V%V target=%*s attempt=%L "
+                  "lease_epoch=%L outcome=%*s%V%V status=%*s duration_ms=%L"
+                  "%s%s",
+                  event, &at->manager->conf->name,
+                  ngx_http_submission_field(&id, " intent_id=", at->id),
+                  at->contract.target.len, at->contract.target.data,
+                  at->number, at->epoch,
+                  outcome.len ? outcome.len : 4,
+                  outcome.len ? outcome.data : "none",
+                  ngx_http_submission_field(&reason, " reason=", at->reason),
+                  ngx_http_submission_field(&error, " error=", at->error),
+                  status.len, status.data,
+                  (at->finished_at - at->started_at) / 1000,
+                  note ? " note=" : "", note ? note : "");
+}
+
+
+/* this worker does not record the outcome */
+
+void
+ngx_http_submission_attempt_drop(ngx_http_submission_attempt_t *at,
+    const char *why)
+{
+    ngx_http_submission_attempt_log(at, NGX_LOG_WARN, "attempt_dropped", why);
+    ngx_http_submission_attempt_free(at);
+}
+
+
+/*
+ * The attempt has ended and is queued to be recorded, unless another instance
+ * has led since it was begun or the worker has left.
+ */
+
+static void
+ngx_http_submission_attempt_ended(ngx_http_submission_attempt_t *at)
+{
+    ngx_http_submission_executor_t  *ex;
+
+    ex = at->manager->executor;
+
+    if (ex->schedule && ex->generation == at->generation) {
+        sm_schedule_end(ex->schedule, at->entry);
+    }
+
+    if (at->forgotten
+        || ngx_http_submission_leader_left(at->manager))
+    {
+        ngx_http_submission_attempt_drop(at, "lease_gone");
+
+    } else {
+        ngx_queue_insert_tail(&ex->ended, &at->queue);
+        ex->nended++;
+    }
+
+    ngx_http_submission_executor_wake(ex);
+}
+
+
+static void
+ngx_http_submission_attempt_give_back(ngx_http_submission_attempt_t *at,
+    int64_t delay)
+{
+    at->outcome = SM_OUTCOME_NONE;
+    at->decision.status = SM_STATUS_PENDING;
+    at->decision.delay = delay;
+
+    ngx_http_submission_attempt_ended(at);
+}
+
+
+/*
+ * No gateway was connected to, so it does not count as an attempt and is given
+ * back for later.  If the worker is exiting there is no delay, because another
+ * worker may be able to send it.
+ */
+
+static void
+ngx_http_submission_attempt_unsent(ngx_http_submission_attempt_t *at)
+{
+    int64_t                          delay;
+    ngx_http_submission_executor_t  *ex;
+
+    ex = at->manager->executor;
+
+    if (at->unsent == NGX_HTTP_SUBMISSION_UNSENT_NAME) {
+        at->error = sm_str_c("not sent: the host of gateway_url was not "
+                             "resolved");
+        ngx_http_submission_outage(at);
+
+    } else {
+        at->error = sm_str_c("not sent: no connection, or no memory, was left");
+        ex->unsent = 1;
+        ex->pause = ngx_current_msec + NGX_HTTP_SUBMISSION_EXECUTOR_PAUSE;
+
+        if (!ngx_exiting) {
+            ngx_http_submission_executor_short(ex);
+        }
+    }
+
+    delay = ngx_exiting ? 0 : sm_policy_unsent(&at->contract,
+                                               (uint32_t) ngx_random());
+
+    ngx_http_submission_attempt_log(at, NGX_LOG_INFO, "attempt_unsent", NULL);
+    ngx_http_submission_attempt_give_back(at, delay);
+}
+
+
+/* it was begun and cannot be handled: the next leader finds it in doubt */
+
+static void
+ngx_http_submission_attempt_lost(ngx_http_submission_manager_t *manager,
+    sm_begin_row_t *row, int64_t epoch)
+{
+    ngx_http_submission_field_t  id;
+
+    ngx_log_error(NGX_LOG_CRIT, ngx_cycle->log, 0,
+                  "submission: no memory for an attempt manager=%V%V",
+                  &manager->conf->name,
+                  ngx_http_submission_field(&id, " intent_id=", row->id));
+
+    ngx_http_submission_leader_abandon(manager, epoch, "no_memory");
+}
+
+
+/* starts the attempt of a row that was begun in this epoch at this time */
+
+void
+ngx_http_submission_attempt_start(ngx_http_submission_manager_t *manager,
+    ngx_uint_t generation, sm_entry_t *entry, sm_begin_row_t *row,
+    int64_t epoch, int64_t now)
+{
+    ngx_uint_t                       memory;
+    ngx_http_submission_attempt_t   *at;
+    ngx_http_submission_executor_t  *ex;
+
+    ex = manager->executor;
+
+    memory = 1;
+    at = ngx_http_submission_attempt_create(row);
+
+    if (at == NULL) {
+
+        /* there may be enough memory to give it back, without the payload */
+
+        memory = 0;
+        ngx_memzero(&row->payload, sizeof(sm_str_t));
+        at = ngx_http_submission_attempt_create(row);
+    }
+
+    if (at == NULL) {
+        ngx_http_submission_attempt_lost(manager, row, epoch);
+        return;
+    }
+
+    at->manager = manager;
+    at->generation = generation;
+    at->entry = entry;
+    at->epoch = epoch;
+    at->started_at = now;
+    at->finished_at = now;
+
+    if (ex->leaving
+        || !ngx_http_submission_leader_gate(at->manager, at->epoch))
+    {
+        ngx_http_submission_attempt_give_back(at, 0);
+        return;
+    }
+
+    if (!memory) {
+        at->unsent = NGX_HTTP_SUBMISSION_UNSENT_SHORT;
+        ngx_http_submission_attempt_unsent(at);
+        return;
+    }
+
+    ngx_http_submission_observe(at->manager,
+                                NGX_HTTP_SUBMISSION_DUR_QUEUE_DELAY,
+                                at->started_at - at->due_at);
+
+    at->left_at = ngx_http_submission_usec();
+    ngx_queue_insert_tail(&ex->sending, &at->queue);
+    ex->nsending++;
+
+    ngx_http_submission_reserve_take();
+
+    if (ngx_http_submission_send_attempt(at) != NGX_OK) {
+        ngx_queue_remove(&at->queue);
+        ex->nsending--;
+        ngx_http_submission_reserve_put();
+
+        at->unsent = NGX_HTTP_SUBMISSION_UNSENT_SHORT;
+        ngx_http_submission_attempt_unsent(at);
+    }
+}
+
+
+/* nginx has finished the request; nothing new may be begun from here */
+
+void
+ngx_http_submission_attempt_finished(ngx_http_submission_attempt_t *at)
+{
+    sm_policy_in_t                   in;
+    ngx_http_submission_executor_t  *ex;
+
+    ex = at->manager->executor;
+
+    ngx_queue_remove(&at->queue);
+    ex->nsending--;
+    ngx_http_submission_reserve_put();
+
+    if (at->gated && !at->sent) {
+        ngx_http_submission_attempt_give_back(at, 0);
+        return;
+    }
+
+    if (at->unsent) {
+        ngx_http_submission_attempt_unsent(at);
+        return;
+    }
+
+    ex->unsent = 0;
+    ex->starved_since = 0;
+
+    at->finished_at = ngx_max(ngx_http_submission_executor_now(ex),
+                              at->started_at);
+
+    if (sm_answer_read(&at->arena, at->contract.gateway_type, &at->answer,
+                       &at->outcome, &at->reason, &at->error)
+        != 0)
+    {
+        at->outcome = SM_OUTCOME_UNKNOWN;
+        at->reason = sm_str_c("no_memory");
+    }
+
+    in.contract = &at->contract;
+    in.created_at = at->created_at;
+    in.number = at->number;
+    in.finished_at = at->finished_at;
+    in.outcome = at->outcome;
+    in.reason = at->reason;
+    in.retry_after = at->retry_after;
+    in.random = (uint32_t) ngx_random();
+
+    sm_policy(&in, &at->decision);
+
+    ngx_http_submission_outage(at);
+
+    ngx_http_submission_observe(at->manager,
+                                NGX_HTTP_SUBMISSION_DUR_ATTEMPT,
+                                ngx_http_submission_usec() - at->left_at);
+
+    ngx_http_submission_attempt_ended(at);
+}

@@ -1,0 +1,267 @@
+
+/*
+ * The executor's own; for executor/ alone.
+ */
+
+#ifndef _NGX_HTTP_SUBMISSION_ATTEMPT_H_INCLUDED_
+#define _NGX_HTTP_SUBMISSION_ATTEMPT_H_INCLUDED_
+
+
+#include "ngx_http_submission_executor.h"
+#include "ngx_http_submission_status.h"
+#include "ngx_http_submission_task.h"
+
+#include "sm_answer.h"
+#include "sm_policy.h"
+#include "sm_schedule.h"
+
+
+#define NGX_HTTP_SUBMISSION_EXECUTOR_PAUSE  100     /* ms, if short of it */
+
+
+typedef struct ngx_http_submission_attempt_s  ngx_http_submission_attempt_t;
+typedef struct ngx_http_submission_duty_s     ngx_http_submission_duty_t;
+typedef struct ngx_http_submission_refresh_s  ngx_http_submission_refresh_t;
+
+
+/*
+ * What a leader does on a timer, under its fence: one call to the store at a
+ * time, and one more as soon as it has ended if that was wanted meanwhile.
+ *
+ * _interval() is how long after one the next is due.  _begin() makes what the
+ * task needs: NGX_DECLINED, there is nothing to do now.  _done() takes its
+ * answer, a good one, and says when to go on: after the interval, or that many
+ * milliseconds.
+ */
+
+#define NGX_HTTP_SUBMISSION_DUTY_INTERVAL  NGX_TIMER_INFINITE
+
+typedef struct {
+    ngx_http_submission_op_e         op;
+    size_t                           size;         /* of the task */
+    ngx_msec_t                     (*interval)(
+                                         ngx_http_submission_executor_t *ex);
+    ngx_int_t                      (*begin)(ngx_http_submission_duty_t *duty,
+                                         ngx_http_submission_task_t *task);
+    ngx_msec_t                     (*done)(ngx_http_submission_duty_t *duty,
+                                         ngx_http_submission_task_t *task);
+} ngx_http_submission_duty_row_t;
+
+typedef enum {
+    NGX_HTTP_SUBMISSION_DUTY_REFRESH = 0,
+    NGX_HTTP_SUBMISSION_DUTY_SWEEP,
+    NGX_HTTP_SUBMISSION_DUTY_N
+} ngx_http_submission_duty_e;
+
+struct ngx_http_submission_duty_s {
+    const ngx_http_submission_duty_row_t  *row;
+    ngx_http_submission_executor_t        *executor;
+    ngx_event_t                            timer;
+    ngx_http_submission_task_t            *task;   /* that is out */
+    unsigned                               due:1;  /* its time has come */
+    unsigned                               again:1;
+};
+
+
+/* of the gateway of a target; see outage.c */
+
+typedef struct {
+    int64_t                          epoch;        /* in which it was seen */
+    ngx_uint_t                       errors;       /* in a row; 0: it is up */
+    ngx_msec_t                       since;        /* the first of them */
+    ngx_msec_t                       told;         /* the last line of it */
+    unsigned                         down:1;       /* and that was told */
+} ngx_http_submission_outage_t;
+
+
+/* what a worker executes for one manager, see executor.c */
+
+struct ngx_http_submission_executor_s {
+    ngx_http_submission_manager_t   *manager;
+
+    sm_schedule_t                   *schedule;     /* NULL: it does not lead */
+    int64_t                          epoch;
+    ngx_uint_t                       generation;   /* of the schedule */
+
+    /* the store's time, and when it was that */
+    int64_t                          now;
+    int64_t                          now_at;
+
+    ngx_event_t                      run;
+    ngx_event_t                      due;          /* the next one is due */
+    ngx_msec_t                       pause;        /* nothing begins before */
+    ngx_msec_t                       retry;        /* nor is recorded */
+    int64_t                          gone;         /* an epoch, says a fence */
+    ngx_uint_t                       failures;     /* of turns, in a row */
+    ngx_msec_t                       failing;      /* since then, if any */
+    time_t                           warned;       /* of connections */
+
+    /* those whose deadline has passed, since the last line of them */
+    ngx_event_t                      expiry;
+    ngx_uint_t                       nexpired;
+    ngx_msec_t                       expiry_told;
+
+    ngx_http_submission_task_t      *turn;         /* that is out */
+
+    /*
+     * Since when what is due could not be sent for lack of connections, in
+     * ngx_http_submission_msec(); 0: it can be, or nothing is due.
+     */
+    ngx_msec_t                       starved_since;
+
+    unsigned                         unsent:1;     /* so the last attempt */
+    unsigned                         reserved:1;   /* see reserve.c */
+    unsigned                         leaving:1;
+    ngx_queue_t                      sending;      /* .._attempt_t */
+    ngx_uint_t                       nsending;
+    ngx_queue_t                      ended;        /* .._attempt_t */
+    ngx_uint_t                       nended;
+
+    ngx_http_submission_duty_t       duties[NGX_HTTP_SUBMISSION_DUTY_N];
+    ngx_http_submission_refresh_t   *refresh;
+    ngx_http_submission_outage_t    *outages;      /* of each target */
+    ngx_event_t                      tidy;
+};
+
+
+/* why an attempt did not leave this host */
+
+typedef enum {
+    NGX_HTTP_SUBMISSION_UNSENT_NOT = 0,     /* nothing, as far as is known */
+    NGX_HTTP_SUBMISSION_UNSENT_NAME,        /* of the gateway: no address */
+    NGX_HTTP_SUBMISSION_UNSENT_SHORT        /* of connections, or memory */
+} ngx_http_submission_unsent_e;
+
+
+/*
+ * An attempt, from begin to complete, in one piece of memory with everything
+ * that it points to, except for what nginx allocates while the attempt is at
+ * the gateway.
+ */
+
+struct ngx_http_submission_attempt_s {
+    ngx_http_connection_t            hc;           /* must be first */
+
+    ngx_queue_t                      queue;
+    ngx_http_submission_manager_t   *manager;
+    ngx_uint_t                       generation;
+    sm_entry_t                      *entry;        /* of that generation */
+    ngx_uint_t                       known;        /* see executor.c */
+
+    sm_str_t                         id;
+    sm_contract_t                    contract;
+    sm_str_t                         payload;
+    int64_t                          number;
+    int64_t                          epoch;
+    int64_t                          created_at;
+    int64_t                          due_at;
+    int64_t                          started_at;
+    int64_t                          finished_at;
+
+    /* at the gateway */
+    ngx_connection_t                *connection;
+    ngx_http_request_t              *request;
+    ngx_event_t                      hook;
+    ngx_event_t                      timeout;
+    ngx_int_t                      (*create_request)(ngx_http_request_t *r);
+    ngx_output_chain_filter_pt       output_filter;
+    void                            *output_ctx;
+    ngx_atomic_uint_t                peer;         /* number of connection */
+    ngx_str_t                        url;
+    ngx_str_t                        path;
+    int64_t                          left_at;      /* monotonic, usec */
+
+    sm_answer_t                      answer;
+    u_char                          *body;
+    size_t                           allocated;
+    unsigned                         complete:1;
+    unsigned                         gated:1;      /* not let out */
+    unsigned                         sent:1;       /* some of it, maybe */
+    unsigned                         forgotten:1;  /* another settles it */
+    ngx_http_submission_unsent_e     unsent;
+
+    /* the end */
+    sm_arena_t                       arena;
+    sm_outcome_e                     outcome;
+    sm_str_t                         reason;
+    sm_str_t                         error;
+    int64_t                          retry_after;
+    sm_policy_out_t                  decision;
+
+    char                             data[];
+};
+
+
+/* executor.c */
+ngx_uint_t ngx_http_submission_executor_room(
+    ngx_http_submission_executor_t *ex);
+void ngx_http_submission_executor_short(ngx_http_submission_executor_t *ex);
+void ngx_http_submission_executor_wake(ngx_http_submission_executor_t *ex);
+void ngx_http_submission_executor_time(ngx_http_submission_executor_t *ex,
+    int64_t now);
+int64_t ngx_http_submission_executor_now(ngx_http_submission_executor_t *ex);
+void ngx_http_submission_executor_recovered(
+    ngx_http_submission_manager_t *manager, sm_known_row_t *known);
+
+/* duty.c; _kick(): now, and not when it is due */
+void ngx_http_submission_duty_init(ngx_http_submission_executor_t *ex);
+void ngx_http_submission_duty_start(ngx_http_submission_executor_t *ex);
+void ngx_http_submission_duty_stop(ngx_http_submission_executor_t *ex);
+void ngx_http_submission_duty_kick(ngx_http_submission_duty_t *duty);
+
+/* schedule.c */
+ngx_int_t ngx_http_submission_schedule_init(ngx_cycle_t *cycle,
+    ngx_http_submission_executor_t *ex);
+void ngx_http_submission_schedule_start(ngx_http_submission_executor_t *ex);
+void ngx_http_submission_schedule_stop(ngx_http_submission_executor_t *ex);
+
+extern const ngx_http_submission_duty_row_t
+    ngx_http_submission_schedule_refresh;
+extern const ngx_http_submission_duty_row_t
+    ngx_http_submission_schedule_sweep;
+
+/*
+ * turn.c: NGX_OK, the call is out, or there is nothing to do; NGX_ERROR, not
+ * now.  _flush() and _end() are for the leader.
+ */
+ngx_int_t ngx_http_submission_turn(ngx_http_submission_executor_t *ex);
+ngx_int_t ngx_http_submission_turn_flush(
+    ngx_http_submission_manager_t *manager);
+ngx_int_t ngx_http_submission_turn_end(ngx_http_submission_manager_t *manager,
+    ngx_msec_t deadline);
+
+/* attempt.c */
+void ngx_http_submission_attempt_start(ngx_http_submission_manager_t *manager,
+    ngx_uint_t generation, sm_entry_t *entry, sm_begin_row_t *row,
+    int64_t epoch, int64_t now);
+void ngx_http_submission_attempt_finished(ngx_http_submission_attempt_t *at);
+void ngx_http_submission_attempt_drop(ngx_http_submission_attempt_t *at,
+    const char *why);
+void ngx_http_submission_attempt_free(ngx_http_submission_attempt_t *at);
+void ngx_http_submission_attempt_log(ngx_http_submission_attempt_t *at,
+    ngx_uint_t level, const char *event, const char *note);
+
+/* expiry.c: intents that were given up before their first attempt */
+void ngx_http_submission_expiry_init(ngx_http_submission_executor_t *ex);
+void ngx_http_submission_expiry_add(ngx_http_submission_executor_t *ex,
+    ngx_uint_t n);
+void ngx_http_submission_expiry_tell(ngx_http_submission_executor_t *ex);
+
+/* outage.c: an attempt has ended, or could not be sent */
+ngx_int_t ngx_http_submission_outage_init(ngx_cycle_t *cycle,
+    ngx_http_submission_executor_t *ex);
+void ngx_http_submission_outage(ngx_http_submission_attempt_t *at);
+
+/* send.c */
+ngx_int_t ngx_http_submission_send_attempt(ngx_http_submission_attempt_t *at);
+ngx_http_submission_attempt_t *ngx_http_submission_dispatched(
+    ngx_http_request_t *r);
+u_char *ngx_http_submission_send_int(ngx_http_request_t *r, int64_t n,
+    size_t *len);
+
+/* dispatch.c */
+void ngx_http_submission_dispatch_hook(ngx_event_t *ev);
+void ngx_http_submission_dispatch_result(void *data);
+
+
+#endif /* _NGX_HTTP_SUBMISSION_ATTEMPT_H_INCLUDED_ */

@@ -1,0 +1,215 @@
+
+/*
+ * Duties: what a leader does on a timer, under its fence.
+ *
+ * A duty has one call out at a time.  One that is left over from an epoch that
+ * was lost is nobody's: its answer is not looked at.
+ */
+
+#include "ngx_http_submission_attempt.h"
+
+
+static void ngx_http_submission_duty_timer(ngx_event_t *ev);
+static void ngx_http_submission_duty_run(ngx_http_submission_duty_t *duty);
+static void ngx_http_submission_duty_done(ngx_http_submission_task_t *task);
+
+
+/* must be in the order of ngx_http_submission_duty_e */
+
+static const ngx_http_submission_duty_row_t  *ngx_http_submission_duties[] = {
+    &ngx_http_submission_schedule_refresh,
+    &ngx_http_submission_schedule_sweep
+};
+
+_Static_assert(sizeof(ngx_http_submission_duties) / sizeof(void *)
+               == NGX_HTTP_SUBMISSION_DUTY_N, "a row for each duty");
+
+
+void
+ngx_http_submission_duty_init(ngx_http_submission_executor_t *ex)
+{
+    ngx_uint_t                   i;
+    ngx_http_submission_duty_t  *duty;
+
+    for (i = 0; i < NGX_HTTP_SUBMISSION_DUTY_N; i++) {
+        duty = &ex->duties[i];
+
+        duty->row = ngx_http_submission_duties[i];
+        duty->executor = ex;
+
+        duty->timer.handler = ngx_http_submission_duty_timer;
+        duty->timer.data = duty;
+        duty->timer.log = ngx_cycle->log;
+        duty->timer.cancelable = 1;
+    }
+}
+
+
+void
+ngx_http_submission_duty_start(ngx_http_submission_executor_t *ex)
+{
+    ngx_uint_t                   i;
+    ngx_http_submission_duty_t  *duty;
+
+    for (i = 0; i < NGX_HTTP_SUBMISSION_DUTY_N; i++) {
+        duty = &ex->duties[i];
+
+        duty->task = NULL;
+        duty->due = 0;
+        duty->again = 0;
+
+        ngx_add_timer(&duty->timer, duty->row->interval(ex));
+    }
+}
+
+
+void
+ngx_http_submission_duty_stop(ngx_http_submission_executor_t *ex)
+{
+    ngx_uint_t                   i;
+    ngx_http_submission_duty_t  *duty;
+
+    for (i = 0; i < NGX_HTTP_SUBMISSION_DUTY_N; i++) {
+        duty = &ex->duties[i];
+
+        duty->task = NULL;
+
+        if (duty->timer.timer_set) {
+            ngx_del_timer(&duty->timer);
+        }
+    }
+}
+
+
+static void
+ngx_http_submission_duty_timer(ngx_event_t *ev)
+{
+    ngx_http_submission_duty_t  *duty;
+
+    duty = ev->data;
+
+    duty->due = 1;
+
+    ngx_http_submission_duty_run(duty);
+}
+
+
+void
+ngx_http_submission_duty_kick(ngx_http_submission_duty_t *duty)
+{
+    if (duty->task) {
+        duty->again = 1;
+        return;
+    }
+
+    ngx_http_submission_duty_run(duty);
+}
+
+
+static void
+ngx_http_submission_duty_arm(ngx_http_submission_duty_t *duty, ngx_msec_t wait)
+{
+    if (wait == NGX_HTTP_SUBMISSION_DUTY_INTERVAL) {
+        wait = duty->row->interval(duty->executor);
+    }
+
+    if (!duty->timer.timer_set) {
+        ngx_add_timer(&duty->timer, wait);
+    }
+}
+
+
+static void
+ngx_http_submission_duty_run(ngx_http_submission_duty_t *duty)
+{
+    ngx_int_t                        rc;
+    ngx_http_submission_task_t      *task;
+    ngx_http_submission_executor_t  *ex;
+
+    ex = duty->executor;
+
+    if (ex->schedule == NULL || ex->leaving) {
+        return;
+    }
+
+    if (duty->task) {
+
+        /* its time has come while it is under way */
+
+        duty->again = 1;
+        return;
+    }
+
+    duty->again = 0;
+
+    task = ngx_http_submission_task_create(ex->manager, duty->row->op,
+                                           duty->row->size);
+    if (task == NULL) {
+        ngx_http_submission_duty_arm(duty, NGX_HTTP_SUBMISSION_DUTY_INTERVAL);
+        return;
+    }
+
+    ngx_http_submission_task_fence(task, ex->epoch);
+    task->done = ngx_http_submission_duty_done;
+
+    rc = duty->row->begin(duty, task);
+
+    ngx_log_debug4(NGX_LOG_DEBUG_HTTP, ngx_cycle->log, 0,
+                   "submission: duty op:%s due:%d epoch:%L rc:%i",
+                   ngx_http_submission_ops[task->op].name, duty->due,
+                   ex->epoch, rc);
+
+    if (rc == NGX_OK) {
+        rc = ngx_http_submission_task_post(task);
+    }
+
+    if (rc != NGX_OK) {
+        ngx_http_submission_task_free(task);
+        ngx_http_submission_duty_arm(duty, NGX_HTTP_SUBMISSION_DUTY_INTERVAL);
+        return;
+    }
+
+    duty->due = 0;
+    duty->task = task;
+}
+
+
+static void
+ngx_http_submission_duty_done(ngx_http_submission_task_t *task)
+{
+    ngx_msec_t                       wait;
+    ngx_uint_t                       i;
+    ngx_http_submission_duty_t      *duty;
+    ngx_http_submission_executor_t  *ex;
+
+    ex = task->manager->executor;
+
+    for (i = 0; ex->duties[i].task != task; i++) {
+        if (i == NGX_HTTP_SUBMISSION_DUTY_N - 1) {
+            return;
+        }
+    }
+
+    duty = &ex->duties[i];
+    duty->task = NULL;
+
+    if (task->call.status != SM_STORE_OK) {
+
+        /* the leader is told by the door: this epoch is over */
+
+        return;
+    }
+
+    ngx_http_submission_executor_time(ex, task->call.now);
+
+    wait = duty->row->done(duty, task);
+
+    if (wait == 0 || duty->again) {
+        ngx_http_submission_duty_run(duty);
+        wait = NGX_HTTP_SUBMISSION_DUTY_INTERVAL;
+    }
+
+    if (duty->task == NULL) {
+        ngx_http_submission_duty_arm(duty, wait);
+    }
+}

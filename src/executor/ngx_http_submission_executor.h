@@ -1,0 +1,39 @@
+
+/*
+ * The way out: what whoever leads sends to gateways.
+ */
+
+#ifndef _NGX_HTTP_SUBMISSION_EXECUTOR_H_INCLUDED_
+#define _NGX_HTTP_SUBMISSION_EXECUTOR_H_INCLUDED_
+
+
+#include "ngx_http_submission_leader.h"
+
+
+/* executor.c */
+ngx_int_t ngx_http_submission_executor_init(ngx_cycle_t *cycle,
+    ngx_http_submission_manager_t *manager);
+
+extern const ngx_http_submission_leader_handlers_t
+    ngx_http_submission_executor_handlers;
+
+/* send.c */
+ngx_int_t ngx_http_submission_send_init(ngx_cycle_t *cycle);
+
+/* dispatch.c */
+char *ngx_http_submission_dispatch(ngx_conf_t *cf, ngx_command_t *cmd,
+    void *conf);
+ngx_int_t ngx_http_submission_dispatch_add_variables(ngx_conf_t *cf);
+ngx_int_t ngx_http_submission_dispatch_init(ngx_conf_t *cf);
+
+/* tidy.c: after the leader */
+ngx_int_t ngx_http_submission_tidy_init(ngx_cycle_t *cycle,
+    ngx_http_submission_manager_t *manager);
+
+/* in threads */
+void ngx_http_submission_schedule_run(ngx_http_submission_task_t *task);
+void ngx_http_submission_turn_run(ngx_http_submission_task_t *task);
+void ngx_http_submission_tidy_run(ngx_http_submission_task_t *task);
+
+
+#endif /* _NGX_HTTP_SUBMISSION_EXECUTOR_H_INCLUDED_ */

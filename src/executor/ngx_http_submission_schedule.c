@@ -1,0 +1,505 @@
+
+/*
+ * The schedule of whoever leads, from the store in pages.
+ *
+ * First it is rebuilt whole, earliest due first: pages in the order of
+ * modification have everything, and until they have come that far, pages of
+ * retries in the order of due time run ahead.  From then on it is refreshed,
+ * from a place in the order of modification that stays behind the store's
+ * time: a row that is committed late, with a time that has passed, is not
+ * missed.  Seeing a row again changes nothing.
+ *
+ * How far it stays behind is as long as a submission can take, from the time
+ * that it has in the store to its commit: query_timeout on a server.  (On
+ * SQLite that time is taken under the write lock: rows come in its order.)  A
+ * refresh reads the last ten seconds; where a submission may take longer, all
+ * of that time, and of that until the next look, is read at every tenth of it.
+ *
+ * No such bound holds for ever: another instance may have another time-out, a
+ * commit may wait for a standby, clocks are set.  So there is a sweep, too: now
+ * and then the order of modification is read from its beginning, page by page,
+ * at a pace that leaves the store at peace, and beside all else.
+ *
+ * Between refreshes the executor worker may be woken: then only what is new is
+ * read, from a little before the last row seen.
+ */
+
+#include "ngx_http_submission_attempt.h"
+
+
+/* rows */
+
+#define NGX_HTTP_SUBMISSION_SCHEDULE_PAGE_FIRST  256
+#define NGX_HTTP_SUBMISSION_SCHEDULE_PAGE        2000
+
+/* microseconds; LATE is beyond the time-out of a submission */
+
+#define NGX_HTTP_SUBMISSION_SCHEDULE_WINDOW      10000000
+#define NGX_HTTP_SUBMISSION_SCHEDULE_LATE        5000000
+#define NGX_HTTP_SUBMISSION_SCHEDULE_SLACK       50000
+
+/* refreshes, milliseconds at most; and times what a page took */
+
+#define NGX_HTTP_SUBMISSION_SCHEDULE_SWEEP       30
+#define NGX_HTTP_SUBMISSION_SCHEDULE_SWEEP_MAX   60000
+#define NGX_HTTP_SUBMISSION_SCHEDULE_SWEEP_PACE  10
+
+
+/* a place in the schedule's order */
+
+typedef struct {
+    int64_t                          at;
+    size_t                           len;
+    u_char                           id[SM_ID_MAX * 4];
+} ngx_http_submission_cursor_t;
+
+
+struct ngx_http_submission_refresh_s {
+    ngx_connection_t                *wake;
+
+    unsigned                         rebuilding:1;
+    unsigned                         due_done:1;
+    unsigned                         paging:1;     /* there is more of it */
+    unsigned                         want_window:1;
+    unsigned                         want_new:1;
+    int64_t                          begun_at;     /* the rebuild */
+    int64_t                          window;       /* microseconds */
+    int64_t                          widened_at;   /* all of it was read */
+    ngx_http_submission_cursor_t     modified;
+    ngx_http_submission_cursor_t     retries;
+    ngx_http_submission_cursor_t     seen;         /* the last of all */
+    ngx_http_submission_cursor_t     swept;
+};
+
+
+typedef struct {
+    ngx_http_submission_task_t       task;
+    sm_page_t                        page;
+    ngx_http_submission_cursor_t     after;
+    int64_t                          begun_at;     /* monotonic */
+} ngx_http_submission_page_task_t;
+
+
+static ngx_msec_t ngx_http_submission_schedule_interval(
+    ngx_http_submission_executor_t *ex);
+static ngx_int_t ngx_http_submission_schedule_begin(
+    ngx_http_submission_duty_t *duty, ngx_http_submission_task_t *task);
+static ngx_msec_t ngx_http_submission_schedule_done(
+    ngx_http_submission_duty_t *duty, ngx_http_submission_task_t *task);
+static void ngx_http_submission_schedule_woken(ngx_event_t *ev);
+static ngx_msec_t ngx_http_submission_schedule_rest(
+    ngx_http_submission_executor_t *ex);
+static ngx_int_t ngx_http_submission_schedule_sweep_begin(
+    ngx_http_submission_duty_t *duty, ngx_http_submission_task_t *task);
+static ngx_msec_t ngx_http_submission_schedule_swept(
+    ngx_http_submission_duty_t *duty, ngx_http_submission_task_t *task);
+
+
+const ngx_http_submission_duty_row_t  ngx_http_submission_schedule_refresh = {
+    NGX_HTTP_SUBMISSION_OP_SCHEDULE_PAGE,
+    sizeof(ngx_http_submission_page_task_t),
+    ngx_http_submission_schedule_interval,
+    ngx_http_submission_schedule_begin,
+    ngx_http_submission_schedule_done
+};
+
+
+const ngx_http_submission_duty_row_t  ngx_http_submission_schedule_sweep = {
+    NGX_HTTP_SUBMISSION_OP_SCHEDULE_PAGE,
+    sizeof(ngx_http_submission_page_task_t),
+    ngx_http_submission_schedule_rest,
+    ngx_http_submission_schedule_sweep_begin,
+    ngx_http_submission_schedule_swept
+};
+
+
+ngx_int_t
+ngx_http_submission_schedule_init(ngx_cycle_t *cycle,
+    ngx_http_submission_executor_t *ex)
+{
+    int64_t                         window;
+    ngx_http_submission_refresh_t  *rf;
+
+    rf = ngx_pcalloc(cycle->pool, sizeof(ngx_http_submission_refresh_t));
+    if (rf == NULL) {
+        return NGX_ERROR;
+    }
+
+    /* what is committed right after a look waits for the next one */
+
+    window = ((int64_t) ex->manager->conf->query_timeout
+              + (int64_t) ex->manager->conf->schedule_refresh_interval) * 1000
+             + NGX_HTTP_SUBMISSION_SCHEDULE_LATE;
+    window += window / 8;
+
+    rf->window = ngx_max(window, NGX_HTTP_SUBMISSION_SCHEDULE_WINDOW);
+
+    ex->refresh = rf;
+
+    return NGX_OK;
+}
+
+
+void
+ngx_http_submission_schedule_start(ngx_http_submission_executor_t *ex)
+{
+    int64_t                         window;
+    ngx_http_submission_refresh_t  *rf;
+
+    rf = ex->refresh;
+    window = rf->window;
+
+    ngx_memzero(rf, sizeof(ngx_http_submission_refresh_t));
+
+    rf->window = window;
+    rf->rebuilding = 1;
+    rf->begun_at = ngx_http_submission_usec();
+
+    /* without it, new intents are found by the next refresh */
+
+    rf->wake = ngx_http_submission_wake_listen(ex->manager,
+                                       ngx_http_submission_schedule_woken, ex);
+
+    ngx_http_submission_duty_kick(
+                               &ex->duties[NGX_HTTP_SUBMISSION_DUTY_REFRESH]);
+}
+
+
+void
+ngx_http_submission_schedule_stop(ngx_http_submission_executor_t *ex)
+{
+    if (ex->refresh->wake) {
+        ngx_http_submission_bell_ignore(ex->refresh->wake);
+        ex->refresh->wake = NULL;
+    }
+}
+
+
+static ngx_msec_t
+ngx_http_submission_schedule_interval(ngx_http_submission_executor_t *ex)
+{
+    return ex->manager->conf->schedule_refresh_interval;
+}
+
+
+static void
+ngx_http_submission_schedule_page(ngx_http_submission_executor_t *ex,
+    ngx_http_submission_task_t *task, sm_page_e order,
+    ngx_http_submission_cursor_t *after)
+{
+    ngx_http_submission_page_task_t  *pt;
+
+    pt = (ngx_http_submission_page_task_t *) task;
+
+    pt->after = *after;
+    pt->begun_at = ngx_http_submission_usec();
+
+    /* many dead rows may come before the next live one */
+
+    pt->page.recovery = ex->refresh->rebuilding
+                        || after == &ex->refresh->swept;
+
+    pt->page.order = order;
+    pt->page.after_at = pt->after.at;
+    pt->page.after_id.data = (char *) pt->after.id;
+    pt->page.after_id.len = pt->after.len;
+    pt->page.limit = after->at ? NGX_HTTP_SUBMISSION_SCHEDULE_PAGE
+                               : NGX_HTTP_SUBMISSION_SCHEDULE_PAGE_FIRST;
+}
+
+
+void
+ngx_http_submission_schedule_run(ngx_http_submission_task_t *task)
+{
+    ngx_http_submission_page_task_t  *pt;
+
+    pt = (ngx_http_submission_page_task_t *) task;
+
+    (void) sm_store_schedule_page(&task->manager->store, &task->call,
+                                  &task->fence, &pt->page);
+
+    task->rows = pt->page.n;
+}
+
+
+static void
+ngx_http_submission_schedule_move(ngx_http_submission_cursor_t *cursor,
+    sm_due_t *row)
+{
+    cursor->at = row->at;
+    cursor->len = ngx_min(row->id.len, sizeof(cursor->id));
+    ngx_memcpy(cursor->id, row->id.data, cursor->len);
+}
+
+
+static ngx_uint_t
+ngx_http_submission_schedule_after(ngx_http_submission_cursor_t *a,
+    ngx_http_submission_cursor_t *b)
+{
+    if (a->at != b->at) {
+        return a->at > b->at;
+    }
+
+    return ngx_memn2cmp(a->id, b->id, a->len, b->len) > 0;
+}
+
+
+/*
+ * Where a refresh begins: the window's start, or for what is new alone a little
+ * before the last row seen; but at that row if it is older.
+ */
+
+static void
+ngx_http_submission_schedule_rewind(ngx_http_submission_executor_t *ex)
+{
+    int64_t                         at, now;
+    ngx_http_submission_refresh_t  *rf;
+
+    rf = ex->refresh;
+
+    if (!rf->want_window) {
+        at = rf->seen.at - NGX_HTTP_SUBMISSION_SCHEDULE_SLACK;
+
+    } else {
+        at = ngx_http_submission_executor_now(ex);
+        now = ngx_http_submission_usec();
+
+        if (now - rf->widened_at >= rf->window / 10) {
+            rf->widened_at = now;
+            at -= rf->window;
+
+        } else {
+            at -= NGX_HTTP_SUBMISSION_SCHEDULE_WINDOW;
+        }
+    }
+
+    rf->want_window = 0;
+    rf->want_new = 0;
+
+    rf->modified = rf->seen;
+
+    if (rf->modified.at >= at) {
+        rf->modified.at = at;
+        rf->modified.len = 0;
+    }
+}
+
+
+/* a page: of the rebuild, of a refresh that has more, or the first of one */
+
+static ngx_int_t
+ngx_http_submission_schedule_begin(ngx_http_submission_duty_t *duty,
+    ngx_http_submission_task_t *task)
+{
+    ngx_http_submission_refresh_t   *rf;
+    ngx_http_submission_executor_t  *ex;
+
+    ex = duty->executor;
+    rf = ex->refresh;
+
+    if (duty->due) {
+        rf->want_window = 1;
+    }
+
+    if (rf->rebuilding && !rf->due_done && rf->retries.at <= rf->modified.at) {
+        ngx_http_submission_schedule_page(ex, task, SM_PAGE_DUE, &rf->retries);
+        return NGX_OK;
+    }
+
+    if (!rf->rebuilding && !rf->paging) {
+        ngx_http_submission_schedule_rewind(ex);
+    }
+
+    ngx_http_submission_schedule_page(ex, task, SM_PAGE_MODIFIED,
+                                      &rf->modified);
+    return NGX_OK;
+}
+
+
+static void
+ngx_http_submission_schedule_rebuilt(ngx_http_submission_executor_t *ex)
+{
+    ex->refresh->rebuilding = 0;
+
+    ngx_log_error(NGX_LOG_NOTICE, ngx_cycle->log, 0,
+                  "submission: schedule_rebuilt manager=%V lease_epoch=%L "
+                  "waiting=%uz in_hand=%uz bytes=%uz ms=%L",
+                  &ex->manager->conf->name, ex->epoch,
+                  sm_schedule_waiting(ex->schedule),
+                  sm_schedule_taken(ex->schedule),
+                  sm_schedule_bytes(ex->schedule),
+                  (ngx_http_submission_usec() - ex->refresh->begun_at) / 1000);
+}
+
+
+static ngx_int_t
+ngx_http_submission_schedule_rows(ngx_http_submission_executor_t *ex,
+    sm_page_t *page, ngx_http_submission_cursor_t *cursor)
+{
+    size_t  i;
+
+    for (i = 0; i < page->n; i++) {
+        if (sm_schedule_set(ex->schedule, page->rows[i].id,
+                            page->rows[i].target, page->rows[i].due_at)
+            != 0)
+        {
+            ngx_log_error(NGX_LOG_CRIT, ngx_cycle->log, 0,
+                          "submission: no memory for the schedule manager=%V "
+                          "waiting=%uz", &ex->manager->conf->name,
+                          sm_schedule_waiting(ex->schedule));
+            return NGX_ERROR;
+        }
+    }
+
+    if (page->n) {
+        ngx_http_submission_schedule_move(cursor, &page->rows[page->n - 1]);
+    }
+
+    return NGX_OK;
+}
+
+
+static ngx_msec_t
+ngx_http_submission_schedule_done(ngx_http_submission_duty_t *duty,
+    ngx_http_submission_task_t *task)
+{
+    ngx_uint_t                        last;
+    ngx_http_submission_refresh_t    *rf;
+    ngx_http_submission_executor_t   *ex;
+    ngx_http_submission_page_task_t  *pt;
+
+    pt = (ngx_http_submission_page_task_t *) task;
+    ex = duty->executor;
+    rf = ex->refresh;
+
+    if (ngx_http_submission_schedule_rows(ex, &pt->page,
+                                          pt->page.order == SM_PAGE_DUE
+                                          ? &rf->retries : &rf->modified)
+        != NGX_OK)
+    {
+        return NGX_HTTP_SUBMISSION_DUTY_INTERVAL;
+    }
+
+    if (ngx_http_submission_schedule_after(&rf->modified, &rf->seen)) {
+        rf->seen = rf->modified;
+    }
+
+    ngx_http_submission_executor_wake(ex);
+
+    last = pt->page.n < pt->page.limit;
+
+    ngx_log_debug4(NGX_LOG_DEBUG_HTTP, ngx_cycle->log, 0,
+                   "submission: schedule page order:%d rows:%uz last:%ui "
+                   "waiting:%uz", (int) pt->page.order, pt->page.n, last,
+                   sm_schedule_waiting(ex->schedule));
+
+    if (last && pt->page.order == SM_PAGE_DUE) {
+        rf->due_done = 1;
+        last = 0;
+    }
+
+    rf->paging = !last;
+
+    if (!last) {
+        return 0;
+    }
+
+    if (rf->rebuilding) {
+        ngx_http_submission_schedule_rebuilt(ex);
+    }
+
+    return rf->want_window || rf->want_new ? 0
+                                           : NGX_HTTP_SUBMISSION_DUTY_INTERVAL;
+}
+
+
+static void
+ngx_http_submission_schedule_woken(ngx_event_t *ev)
+{
+    ngx_connection_t                *c;
+    ngx_http_submission_executor_t  *ex;
+
+    c = ev->data;
+    ex = c->data;
+
+    ngx_http_submission_wake_heard(ex->manager, c);
+
+    ex->refresh->want_new = 1;
+
+    ngx_http_submission_duty_kick(
+                               &ex->duties[NGX_HTTP_SUBMISSION_DUTY_REFRESH]);
+}
+
+
+/* from the end of one sweep to the next */
+
+static ngx_msec_t
+ngx_http_submission_schedule_rest(ngx_http_submission_executor_t *ex)
+{
+    return ngx_min(ex->manager->conf->schedule_refresh_interval
+                   * NGX_HTTP_SUBMISSION_SCHEDULE_SWEEP,
+                   NGX_HTTP_SUBMISSION_SCHEDULE_SWEEP_MAX);
+}
+
+
+static ngx_int_t
+ngx_http_submission_schedule_sweep_begin(ngx_http_submission_duty_t *duty,
+    ngx_http_submission_task_t *task)
+{
+    ngx_http_submission_refresh_t  *rf;
+
+    rf = duty->executor->refresh;
+
+    if (rf->rebuilding) {
+        return NGX_DECLINED;
+    }
+
+    ngx_http_submission_schedule_page(duty->executor, task, SM_PAGE_MODIFIED,
+                                      &rf->swept);
+    return NGX_OK;
+}
+
+
+/* a sweep is over where refreshes begin */
+
+static ngx_msec_t
+ngx_http_submission_schedule_swept(ngx_http_submission_duty_t *duty,
+    ngx_http_submission_task_t *task)
+{
+    size_t                            waiting;
+    ngx_msec_t                        wait, took;
+    ngx_uint_t                        last;
+    ngx_http_submission_refresh_t    *rf;
+    ngx_http_submission_executor_t   *ex;
+    ngx_http_submission_page_task_t  *pt;
+
+    pt = (ngx_http_submission_page_task_t *) task;
+    ex = duty->executor;
+    rf = ex->refresh;
+
+    waiting = sm_schedule_waiting(ex->schedule);
+
+    last = ngx_http_submission_schedule_rows(ex, &pt->page, &rf->swept)
+           != NGX_OK
+           || pt->page.n < pt->page.limit
+           || rf->swept.at >= task->call.now - rf->window;
+
+    took = (ngx_msec_t) ((ngx_http_submission_usec() - pt->begun_at) / 1000);
+
+    ngx_log_debug5(NGX_LOG_DEBUG_HTTP, ngx_cycle->log, 0,
+                   "submission: schedule swept manager=%V rows:%uz new:%uz "
+                   "last:%ui ms:%M", &ex->manager->conf->name, pt->page.n,
+                   sm_schedule_waiting(ex->schedule) - waiting, last, took);
+
+    if (last) {
+        ngx_memzero(&rf->swept, sizeof(ngx_http_submission_cursor_t));
+        wait = ngx_http_submission_schedule_rest(ex);
+
+    } else {
+        wait = NGX_HTTP_SUBMISSION_EXECUTOR_PAUSE;
+    }
+
+    ngx_http_submission_executor_wake(ex);
+
+    return ngx_max(wait, took * NGX_HTTP_SUBMISSION_SCHEDULE_SWEEP_PACE);
+}

@@ -1,0 +1,607 @@
+
+/*
+ * A turn of the executor: one call to the store, which in one transaction
+ * records attempts that have ended and begins those that are due, in batches.
+ * There is one turn at a time.
+ *
+ * Outcomes that the store does not take, for whatever reason, are kept and
+ * tried again with growing delays, under the epoch that the instance holds or
+ * the next one of this worker.  They are given up when another instance leads,
+ * which has found them in doubt, and when the worker exits and has not
+ * succeeded for the duration of a lease.
+ */
+
+#include "ngx_http_submission_attempt.h"
+
+
+#define NGX_HTTP_SUBMISSION_TURN_RETRY_MAX  5000         /* milliseconds */
+
+
+typedef struct {
+    ngx_http_submission_task_t       task;
+    ngx_uint_t                       generation;
+    sm_fence_t                       fence;
+
+    ngx_queue_t         attempts;     /* that have ended */
+    sm_complete_row_t  *ended;
+    size_t              nended;
+
+    sm_entry_t                     **entries;      /* that are due */
+    sm_begin_row_t                  *due;
+    size_t                           ndue;
+} ngx_http_submission_turn_t;
+
+
+static ngx_int_t ngx_http_submission_turn_ended(
+    ngx_http_submission_executor_t *ex, ngx_http_submission_turn_t *turn);
+static ngx_int_t ngx_http_submission_turn_due(
+    ngx_http_submission_executor_t *ex, ngx_http_submission_turn_t *turn);
+static void ngx_http_submission_turn_undo(ngx_http_submission_executor_t *ex,
+    ngx_http_submission_turn_t *turn);
+static void ngx_http_submission_turn_done(ngx_http_submission_task_t *task);
+
+
+/* NGX_DECLINED: there is nothing to do */
+
+static ngx_int_t
+ngx_http_submission_turn_create(ngx_http_submission_executor_t *ex,
+    ngx_http_submission_turn_t **turnp)
+{
+    ngx_http_submission_turn_t  *turn;
+
+    turn = ngx_http_submission_task_create(ex->manager,
+                                         NGX_HTTP_SUBMISSION_OP_ATTEMPTS_TURN,
+                                         sizeof(ngx_http_submission_turn_t));
+    if (turn == NULL) {
+        return NGX_ERROR;
+    }
+
+    ngx_queue_init(&turn->attempts);
+
+    turn->generation = ex->generation;
+
+    ngx_http_submission_task_fence(&turn->task,
+                                   ex->schedule
+                                   ? ex->epoch
+                                   : (int64_t) ex->manager->sh->held);
+
+    if (ngx_http_submission_turn_ended(ex, turn) != NGX_OK
+        || ngx_http_submission_turn_due(ex, turn) != NGX_OK)
+    {
+        ngx_http_submission_turn_undo(ex, turn);
+        ngx_http_submission_task_free(&turn->task);
+        return NGX_ERROR;
+    }
+
+    if (turn->nended + turn->ndue == 0) {
+        ngx_http_submission_task_free(&turn->task);
+        return NGX_DECLINED;
+    }
+
+    turn->task.rows = turn->nended + turn->ndue;
+    turn->task.done = ngx_http_submission_turn_done;
+
+    *turnp = turn;
+
+    return NGX_OK;
+}
+
+
+ngx_int_t
+ngx_http_submission_turn(ngx_http_submission_executor_t *ex)
+{
+    ngx_int_t                    rc;
+    ngx_http_submission_turn_t  *turn;
+
+    rc = ngx_http_submission_turn_create(ex, &turn);
+
+    if (rc != NGX_OK) {
+        return rc == NGX_DECLINED ? NGX_OK : NGX_ERROR;
+    }
+
+    if (ngx_http_submission_task_post(&turn->task) != NGX_OK) {
+        ngx_http_submission_turn_undo(ex, turn);
+        ngx_http_submission_task_free(&turn->task);
+        return NGX_ERROR;
+    }
+
+    ex->turn = &turn->task;
+
+    return NGX_OK;
+}
+
+
+static void
+ngx_http_submission_turn_row(ngx_http_submission_attempt_t *at,
+    sm_complete_row_t *row)
+{
+    row->id = at->id;
+    row->number = at->number;
+    row->epoch = at->epoch;
+    row->holder.data = (char *) at->manager->holder_id.data;
+    row->holder.len = at->manager->holder_id.len;
+    row->started_at = at->started_at;
+    row->finished_at = at->finished_at;
+    row->outcome = at->outcome;
+    row->reason = at->reason;
+    row->error = at->error;
+    row->status = at->decision.status;
+    row->exhausted = at->decision.exhausted;
+    row->delay = at->decision.delay;
+}
+
+
+static ngx_int_t
+ngx_http_submission_turn_ended(ngx_http_submission_executor_t *ex,
+    ngx_http_submission_turn_t *turn)
+{
+    size_t                          max;
+    ngx_queue_t                    *q;
+    ngx_http_submission_attempt_t  *at;
+
+    if (ex->nended == 0) {
+        return NGX_OK;
+    }
+
+    if ((ngx_msec_int_t) (ex->retry - ngx_current_msec) > 0) {
+        return NGX_ERROR;
+    }
+
+    max = ngx_min(ex->nended, (ngx_uint_t) ex->manager->conf->executor_batch);
+
+    turn->ended = sm_arena_calloc(&turn->task.call.arena, max,
+                                  sizeof(sm_complete_row_t));
+    if (turn->ended == NULL) {
+        return NGX_ERROR;
+    }
+
+    while (turn->nended < max) {
+        q = ngx_queue_head(&ex->ended);
+        at = ngx_queue_data(q, ngx_http_submission_attempt_t, queue);
+
+        ngx_queue_remove(q);
+        ngx_queue_insert_tail(&turn->attempts, q);
+        ex->nended--;
+
+        ngx_http_submission_turn_row(at, &turn->ended[turn->nended++]);
+    }
+
+    return NGX_OK;
+}
+
+
+static ngx_int_t
+ngx_http_submission_turn_due(ngx_http_submission_executor_t *ex,
+    ngx_http_submission_turn_t *turn)
+{
+    size_t       i;
+    int64_t      now;
+    ngx_uint_t   max;
+    sm_arena_t  *arena;
+
+    if (ex->schedule == NULL || ex->leaving
+        || (ngx_msec_int_t) (ngx_current_msec - ex->pause) < 0)
+    {
+        return NGX_OK;
+    }
+
+    now = ngx_http_submission_executor_now(ex);
+
+    if (sm_schedule_next(ex->schedule) > now) {
+        return NGX_OK;
+    }
+
+    max = ngx_http_submission_executor_room(ex);
+
+    if (max == 0) {
+        return NGX_OK;
+    }
+
+    arena = &turn->task.call.arena;
+
+    turn->entries = sm_arena_calloc(arena, max, sizeof(sm_entry_t *));
+    turn->due = sm_arena_calloc(arena, max, sizeof(sm_begin_row_t));
+
+    if (turn->entries == NULL || turn->due == NULL) {
+        return NGX_ERROR;
+    }
+
+    turn->ndue = sm_schedule_take(ex->schedule, now, turn->entries, max);
+
+    for (i = 0; i < turn->ndue; i++) {
+
+        /* a copy: the schedule may go away meanwhile */
+
+        if (sm_arena_strdup(arena, &turn->due[i].id,
+                            sm_entry_id(turn->entries[i]))
+            != 0)
+        {
+            return NGX_ERROR;
+        }
+    }
+
+    return NGX_OK;
+}
+
+
+/* all is as it was */
+
+static void
+ngx_http_submission_turn_undo(ngx_http_submission_executor_t *ex,
+    ngx_http_submission_turn_t *turn)
+{
+    size_t        i;
+    ngx_queue_t  *q;
+
+    while (!ngx_queue_empty(&turn->attempts)) {
+        q = ngx_queue_last(&turn->attempts);
+        ngx_queue_remove(q);
+        ngx_queue_insert_head(&ex->ended, q);
+        ex->nended++;
+    }
+
+    for (i = 0; i < turn->ndue; i++) {
+        sm_schedule_put(ex->schedule, turn->entries[i],
+                        sm_entry_due_at(turn->entries[i]));
+    }
+}
+
+
+void
+ngx_http_submission_turn_run(ngx_http_submission_task_t *task)
+{
+    ngx_http_submission_turn_t  *turn;
+
+    turn = (ngx_http_submission_turn_t *) task;
+
+    (void) sm_store_attempts_turn(&task->manager->store, &task->call,
+                                  &task->fence, turn->ended, turn->nended,
+                                  turn->due, turn->ndue);
+}
+
+
+/* its deadline has passed before it could be begun */
+
+static void
+ngx_http_submission_turn_expired(ngx_http_submission_turn_t *turn,
+    sm_begin_row_t *row)
+{
+    ngx_http_submission_field_t  id;
+
+    ngx_log_error(NGX_LOG_INFO, ngx_cycle->log, 0,
+                  "submission: expired manager=%V%V lease_epoch=%L "
+                  "status=exhausted reason=deadline_exceeded",
+                  &turn->task.manager->conf->name,
+                  ngx_http_submission_field(&id, " intent_id=", row->id),
+                  turn->task.fence.epoch);
+
+    ngx_http_submission_count_terminal(turn->task.manager,
+                                       SM_STATUS_EXHAUSTED,
+                                       SM_EXHAUSTED_DEADLINE,
+                                       turn->task.call.now - row->created_at);
+
+    ngx_http_submission_notice(turn->task.manager, row->id);
+}
+
+
+static void
+ngx_http_submission_turn_begun(ngx_http_submission_turn_t *turn)
+{
+    size_t                           i;
+    ngx_uint_t                       current, expired;
+    sm_begin_row_t                  *row;
+    ngx_http_submission_executor_t  *ex;
+
+    ex = turn->task.manager->executor;
+    expired = 0;
+
+    for (i = 0; i < turn->ndue; i++) {
+        row = &turn->due[i];
+
+        /* any of these may end leadership */
+
+        current = ex->schedule && ex->generation == turn->generation;
+
+        switch (row->outcome) {
+
+        case SM_BEGIN_BEGUN:
+            ngx_http_submission_attempt_start(turn->task.manager,
+                                              turn->generation,
+                                              turn->entries[i], row,
+                                              turn->task.fence.epoch,
+                                              turn->task.call.now);
+            break;
+
+        case SM_BEGIN_EARLY:
+
+            if (current) {
+                sm_schedule_put(ex->schedule, turn->entries[i], row->due_at);
+            }
+
+            break;
+
+        case SM_BEGIN_EXPIRED:
+            ngx_http_submission_turn_expired(turn, row);
+            expired += row->number == 1;
+
+            /* fall through */
+
+        default: /* SM_BEGIN_GONE */
+
+            if (current) {
+                sm_schedule_drop(ex->schedule, turn->entries[i]);
+            }
+        }
+    }
+
+    ngx_http_submission_expiry_add(ex, expired);
+}
+
+
+/* its entry, unless the schedule that has it is gone */
+
+static sm_entry_t *
+ngx_http_submission_attempt_entry(ngx_http_submission_attempt_t *at)
+{
+    ngx_http_submission_executor_t  *ex;
+
+    ex = at->manager->executor;
+
+    return ex->schedule && ex->generation == at->generation ? at->entry : NULL;
+}
+
+
+static void
+ngx_http_submission_attempt_recorded(ngx_http_submission_attempt_t *at,
+    sm_complete_row_t *row, int64_t now)
+{
+    sm_entry_t     *entry;
+    sm_schedule_t  *schedule;
+
+    entry = ngx_http_submission_attempt_entry(at);
+    schedule = at->manager->executor->schedule;
+
+    if (!row->applied) {
+
+        /*
+         * somebody else has changed the intent, or the store refuses the data
+         */
+
+        ngx_http_submission_attempt_log(at, NGX_LOG_ERR,
+                                        "attempt_not_recorded", NULL);
+
+        if (entry) {
+            sm_schedule_drop(schedule, entry);
+        }
+
+        return;
+    }
+
+    if (entry) {
+        if (row->status == SM_STATUS_PENDING) {
+            sm_schedule_put(schedule, entry, row->next_attempt_at);
+
+        } else {
+            sm_schedule_drop(schedule, entry);
+        }
+    }
+
+    if (at->outcome == SM_OUTCOME_NONE) {
+        return;
+    }
+
+    ngx_http_submission_count_attempt(at->manager, at->outcome, 1);
+
+    if (row->status == SM_STATUS_PENDING) {
+        ngx_http_submission_count(at->manager,
+                                  NGX_HTTP_SUBMISSION_CNT_RETRIES, 1);
+
+    } else {
+        ngx_http_submission_count_terminal(at->manager, row->status,
+                                           row->exhausted,
+                                           now - at->created_at);
+    }
+
+    ngx_http_submission_attempt_log(at, NGX_LOG_INFO, "attempt", NULL);
+
+    ngx_http_submission_notice(at->manager, at->id);
+}
+
+
+static void
+ngx_http_submission_turn_recorded(ngx_http_submission_turn_t *turn)
+{
+    size_t                          i;
+    ngx_queue_t                    *q;
+    ngx_http_submission_attempt_t  *at;
+
+    for (i = 0; i < turn->nended; i++) {
+        q = ngx_queue_head(&turn->attempts);
+        at = ngx_queue_data(q, ngx_http_submission_attempt_t, queue);
+        ngx_queue_remove(q);
+
+        ngx_http_submission_attempt_recorded(at, &turn->ended[i],
+                                             turn->task.call.now);
+        ngx_http_submission_attempt_free(at);
+    }
+}
+
+
+/* an exiting worker gets no further epoch, and does not wait for ever */
+
+static ngx_uint_t
+ngx_http_submission_turn_again(ngx_http_submission_executor_t *ex,
+    sm_store_class_e status)
+{
+    if (!ngx_exiting) {
+        return 1;
+    }
+
+    return status != SM_STORE_LEASE_LOST
+           && ngx_current_msec - ex->failing
+              < ex->manager->conf->lease_duration;
+}
+
+
+/*
+ * an error that passes by itself, such as a deadlock, does not make the delay
+ * longer
+ */
+
+static void
+ngx_http_submission_turn_back_off(ngx_http_submission_executor_t *ex,
+    sm_store_class_e status)
+{
+    ngx_msec_t  wait;
+
+    if (ex->failures++ == 0) {
+        ex->failing = ngx_current_msec;
+    }
+
+    wait = NGX_HTTP_SUBMISSION_LEADER_RETRY;
+
+    if (status != SM_STORE_TRANSIENT) {
+        wait <<= ngx_min(ex->failures - 1, 4);
+    }
+
+    ex->retry = ngx_current_msec
+                + ngx_min(wait, NGX_HTTP_SUBMISSION_TURN_RETRY_MAX);
+}
+
+
+static void
+ngx_http_submission_turn_failed(ngx_http_submission_turn_t *turn)
+{
+    ngx_queue_t                     *q;
+    sm_store_class_e                 status;
+    ngx_http_submission_attempt_t   *at;
+    ngx_http_submission_executor_t  *ex;
+
+    ex = turn->task.manager->executor;
+    status = turn->task.call.status;
+
+    if (status == SM_STORE_LEASE_LOST) {
+        ex->gone = turn->task.fence.epoch;
+
+    } else {
+        ngx_http_submission_turn_back_off(ex, status);
+    }
+
+    while (!ngx_queue_empty(&turn->attempts)) {
+        q = ngx_queue_last(&turn->attempts);
+        at = ngx_queue_data(q, ngx_http_submission_attempt_t, queue);
+        ngx_queue_remove(q);
+
+        if (ngx_http_submission_turn_again(ex, status)) {
+            ngx_queue_insert_head(&ex->ended, q);
+            ex->nended++;
+            continue;
+        }
+
+        ngx_http_submission_attempt_drop(at, "not_recorded");
+    }
+}
+
+
+static void
+ngx_http_submission_turn_done(ngx_http_submission_task_t *task)
+{
+    ngx_http_submission_turn_t      *turn;
+    ngx_http_submission_executor_t  *ex;
+
+    turn = (ngx_http_submission_turn_t *) task;
+    ex = task->manager->executor;
+
+    ex->turn = NULL;
+
+    if (task->call.status == SM_STORE_OK) {
+        ex->failures = 0;
+        ngx_http_submission_executor_time(ex, task->call.now);
+
+        /*
+         * attempts that were begun are sent first, then the outcomes are
+         * handled
+         */
+
+        ngx_http_submission_turn_begun(turn);
+        ngx_http_submission_turn_recorded(turn);
+
+        if (turn->nended) {
+            ngx_http_submission_leader_works(task->manager);
+        }
+
+    } else {
+        ngx_http_submission_turn_failed(turn);
+    }
+
+    ngx_http_submission_executor_wake(ex);
+}
+
+
+/* without an epoch that holds it is left to the next, if one is to come */
+
+ngx_int_t
+ngx_http_submission_turn_flush(ngx_http_submission_manager_t *manager)
+{
+    int64_t                          epoch;
+    ngx_http_submission_executor_t  *ex;
+
+    ex = manager->executor;
+
+    if (ex->turn) {
+        return NGX_AGAIN;
+    }
+
+    epoch = manager->sh->held;
+
+    if (epoch == 0 || epoch == ex->gone) {
+
+        if (ngx_exiting) {
+            ngx_http_submission_executor_recovered(manager, NULL);
+        }
+
+        return NGX_OK;
+    }
+
+    if (ex->nended == 0) {
+        return NGX_OK;
+    }
+
+    return ngx_http_submission_turn(ex) == NGX_OK ? NGX_AGAIN : NGX_BUSY;
+}
+
+
+/*
+ * The threads have ended.  They have run the last turn, and nobody has looked
+ * at its answer.  What it has begun is given back, because nothing is sent any
+ * more.
+ */
+
+ngx_int_t
+ngx_http_submission_turn_end(ngx_http_submission_manager_t *manager,
+    ngx_msec_t deadline)
+{
+    ngx_http_submission_turn_t      *turn;
+    ngx_http_submission_executor_t  *ex;
+
+    ex = manager->executor;
+    ex->leaving = 1;
+
+    if (ex->turn && ngx_http_submission_task_settle(ex->turn) != SM_STORE_OK) {
+        return NGX_ERROR;
+    }
+
+    ex->retry = ngx_current_msec;
+
+    while (ex->nended && manager->sh->held) {
+
+        if ((ngx_msec_int_t) (deadline - ngx_http_submission_msec()) <= 0
+            || ngx_http_submission_turn_create(ex, &turn) != NGX_OK
+            || ngx_http_submission_task_run(&turn->task) != SM_STORE_OK)
+        {
+            return NGX_ERROR;
+        }
+    }
+
+    return ex->nsending ? NGX_ERROR : NGX_OK;
+}

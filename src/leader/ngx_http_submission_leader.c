@@ -1,0 +1,821 @@
+
+/*
+ * Leadership.
+ *
+ * One worker of an instance, the one that holds the lock file, is its executor
+ * worker.  When it dies, the kernel lets another one have the lock.  Only the
+ * executor worker asks for the lease, renews it, and executes.
+ *
+ * - A leader was granted an epoch by the store, and stops by itself at a
+ *   deadline: the start of the request that got the grant, plus
+ *   lease_duration, less a margin.  The clock is never set and goes on while
+ *   the host is suspended.  The deadline is always before the row expires,
+ *   whatever the store's clock says.
+ * - Any error of the store ends leadership at once.  The row may still be ours
+ *   then: the next call takes it over, in a new epoch.
+ * - A late answer, whose state has passed, is ignored.  What its call may have
+ *   left in the row is taken over or released, see lease.c.
+ * - A leader that cannot send any due intent for lack of connections, for as
+ *   long as a lease lasts, releases the lease if another instance is alive.
+ * - A follower knows when the lease expires, and tries then.  It also reads
+ *   the row now and then, to notice a release.
+ * - A new executor worker of the instance takes over the epoch in shared
+ *   memory; its new epoch fences the old worker off.
+ */
+
+#include "ngx_http_submission_lease.h"
+
+
+#define NGX_HTTP_SUBMISSION_LEADER_STANDBY_TICK  100       /* milliseconds */
+
+
+static void ngx_http_submission_leader_failed(
+    ngx_http_submission_manager_t *manager, int64_t epoch, sm_call_t *call);
+static void ngx_http_submission_leader_release(
+    ngx_http_submission_leader_t *ld);
+
+static void ngx_http_submission_leader_tick(ngx_event_t *ev);
+static void ngx_http_submission_leader_expiry(ngx_event_t *ev);
+static void ngx_http_submission_leader_exit(ngx_event_t *ev);
+
+
+static const ngx_uint_t  ngx_http_submission_leader_levels[] = {
+    [SM_LEADER_LOG_NONE] = NGX_LOG_DEBUG,
+    [SM_LEADER_LOG_INFO] = NGX_LOG_INFO,
+    [SM_LEADER_LOG_NOTICE] = NGX_LOG_NOTICE,
+    [SM_LEADER_LOG_ERR] = NGX_LOG_ERR
+};
+
+_Static_assert(sizeof(ngx_http_submission_leader_levels)
+               / sizeof(ngx_http_submission_leader_levels[0])
+               == SM_LEADER_LOG_COUNT, "a level for each of the table's");
+
+
+ngx_int_t
+ngx_http_submission_leader_init(ngx_cycle_t *cycle,
+    ngx_http_submission_manager_t *manager,
+    const ngx_http_submission_leader_handlers_t *handlers)
+{
+    ngx_connection_t              *c;
+    ngx_http_submission_leader_t  *ld;
+
+    ld = ngx_pcalloc(cycle->pool, sizeof(ngx_http_submission_leader_t));
+    if (ld == NULL) {
+        return NGX_ERROR;
+    }
+
+    /* at shutdown nginx closes idle connections; there is no other signal */
+
+    c = ngx_get_connection(manager->conf->lock, cycle->log);
+    if (c == NULL) {
+        return NGX_ERROR;
+    }
+
+    c->data = ld;
+    c->idle = 1;
+    c->read->handler = ngx_http_submission_leader_exit;
+    c->read->log = cycle->log;
+    c->read->channel = 1;
+
+    ld->manager = manager;
+    ld->handlers = handlers;
+
+    ld->tick.handler = ngx_http_submission_leader_tick;
+    ld->tick.data = ld;
+    ld->tick.log = cycle->log;
+    ld->tick.cancelable = 1;
+
+    ld->expiry.handler = ngx_http_submission_leader_expiry;
+    ld->expiry.data = ld;
+    ld->expiry.log = cycle->log;
+    ld->expiry.cancelable = 1;
+
+    manager->leader = ld;
+    manager->fenced = ngx_http_submission_leader_failed;
+
+    /*
+     * An instance that starts workers does not quit, whatever other workers
+     * were told: one of them alone, or all of them before an upgrade that was
+     * undone.
+     */
+
+    if (manager->conf->generation == manager->sh->generation) {
+        manager->sh->quitting = NGX_HTTP_SUBMISSION_QUIT_NO;
+    }
+
+    ngx_add_timer(&ld->tick, 1);
+
+    return NGX_OK;
+}
+
+
+void
+ngx_http_submission_leader_log(ngx_http_submission_leader_t *ld,
+    ngx_uint_t level, const char *event, const char *reason,
+    const char *sql_error)
+{
+    char                         buf[SM_TIME_LEN];
+    sm_str_t                     error;
+    sm_out_t                     out;
+    ngx_http_submission_field_t  field;
+
+    error = sm_str_c(sql_error ? sql_error : "");
+
+    sm_out_init(&out, buf, sizeof(buf));
+
+    if (ld->expires_at) {
+        sm_out_time(&out, ld->expires_at);
+
+    } else {
+        sm_out_c(&out, "-");
+    }
+
+    ngx_log_error(level, ngx_cycle->log, 0,
+                  "submission: %s manager=%V holder_id=%V lease_epoch=%L "
+                  "expires_at=%*s%s%s%V",
+                  event, &ld->manager->conf->name, &ld->manager->holder_id,
+                  ld->epoch, (size_t) (out.last - out.start), out.start,
+                  reason ? " reason=" : "", reason ? reason : "",
+                  ngx_http_submission_field(&field, " sql_error=", error));
+}
+
+
+static void
+ngx_http_submission_leader_publish(ngx_http_submission_leader_t *ld)
+{
+    ngx_http_submission_role_t  role;
+
+    ngx_memzero(&role, sizeof(ngx_http_submission_role_t));
+
+    role.leader = ld->state == SM_LEADER_ST_LEADER;
+    role.pid = ngx_pid;
+    role.epoch = ld->epoch;
+    role.expires_at = ld->expires_at;
+    role.deadline = ld->deadline;
+
+    ngx_http_submission_zone_publish(ld->manager->sh, &role);
+}
+
+
+/* what is tried again and again is told once */
+
+static void
+ngx_http_submission_leader_tell(ngx_http_submission_leader_t *ld,
+    const sm_leader_row_t *row, ngx_http_submission_change_t *change)
+{
+    sm_leader_log_e  level;
+
+    level = ld->failing ? row->again : row->level;
+
+    if (level != SM_LEADER_LOG_NONE) {
+        ngx_http_submission_leader_log(ld,
+                                     ngx_http_submission_leader_levels[level],
+                                     row->log, change->reason,
+                                     change->sql_error);
+    }
+
+    if (row->again != row->level) {
+        ld->failing = 1;
+    }
+}
+
+
+static void
+ngx_http_submission_leader_arm(ngx_event_t *ev, ngx_msec_int_t wait)
+{
+    if (ev->timer_set) {
+        ngx_del_timer(ev);
+    }
+
+    ngx_add_timer(ev, wait > 0 ? wait : 1);
+}
+
+
+static void
+ngx_http_submission_leader_disarm(ngx_event_t *ev)
+{
+    if (ev->timer_set) {
+        ngx_del_timer(ev);
+    }
+}
+
+
+static void
+ngx_http_submission_leader_act(ngx_http_submission_leader_t *ld,
+    sm_leader_act_e act, const sm_leader_row_t *row,
+    ngx_http_submission_change_t *change)
+{
+    switch (act) {
+
+    case SM_LEADER_ACT_TAKE:
+        ld->epoch = change->epoch;
+        ld->expires_at = change->expires_at;
+        ld->deadline = change->deadline;
+        break;
+
+    case SM_LEADER_ACT_LOG:
+        ngx_http_submission_leader_tell(ld, row, change);
+        break;
+
+    case SM_LEADER_ACT_FORGET:
+        ld->epoch = 0;
+        ld->expires_at = 0;
+        break;
+
+    case SM_LEADER_ACT_AIM:
+        ld->aim = ngx_current_msec;
+        break;
+
+    case SM_LEADER_ACT_YIELD:
+        ld->yielding = 1;
+        ld->yield = ngx_current_msec + ld->manager->conf->lease_duration;
+        break;
+
+    case SM_LEADER_ACT_WORKS:
+        ld->failures = 0;
+        break;
+
+    case SM_LEADER_ACT_STAY:
+        ld->tick.cancelable = 0;
+        break;
+
+    case SM_LEADER_ACT_PUBLISH:
+        ngx_http_submission_leader_publish(ld);
+        break;
+
+    case SM_LEADER_ACT_DEADLINE:
+        ngx_http_submission_leader_arm(&ld->expiry,
+                     (ngx_msec_int_t) (ld->deadline
+                                       - ngx_http_submission_lease_msec()));
+        break;
+
+    case SM_LEADER_ACT_NO_DEADLINE:
+        ngx_http_submission_leader_disarm(&ld->expiry);
+        break;
+
+    case SM_LEADER_ACT_TICK:
+        ngx_http_submission_leader_arm(&ld->tick, change->wait);
+        break;
+
+    case SM_LEADER_ACT_NO_TICK:
+        ngx_http_submission_leader_disarm(&ld->tick);
+        break;
+
+    case SM_LEADER_ACT_START:
+        if (ld->handlers->start(ld->manager, ld->epoch) != NGX_OK) {
+            ngx_http_submission_leader_abandon(ld->manager, ld->epoch,
+                                               "no_memory");
+        }
+
+        break;
+
+    case SM_LEADER_ACT_DROP:
+        ld->handlers->lost(ld->manager);
+        break;
+
+    case SM_LEADER_ACT_DRAIN:
+        ld->handlers->leave(ld->manager);
+        break;
+
+    case SM_LEADER_ACT_RELEASE:
+        ngx_http_submission_leader_release(ld);
+        break;
+
+    case SM_LEADER_ACT_COUNT:
+        break;
+    }
+}
+
+
+/* the one place where the state changes */
+
+void
+ngx_http_submission_leader_apply(ngx_http_submission_leader_t *ld,
+    sm_leader_event_e event, ngx_http_submission_change_t *change)
+{
+    sm_leader_act_e         act;
+    const sm_leader_row_t  *row;
+
+    row = sm_leader_row(ld->state, event);
+
+    ngx_log_debug4(NGX_LOG_DEBUG_HTTP, ngx_cycle->log, 0,
+                   "submission leader: %s, %s: %s, epoch:%L",
+                   sm_leader_state_name(ld->state),
+                   sm_leader_event_name(event),
+                   sm_leader_state_name(row->next), ld->epoch);
+
+    if (row->kind == SM_LEADER_ROW_IGNORE) {
+        return;
+    }
+
+    if (row->kind != SM_LEADER_ROW_CHANGE) {
+        ngx_log_error(NGX_LOG_ALERT, ngx_cycle->log, 0,
+                      "submission: leader_unexpected manager=%V state=%s "
+                      "event=%s", &ld->manager->conf->name,
+                      sm_leader_state_name(ld->state),
+                      sm_leader_event_name(event));
+        return;
+    }
+
+    ld->state = row->next;
+
+    for (act = 0; act < SM_LEADER_ACT_COUNT; act++) {
+        if (row->actions & SM_LEADER_BIT(act)) {
+            ngx_http_submission_leader_act(ld, act, row, change);
+        }
+    }
+}
+
+
+void
+ngx_http_submission_leader_event(ngx_http_submission_leader_t *ld,
+    sm_leader_event_e event, ngx_msec_t wait, const char *reason,
+    const char *sql_error)
+{
+    ngx_http_submission_change_t  change;
+
+    ngx_memzero(&change, sizeof(ngx_http_submission_change_t));
+
+    change.wait = wait;
+    change.reason = reason;
+    change.sql_error = sql_error;
+
+    ngx_http_submission_leader_apply(ld, event, &change);
+}
+
+
+/*
+ * Whether an attempt that was begun in this epoch may leave right now.
+ * nginx's own time is not used, because it stands still between events.
+ */
+
+ngx_uint_t
+ngx_http_submission_leader_gate(ngx_http_submission_manager_t *manager,
+    int64_t epoch)
+{
+    ngx_http_submission_leader_t  *ld;
+
+    ld = manager->leader;
+
+    return sm_leader_sends(ld->state)
+           && ld->epoch == epoch
+           && (ngx_msec_int_t) (ld->deadline
+                                - ngx_http_submission_lease_msec()) > 0;
+}
+
+
+/* another instance shall lead, if one does in time */
+
+ngx_uint_t
+ngx_http_submission_leader_yields(ngx_http_submission_leader_t *ld)
+{
+    if (ld->yielding
+        && (ngx_msec_int_t) (ld->yield - ngx_current_msec) <= 0)
+    {
+        ld->yielding = 0;
+    }
+
+    return ld->yielding;
+}
+
+
+/* the delay grows while one epoch after the other fails */
+
+ngx_msec_t
+ngx_http_submission_leader_back_off(ngx_http_submission_leader_t *ld)
+{
+    return (ngx_msec_t) NGX_HTTP_SUBMISSION_LEADER_RETRY
+           << ngx_min(ld->failures++, 3);
+}
+
+
+/* an epoch in which something was recorded is not a failure */
+
+void
+ngx_http_submission_leader_works(ngx_http_submission_manager_t *manager)
+{
+    manager->leader->failures = 0;
+}
+
+
+/* a call that was fenced by this epoch, see task.c */
+
+static void
+ngx_http_submission_leader_failed(ngx_http_submission_manager_t *manager,
+    int64_t epoch, sm_call_t *call)
+{
+    ngx_http_submission_leader_t  *ld;
+
+    ld = manager->leader;
+
+    if (ld->epoch != epoch) {
+        return;
+    }
+
+    ngx_http_submission_leader_event(ld, SM_LEADER_EV_LOST,
+                                     call->status == SM_STORE_TRANSIENT
+                                     ? NGX_HTTP_SUBMISSION_LEADER_RETRY
+                                     : ngx_http_submission_leader_back_off(ld),
+                                     call->status == SM_STORE_LEASE_LOST
+                                     ? "lease_lost" : "store_error",
+                                     call->error);
+}
+
+
+void
+ngx_http_submission_leader_abandon(ngx_http_submission_manager_t *manager,
+    int64_t epoch, const char *reason)
+{
+    ngx_http_submission_leader_t  *ld;
+
+    ld = manager->leader;
+
+    if (ld->epoch == epoch) {
+        ngx_http_submission_leader_event(ld, SM_LEADER_EV_LOST,
+                                         NGX_HTTP_SUBMISSION_LEADER_RETRY,
+                                         reason, NULL);
+    }
+}
+
+
+ngx_uint_t
+ngx_http_submission_leader_elected(ngx_http_submission_manager_t *manager)
+{
+    return sm_leader_elected(manager->leader->state);
+}
+
+
+ngx_uint_t
+ngx_http_submission_leader_left(ngx_http_submission_manager_t *manager)
+{
+    return manager->leader->state == SM_LEADER_ST_LEFT;
+}
+
+
+/* the executor has done what the leader waits for */
+
+void
+ngx_http_submission_leader_idle(ngx_http_submission_manager_t *manager)
+{
+    ngx_http_submission_leader_t  *ld;
+
+    ld = manager->leader;
+
+    if (sm_leader_leaving(ld->state)) {
+        ngx_http_submission_leader_leave(ld);
+
+    } else if (ld->flushing) {
+        ld->flushing = 0;
+        ngx_http_submission_leader_event(ld, SM_LEADER_EV_FLUSHED, 1, NULL,
+                                         NULL);
+    }
+}
+
+
+/*
+ * Outcomes wait because the store does not take them.  Their epoch is renewed
+ * for them, unless another instance could lead; then the epoch is left to
+ * expire.
+ */
+
+static void
+ngx_http_submission_leader_keep(ngx_http_submission_leader_t *ld)
+{
+    ngx_msec_t  interval;
+
+    interval = ngx_min(ld->manager->conf->renew_interval,
+                       ld->manager->conf->lease_duration / 3);
+
+    if (ld->state == SM_LEADER_ST_FOLLOWER
+        && ngx_current_msec - ld->kept >= interval)
+    {
+        ld->kept = ngx_current_msec;
+
+        if (ngx_http_submission_lease_call(ld, NGX_HTTP_SUBMISSION_LEASE_KEEP)
+            == NGX_OK)
+        {
+            return;
+        }
+    }
+
+    ngx_add_timer(&ld->tick, NGX_HTTP_SUBMISSION_LEADER_RETRY);
+}
+
+
+/* the outcomes of attempts of a lost epoch are recorded first */
+
+static ngx_int_t
+ngx_http_submission_leader_flush(ngx_http_submission_leader_t *ld)
+{
+    switch (ld->handlers->flush(ld->manager)) {
+
+    case NGX_OK:
+        return NGX_OK;
+
+    case NGX_AGAIN:
+        ld->flushing = 1;
+        return NGX_AGAIN;
+
+    default: /* NGX_BUSY */
+        ngx_http_submission_leader_keep(ld);
+        return NGX_AGAIN;
+    }
+}
+
+
+static void
+ngx_http_submission_leader_standby(ngx_http_submission_leader_t *ld)
+{
+    ngx_http_submission_shctx_t  *sh;
+
+    if (ngx_http_submission_election_win(ld->manager) != NGX_OK) {
+        ngx_add_timer(&ld->tick, NGX_HTTP_SUBMISSION_LEADER_STANDBY_TICK);
+        return;
+    }
+
+    sh = ld->manager->sh;
+
+    if (sh->held_tenure != ld->manager->conf->tenure) {
+
+        /* a lease that was not released can only expire */
+
+        sh->held = 0;
+        sh->held_tenure = ld->manager->conf->tenure;
+    }
+
+    ngx_http_submission_leader_event(ld, SM_LEADER_EV_LOCKED, 1, NULL,
+                                     NULL);
+}
+
+
+/* no other worker of the instance will take over what this one may hold */
+
+static ngx_uint_t
+ngx_http_submission_leader_last(ngx_http_submission_leader_t *ld)
+{
+    ngx_http_submission_shctx_t  *sh;
+
+    sh = ld->manager->sh;
+
+    return sh->held_tenure == ld->manager->conf->tenure
+           && (sh->quitting == NGX_HTTP_SUBMISSION_QUIT_BEGUN
+               || sh->tenure != ld->manager->conf->tenure);
+}
+
+
+/* the next step of a worker that exits: it is asked whenever one may be due */
+
+void
+ngx_http_submission_leader_leave(ngx_http_submission_leader_t *ld)
+{
+    if (ld->call) {
+        return;
+    }
+
+    if (!ld->handlers->drained(ld->manager)) {
+        ngx_add_timer(&ld->tick,
+                      ngx_http_submission_lease_wait(ld, ld->deadline));
+        return;
+    }
+
+    if (ngx_http_submission_leader_flush(ld) == NGX_AGAIN) {
+        return;
+    }
+
+    ngx_http_submission_leader_event(ld, SM_LEADER_EV_DRAINED, 0, NULL, NULL);
+}
+
+
+/*
+ * At a reload a worker of the new configuration takes the lease over, for
+ * which it needs the lock file.  At quit, and if the new configuration has
+ * another lease, the worker that holds the lock file releases the lease.  If
+ * both happen at once, one of the two sees the other: one leaves and then
+ * checks whether the instance quits, the other says that it quits and then
+ * tries the lock.
+ */
+
+static void
+ngx_http_submission_leader_release(ngx_http_submission_leader_t *ld)
+{
+    do {
+        if (ngx_http_submission_leader_last(ld) && !ld->released) {
+            ld->released = 1;
+
+            if (ngx_http_submission_lease_call(ld,
+                                           NGX_HTTP_SUBMISSION_LEASE_RELEASE)
+                == NGX_OK)
+            {
+                return;
+            }
+        }
+
+        ngx_http_submission_election_resign(ld->manager);
+        ngx_memory_barrier();
+
+    } while (ngx_http_submission_leader_last(ld) && !ld->released
+             && ngx_http_submission_election_win(ld->manager) == NGX_OK);
+
+    ngx_http_submission_leader_event(ld, SM_LEADER_EV_GONE, 0, NULL, NULL);
+}
+
+
+/* the worker shuts down */
+
+static void
+ngx_http_submission_leader_shutdown(ngx_http_submission_leader_t *ld)
+{
+    ngx_http_submission_shctx_t  *sh;
+
+    sh = ld->manager->sh;
+
+    if (ld->manager->conf->generation == sh->generation
+        && sh->quitting == NGX_HTTP_SUBMISSION_QUIT_NO)
+    {
+        sh->quitting = NGX_HTTP_SUBMISSION_QUIT_BEGUN;
+        ngx_memory_barrier();
+    }
+
+    if (ld->state == SM_LEADER_ST_STANDBY
+        && ngx_http_submission_leader_last(ld)
+        && ngx_http_submission_election_win(ld->manager) == NGX_OK)
+    {
+        ngx_http_submission_leader_event(ld, SM_LEADER_EV_LOCKED, 1,
+                                         NULL, NULL);
+    }
+
+    ngx_http_submission_leader_event(ld, SM_LEADER_EV_EXIT, 1, "exit",
+                                     NULL);
+
+    if (sm_leader_leaving(ld->state)) {
+        ngx_http_submission_leader_leave(ld);
+    }
+}
+
+
+/* its answer arms the next tick; without one, it is tried again */
+
+static void
+ngx_http_submission_leader_call(ngx_http_submission_leader_t *ld,
+    ngx_http_submission_lease_e kind)
+{
+    if (ngx_http_submission_lease_call(ld, kind) == NGX_ERROR) {
+        ngx_add_timer(&ld->tick, NGX_HTTP_SUBMISSION_LEADER_RETRY);
+    }
+}
+
+
+static void
+ngx_http_submission_leader_tick(ngx_event_t *ev)
+{
+    ngx_http_submission_lease_e    kind;
+    ngx_http_submission_leader_t  *ld;
+
+    ld = ev->data;
+
+    if (ngx_exiting && !sm_leader_leaving(ld->state)) {
+        ngx_http_submission_leader_shutdown(ld);
+        return;
+    }
+
+    switch (ld->state) {
+
+    case SM_LEADER_ST_STANDBY:
+        ngx_http_submission_leader_standby(ld);
+        break;
+
+    case SM_LEADER_ST_FOLLOWER:
+
+        if (ld->manager->sh->held && ngx_http_submission_leader_yields(ld)) {
+            kind = NGX_HTTP_SUBMISSION_LEASE_YIELD;
+
+        } else if ((ngx_msec_int_t) (ld->aim - ngx_current_msec) > 0) {
+            kind = NGX_HTTP_SUBMISSION_LEASE_WATCH;
+
+        } else if (ngx_http_submission_leader_flush(ld) == NGX_AGAIN) {
+            break;
+
+        } else {
+            kind = NGX_HTTP_SUBMISSION_LEASE_ACQUIRE;
+        }
+
+        ngx_http_submission_leader_call(ld, kind);
+        break;
+
+    case SM_LEADER_ST_RECOVERING:
+        ngx_http_submission_leader_call(ld, NGX_HTTP_SUBMISSION_LEASE_RECOVER);
+        break;
+
+    case SM_LEADER_ST_LEADER:
+        ngx_http_submission_leader_call(ld, NGX_HTTP_SUBMISSION_LEASE_RENEW);
+        break;
+
+    case SM_LEADER_ST_DRAINING:
+    case SM_LEADER_ST_RELEASING:
+
+        if (ld->handlers->drained(ld->manager)) {
+            ngx_http_submission_leader_leave(ld);
+            break;
+        }
+
+        ngx_http_submission_leader_call(ld, NGX_HTTP_SUBMISSION_LEASE_RENEW);
+        break;
+
+    default: /* SM_LEADER_ST_LEFT */
+        break;
+    }
+}
+
+
+static void
+ngx_http_submission_leader_expiry(ngx_event_t *ev)
+{
+    ngx_http_submission_leader_t  *ld;
+
+    ld = ev->data;
+
+    ngx_http_submission_leader_event(ld, SM_LEADER_EV_LOST,
+                                     NGX_HTTP_SUBMISSION_LEADER_RETRY,
+                                     "deadline", NULL);
+}
+
+
+/*
+ * Whether the deadline has passed.  The timer may not know of it yet: timers
+ * stand still while the host is suspended.
+ */
+
+ngx_uint_t
+ngx_http_submission_leader_late(ngx_http_submission_manager_t *manager)
+{
+    ngx_http_submission_leader_t  *ld;
+
+    ld = manager->leader;
+
+    if (ld->state != SM_LEADER_ST_LEADER
+        || (ngx_msec_int_t) (ld->deadline
+                             - ngx_http_submission_lease_msec()) > 0)
+    {
+        return 0;
+    }
+
+    ngx_http_submission_leader_expiry(&ld->expiry);
+
+    return 1;
+}
+
+
+/* nginx closes idle connections when the worker shuts down */
+
+static void
+ngx_http_submission_leader_exit(ngx_event_t *ev)
+{
+    ngx_connection_t              *c;
+    ngx_http_submission_leader_t  *ld;
+
+    c = ev->data;
+    ld = c->data;
+
+    /* not ngx_close_connection(): that would close the lock file */
+
+    ngx_free_connection(c);
+    c->fd = (ngx_socket_t) -1;
+    c->idle = 0;
+
+    ngx_http_submission_leader_shutdown(ld);
+}
+
+
+/*
+ * The worker is being terminated.  It waits for nothing, and its threads have
+ * ended.  Known outcomes are recorded, attempts at gateways are given up as in
+ * doubt, and then the lease is released.  All of that happens here, as far as
+ * time allows.
+ */
+
+void
+ngx_http_submission_leader_end(ngx_http_submission_manager_t *manager,
+    ngx_msec_t deadline)
+{
+    ngx_uint_t                     doubt;
+    ngx_http_submission_leader_t  *ld;
+
+    ld = manager->leader;
+
+    if (!sm_leader_elected(ld->state)) {
+        return;
+    }
+
+    ngx_http_submission_leader_event(ld, SM_LEADER_EV_EXIT, 1, "exit",
+                                     NULL);
+
+    ngx_http_submission_lease_settle(ld);
+
+    if (ld->manager->sh->store == NGX_HTTP_SUBMISSION_STORE_UP) {
+        doubt = ld->handlers->end(ld->manager, deadline) != NGX_OK;
+
+        ngx_http_submission_lease_end(ld, doubt, deadline);
+    }
+
+    ngx_http_submission_leader_event(ld, SM_LEADER_EV_END, 0, NULL, NULL);
+}

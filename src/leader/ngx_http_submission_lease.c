@@ -1,0 +1,754 @@
+
+/*
+ * The calls of an executor worker to the store about its lease, one at a time,
+ * and what their answers mean.
+ */
+
+#include "ngx_http_submission_lease.h"
+
+
+#define NGX_HTTP_SUBMISSION_LEASE_WATCH_TICK  700     /* milliseconds */
+#define NGX_HTTP_SUBMISSION_LEASE_AIM_JITTER  50
+#define NGX_HTTP_SUBMISSION_LEASE_MARGIN_MIN  10
+#define NGX_HTTP_SUBMISSION_LEASE_MARGIN_MAX  1000
+
+
+typedef struct {
+    ngx_http_submission_task_t       task;
+    ngx_http_submission_lease_e      kind;
+    sm_leader_state_e                state;        /* when it was made */
+
+    sm_candidate_t  candidate;
+    int64_t         ttl;
+    sm_fence_t      fence;        /* epoch 0: none is known */
+    int64_t         held_until;
+    int64_t         duration;
+    ngx_uint_t      release;
+
+    ngx_msec_t  started;      /* the call that counts */
+    sm_lease_t  lease;
+    ngx_uint_t  look;         /* for others */
+    ngx_uint_t  others;       /* instances that live */
+
+    uint32_t                         random;
+    sm_known_row_t                  *known;        /* of the executor */
+    size_t                           nknown;
+    sm_recovered_t                   recovered;
+} ngx_http_submission_lease_t;
+
+
+static void ngx_http_submission_lease_done(ngx_http_submission_task_t *task);
+
+
+/* must be in the order of ngx_http_submission_lease_e */
+
+static ngx_http_submission_op_e  ngx_http_submission_lease_ops[] = {
+    NGX_HTTP_SUBMISSION_OP_LEASE_ACQUIRE,
+    NGX_HTTP_SUBMISSION_OP_ATTEMPTS_RECOVER,
+    NGX_HTTP_SUBMISSION_OP_LEASE_RENEW,
+    NGX_HTTP_SUBMISSION_OP_LEASE_RENEW,
+    NGX_HTTP_SUBMISSION_OP_LEASE_RELEASE,
+    NGX_HTTP_SUBMISSION_OP_LEASE_RELEASE,
+    NGX_HTTP_SUBMISSION_OP_LEASE_GET
+};
+
+_Static_assert(sizeof(ngx_http_submission_lease_ops)
+               / sizeof(ngx_http_submission_op_e)
+               == NGX_HTTP_SUBMISSION_LEASE_N, "an operation for each kind");
+
+
+/*
+ * Due intents could not be sent for the duration of a lease, for lack of
+ * connections, and nothing is at gateways that would be in doubt to others.
+ * Another instance may do better.
+ */
+
+static ngx_uint_t
+ngx_http_submission_lease_starved(ngx_http_submission_leader_t *ld)
+{
+    return ld->handlers->starved(ld->manager,
+                                 ld->manager->conf->lease_duration)
+           && ld->handlers->drained(ld->manager);
+}
+
+
+static ngx_http_submission_lease_t *
+ngx_http_submission_lease_create(ngx_http_submission_leader_t *ld,
+    ngx_http_submission_lease_e kind)
+{
+    ngx_http_submission_op_e        op;
+    ngx_http_submission_lease_t    *call;
+    ngx_http_submission_shctx_t    *sh;
+    ngx_http_submission_manager_t  *manager;
+
+    manager = ld->manager;
+    sh = manager->sh;
+
+    op = kind == NGX_HTTP_SUBMISSION_LEASE_ACQUIRE && sh->held
+         ? NGX_HTTP_SUBMISSION_OP_LEASE_TAKEOVER
+         : ngx_http_submission_lease_ops[kind];
+
+    call = ngx_http_submission_task_create(manager, op,
+                                          sizeof(ngx_http_submission_lease_t));
+    if (call == NULL) {
+        return NULL;
+    }
+
+    call->kind = kind;
+    call->state = ld->state;
+    call->duration = manager->conf->lease_duration;
+    call->release = manager->conf->release_on_exit;
+    call->held_until = sh->held_until;
+    call->look = kind == NGX_HTTP_SUBMISSION_LEASE_KEEP
+                 || (kind == NGX_HTTP_SUBMISSION_LEASE_RENEW
+                     && ngx_http_submission_lease_starved(ld));
+    call->random = (uint32_t) ngx_random();
+
+    call->fence.holder.data = (char *) manager->holder_id.data;
+    call->fence.holder.len = manager->holder_id.len;
+    call->fence.epoch = sh->held;
+
+    call->candidate.holder = call->fence.holder;
+    call->candidate.role = sm_str_c(kind == NGX_HTTP_SUBMISSION_LEASE_RENEW
+                                    ? "leader" : "follower");
+    call->candidate.version = sm_str_c(NGX_HTTP_SUBMISSION_VERSION);
+    call->candidate.started_at = sh->started_at;
+    call->ttl = 3 * ngx_max(manager->conf->acquire_interval,
+                            manager->conf->renew_interval);
+
+    call->task.done = ngx_http_submission_lease_done;
+
+    return call;
+}
+
+
+ngx_int_t
+ngx_http_submission_lease_call(ngx_http_submission_leader_t *ld,
+    ngx_http_submission_lease_e kind)
+{
+    ngx_http_submission_lease_t  *call;
+
+    if (ld->call) {
+        return NGX_BUSY;
+    }
+
+    call = ngx_http_submission_lease_create(ld, kind);
+    if (call == NULL) {
+        return NGX_ERROR;
+    }
+
+    if ((kind == NGX_HTTP_SUBMISSION_LEASE_RECOVER
+         && ld->handlers->known(ld->manager, &call->task.call.arena,
+                                &call->known, &call->nknown)
+            != NGX_OK)
+        || ngx_http_submission_task_post(&call->task) != NGX_OK)
+    {
+        ngx_http_submission_task_free(&call->task);
+        return NGX_ERROR;
+    }
+
+    ld->call = &call->task;
+
+    return NGX_OK;
+}
+
+
+/*
+ * Whether a row with this holder_id was left by a call of this instance whose
+ * answer was lost.  A generated holder_id belongs to nobody else.  A
+ * configured one may, by mistake, be that of another instance too; but if the
+ * epoch before was ours and had not expired, only this instance could take it
+ * over.
+ */
+
+static ngx_uint_t
+ngx_http_submission_lease_ours(ngx_http_submission_lease_t *call)
+{
+    if (!sm_str_eq(call->lease.holder, call->fence.holder)) {
+        return 0;
+    }
+
+    return call->task.manager->unique
+           || (call->fence.epoch
+               && call->lease.epoch == call->fence.epoch + 1
+               && call->lease.acquired_at < call->held_until);
+}
+
+
+/*
+ * Runs in a thread.  An epoch that the instance knows of is taken over, so
+ * that nobody else comes between.  A lease that it holds without knowing is
+ * released first.
+ */
+
+static int
+ngx_http_submission_lease_acquire(ngx_http_submission_lease_t *call)
+{
+    sm_call_t   *c;
+    sm_store_t  *store;
+    sm_fence_t   fence;
+
+    c = &call->task.call;
+    store = &call->task.manager->store;
+    fence = call->fence;
+
+    if (fence.epoch) {
+
+        if (sm_store_lease_takeover(store, c, &fence, call->duration,
+                                    &call->lease)
+            != 0)
+        {
+            return -1;
+        }
+
+        if (call->lease.held) {
+            return 0;
+        }
+
+        call->started = ngx_http_submission_lease_msec();
+    }
+
+    if (sm_store_lease_acquire(store, c, fence.holder, call->duration,
+                               &call->lease)
+        != 0)
+    {
+        return -1;
+    }
+
+    if (call->lease.held || !ngx_http_submission_lease_ours(call)) {
+        return 0;
+    }
+
+    fence.epoch = call->lease.epoch;
+
+    if (sm_store_lease_release(store, c, &fence, &call->lease) != 0) {
+        return -1;
+    }
+
+    call->started = ngx_http_submission_lease_msec();
+
+    return sm_store_lease_acquire(store, c, fence.holder, call->duration,
+                                  &call->lease);
+}
+
+
+/* in a thread: how many other instances could lead */
+
+static int
+ngx_http_submission_lease_others(ngx_http_submission_lease_t *call)
+{
+    size_t        i;
+    sm_cluster_t  cluster;
+
+    if (sm_store_cluster_get(&call->task.manager->store, &call->task.call,
+                             &cluster)
+        != 0)
+    {
+        return -1;
+    }
+
+    for (i = 0; i < cluster.n; i++) {
+        if (!sm_str_eq(cluster.candidates[i].holder, call->fence.holder)) {
+            call->others++;
+        }
+    }
+
+    return 0;
+}
+
+
+void
+ngx_http_submission_lease_run(ngx_http_submission_task_t *task)
+{
+    sm_call_t                    *c;
+    sm_store_t                   *store;
+    ngx_http_submission_lease_t  *call;
+
+    call = (ngx_http_submission_lease_t *) task;
+    c = &task->call;
+    store = &task->manager->store;
+
+    if (call->kind == NGX_HTTP_SUBMISSION_LEASE_WATCH) {
+        (void) sm_store_lease_get(store, c, &call->lease);
+        return;
+    }
+
+    if (call->kind == NGX_HTTP_SUBMISSION_LEASE_RECOVER) {
+        (void) sm_store_attempts_recover(store, c, &call->fence, call->known,
+                                         call->nknown,
+                                         task->manager->conf->executor_batch,
+                                         call->random, &call->recovered);
+        task->rows = call->recovered.attempts;
+        return;
+    }
+
+    if (call->kind == NGX_HTTP_SUBMISSION_LEASE_RELEASE) {
+
+        if (call->release && call->fence.epoch
+            && sm_store_lease_release(store, c, &call->fence, &call->lease)
+               != 0)
+        {
+            return;
+        }
+
+        (void) sm_store_candidate_remove(store, c, call->fence.holder);
+        return;
+    }
+
+    if (sm_store_candidate_heartbeat(store, c, &call->candidate, call->ttl)
+        != 0)
+    {
+        return;
+    }
+
+    call->started = ngx_http_submission_lease_msec();
+
+    if (call->kind == NGX_HTTP_SUBMISSION_LEASE_ACQUIRE) {
+        (void) ngx_http_submission_lease_acquire(call);
+        return;
+    }
+
+    if (call->kind == NGX_HTTP_SUBMISSION_LEASE_YIELD) {
+        (void) sm_store_lease_release(store, c, &call->fence, &call->lease);
+        return;
+    }
+
+    if (call->look
+        && (ngx_http_submission_lease_others(call) != 0
+            || (call->others && call->kind == NGX_HTTP_SUBMISSION_LEASE_KEEP)))
+    {
+        return;
+    }
+
+    call->started = ngx_http_submission_lease_msec();
+
+    (void) sm_store_lease_renew(store, c, &call->fence, call->duration,
+                                &call->lease);
+}
+
+
+static ngx_msec_t
+ngx_http_submission_lease_margin(ngx_http_submission_manager_t *manager)
+{
+    ngx_msec_t  margin;
+
+    margin = manager->conf->lease_duration / 20;
+
+    margin = ngx_max(margin, NGX_HTTP_SUBMISSION_LEASE_MARGIN_MIN);
+
+    return ngx_min(margin, NGX_HTTP_SUBMISSION_LEASE_MARGIN_MAX);
+}
+
+
+/* the store has granted it: until when, by both clocks */
+
+static void
+ngx_http_submission_lease_grant(ngx_http_submission_leader_t *ld,
+    ngx_http_submission_lease_t *call, sm_leader_event_e event)
+{
+    ngx_http_submission_change_t    change;
+    ngx_http_submission_manager_t  *manager;
+
+    manager = ld->manager;
+
+    ngx_memzero(&change, sizeof(ngx_http_submission_change_t));
+
+    change.epoch = call->lease.epoch;
+    change.expires_at = call->lease.expires_at;
+    change.deadline = call->started + manager->conf->lease_duration
+                      - ngx_http_submission_lease_margin(manager);
+
+    change.wait = event == SM_LEADER_EV_GRANTED
+                  ? 1 : ngx_http_submission_lease_wait(ld, change.deadline);
+
+    ngx_http_submission_leader_apply(ld, event, &change);
+}
+
+
+/* takes in what an answer says about the row, whatever the state is by now */
+
+static void
+ngx_http_submission_lease_note(ngx_http_submission_leader_t *ld,
+    ngx_http_submission_lease_t *call)
+{
+    ngx_http_submission_shctx_t  *sh;
+
+    sh = ld->manager->sh;
+    sh->started_at = call->candidate.started_at;
+
+    if (call->kind == NGX_HTTP_SUBMISSION_LEASE_RECOVER
+        || call->kind == NGX_HTTP_SUBMISSION_LEASE_WATCH
+        || (call->kind == NGX_HTTP_SUBMISSION_LEASE_KEEP && call->others)
+        || call->task.call.status != SM_STORE_OK)
+    {
+        return;
+    }
+
+    if (call->kind == NGX_HTTP_SUBMISSION_LEASE_RELEASE) {
+        sh->held = 0;
+
+        if (sh->quitting == NGX_HTTP_SUBMISSION_QUIT_BEGUN) {
+            sh->quitting = NGX_HTTP_SUBMISSION_QUIT_DONE;
+        }
+
+        return;
+    }
+
+    if (call->kind == NGX_HTTP_SUBMISSION_LEASE_YIELD) {
+        sh->held = 0;
+        return;
+    }
+
+    if (call->lease.held) {
+        sh->held_until = call->lease.expires_at;
+        ngx_memory_barrier();
+    }
+
+    sh->held = call->lease.held ? call->lease.epoch : 0;
+}
+
+
+/* the lease must not run out before it is renewed, however it is configured */
+
+ngx_msec_t
+ngx_http_submission_lease_wait(ngx_http_submission_leader_t *ld,
+    ngx_msec_t deadline)
+{
+    ngx_msec_int_t  left;
+
+    left = (ngx_msec_int_t) (deadline - ngx_http_submission_lease_msec());
+
+    if (left <= 0) {
+        return NGX_HTTP_SUBMISSION_LEADER_RETRY;
+    }
+
+    return ngx_min(ld->manager->conf->renew_interval,
+                   (ngx_msec_t) (left > 2 ? left / 2 : 1));
+}
+
+
+/*
+ * Plans the next try for the moment when the lease expires.  Returns the time
+ * until the row is read again, which is then or earlier.
+ */
+
+static ngx_msec_t
+ngx_http_submission_lease_aim(ngx_http_submission_leader_t *ld,
+    sm_lease_t *lease, ngx_msec_t latest)
+{
+    int64_t     left;
+    ngx_msec_t  wait;
+
+    left = (lease->expires_at - lease->now) / 1000;
+
+    if (left < 0 || !lease->exists) {
+        left = 0;
+    }
+
+    if (ngx_http_submission_leader_yields(ld)) {
+        left = ngx_max(left, (ngx_msec_int_t) (ld->yield - ngx_current_msec));
+    }
+
+    left += 1 + ngx_random() % NGX_HTTP_SUBMISSION_LEASE_AIM_JITTER;
+
+    wait = ngx_min((ngx_msec_t) left, latest);
+
+    ld->aim = ngx_current_msec + wait;
+
+    return ngx_min(wait, NGX_HTTP_SUBMISSION_LEASE_WATCH_TICK);
+}
+
+
+/* the executor still has something at gateways, and needs the lease for it */
+
+static void
+ngx_http_submission_lease_leaving(ngx_http_submission_leader_t *ld,
+    ngx_http_submission_lease_t *call)
+{
+    if (call->kind == NGX_HTTP_SUBMISSION_LEASE_RENEW
+        && call->task.call.status == SM_STORE_OK)
+    {
+        if (call->lease.held) {
+            ngx_http_submission_lease_grant(ld, call, SM_LEADER_EV_RENEWED);
+
+        } else {
+            ngx_http_submission_leader_event(ld, SM_LEADER_EV_NOT_HELD, 0,
+                                             NULL, NULL);
+        }
+
+    } else if (call->kind == NGX_HTTP_SUBMISSION_LEASE_RENEW) {
+        ngx_http_submission_leader_event(ld, SM_LEADER_EV_RENEW_FAILED, 0,
+                                         "exit", call->task.call.error);
+    }
+
+    ngx_http_submission_leader_leave(ld);
+}
+
+
+/*
+ * these are counted whatever the state is by now, and even if later pages
+ * failed
+ */
+
+static void
+ngx_http_submission_lease_recovered(ngx_http_submission_leader_t *ld,
+    ngx_http_submission_lease_t *call)
+{
+    size_t                          n;
+    ngx_uint_t                      i;
+    sm_recovered_t                 *recovered;
+    ngx_http_submission_manager_t  *manager;
+
+    manager = ld->manager;
+    recovered = &call->recovered;
+
+    if (recovered->attempts == 0) {
+        return;
+    }
+
+    ngx_log_error(NGX_LOG_NOTICE, ngx_cycle->log, 0,
+                  "submission: attempts_recovered manager=%V lease_epoch=%L "
+                  "in_doubt=%uz retried=%uz",
+                  &manager->conf->name, call->fence.epoch, recovered->attempts,
+                  recovered->retries);
+
+    ngx_http_submission_count_attempt(manager, SM_OUTCOME_UNKNOWN,
+                                      recovered->attempts);
+    ngx_http_submission_count(manager, NGX_HTTP_SUBMISSION_CNT_RETRIES,
+                              recovered->retries);
+
+    for (i = 0; i < SM_EXHAUSTED_REASONS; i++) {
+        for (n = 0; n < recovered->exhausted[i]; n++) {
+            ngx_http_submission_count_terminal(manager, SM_STATUS_EXHAUSTED, i,
+                                               -1);
+        }
+    }
+}
+
+
+static void
+ngx_http_submission_lease_answer(ngx_http_submission_leader_t *ld,
+    ngx_http_submission_lease_t *call)
+{
+    ngx_msec_t         wait, latest;
+    const char        *error;
+    sm_store_class_e   status;
+
+    ngx_http_submission_lease_note(ld, call);
+    ngx_http_submission_lease_recovered(ld, call);
+
+    status = call->task.call.status;
+
+    if (status == SM_STORE_OK) {
+        ld->failing = 0;
+    }
+
+    if (sm_leader_leaving(ld->state)) {
+        ngx_http_submission_lease_leaving(ld, call);
+        return;
+    }
+
+    if (call->state != ld->state) {
+
+        /* too late: the lease was lost meanwhile */
+
+        ngx_http_submission_leader_event(ld, SM_LEADER_EV_LATE, 1, NULL, NULL);
+        return;
+    }
+
+    if (status != SM_STORE_OK) {
+        error = call->task.call.error;
+
+        if (call->kind == NGX_HTTP_SUBMISSION_LEASE_RENEW) {
+            ngx_http_submission_leader_event(ld, SM_LEADER_EV_RENEW_FAILED, 0,
+                                             NULL, error);
+        }
+
+        wait = call->kind == NGX_HTTP_SUBMISSION_LEASE_RECOVER
+               ? ngx_http_submission_leader_back_off(ld)
+               : NGX_HTTP_SUBMISSION_LEADER_RETRY;
+
+        ngx_http_submission_leader_event(ld, SM_LEADER_EV_LOST, wait,
+                           status == SM_STORE_LEASE_LOST ? "lease_lost"
+                                                         : "store_error",
+                           error);
+        return;
+    }
+
+    switch (call->kind) {
+
+    case NGX_HTTP_SUBMISSION_LEASE_WATCH:
+        latest = ld->aim - ngx_current_msec;
+        wait = ngx_http_submission_lease_aim(ld, &call->lease,
+                            (ngx_msec_int_t) latest > 0 ? latest : 1);
+
+        ngx_http_submission_leader_event(ld, SM_LEADER_EV_WATCHED, wait,
+                                         NULL, NULL);
+        return;
+
+    case NGX_HTTP_SUBMISSION_LEASE_YIELD:
+        wait = ngx_http_submission_lease_aim(ld, &call->lease,
+                                             ld->manager->conf->lease_duration);
+
+        ngx_http_submission_leader_event(ld, SM_LEADER_EV_WATCHED, wait,
+                                         NULL, NULL);
+        return;
+
+    case NGX_HTTP_SUBMISSION_LEASE_KEEP:
+        ngx_http_submission_leader_event(ld, SM_LEADER_EV_WATCHED,
+                                         NGX_HTTP_SUBMISSION_LEADER_RETRY, NULL,
+                                         NULL);
+        return;
+
+    case NGX_HTTP_SUBMISSION_LEASE_RECOVER:
+        ld->handlers->recovered(ld->manager, call->known);
+        ngx_http_submission_leader_event(ld, SM_LEADER_EV_RECOVERED,
+                                         ngx_http_submission_lease_wait(ld,
+                                                               ld->deadline),
+                                         NULL, NULL);
+        return;
+
+    case NGX_HTTP_SUBMISSION_LEASE_RENEW:
+
+        if (call->lease.held && call->others
+            && ngx_http_submission_lease_starved(ld))
+        {
+            /* it stops leading before it releases the lease */
+
+            ngx_http_submission_leader_event(ld, SM_LEADER_EV_STARVED, 1,
+                                             "no_connections", NULL);
+            return;
+        }
+
+        if (call->lease.held) {
+            ngx_http_submission_lease_grant(ld, call, SM_LEADER_EV_RENEWED);
+            return;
+        }
+
+        ngx_http_submission_leader_event(ld, SM_LEADER_EV_NOT_HELD, 1,
+                                         "not_held", NULL);
+        return;
+
+    default: /* NGX_HTTP_SUBMISSION_LEASE_ACQUIRE */
+
+        if (call->lease.held) {
+            ngx_http_submission_lease_grant(ld, call, SM_LEADER_EV_GRANTED);
+            return;
+        }
+
+        if (!sm_str_eq(call->lease.holder, call->fence.holder)) {
+
+            /* it settles what is in doubt before it does anything else */
+
+            ld->handlers->recovered(ld->manager, NULL);
+        }
+
+        wait = ngx_http_submission_lease_aim(ld, &call->lease,
+                                          ld->manager->conf->acquire_interval);
+
+        ngx_http_submission_leader_event(ld, SM_LEADER_EV_DENIED, wait,
+                                         "held_by_another", NULL);
+    }
+}
+
+
+static void
+ngx_http_submission_lease_done(ngx_http_submission_task_t *task)
+{
+    ngx_http_submission_leader_t  *ld;
+
+    ld = task->manager->leader;
+    ld->call = NULL;
+
+    ngx_http_submission_lease_answer(ld, (ngx_http_submission_lease_t *) task);
+}
+
+
+/* the thread has run the call and has ended */
+
+void
+ngx_http_submission_lease_settle(ngx_http_submission_leader_t *ld)
+{
+    ngx_http_submission_lease_t  *call;
+
+    if (ld->call == NULL) {
+        return;
+    }
+
+    call = (ngx_http_submission_lease_t *) ld->call;
+    ld->call = NULL;
+
+    ngx_http_submission_lease_note(ld, call);
+    ngx_http_submission_lease_recovered(ld, call);
+
+    ngx_http_submission_task_free(&call->task);
+}
+
+
+static ngx_int_t
+ngx_http_submission_lease_now(ngx_http_submission_leader_t *ld,
+    ngx_http_submission_lease_e kind)
+{
+    ngx_int_t                     rc;
+    ngx_http_submission_lease_t  *call;
+
+    call = ngx_http_submission_lease_create(ld, kind);
+    if (call == NULL) {
+        return NGX_ERROR;
+    }
+
+    ngx_http_submission_lease_run(&call->task);
+    ngx_http_submission_lease_note(ld, call);
+    ngx_http_submission_lease_recovered(ld, call);
+
+    rc = NGX_OK;
+
+    if (call->task.call.status != SM_STORE_OK) {
+        ngx_http_submission_leader_log(ld, NGX_LOG_ERR,
+                                       "leader_release_failed", "exit",
+                                       call->task.call.error);
+        rc = NGX_ERROR;
+    }
+
+    ngx_http_submission_task_free(&call->task);
+
+    return rc;
+}
+
+
+/*
+ * The instance takes its own lease over, so that its attempts in flight belong
+ * to an earlier epoch.  They are then recorded as in doubt, like those of any
+ * leader that is gone.
+ */
+
+void
+ngx_http_submission_lease_end(ngx_http_submission_leader_t *ld,
+    ngx_uint_t doubt, ngx_msec_t deadline)
+{
+    ngx_uint_t                    i;
+    ngx_http_submission_shctx_t  *sh;
+
+    static ngx_http_submission_lease_e  kinds[] = {
+        NGX_HTTP_SUBMISSION_LEASE_ACQUIRE,
+        NGX_HTTP_SUBMISSION_LEASE_RECOVER,
+        NGX_HTTP_SUBMISSION_LEASE_RELEASE
+    };
+
+    sh = ld->manager->sh;
+
+    for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+
+        if (kinds[i] != NGX_HTTP_SUBMISSION_LEASE_RELEASE
+            && (!doubt || !sh->held || !ld->manager->conf->release_on_exit))
+        {
+            continue;
+        }
+
+        if ((ngx_msec_int_t) (deadline - ngx_http_submission_msec()) <= 0
+            || ngx_http_submission_lease_now(ld, kinds[i]) != NGX_OK)
+        {
+            return;
+        }
+    }
+}

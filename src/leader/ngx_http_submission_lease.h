@@ -1,0 +1,109 @@
+
+/*
+ * The leader's own; for leader/ alone.
+ */
+
+#ifndef _NGX_HTTP_SUBMISSION_LEASE_H_INCLUDED_
+#define _NGX_HTTP_SUBMISSION_LEASE_H_INCLUDED_
+
+
+#include "ngx_http_submission_leader.h"
+#include "ngx_http_submission_status.h"
+#include "ngx_http_submission_task.h"
+
+#include "sm_leader.h"
+
+
+/* what comes with an event, as far as the actions of its row need it */
+
+typedef struct {
+    ngx_msec_t                       wait;         /* until the next tick */
+    const char                      *reason;
+    const char                      *sql_error;
+
+    int64_t                          epoch;        /* what was granted */
+    int64_t                          expires_at;
+    ngx_msec_t                       deadline;
+} ngx_http_submission_change_t;
+
+
+/* leadership of one manager in one worker, see leader.c */
+
+struct ngx_http_submission_leader_s {
+    ngx_http_submission_manager_t   *manager;
+    const ngx_http_submission_leader_handlers_t  *handlers;
+    sm_leader_state_e                state;
+
+    ngx_event_t                      tick;         /* the next thing to do */
+    ngx_event_t                      expiry;       /* the deadline */
+
+    ngx_http_submission_task_t      *call;         /* that is out */
+
+    unsigned                         failing:1;    /* and that was logged */
+    unsigned                         released:1;
+    unsigned                         flushing:1;   /* the executor records */
+    unsigned                         yielding:1;   /* see lease.c */
+
+    ngx_msec_t                       aim;          /* of the next acquire */
+    ngx_msec_t                       kept;         /* the last time */
+    ngx_msec_t                       yield;        /* to others until then */
+    ngx_uint_t                       failures;     /* of an epoch, in a row */
+
+    int64_t                          epoch;
+    int64_t                          expires_at;
+    ngx_msec_t                       deadline;
+};
+
+
+/* a call to the store about the lease, see lease.c */
+
+typedef enum {
+    NGX_HTTP_SUBMISSION_LEASE_ACQUIRE = 0,
+    NGX_HTTP_SUBMISSION_LEASE_RECOVER,
+    NGX_HTTP_SUBMISSION_LEASE_RENEW,
+    NGX_HTTP_SUBMISSION_LEASE_KEEP,     /* renewed, if nobody else is there */
+    NGX_HTTP_SUBMISSION_LEASE_YIELD,    /* released, for somebody else */
+    NGX_HTTP_SUBMISSION_LEASE_RELEASE,
+    NGX_HTTP_SUBMISSION_LEASE_WATCH,
+    NGX_HTTP_SUBMISSION_LEASE_N
+} ngx_http_submission_lease_e;
+
+
+/* election.c */
+ngx_int_t ngx_http_submission_election_win(
+    ngx_http_submission_manager_t *manager);
+void ngx_http_submission_election_resign(
+    ngx_http_submission_manager_t *manager);
+
+/* leader.c */
+void ngx_http_submission_leader_apply(ngx_http_submission_leader_t *ld,
+    sm_leader_event_e event, ngx_http_submission_change_t *change);
+void ngx_http_submission_leader_event(ngx_http_submission_leader_t *ld,
+    sm_leader_event_e event, ngx_msec_t wait, const char *reason,
+    const char *sql_error);
+void ngx_http_submission_leader_leave(ngx_http_submission_leader_t *ld);
+ngx_uint_t ngx_http_submission_leader_yields(
+    ngx_http_submission_leader_t *ld);
+ngx_msec_t ngx_http_submission_leader_back_off(
+    ngx_http_submission_leader_t *ld);
+void ngx_http_submission_leader_log(ngx_http_submission_leader_t *ld,
+    ngx_uint_t level, const char *event, const char *reason,
+    const char *sql_error);
+
+/* lease.c; NGX_BUSY: a call is out */
+ngx_int_t ngx_http_submission_lease_call(ngx_http_submission_leader_t *ld,
+    ngx_http_submission_lease_e kind);
+ngx_msec_t ngx_http_submission_lease_wait(ngx_http_submission_leader_t *ld,
+    ngx_msec_t deadline);
+
+/*
+ * For a worker that is being terminated; both work in place.  _settle() takes
+ * in the result of the last call.  _end() records what is in doubt and
+ * releases the lease.
+ */
+void ngx_http_submission_lease_settle(ngx_http_submission_leader_t *ld);
+void ngx_http_submission_lease_end(ngx_http_submission_leader_t *ld,
+    ngx_uint_t doubt, ngx_msec_t deadline);
+
+
+#endif /* _NGX_HTTP_SUBMISSION_LEASE_H_INCLUDED_ */

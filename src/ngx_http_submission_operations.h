@@ -1,0 +1,76 @@
+
+/*
+ * What is asked of the store.  An operation is one row of a table, in
+ * ngx_http_submission_operations.c, and is known by its number in the metrics
+ * of the zone: new ones go to the end of the list.
+ */
+
+#ifndef _NGX_HTTP_SUBMISSION_OPERATIONS_H_INCLUDED_
+#define _NGX_HTTP_SUBMISSION_OPERATIONS_H_INCLUDED_
+
+
+#include <ngx_config.h>
+#include <ngx_core.h>
+#include <ngx_http.h>
+
+#include "sm_store.h"
+
+
+typedef enum {
+    NGX_HTTP_SUBMISSION_OP_NONE = 0,        /* the store is not asked */
+    NGX_HTTP_SUBMISSION_OP_PING,
+    NGX_HTTP_SUBMISSION_OP_INTENTS_SUBMIT,
+    NGX_HTTP_SUBMISSION_OP_INTENTS_GET,
+    NGX_HTTP_SUBMISSION_OP_INTENT_HISTORY,
+    NGX_HTTP_SUBMISSION_OP_INTENTS_LIST,
+    NGX_HTTP_SUBMISSION_OP_CLUSTER_GET,
+    NGX_HTTP_SUBMISSION_OP_LEASE_ACQUIRE,
+    NGX_HTTP_SUBMISSION_OP_LEASE_TAKEOVER,
+    NGX_HTTP_SUBMISSION_OP_LEASE_RENEW,
+    NGX_HTTP_SUBMISSION_OP_LEASE_RELEASE,
+    NGX_HTTP_SUBMISSION_OP_LEASE_GET,
+    NGX_HTTP_SUBMISSION_OP_SCHEDULE_PAGE,
+    NGX_HTTP_SUBMISSION_OP_ATTEMPTS_TURN,
+    NGX_HTTP_SUBMISSION_OP_ATTEMPTS_RECOVER,
+    NGX_HTTP_SUBMISSION_OP_TIDY,
+    NGX_HTTP_SUBMISSION_OP_N
+} ngx_http_submission_op_e;
+
+
+typedef struct ngx_http_submission_task_s  ngx_http_submission_task_t;
+
+
+typedef struct {
+    const char    *name;
+
+    unsigned       batched:1;     /* it has rows, and they are counted */
+    unsigned       writes:1;      /* it ends in a commit */
+    unsigned       wakes:1;       /* the leader has something to look at */
+
+    /* in a thread: the whole of it */
+    void         (*run)(ngx_http_submission_task_t *task);
+
+    /*
+     * Of the API's alone, where each request is a row of a batch.  A row's
+     * inputs may point to strings: _own() lists them.  _weight() is what a row
+     * may add to the memory of its batch, in bytes.  _call() asks the store,
+     * in a thread; _reply() answers the request.
+     */
+    size_t         row_size;
+    ngx_uint_t   (*own)(void *row, sm_str_t **strings);
+    size_t       (*weight)(const void *row);
+    int          (*call)(sm_store_t *store, sm_call_t *call, void *rows,
+                      size_t n);
+    ngx_int_t    (*reply)(ngx_http_request_t *r, const void *row);
+} ngx_http_submission_op_t;
+
+
+/* strings that a row may own */
+
+#define NGX_HTTP_SUBMISSION_OP_STRINGS  8
+
+
+extern const ngx_http_submission_op_t  ngx_http_submission_ops[];
+
+
+#endif /* _NGX_HTTP_SUBMISSION_OPERATIONS_H_INCLUDED_ */

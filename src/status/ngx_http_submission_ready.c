@@ -1,0 +1,115 @@
+
+/*
+ * /readyz, from shared memory alone.
+ */
+
+#include "ngx_http_submission_status.h"
+
+
+static const char *
+ngx_http_submission_readyz_store(ngx_http_submission_manager_conf_t *mcf)
+{
+    ngx_http_submission_shctx_t  *sh;
+
+    sh = mcf->sh;
+
+    switch (sh->store) {
+
+    case NGX_HTTP_SUBMISSION_STORE_UP:
+        return "up";
+
+    case NGX_HTTP_SUBMISSION_STORE_SCHEMA:
+        return "schema_mismatch";
+
+    case NGX_HTTP_SUBMISSION_STORE_DOWN:
+
+        /* a short outage does not take an instance out of rotation */
+
+        if (sh->answered
+            && ngx_http_submission_since(sh->answered)
+               < mcf->acquire_interval)
+        {
+            return "up";
+        }
+
+        /* fall through */
+
+    default: /* NGX_HTTP_SUBMISSION_STORE_UNKNOWN */
+        return "down";
+    }
+}
+
+
+ngx_int_t
+ngx_http_submission_readyz_handler(ngx_http_request_t *r)
+{
+    char                                 buf[SM_TIME_LEN];
+    sm_out_t                             expires;
+    ngx_int_t                            rc;
+    ngx_buf_t                           *b;
+    ngx_chain_t                          out;
+    const char                          *store;
+    ngx_http_submission_role_t           role;
+    ngx_http_submission_manager_conf_t  *mcf;
+    ngx_http_submission_loc_conf_t      *slcf;
+
+    if (!(r->method & (NGX_HTTP_GET|NGX_HTTP_HEAD))) {
+        return NGX_HTTP_NOT_ALLOWED;
+    }
+
+    rc = ngx_http_discard_request_body(r);
+    if (rc != NGX_OK) {
+        return rc;
+    }
+
+    slcf = ngx_http_get_module_loc_conf(r, ngx_http_submission_module);
+    mcf = slcf->readyz;
+
+    store = ngx_http_submission_readyz_store(mcf);
+
+    ngx_http_submission_zone_role(mcf->sh, &role);
+
+    b = ngx_create_temp_buf(r->pool, 256 + mcf->manager->holder_id.len);
+    if (b == NULL) {
+        return NGX_HTTP_INTERNAL_SERVER_ERROR;
+    }
+
+    sm_out_init(&expires, buf, sizeof(buf));
+
+    if (role.leader) {
+        sm_out_time(&expires, role.expires_at);
+
+    } else {
+        sm_out_c(&expires, "-");
+    }
+
+    b->last = ngx_sprintf(b->last,
+                          "mode=%s holder_id=%V lease_epoch=%L "
+                          "lease_expires_at=%*s store=%s\n",
+                          role.leader ? "leader" : "follower",
+                          &mcf->manager->holder_id,
+                          role.leader ? role.epoch : (int64_t) 0,
+                          (size_t) (expires.last - expires.start),
+                          expires.start, store);
+    b->last_buf = (r == r->main) ? 1 : 0;
+    b->last_in_chain = 1;
+
+    r->disable_not_modified = 1;
+    r->headers_out.status = ngx_strcmp(store, "up") == 0
+                            ? NGX_HTTP_OK : NGX_HTTP_SERVICE_UNAVAILABLE;
+    r->headers_out.content_length_n = b->last - b->pos;
+
+    ngx_str_set(&r->headers_out.content_type, "text/plain");
+    r->headers_out.content_type_len = r->headers_out.content_type.len;
+
+    rc = ngx_http_send_header(r);
+
+    if (rc == NGX_ERROR || rc > NGX_OK || r->header_only) {
+        return rc;
+    }
+
+    out.buf = b;
+    out.next = NULL;
+
+    return ngx_http_output_filter(r, &out);
+}

@@ -1,0 +1,131 @@
+
+/*
+ * Between the store and its back ends: the operations.  Each is one row of
+ * SM_STORE_OPS, from which come the slot of sm_store_ops_t, the functions that
+ * the back ends have to define, their tables, and the function of sm_store.h
+ * where that is nothing but the operation on a connection (CALL, not OWN).
+ *
+ * All return 0, or -1 with the call's status and error set.
+ */
+
+#ifndef SM_STORE_OPS_H
+#define SM_STORE_OPS_H
+
+
+#include "sm_store.h"
+
+
+/*
+ * ping                 Whether the store commits; it changes nothing.
+ * tidy                 Now and then: bounds what grows by itself.
+ *
+ * begin_write          Waits until the store can be written to; intents_submit
+ *                      goes on.
+ * intents_submit       Commits, or leaves nothing behind.
+ *
+ * lease_...            One conditional statement each, on the store's time;
+ *                      lease->held says whether it found its row.  Durations
+ *                      are milliseconds.  lease_get reads the row.
+ * candidate_heartbeat  An instance that does not know when it started has
+ *                      started now, and is told.
+ *
+ * The executor's operations are fenced: SM_STORE_LEASE_LOST, or the lease was
+ * held at the time of the call, and to its commit if it writes.  They tell the
+ * store's time in call->now.
+ *
+ * schedule_page        A read: it changes and locks nothing.
+ * attempts_turn        In one transaction: appends the attempts that have
+ *                      ended, and moves their intents; then marks in flight
+ *                      those that are pending and due, but not those whose
+ *                      contract is not understood: they are gone, and the
+ *                      call's error says why.
+ * attempts_in_doubt    A read: up to "limit" of what is in flight under an
+ *                      epoch before the fence's, in an order of its own, after
+ *                      that row of it, or NULL.  Where the contract is not
+ *                      understood, its policy is SM_POLICY_NONE, and the call's
+ *                      error says why.
+ */
+
+#define SM_STORE_OPS(OP)                                                      \
+    OP(CALL, ping)                                                            \
+    OP(CALL, tidy)                                                            \
+    OP(OWN, begin_write)                                                      \
+    OP(OWN, intents_submit, (sm_submit_row_t *, rows), (size_t, n))           \
+    OP(CALL, intents_get, (sm_get_row_t *, rows), (size_t, n))                \
+    OP(OWN, intent_history, (sm_history_row_t *, row))                        \
+    OP(OWN, intents_list, (sm_list_row_t *, row))                             \
+    OP(CALL, lease_acquire, (sm_str_t, holder), (int64_t, duration),          \
+       (sm_lease_t *, lease))                                                 \
+    OP(CALL, lease_renew, (const sm_fence_t *, fence), (int64_t, duration),   \
+       (sm_lease_t *, lease))                                                 \
+    OP(CALL, lease_takeover, (const sm_fence_t *, fence),                     \
+       (int64_t, duration), (sm_lease_t *, lease))                            \
+    OP(CALL, lease_release, (const sm_fence_t *, fence),                      \
+       (sm_lease_t *, lease))                                                 \
+    OP(CALL, lease_get, (sm_lease_t *, lease))                                \
+    OP(CALL, candidate_heartbeat, (sm_candidate_t *, candidate),              \
+       (int64_t, duration))                                                   \
+    OP(CALL, candidate_remove, (sm_str_t, holder))                            \
+    OP(CALL, cluster_get, (sm_cluster_t *, cluster))                          \
+    OP(CALL, schedule_page, (const sm_fence_t *, fence), (sm_page_t *, page)) \
+    OP(OWN, attempts_turn, (const sm_fence_t *, fence),                       \
+       (sm_complete_row_t *, ended), (size_t, nended),                        \
+       (sm_begin_row_t *, due), (size_t, ndue))                               \
+    OP(CALL, attempts_in_doubt, (const sm_fence_t *, fence),                  \
+       (const sm_doubt_row_t *, after), (size_t, limit),                      \
+       (sm_doubt_row_t **, rows), (size_t *, n))
+
+
+/* the parameters of a row, and their names, after others */
+
+#define SM_STORE_PARAM(type, name)  , type name
+#define SM_STORE_ARG(type, name)    , name
+
+#define SM_STORE_EACH0(m)
+#define SM_STORE_EACH1(m, a)              m a
+#define SM_STORE_EACH2(m, a, b)           m a m b
+#define SM_STORE_EACH3(m, a, b, c)        m a m b m c
+#define SM_STORE_EACH4(m, a, b, c, d)     m a m b m c m d
+#define SM_STORE_EACH5(m, a, b, c, d, e)  m a m b m c m d m e
+
+#define SM_STORE_PICK(m, a, b, c, d, e, each, ...)  each
+
+#define SM_STORE_EACH(m, ...)                                                 \
+    SM_STORE_PICK(m, ##__VA_ARGS__, SM_STORE_EACH5, SM_STORE_EACH4,           \
+                  SM_STORE_EACH3, SM_STORE_EACH2, SM_STORE_EACH1,             \
+                  SM_STORE_EACH0, SM_STORE_EACH0)(m, ##__VA_ARGS__)
+
+#define SM_STORE_PARAMS(...)  SM_STORE_EACH(SM_STORE_PARAM, ##__VA_ARGS__)
+#define SM_STORE_ARGS(...)    SM_STORE_EACH(SM_STORE_ARG, ##__VA_ARGS__)
+
+
+/* what all back ends' connections begin with */
+
+struct sm_conn_s {
+    sm_conn_t             *next;
+    unsigned               lost;        /* the idle ones are, too */
+};
+
+
+struct sm_store_ops_s {
+    const char            *name;
+
+    sm_conn_t           *(*open)(const sm_store_conf_t *conf, sm_call_t *call);
+    void                 (*close)(sm_conn_t *conn);
+
+    /* whether an idle connection still leads to the store */
+    int                  (*usable)(sm_conn_t *conn);
+
+#define SM_STORE_SLOT(kind, name, ...)                                        \
+    int (*name)(sm_conn_t *conn, sm_call_t *call                              \
+        SM_STORE_PARAMS(__VA_ARGS__));
+
+    SM_STORE_OPS(SM_STORE_SLOT)
+};
+
+/* whether this module may use a schema; "store" is its name */
+int sm_store_schema_check(sm_call_t *call, const char *store, int64_t version,
+    int64_t compatible_from);
+
+
+#endif /* SM_STORE_OPS_H */

@@ -1,0 +1,62 @@
+
+/*
+ * Bells between the workers of an instance: an eventfd that the master made
+ * once, and that is the same one for all workers, those of older configurations
+ * too.  Each ring is an event for everyone who listens, read or not, and there
+ * is room for more of them than there will be.
+ */
+
+#include "ngx_http_submission_task.h"
+
+
+ngx_connection_t *
+ngx_http_submission_bell_listen(ngx_fd_t fd, ngx_event_handler_pt handler,
+    void *data)
+{
+    ngx_connection_t  *c;
+
+    c = ngx_get_connection(fd, ngx_cycle->log);
+    if (c == NULL) {
+        return NULL;
+    }
+
+    c->data = data;
+    c->read->handler = handler;
+    c->read->log = ngx_cycle->log;
+    c->read->channel = 1;
+
+    if (ngx_add_event(c->read, NGX_READ_EVENT, NGX_CLEAR_EVENT) != NGX_OK) {
+        ngx_free_connection(c);
+        c->fd = (ngx_socket_t) -1;
+        return NULL;
+    }
+
+    return c;
+}
+
+
+void
+ngx_http_submission_bell_ignore(ngx_connection_t *c)
+{
+    (void) ngx_del_event(c->read, NGX_READ_EVENT, 0);
+
+    /* not ngx_close_connection(): the descriptor stays */
+
+    ngx_free_connection(c);
+    c->fd = (ngx_socket_t) -1;
+    c->idle = 0;
+}
+
+
+void
+ngx_http_submission_bell_ring(ngx_fd_t fd)
+{
+    uint64_t  one;
+
+    one = 1;
+
+    if (write(fd, &one, sizeof(one)) == -1) {
+        ngx_log_error(NGX_LOG_ALERT, ngx_cycle->log, ngx_errno,
+                      "write() to a submission eventfd failed");
+    }
+}

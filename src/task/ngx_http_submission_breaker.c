@@ -1,0 +1,152 @@
+
+/*
+ * What an outage of a database server costs the API: the breaker, in the zone,
+ * one for all workers of the instance.
+ *
+ * It opens when no call to the store, whoever made it, was answered for as
+ * long as a request is tried again: since then nobody's time was enough.  While
+ * it is open, requests are refused at once.  The executor worker goes on asking
+ * for its lease, and one worker at a time probes (health.c): the first call
+ * that the store answers, well or not, closes it.
+ *
+ * An error that the server itself gives is an answer: a full disk, a lock that
+ * another session has, a deadlock.  None are: a login that failed for whatever
+ * reason, a connection that is lost, or was cut because nothing came.
+ *
+ * An embedded store has none: it waits for its lock by itself.
+ */
+
+#include "ngx_http_submission_door.h"
+
+
+#define NGX_HTTP_SUBMISSION_BREAKER_MIN    1000       /* milliseconds */
+#define NGX_HTTP_SUBMISSION_BREAKER_BACKOFF      50
+#define NGX_HTTP_SUBMISSION_BREAKER_BACKOFF_MAX  1000
+
+
+static void ngx_http_submission_breaker_close(
+    ngx_http_submission_manager_t *manager);
+static void ngx_http_submission_breaker_fail(ngx_http_submission_task_t *task);
+
+
+/* zero means "not set" */
+
+static ngx_atomic_uint_t
+ngx_http_submission_breaker_time(ngx_msec_t time)
+{
+    return time ? time : 1;
+}
+
+
+ngx_uint_t
+ngx_http_submission_breaker_open(ngx_http_submission_manager_t *manager)
+{
+    return manager->conf->retry && manager->sh->broken;
+}
+
+
+/* twice the last delay, less a random part of up to a half */
+
+ngx_msec_t
+ngx_http_submission_breaker_delay(ngx_uint_t failures)
+{
+    ngx_msec_t  delay;
+
+    delay = NGX_HTTP_SUBMISSION_BREAKER_BACKOFF;
+
+    while (--failures && delay < NGX_HTTP_SUBMISSION_BREAKER_BACKOFF_MAX) {
+        delay *= 2;
+    }
+
+    delay = ngx_min(delay, NGX_HTTP_SUBMISSION_BREAKER_BACKOFF_MAX);
+
+    return delay - ngx_random() % (delay / 2);
+}
+
+
+void
+ngx_http_submission_breaker_report(ngx_http_submission_task_t *task)
+{
+    ngx_http_submission_shctx_t  *sh;
+
+    sh = task->manager->sh;
+
+    if (task->manager->conf->retry == 0) {
+        return;
+    }
+
+    if (task->call.unreached) {
+        ngx_http_submission_breaker_fail(task);
+        return;
+    }
+
+    sh->reached = ngx_current_msec;
+    sh->failing = 0;
+
+    ngx_http_submission_breaker_close(task->manager);
+}
+
+
+static void
+ngx_http_submission_breaker_close(ngx_http_submission_manager_t *manager)
+{
+    ngx_atomic_uint_t             broken;
+    ngx_http_submission_shctx_t  *sh;
+
+    sh = manager->sh;
+    broken = sh->broken;
+
+    if (broken && ngx_atomic_cmp_set(&sh->broken, broken, 0)) {
+        ngx_log_error(NGX_LOG_NOTICE, ngx_cycle->log, 0,
+                      "submission: breaker_closed manager=%V store=%s "
+                      "open_ms=%M",
+                      &manager->conf->name, sm_store_ops_name(manager->conf->store_ops),
+                      ngx_http_submission_since(broken));
+    }
+}
+
+
+static void
+ngx_http_submission_breaker_fail(ngx_http_submission_task_t *task)
+{
+    ngx_msec_t                      failed, bound;
+    ngx_atomic_uint_t               since;
+    ngx_http_submission_field_t     error;
+    ngx_http_submission_shctx_t    *sh;
+    ngx_http_submission_manager_t  *manager;
+
+    manager = task->manager;
+    sh = manager->sh;
+
+    /* a later call was answered */
+
+    if ((ngx_msec_int_t) (sh->reached - task->posted) > 0) {
+        return;
+    }
+
+    (void) ngx_atomic_cmp_set(&sh->failing, 0,
+                              ngx_http_submission_breaker_time(task->posted));
+
+    since = sh->failing;
+    failed = ngx_http_submission_since(since);
+    bound = ngx_max(manager->conf->retry, NGX_HTTP_SUBMISSION_BREAKER_MIN);
+
+    if (since == 0 || failed < bound
+        || !ngx_atomic_cmp_set(&sh->broken, 0,
+                           ngx_http_submission_breaker_time(ngx_current_msec)))
+    {
+        return;
+    }
+
+    ngx_http_submission_count(manager, NGX_HTTP_SUBMISSION_CNT_BREAKS, 1);
+
+    ngx_log_error(NGX_LOG_ERR, ngx_cycle->log, 0,
+                  "submission: breaker_open manager=%V store=%s op=%s "
+                  "failing_ms=%M%V",
+                  &manager->conf->name, sm_store_ops_name(manager->conf->store_ops),
+                  ngx_http_submission_ops[task->op].name, failed,
+                  ngx_http_submission_field(&error, " sql_error=",
+                                            sm_str_c(task->call.error)));
+
+    manager->broken(manager);
+}

@@ -1,0 +1,19 @@
+
+/*
+ * Between task.c and what it reports to; for task/ alone.
+ */
+
+#ifndef _NGX_HTTP_SUBMISSION_DOOR_H_INCLUDED_
+#define _NGX_HTTP_SUBMISSION_DOOR_H_INCLUDED_
+
+
+#include "ngx_http_submission_status.h"
+#include "ngx_http_submission_task.h"
+
+
+/* the outcome of any call to the store */
+void ngx_http_submission_health_report(ngx_http_submission_task_t *task);
+void ngx_http_submission_breaker_report(ngx_http_submission_task_t *task);
+
+
+#endif /* _NGX_HTTP_SUBMISSION_DOOR_H_INCLUDED_ */

@@ -1,0 +1,153 @@
+
+/*
+ * Notices from the executor worker to all workers of its instance: hashes of
+ * the ids of intents that something has happened to.
+ *
+ * They are in a ring in shared memory, and a bell that all workers listen to
+ * tells that there are some.  A worker that was too slow knows that some are
+ * lost.
+ *
+ * One worker executes, and writes.  If it dies meanwhile, or another one is
+ * there already, a notice may be lost without a trace: they are not for what
+ * must be known.
+ */
+
+#include "ngx_http_submission_task.h"
+
+
+struct ngx_http_submission_bells_s {
+    ngx_event_t                      tell;
+};
+
+
+static void ngx_http_submission_notice_tell(ngx_event_t *ev);
+
+
+/* the handler is also called when the worker shuts down, with c->close */
+
+ngx_int_t
+ngx_http_submission_notice_init(ngx_cycle_t *cycle,
+    ngx_http_submission_manager_t *manager, ngx_event_handler_pt handler,
+    void *data)
+{
+    ngx_connection_t  *c;
+
+    manager->bells = ngx_pcalloc(cycle->pool,
+                                 sizeof(ngx_http_submission_bells_t));
+    if (manager->bells == NULL) {
+        return NGX_ERROR;
+    }
+
+    manager->bells->tell.handler = ngx_http_submission_notice_tell;
+    manager->bells->tell.data = manager;
+    manager->bells->tell.log = cycle->log;
+
+    c = ngx_http_submission_bell_listen(manager->conf->notice, handler, data);
+    if (c == NULL) {
+        return NGX_ERROR;
+    }
+
+    c->idle = 1;
+
+    return NGX_OK;
+}
+
+
+/* FNV-1a */
+
+uint64_t
+ngx_http_submission_notice_hash(sm_str_t id)
+{
+    size_t    i;
+    uint64_t  hash;
+
+    hash = 14695981039346656037u;
+
+    for (i = 0; i < id.len; i++) {
+        hash = (hash ^ (u_char) id.data[i]) * 1099511628211u;
+    }
+
+    return hash;
+}
+
+
+/*
+ * A worker looks for notices until then.  There is a full barrier here and in
+ * _notice(): either the executor worker sees that, or its notice is seen.
+ */
+
+void
+ngx_http_submission_notice_expect(ngx_http_submission_manager_t *manager,
+    ngx_msec_t time)
+{
+    manager->sh->notices.until = ngx_current_msec + time;
+
+    __sync_synchronize();
+}
+
+
+/* one write tells of all notices in a turn of the event loop */
+
+void
+ngx_http_submission_notice(ngx_http_submission_manager_t *manager, sm_str_t id)
+{
+    ngx_http_submission_notices_t  *notices;
+
+    notices = &manager->sh->notices;
+
+    notices->hashes[notices->n % NGX_HTTP_SUBMISSION_NOTICE_RING] =
+                                           ngx_http_submission_notice_hash(id);
+    ngx_memory_barrier();
+    notices->n++;
+
+    __sync_synchronize();
+
+    if ((ngx_msec_int_t) (notices->until - ngx_current_msec) > 0) {
+        ngx_post_event(&manager->bells->tell, &ngx_posted_events);
+    }
+}
+
+
+static void
+ngx_http_submission_notice_tell(ngx_event_t *ev)
+{
+    ngx_http_submission_manager_t  *manager;
+
+    manager = ev->data;
+
+    ngx_http_submission_bell_ring(manager->conf->notice);
+}
+
+
+/* the next after "seen" of them; NGX_DONE: none, NGX_DECLINED: some are lost */
+
+ngx_int_t
+ngx_http_submission_notice_next(ngx_http_submission_manager_t *manager,
+    ngx_atomic_uint_t *seen, uint64_t *hash)
+{
+    ngx_atomic_uint_t               n;
+    ngx_http_submission_notices_t  *notices;
+
+    notices = &manager->sh->notices;
+
+    if (*seen == notices->n) {
+        return NGX_DONE;
+    }
+
+    ngx_memory_barrier();
+    *hash = notices->hashes[*seen % NGX_HTTP_SUBMISSION_NOTICE_RING];
+    ngx_memory_barrier();
+
+    /* the next slot may be half written */
+
+    n = notices->n;
+
+    if (n - *seen >= NGX_HTTP_SUBMISSION_NOTICE_RING) {
+        *seen = n;
+        return NGX_DECLINED;
+    }
+
+    (*seen)++;
+
+    return NGX_OK;
+}

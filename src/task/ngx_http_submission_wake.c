@@ -1,0 +1,57 @@
+
+/*
+ * Waking the executor worker of the instance: an intent that any worker has
+ * accepted is looked at now, and not at the next refresh.  Many that ring while
+ * nobody has looked yet are one.
+ */
+
+#include "ngx_http_submission_task.h"
+
+
+ngx_connection_t *
+ngx_http_submission_wake_listen(ngx_http_submission_manager_t *manager,
+    ngx_event_handler_pt handler, void *data)
+{
+    ngx_connection_t  *c;
+
+    c = ngx_http_submission_bell_listen(manager->conf->wake, handler, data);
+
+    if (c) {
+
+        /* one who died may have left it so, and nobody would ring again */
+
+        manager->sh->woken = 0;
+    }
+
+    return c;
+}
+
+
+void
+ngx_http_submission_wake_heard(ngx_http_submission_manager_t *manager,
+    ngx_connection_t *c)
+{
+    uint64_t  n;
+
+    manager->sh->woken = 0;
+    ngx_memory_barrier();
+
+    (void) read(c->fd, &n, sizeof(n));
+}
+
+
+void
+ngx_http_submission_wake(ngx_http_submission_manager_t *manager)
+{
+    ngx_http_submission_role_t  role;
+
+    if (manager->sh->woken) {
+        return;
+    }
+
+    ngx_http_submission_zone_role(manager->sh, &role);
+
+    if (role.leader && ngx_atomic_cmp_set(&manager->sh->woken, 0, 1)) {
+        ngx_http_submission_bell_ring(manager->conf->wake);
+    }
+}

@@ -1,0 +1,218 @@
+# sql/install.sh: what it cannot do it says, and has done nothing; and what it
+# installs on PostgreSQL is sound by plpgsql_check (G18: a database that a newer
+# release has made is left as it is).
+#
+# Goes red when: a file that cannot be read is passed over; a path with a space
+# is two; a newer schema is overwritten; the client's failure is lost; a function
+# names a column or a table that is not there, or never reads a variable.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::Bin/../lib";
+
+use Cwd qw(abs_path);
+use File::Path qw(make_path remove_tree);
+use Test::More;
+
+use SubmissionCluster::Server;
+
+my $server = SubmissionCluster::Server->start;
+
+my $top = abs_path("$FindBin::Bin/../..");
+my $dir = "$ENV{SUBMISSION_TEST_DIR}/a copy of sql.$$";
+my @psql = ('-X', '-A', '-t', '-v', 'ON_ERROR_STOP=1');
+
+$ENV{PGOPTIONS} = '-c client_min_messages=warning';
+
+
+# the exit status and the output of a command, without a shell
+
+sub run {
+    my (@command) = @_;
+
+    open(my $out, '-|') // do { die "fork: $!" } or do {
+        open(STDERR, '>&', \*STDOUT);
+        exec(@command) or exit 127;
+    };
+
+    my $text = do { local $/; <$out> } // '';
+    close $out;
+
+    return ($? >> 8, $text);
+}
+
+
+# the server's connection string, with another database
+
+sub database {
+    my ($name) = @_;
+
+    (my $string = $ENV{SUBMISSION_TEST_STORE}) =~ s/\bdbname=\S+//;
+
+    return ('-d', "$string dbname=$name");
+}
+
+
+sub sql {
+    my ($database, $sql) = @_;
+
+    my ($status, $text) = run('psql', @psql, database($database), '-c', $sql);
+
+    die "$sql: $text" if $status != 0;
+    chomp $text;
+
+    return $text;
+}
+
+
+sub install {
+    my ($database, $from) = @_;
+
+    return run("$from/install.sh", 'postgres', database($database));
+}
+
+
+sub has_schema {
+    return sql($_[0], "SELECT count(*) FROM pg_namespace "
+                      . "WHERE nspname = 'submission'");
+}
+
+
+make_path($dir);
+system('cp', '-r', "$top/sql/.", $dir) == 0 or die "cp failed\n";
+sql('postgres', "CREATE DATABASE $_") for qw(one two);
+
+
+# a path with a space
+
+my ($status, $text) = install('one', $dir);
+
+is($status, 0, "installed from a path with a space: $text");
+is(sql('one', 'SELECT version FROM submission.submission_schema'), 2,
+   'it is there');
+like($text, qr/^the schema is of version 2 \(it is new\)$/m, 'and says so');
+
+($status, $text) = install('one', $dir);
+is($status, 0, "once more: $text");
+
+
+# a newer one
+
+sql('one', 'UPDATE submission.submission_schema SET version = 3');
+sql('one', 'DROP FUNCTION submission.submission_ping()');
+
+($status, $text) = install('one', $dir);
+isnt($status, 0, 'a newer schema is not touched');
+like($text, qr/newer than these files/, 'in words');
+is(sql('one', "SELECT count(*) FROM pg_proc WHERE proname = "
+              . "'submission_ping'"), 0, 'nothing was made');
+sql('one', 'UPDATE submission.submission_schema SET version = 2');
+install('one', $dir);
+
+
+# a file that is missing
+
+symlink("$dir/nowhere", "$dir/postgres/lost.sql") or die "symlink: $!";
+
+($status, $text) = install('two', $dir);
+isnt($status, 0, 'a file that cannot be read');
+like($text, qr/lost\.sql/, 'in words');
+is(has_schema('two'), 0, 'nothing was made');
+
+unlink("$dir/postgres/lost.sql");
+
+
+# an error of SQL
+
+open(my $file, '>', "$dir/postgres/zz.sql") or die "zz.sql: $!";
+print $file "SELECT 1 / 0;\n";
+close $file;
+
+($status, $text) = install('two', $dir);
+isnt($status, 0, 'an error of the server');
+is(has_schema('two'), 0, 'nothing was made');
+
+unlink("$dir/postgres/zz.sql");
+
+
+# SQL Server's client, by one that keeps what it is given
+
+open($file, '>', "$dir/client") or die "client: $!";
+print $file <<'END';
+#!/bin/sh
+echo "$@" > "$0.args"
+while [ "$1" != -i ]; do shift; done
+cp "$2" "$0.sql"
+exit ${CLIENT_STATUS:-0}
+END
+close $file;
+chmod(0755, "$dir/client") or die "chmod: $!";
+
+$ENV{SQLCMD} = "$dir/client";
+
+sub given {
+    my ($name) = @_;
+
+    open(my $given, '<', "$dir/client.$name") or die "$name: $!";
+
+    return do { local $/; <$given> };
+}
+
+($status, $text) = run("$dir/install.sh", 'mssql', '-S', 'db1');
+is($status, 0, "SQL Server, with a client: $text");
+like(given('args'), qr/^-b -I -S db1 -i /, 'which stops at an error');
+like(given('sql'), qr/CREATE\ TABLE.*
+                      ^BEGIN\ TRANSACTION;\nGO\n.*CREATE\ OR\ ALTER\ PROCEDURE.*
+                      ^COMMIT\ TRANSACTION;\nGO\n.*CREATE\ ROLE/msx,
+     'tables, then procedures in one transaction, then the role');
+unlike(given('sql'), qr/^DROP (?:PROCEDURE|FUNCTION)/m,
+       'no procedure is dropped');
+
+($status, $text) = run("$dir/install.sh", 'babelfish', '-S', 'db1');
+is($status, 0, "Babelfish: $text");
+unlike(given('sql'), qr/CREATE OR ALTER/, 'has no CREATE OR ALTER');
+
+my $made = () = given('sql') =~ /^CREATE PROCEDURE/mg;
+my $dropped = () = given('sql') =~ /^DROP PROCEDURE IF EXISTS [\w.]+;\nGO$/mg;
+
+ok($made > 10 && $made == $dropped, "$made procedures, dropped before");
+
+$ENV{CLIENT_STATUS} = 3;
+($status, $text) = run("$dir/install.sh", 'mssql', '-S', 'db1');
+isnt($status, 0, 'its failure is ours');
+
+($status, $text) = run("$dir/install.sh", 'oracle');
+is($status, 2, 'another database');
+like($text, qr/install\.sh postgres/, 'how it is used');
+
+
+# what is there is sound
+
+SKIP: {
+    skip('no plpgsql_check (Debian: postgresql-15-plpgsql-check)', 2)
+        if !sql('one', "SELECT count(*) FROM pg_available_extensions "
+                       . "WHERE name = 'plpgsql_check'");
+
+    sql('one', 'CREATE EXTENSION plpgsql_check');
+
+    my $functions = 'FROM pg_proc AS p JOIN pg_language AS l '
+                    . 'ON l.oid = p.prolang '
+                    . "WHERE p.pronamespace = 'submission'::regnamespace "
+                    . "AND l.lanname = 'plpgsql' "
+                    . "AND p.prorettype <> 'trigger'::regtype";
+
+    cmp_ok(sql('one', "SELECT count(*) $functions"), '>', 5,
+           'functions in PL/pgSQL');
+    is(sql('one', "SELECT string_agg(c, E'\\n') FROM (SELECT p.proname || ': ' "
+                  . '|| plpgsql_check_function(p.oid, '
+                  . 'performance_warnings => false, '
+                  . 'extra_warnings => true, other_warnings => true, '
+                  . 'security_warnings => true) AS c '
+                  . "$functions) AS f"), '', 'nothing is said of them');
+}
+
+remove_tree($dir);
+
+done_testing();

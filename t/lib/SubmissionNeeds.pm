@@ -1,0 +1,63 @@
+package SubmissionNeeds;
+
+# What a test needs.  Where that is not there the whole test is skipped, and
+# says why:
+#
+#   use SubmissionNeeds 'sqlite';
+#   use SubmissionTest;
+#
+# before what makes a store, so that none is made in vain.  The words:
+#
+#   no_store       no store has a part in it: it is run once, with SQLite
+#   sqlite         it is about what is SQLite's own
+#   no_checker     it tells nothing under ASAN or valgrind, or cannot run there
+#   no_valgrind    it starts a second binary, and valgrind runs the first only
+#   faketime, openssl, prlimit
+#                  a program, or a library, that Debian has a package of
+
+use strict;
+use warnings;
+
+use Test::More ();
+
+my $on_sqlite = ($ENV{SUBMISSION_TEST_STORE} || 'sqlite') eq 'sqlite';
+my $check = $ENV{SUBMISSION_CHECK} // '';
+
+# each is what is missing, or nothing
+
+my %needs = (
+    no_store => sub { !$on_sqlite && 'no store has a part in it' },
+    sqlite => sub { !$on_sqlite && 'a test of SQLite' },
+    no_checker => sub { $check && "not under $check" },
+    no_valgrind => sub {
+        $check eq 'valgrind' && 'valgrind runs the first binary only';
+    },
+    faketime => sub { !faketime() && 'no libfaketime (Debian: libfaketime)' },
+    openssl => sub { !_program('openssl') && 'no openssl (Debian: openssl)' },
+    prlimit => sub { !_program('prlimit') && 'no prlimit (Debian: util-linux)' },
+);
+
+
+sub import {
+    my ($class, @words) = @_;
+
+    for my $word (@words) {
+        my $missing = $needs{$word} // die "\"$word\" is no need\n";
+        my $why = $missing->();
+
+        Test::More::plan(skip_all => $why) if $why;
+    }
+}
+
+
+sub faketime { return (glob '/usr/lib/*/faketime/libfaketimeMT.so.1')[0] }
+
+
+sub _program {
+    my ($name) = @_;
+
+    return grep { -x "$_/$name" } split /:/, $ENV{PATH};
+}
+
+
+1;

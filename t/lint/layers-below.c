@@ -1,0 +1,4 @@
+/* refused: below */
+/* as: src/core/a.c */
+
+#include "sm_store.h"

@@ -1,0 +1,5 @@
+/* refused: door */
+/* as: src/a.c */
+/* with: src/task/ngx_http_submission_queue.h */
+
+#include "ngx_http_submission_queue.h"

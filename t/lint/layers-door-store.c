@@ -1,0 +1,4 @@
+/* refused: door */
+/* as: src/task/a.c */
+
+#include "sm_store_server.h"

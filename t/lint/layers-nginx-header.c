@@ -1,0 +1,4 @@
+/* refused: nginx */
+/* as: src/store/a.c */
+
+#include <ngx_config.h>

@@ -1,0 +1,4 @@
+/* refused: sql */
+/* as: src/task/a.c */
+
+#include <libpq-fe.h>

@@ -1,0 +1,10 @@
+-- The attempt, beside its intent.
+
+INSERT INTO submission_attempts (
+    lease_name, intent_id, attempt_number, lease_epoch, holder_id, started_at,
+    finished_at, outcome_status, outcome_reason, error
+)
+VALUES (
+    :lease_name, :intent_id, :attempt_number, :lease_epoch, :holder_id,
+    :started_at, :finished_at, :outcome_status, :outcome_reason, :error
+);

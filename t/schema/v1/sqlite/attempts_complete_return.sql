@@ -1,0 +1,14 @@
+-- An attempt that was begun and not sent has not been: the intent is as due as
+-- it was, or after a delay.
+
+UPDATE submission_intents
+SET next_attempt_at = CASE WHEN :delay > 0 THEN :now + :delay
+                           ELSE inflight_at END,
+    last_modified_at = :now,
+    inflight_epoch = NULL,
+    inflight_holder = NULL,
+    inflight_at = NULL
+WHERE lease_name = :lease_name AND intent_id = :intent_id
+      AND status = 'pending' AND inflight_epoch = :lease_epoch
+      AND inflight_holder = :holder_id AND attempt_count = :attempt_number - 1
+RETURNING next_attempt_at;

@@ -1,0 +1,13 @@
+-- What is in flight under epochs before :lease_epoch, strictly after
+-- (:after_epoch, :after_id).
+
+SELECT intent_id, attempt_count + 1, inflight_epoch, inflight_holder,
+       inflight_at, created_at, submission_target, gateway_type, gateway_url,
+       policy, max_acceptance_seconds, max_attempts, terminal_outcomes,
+       retry_delay_ms, retry_max_ms, retry_backoff_pct, retry_jitter_pct
+FROM submission_intents
+WHERE lease_name = :lease_name AND inflight_epoch IS NOT NULL
+      AND inflight_epoch < :lease_epoch
+      AND (inflight_epoch, intent_id) > (:after_epoch, :after_id)
+ORDER BY inflight_epoch, intent_id
+LIMIT :limit;

@@ -1,0 +1,15 @@
+-- An instance lives, until :now + :duration.
+
+INSERT INTO submission_manager_candidates (
+    lease_name, holder_id, started_at, heartbeat_at, expires_at, role, version
+)
+VALUES (
+    :lease_name, :holder_id, :started_at, :now, :now + :duration, :role,
+    :version
+)
+ON CONFLICT (lease_name, holder_id) DO UPDATE
+SET started_at = excluded.started_at,
+    heartbeat_at = excluded.heartbeat_at,
+    expires_at = excluded.expires_at,
+    role = excluded.role,
+    version = excluded.version;

@@ -1,0 +1,3 @@
+-- SQLite's clock has milliseconds.
+
+SELECT CAST(round((julianday('now') - 2440587.5) * 86400000) AS INTEGER) * 1000;
