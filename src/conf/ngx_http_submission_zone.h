@@ -86,7 +86,7 @@ typedef struct {
 } ngx_http_submission_gauge_t;
 
 
-#define NGX_HTTP_SUBMISSION_METRICS_STATUSES  SM_STATUSES
+#define NGX_HTTP_SUBMISSION_METRICS_STATUSES  SM_STATUS_COUNT
 #define NGX_HTTP_SUBMISSION_METRICS_CLASSES   (SM_STORE_LEASE_LOST + 1)
 
 typedef struct {
