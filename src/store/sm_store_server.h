@@ -48,7 +48,7 @@ typedef struct sm_server_s  sm_server_t;
       "itiitii" SM_PROC_CONTRACT)                                             \
     X(INTENT_CANCEL, "intent_cancel", "tttt", "i")                            \
     X(INTENT_REPLAY, "intent_replay", "tttdttt", "i")                         \
-    X(INTENT_PAYLOAD, "intent_payload", "tti", "ittb")                        \
+    X(INTENT_PAYLOAD, "intent_payload", "tti", "itttb")                       \
     X(AUDIT_LIST, "audit_list", "tttiiiii", "iittttt")
 
 
