@@ -11,6 +11,10 @@ use Test::Nginx::Socket 'no_plan';
 use SubmissionTest;
 
 our $locations = <<'EOC';
+        location /v1/ {
+            submission_api main;
+        }
+
         location /read/ {
             submission_api main access=read;
         }
@@ -107,8 +111,6 @@ sub {
            . "WHERE intent_id LIKE 'new-read%'"), 0, 'nothing that was refused');
     is(sql('SELECT count(*) FROM submission_audit'), 2, 'one cancel, one replay');
 }
---- no_error_log
-[error]
 
 
 
@@ -190,6 +192,10 @@ invalid parameter "level=read" of "submission_api": "access=" or "payloads=" was
 --- http_config
     submission_actor "http $http_x_user";
 --- config
+        location /v1/ {
+            submission_api main;
+        }
+
         location /user/ {
             submission_api main;
             submission_actor $remote_user;

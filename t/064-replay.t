@@ -12,6 +12,10 @@ use SubmissionTest;
 our $time = qr/"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z"/;
 
 our $api = <<'EOC';
+        location /v1/ {
+            submission_api main;
+        }
+
         location /o/ {
             submission_api main access=operate;
         }

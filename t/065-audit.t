@@ -8,6 +8,10 @@ use Test::Nginx::Socket 'no_plan';
 use SubmissionTest;
 
 our $api = <<'EOC';
+        location /v1/ {
+            submission_api main;
+        }
+
         location /o/ {
             submission_api main access=operate;
             submission_actor $http_x_user;
