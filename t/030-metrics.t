@@ -53,7 +53,7 @@ our @batches = qw(intents_submit intents_get intent_history intents_list
                   cluster_get schedule_page attempts_turn
                   attempts_recover);
 our @ops = (@batches, qw(ping lease_acquire lease_takeover
-                         lease_renew lease_release lease_get tidy));
+                         lease_renew lease_release lease_watch tidy));
 
 
 sub promtool {

@@ -164,7 +164,7 @@ one_call(sm_call_t *call, long n)
         return sm_store_candidate_heartbeat(&f.store, call, &candidate, 60000);
 
     default:
-        return sm_store_lease_get(&f.store, call, &lease);
+        return sm_store_lease_watch(&f.store, call, &lease, &url);
     }
 }
 
