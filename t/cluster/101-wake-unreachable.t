@@ -167,7 +167,7 @@ for my $case (@cases) {
        'no connection is forgotten');
 
     move("http://127.0.0.1:$leader->{port}/_wake");
-    $run->wait_terminal('out-', 30);
+    $run->wait_terminal('', 30);
 }
 
 $run->done;
