@@ -241,6 +241,20 @@ END
         return
     fi
 
+    # the views of t/unit/store_mssql.sql: times are microseconds, payloads text
+
+    if [ -n "$store_tds" ]; then
+        sql << END
+$(backlog_sql "$1" "${2:-0}" \
+              "(extract(epoch FROM date_trunc('second', now())) * 1000000)::bigint" \
+              "replace(gen_random_uuid()::text, '-', '')" \
+              "md5(n::text) || md5(id)" "" "::int" "AS text")
+VACUUM ANALYZE "bench_submission_submission".submission_intents;
+CHECKPOINT;
+END
+        return
+    fi
+
     # with statistics, as a server has of a table that was not made just now
 
     sql << END

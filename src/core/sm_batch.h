@@ -19,7 +19,8 @@ typedef enum {
     SM_SUBMIT_FAILED = 0,       /* this row alone was refused by the store */
     SM_SUBMIT_CREATED,
     SM_SUBMIT_SAME,
-    SM_SUBMIT_CONFLICT
+    SM_SUBMIT_CONFLICT,
+    SM_SUBMIT_COUNT
 } sm_submit_e;
 
 

@@ -9,31 +9,40 @@
 /* the columns of an intent, after the one of its place */
 
 enum {
-    SM_INTENT_N = 0,
-    SM_INTENT_ID,
-    SM_INTENT_TARGET,
-    SM_INTENT_STATUS,
-    SM_INTENT_CREATED_AT,
-    SM_INTENT_ATTEMPT_COUNT,
-    SM_INTENT_NEXT_ATTEMPT_AT,
-    SM_INTENT_COMPLETED_AT,
-    SM_INTENT_REASON,
-    SM_INTENT_EXHAUSTED_REASON,
-    SM_INTENT_HASH,
-    SM_INTENT_COLUMNS
+    SM_INTENT_COL_N = 0,
+    SM_INTENT_COL_ID,
+    SM_INTENT_COL_TARGET,
+    SM_INTENT_COL_STATUS,
+    SM_INTENT_COL_CREATED_AT,
+    SM_INTENT_COL_ATTEMPT_COUNT,
+    SM_INTENT_COL_NEXT_ATTEMPT_AT,
+    SM_INTENT_COL_COMPLETED_AT,
+    SM_INTENT_COL_REASON,
+    SM_INTENT_COL_EXHAUSTED_REASON,
+    SM_INTENT_COL_HASH,
+    SM_INTENT_COL_COUNT
 };
+
+_Static_assert(SM_INTENT_COL_COUNT == (int) SM_PROC_COLS_INTENTS_GET
+               && SM_INTENT_COL_COUNT == (int) SM_PROC_COLS_INTENTS_SUBMIT
+               && SM_INTENT_COL_COUNT == (int) SM_PROC_COLS_INTENTS_LIST,
+               "each column of an intent");
 
 
 /* the columns of an attempt in intent_history, after those of its intent */
 
 enum {
-    SM_HISTORY_NUMBER = SM_INTENT_COLUMNS,
-    SM_HISTORY_STARTED_AT,
-    SM_HISTORY_FINISHED_AT,
-    SM_HISTORY_OUTCOME,
-    SM_HISTORY_REASON,
-    SM_HISTORY_ERROR
+    SM_HISTORY_COL_NUMBER = SM_INTENT_COL_COUNT,
+    SM_HISTORY_COL_STARTED_AT,
+    SM_HISTORY_COL_FINISHED_AT,
+    SM_HISTORY_COL_OUTCOME,
+    SM_HISTORY_COL_REASON,
+    SM_HISTORY_COL_ERROR,
+    SM_HISTORY_COL_COUNT
 };
+
+_Static_assert(SM_HISTORY_COL_COUNT == (int) SM_PROC_COLS_INTENT_HISTORY,
+               "each column of intent_history");
 
 
 static int
@@ -44,23 +53,23 @@ sm_server_intent(sm_server_t *sv, sm_call_t *call, sm_intent_t *intent,
 
     memset(intent, 0, sizeof(sm_intent_t));
 
-    if (sm_server_text(sv, call, SM_INTENT_ID, &intent->id) != 0
-        || sm_server_text(sv, call, SM_INTENT_TARGET, &intent->target) != 0
-        || sm_server_text(sv, call, SM_INTENT_STATUS, &status) != 0
-        || sm_server_text(sv, call, SM_INTENT_REASON, &reason) != 0
-        || sm_server_text(sv, call, SM_INTENT_EXHAUSTED_REASON,
+    if (sm_server_text(sv, call, SM_INTENT_COL_ID, &intent->id) != 0
+        || sm_server_text(sv, call, SM_INTENT_COL_TARGET, &intent->target) != 0
+        || sm_server_text(sv, call, SM_INTENT_COL_STATUS, &status) != 0
+        || sm_server_text(sv, call, SM_INTENT_COL_REASON, &reason) != 0
+        || sm_server_text(sv, call, SM_INTENT_COL_EXHAUSTED_REASON,
                         &intent->exhausted_reason)
            != 0
-        || sm_server_text(sv, call, SM_INTENT_HASH, hash) != 0)
+        || sm_server_text(sv, call, SM_INTENT_COL_HASH, hash) != 0)
     {
         return -1;
     }
 
     intent->status = sm_status_by_name(status);
-    intent->created_at = sm_server_int(sv, SM_INTENT_CREATED_AT);
-    intent->attempt_count = sm_server_int(sv, SM_INTENT_ATTEMPT_COUNT);
-    intent->next_attempt_at = sm_server_int(sv, SM_INTENT_NEXT_ATTEMPT_AT);
-    intent->completed_at = sm_server_int(sv, SM_INTENT_COMPLETED_AT);
+    intent->created_at = sm_server_int(sv, SM_INTENT_COL_CREATED_AT);
+    intent->attempt_count = sm_server_int(sv, SM_INTENT_COL_ATTEMPT_COUNT);
+    intent->next_attempt_at = sm_server_int(sv, SM_INTENT_COL_NEXT_ATTEMPT_AT);
+    intent->completed_at = sm_server_int(sv, SM_INTENT_COL_COMPLETED_AT);
 
     if (intent->status == SM_STATUS_REJECTED) {
         intent->rejected_reason = reason;
@@ -94,7 +103,7 @@ sm_server_submitted(sm_server_t *sv, sm_call_t *call, sm_submit_row_t *rows,
         return -1;
     }
 
-    call->now = sm_server_int(sv, SM_INTENT_CREATED_AT);
+    call->now = sm_server_int(sv, SM_INTENT_COL_CREATED_AT);
 
     for (i = 0; i < n; i++) {
         row = &rows[i];
@@ -109,7 +118,7 @@ sm_server_submitted(sm_server_t *sv, sm_call_t *call, sm_submit_row_t *rows,
 
     while (sm_server_fetch(sv, call) == 1) {
 
-        key = sm_server_int(sv, SM_INTENT_N);
+        key = sm_server_int(sv, SM_INTENT_COL_N);
 
         if (key < 0 || key >= (int64_t) n) {
             return sm_call_fail(call, SM_STORE_SCHEMA, 0, "%s: "
@@ -121,6 +130,12 @@ sm_server_submitted(sm_server_t *sv, sm_call_t *call, sm_submit_row_t *rows,
 
         if (sm_server_intent(sv, call, &row->intent, &stored) != 0) {
             return -1;
+        }
+
+        if (row->intent.id.data == NULL) {
+            return sm_call_fail(call, SM_STORE_TRANSIENT, 0,
+                                "%s: an intent that was there is gone",
+                                sv->driver->name);
         }
 
         hash.data = row->hash;
@@ -193,7 +208,7 @@ sm_server_intents_get(sm_conn_t *conn, sm_call_t *call, sm_get_row_t *rows,
     if (sm_server_exec(sv, call) == 0) {
         while (sm_server_fetch(sv, call) == 1) {
 
-            key = sm_server_int(sv, SM_INTENT_N);
+            key = sm_server_int(sv, SM_INTENT_COL_N);
 
             if (key < 0 || key >= (int64_t) n) {
                 (void) sm_call_fail(call, SM_STORE_SCHEMA, 0, "%s: "
@@ -219,13 +234,15 @@ sm_server_intents_get(sm_conn_t *conn, sm_call_t *call, sm_get_row_t *rows,
 static int
 sm_server_attempt(sm_server_t *sv, sm_call_t *call, sm_attempt_t *a)
 {
-    a->number = sm_server_int(sv, SM_HISTORY_NUMBER);
-    a->started_at = sm_server_int(sv, SM_HISTORY_STARTED_AT);
-    a->finished_at = sm_server_int(sv, SM_HISTORY_FINISHED_AT);
+    a->number = sm_server_int(sv, SM_HISTORY_COL_NUMBER);
+    a->started_at = sm_server_int(sv, SM_HISTORY_COL_STARTED_AT);
+    a->finished_at = sm_server_int(sv, SM_HISTORY_COL_FINISHED_AT);
 
-    if (sm_server_text(sv, call, SM_HISTORY_OUTCOME, &a->outcome_status) != 0
-        || sm_server_text(sv, call, SM_HISTORY_REASON, &a->outcome_reason) != 0
-        || sm_server_text(sv, call, SM_HISTORY_ERROR, &a->error) != 0)
+    if (sm_server_text(sv, call, SM_HISTORY_COL_OUTCOME, &a->outcome_status)
+        != 0
+        || sm_server_text(sv, call, SM_HISTORY_COL_REASON, &a->outcome_reason)
+           != 0
+        || sm_server_text(sv, call, SM_HISTORY_COL_ERROR, &a->error) != 0)
     {
         return -1;
     }
@@ -257,7 +274,7 @@ sm_server_attempts(sm_server_t *sv, sm_call_t *call, sm_history_row_t *row)
             }
         }
 
-        if (sm_server_is_null(sv, SM_HISTORY_NUMBER)) {
+        if (sm_server_is_null(sv, SM_HISTORY_COL_NUMBER)) {
             continue;
         }
 
