@@ -165,7 +165,7 @@ unknown submission_manager "other" in {here}: the name of a submission_manager b
             proxy_pass http://127.0.0.1:1;
         }
 --- refused
-location "/_wake" has a "submission_..." directive and another one that answers requests, such as "proxy_pass": only one of them was expected
+location "/_wake" has a "submission_..." directive and another one that answers requests, such as "proxy_pass": only one of them was expected{any}
 
 
 

@@ -76,9 +76,9 @@ POST /_wake
         location = /_wake {
             submission_wake main;
         }
---- pipelined_requests eval
-["POST /_wake\n", "POST /_wake\n", "GET /metrics"]
---- error_code eval
-[204, 204, 200]
---- response_body_like eval
-[qr/^$/, qr/^$/, qr/^submission_wakes_received_total 2$/m]
+--- client eval
+sub {
+    is(http('POST /_wake')->{code}, 204, 'once') for 1 .. 2;
+    like(http('GET /metrics')->{body}, qr/^submission_wakes_received_total 2$/m,
+         'twice');
+}

@@ -20,15 +20,19 @@ enum {
     SM_LEASE_COL_COUNT
 };
 
-_Static_assert(SM_LEASE_COL_COUNT == (int) SM_PROC_COLS_LEASE_GET,
+_Static_assert(SM_LEASE_COL_COUNT == (int) SM_PROC_COLS_LEASE_RENEW,
                "each column of a lease");
 
 
 /* the column of lease_watch, after those of the lease */
 
 enum {
-    SM_WATCH_WAKE_URL = SM_LEASE_COLUMNS
+    SM_WATCH_COL_WAKE_URL = SM_LEASE_COL_COUNT,
+    SM_WATCH_COL_COUNT
 };
+
+_Static_assert(SM_WATCH_COL_COUNT == (int) SM_PROC_COLS_LEASE_WATCH,
+               "each column of lease_watch");
 
 
 /* the columns of a candidate in cluster_get, after those of the lease */
@@ -168,8 +172,9 @@ sm_server_lease_watch(sm_conn_t *conn, sm_call_t *call, sm_lease_t *lease,
     while (sm_server_fetch(sv, call) == 1) {
 
         if (sm_server_lease_row(sv, call, lease) != 0
-            || (!sm_server_is_null(sv, SM_WATCH_WAKE_URL)
-                && sm_server_text(sv, call, SM_WATCH_WAKE_URL, wake_url) != 0))
+            || (!sm_server_is_null(sv, SM_WATCH_COL_WAKE_URL)
+                && sm_server_text(sv, call, SM_WATCH_COL_WAKE_URL, wake_url)
+                   != 0))
         {
             break;
         }
