@@ -97,8 +97,8 @@ const ngx_http_submission_op_t  ngx_http_submission_ops[] = {
         .run = ngx_http_submission_lease_run
     },
 
-    [NGX_HTTP_SUBMISSION_OP_LEASE_GET] = {
-        .name = "lease_get",
+    [NGX_HTTP_SUBMISSION_OP_LEASE_WATCH] = {
+        .name = "lease_watch",
         .run = ngx_http_submission_lease_run
     },
 

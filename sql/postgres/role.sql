@@ -35,6 +35,7 @@ GRANT EXECUTE ON FUNCTION
     submission.submission_lease_takeover,
     submission.submission_lease_release,
     submission.submission_lease_get,
+    submission.submission_lease_watch,
     submission.submission_candidate_heartbeat,
     submission.submission_candidate_remove,
     submission.submission_cluster_get,
