@@ -45,7 +45,11 @@ typedef struct sm_server_s  sm_server_t;
     X(SCHEDULE_PAGE, "schedule_page", "ttiiiti", "ittii")                     \
     X(ATTEMPTS_TURN, "attempts_turn", "ttidd", "iiiiii" SM_PROC_CONTRACT "b") \
     X(ATTEMPTS_IN_DOUBT, "attempts_in_doubt", "ttiiti",                       \
-      "itiitii" SM_PROC_CONTRACT)
+      "itiitii" SM_PROC_CONTRACT)                                             \
+    X(INTENT_CANCEL, "intent_cancel", "tttt", "i")                            \
+    X(INTENT_REPLAY, "intent_replay", "tttdttt", "i")                         \
+    X(INTENT_PAYLOAD, "intent_payload", "tti", "itttb")                       \
+    X(AUDIT_LIST, "audit_list", "tttiiiii", "iittttt")
 
 
 #define SM_SERVER_ENUM(op, name, params, columns)  SM_PROC_##op,
