@@ -584,6 +584,11 @@ server_create(fixture_t *f)
     if (on_babelfish()) {
 
         if (server_pid == 0) {
+
+            /* libcrypto's own atexit comes first, so that it is run last */
+
+            server_disconnect(server_connect(getenv("SUBMISSION_TEST_SQL")));
+
             server_pid = getpid();
             must(atexit(server_exit) == 0);
 
