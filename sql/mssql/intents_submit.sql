@@ -1,10 +1,13 @@
 -- A batch of intents.  One row of the answer, without an id, has the time, as
 -- created_at, and comes first; the others are what was there before.  What is not
--- among them was created.
+-- among them was created.  Another one without an id was refused: its not_before is
+-- more than 365 days ahead.
 --
--- @doc: {"n","contracts":[{"c",...}],"rows":[{"n","id","c","hash","at","len"}]},
--- of which the first "n" is how many rows there are, and may be absent;
--- @bytes: all payloads, end to end.
+-- @doc: {"n","contracts":[{"c",...}],"rows":[{"n","id","c","hash","at","len",
+-- "before"}]}, of which the first "n" is how many rows there are, and may be absent,
+-- and "before" is there where there is a not_before;
+-- @bytes: all payloads, end to end;
+-- @version: of the module that asks, one of version 1 knows fewer columns.
 --
 -- Most batches are of new ids: they are one INSERT, without a table variable, and
 -- that is committed when it has made a row of each.  Otherwise it is undone; @known
@@ -26,14 +29,15 @@ GO
 CREATE OR ALTER PROCEDURE submission.submission_intents_submit
     @lease_name varchar(64),
     @doc nvarchar(max),
-    @bytes varbinary(max)
+    @bytes varbinary(max),
+    @version bigint = 1
 AS
 BEGIN
     SET NOCOUNT ON;
     SET XACT_ABORT ON;
 
     DECLARE @now datetime2(6), @tries int, @sent int, @inserted int,
-            @there int, @known nvarchar(max);
+            @there int, @known nvarchar(max), @latest bigint;
 
     SET @sent = CAST(JSON_VALUE(@doc, '$.n') AS int);
 
@@ -49,6 +53,7 @@ BEGIN
             BEGIN TRANSACTION;
 
             SET @now = submission.submission_now();
+            SET @latest = submission.submission_us(@now) + 31536000000000;
 
             INSERT INTO submission.submission_intents (
                 lease_name, intent_id, payload_hash, payload,
@@ -56,15 +61,19 @@ BEGIN
                 max_acceptance_seconds, max_attempts, terminal_outcomes,
                 retry_delay_ms, retry_max_ms, retry_backoff_pct,
                 retry_jitter_pct, status, attempt_count, created_at,
-                last_modified_at, next_attempt_at
+                last_modified_at, next_attempt_at, not_before
             )
             SELECT @lease_name, r.id, r.hash,
                    CAST(SUBSTRING(@bytes, r.at + 1, r.len) AS varbinary(max)),
                    c.target, c.type, c.url, c.policy, c.seconds, c.attempts,
                    c.outcomes, c.delay, c.max, c.backoff, c.jitter, 'pending',
-                   0, @now, @now, @now
+                   0, @now, @now,
+                   CASE WHEN r.before > submission.submission_us(@now)
+                        THEN submission.submission_at(r.before) ELSE @now END,
+                   CASE WHEN r.before IS NOT NULL
+                        THEN submission.submission_at(r.before) END
             FROM (
-                     SELECT d.n, d.id, d.c, d.hash, d.at, d.len,
+                     SELECT d.n, d.id, d.c, d.hash, d.at, d.len, d.before,
                             ROW_NUMBER() OVER (
                                 PARTITION BY d.id COLLATE Latin1_General_BIN2
                                 ORDER BY d.n) AS nth
@@ -74,8 +83,10 @@ BEGIN
                               c int '$.c',
                               hash varchar(64) COLLATE Latin1_General_BIN2 '$.hash',
                               at int '$.at',
-                              len int '$.len'
+                              len int '$.len',
+                              before bigint '$.before'
                           ) AS d
+                     WHERE d.before IS NULL OR d.before <= @latest
                  ) AS r
                  JOIN OPENJSON(@doc, '$.contracts') WITH (
                      c int '$.c',
@@ -128,19 +139,23 @@ BEGIN
         IF @tries >= 20
             THROW 57003, N'an intent was neither inserted nor found', 1;
 
-        -- of two of the same id, the second is there already
+        -- of two of the same id, the second is there already; what is refused
+        -- counts as if it was there
 
         SELECT @there = COUNT(*),
                @known = CONCAT(N',', STRING_AGG(CAST(r.n AS nvarchar(max)),
                                                 N','), N',')
         FROM (
-                 SELECT d.n, d.id,
+                 SELECT d.n, d.id, d.before,
                         ROW_NUMBER() OVER (
-                            PARTITION BY d.id COLLATE Latin1_General_BIN2
+                            PARTITION BY d.id COLLATE Latin1_General_BIN2,
+                                         CASE WHEN d.before > @latest THEN 1
+                                              ELSE 0 END
                             ORDER BY d.n) AS nth
                  FROM OPENJSON(@doc, '$.rows') WITH (
                           n int '$.n',
-                          id nvarchar(400) COLLATE Latin1_General_BIN2 '$.id'
+                          id nvarchar(400) COLLATE Latin1_General_BIN2 '$.id',
+                          before bigint '$.before'
                       ) AS d
              ) AS r
              OUTER APPLY (
@@ -151,10 +166,10 @@ BEGIN
                  WHERE s.lease_name = @lease_name
                        AND s.intent_id = r.id COLLATE Latin1_General_BIN2
              ) AS e
-        WHERE r.nth > 1 OR e.there = 1;
+        WHERE r.nth > 1 OR e.there = 1 OR r.before > @latest;
     END;
 
-    IF @there = 0
+    IF @there = 0 AND @version = 1
         SELECT CAST(-1 AS bigint) AS n, CAST(NULL AS nvarchar(400)) AS intent_id,
                CAST(NULL AS nvarchar(256)) AS submission_target,
                CAST(NULL AS varchar(16)) AS status,
@@ -165,7 +180,23 @@ BEGIN
                CAST(NULL AS nvarchar(200)) AS final_outcome_reason,
                CAST(NULL AS varchar(32)) AS exhausted_reason,
                CAST(NULL AS varchar(64)) AS payload_hash;
-    ELSE
+    ELSE IF @there = 0
+        SELECT CAST(-1 AS bigint) AS n, CAST(NULL AS nvarchar(400)) AS intent_id,
+               CAST(NULL AS nvarchar(256)) AS submission_target,
+               CAST(NULL AS varchar(16)) AS status,
+               submission.submission_us(@now) AS created_at,
+               CAST(NULL AS bigint) AS attempt_count,
+               CAST(NULL AS bigint) AS next_attempt_at,
+               CAST(NULL AS bigint) AS completed_at,
+               CAST(NULL AS nvarchar(200)) AS final_outcome_reason,
+               CAST(NULL AS varchar(32)) AS exhausted_reason,
+               CAST(NULL AS varchar(64)) AS payload_hash,
+               CAST(NULL AS bigint) AS not_before,
+               CAST(NULL AS bigint) AS in_flight,
+               CAST(NULL AS nvarchar(1000)) AS last_error,
+               CAST(NULL AS nvarchar(400)) AS replay_of,
+               CAST(NULL AS bigint) AS stripped;
+    ELSE IF @version = 1
         SELECT -1 AS n, NULL AS intent_id, NULL AS submission_target,
                NULL AS status, submission.submission_us(@now) AS created_at,
                NULL AS attempt_count, NULL AS next_attempt_at,
@@ -189,6 +220,42 @@ BEGIN
                                        (lease_name, intent_id)))
                  WHERE s.lease_name = @lease_name
                        AND s.intent_id = r.id COLLATE Latin1_General_BIN2
+             ) AS i
+        WHERE CHARINDEX(CONCAT(N',', r.n, N','), @known) > 0
+        ORDER BY n;
+    ELSE
+        SELECT -1 AS n, NULL AS intent_id, NULL AS submission_target,
+               NULL AS status, submission.submission_us(@now) AS created_at,
+               NULL AS attempt_count, NULL AS next_attempt_at,
+               NULL AS completed_at, NULL AS final_outcome_reason,
+               NULL AS exhausted_reason, NULL AS payload_hash,
+               NULL AS not_before, NULL AS in_flight, NULL AS last_error,
+               NULL AS replay_of, NULL AS stripped
+        UNION ALL
+        SELECT r.n, i.intent_id, i.submission_target, i.status,
+               submission.submission_us(i.created_at) AS created_at,
+               i.attempt_count,
+               submission.submission_us(i.next_attempt_at) AS next_attempt_at,
+               submission.submission_us(i.completed_at) AS completed_at,
+               i.final_outcome_reason, i.exhausted_reason, i.payload_hash,
+               submission.submission_us(i.not_before) AS not_before,
+               CASE WHEN i.inflight_epoch IS NULL THEN 0 ELSE 1 END
+                   AS in_flight,
+               i.last_error, i.replay_of,
+               CASE WHEN i.stripped_at IS NULL THEN 0 ELSE 1 END AS stripped
+        FROM OPENJSON(@doc, '$.rows') WITH (
+                 n int '$.n',
+                 id nvarchar(400) COLLATE Latin1_General_BIN2 '$.id',
+                 before bigint '$.before'
+             ) AS r
+             OUTER APPLY (
+                 SELECT TOP (1) *
+                 FROM submission.submission_intents AS s
+                      WITH (FORCESEEK (submission_intents_pk
+                                       (lease_name, intent_id)))
+                 WHERE s.lease_name = @lease_name
+                       AND s.intent_id = r.id COLLATE Latin1_General_BIN2
+                       AND (r.before IS NULL OR r.before <= @latest)
              ) AS i
         WHERE CHARINDEX(CONCAT(N',', r.n, N','), @known) > 0
         ORDER BY n;
