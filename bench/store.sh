@@ -151,7 +151,7 @@ END
     } | PGOPTIONS='-c client_min_messages=warning' store_psql postgres
 
     PGOPTIONS='-c client_min_messages=warning' \
-        sql/install.sh postgres -d "bench_$1"
+        sql/install.sh postgres -d "bench_$1" > /dev/null
 
     # the tables as SQLite has them, times as microseconds
 

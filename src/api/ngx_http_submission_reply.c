@@ -143,6 +143,12 @@ ngx_http_submission_reply_send(ngx_http_request_t *r, ngx_uint_t status,
     ctx = ngx_http_get_module_ctx(r, ngx_http_submission_module);
     ctx->answered = 1;
 
+    r->connection->log->action = "sending an answer to client";
+
+    ngx_log_debug2(NGX_LOG_DEBUG_HTTP, r->connection->log, 0,
+                   "submission: reply %ui, %uz bytes", status,
+                   (size_t) (out->last - out->start));
+
     /*
      * answers have no validator, and a request that was carried out cannot be
      * answered 304 or 412

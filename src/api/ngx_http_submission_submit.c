@@ -183,7 +183,7 @@ ngx_http_submission_submit_ours(ngx_http_submission_batch_t *batch)
 void
 ngx_http_submission_submit_run(ngx_http_submission_task_t *task)
 {
-    ngx_uint_t                    i, n[SM_SUBMIT_OUTCOMES];
+    ngx_uint_t                    i, n[SM_SUBMIT_COUNT];
     sm_submit_row_t              *rows;
     ngx_http_submission_batch_t  *batch = (ngx_http_submission_batch_t *) task;
 

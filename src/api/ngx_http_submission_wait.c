@@ -528,6 +528,10 @@ ngx_http_submission_wait_ask(ngx_event_t *ev)
     }
 
     wait->look = look;
+
+    ngx_log_debug2(NGX_LOG_DEBUG_HTTP, ngx_cycle->log, 0,
+                   "submission: wait asks for:%ui of:%ui", look->task.rows,
+                   wait->n);
     ngx_http_submission_intake_calls(wait->manager, 1);
 
     while ((waiter = ngx_http_submission_wait_first(&wait->marked)) != NULL) {
@@ -703,6 +707,12 @@ ngx_http_submission_wait(ngx_http_submission_ctx_t *ctx,
                           &waiter->bucket);
 
     ctx->waiter = waiter;
+
+    ctx->request->connection->log->action = "waiting for an attempt";
+
+    ngx_log_debug2(NGX_LOG_DEBUG_HTTP, ctx->request->connection->log, 0,
+                   "submission: wait for %M ms, beside:%ui", ctx->wait,
+                   wait->n);
 
     ngx_http_submission_notice_expect(wait->manager,
                                       NGX_HTTP_SUBMISSION_WAIT_UNTIL);

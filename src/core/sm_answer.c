@@ -19,6 +19,10 @@ static const sm_json_field_t  sm_answer_fields[] = {
     { NULL, 0, 0 }
 };
 
+_Static_assert(sm_nelts(sm_answer_fields) == SM_ANSWER_FIELDS + 1,
+               "a row for each field");
+
+
 static const sm_str_t  sm_answer_accepted = sm_str("accepted");
 static const sm_str_t  sm_answer_rejected = sm_str("rejected");
 

@@ -25,7 +25,8 @@ typedef enum {
     SM_ANSWER_TRUNCATED,
     SM_ANSWER_TOO_LARGE,
     SM_ANSWER_TIMED_OUT,        /* the attempt took too long */
-    SM_ANSWER_ABORTED           /* the worker ended first */
+    SM_ANSWER_ABORTED,          /* the worker ended first */
+    SM_ANSWER_COUNT
 } sm_answer_e;
 
 typedef struct {

@@ -46,7 +46,8 @@ typedef enum {
 
 typedef enum {
     SM_PAGE_MODIFIED = 0,
-    SM_PAGE_DUE
+    SM_PAGE_DUE,
+    SM_PAGE_COUNT
 } sm_page_e;
 
 typedef struct {
@@ -74,7 +75,8 @@ typedef enum {
     SM_BEGIN_GONE = 0,          /* it has ended, or is in flight */
     SM_BEGIN_BEGUN,
     SM_BEGIN_EARLY,             /* not due by the store's time */
-    SM_BEGIN_EXPIRED            /* past its deadline: exhausted, not sent */
+    SM_BEGIN_EXPIRED,           /* past its deadline: exhausted, not sent */
+    SM_BEGIN_COUNT
 } sm_begin_e;
 
 typedef struct {

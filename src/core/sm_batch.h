@@ -21,7 +21,7 @@ typedef enum {
     SM_SUBMIT_SAME,
     SM_SUBMIT_CONFLICT,
     SM_SUBMIT_TOO_FAR,          /* not_before, by the store's clock */
-    SM_SUBMIT_OUTCOMES
+    SM_SUBMIT_COUNT
 } sm_submit_e;
 
 

@@ -22,8 +22,23 @@ _Static_assert(sizeof(sm_attempt_t) + 16 + sm_clean_size(200)
 
 
 static const sm_str_t  sm_status_names[] = {
-    sm_null_str, sm_str("pending"), sm_str("accepted"), sm_str("rejected"),
-    sm_str("exhausted")
+    [SM_STATUS_NONE] = sm_null_str,
+    [SM_STATUS_PENDING] = sm_str("pending"),
+    [SM_STATUS_ACCEPTED] = sm_str("accepted"),
+    [SM_STATUS_REJECTED] = sm_str("rejected"),
+    [SM_STATUS_EXHAUSTED] = sm_str("exhausted")
+};
+
+_Static_assert(sm_nelts(sm_status_names) == SM_STATUS_COUNT,
+               "a name for each status");
+
+
+enum {
+    SM_INTENT_KEY_ID = 0,
+    SM_INTENT_KEY_TARGET,
+    SM_INTENT_KEY_PAYLOAD,
+    SM_INTENT_KEY_NOT_BEFORE,
+    SM_INTENT_KEY_COUNT
 };
 
 static const sm_json_field_t  sm_intent_fields[] = {
@@ -33,6 +48,9 @@ static const sm_json_field_t  sm_intent_fields[] = {
     { SM_FIELD_NOT_BEFORE, SM_JSON_STRING, 0 },
     { NULL, 0, 0 }
 };
+
+_Static_assert(sm_nelts(sm_intent_fields) == SM_INTENT_KEY_COUNT + 1,
+               "a row for each key");
 
 
 sm_str_t
@@ -47,7 +65,7 @@ sm_status_by_name(sm_str_t name)
 {
     sm_status_e  i;
 
-    for (i = SM_STATUS_EXHAUSTED; i != SM_STATUS_NONE; i--) {
+    for (i = SM_STATUS_COUNT - 1; i != SM_STATUS_NONE; i--) {
         if (sm_str_eq(sm_status_names[i], name)) {
             break;
         }
@@ -97,15 +115,15 @@ sm_intent_request_parse(sm_arena_t *arena, sm_str_t body,
     sm_intent_request_t *req, sm_json_error_t *err)
 {
     const char       *fault;
-    sm_json_value_t   v[4];
+    sm_json_value_t   v[SM_INTENT_KEY_COUNT];
 
     if (sm_json_object(arena, body, sm_intent_fields, v, err) != 0) {
         return -1;
     }
 
-    req->id = sm_trim(v[0].text);
-    req->target = v[1].text;
-    req->payload = v[2].raw;
+    req->id = sm_trim(v[SM_INTENT_KEY_ID].text);
+    req->target = v[SM_INTENT_KEY_TARGET].text;
+    req->payload = v[SM_INTENT_KEY_PAYLOAD].raw;
     req->not_before = 0;
 
     fault = sm_id_check(req->id);
@@ -114,8 +132,9 @@ sm_intent_request_parse(sm_arena_t *arena, sm_str_t body,
         return sm_intent_fault(err, SM_FIELD_ID, fault);
     }
 
-    if (v[3].type) {
-        fault = sm_time_parse(v[3].text, &req->not_before);
+    if (v[SM_INTENT_KEY_NOT_BEFORE].type) {
+        fault = sm_time_parse(v[SM_INTENT_KEY_NOT_BEFORE].text,
+                              &req->not_before);
 
         if (fault) {
             return sm_intent_fault(err, SM_FIELD_NOT_BEFORE, fault);

@@ -280,6 +280,11 @@ ngx_http_submission_attempt_finished(ngx_http_submission_attempt_t *at)
     ex->nsending--;
     ngx_http_submission_reserve_put();
 
+    ngx_log_debug6(NGX_LOG_DEBUG_HTTP, ngx_cycle->log, 0,
+                   "submission: finished \"%*s\" attempt:%L gated:%d sent:%d "
+                   "unsent:%d", at->id.len, at->id.data, at->number, at->gated,
+                   at->sent, (int) at->unsent);
+
     if (at->gated && !at->sent) {
         ngx_http_submission_attempt_give_back(at, 0);
         return;
@@ -319,6 +324,11 @@ ngx_http_submission_attempt_finished(ngx_http_submission_attempt_t *at)
     in.random = (uint32_t) ngx_random();
 
     sm_policy(&in, &at->decision);
+
+    ngx_log_debug4(NGX_LOG_DEBUG_HTTP, ngx_cycle->log, 0,
+                   "submission: outcome:%d status:%d exhausted:%d delay:%L",
+                   (int) at->outcome, (int) at->decision.status,
+                   (int) at->decision.exhausted, at->decision.delay);
 
     ngx_http_submission_outage(at);
 

@@ -57,6 +57,14 @@ enum {
 };
 
 
+/* how many columns each has */
+
+#define SM_SERVER_COLUMNS(op, name, params, columns)                          \
+    SM_PROC_COLS_##op = sizeof(columns) - 1,
+
+enum { SM_SERVER_PROCS(SM_SERVER_COLUMNS) };
+
+
 typedef struct {
     const char               *name;
     const char               *params;
@@ -76,9 +84,9 @@ typedef struct {
 
 /*
  * exec() sends the parameters and waits for the answer; fetch() gives 1 as long
- * as there is a row.  Columns count from 0; NULL is 0, or a string without data.
- * Strings are copied into the call's arena.  end() reads what is left, since an
- * error may stand there; it follows every exec().
+ * as there is a row.  Columns count from 0; NULL is 0, or a string without
+ * data.  Strings are copied into the call's arena.  end() reads what is left,
+ * since an error may stand there; it follows every exec().
  */
 
 typedef struct {

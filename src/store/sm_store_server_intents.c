@@ -9,38 +9,47 @@
 /* the columns of an intent, after the one of its place */
 
 enum {
-    SM_INTENT_N = 0,
-    SM_INTENT_ID,
-    SM_INTENT_TARGET,
-    SM_INTENT_STATUS,
-    SM_INTENT_CREATED_AT,
-    SM_INTENT_ATTEMPT_COUNT,
-    SM_INTENT_NEXT_ATTEMPT_AT,
-    SM_INTENT_COMPLETED_AT,
-    SM_INTENT_REASON,
-    SM_INTENT_EXHAUSTED_REASON,
-    SM_INTENT_HASH,
-    SM_INTENT_NOT_BEFORE,
-    SM_INTENT_IN_FLIGHT,
-    SM_INTENT_LAST_ERROR,
-    SM_INTENT_REPLAY_OF,
-    SM_INTENT_STRIPPED,
-    SM_INTENT_COLUMNS
+    SM_INTENT_COL_N = 0,
+    SM_INTENT_COL_ID,
+    SM_INTENT_COL_TARGET,
+    SM_INTENT_COL_STATUS,
+    SM_INTENT_COL_CREATED_AT,
+    SM_INTENT_COL_ATTEMPT_COUNT,
+    SM_INTENT_COL_NEXT_ATTEMPT_AT,
+    SM_INTENT_COL_COMPLETED_AT,
+    SM_INTENT_COL_REASON,
+    SM_INTENT_COL_EXHAUSTED_REASON,
+    SM_INTENT_COL_HASH,
+    SM_INTENT_COL_NOT_BEFORE,
+    SM_INTENT_COL_IN_FLIGHT,
+    SM_INTENT_COL_LAST_ERROR,
+    SM_INTENT_COL_REPLAY_OF,
+    SM_INTENT_COL_STRIPPED,
+    SM_INTENT_COL_COUNT
 };
+
+_Static_assert(SM_INTENT_COL_COUNT == (int) SM_PROC_COLS_INTENTS_GET
+               && SM_INTENT_COL_COUNT == (int) SM_PROC_COLS_INTENTS_SUBMIT
+               && SM_INTENT_COL_COUNT == (int) SM_PROC_COLS_INTENTS_LIST,
+               "each column of an intent");
 
 
 /* the columns of an attempt in intent_history, after those of its intent */
 
 enum {
-    SM_HISTORY_NUMBER = SM_INTENT_COLUMNS,
-    SM_HISTORY_STARTED_AT,
-    SM_HISTORY_FINISHED_AT,
-    SM_HISTORY_OUTCOME,
-    SM_HISTORY_REASON,
-    SM_HISTORY_ERROR,
-    SM_HISTORY_HTTP_STATUS,
-    SM_HISTORY_ANSWER
+    SM_HISTORY_COL_NUMBER = SM_INTENT_COL_COUNT,
+    SM_HISTORY_COL_STARTED_AT,
+    SM_HISTORY_COL_FINISHED_AT,
+    SM_HISTORY_COL_OUTCOME,
+    SM_HISTORY_COL_REASON,
+    SM_HISTORY_COL_ERROR,
+    SM_HISTORY_COL_HTTP_STATUS,
+    SM_HISTORY_COL_ANSWER,
+    SM_HISTORY_COL_COUNT
 };
+
+_Static_assert(SM_HISTORY_COL_COUNT == (int) SM_PROC_COLS_INTENT_HISTORY,
+               "each column of intent_history");
 
 
 static int
@@ -51,30 +60,32 @@ sm_server_intent(sm_server_t *sv, sm_call_t *call, sm_intent_t *intent,
 
     memset(intent, 0, sizeof(sm_intent_t));
 
-    if (sm_server_text(sv, call, SM_INTENT_ID, &intent->id) != 0
-        || sm_server_text(sv, call, SM_INTENT_TARGET, &intent->target) != 0
-        || sm_server_text(sv, call, SM_INTENT_STATUS, &status) != 0
-        || sm_server_text(sv, call, SM_INTENT_REASON, &reason) != 0
-        || sm_server_text(sv, call, SM_INTENT_EXHAUSTED_REASON,
+    if (sm_server_text(sv, call, SM_INTENT_COL_ID, &intent->id) != 0
+        || sm_server_text(sv, call, SM_INTENT_COL_TARGET, &intent->target) != 0
+        || sm_server_text(sv, call, SM_INTENT_COL_STATUS, &status) != 0
+        || sm_server_text(sv, call, SM_INTENT_COL_REASON, &reason) != 0
+        || sm_server_text(sv, call, SM_INTENT_COL_EXHAUSTED_REASON,
                         &intent->exhausted_reason)
            != 0
-        || sm_server_text(sv, call, SM_INTENT_HASH, hash) != 0
-        || sm_server_text(sv, call, SM_INTENT_LAST_ERROR, &intent->last_error)
+        || sm_server_text(sv, call, SM_INTENT_COL_HASH, hash) != 0
+        || sm_server_text(sv, call, SM_INTENT_COL_LAST_ERROR,
+                          &intent->last_error)
            != 0
-        || sm_server_text(sv, call, SM_INTENT_REPLAY_OF, &intent->replay_of)
+        || sm_server_text(sv, call, SM_INTENT_COL_REPLAY_OF,
+                          &intent->replay_of)
            != 0)
     {
         return -1;
     }
 
     intent->status = sm_status_by_name(status);
-    intent->created_at = sm_server_int(sv, SM_INTENT_CREATED_AT);
-    intent->attempt_count = sm_server_int(sv, SM_INTENT_ATTEMPT_COUNT);
-    intent->next_attempt_at = sm_server_int(sv, SM_INTENT_NEXT_ATTEMPT_AT);
-    intent->completed_at = sm_server_int(sv, SM_INTENT_COMPLETED_AT);
-    intent->not_before = sm_server_int(sv, SM_INTENT_NOT_BEFORE);
-    intent->in_flight = sm_server_int(sv, SM_INTENT_IN_FLIGHT) != 0;
-    intent->stripped = sm_server_int(sv, SM_INTENT_STRIPPED) != 0;
+    intent->created_at = sm_server_int(sv, SM_INTENT_COL_CREATED_AT);
+    intent->attempt_count = sm_server_int(sv, SM_INTENT_COL_ATTEMPT_COUNT);
+    intent->next_attempt_at = sm_server_int(sv, SM_INTENT_COL_NEXT_ATTEMPT_AT);
+    intent->completed_at = sm_server_int(sv, SM_INTENT_COL_COMPLETED_AT);
+    intent->not_before = sm_server_int(sv, SM_INTENT_COL_NOT_BEFORE);
+    intent->in_flight = sm_server_int(sv, SM_INTENT_COL_IN_FLIGHT) != 0;
+    intent->stripped = sm_server_int(sv, SM_INTENT_COL_STRIPPED) != 0;
 
     if (intent->status == SM_STATUS_REJECTED) {
         intent->rejected_reason = reason;
@@ -111,7 +122,7 @@ sm_server_submitted(sm_server_t *sv, sm_call_t *call, sm_submit_row_t *rows,
         return -1;
     }
 
-    call->now = sm_server_int(sv, SM_INTENT_CREATED_AT);
+    call->now = sm_server_int(sv, SM_INTENT_COL_CREATED_AT);
 
     for (i = 0; i < n; i++) {
         sm_submit_created(&rows[i], call->now);
@@ -119,7 +130,7 @@ sm_server_submitted(sm_server_t *sv, sm_call_t *call, sm_submit_row_t *rows,
 
     while (sm_server_fetch(sv, call) == 1) {
 
-        key = sm_server_int(sv, SM_INTENT_N);
+        key = sm_server_int(sv, SM_INTENT_COL_N);
 
         if (key < 0 || key >= (int64_t) n) {
             return sm_call_fail(call, SM_STORE_SCHEMA, 0, "%s: "
@@ -211,7 +222,7 @@ sm_server_intents_get(sm_conn_t *conn, sm_call_t *call, sm_get_row_t *rows,
     if (sm_server_exec(sv, call) == 0) {
         while (sm_server_fetch(sv, call) == 1) {
 
-            key = sm_server_int(sv, SM_INTENT_N);
+            key = sm_server_int(sv, SM_INTENT_COL_N);
 
             if (key < 0 || key >= (int64_t) n) {
                 (void) sm_call_fail(call, SM_STORE_SCHEMA, 0, "%s: "
@@ -237,15 +248,17 @@ sm_server_intents_get(sm_conn_t *conn, sm_call_t *call, sm_get_row_t *rows,
 static int
 sm_server_attempt(sm_server_t *sv, sm_call_t *call, sm_attempt_t *a)
 {
-    a->number = sm_server_int(sv, SM_HISTORY_NUMBER);
-    a->started_at = sm_server_int(sv, SM_HISTORY_STARTED_AT);
-    a->finished_at = sm_server_int(sv, SM_HISTORY_FINISHED_AT);
-    a->http_status = sm_server_int(sv, SM_HISTORY_HTTP_STATUS);
+    a->number = sm_server_int(sv, SM_HISTORY_COL_NUMBER);
+    a->started_at = sm_server_int(sv, SM_HISTORY_COL_STARTED_AT);
+    a->finished_at = sm_server_int(sv, SM_HISTORY_COL_FINISHED_AT);
+    a->http_status = sm_server_int(sv, SM_HISTORY_COL_HTTP_STATUS);
 
-    if (sm_server_text(sv, call, SM_HISTORY_OUTCOME, &a->outcome_status) != 0
-        || sm_server_text(sv, call, SM_HISTORY_REASON, &a->outcome_reason) != 0
-        || sm_server_text(sv, call, SM_HISTORY_ERROR, &a->error) != 0
-        || sm_server_text(sv, call, SM_HISTORY_ANSWER, &a->answer) != 0)
+    if (sm_server_text(sv, call, SM_HISTORY_COL_OUTCOME, &a->outcome_status)
+        != 0
+        || sm_server_text(sv, call, SM_HISTORY_COL_REASON, &a->outcome_reason)
+           != 0
+        || sm_server_text(sv, call, SM_HISTORY_COL_ERROR, &a->error) != 0
+        || sm_server_text(sv, call, SM_HISTORY_COL_ANSWER, &a->answer) != 0)
     {
         return -1;
     }
@@ -277,7 +290,7 @@ sm_server_attempts(sm_server_t *sv, sm_call_t *call, sm_history_row_t *row)
             }
         }
 
-        if (sm_server_is_null(sv, SM_HISTORY_NUMBER)) {
+        if (sm_server_is_null(sv, SM_HISTORY_COL_NUMBER)) {
             continue;
         }
 

@@ -10,50 +10,57 @@
 /* the columns of a lease */
 
 enum {
-    SM_LEASE_NOW = 0,
-    SM_LEASE_HELD,
-    SM_LEASE_HOLDER,
-    SM_LEASE_EPOCH,
-    SM_LEASE_ACQUIRED_AT,
-    SM_LEASE_RENEWED_AT,
-    SM_LEASE_EXPIRES_AT,
-    SM_LEASE_COLUMNS
+    SM_LEASE_COL_NOW = 0,
+    SM_LEASE_COL_HELD,
+    SM_LEASE_COL_HOLDER,
+    SM_LEASE_COL_EPOCH,
+    SM_LEASE_COL_ACQUIRED_AT,
+    SM_LEASE_COL_RENEWED_AT,
+    SM_LEASE_COL_EXPIRES_AT,
+    SM_LEASE_COL_COUNT
 };
+
+_Static_assert(SM_LEASE_COL_COUNT == (int) SM_PROC_COLS_LEASE_GET,
+               "each column of a lease");
 
 
 /* the columns of a candidate in cluster_get, after those of the lease */
 
 enum {
-    SM_CANDIDATE_HOLDER = SM_LEASE_COLUMNS,
-    SM_CANDIDATE_ROLE,
-    SM_CANDIDATE_VERSION,
-    SM_CANDIDATE_STARTED_AT,
-    SM_CANDIDATE_HEARTBEAT_AT,
-    SM_CANDIDATE_EXPIRES_AT
+    SM_CANDIDATE_COL_HOLDER = SM_LEASE_COL_COUNT,
+    SM_CANDIDATE_COL_ROLE,
+    SM_CANDIDATE_COL_VERSION,
+    SM_CANDIDATE_COL_STARTED_AT,
+    SM_CANDIDATE_COL_HEARTBEAT_AT,
+    SM_CANDIDATE_COL_EXPIRES_AT,
+    SM_CANDIDATE_COL_COUNT
 };
+
+_Static_assert(SM_CANDIDATE_COL_COUNT == (int) SM_PROC_COLS_CLUSTER_GET,
+               "each column of cluster_get");
 
 
 static int
 sm_server_lease_row(sm_server_t *sv, sm_call_t *call, sm_lease_t *lease)
 {
-    lease->now = sm_server_int(sv, SM_LEASE_NOW);
+    lease->now = sm_server_int(sv, SM_LEASE_COL_NOW);
     call->now = lease->now;
 
-    if (sm_server_is_null(sv, SM_LEASE_HOLDER)) {
+    if (sm_server_is_null(sv, SM_LEASE_COL_HOLDER)) {
         return 0;
     }
 
-    if (sm_server_text(sv, call, SM_LEASE_HOLDER, &lease->holder) != 0) {
+    if (sm_server_text(sv, call, SM_LEASE_COL_HOLDER, &lease->holder) != 0) {
         return -1;
     }
 
     lease->exists = 1;
-    lease->epoch = sm_server_int(sv, SM_LEASE_EPOCH);
-    lease->acquired_at = sm_server_int(sv, SM_LEASE_ACQUIRED_AT);
-    lease->renewed_at = sm_server_int(sv, SM_LEASE_RENEWED_AT);
-    lease->expires_at = sm_server_int(sv, SM_LEASE_EXPIRES_AT);
+    lease->epoch = sm_server_int(sv, SM_LEASE_COL_EPOCH);
+    lease->acquired_at = sm_server_int(sv, SM_LEASE_COL_ACQUIRED_AT);
+    lease->renewed_at = sm_server_int(sv, SM_LEASE_COL_RENEWED_AT);
+    lease->expires_at = sm_server_int(sv, SM_LEASE_COL_EXPIRES_AT);
 
-    lease->held = sm_server_int(sv, SM_LEASE_HELD) == 1;
+    lease->held = sm_server_int(sv, SM_LEASE_COL_HELD) == 1;
 
     return 0;
 }
@@ -247,23 +254,25 @@ sm_server_cluster_get(sm_conn_t *conn, sm_call_t *call, sm_cluster_t *cluster)
             break;
         }
 
-        if (sm_server_is_null(sv, SM_CANDIDATE_HOLDER)) {
+        if (sm_server_is_null(sv, SM_CANDIDATE_COL_HOLDER)) {
             continue;
         }
 
         c = sm_server_candidate(call, cluster, &allocated);
 
         if (c == NULL
-            || sm_server_text(sv, call, SM_CANDIDATE_HOLDER, &c->holder) != 0
-            || sm_server_text(sv, call, SM_CANDIDATE_ROLE, &c->role) != 0
-            || sm_server_text(sv, call, SM_CANDIDATE_VERSION, &c->version) != 0)
+            || sm_server_text(sv, call, SM_CANDIDATE_COL_HOLDER, &c->holder)
+               != 0
+            || sm_server_text(sv, call, SM_CANDIDATE_COL_ROLE, &c->role) != 0
+            || sm_server_text(sv, call, SM_CANDIDATE_COL_VERSION, &c->version)
+               != 0)
         {
             break;
         }
 
-        c->started_at = sm_server_int(sv, SM_CANDIDATE_STARTED_AT);
-        c->heartbeat_at = sm_server_int(sv, SM_CANDIDATE_HEARTBEAT_AT);
-        c->expires_at = sm_server_int(sv, SM_CANDIDATE_EXPIRES_AT);
+        c->started_at = sm_server_int(sv, SM_CANDIDATE_COL_STARTED_AT);
+        c->heartbeat_at = sm_server_int(sv, SM_CANDIDATE_COL_HEARTBEAT_AT);
+        c->expires_at = sm_server_int(sv, SM_CANDIDATE_COL_EXPIRES_AT);
 
         cluster->n++;
     }

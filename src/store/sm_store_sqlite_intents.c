@@ -9,14 +9,14 @@
 /* the parameters of intents_submit.sql, in the order of their appearance */
 
 enum {
-    SM_SUBMIT_LEASE_NAME = 1,
-    SM_SUBMIT_INTENT_ID,
-    SM_SUBMIT_PAYLOAD_HASH,
-    SM_SUBMIT_PAYLOAD,
-    SM_SUBMIT_CONTRACT,
-    SM_SUBMIT_NOW = SM_SUBMIT_CONTRACT + SM_CONTRACT_COL_COUNT,
-    SM_SUBMIT_NEXT_ATTEMPT_AT,
-    SM_SUBMIT_NOT_BEFORE
+    SM_SUBMIT_PAR_LEASE_NAME = 1,
+    SM_SUBMIT_PAR_INTENT_ID,
+    SM_SUBMIT_PAR_PAYLOAD_HASH,
+    SM_SUBMIT_PAR_PAYLOAD,
+    SM_SUBMIT_PAR_CONTRACT,
+    SM_SUBMIT_PAR_NOW = SM_SUBMIT_PAR_CONTRACT + SM_CONTRACT_COL_COUNT,
+    SM_SUBMIT_PAR_NEXT_ATTEMPT_AT,
+    SM_SUBMIT_PAR_NOT_BEFORE
 };
 
 
@@ -115,13 +115,13 @@ sm_sqlite_bind_contract(sqlite3_stmt *stmt, const sm_contract_t *c)
     for (i = 0; i < SM_CONTRACT_COL_COUNT; i++) {
 
         if (sm_contract_columns[i].is != SM_CONTRACT_IS_INT) {
-            sm_sqlite_bind_nth(stmt, SM_SUBMIT_CONTRACT + i, values[i].s);
+            sm_sqlite_bind_nth(stmt, SM_SUBMIT_PAR_CONTRACT + i, values[i].s);
 
         } else if (values[i].null) {
-            (void) sqlite3_bind_null(stmt, SM_SUBMIT_CONTRACT + i);
+            (void) sqlite3_bind_null(stmt, SM_SUBMIT_PAR_CONTRACT + i);
 
         } else {
-            (void) sqlite3_bind_int64(stmt, SM_SUBMIT_CONTRACT + i,
+            (void) sqlite3_bind_int64(stmt, SM_SUBMIT_PAR_CONTRACT + i,
                                       values[i].n);
         }
     }
@@ -131,14 +131,14 @@ sm_sqlite_bind_contract(sqlite3_stmt *stmt, const sm_contract_t *c)
 static void
 sm_sqlite_bind_not_before(sqlite3_stmt *stmt, int64_t not_before, int64_t now)
 {
-    (void) sqlite3_bind_int64(stmt, SM_SUBMIT_NEXT_ATTEMPT_AT,
+    (void) sqlite3_bind_int64(stmt, SM_SUBMIT_PAR_NEXT_ATTEMPT_AT,
                               not_before > now ? not_before : now);
 
     if (not_before) {
-        (void) sqlite3_bind_int64(stmt, SM_SUBMIT_NOT_BEFORE, not_before);
+        (void) sqlite3_bind_int64(stmt, SM_SUBMIT_PAR_NOT_BEFORE, not_before);
 
     } else {
-        (void) sqlite3_bind_null(stmt, SM_SUBMIT_NOT_BEFORE);
+        (void) sqlite3_bind_null(stmt, SM_SUBMIT_PAR_NOT_BEFORE);
     }
 }
 
@@ -167,8 +167,8 @@ sm_sqlite_insert(sm_sqlite_t *sq, sm_call_t *call, sm_submit_row_t *rows,
     contract = NULL;
     stmt = sq->stmts[SM_SQLITE_SUBMIT];
 
-    sm_sqlite_bind_nth(stmt, SM_SUBMIT_LEASE_NAME, sq->conf->lease_name);
-    (void) sqlite3_bind_int64(stmt, SM_SUBMIT_NOW, now);
+    sm_sqlite_bind_nth(stmt, SM_SUBMIT_PAR_LEASE_NAME, sq->conf->lease_name);
+    (void) sqlite3_bind_int64(stmt, SM_SUBMIT_PAR_NOW, now);
 
     for (i = 0; i < n; i++) {
         row = &rows[i];
@@ -186,10 +186,10 @@ sm_sqlite_insert(sm_sqlite_t *sq, sm_call_t *call, sm_submit_row_t *rows,
         hash.data = row->hash;
         hash.len = SM_HASH_LEN;
 
-        sm_sqlite_bind_nth(stmt, SM_SUBMIT_INTENT_ID, row->id);
-        sm_sqlite_bind_nth(stmt, SM_SUBMIT_PAYLOAD_HASH, hash);
+        sm_sqlite_bind_nth(stmt, SM_SUBMIT_PAR_INTENT_ID, row->id);
+        sm_sqlite_bind_nth(stmt, SM_SUBMIT_PAR_PAYLOAD_HASH, hash);
 
-        (void) sqlite3_bind_blob64(stmt, SM_SUBMIT_PAYLOAD,
+        (void) sqlite3_bind_blob64(stmt, SM_SUBMIT_PAR_PAYLOAD,
                                    row->payload.len ? row->payload.data : "",
                                    row->payload.len, SQLITE_STATIC);
 

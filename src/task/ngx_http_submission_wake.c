@@ -51,6 +51,10 @@ ngx_http_submission_wake(ngx_http_submission_manager_t *manager)
 
     ngx_http_submission_zone_role(manager->sh, &role);
 
+    ngx_log_debug2(NGX_LOG_DEBUG_HTTP, ngx_cycle->log, 0,
+                   "submission: wake leader:%ui epoch:%L", role.leader,
+                   role.epoch);
+
     if (role.leader && ngx_atomic_cmp_set(&manager->sh->woken, 0, 1)) {
         ngx_http_submission_bell_ring(manager->conf->wake);
     }

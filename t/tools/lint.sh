@@ -121,7 +121,8 @@ rules=L020,L021,L026,L027,L049,L056,L068
 printf '[sqlfluff]\nlarge_file_skip_byte_limit = 0\n' > build/lint/sqlfluff
 
 if [ -n "$(ls "$new")" ]; then
-    if sqlfluff lint --config build/lint/sqlfluff --dialect tsql --nocolor --disable-progress-bar \
+    if sqlfluff lint --config build/lint/sqlfluff --dialect tsql --nocolor \
+                --disable-progress-bar --processes "$(nproc)" \
                 --rules "$rules" "$new"
     then
         mv "$new"/*.sql "$passed"

@@ -274,7 +274,8 @@ test_cluster_get(void)
         must(heartbeat(&f, holder, "follower", "0.1", 90000) == 0);
     }
 
-    sql(&f, "INSERT INTO submission_manager_candidates SELECT 'main2', "
+    sql(&f, "INSERT INTO submission_manager_candidates "
+        CANDIDATE_COLUMNS " SELECT 'main2', "
         "holder_id, started_at, heartbeat_at, expires_at, role, version "
         "FROM submission_manager_candidates");
 

@@ -591,7 +591,8 @@ test_plans(void)
         "SELECT 'lease' || i, 'a', 1, 0, 0, 0 FROM n");
     sql(&f, "WITH n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n "
         "WHERE i < 2000) INSERT INTO submission_manager_candidates "
-        "SELECT 'lease' || i %% 100, 'a' || i, 0, 0, 0, 'leader', '' FROM n");
+        CANDIDATE_COLUMNS " SELECT 'lease' || i %% 100, 'a' || i, 0, 0, 0, "
+        "'leader', '' FROM n");
 
     db = sql_open(&f);
     n = sizeof(t) / sizeof(t[0]);

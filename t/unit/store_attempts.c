@@ -1078,7 +1078,8 @@ test_pages(void)
     /* 500 of one moment, one before it, two after it, and what is not due */
 
     sql(&f, "WITH RECURSIVE n (i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n "
-        "WHERE i < 500) INSERT INTO submission_intents SELECT lease_name, "
+        "WHERE i < 500) INSERT INTO submission_intents "
+        INTENT_COLUMNS " SELECT lease_name, "
         "'n' || (i * 7919 %% 1009), submission_target, payload_hash, "
         "gateway_type, gateway_url, policy, max_acceptance_seconds, "
         "max_attempts, terminal_outcomes, retry_delay_ms, retry_max_ms, "
@@ -1147,7 +1148,8 @@ test_recover(void)
             "holder_id, lease_epoch, acquired_at, renewed_at, expires_at) "
             "SELECT 'main2', holder_id, 7, acquired_at, renewed_at, "
             "expires_at FROM submission_manager_leases");
-        sql(&f, "INSERT INTO submission_intents SELECT 'main2', intent_id, "
+        sql(&f, "INSERT INTO submission_intents "
+            INTENT_COLUMNS " SELECT 'main2', intent_id, "
             "submission_target, payload_hash, gateway_type, gateway_url, "
             "policy, max_acceptance_seconds, max_attempts, terminal_outcomes, "
             "retry_delay_ms, retry_max_ms, retry_backoff_pct, "
@@ -1446,7 +1448,8 @@ test_refused(void)
 
     sql_refuse(&f, "bad_end", "BEFORE INSERT", "submission_attempts",
                "new.error IS NOT NULL", "not that one");
-    sql(&f, "INSERT INTO submission_attempts VALUES ('main', 'i11', 1, 1, 'a', "
+    sql(&f, "INSERT INTO submission_attempts "
+        ATTEMPT_COLUMNS " VALUES ('main', 'i11', 1, 1, 'a', "
         "1, 1, 'error', NULL, NULL)");
 
     for (i = 0; i < 20; i++) {
@@ -1632,7 +1635,8 @@ test_plans(void)
     open_leader(&f);
     put(&f, "q", &push);
     sql(&f, "WITH RECURSIVE n (i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n "
-        "WHERE i < 3000) INSERT INTO submission_intents SELECT lease_name, "
+        "WHERE i < 3000) INSERT INTO submission_intents "
+        INTENT_COLUMNS " SELECT lease_name, "
         "'n' || i, submission_target, payload_hash, gateway_type, gateway_url, "
         "policy, max_acceptance_seconds, max_attempts, terminal_outcomes, "
         "retry_delay_ms, retry_max_ms, retry_backoff_pct, retry_jitter_pct, "

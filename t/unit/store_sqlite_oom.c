@@ -344,7 +344,8 @@ main(void)
         "WHERE intent_id = 'newest'");
     sql(&f, "UPDATE submission_intents SET attempt_count = 1 "
         "WHERE intent_id = 'old'");
-    sql(&f, "INSERT INTO submission_attempts VALUES "
+    sql(&f, "INSERT INTO submission_attempts "
+        ATTEMPT_COLUMNS " VALUES "
         "('main', 'old', 1, 1, 'h', 1, 2, 'error', NULL, 'timed out')");
 
     for (i = 0; i < (int) (sizeof(t) / sizeof(t[0])); i++) {
