@@ -86,7 +86,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     must(status == 0 || status == (int64_t) a.status, "with its status");
     must(kept.len == 0 || status != 0, "no answer without a status");
 
-    fuzz_clean(kept, SM_ANSWER_KEPT);
+    fuzz_clean(kept, 2 * SM_ANSWER_KEPT);
+    must(sm_utf8_length(kept) <= SM_ANSWER_KEPT, "as much as is kept");
 
     try_retry_after(a.body);
 
