@@ -289,3 +289,13 @@ ngx_http_submission_submit_reply(ngx_http_request_t *r, const void *data)
                    "the store refused the intent", NULL);
     }
 }
+
+
+sm_intent_t *
+ngx_http_submission_submit_intent(void *data)
+{
+    sm_submit_row_t  *row = data;
+
+    return row->outcome == SM_SUBMIT_CREATED || row->outcome == SM_SUBMIT_SAME
+           ? &row->intent : NULL;
+}
