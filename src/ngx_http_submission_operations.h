@@ -28,7 +28,7 @@ typedef enum {
     NGX_HTTP_SUBMISSION_OP_LEASE_TAKEOVER,
     NGX_HTTP_SUBMISSION_OP_LEASE_RENEW,
     NGX_HTTP_SUBMISSION_OP_LEASE_RELEASE,
-    NGX_HTTP_SUBMISSION_OP_LEASE_GET,
+    NGX_HTTP_SUBMISSION_OP_LEASE_WATCH,
     NGX_HTTP_SUBMISSION_OP_SCHEDULE_PAGE,
     NGX_HTTP_SUBMISSION_OP_ATTEMPTS_TURN,
     NGX_HTTP_SUBMISSION_OP_ATTEMPTS_RECOVER,
@@ -67,6 +67,9 @@ typedef struct {
     int          (*call)(sm_store_t *store, sm_call_t *call, void *rows,
                       size_t n);
     ngx_int_t    (*reply)(ngx_http_request_t *r, const void *row);
+
+    /* the intent of a row that a request may wait for; NULL: it has none */
+    sm_intent_t *(*intent)(void *row);
 } ngx_http_submission_op_t;
 
 

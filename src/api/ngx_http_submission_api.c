@@ -30,8 +30,8 @@ static const ngx_http_submission_route_t  ngx_http_submission_routes[] = {
     { { "intents/*", SM_ROUTE_READ },
       NGX_HTTP_SUBMISSION_OP_INTENTS_GET,
       NGX_HTTP_SUBMISSION_ACCESS_READ, 0,
-      ngx_http_submission_no_args,
-      NULL,
+      ngx_http_submission_get_args,
+      ngx_http_submission_get_init,
       ngx_http_submission_get_parse },
 
     { { "intents/*/history", SM_ROUTE_READ },

@@ -61,6 +61,14 @@ typedef struct {
 } ngx_http_submission_route_t;
 
 
+/* what a request with waitSeconds waits for */
+
+typedef enum {
+    NGX_HTTP_SUBMISSION_UNTIL_ATTEMPT = 0,         /* the first */
+    NGX_HTTP_SUBMISSION_UNTIL_TERMINAL
+} ngx_http_submission_until_e;
+
+
 /* a request; its row is described by its inputs, and answered by the rest */
 
 struct ngx_http_submission_ctx_s {
@@ -75,7 +83,8 @@ struct ngx_http_submission_ctx_s {
     ngx_http_submission_node_t      *node;         /* while it waits */
     ngx_http_submission_queue_t     *queue;
 
-    ngx_msec_t                       wait;         /* for a first attempt */
+    ngx_msec_t                       wait;         /* for the intent */
+    ngx_http_submission_until_e      until;
     ngx_http_submission_waiter_t    *waiter;       /* while it does */
 
     ngx_buf_t                       *instead;      /* of nginx's error page */
@@ -182,6 +191,7 @@ ngx_int_t ngx_http_submission_args(ngx_http_submission_ctx_t *ctx,
     ngx_http_submission_args_t *args);
 
 extern const ngx_http_submission_arg_t  ngx_http_submission_submit_args[];
+extern const ngx_http_submission_arg_t  ngx_http_submission_get_args[];
 extern const ngx_http_submission_arg_t  ngx_http_submission_history_args[];
 extern const ngx_http_submission_arg_t  ngx_http_submission_list_args[];
 extern const ngx_http_submission_arg_t  ngx_http_submission_no_args[];
@@ -209,6 +219,7 @@ ngx_int_t ngx_http_submission_access_actor(ngx_http_request_t *r,
 ngx_int_t ngx_http_submission_submit_type(ngx_http_request_t *r,
     ngx_http_submission_body_pt handler);
 ngx_int_t ngx_http_submission_submit_parse(ngx_http_request_t *r);
+void ngx_http_submission_get_init(ngx_http_submission_ctx_t *ctx);
 ngx_int_t ngx_http_submission_get_parse(ngx_http_request_t *r);
 void ngx_http_submission_history_init(ngx_http_submission_ctx_t *ctx);
 ngx_int_t ngx_http_submission_history_parse(ngx_http_request_t *r);
@@ -252,12 +263,12 @@ void ngx_http_submission_finalize(ngx_http_request_t *r, ngx_int_t rc);
 #define NGX_HTTP_SUBMISSION_REPLY_ERROR_SIZE  2048
 
 /*
- * wait.c: takes a request whose intent was submitted, and answers it later:
+ * wait.c: takes a request whose row has an intent, and answers it later:
  * NGX_DONE; NGX_DECLINED: there is nothing to wait for.  "since" is the count
- * of notices from before it was submitted.
+ * of notices from before the store was asked.
  */
-ngx_int_t ngx_http_submission_wait(ngx_http_submission_ctx_t *ctx,
-    const sm_submit_row_t *row, ngx_atomic_uint_t since);
+ngx_int_t ngx_http_submission_wait(ngx_http_submission_ctx_t *ctx, void *row,
+    ngx_atomic_uint_t since);
 void ngx_http_submission_wait_next(ngx_http_submission_manager_t *manager);
 
 

@@ -10,7 +10,14 @@
 #define NGX_HTTP_SUBMISSION_READ_LIMIT  50
 
 
-/* an intent */
+/* an intent; who waits for it waits for its end, if nothing else is said */
+
+void
+ngx_http_submission_get_init(ngx_http_submission_ctx_t *ctx)
+{
+    ctx->until = NGX_HTTP_SUBMISSION_UNTIL_TERMINAL;
+}
+
 
 ngx_int_t
 ngx_http_submission_get_parse(ngx_http_request_t *r)
@@ -58,6 +65,15 @@ ngx_http_submission_get_reply(ngx_http_request_t *r, const void *data)
 
     return row->found ? ngx_http_submission_reply_intent(r, &row->intent)
                       : ngx_http_submission_reply_not_found(r);
+}
+
+
+sm_intent_t *
+ngx_http_submission_get_intent(void *data)
+{
+    sm_get_row_t  *row = data;
+
+    return row->found ? &row->intent : NULL;
 }
 
 

@@ -109,6 +109,7 @@ ngx_http_submission_submit_body(ngx_http_request_t *r, sm_str_t body)
     row->id = req.id;
     row->contract = &target->contract;
     row->payload = req.payload;
+    row->not_before = req.not_before;
 
     rc = ngx_http_submission_api_enter(r);
 
@@ -192,7 +193,7 @@ ngx_http_submission_submit_ours(ngx_http_submission_batch_t *batch)
 void
 ngx_http_submission_submit_run(ngx_http_submission_task_t *task)
 {
-    ngx_uint_t                    i, n[SM_SUBMIT_CONFLICT + 1];
+    ngx_uint_t                    i, n[SM_SUBMIT_COUNT];
     sm_submit_row_t              *rows;
     ngx_http_submission_batch_t  *batch = (ngx_http_submission_batch_t *) task;
 
@@ -229,8 +230,20 @@ static ngx_int_t
 ngx_http_submission_submit_conflict(ngx_http_request_t *r,
     const sm_submit_row_t *row)
 {
-    size_t    size;
-    sm_out_t  out;
+    size_t       size;
+    sm_out_t     out;
+    const char  *message;
+
+    if (!sm_str_eq(row->intent.target, row->contract->target)) {
+        message = "the intent exists with another target";
+
+    } else if (row->intent.not_before != row->not_before) {
+        message = "the intent exists with another \"" SM_FIELD_NOT_BEFORE
+                  "\"";
+
+    } else {
+        message = "the intent exists with another payload";
+    }
 
     size = NGX_HTTP_SUBMISSION_REPLY_ERROR_SIZE
            + sm_json_str_size(row->intent.target.len)
@@ -240,10 +253,7 @@ ngx_http_submission_submit_conflict(ngx_http_request_t *r,
         return NGX_HTTP_INTERNAL_SERVER_ERROR;
     }
 
-    ngx_http_submission_reply_error_out(&out, "idempotency_conflict",
-                 sm_str_eq(row->intent.target, row->contract->target)
-                 ? "the intent exists with another payload"
-                 : "the intent exists with another target");
+    ngx_http_submission_reply_error_out(&out, "idempotency_conflict", message);
 
     sm_out_c(&out, "\"existingTarget\":");
     sm_json_out_str(&out, row->intent.target);
@@ -278,9 +288,24 @@ ngx_http_submission_submit_reply(ngx_http_request_t *r, const void *data)
     case SM_SUBMIT_CONFLICT:
         return ngx_http_submission_submit_conflict(r, row);
 
+    case SM_SUBMIT_TOO_FAR:
+        return ngx_http_submission_reply_error(r, NGX_HTTP_BAD_REQUEST,
+                   "invalid_request", "\"" SM_FIELD_NOT_BEFORE "\" must be at "
+                   "most 365 days ahead", SM_FIELD_NOT_BEFORE);
+
     default: /* SM_SUBMIT_FAILED */
         return ngx_http_submission_reply_error(r,
                    NGX_HTTP_INTERNAL_SERVER_ERROR, "internal_error",
                    "the store refused the intent", NULL);
     }
+}
+
+
+sm_intent_t *
+ngx_http_submission_submit_intent(void *data)
+{
+    sm_submit_row_t  *row = data;
+
+    return row->outcome == SM_SUBMIT_CREATED || row->outcome == SM_SUBMIT_SAME
+           ? &row->intent : NULL;
 }

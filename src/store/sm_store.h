@@ -204,7 +204,8 @@ int sm_store_lease_takeover(sm_store_t *store, sm_call_t *call,
     const sm_fence_t *fence, int64_t duration, sm_lease_t *lease);
 int sm_store_lease_release(sm_store_t *store, sm_call_t *call,
     const sm_fence_t *fence, sm_lease_t *lease);
-int sm_store_lease_get(sm_store_t *store, sm_call_t *call, sm_lease_t *lease);
+int sm_store_lease_watch(sm_store_t *store, sm_call_t *call,
+    sm_lease_t *lease, sm_str_t *wake_url);
 int sm_store_candidate_heartbeat(sm_store_t *store, sm_call_t *call,
     sm_candidate_t *candidate, int64_t duration);
 int sm_store_candidate_remove(sm_store_t *store, sm_call_t *call,

@@ -25,7 +25,9 @@
  *
  * lease_...            One conditional statement each, on the store's time;
  *                      lease->held says whether it found its row.  Durations
- *                      are milliseconds.  lease_get reads the row.
+ *                      are milliseconds.  lease_watch reads the row, and
+ *                      where its holder is told that there is something to do:
+ *                      NULL where that is not known.
  * candidate_heartbeat  An instance that does not know when it started has
  *                      started now, and is told.
  *
@@ -74,7 +76,7 @@
        (int64_t, duration), (sm_lease_t *, lease))                            \
     OP(CALL, lease_release, (const sm_fence_t *, fence),                      \
        (sm_lease_t *, lease))                                                 \
-    OP(CALL, lease_get, (sm_lease_t *, lease))                                \
+    OP(CALL, lease_watch, (sm_lease_t *, lease), (sm_str_t *, wake_url))      \
     OP(CALL, candidate_heartbeat, (sm_candidate_t *, candidate),              \
        (int64_t, duration))                                                   \
     OP(CALL, candidate_remove, (sm_str_t, holder))                            \

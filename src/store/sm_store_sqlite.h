@@ -31,6 +31,7 @@
     X(LEASE_RELEASE, sm_sqlite_sql_lease_release)                             \
     X(LEASE_FENCE, sm_sqlite_sql_lease_fence)                                 \
     X(LEASE_GET, sm_sqlite_sql_lease_get)                                     \
+    X(LEASE_WATCH, sm_sqlite_sql_lease_watch)                                 \
     X(CANDIDATE_HEARTBEAT, sm_sqlite_sql_candidate_heartbeat)                 \
     X(CANDIDATE_PRUNE, sm_sqlite_sql_candidate_prune)                         \
     X(CANDIDATE_REMOVE, sm_sqlite_sql_candidate_remove)                       \
