@@ -1,5 +1,5 @@
 -- A page of the audit, newest first, strictly before (@at, @seq); NULL is any
--- actor, any action, any time, and from the newest on.
+-- actor, any action, from the oldest, and from the newest on.
 --
 -- Each of the three ways is in the order of an index.  An actor's actions are
 -- found one by one, the next page of each is read, and these are merged: the
@@ -19,7 +19,6 @@ CREATE OR ALTER PROCEDURE submission.submission_audit_list
     @actor nvarchar(200),
     @action varchar(32),
     @from bigint,
-    @to bigint,
     @at bigint,
     @seq bigint,
     @limit bigint
@@ -28,8 +27,7 @@ BEGIN
     SET NOCOUNT ON;
     SET XACT_ABORT ON;
 
-    DECLARE @from_at datetime2(6), @to_at datetime2(6), @before datetime2(6),
-            @name varchar(32);
+    DECLARE @from_at datetime2(6), @before datetime2(6), @name varchar(32);
 
     DECLARE @actions TABLE (
         name varchar(32) COLLATE Latin1_General_BIN2 NOT NULL PRIMARY KEY
@@ -38,9 +36,6 @@ BEGIN
     SET @from_at = CASE WHEN @from IS NULL
                         THEN CAST('0001-01-01' AS datetime2(6))
                         ELSE submission.submission_at(@from) END;
-    SET @to_at = CASE WHEN @to IS NULL
-                      THEN CAST('9999-12-31' AS datetime2(6))
-                      ELSE submission.submission_at(@to) END;
     SET @before = CASE WHEN @at IS NULL
                        THEN CAST('9999-12-31' AS datetime2(6))
                        ELSE submission.submission_at(@at) END;
@@ -52,7 +47,6 @@ BEGIN
                a.actor, a.address, a.action, a.object, a.detail
         FROM submission.submission_audit AS a
         WHERE a.lease_name = @lease_name AND a.at >= @from_at
-              AND a.at < @to_at
               AND (a.at < @before OR (a.at = @before AND a.seq < @seq))
               AND a.at <= @before
         ORDER BY a.at DESC, a.seq DESC;
@@ -66,7 +60,7 @@ BEGIN
                a.actor, a.address, a.action, a.object, a.detail
         FROM submission.submission_audit AS a
         WHERE a.lease_name = @lease_name AND a.action = @action
-              AND a.at >= @from_at AND a.at < @to_at
+              AND a.at >= @from_at
               AND (a.at < @before OR (a.at = @before AND a.seq < @seq))
               AND a.at <= @before
         ORDER BY a.at DESC, a.seq DESC;
@@ -103,7 +97,6 @@ BEGIN
              FROM submission.submission_audit AS a
              WHERE a.lease_name = @lease_name AND a.actor = @actor
                    AND a.action = k.name AND a.at >= @from_at
-                   AND a.at < @to_at
                    AND (a.at < @before OR (a.at = @before AND a.seq < @seq))
                    AND a.at <= @before
              ORDER BY a.at DESC, a.seq DESC

@@ -1,12 +1,12 @@
 -- A page of the audit, newest first, strictly before (p_at, p_seq); NULL is any
--- actor, any action, any time, and from the newest on.
+-- actor, any action, from the oldest, and from the newest on.
 --
 -- Each of the three ways is in the order of an index.  An actor's actions are
 -- found one by one, the next page of each is read, and these are merged: the
 -- actions are few.
 
 CREATE OR REPLACE FUNCTION submission.submission_audit_list(
-    p_lease_name text, p_actor text, p_action text, p_from bigint, p_to bigint,
+    p_lease_name text, p_actor text, p_action text, p_from bigint,
     p_at bigint, p_seq bigint, p_limit bigint
 )
 RETURNS TABLE (
@@ -23,13 +23,11 @@ SET jit = off
 AS $$
 DECLARE
     v_from     timestamptz;
-    v_to       timestamptz;
     v_at       timestamptz;
     v_seq      bigint;
     v_actions  text[];
 BEGIN
     v_from := coalesce(submission_at(p_from), '-infinity');
-    v_to := coalesce(submission_at(p_to), 'infinity');
     v_at := coalesce(submission_at(p_at), 'infinity');
     v_seq := coalesce(p_seq, 0);
 
@@ -38,7 +36,7 @@ BEGIN
         SELECT a.seq, submission_us(a.at), a.actor::text, a.address::text,
                a.action::text, a.object::text, a.detail::text
         FROM submission_audit AS a
-        WHERE a.lease_name = p_lease_name AND a.at >= v_from AND a.at < v_to
+        WHERE a.lease_name = p_lease_name AND a.at >= v_from
               AND (a.at, a.seq) < (v_at, v_seq)
         ORDER BY a.at DESC, a.seq DESC
         LIMIT p_limit;
@@ -52,7 +50,7 @@ BEGIN
                a.action::text, a.object::text, a.detail::text
         FROM submission_audit AS a
         WHERE a.lease_name = p_lease_name AND a.action = p_action
-              AND a.at >= v_from AND a.at < v_to
+              AND a.at >= v_from
               AND (a.at, a.seq) < (v_at, v_seq)
         ORDER BY a.at DESC, a.seq DESC
         LIMIT p_limit;
@@ -99,7 +97,7 @@ BEGIN
              FROM submission_audit AS a
              WHERE a.lease_name = p_lease_name AND a.actor = p_actor
                    AND a.action = k.name COLLATE "C"
-                   AND a.at >= v_from AND a.at < v_to
+                   AND a.at >= v_from
                    AND (a.at, a.seq) < (v_at, v_seq)
              ORDER BY a.at DESC, a.seq DESC
              LIMIT p_limit

@@ -7,7 +7,7 @@ FROM (
          SELECT seq, at, actor, address, action, object, detail
          FROM submission_audit
          WHERE :action IS NULL AND lease_name = :lease_name
-               AND at >= :from AND at < :to AND (at, seq) < (:at, :seq)
+               AND at >= :from AND (at, seq) < (:at, :seq)
          ORDER BY at DESC, seq DESC
          LIMIT :limit
      )
@@ -15,9 +15,9 @@ UNION ALL
 SELECT *
 FROM (
          SELECT seq, at, actor, address, action, object, detail
-         FROM submission_audit
+         FROM submission_audit INDEXED BY submission_audit_action
          WHERE lease_name = :lease_name AND action = :action
-               AND at >= :from AND at < :to AND (at, seq) < (:at, :seq)
+               AND at >= :from AND (at, seq) < (:at, :seq)
          ORDER BY at DESC, seq DESC
          LIMIT :limit
      );

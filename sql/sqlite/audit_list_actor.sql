@@ -27,7 +27,7 @@ page (action, at, seq) AS (
               SELECT p.seq
               FROM submission_audit AS p
               WHERE p.lease_name = :lease_name AND p.actor = :actor
-                    AND p.action = k.action AND p.at >= :from AND p.at < :to
+                    AND p.action = k.action AND p.at >= :from
                     AND (p.at, p.seq) < (:at, :seq)
               ORDER BY p.at DESC, p.seq DESC
               LIMIT 1

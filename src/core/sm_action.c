@@ -155,6 +155,24 @@ sm_replay_detail(sm_arena_t *arena, sm_str_t id, unsigned original,
 }
 
 
+void
+sm_audit_before(const sm_audit_row_t *row, int64_t *at, int64_t *seq)
+{
+    *at = 0;
+    *seq = 0;
+
+    if (row->after_seq) {
+        *at = row->after_at;
+        *seq = row->after_seq;
+    }
+
+    if (row->to && (*at == 0 || row->to <= *at)) {
+        *at = row->to;
+        *seq = 0;
+    }
+}
+
+
 size_t
 sm_audit_size(const sm_audit_t *entry)
 {

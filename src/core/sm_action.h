@@ -148,6 +148,12 @@ int sm_contract_doc(sm_arena_t *arena, const sm_contract_t *c, sm_str_t *doc);
 int sm_replay_detail(sm_arena_t *arena, sm_str_t id, unsigned original,
     sm_str_t *detail);
 
+/*
+ * What a page is strictly before, (at, seq): "to" or the cursor, whichever is
+ * earlier, so that an index is searched by one bound.  0: nothing.
+ */
+void sm_audit_before(const sm_audit_row_t *row, int64_t *at, int64_t *seq);
+
 /* as many bytes as sm_audit_out() may write */
 size_t sm_audit_size(const sm_audit_t *entry);
 void sm_audit_out(sm_out_t *out, const sm_audit_t *entry);

@@ -50,7 +50,7 @@ typedef struct sm_server_s  sm_server_t;
     X(INTENT_CANCEL, "intent_cancel", "tttt", "i")                            \
     X(INTENT_REPLAY, "intent_replay", "tttdttt", "i")                         \
     X(INTENT_PAYLOAD, "intent_payload", "tti", "itttb")                       \
-    X(AUDIT_LIST, "audit_list", "tttiiiii", "iittttt")
+    X(AUDIT_LIST, "audit_list", "tttiiii", "iittttt")
 
 
 #define SM_SERVER_ENUM(op, name, params, columns)  SM_PROC_##op,

@@ -224,8 +224,12 @@ sm_server_put_some(sm_server_t *sv, int64_t value)
 static int
 sm_server_audit_page(sm_server_t *sv, sm_call_t *call, sm_audit_row_t *row)
 {
+    int64_t  at, seq;
+
     row->n = 0;
     row->more = 0;
+
+    sm_audit_before(row, &at, &seq);
 
     row->entries = sm_arena_calloc(&call->arena, row->limit,
                                    sizeof(sm_audit_t));
@@ -238,9 +242,8 @@ sm_server_audit_page(sm_server_t *sv, sm_call_t *call, sm_audit_row_t *row)
     sm_server_put_text(sv, row->actor);
     sm_server_put_text(sv, row->action);
     sm_server_put_some(sv, row->from);
-    sm_server_put_some(sv, row->to);
-    sm_server_put_some(sv, row->after_seq ? row->after_at : 0);
-    sm_server_put_some(sv, row->after_seq);
+    sm_server_put_some(sv, at);
+    sm_server_put_some(sv, seq);
     sm_server_put_int(sv, row->limit + 1);
 
     if (sm_server_exec(sv, call) == 0) {

@@ -55,10 +55,13 @@ static int
 sm_sqlite_audit_page(sm_sqlite_t *sq, sm_call_t *call, sm_audit_row_t *row)
 {
     int            rc;
+    int64_t        at, seq;
     sqlite3_stmt  *stmt;
 
     row->n = 0;
     row->more = 0;
+
+    sm_audit_before(row, &at, &seq);
 
     row->entries = sm_arena_calloc(&call->arena, row->limit,
                                    sizeof(sm_audit_t));
@@ -72,10 +75,8 @@ sm_sqlite_audit_page(sm_sqlite_t *sq, sm_call_t *call, sm_audit_row_t *row)
     sm_sqlite_bind_text(stmt, ":lease_name", sq->conf->lease_name);
     sm_sqlite_bind_text(stmt, ":action", row->action);
     sm_sqlite_bind_int(stmt, ":from", row->from);
-    sm_sqlite_bind_int(stmt, ":to", row->to ? row->to : INT64_MAX);
-    sm_sqlite_bind_int(stmt, ":at", row->after_seq ? row->after_at
-                                                   : INT64_MAX);
-    sm_sqlite_bind_int(stmt, ":seq", row->after_seq);
+    sm_sqlite_bind_int(stmt, ":at", at ? at : INT64_MAX);
+    sm_sqlite_bind_int(stmt, ":seq", seq);
     sm_sqlite_bind_int(stmt, ":limit", row->limit + 1);
 
     if (row->actor.data) {
