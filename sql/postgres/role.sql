@@ -40,5 +40,7 @@ GRANT EXECUTE ON FUNCTION
     submission.submission_cluster_get,
     submission.submission_schedule_page,
     submission.submission_attempts_turn,
-    submission.submission_attempts_in_doubt
+    submission.submission_attempts_in_doubt,
+    submission.submission_intents_search,
+    submission.submission_intents_prefix
 TO submission_nginx;

@@ -23,7 +23,7 @@ static const ngx_http_submission_route_t  ngx_http_submission_routes[] = {
       NGX_HTTP_SUBMISSION_OP_INTENTS_LIST,
       ngx_http_submission_list_args,
       ngx_http_submission_list_init,
-      ngx_http_submission_api_read },
+      ngx_http_submission_list_parse },
 
     { { "intents/*", SM_ROUTE_READ },
       NGX_HTTP_SUBMISSION_OP_INTENTS_GET,

@@ -13,6 +13,8 @@
 
 #include "sm_cursor.h"
 #include "sm_route.h"
+#include "sm_search.h"
+#include "sm_time.h"
 
 
 typedef struct ngx_http_submission_bulk_s    ngx_http_submission_bulk_t;
@@ -58,6 +60,12 @@ typedef struct {
 } ngx_http_submission_route_t;
 
 
+/* what "order" asks for; a list has one of its own */
+
+#define NGX_HTTP_SUBMISSION_ORDER_ASC   1
+#define NGX_HTTP_SUBMISSION_ORDER_DESC  2
+
+
 /* a request; its row is described by its inputs, and answered by the rest */
 
 struct ngx_http_submission_ctx_s {
@@ -72,6 +80,9 @@ struct ngx_http_submission_ctx_s {
     ngx_queue_t                      nodes;        /* .._node_t: of its rows */
     ngx_http_submission_queue_t     *queue;
     ngx_http_submission_bulk_t      *bulk;         /* it has many rows */
+
+    ngx_uint_t                       order;        /* of a list */
+    char                             cursor;       /* its kind */
 
     ngx_msec_t                       wait;         /* for a first attempt */
     ngx_http_submission_waiter_t    *waiter;       /* while it does */
@@ -212,6 +223,7 @@ ngx_int_t ngx_http_submission_get_parse(ngx_http_request_t *r);
 void ngx_http_submission_history_init(ngx_http_submission_ctx_t *ctx);
 ngx_int_t ngx_http_submission_history_parse(ngx_http_request_t *r);
 void ngx_http_submission_list_init(ngx_http_submission_ctx_t *ctx);
+ngx_int_t ngx_http_submission_list_parse(ngx_http_request_t *r);
 
 /*
  * submit.c: one intent.  _row() reads what was posted: NGX_DECLINED: it is not

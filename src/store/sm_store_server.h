@@ -12,7 +12,7 @@
 #include "sm_store_ops.h"
 
 
-#define SM_SERVER_PARAMS    8
+#define SM_SERVER_PARAMS    12
 
 
 typedef struct sm_server_s  sm_server_t;
@@ -45,7 +45,9 @@ typedef struct sm_server_s  sm_server_t;
     X(SCHEDULE_PAGE, "schedule_page", "ttiiiti", "ittii")                     \
     X(ATTEMPTS_TURN, "attempts_turn", "ttidd", "iiiiii" SM_PROC_CONTRACT "b") \
     X(ATTEMPTS_IN_DOUBT, "attempts_in_doubt", "ttiiti",                       \
-      "itiitii" SM_PROC_CONTRACT)
+      "itiitii" SM_PROC_CONTRACT)                                             \
+    X(INTENTS_SEARCH, "intents_search", "tttttiitii", "it")                   \
+    X(INTENTS_PREFIX, "intents_prefix", "ttttii", "it")
 
 
 #define SM_SERVER_ENUM(op, name, params, columns)  SM_PROC_##op,

@@ -43,7 +43,9 @@
     X(ATTEMPT_COMPLETE, sm_sqlite_sql_attempts_complete)                      \
     X(ATTEMPT_APPEND, sm_sqlite_sql_attempts_complete_append)                 \
     X(ATTEMPT_RETURN, sm_sqlite_sql_attempts_complete_return)                 \
-    X(IN_DOUBT, sm_sqlite_sql_attempts_in_doubt)
+    X(IN_DOUBT, sm_sqlite_sql_attempts_in_doubt)                              \
+    X(SEARCH, sm_sqlite_sql_intents_search)                                   \
+    X(PREFIX, sm_sqlite_sql_intents_prefix)
 
 
 #define SM_SQLITE_NAME(name, text)  SM_SQLITE_##name,
