@@ -51,5 +51,7 @@ GRANT EXECUTE ON FUNCTION
     submission.submission_intent_cancel,
     submission.submission_intent_replay,
     submission.submission_intent_payload,
-    submission.submission_audit_list
+    submission.submission_audit_list,
+    submission.submission_intents_search,
+    submission.submission_intents_prefix
 TO submission_nginx;

@@ -12,7 +12,7 @@
 #include "sm_store_ops.h"
 
 
-#define SM_SERVER_PARAMS    8
+#define SM_SERVER_PARAMS    12
 
 
 typedef struct sm_server_s  sm_server_t;
@@ -50,7 +50,9 @@ typedef struct sm_server_s  sm_server_t;
     X(INTENT_CANCEL, "intent_cancel", "tttt", "i")                            \
     X(INTENT_REPLAY, "intent_replay", "tttdttt", "i")                         \
     X(INTENT_PAYLOAD, "intent_payload", "tti", "itttb")                       \
-    X(AUDIT_LIST, "audit_list", "tttiiiii", "iittttt")
+    X(AUDIT_LIST, "audit_list", "tttiiiii", "iittttt")                        \
+    X(INTENTS_SEARCH, "intents_search", "tttttiitii", "it")                   \
+    X(INTENTS_PREFIX, "intents_prefix", "ttttii", "it")
 
 
 #define SM_SERVER_ENUM(op, name, params, columns)  SM_PROC_##op,
