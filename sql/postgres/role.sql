@@ -42,5 +42,6 @@ GRANT EXECUTE ON FUNCTION
     submission.submission_attempts_turn,
     submission.submission_attempts_in_doubt,
     submission.submission_intents_search,
-    submission.submission_intents_prefix
+    submission.submission_intents_prefix,
+    submission.submission_failures_get
 TO submission_nginx;

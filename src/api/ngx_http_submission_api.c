@@ -41,6 +41,12 @@ static const ngx_http_submission_route_t  ngx_http_submission_routes[] = {
       NGX_HTTP_SUBMISSION_OP_CLUSTER_GET,
       ngx_http_submission_no_args,
       NULL,
+      ngx_http_submission_api_read },
+
+    { { "failures", SM_ROUTE_READ },
+      NGX_HTTP_SUBMISSION_OP_FAILURES_GET,
+      ngx_http_submission_failures_args,
+      NULL,
       ngx_http_submission_api_read }
 };
 

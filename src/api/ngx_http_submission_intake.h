@@ -204,6 +204,7 @@ ngx_int_t ngx_http_submission_args(ngx_http_submission_ctx_t *ctx,
 extern const ngx_http_submission_arg_t  ngx_http_submission_submit_args[];
 extern const ngx_http_submission_arg_t  ngx_http_submission_history_args[];
 extern const ngx_http_submission_arg_t  ngx_http_submission_list_args[];
+extern const ngx_http_submission_arg_t  ngx_http_submission_failures_args[];
 extern const ngx_http_submission_arg_t  ngx_http_submission_no_args[];
 
 /*

@@ -24,6 +24,7 @@
 
 #include "sm_attempt.h"
 #include "sm_batch.h"
+#include "sm_failures.h"
 #include "sm_lease.h"
 
 
@@ -183,6 +184,9 @@ int sm_store_intent_history(sm_store_t *store, sm_call_t *call,
     sm_history_row_t *rows, size_t n);
 int sm_store_intents_list(sm_store_t *store, sm_call_t *call,
     sm_list_row_t *rows, size_t n);
+
+int sm_store_failures_get(sm_store_t *store, sm_call_t *call,
+    sm_failures_row_t *row);
 
 int sm_store_lease_acquire(sm_store_t *store, sm_call_t *call,
     sm_str_t holder, int64_t duration, sm_lease_t *lease);

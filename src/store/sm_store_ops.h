@@ -78,7 +78,8 @@
        (sm_begin_row_t *, due), (size_t, ndue))                               \
     OP(CALL, attempts_in_doubt, (const sm_fence_t *, fence),                  \
        (const sm_doubt_row_t *, after), (size_t, limit),                      \
-       (sm_doubt_row_t **, rows), (size_t *, n))
+       (sm_doubt_row_t **, rows), (size_t *, n))                              \
+    OP(CALL, failures_get, (sm_failures_row_t *, row))
 
 
 /* the parameters of a row, and their names, after others */

@@ -47,7 +47,8 @@ typedef struct sm_server_s  sm_server_t;
     X(ATTEMPTS_IN_DOUBT, "attempts_in_doubt", "ttiiti",                       \
       "itiitii" SM_PROC_CONTRACT)                                             \
     X(INTENTS_SEARCH, "intents_search", "tttttiitii", "it")                   \
-    X(INTENTS_PREFIX, "intents_prefix", "ttttii", "it")
+    X(INTENTS_PREFIX, "intents_prefix", "ttttii", "it")                       \
+    X(FAILURES_GET, "failures_get", "ttiii", "ittttiiti")
 
 
 #define SM_SERVER_ENUM(op, name, params, columns)  SM_PROC_##op,

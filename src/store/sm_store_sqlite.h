@@ -45,7 +45,8 @@
     X(ATTEMPT_RETURN, sm_sqlite_sql_attempts_complete_return)                 \
     X(IN_DOUBT, sm_sqlite_sql_attempts_in_doubt)                              \
     X(SEARCH, sm_sqlite_sql_intents_search)                                   \
-    X(PREFIX, sm_sqlite_sql_intents_prefix)
+    X(PREFIX, sm_sqlite_sql_intents_prefix)                                   \
+    X(FAILURES, sm_sqlite_sql_failures_get)
 
 
 #define SM_SQLITE_NAME(name, text)  SM_SQLITE_##name,
