@@ -45,7 +45,7 @@ BEGIN
     INSERT INTO @keys (at, intent_id)
     EXECUTE submission.submission_intents_search
         @lease_name, 'completed', 'failed', @target, NULL, 0,
-        253402300799999999, N'', @since, @most;
+        253402214400000000, N'', @since, @most;
 
     SET @failed = (SELECT COUNT(*) FROM @keys);
 

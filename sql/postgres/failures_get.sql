@@ -29,7 +29,7 @@ BEGIN
                i.last_error::text AS last_error, k.o_at AS at,
                k.o_intent_id AS id
         FROM submission_intents_search(p_lease_name, 'completed', 'failed',
-                                       p_target, NULL, 0, 253402300799999999,
+                                       p_target, NULL, 0, 253402214400000000,
                                        '', p_since, p_bound + 1) AS k
              CROSS JOIN LATERAL (
                  SELECT *
