@@ -53,5 +53,6 @@ GRANT EXECUTE ON FUNCTION
     submission.submission_intent_payload,
     submission.submission_audit_list,
     submission.submission_intents_search,
-    submission.submission_intents_prefix
+    submission.submission_intents_prefix,
+    submission.submission_failures_get
 TO submission_nginx;

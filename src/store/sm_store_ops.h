@@ -96,7 +96,8 @@
     OP(CALL, intents_cancel, (sm_cancel_row_t *, rows), (size_t, n))          \
     OP(CALL, replays_insert, (sm_replay_insert_t *, rows), (size_t, n))       \
     OP(CALL, intent_payload, (sm_payload_row_t *, rows), (size_t, n))         \
-    OP(CALL, audit_list, (sm_audit_row_t *, rows), (size_t, n))
+    OP(CALL, audit_list, (sm_audit_row_t *, rows), (size_t, n))               \
+    OP(CALL, failures_get, (sm_failures_row_t *, row))
 
 
 /* the parameters of a row, and their names, after others */

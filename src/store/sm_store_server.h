@@ -52,7 +52,8 @@ typedef struct sm_server_s  sm_server_t;
     X(INTENT_PAYLOAD, "intent_payload", "tti", "itttb")                       \
     X(AUDIT_LIST, "audit_list", "tttiiiii", "iittttt")                        \
     X(INTENTS_SEARCH, "intents_search", "tttttiitii", "it")                   \
-    X(INTENTS_PREFIX, "intents_prefix", "ttttii", "it")
+    X(INTENTS_PREFIX, "intents_prefix", "ttttii", "it")                       \
+    X(FAILURES_GET, "failures_get", "ttiii", "ittttiiti")
 
 
 #define SM_SERVER_ENUM(op, name, params, columns)  SM_PROC_##op,

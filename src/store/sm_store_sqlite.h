@@ -52,7 +52,8 @@
     X(AUDIT_LIST, sm_sqlite_sql_audit_list)                                   \
     X(AUDIT_ACTOR, sm_sqlite_sql_audit_list_actor)                            \
     X(SEARCH, sm_sqlite_sql_intents_search)                                   \
-    X(PREFIX, sm_sqlite_sql_intents_prefix)
+    X(PREFIX, sm_sqlite_sql_intents_prefix)                                   \
+    X(FAILURES, sm_sqlite_sql_failures_get)
 
 
 #define SM_SQLITE_NAME(name, text)  SM_SQLITE_##name,
