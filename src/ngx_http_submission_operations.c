@@ -125,6 +125,13 @@ const ngx_http_submission_op_t  ngx_http_submission_ops[] = {
     [NGX_HTTP_SUBMISSION_OP_TIDY] = {
         .name = "tidy",
         .run = ngx_http_submission_tidy_run
+    },
+
+    [NGX_HTTP_SUBMISSION_OP_INBOX_MOVE] = {
+        .name = "inbox_move",
+        .batched = 1,
+        .writes = 1,
+        .run = ngx_http_submission_inbox_run
     }
 };
 

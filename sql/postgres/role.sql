@@ -40,5 +40,34 @@ GRANT EXECUTE ON FUNCTION
     submission.submission_cluster_get,
     submission.submission_schedule_page,
     submission.submission_attempts_turn,
-    submission.submission_attempts_in_doubt
+    submission.submission_attempts_in_doubt,
+    submission.submission_inbox_page,
+    submission.submission_inbox_move
 TO submission_nginx;
+
+
+-- And one for applications, which may submit, and nothing else:
+--
+--     GRANT submission_client TO shop;
+
+DO $$
+BEGIN
+    IF NOT EXISTS (SELECT 1 FROM pg_roles WHERE rolname = 'submission_client')
+    THEN
+        CREATE ROLE submission_client NOLOGIN;
+    END IF;
+EXCEPTION
+    WHEN duplicate_object OR unique_violation THEN
+        NULL;
+END
+$$;
+
+REVOKE ALL ON ALL TABLES IN SCHEMA submission FROM submission_client;
+REVOKE ALL ON ALL FUNCTIONS IN SCHEMA submission FROM submission_client;
+
+GRANT USAGE ON SCHEMA submission TO submission_client;
+
+GRANT EXECUTE ON FUNCTION
+    submission.submit(text, text, text, timestamptz, text),
+    submission.submit(text, text, jsonb, timestamptz, text)
+TO submission_client;

@@ -81,6 +81,8 @@ typedef struct {
     ngx_int_t                        intake_queue;
     ngx_int_t                        intake_batch;
 
+    size_t                           inbox_max_payload;
+
     ngx_str_t                        registry;
     ngx_uint_t                       ntargets;
     ngx_rbtree_t                     targets;      /* .._target_t */
@@ -214,6 +216,10 @@ char *ngx_http_submission_conf_intake(ngx_conf_t *cf, ngx_command_t *cmd,
     void *conf);
 char *ngx_http_submission_conf_options(ngx_conf_t *cf, ngx_uint_t first,
     ngx_http_submission_option_t *options);
+
+/* keep.c: how much the inbox takes, and how long intents are kept */
+char *ngx_http_submission_keep_inbox(ngx_conf_t *cf, ngx_command_t *cmd,
+    void *conf);
 
 /* server.c: stores of database servers */
 char *ngx_http_submission_server_postgres(ngx_conf_t *cf,

@@ -52,6 +52,8 @@ typedef enum {
     NGX_HTTP_SUBMISSION_CNT_STORE_RETRIES,  /* requests tried again */
     NGX_HTTP_SUBMISSION_CNT_BREAKS,         /* the breaker opened */
     NGX_HTTP_SUBMISSION_CNT_EXPIRED_UNSENT, /* intents, never sent */
+    NGX_HTTP_SUBMISSION_CNT_INBOX_MOVED,    /* rows of the inbox */
+    NGX_HTTP_SUBMISSION_CNT_INBOX_REFUSED,
     NGX_HTTP_SUBMISSION_CNT_N
 } ngx_http_submission_counter_e;
 

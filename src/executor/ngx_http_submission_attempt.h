@@ -50,6 +50,7 @@ typedef struct {
 typedef enum {
     NGX_HTTP_SUBMISSION_DUTY_REFRESH = 0,
     NGX_HTTP_SUBMISSION_DUTY_SWEEP,
+    NGX_HTTP_SUBMISSION_DUTY_INBOX,
     NGX_HTTP_SUBMISSION_DUTY_N
 } ngx_http_submission_duty_e;
 
@@ -100,6 +101,10 @@ struct ngx_http_submission_executor_s {
     ngx_event_t                      expiry;
     ngx_uint_t                       nexpired;
     ngx_msec_t                       expiry_told;
+
+    /* rows of the inbox that were refused, likewise */
+    ngx_uint_t                       nrefused;
+    ngx_msec_t                       refused_told;
 
     ngx_http_submission_task_t      *turn;         /* that is out */
 
@@ -214,11 +219,17 @@ ngx_int_t ngx_http_submission_schedule_init(ngx_cycle_t *cycle,
     ngx_http_submission_executor_t *ex);
 void ngx_http_submission_schedule_start(ngx_http_submission_executor_t *ex);
 void ngx_http_submission_schedule_stop(ngx_http_submission_executor_t *ex);
+void ngx_http_submission_schedule_new(ngx_http_submission_executor_t *ex);
 
 extern const ngx_http_submission_duty_row_t
     ngx_http_submission_schedule_refresh;
 extern const ngx_http_submission_duty_row_t
     ngx_http_submission_schedule_sweep;
+
+/* inbox.c */
+void ngx_http_submission_inbox_woken(ngx_http_submission_executor_t *ex);
+
+extern const ngx_http_submission_duty_row_t  ngx_http_submission_inbox;
 
 /*
  * turn.c: NGX_OK, the call is out, or there is nothing to do; NGX_ERROR, not

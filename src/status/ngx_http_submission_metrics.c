@@ -90,7 +90,13 @@ static ngx_http_submission_metric_t  ngx_http_submission_counters[] = {
       "How often the breaker opened." },
 
     { "expired_unsent_total",
-      "Intents whose deadline passed before their first attempt." }
+      "Intents whose deadline passed before their first attempt." },
+
+    { "inbox_moved_total",
+      "Rows of the inbox that became intents, or that were intents already." },
+
+    { "inbox_refused_total",
+      "Rows of the inbox that were refused." }
 };
 
 

@@ -44,6 +44,11 @@
  *                      that row of it, or NULL.  Where the contract is not
  *                      understood, its policy is SM_POLICY_NONE, and the call's
  *                      error says why.
+ * inbox_page           A read: what is in the inbox now.
+ * inbox_move           In one transaction: each row that is still in the inbox
+ *                      becomes an intent, or a refusal if it has a reason or
+ *                      its id is another intent's, and leaves the inbox.  Of
+ *                      a larger payload a refusal keeps max_payload bytes.
  */
 
 #define SM_STORE_OPS(OP)                                                      \
@@ -73,7 +78,11 @@
        (sm_begin_row_t *, due), (size_t, ndue))                               \
     OP(CALL, attempts_in_doubt, (const sm_fence_t *, fence),                  \
        (const sm_doubt_row_t *, after), (size_t, limit),                      \
-       (sm_doubt_row_t **, rows), (size_t *, n))
+       (sm_doubt_row_t **, rows), (size_t *, n))                              \
+    OP(CALL, inbox_page, (const sm_fence_t *, fence),                         \
+       (sm_inbox_page_t *, page))                                             \
+    OP(OWN, inbox_move, (const sm_fence_t *, fence), (size_t, max_payload),   \
+       (sm_inbox_row_t *, rows), (size_t, n))
 
 
 /* the parameters of a row, and their names, after others */

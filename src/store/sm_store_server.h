@@ -45,7 +45,9 @@ typedef struct sm_server_s  sm_server_t;
     X(SCHEDULE_PAGE, "schedule_page", "ttiiiti", "ittii")                     \
     X(ATTEMPTS_TURN, "attempts_turn", "ttidd", "iiiiii" SM_PROC_CONTRACT "b") \
     X(ATTEMPTS_IN_DOUBT, "attempts_in_doubt", "ttiiti",                       \
-      "itiitii" SM_PROC_CONTRACT)
+      "itiitii" SM_PROC_CONTRACT)                                             \
+    X(INBOX_PAGE, "inbox_page", "ttiiii", "iittiib")                          \
+    X(INBOX_MOVE, "inbox_move", "ttidbdi", "iii")
 
 
 #define SM_SERVER_ENUM(op, name, params, columns)  SM_PROC_##op,
@@ -156,6 +158,12 @@ int sm_server_run(sm_server_t *sv, sm_call_t *call);
 /* ends a fenced call: says whose fence did not hold */
 int sm_server_fenced(sm_server_t *sv, sm_call_t *call,
     const sm_fence_t *fence);
+
+/*
+ * The next row of its answer with a value in its second column.  0: there are
+ * no more, and the time is known; -1: an error.
+ */
+int sm_server_fenced_fetch(sm_server_t *sv, sm_call_t *call);
 
 /* whether the schema is of this module's version */
 int sm_server_schema(sm_server_t *sv, sm_call_t *call);

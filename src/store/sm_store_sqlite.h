@@ -43,7 +43,12 @@
     X(ATTEMPT_COMPLETE, sm_sqlite_sql_attempts_complete)                      \
     X(ATTEMPT_APPEND, sm_sqlite_sql_attempts_complete_append)                 \
     X(ATTEMPT_RETURN, sm_sqlite_sql_attempts_complete_return)                 \
-    X(IN_DOUBT, sm_sqlite_sql_attempts_in_doubt)
+    X(IN_DOUBT, sm_sqlite_sql_attempts_in_doubt)                              \
+    X(INBOX_PAGE, sm_sqlite_sql_inbox_page)                                   \
+    X(INBOX_HAS, sm_sqlite_sql_inbox_has)                                     \
+    X(INBOX_DELAY, sm_sqlite_sql_inbox_delay)                                 \
+    X(INBOX_REFUSE, sm_sqlite_sql_inbox_refuse)                               \
+    X(INBOX_REMOVE, sm_sqlite_sql_inbox_remove)
 
 
 #define SM_SQLITE_NAME(name, text)  SM_SQLITE_##name,
@@ -105,6 +110,10 @@ int sm_sqlite_schema(sm_sqlite_t *sq, sm_call_t *call);
 int sm_sqlite_fence(sm_sqlite_t *sq, sm_call_t *call, const sm_fence_t *fence);
 int sm_sqlite_fence_read(sm_sqlite_t *sq, sm_call_t *call,
     const sm_fence_t *fence);
+
+/* sm_store_sqlite_intents.c: the rows of a batch, in the transaction */
+int sm_sqlite_submit(sm_sqlite_t *sq, sm_call_t *call, sm_submit_row_t *rows,
+    size_t n);
 
 
 /* the operations */
