@@ -1,7 +1,7 @@
 -- What is in the inbox, from the lowest seq on, no matter when it was committed.
 -- One row, without a seq, has the time.  A payload of more than @max bytes is not
--- read; a row that begins after @bytes of payloads is left for the next page.  A row
--- of a transaction that has not ended is passed over, not waited for.
+-- read; a row that begins after @bytes of payloads is left for the next page.
+-- Nothing is locked, and no transaction that has not ended is waited for.
 
 SET ANSI_NULLS ON;
 SET QUOTED_IDENTIFIER ON;
@@ -48,8 +48,7 @@ BEGIN
                              CAST(DATALENGTH(i.payload) AS bigint) AS size,
                              i.payload
                       FROM submission.submission_inbox AS i
-                           WITH (READPAST, READCOMMITTEDLOCK,
-                                 FORCESEEK (submission_inbox_next (lease_name)))
+                           WITH (FORCESEEK (submission_inbox_next (lease_name)))
                       WHERE i.lease_name = @lease_name
                       ORDER BY i.seq
                   ) AS s

@@ -18,6 +18,15 @@ SET CONCAT_NULL_YIELDS_NULL ON;
 SET NUMERIC_ROUNDABORT OFF;
 GO
 
+CREATE OR ALTER FUNCTION submission.submission_utf8 (@text nvarchar(max))
+RETURNS varbinary(max)
+AS
+BEGIN
+    RETURN CAST(CAST(@text COLLATE Latin1_General_100_BIN2_UTF8 AS varchar(max))
+                AS varbinary(max));
+END
+GO
+
 CREATE OR ALTER PROCEDURE submission.submit
     @id nvarchar(4000),
     @target nvarchar(4000),

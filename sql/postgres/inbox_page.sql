@@ -30,9 +30,11 @@ BEGIN
     RETURN QUERY
     SELECT NULL::bigint, b.seq, left(b.intent_id, 1024),
            left(b.submission_target, 1024),
-           submission_us(greatest(least(b.not_before,
-                                        timestamptz '9999-12-31 00:00:00+00'),
-                                  timestamptz '0001-01-01 00:00:00+00')),
+           CASE WHEN b.not_before > timestamptz '9999-12-31 00:00:00+00'
+                THEN 9223372036854775807
+                WHEN b.not_before < timestamptz '0001-01-01 00:00:00+00'
+                THEN 1
+                ELSE submission_us(b.not_before) END,
            b.size, CASE WHEN b.size <= p_max THEN b.payload END
     FROM (
              SELECT s.*,
