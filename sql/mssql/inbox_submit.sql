@@ -43,7 +43,8 @@ BEGIN
     )
     VALUES (
         @lease_name, @id, @target,
-        COALESCE(@payload_utf8, submission.submission_utf8(@payload), 0x),
+        COALESCE(@payload_utf8, submission.submission_utf8(@payload),
+                 CAST('' AS varbinary(max))),
         @not_before, submission.submission_now()
     );
 END
