@@ -5,9 +5,14 @@
 -- @doc: {"contracts":[{"c",...}],"rows":[{"n","id","c","hash","at","len"}]};
 -- @bytes: all payloads, end to end.
 --
--- Ids go in in their order.  Who finds that another one has just made an id
--- begins again, and sees it then.  Here and elsewhere: each row of a document is
--- a seek, by APPLY with TOP, whatever is known of the tables.
+-- Most batches are of new ids: that is one INSERT.  Where an id is there already
+-- it fails, and is undone; @known has the places of those, @new is a document of
+-- the others, and exactly those are inserted.  Who finds that another one has just
+-- made an id looks again.
+--
+-- A row whose contract is not there fails, too: none is left out in silence.  Ids
+-- go in in their order.  Here and elsewhere: each row of a document is a seek, by
+-- APPLY with TOP, whatever is known of the tables.
 
 SET ANSI_NULLS ON;
 SET QUOTED_IDENTIFIER ON;
@@ -27,79 +32,15 @@ BEGIN
     SET NOCOUNT ON;
     SET XACT_ABORT ON;
 
-    DECLARE @now datetime2(6), @tries int, @sent int, @inserted int,
-            @found int;
+    DECLARE @now datetime2(6), @tries int, @new nvarchar(max),
+            @known nvarchar(max);
 
-    DECLARE @rows TABLE (
-        n        int NOT NULL PRIMARY KEY,
-        id       nvarchar(400) COLLATE Latin1_General_BIN2 NOT NULL,
-        c        int NOT NULL,
-        hash     varchar(64) COLLATE Latin1_General_BIN2 NOT NULL,
-        at       int NOT NULL,
-        len      int NOT NULL,
-        nth      int NOT NULL
-    );
-
-    DECLARE @contracts TABLE (
-        c        int NOT NULL PRIMARY KEY,
-        target   nvarchar(256) COLLATE Latin1_General_BIN2 NULL,
-        type     varchar(16) COLLATE Latin1_General_BIN2 NULL,
-        url      nvarchar(1024) COLLATE Latin1_General_BIN2 NULL,
-        policy   varchar(16) COLLATE Latin1_General_BIN2 NULL,
-        seconds  bigint NULL,
-        attempts bigint NULL,
-        outcomes nvarchar(1000) COLLATE Latin1_General_BIN2 NULL,
-        delay    bigint NULL,
-        max      bigint NULL,
-        backoff  bigint NULL,
-        jitter   bigint NULL
-    );
-
-    DECLARE @created TABLE (
-        id       nvarchar(400) COLLATE Latin1_General_BIN2 NOT NULL PRIMARY KEY
-    );
-
-    INSERT INTO @rows (n, id, c, hash, at, len, nth)
-    SELECT r.n, r.id, r.c, r.hash, r.at, r.len,
-           ROW_NUMBER() OVER (PARTITION BY r.id COLLATE Latin1_General_BIN2
-                              ORDER BY r.n)
-    FROM OPENJSON(@doc, '$.rows') WITH (
-             n int '$.n',
-             id nvarchar(400) COLLATE Latin1_General_BIN2 '$.id',
-             c int '$.c',
-             hash varchar(64) COLLATE Latin1_General_BIN2 '$.hash',
-             at int '$.at',
-             len int '$.len'
-         ) AS r;
-
-    SET @sent = @@ROWCOUNT;
-
-    INSERT INTO @contracts (c, target, type, url, policy, seconds, attempts,
-                            outcomes, delay, max, backoff, jitter)
-    SELECT c.c, c.target, c.type, c.url, c.policy, c.seconds, c.attempts,
-           c.outcomes, c.delay, c.max, c.backoff, c.jitter
-    FROM OPENJSON(@doc, '$.contracts') WITH (
-             c int '$.c',
-             target nvarchar(256) COLLATE Latin1_General_BIN2 '$.target',
-             type varchar(16) COLLATE Latin1_General_BIN2 '$.type',
-             url nvarchar(1024) COLLATE Latin1_General_BIN2 '$.url',
-             policy varchar(16) COLLATE Latin1_General_BIN2 '$.policy',
-             seconds bigint '$.seconds',
-             attempts bigint '$.attempts',
-             outcomes nvarchar(1000) COLLATE Latin1_General_BIN2 '$.outcomes',
-             delay bigint '$.delay',
-             max bigint '$.max',
-             backoff bigint '$.backoff',
-             jitter bigint '$.jitter'
-         ) AS c;
-
+    SET @new = @doc;
     SET @tries = 0;
 
     WHILE 1 = 1
     BEGIN
         BEGIN TRY
-            DELETE FROM @created;
-
             BEGIN TRANSACTION;
 
             SET @now = submission.submission_now();
@@ -112,46 +53,34 @@ BEGIN
                 retry_jitter_pct, status, attempt_count, created_at,
                 last_modified_at, next_attempt_at
             )
-            OUTPUT inserted.intent_id INTO @created (id)
             SELECT @lease_name, r.id, r.hash,
                    CAST(SUBSTRING(@bytes, r.at + 1, r.len) AS varbinary(max)),
                    c.target, c.type, c.url, c.policy, c.seconds, c.attempts,
                    c.outcomes, c.delay, c.max, c.backoff, c.jitter, 'pending',
                    0, @now, @now, @now
-            FROM @rows AS r
-                 JOIN @contracts AS c
+            FROM OPENJSON(@new, '$.rows') WITH (
+                     id nvarchar(400) COLLATE Latin1_General_BIN2 '$.id',
+                     c int '$.c',
+                     hash varchar(64) COLLATE Latin1_General_BIN2 '$.hash',
+                     at int '$.at',
+                     len int '$.len'
+                 ) AS r
+                 LEFT JOIN OPENJSON(@doc, '$.contracts') WITH (
+                     c int '$.c',
+                     target nvarchar(256) COLLATE Latin1_General_BIN2 '$.target',
+                     type varchar(16) COLLATE Latin1_General_BIN2 '$.type',
+                     url nvarchar(1024) COLLATE Latin1_General_BIN2 '$.url',
+                     policy varchar(16) COLLATE Latin1_General_BIN2 '$.policy',
+                     seconds bigint '$.seconds',
+                     attempts bigint '$.attempts',
+                     outcomes nvarchar(1000) COLLATE Latin1_General_BIN2 '$.outcomes',
+                     delay bigint '$.delay',
+                     max bigint '$.max',
+                     backoff bigint '$.backoff',
+                     jitter bigint '$.jitter'
+                 ) AS c
                  ON c.c = r.c
-                 OUTER APPLY (
-                     SELECT TOP (1) 1 AS there
-                     FROM submission.submission_intents AS s
-                          WITH (FORCESEEK (submission_intents_pk
-                                           (lease_name, intent_id)))
-                     WHERE s.lease_name = @lease_name AND s.intent_id = r.id
-                 ) AS e
-            WHERE r.nth = 1 AND e.there IS NULL
             ORDER BY r.id;
-
-            SET @inserted = @@ROWCOUNT;
-
-            IF @inserted <> @sent
-            BEGIN
-                SELECT @found = COUNT(*)
-                FROM @rows AS r
-                     CROSS APPLY (
-                         SELECT TOP (1) 1 AS there
-                         FROM submission.submission_intents AS s
-                              WITH (FORCESEEK (submission_intents_pk
-                                               (lease_name, intent_id)))
-                         WHERE s.lease_name = @lease_name
-                               AND s.intent_id = r.id
-                     ) AS e
-                WHERE r.nth > 1 OR NOT EXISTS (SELECT 1 FROM @created AS d
-                                               WHERE d.id = r.id);
-
-                IF @inserted + @found <> @sent
-                    THROW 57003, N'an intent was neither inserted nor found',
-                          1;
-            END;
 
             COMMIT TRANSACTION;
             BREAK;
@@ -165,30 +94,83 @@ BEGIN
             IF ERROR_NUMBER() NOT IN (2627, 2601) OR @tries >= 20
                 THROW;
         END CATCH;
+
+        -- of two of the same id, the second is there already
+
+        SELECT @known = CONCAT(N',', STRING_AGG(CAST(r.n AS nvarchar(max)),
+                                                N','), N',')
+        FROM (
+                 SELECT d.n, d.id,
+                        ROW_NUMBER() OVER (
+                            PARTITION BY d.id COLLATE Latin1_General_BIN2
+                            ORDER BY d.n) AS nth
+                 FROM OPENJSON(@doc, '$.rows') WITH (
+                          n int '$.n',
+                          id nvarchar(400) COLLATE Latin1_General_BIN2 '$.id'
+                      ) AS d
+             ) AS r
+             OUTER APPLY (
+                 SELECT TOP (1) 1 AS there
+                 FROM submission.submission_intents AS s
+                      WITH (FORCESEEK (submission_intents_pk
+                                       (lease_name, intent_id)))
+                 WHERE s.lease_name = @lease_name
+                       AND s.intent_id = r.id COLLATE Latin1_General_BIN2
+             ) AS e
+        WHERE r.nth > 1 OR e.there = 1;
+
+        SET @new = (
+            SELECT r.id, r.c, r.hash, r.at, r.len
+            FROM OPENJSON(@doc, '$.rows') WITH (
+                     n int '$.n',
+                     id nvarchar(400) COLLATE Latin1_General_BIN2 '$.id',
+                     c int '$.c',
+                     hash varchar(64) COLLATE Latin1_General_BIN2 '$.hash',
+                     at int '$.at',
+                     len int '$.len'
+                 ) AS r
+            WHERE CHARINDEX(CONCAT(N',', r.n, N','), @known) = 0
+            FOR JSON PATH, ROOT('rows')
+        );
     END;
 
-    SELECT -1 AS n, NULL AS intent_id, NULL AS submission_target,
-           NULL AS status, submission.submission_us(@now) AS created_at,
-           NULL AS attempt_count, NULL AS next_attempt_at,
-           NULL AS completed_at, NULL AS final_outcome_reason,
-           NULL AS exhausted_reason, NULL AS payload_hash
-    UNION ALL
-    SELECT r.n, i.intent_id, i.submission_target, i.status,
-           submission.submission_us(i.created_at) AS created_at,
-           i.attempt_count,
-           submission.submission_us(i.next_attempt_at) AS next_attempt_at,
-           submission.submission_us(i.completed_at) AS completed_at,
-           i.final_outcome_reason, i.exhausted_reason, i.payload_hash
-    FROM @rows AS r
-         CROSS APPLY (
-             SELECT TOP (1) *
-             FROM submission.submission_intents AS s
-                  WITH (FORCESEEK (submission_intents_pk
-                                   (lease_name, intent_id)))
-             WHERE s.lease_name = @lease_name AND s.intent_id = r.id
-         ) AS i
-    WHERE r.nth > 1 OR NOT EXISTS (SELECT 1 FROM @created AS d
-                                   WHERE d.id = r.id)
-    ORDER BY n;
+    IF @known IS NULL
+        SELECT CAST(-1 AS bigint) AS n, CAST(NULL AS nvarchar(400)) AS intent_id,
+               CAST(NULL AS nvarchar(256)) AS submission_target,
+               CAST(NULL AS varchar(16)) AS status,
+               submission.submission_us(@now) AS created_at,
+               CAST(NULL AS bigint) AS attempt_count,
+               CAST(NULL AS bigint) AS next_attempt_at,
+               CAST(NULL AS bigint) AS completed_at,
+               CAST(NULL AS nvarchar(200)) AS final_outcome_reason,
+               CAST(NULL AS varchar(32)) AS exhausted_reason,
+               CAST(NULL AS varchar(64)) AS payload_hash;
+    ELSE
+        SELECT -1 AS n, NULL AS intent_id, NULL AS submission_target,
+               NULL AS status, submission.submission_us(@now) AS created_at,
+               NULL AS attempt_count, NULL AS next_attempt_at,
+               NULL AS completed_at, NULL AS final_outcome_reason,
+               NULL AS exhausted_reason, NULL AS payload_hash
+        UNION ALL
+        SELECT r.n, i.intent_id, i.submission_target, i.status,
+               submission.submission_us(i.created_at) AS created_at,
+               i.attempt_count,
+               submission.submission_us(i.next_attempt_at) AS next_attempt_at,
+               submission.submission_us(i.completed_at) AS completed_at,
+               i.final_outcome_reason, i.exhausted_reason, i.payload_hash
+        FROM OPENJSON(@doc, '$.rows') WITH (
+                 n int '$.n',
+                 id nvarchar(400) COLLATE Latin1_General_BIN2 '$.id'
+             ) AS r
+             OUTER APPLY (
+                 SELECT TOP (1) *
+                 FROM submission.submission_intents AS s
+                      WITH (FORCESEEK (submission_intents_pk
+                                       (lease_name, intent_id)))
+                 WHERE s.lease_name = @lease_name
+                       AND s.intent_id = r.id COLLATE Latin1_General_BIN2
+             ) AS i
+        WHERE CHARINDEX(CONCAT(N',', r.n, N','), @known) > 0
+        ORDER BY n;
 END
 GO

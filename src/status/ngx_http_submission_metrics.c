@@ -92,6 +92,15 @@ static ngx_http_submission_metric_t  ngx_http_submission_counters[] = {
     { "expired_unsent_total",
       "Intents whose deadline passed before their first attempt." },
 
+    { "wakes_sent_total",
+      "Hints to the leader on another instance that it has answered." },
+
+    { "wakes_failed_total",
+      "Hints to the leader on another instance that failed." },
+
+    { "wakes_received_total",
+      "Hints from other instances." },
+
     { "inbox_moved_total",
       "Rows of the inbox that became intents, or that were intents already." },
 

@@ -132,6 +132,12 @@ sm_server_submitted(sm_server_t *sv, sm_call_t *call, sm_submit_row_t *rows,
             return -1;
         }
 
+        if (row->intent.id.data == NULL) {
+            return sm_call_fail(call, SM_STORE_TRANSIENT, 0,
+                                "%s: an intent that was there is gone",
+                                sv->driver->name);
+        }
+
         hash.data = row->hash;
         hash.len = SM_HASH_LEN;
 

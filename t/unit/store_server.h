@@ -400,7 +400,10 @@ server_text_of(void *conn, server_run_pt run, FILE *file, const char *name)
 
     for (p = out; (go = strstr(p, "\nGO\n")) != NULL; p = go + 4) {
         *go = '\0';
-        run(conn, p);
+
+        if (p[strspn(p, " \n")]) {
+            run(conn, p);
+        }
     }
 
     if (p[strspn(p, " \n")]) {
