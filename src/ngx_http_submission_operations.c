@@ -179,6 +179,13 @@ const ngx_http_submission_op_t  ngx_http_submission_ops[] = {
         .batched = 1,
         .writes = 1,
         .run = ngx_http_submission_inbox_run
+    },
+
+    [NGX_HTTP_SUBMISSION_OP_RETENTION] = {
+        .name = "retention",
+        .batched = 1,
+        .writes = 1,
+        .run = ngx_http_submission_retention_run
     }
 };
 

@@ -47,7 +47,8 @@ GRANT EXECUTE ON FUNCTION
     submission.submission_intent_payload,
     submission.submission_audit_list,
     submission.submission_inbox_page,
-    submission.submission_inbox_move
+    submission.submission_inbox_move,
+    submission.submission_retention
 TO submission_nginx;
 
 

@@ -35,6 +35,7 @@ void ngx_http_submission_schedule_run(ngx_http_submission_task_t *task);
 void ngx_http_submission_turn_run(ngx_http_submission_task_t *task);
 void ngx_http_submission_tidy_run(ngx_http_submission_task_t *task);
 void ngx_http_submission_inbox_run(ngx_http_submission_task_t *task);
+void ngx_http_submission_retention_run(ngx_http_submission_task_t *task);
 
 
 #endif /* _NGX_HTTP_SUBMISSION_EXECUTOR_H_INCLUDED_ */

@@ -27,6 +27,7 @@
 #include "sm_batch.h"
 #include "sm_inbox.h"
 #include "sm_lease.h"
+#include "sm_retention.h"
 
 
 /*
@@ -257,6 +258,9 @@ int sm_store_inbox_page(sm_store_t *store, sm_call_t *call,
 int sm_store_inbox_move(sm_store_t *store, sm_call_t *call,
     const sm_fence_t *fence, size_t max_payload, sm_inbox_row_t *rows,
     size_t n);
+
+int sm_store_retention(sm_store_t *store, sm_call_t *call,
+    const sm_fence_t *fence, sm_retention_t *rt);
 
 /* sets the call's status and error, returns -1 */
 int sm_call_fail(sm_call_t *call, sm_store_class_e status, int code,

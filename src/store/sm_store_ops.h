@@ -51,6 +51,8 @@
  *                      becomes an intent, or a refusal if it has a reason or
  *                      its id is another intent's, and leaves the inbox.  Of
  *                      a larger payload a refusal keeps max_payload bytes.
+ * retention            In one transaction: a batch of intents that ended long
+ *                      ago lose payload and attempts, or go.
  *
  * These write an entry of the audit in the transaction of the change, and where
  * they change nothing, none.
@@ -100,7 +102,8 @@
     OP(CALL, inbox_page, (const sm_fence_t *, fence),                         \
        (sm_inbox_page_t *, page))                                             \
     OP(OWN, inbox_move, (const sm_fence_t *, fence), (size_t, max_payload),   \
-       (sm_inbox_row_t *, rows), (size_t, n))
+       (sm_inbox_row_t *, rows), (size_t, n))                                 \
+    OP(CALL, retention, (const sm_fence_t *, fence), (sm_retention_t *, rt))
 
 
 /* the parameters of a row, and their names, after others */

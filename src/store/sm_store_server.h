@@ -51,7 +51,8 @@ typedef struct sm_server_s  sm_server_t;
     X(INTENT_PAYLOAD, "intent_payload", "tti", "itttb")                       \
     X(AUDIT_LIST, "audit_list", "tttiiiii", "iittttt")                        \
     X(INBOX_PAGE, "inbox_page", "ttiiii", "iittiib")                          \
-    X(INBOX_MOVE, "inbox_move", "ttidbdi", "iii")
+    X(INBOX_MOVE, "inbox_move", "ttidbdi", "iii")                             \
+    X(RETENTION, "retention", "ttitidii", "iiiiiit")
 
 
 #define SM_SERVER_ENUM(op, name, params, columns)  SM_PROC_##op,

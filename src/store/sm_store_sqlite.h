@@ -55,7 +55,14 @@
     X(INBOX_HAS, sm_sqlite_sql_inbox_has)                                     \
     X(INBOX_DELAY, sm_sqlite_sql_inbox_delay)                                 \
     X(INBOX_REFUSE, sm_sqlite_sql_inbox_refuse)                               \
-    X(INBOX_REMOVE, sm_sqlite_sql_inbox_remove)
+    X(INBOX_REMOVE, sm_sqlite_sql_inbox_remove)                               \
+    X(RETENTION_TARGET, sm_sqlite_sql_retention_target)                       \
+    X(RETENTION_OLD, sm_sqlite_sql_retention_old)                             \
+    X(RETENTION_ATTEMPTS, sm_sqlite_sql_retention_attempts)                   \
+    X(RETENTION_STRIP, sm_sqlite_sql_retention_strip)                         \
+    X(RETENTION_FORGET, sm_sqlite_sql_retention_forget)                       \
+    X(RETENTION_AUDIT, sm_sqlite_sql_retention_audit)                         \
+    X(RETENTION_REFUSED, sm_sqlite_sql_retention_refused)
 
 
 #define SM_SQLITE_NAME(name, text)  SM_SQLITE_##name,
