@@ -185,6 +185,20 @@ const ngx_http_submission_op_t  ngx_http_submission_ops[] = {
         .weight = ngx_http_submission_failures_weight,
         .call = ngx_http_submission_failures_call,
         .reply = ngx_http_submission_failures_reply
+    },
+
+    [NGX_HTTP_SUBMISSION_OP_INBOX_MOVE] = {
+        .name = "inbox_move",
+        .batched = 1,
+        .writes = 1,
+        .run = ngx_http_submission_inbox_run
+    },
+
+    [NGX_HTTP_SUBMISSION_OP_RETENTION] = {
+        .name = "retention",
+        .batched = 1,
+        .writes = 1,
+        .run = ngx_http_submission_retention_run
     }
 };
 

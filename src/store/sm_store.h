@@ -26,7 +26,9 @@
 #include "sm_attempt.h"
 #include "sm_batch.h"
 #include "sm_failures.h"
+#include "sm_inbox.h"
 #include "sm_lease.h"
+#include "sm_retention.h"
 
 
 /*
@@ -248,6 +250,20 @@ int sm_store_attempts_in_doubt(sm_store_t *store, sm_call_t *call,
 int sm_store_attempts_recover(sm_store_t *store, sm_call_t *call,
     const sm_fence_t *fence, sm_known_row_t *known, size_t nknown, size_t page,
     uint32_t random, sm_recovered_t *recovered);
+
+int sm_store_inbox_page(sm_store_t *store, sm_call_t *call,
+    const sm_fence_t *fence, sm_inbox_page_t *page);
+
+/*
+ * A row that the store refuses for its data becomes a refusal, alone; the
+ * others are then written in more than one transaction.
+ */
+int sm_store_inbox_move(sm_store_t *store, sm_call_t *call,
+    const sm_fence_t *fence, size_t max_payload, sm_inbox_row_t *rows,
+    size_t n);
+
+int sm_store_retention(sm_store_t *store, sm_call_t *call,
+    const sm_fence_t *fence, sm_retention_t *rt);
 
 /* sets the call's status and error, returns -1 */
 int sm_call_fail(sm_call_t *call, sm_store_class_e status, int code,
