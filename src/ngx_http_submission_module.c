@@ -202,10 +202,17 @@ static ngx_command_t  ngx_http_submission_commands[] = {
     /* in location */
 
     { ngx_string("submission_api"),
-      NGX_HTTP_LOC_CONF|NGX_CONF_TAKE1,
+      NGX_HTTP_LOC_CONF|NGX_CONF_1MORE,
       ngx_http_submission_api,
       NGX_HTTP_LOC_CONF_OFFSET,
       0,
+      NULL },
+
+    { ngx_string("submission_actor"),
+      NGX_HTTP_MAIN_CONF|NGX_HTTP_SRV_CONF|NGX_HTTP_LOC_CONF|NGX_CONF_TAKE1,
+      ngx_http_set_complex_value_slot,
+      NGX_HTTP_LOC_CONF_OFFSET,
+      offsetof(ngx_http_submission_loc_conf_t, actor),
       NULL },
 
     { ngx_string("submission_readyz"),
@@ -352,6 +359,10 @@ ngx_http_submission_merge_loc_conf(ngx_conf_t *cf, void *parent, void *child)
         return NGX_CONF_OK;
     }
 
+    if (conf->actor == NULL) {
+        conf->actor = prev->actor;
+    }
+
     handler = ngx_http_submission_location_handler(conf);
 
     if (handler && clcf->handler != handler) {
@@ -400,7 +411,12 @@ ngx_http_submission_api(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 {
     ngx_http_submission_loc_conf_t *slcf = conf;
 
+    char                      *rv;
     ngx_http_core_loc_conf_t  *clcf;
+
+    if (slcf->api) {
+        return "is duplicate";
+    }
 
     clcf = ngx_http_conf_get_module_loc_conf(cf, ngx_http_core_module);
 
@@ -418,6 +434,11 @@ ngx_http_submission_api(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     }
 
     slcf->prefix = clcf->name;
+
+    rv = ngx_http_submission_access_conf(cf, slcf);
+    if (rv != NGX_CONF_OK) {
+        return rv;
+    }
 
     return ngx_http_submission_location(cf, ngx_http_submission_api_handler,
                                         &slcf->api);

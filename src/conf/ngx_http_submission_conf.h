@@ -144,12 +144,27 @@ typedef struct {
 } ngx_http_submission_main_conf_t;
 
 
+/* what may be done at a location: each has all that is before it */
+
+typedef enum {
+    NGX_HTTP_SUBMISSION_ACCESS_NONE = 0,
+    NGX_HTTP_SUBMISSION_ACCESS_READ,
+    NGX_HTTP_SUBMISSION_ACCESS_SUBMIT,
+    NGX_HTTP_SUBMISSION_ACCESS_OPERATE,
+    NGX_HTTP_SUBMISSION_ACCESS_N
+} ngx_http_submission_access_e;
+
+
 typedef struct {
     ngx_http_submission_manager_conf_t  *api;
     ngx_str_t                            prefix;    /* of the API */
     ngx_http_submission_manager_conf_t  *readyz;
     ngx_http_submission_manager_conf_t  *metrics;
     ngx_http_submission_manager_conf_t  *wake;
+
+    ngx_http_submission_access_e         access;    /* of the API */
+    ngx_http_complex_value_t            *actor;     /* NULL: $remote_user */
+    unsigned                             payloads:1;
 } ngx_http_submission_loc_conf_t;
 
 

@@ -100,7 +100,7 @@ typedef struct {
 } ngx_http_submission_gauge_t;
 
 
-#define NGX_HTTP_SUBMISSION_METRICS_STATUSES  (SM_STATUS_EXHAUSTED + 1)
+#define NGX_HTTP_SUBMISSION_METRICS_STATUSES  SM_STATUS_COUNT
 #define NGX_HTTP_SUBMISSION_METRICS_CLASSES   (SM_STORE_LEASE_LOST + 1)
 
 typedef struct {

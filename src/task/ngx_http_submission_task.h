@@ -116,6 +116,7 @@ void ngx_http_submission_notice_expect(ngx_http_submission_manager_t *manager,
     ngx_msec_t time);
 void ngx_http_submission_notice(ngx_http_submission_manager_t *manager,
     sm_str_t id);
+void ngx_http_submission_notice_all(ngx_http_submission_manager_t *manager);
 uint64_t ngx_http_submission_notice_hash(sm_str_t id);
 ngx_int_t ngx_http_submission_notice_next(
     ngx_http_submission_manager_t *manager, ngx_atomic_uint_t *seen,
