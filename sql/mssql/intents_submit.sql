@@ -3,19 +3,19 @@
 -- among them was created.  Another one without an id was refused: its not_before is
 -- more than 365 days ahead.
 --
--- @doc: {"n","contracts":[{"c",...}],"rows":[{"n","id","c","hash","at","len",
--- "before"}]}, of which the first "n" is how many rows there are, and may be absent,
--- and "before" is there where there is a not_before;
+-- @doc: {"contracts":[{"c",...}],"rows":[{"n","id","c","hash","at","len",
+-- "before"}]}, where "before" is there if there is a not_before;
 -- @bytes: all payloads, end to end;
 -- @version: of the module that asks, one of version 1 knows fewer columns.
 --
--- Most batches are of new ids: they are one INSERT, without a table variable, and
--- that is committed when it has made a row of each.  Otherwise it is undone; @known
--- is then what is there already, and the next round inserts exactly the others.
--- Who finds that another one has just made an id looks again.
+-- Most batches are of new ids: that is one INSERT.  Where an id is there already
+-- it fails, and is undone; @known has the places of those, @new is a document of
+-- the others, and exactly those are inserted.  Who finds that another one has just
+-- made an id looks again.
 --
--- Ids go in in their order.  Here and elsewhere: each row of a document is a seek,
--- by APPLY with TOP, whatever is known of the tables.
+-- A row whose contract is not there fails, too: none is left out in silence.  Ids
+-- go in in their order.  Here and elsewhere: each row of a document is a seek, by
+-- APPLY with TOP, whatever is known of the tables.
 
 SET ANSI_NULLS ON;
 SET QUOTED_IDENTIFIER ON;
@@ -36,15 +36,10 @@ BEGIN
     SET NOCOUNT ON;
     SET XACT_ABORT ON;
 
-    DECLARE @now datetime2(6), @tries int, @sent int, @inserted int,
-            @there int, @known nvarchar(max), @latest bigint;
+    DECLARE @now datetime2(6), @tries int, @new nvarchar(max),
+            @known nvarchar(max), @latest bigint;
 
-    SET @sent = CAST(JSON_VALUE(@doc, '$.n') AS int);
-
-    IF @sent IS NULL
-        SELECT @sent = COUNT(*) FROM OPENJSON(@doc, '$.rows');
-
-    SET @there = 0;
+    SET @new = @doc;
     SET @tries = 0;
 
     WHILE 1 = 1
@@ -72,23 +67,15 @@ BEGIN
                         THEN submission.submission_at(r.before) ELSE @now END,
                    CASE WHEN r.before IS NOT NULL
                         THEN submission.submission_at(r.before) END
-            FROM (
-                     SELECT d.n, d.id, d.c, d.hash, d.at, d.len, d.before,
-                            ROW_NUMBER() OVER (
-                                PARTITION BY d.id COLLATE Latin1_General_BIN2
-                                ORDER BY d.n) AS nth
-                     FROM OPENJSON(@doc, '$.rows') WITH (
-                              n int '$.n',
-                              id nvarchar(400) COLLATE Latin1_General_BIN2 '$.id',
-                              c int '$.c',
-                              hash varchar(64) COLLATE Latin1_General_BIN2 '$.hash',
-                              at int '$.at',
-                              len int '$.len',
-                              before bigint '$.before'
-                          ) AS d
-                     WHERE d.before IS NULL OR d.before <= @latest
+            FROM OPENJSON(@new, '$.rows') WITH (
+                     id nvarchar(400) COLLATE Latin1_General_BIN2 '$.id',
+                     c int '$.c',
+                     hash varchar(64) COLLATE Latin1_General_BIN2 '$.hash',
+                     at int '$.at',
+                     len int '$.len',
+                     before bigint '$.before'
                  ) AS r
-                 JOIN OPENJSON(@doc, '$.contracts') WITH (
+                 LEFT JOIN OPENJSON(@doc, '$.contracts') WITH (
                      c int '$.c',
                      target nvarchar(256) COLLATE Latin1_General_BIN2 '$.target',
                      type varchar(16) COLLATE Latin1_General_BIN2 '$.type',
@@ -103,47 +90,26 @@ BEGIN
                      jitter bigint '$.jitter'
                  ) AS c
                  ON c.c = r.c
-                 OUTER APPLY (
-                     SELECT TOP (1) 1 AS there
-                     FROM submission.submission_intents AS s
-                          WITH (FORCESEEK (submission_intents_pk
-                                           (lease_name, intent_id)))
-                     WHERE s.lease_name = @lease_name
-                           AND s.intent_id = r.id COLLATE Latin1_General_BIN2
-                 ) AS e
-            WHERE r.nth = 1 AND e.there IS NULL
-                  AND (@known IS NULL
-                       OR CHARINDEX(CONCAT(N',', r.n, N','), @known) = 0)
+            WHERE r.before IS NULL OR r.before <= @latest
             ORDER BY r.id;
 
-            SET @inserted = @@ROWCOUNT;
-
-            IF @inserted + @there = @sent
-            BEGIN
-                COMMIT TRANSACTION;
-                BREAK;
-            END;
-
-            ROLLBACK TRANSACTION;
+            COMMIT TRANSACTION;
+            BREAK;
         END TRY
         BEGIN CATCH
             IF @@TRANCOUNT > 0
                 ROLLBACK TRANSACTION;
 
-            IF ERROR_NUMBER() NOT IN (2627, 2601)
+            SET @tries = @tries + 1;
+
+            IF ERROR_NUMBER() NOT IN (2627, 2601) OR @tries >= 20
                 THROW;
         END CATCH;
-
-        SET @tries = @tries + 1;
-
-        IF @tries >= 20
-            THROW 57003, N'an intent was neither inserted nor found', 1;
 
         -- of two of the same id, the second is there already; what is refused
         -- counts as if it was there
 
-        SELECT @there = COUNT(*),
-               @known = CONCAT(N',', STRING_AGG(CAST(r.n AS nvarchar(max)),
+        SELECT @known = CONCAT(N',', STRING_AGG(CAST(r.n AS nvarchar(max)),
                                                 N','), N',')
         FROM (
                  SELECT d.n, d.id, d.before,
@@ -167,9 +133,35 @@ BEGIN
                        AND s.intent_id = r.id COLLATE Latin1_General_BIN2
              ) AS e
         WHERE r.nth > 1 OR e.there = 1 OR r.before > @latest;
+
+        SET @new = (
+            SELECT r.id, r.c, r.hash, r.at, r.len, r.before
+            FROM OPENJSON(@doc, '$.rows') WITH (
+                     n int '$.n',
+                     id nvarchar(400) COLLATE Latin1_General_BIN2 '$.id',
+                     c int '$.c',
+                     hash varchar(64) COLLATE Latin1_General_BIN2 '$.hash',
+                     at int '$.at',
+                     len int '$.len',
+                     before bigint '$.before'
+                 ) AS r
+            WHERE CHARINDEX(CONCAT(N',', r.n, N','), @known) = 0
+            FOR JSON PATH, ROOT('rows')
+        );
     END;
 
-    IF @there = 0 AND @version = 1
+    -- few batches have a not_before
+
+    IF @known IS NULL AND CHARINDEX(N'"before":', @doc) > 0
+        SELECT @known = N',' + STRING_AGG(CAST(r.n AS nvarchar(max)), N',')
+                        + N','
+        FROM OPENJSON(@doc, '$.rows') WITH (
+                 n int '$.n',
+                 before bigint '$.before'
+             ) AS r
+        WHERE r.before > @latest;
+
+    IF @known IS NULL AND @version = 1
         SELECT CAST(-1 AS bigint) AS n, CAST(NULL AS nvarchar(400)) AS intent_id,
                CAST(NULL AS nvarchar(256)) AS submission_target,
                CAST(NULL AS varchar(16)) AS status,
@@ -180,7 +172,7 @@ BEGIN
                CAST(NULL AS nvarchar(200)) AS final_outcome_reason,
                CAST(NULL AS varchar(32)) AS exhausted_reason,
                CAST(NULL AS varchar(64)) AS payload_hash;
-    ELSE IF @there = 0
+    ELSE IF @known IS NULL
         SELECT CAST(-1 AS bigint) AS n, CAST(NULL AS nvarchar(400)) AS intent_id,
                CAST(NULL AS nvarchar(256)) AS submission_target,
                CAST(NULL AS varchar(16)) AS status,

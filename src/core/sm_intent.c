@@ -26,7 +26,8 @@ static const sm_str_t  sm_status_names[] = {
     [SM_STATUS_PENDING] = sm_str("pending"),
     [SM_STATUS_ACCEPTED] = sm_str("accepted"),
     [SM_STATUS_REJECTED] = sm_str("rejected"),
-    [SM_STATUS_EXHAUSTED] = sm_str("exhausted")
+    [SM_STATUS_EXHAUSTED] = sm_str("exhausted"),
+    [SM_STATUS_CANCELED] = sm_str("canceled")
 };
 
 _Static_assert(sm_nelts(sm_status_names) == SM_STATUS_COUNT,

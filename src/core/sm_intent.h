@@ -26,6 +26,7 @@ typedef enum {
     SM_STATUS_ACCEPTED,
     SM_STATUS_REJECTED,
     SM_STATUS_EXHAUSTED,
+    SM_STATUS_CANCELED,
     SM_STATUS_COUNT
 } sm_status_e;
 

@@ -80,7 +80,7 @@ sm_server_out_contract(sm_out_t *out, const sm_contract_t *c)
 }
 
 
-/* {"n":1,"contracts":[{"c":0,...}],"rows":[{"n":0,"id":"","c":0,...}]} */
+/* {"contracts":[{"c":0,...}],"rows":[{"n":0,"id":"","c":0,...}]} */
 
 int
 sm_server_submit_doc(sm_arena_t *arena, const sm_submit_row_t *rows, size_t n,
@@ -134,8 +134,7 @@ sm_server_submit_doc(sm_arena_t *arena, const sm_submit_row_t *rows, size_t n,
 
     bytes->data = p;
 
-    sm_server_out_int(&out, "{\"n\":", n);
-    sm_out_c(&out, ",\"contracts\":[");
+    sm_out_c(&out, "{\"contracts\":[");
 
     for (k = 0; k < contracts; k++) {
         sm_out_c(&out, k ? "," : "");

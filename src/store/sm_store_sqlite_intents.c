@@ -403,7 +403,7 @@ sm_sqlite_intents_list(sm_conn_t *conn, sm_call_t *call, sm_list_row_t *row)
     sm_sqlite_bind_int(stmt, ":limit", row->limit + 1);
 
     if (row->after_id.data) {
-        sm_sqlite_bind_int(stmt, ":created_at", row->after_created_at);
+        sm_sqlite_bind_int(stmt, ":created_at", row->after_at);
         sm_sqlite_bind_text(stmt, ":intent_id", row->after_id);
 
     } else {

@@ -104,7 +104,7 @@ for file in sql/mssql/*.sql sql/mssql/migrate/*.sql; do
     perl -0pe "s/(OPENJSON\\([^()]*\\)) WITH \\((?:[^()]|\\([^()]*\\))*\\)/\$1/g;
                s/EXECUTE \\((N'(?:[^']|'')*')\\)/EXECUTE sp_executesql \$1/g;
                s/\s+OFFSET \S+ ROWS FETCH NEXT \S+ ROWS ONLY//g;
-               s/\s+FOR JSON PATH//g;
+               s/\s+FOR JSON PATH(, ROOT\('\w+'\))?//g;
                s/^SET LOCK_TIMEOUT .*;\\n//mg" \
          "$file" > "$new/${file##*/}"
 
