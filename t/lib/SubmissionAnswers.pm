@@ -28,14 +28,24 @@ our @EXPORT_OK = qw(requests record);
 
 use constant { LIMIT => 500, LARGEST => 1_000_000 };
 
-my $dir = $ENV{SUBMISSION_TEST_DIR};
+my $dir;
 my $json = JSON::PP->new->ascii->canonical;
 
-my $word = qr/^[a-z_]{0,24}\z/;
-my $time = qr/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z\z/;
+my $word = qr/^"[a-z_]{0,24}"\z/;
+my $time = qr/^"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z"\z/;
 
 my %seen;
 my $ignored = 0;
+
+
+# answers go to files in this directory; to none, and nothing is written
+
+sub begin {
+    $dir = $_[0];
+    %seen = ();
+}
+
+begin($ENV{SUBMISSION_TEST_DIR});
 
 
 sub ignore { $ignored = $_[0] }
@@ -53,8 +63,11 @@ sub requests {
 sub kind {
     my ($body) = @_;
 
-    $body =~ s{"((?:[^"\\]|\\.)*)"(:?)}{
-        $2 || $1 =~ $word ? "\"$1\"$2" : $1 =~ $time ? 'time' : 'text'
+    $body =~ s{("(?:[^"\\]|\\.)*")(:?)}{
+        my ($text, $colon) = ($1, $2);
+
+        $colon || $text =~ $word ? "$text$colon"
+        : $text =~ $time ? 'time' : 'text';
     }gse;
     $body =~ s/-?\d+(?:\.\d+)?/0/g;
     $body =~ s/(\{[^{}]*\})(?:,\1)+/$1/g;

@@ -361,11 +361,12 @@ def lint(path):
     d = Description(path)
     found = list(lint_document(d))
 
-    # the rest follows references
+    # references lead somewhere, then schemas are schemas, then they are used
 
-    if not found:
-        for check in (lint_operations, lint_schemas, lint_routes, lint_codes):
-            found += check(d)
+    for checks in (lint_schemas,), (lint_operations, lint_routes, lint_codes):
+        if not found:
+            for check in checks:
+                found += check(d)
 
     return list(dict.fromkeys('%s: %s' % (path, text) for text in found))
 
