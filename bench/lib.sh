@@ -142,6 +142,7 @@ http {
         location /v1/ { submission_api main; }
         location = /readyz { submission_readyz main; }
         location = /metrics { submission_metrics main; }
+        location = /_wake { submission_wake main; }
 
         location = /_dispatch {
             internal;

@@ -227,7 +227,11 @@ BEGIN
                              WITH (INDEX (submission_intents_pk))
              ON i.lease_name = @lease_name
                 AND i.intent_id = f.id COLLATE Latin1_General_BIN2
-        WHERE f.outcome IN (1, 3);
+        WHERE f.outcome IN (1, 3)
+
+              -- not one that was canceled since it was found
+
+              AND i.status = 'pending' AND i.inflight_epoch IS NULL;
     END;
 
     COMMIT TRANSACTION;
@@ -278,6 +282,9 @@ BEGIN
                                    (lease_name, intent_id)))
              WHERE s.lease_name = @lease_name
                    AND s.intent_id = f.id COLLATE Latin1_General_BIN2
-         ) AS i;
+         ) AS i
+    WHERE (f.outcome <> 1 OR (i.inflight_epoch = @lease_epoch
+                              AND i.inflight_holder = @holder_id))
+          AND (f.outcome <> 3 OR i.status = 'exhausted');
 END
 GO

@@ -72,6 +72,9 @@ BEGIN
                      COLLATE Latin1_General_BIN2
               UNION ALL
               SELECT CAST('exhausted' AS varchar(16))
+                     COLLATE Latin1_General_BIN2
+              UNION ALL
+              SELECT CAST('canceled' AS varchar(16))
                      COLLATE Latin1_General_BIN2) AS s
         WHERE @status IS NULL OR s.status = @status;
 

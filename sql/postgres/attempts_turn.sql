@@ -192,6 +192,12 @@ BEGIN
                 last_modified_at = v_now
             FROM found AS f
             WHERE i.ctid = f.place AND f.outcome IN (1, 3)
+
+                  -- Not one that was canceled since it was found: where the
+                  -- row has changed, it is looked at again, but some
+                  -- releases then let any "ctid" pass.
+
+                  AND i.status = 'pending' AND i.inflight_epoch IS NULL
             RETURNING f.n, f.outcome, f.due_at, i.*
         )
         SELECT NULL::bigint, i.n, i.outcome::bigint, submission_us(i.due_at),

@@ -43,7 +43,7 @@ BEGIN
     v_targets := ARRAY[p_target];
     v_statuses := CASE WHEN p_status IS NULL
                        THEN ARRAY['pending', 'accepted', 'rejected',
-                                  'exhausted']
+                                  'exhausted', 'canceled']
                        ELSE ARRAY[p_status] END;
 
     IF p_target IS NULL THEN

@@ -35,10 +35,15 @@ GRANT EXECUTE ON FUNCTION
     submission.submission_lease_takeover,
     submission.submission_lease_release,
     submission.submission_lease_get,
+    submission.submission_lease_watch,
     submission.submission_candidate_heartbeat,
     submission.submission_candidate_remove,
     submission.submission_cluster_get,
     submission.submission_schedule_page,
     submission.submission_attempts_turn,
-    submission.submission_attempts_in_doubt
+    submission.submission_attempts_in_doubt,
+    submission.submission_intent_cancel,
+    submission.submission_intent_replay,
+    submission.submission_intent_payload,
+    submission.submission_audit_list
 TO submission_nginx;

@@ -24,8 +24,8 @@ target (name) AS (
 page (id, name, status, created_at, intent_id) AS (
     SELECT k.rowid, t.name, s.value, k.created_at, k.intent_id
     FROM target AS t
-         CROSS JOIN json_each('["pending","accepted","rejected","exhausted"]')
-                    AS s
+         CROSS JOIN json_each('["pending","accepted","rejected","exhausted",'
+                              || '"canceled"]') AS s
          CROSS JOIN submission_intents AS k
     WHERE t.name IS NOT NULL
           AND (:status IS NULL OR s.value = :status)

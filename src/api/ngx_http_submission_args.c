@@ -57,8 +57,8 @@ const ngx_http_submission_arg_t  ngx_http_submission_history_args[] = {
 const ngx_http_submission_arg_t  ngx_http_submission_list_args[] = {
 
     { "status", ngx_http_submission_arg_status,
-      "\"status\" must be \"pending\", \"accepted\", \"rejected\" or "
-      "\"exhausted\"" },
+      "\"status\" must be \"pending\", \"accepted\", \"rejected\", "
+      "\"exhausted\" or \"canceled\"" },
 
     { "target", ngx_http_submission_arg_target,
       "\"target\" must be the name of a target" },

@@ -11,8 +11,10 @@
 #include "ngx_http_submission_status.h"
 #include "ngx_http_submission_task.h"
 
+#include "sm_action.h"
 #include "sm_cursor.h"
 #include "sm_route.h"
+#include "sm_time.h"
 
 
 typedef struct ngx_http_submission_ctx_s     ngx_http_submission_ctx_t;
@@ -51,6 +53,8 @@ typedef struct {
 typedef struct {
     sm_route_t                       route;        /* must be first */
     ngx_http_submission_op_e         op;
+    ngx_http_submission_access_e     access;       /* that it needs */
+    unsigned                         payloads:1;   /* or "payloads=on" */
     const ngx_http_submission_arg_t  *args;
     void                           (*init)(ngx_http_submission_ctx_t *ctx);
     ngx_int_t                      (*parse)(ngx_http_request_t *r);
@@ -181,6 +185,7 @@ extern const ngx_http_submission_arg_t  ngx_http_submission_submit_args[];
 extern const ngx_http_submission_arg_t  ngx_http_submission_history_args[];
 extern const ngx_http_submission_arg_t  ngx_http_submission_list_args[];
 extern const ngx_http_submission_arg_t  ngx_http_submission_no_args[];
+extern const ngx_http_submission_arg_t  ngx_http_submission_audit_args[];
 
 /*
  * api.c: what parsers end with.  _enter() hands the row to the intake; _read()
@@ -190,13 +195,31 @@ extern const ngx_http_submission_arg_t  ngx_http_submission_no_args[];
 ngx_int_t ngx_http_submission_api_enter(ngx_http_request_t *r);
 ngx_int_t ngx_http_submission_api_read(ngx_http_request_t *r);
 ngx_int_t ngx_http_submission_api_read_id(ngx_http_request_t *r, sm_str_t *id);
+ngx_int_t ngx_http_submission_api_id(ngx_http_request_t *r, sm_str_t *id);
+
+/*
+ * access.c: NGX_DECLINED, and the request may go on; or what it is finalized
+ * with.  _actor() is who makes the request, in its memory.
+ */
+ngx_int_t ngx_http_submission_access(ngx_http_submission_ctx_t *ctx);
+ngx_int_t ngx_http_submission_access_actor(ngx_http_request_t *r,
+    sm_actor_t *actor);
 
 /* submit.c and read.c: what the routes name */
+ngx_int_t ngx_http_submission_submit_type(ngx_http_request_t *r,
+    ngx_http_submission_body_pt handler);
 ngx_int_t ngx_http_submission_submit_parse(ngx_http_request_t *r);
 ngx_int_t ngx_http_submission_get_parse(ngx_http_request_t *r);
 void ngx_http_submission_history_init(ngx_http_submission_ctx_t *ctx);
 ngx_int_t ngx_http_submission_history_parse(ngx_http_request_t *r);
 void ngx_http_submission_list_init(ngx_http_submission_ctx_t *ctx);
+
+/* cancel.c, replay.c, audit.c and payload.c: likewise */
+ngx_int_t ngx_http_submission_cancel_parse(ngx_http_request_t *r);
+ngx_int_t ngx_http_submission_replay_parse(ngx_http_request_t *r);
+ngx_int_t ngx_http_submission_payload_parse(ngx_http_request_t *r);
+void ngx_http_submission_audit_init(ngx_http_submission_ctx_t *ctx);
+ngx_int_t ngx_http_submission_audit_parse(ngx_http_request_t *r);
 
 /* body.c */
 ngx_int_t ngx_http_submission_body_read(ngx_http_request_t *r,
@@ -212,6 +235,9 @@ ngx_int_t ngx_http_submission_reply_header(ngx_http_request_t *r, char *key,
 ngx_int_t ngx_http_submission_reply_error(ngx_http_request_t *r,
     ngx_uint_t status, const char *code, const char *message,
     const char *field);
+ngx_int_t ngx_http_submission_reply_not_found(ngx_http_request_t *r);
+ngx_int_t ngx_http_submission_reply_status(ngx_http_request_t *r,
+    const char *code, const char *message, sm_status_e status);
 ngx_int_t ngx_http_submission_reply_unavailable(ngx_http_request_t *r,
     ngx_uint_t overloaded);
 ngx_int_t ngx_http_submission_reply_overloaded(ngx_http_request_t *r);

@@ -51,21 +51,13 @@ ngx_http_submission_get_call(sm_store_t *store, sm_call_t *call, void *rows,
 }
 
 
-static ngx_int_t
-ngx_http_submission_read_not_found(ngx_http_request_t *r)
-{
-    return ngx_http_submission_reply_error(r, NGX_HTTP_NOT_FOUND, "not_found",
-                                           "there is no such intent", NULL);
-}
-
-
 ngx_int_t
 ngx_http_submission_get_reply(ngx_http_request_t *r, const void *data)
 {
     const sm_get_row_t  *row = data;
 
     return row->found ? ngx_http_submission_reply_intent(r, &row->intent)
-                      : ngx_http_submission_read_not_found(r);
+                      : ngx_http_submission_reply_not_found(r);
 }
 
 
@@ -132,7 +124,7 @@ ngx_http_submission_history_reply(ngx_http_request_t *r, const void *data)
     sm_out_t  out;
 
     if (!row->found) {
-        return ngx_http_submission_read_not_found(r);
+        return ngx_http_submission_reply_not_found(r);
     }
 
     size = sizeof("{\"intent\":,\"attempts\":[],\"next\":\"\"}\n")

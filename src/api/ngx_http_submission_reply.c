@@ -252,6 +252,39 @@ ngx_http_submission_reply_error(ngx_http_request_t *r, ngx_uint_t status,
 
 
 ngx_int_t
+ngx_http_submission_reply_not_found(ngx_http_request_t *r)
+{
+    return ngx_http_submission_reply_error(r, NGX_HTTP_NOT_FOUND, "not_found",
+                                           "there is no such intent", NULL);
+}
+
+
+/* 409: the intent is not in a state for that */
+
+ngx_int_t
+ngx_http_submission_reply_status(ngx_http_request_t *r, const char *code,
+    const char *message, sm_status_e status)
+{
+    sm_out_t  out;
+
+    if (ngx_http_submission_reply_out(r, &out,
+                                      NGX_HTTP_SUBMISSION_REPLY_ERROR_SIZE)
+        != NGX_OK)
+    {
+        return NGX_HTTP_INTERNAL_SERVER_ERROR;
+    }
+
+    ngx_http_submission_reply_error_out(&out, code, message);
+
+    sm_out_c(&out, "\"status\":");
+    sm_json_out_str(&out, sm_status_name(status));
+    sm_out_c(&out, "}}}\n");
+
+    return ngx_http_submission_reply_send(r, NGX_HTTP_CONFLICT, &out);
+}
+
+
+ngx_int_t
 ngx_http_submission_reply_method(ngx_http_request_t *r, const char *allow)
 {
     char  message[64];

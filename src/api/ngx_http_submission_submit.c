@@ -38,8 +38,11 @@ ngx_http_submission_submit_json(ngx_str_t *type)
 }
 
 
+/* reads a body that is JSON */
+
 ngx_int_t
-ngx_http_submission_submit_parse(ngx_http_request_t *r)
+ngx_http_submission_submit_type(ngx_http_request_t *r,
+    ngx_http_submission_body_pt handler)
 {
     ngx_table_elt_t  *type;
 
@@ -51,7 +54,14 @@ ngx_http_submission_submit_parse(ngx_http_request_t *r)
                    "the body must be \"application/json\"", NULL);
     }
 
-    return ngx_http_submission_body_read(r, ngx_http_submission_submit_body);
+    return ngx_http_submission_body_read(r, handler);
+}
+
+
+ngx_int_t
+ngx_http_submission_submit_parse(ngx_http_request_t *r)
+{
+    return ngx_http_submission_submit_type(r, ngx_http_submission_submit_body);
 }
 
 

@@ -10,7 +10,7 @@
 
 /* a character is up to four bytes, in what is cleaned three a UTF-16 unit */
 
-_Static_assert(sizeof(sm_intent_t) + 4 * SM_ID_MAX + 4 * 128
+_Static_assert(sizeof(sm_intent_t) + 8 * SM_ID_MAX + 4 * 128
                + sm_clean_size(200) + 32 + 64 + 6 * 16 <= SM_INTENT_MAX,
                "an intent");
 _Static_assert(sizeof(sm_attempt_t) + 16 + sm_clean_size(200)
@@ -23,7 +23,8 @@ static const sm_str_t  sm_status_names[] = {
     [SM_STATUS_PENDING] = sm_str("pending"),
     [SM_STATUS_ACCEPTED] = sm_str("accepted"),
     [SM_STATUS_REJECTED] = sm_str("rejected"),
-    [SM_STATUS_EXHAUSTED] = sm_str("exhausted")
+    [SM_STATUS_EXHAUSTED] = sm_str("exhausted"),
+    [SM_STATUS_CANCELED] = sm_str("canceled")
 };
 
 _Static_assert(sm_nelts(sm_status_names) == SM_STATUS_COUNT,
@@ -129,7 +130,8 @@ sm_intent_size(const sm_intent_t *intent)
            + sm_json_str_size(intent->id.len)
            + sm_json_str_size(intent->target.len)
            + sm_json_str_size(intent->rejected_reason.len)
-           + sm_json_str_size(intent->exhausted_reason.len);
+           + sm_json_str_size(intent->exhausted_reason.len)
+           + sm_json_str_size(intent->replay_of.len);
 }
 
 
@@ -165,6 +167,11 @@ sm_intent_out(sm_out_t *out, const sm_intent_t *intent)
     if (intent->exhausted_reason.len) {
         sm_out_c(out, ",\"exhaustedReason\":");
         sm_json_out_str(out, intent->exhausted_reason);
+    }
+
+    if (intent->replay_of.len) {
+        sm_out_c(out, ",\"replayOf\":");
+        sm_json_out_str(out, intent->replay_of);
     }
 
     sm_out_c(out, "}");

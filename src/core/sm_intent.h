@@ -23,6 +23,7 @@ typedef enum {
     SM_STATUS_ACCEPTED,
     SM_STATUS_REJECTED,
     SM_STATUS_EXHAUSTED,
+    SM_STATUS_CANCELED,
     SM_STATUS_COUNT
 } sm_status_e;
 
@@ -39,6 +40,7 @@ typedef struct {
     int64_t       completed_at;
     sm_str_t      rejected_reason;
     sm_str_t      exhausted_reason;
+    sm_str_t      replay_of;
 } sm_intent_t;
 
 
@@ -54,11 +56,11 @@ typedef struct {
 
 /*
  * As many bytes as one takes in the memory of a call, with its strings: of an
- * intent, those of an id of 200 characters, a target of 128 and a reason of 200
- * are most of it; of an attempt, those of an error of 1,000.
+ * intent, two ids of 200 characters, a target of 128 and a reason of 200 are most
+ * of it; of an attempt, those of an error of 1,000.
  */
 
-#define SM_INTENT_MAX   2560
+#define SM_INTENT_MAX   3584
 #define SM_ATTEMPT_MAX  4096
 
 

@@ -27,6 +27,8 @@ typedef struct {
 
     ngx_msec_t  started;      /* the call that counts */
     sm_lease_t  lease;
+    sm_lease_t  watched;      /* what was read of another's, and where it is */
+    sm_str_t    wake_url;     /* told */
     ngx_uint_t  look;         /* for others */
     ngx_uint_t  others;       /* instances that live */
 
@@ -49,7 +51,7 @@ static ngx_http_submission_op_e  ngx_http_submission_lease_ops[] = {
     NGX_HTTP_SUBMISSION_OP_LEASE_RENEW,
     NGX_HTTP_SUBMISSION_OP_LEASE_RELEASE,
     NGX_HTTP_SUBMISSION_OP_LEASE_RELEASE,
-    NGX_HTTP_SUBMISSION_OP_LEASE_GET
+    NGX_HTTP_SUBMISSION_OP_LEASE_WATCH
 };
 
 _Static_assert(sizeof(ngx_http_submission_lease_ops)
@@ -113,6 +115,8 @@ ngx_http_submission_lease_create(ngx_http_submission_leader_t *ld,
                                     ? "leader" : "follower");
     call->candidate.version = sm_str_c(NGX_HTTP_SUBMISSION_VERSION);
     call->candidate.started_at = sh->started_at;
+    call->candidate.wake_url.data = (char *) manager->conf->wake_url.data;
+    call->candidate.wake_url.len = manager->conf->wake_url.len;
     call->ttl = 3 * ngx_max(manager->conf->acquire_interval,
                             manager->conf->renew_interval);
 
@@ -275,7 +279,8 @@ ngx_http_submission_lease_run(ngx_http_submission_task_t *task)
     store = &task->manager->store;
 
     if (call->kind == NGX_HTTP_SUBMISSION_LEASE_WATCH) {
-        (void) sm_store_lease_get(store, c, &call->lease);
+        (void) sm_store_lease_watch(store, c, &call->lease, &call->wake_url);
+        call->watched = call->lease;
         return;
     }
 
@@ -310,7 +315,14 @@ ngx_http_submission_lease_run(ngx_http_submission_task_t *task)
     call->started = ngx_http_submission_lease_msec();
 
     if (call->kind == NGX_HTTP_SUBMISSION_LEASE_ACQUIRE) {
-        (void) ngx_http_submission_lease_acquire(call);
+
+        if (ngx_http_submission_lease_acquire(call) == 0
+            && !call->lease.held)
+        {
+            (void) sm_store_lease_watch(store, c, &call->watched,
+                                        &call->wake_url);
+        }
+
         return;
     }
 
@@ -381,6 +393,11 @@ ngx_http_submission_lease_note(ngx_http_submission_leader_t *ld,
 
     sh = ld->manager->sh;
     sh->started_at = call->candidate.started_at;
+
+    if (call->watched.now && call->task.call.status == SM_STORE_OK) {
+        ngx_http_submission_peer_learn(ld->manager, &call->watched,
+                                       call->wake_url);
+    }
 
     if (call->kind == NGX_HTTP_SUBMISSION_LEASE_RECOVER
         || call->kind == NGX_HTTP_SUBMISSION_LEASE_WATCH

@@ -38,14 +38,18 @@ typedef struct sm_server_s  sm_server_t;
     X(LEASE_RENEW, "lease_renew", "ttii", SM_PROC_LEASE)                      \
     X(LEASE_TAKEOVER, "lease_takeover", "ttii", SM_PROC_LEASE)                \
     X(LEASE_RELEASE, "lease_release", "tti", SM_PROC_LEASE)                   \
-    X(LEASE_GET, "lease_get", "t", SM_PROC_LEASE)                             \
-    X(CANDIDATE_HEARTBEAT, "candidate_heartbeat", "ttitti", "i")              \
+    X(LEASE_WATCH, "lease_watch", "t", SM_PROC_LEASE "t")                     \
+    X(CANDIDATE_HEARTBEAT, "candidate_heartbeat", "ttittit", "i")             \
     X(CANDIDATE_REMOVE, "candidate_remove", "tt", "i")                        \
     X(CLUSTER_GET, "cluster_get", "t", SM_PROC_LEASE "tttiii")                \
     X(SCHEDULE_PAGE, "schedule_page", "ttiiiti", "ittii")                     \
     X(ATTEMPTS_TURN, "attempts_turn", "ttidd", "iiiiii" SM_PROC_CONTRACT "b") \
     X(ATTEMPTS_IN_DOUBT, "attempts_in_doubt", "ttiiti",                       \
-      "itiitii" SM_PROC_CONTRACT)
+      "itiitii" SM_PROC_CONTRACT)                                             \
+    X(INTENT_CANCEL, "intent_cancel", "tttt", "i")                            \
+    X(INTENT_REPLAY, "intent_replay", "tttdttt", "i")                         \
+    X(INTENT_PAYLOAD, "intent_payload", "tti", "itttb")                       \
+    X(AUDIT_LIST, "audit_list", "tttiiiii", "iittttt")
 
 
 #define SM_SERVER_ENUM(op, name, params, columns)  SM_PROC_##op,

@@ -20,8 +20,19 @@ enum {
     SM_LEASE_COL_COUNT
 };
 
-_Static_assert(SM_LEASE_COL_COUNT == (int) SM_PROC_COLS_LEASE_GET,
+_Static_assert(SM_LEASE_COL_COUNT == (int) SM_PROC_COLS_LEASE_RENEW,
                "each column of a lease");
+
+
+/* the column of lease_watch, after those of the lease */
+
+enum {
+    SM_WATCH_COL_WAKE_URL = SM_LEASE_COL_COUNT,
+    SM_WATCH_COL_COUNT
+};
+
+_Static_assert(SM_WATCH_COL_COUNT == (int) SM_PROC_COLS_LEASE_WATCH,
+               "each column of lease_watch");
 
 
 /* the columns of a candidate in cluster_get, after those of the lease */
@@ -145,14 +156,31 @@ sm_server_lease_release(sm_conn_t *conn, sm_call_t *call,
 
 
 int
-sm_server_lease_get(sm_conn_t *conn, sm_call_t *call, sm_lease_t *lease)
+sm_server_lease_watch(sm_conn_t *conn, sm_call_t *call, sm_lease_t *lease,
+    sm_str_t *wake_url)
 {
     sm_server_t  *sv = (sm_server_t *) conn;
 
-    sm_server_start(sv, SM_PROC_LEASE_GET);
+    memset(lease, 0, sizeof(sm_lease_t));
+    memset(wake_url, 0, sizeof(sm_str_t));
+
+    sm_server_start(sv, SM_PROC_LEASE_WATCH);
     sm_server_put_text(sv, sv->conf->lease_name);
 
-    return sm_server_lease(sv, call, lease);
+    (void) sm_server_exec(sv, call);
+
+    while (sm_server_fetch(sv, call) == 1) {
+
+        if (sm_server_lease_row(sv, call, lease) != 0
+            || (!sm_server_is_null(sv, SM_WATCH_COL_WAKE_URL)
+                && sm_server_text(sv, call, SM_WATCH_COL_WAKE_URL, wake_url)
+                   != 0))
+        {
+            break;
+        }
+    }
+
+    return sm_server_end(sv, call);
 }
 
 
@@ -170,6 +198,7 @@ sm_server_candidate_heartbeat(sm_conn_t *conn, sm_call_t *call,
     sm_server_put_text(sv, candidate->role);
     sm_server_put_text(sv, candidate->version);
     sm_server_put_int(sv, candidate->started_at);
+    sm_server_put_text(sv, candidate->wake_url);
 
     now = 0;
 

@@ -576,6 +576,7 @@ test_plans(void)
         { "lease_release", sm_sqlite_sql_lease_release, 1 },
         { "lease_fence", sm_sqlite_sql_lease_fence, 1 },
         { "lease_get", sm_sqlite_sql_lease_get, 1 },
+        { "lease_watch", sm_sqlite_sql_lease_watch, 2 },
         { "candidate_heartbeat", sm_sqlite_sql_candidate_heartbeat, 0 },
         { "candidate_prune", sm_sqlite_sql_candidate_prune, 1 },
         { "candidate_remove", sm_sqlite_sql_candidate_remove, 1 },

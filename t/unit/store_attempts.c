@@ -931,6 +931,7 @@ acquire_thread(void *data)
 static void
 test_held_open(void)
 {
+    sm_str_t    url;
     fixture_t   f;
     pthread_t   thread;
     sql_conn_t  db;
@@ -941,7 +942,7 @@ test_held_open(void)
 
     db = pass_fence(&f);
     now_ms = START + HOUR;
-    is_int(sm_store_lease_get(&f.store, new_call(&f), &a.lease), 0,
+    is_int(sm_store_lease_watch(&f.store, new_call(&f), &a.lease, &url), 0,
            "a fenced transaction is open");
     ok(a.lease.expires_at <= now_ms * US, "and the lease is over");
 

@@ -214,10 +214,11 @@ static int
 recovered(fixture_t *f)
 {
     int             rc;
+    sm_str_t        url;
     sm_lease_t      lease;
     sm_recovered_t  r;
 
-    rc = sm_store_lease_get(&f->store, new_call(f), &lease);
+    rc = sm_store_lease_watch(&f->store, new_call(f), &lease, &url);
 
     if (rc != 0 || lease.holder.len != 1) {
         return rc ? rc : 1;
