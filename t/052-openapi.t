@@ -239,7 +239,7 @@ is(scalar(() = slurp(glob "$dir/all/answers/*.jsonl") =~ /\n/g), 3,
    'one of each kind is written down: words and types tell them apart');
 
 is_deeply([SubmissionAnswers::requests(
-               "GET /a HTTP/1.1\r\nHost: x\r\n\r\nPOST /b?c HTTP/1.1\r\n\r\n{}")],
-          [['GET', '/a'], ['POST', '/b?c']], 'requests of bytes');
+               "POST /a?b HTTP/1.1\r\nHost: x\r\n\r\n{}GET /c HTTP/1.1\r\n\r\n")],
+          [['POST', '/a?b'], ['GET', '/c']], 'requests of bytes');
 
 done_testing();

@@ -51,10 +51,10 @@ begin($ENV{SUBMISSION_TEST_DIR});
 sub ignore { $ignored = $_[0] }
 
 
-# those that bytes begin, by their first lines
+# those in bytes, by their first lines: the body before it may have no end of line
 
 sub requests {
-    return map { [split / /] } $_[0] =~ m{^([A-Z]+ \S+) HTTP/1\.\d\r?$}mg;
+    return map { [split / /] } $_[0] =~ m{([A-Z]+ \S+) HTTP/1\.\d\r?\n}g;
 }
 
 

@@ -272,9 +272,16 @@ def arguments():
     tables = {}
 
     for path in sorted(glob.glob(os.path.join(TOP, 'src/api/*.c'))):
+        source = read(path)
+        macros = dict(re.findall(r'^#define (\w+)((?:.*\\\n)+.*)', source,
+                                 re.M))
+
         for name, body in re.findall(
                 r'^const ngx_http_submission_arg_t\s+(\w+)\[\] = {\n(.*?)^};',
-                read(path), re.M | re.S):
+                source, re.M | re.S):
+            body = re.sub(r'^    (\w+),$',
+                          lambda row: macros.get(row.group(1), ''), body,
+                          flags=re.M)
             tables[name] = set(re.findall(r'^\s*{ "(\w+)",', body, re.M))
 
     return tables
@@ -385,7 +392,7 @@ def normalize(path):
         elif part not in ('', '.'):
             out.append(part)
 
-    return '/' + '/'.join(out)
+    return '/' + '/'.join(out + [''] * path.endswith('/'))
 
 
 def match(d, path):
@@ -527,21 +534,26 @@ def answers(directory, path):
 
             seen.add(answer['key'])
 
+            # one mistake is in many answers, and is told once
+
+            where, _ = response_of(d, answer)
+            told = []
+
             for fault in check_answer(d, answer):
-                where, _ = response_of(d, answer)
                 text = '%s %s: %s' % (where, answer['status'], fault)
-
-                # one mistake is in many answers, and is told once
-
                 text = re.sub(r'[0-9]+', '0', text)
 
-                if text in wrong:
-                    continue
+                if text not in wrong:
+                    wrong.add(text)
+                    told.append(fault)
 
-                wrong.add(text)
-                found.append('%s: %s %s -> %s: %s\n    %s' % (
-                    answer['test'], answer['method'], answer['target'][:200],
-                    answer['status'], fault, answer['body'].strip()[:500]))
+            if told:
+                found.append('\n'.join(
+                    ['%s: %s %s -> %s: %s' % (
+                        answer['test'], answer['method'],
+                        answer['target'][:200], answer['status'], fault)
+                     for fault in told[:5]]
+                    + ['    ' + answer['body'].strip()[:500]]))
 
     print('%d kinds of answers in %d tests, %d do not fit %s'
           % (len(seen), len(tests), len(found), DESCRIPTION))
