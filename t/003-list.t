@@ -191,8 +191,8 @@ sub {
 
 
 === TEST 8: none is skipped or repeated while intents change their state
---- not_api: intents that were ended by hand
 the intent that the cursor names may be another one's by then, or gone
+--- not_api: intents that were ended by hand
 --- client eval
 sub {
     my @made = create(map { submit("id-$_") } 1 .. 100);
