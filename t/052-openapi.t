@@ -113,7 +113,8 @@ my $time = '2026-02-02T12:00:10.123000Z';
 my $intent = qq({"intentId":"a","submissionTarget":"t","createdAt":"$time",)
              . qq("status":"pending","attemptCount":0,"nextAttemptAt":"$time"});
 my $problem = '{"error":{"code":"%s","message":"m","details":{%s}}}';
-my %json = ('content-type' => 'application/json');
+my %nginx = (server => 'nginx');
+my %json = (%nginx, 'content-type' => 'application/json');
 my $n = 0;
 
 
@@ -210,13 +211,14 @@ differs('the value of a header', qr/the header retry-after: .*'soon'/,
         sprintf $problem, 'store_unavailable', '');
 
 differs('another type', qr{the type "text/html" is not described},
-        'GET', '/v1/intents/a', 404, { 'content-type' => 'text/html' }, 'x');
+        'GET', '/v1/intents/a', 404, { %nginx, 'content-type' => 'text/html' }, 'x');
 
 differs('no JSON', qr{the body is not application/json},
         'GET', '/v1/intents/a', 200, \%json, substr($intent, 1));
 
 differs('a line of text', qr{.* does not match '\^mode},
-        'GET', '/readyz', 200, { 'content-type' => 'text/plain' }, "mode=x\n");
+        'GET', '/readyz', 200, { %nginx, 'content-type' => 'text/plain' },
+        "mode=x\n");
 
 
 # what is written down
@@ -230,6 +232,8 @@ for my $i (1 .. 30) {
 }
 
 SubmissionAnswers::record(['GET', '/elsewhere'], 200, \%json, $intent);
+SubmissionAnswers::record(['GET', '/v1/intents/a'], 503,
+                          { 'content-type' => 'application/json' }, 'HAProxy');
 SubmissionAnswers::record(['GET', '/v1/intents/a'], 200, \%json,
                           $intent =~ s/pending/accepted/r);
 SubmissionAnswers::record(['GET', '/v1/intents/a'], 200, \%json,

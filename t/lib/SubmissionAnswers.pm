@@ -79,7 +79,10 @@ sub kind {
 sub record {
     my ($request, $status, $headers, $body) = @_;
 
+    # without its name it is not nginx's, but HAProxy's own
+
     return if !defined $dir || $ignored || !$request || !$status
+              || !defined $headers->{server}
               || defined $headers->{'content-encoding'};
 
     my ($method, $target) = @$request;
