@@ -364,6 +364,7 @@ model: deps-model
 
 bench: deps-bench build
 	@bench/intake
+	@bench/bulk
 	@bench/executor
 	@bench/latency
 	@bench/rebuild

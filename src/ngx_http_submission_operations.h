@@ -67,6 +67,9 @@ typedef struct {
     int          (*call)(sm_store_t *store, sm_call_t *call, void *rows,
                       size_t n);
     ngx_int_t    (*reply)(ngx_http_request_t *r, const void *row);
+
+    /* the intent of a row that a request may wait for; NULL: it has none */
+    sm_intent_t *(*intent)(void *row);
 } ngx_http_submission_op_t;
 
 

@@ -26,10 +26,16 @@ GRANT EXECUTE ON FUNCTION
     submission.submission_schema_version,
     submission.submission_schema_get,
     submission.submission_ping,
-    submission.submission_intents_submit,
-    submission.submission_intents_get,
-    submission.submission_intent_history,
-    submission.submission_intents_list,
+    submission.submission_intents_submit(text, text, bytea),
+    submission.submission_intents_submit(text, text, bytea, bigint),
+    submission.submission_intents_get(text, text),
+    submission.submission_intents_get(text, text, bigint),
+    submission.submission_intent_history(text, text, bigint, bigint),
+    submission.submission_intent_history(text, text, bigint, bigint, bigint),
+    submission.submission_intents_list(text, text, text, bigint, bigint, text),
+    submission.submission_intents_list(
+        text, text, text, bigint, bigint, text, bigint
+    ),
     submission.submission_lease_acquire,
     submission.submission_lease_renew,
     submission.submission_lease_takeover,
@@ -45,5 +51,7 @@ GRANT EXECUTE ON FUNCTION
     submission.submission_intent_cancel,
     submission.submission_intent_replay,
     submission.submission_intent_payload,
-    submission.submission_audit_list
+    submission.submission_audit_list,
+    submission.submission_intents_search,
+    submission.submission_intents_prefix
 TO submission_nginx;

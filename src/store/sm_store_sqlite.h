@@ -50,7 +50,9 @@
     X(PAYLOAD, sm_sqlite_sql_intent_payload)                                  \
     X(AUDIT_ADD, sm_sqlite_sql_audit_add)                                     \
     X(AUDIT_LIST, sm_sqlite_sql_audit_list)                                   \
-    X(AUDIT_ACTOR, sm_sqlite_sql_audit_list_actor)
+    X(AUDIT_ACTOR, sm_sqlite_sql_audit_list_actor)                            \
+    X(SEARCH, sm_sqlite_sql_intents_search)                                   \
+    X(PREFIX, sm_sqlite_sql_intents_prefix)
 
 
 #define SM_SQLITE_NAME(name, text)  SM_SQLITE_##name,
