@@ -537,7 +537,12 @@ sub http_read {
 
     alarm 0;
 
-    my $request = shift @{${*$sock}{submission_requests}};
+    # an answer to HEAD is read by others: there is no body to wait for
+
+    my ($request, @left) = grep { $_->[0] ne 'HEAD' }
+                           @{${*$sock}{submission_requests}};
+
+    ${*$sock}{submission_requests} = \@left;
 
     record($request, @answer{qw(code headers body)})
         if defined $answer{headers}{'content-length'};
