@@ -74,7 +74,14 @@ static const ngx_http_submission_route_t  ngx_http_submission_routes[] = {
       NGX_HTTP_SUBMISSION_ACCESS_OPERATE, 0,
       ngx_http_submission_audit_args,
       ngx_http_submission_audit_init,
-      ngx_http_submission_audit_parse }
+      ngx_http_submission_audit_parse },
+
+    { { "failures", SM_ROUTE_READ },
+      NGX_HTTP_SUBMISSION_OP_FAILURES_GET,
+      NGX_HTTP_SUBMISSION_ACCESS_READ, 0,
+      ngx_http_submission_failures_args,
+      NULL,
+      ngx_http_submission_api_read }
 };
 
 static const sm_route_table_t  ngx_http_submission_route_table =

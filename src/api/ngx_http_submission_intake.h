@@ -216,6 +216,7 @@ extern const ngx_http_submission_arg_t  ngx_http_submission_submit_args[];
 extern const ngx_http_submission_arg_t  ngx_http_submission_get_args[];
 extern const ngx_http_submission_arg_t  ngx_http_submission_history_args[];
 extern const ngx_http_submission_arg_t  ngx_http_submission_list_args[];
+extern const ngx_http_submission_arg_t  ngx_http_submission_failures_args[];
 extern const ngx_http_submission_arg_t  ngx_http_submission_no_args[];
 extern const ngx_http_submission_arg_t  ngx_http_submission_audit_args[];
 

@@ -2,9 +2,12 @@
 #include "sm_search.h"
 
 
-/* after all times of all stores, and before them */
+/*
+ * After all times of all stores, and before them: the last day of the year 9999,
+ * because the last microsecond of it is too late for Babelfish.
+ */
 
-#define SM_SEARCH_LAST   SM_TIME_MAX
+#define SM_SEARCH_LAST   253402214400000000
 #define SM_SEARCH_FIRST  0
 
 
@@ -100,6 +103,9 @@ sm_search_span(const sm_list_row_t *row, sm_search_span_t *span)
 
     from = row->from ? row->from : SM_SEARCH_FIRST;
     to = row->to ? row->to : SM_SEARCH_LAST;
+
+    from = from < SM_SEARCH_LAST ? from : SM_SEARCH_LAST;
+    to = to < SM_SEARCH_LAST ? to : SM_SEARCH_LAST;
 
     /* ids are not empty: (from, "") is before all of that time */
 

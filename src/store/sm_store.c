@@ -411,7 +411,10 @@ struct sm_store_batch_s {
         sm_submit_row_t   *submit;
         sm_begin_row_t    *begin;
         sm_complete_row_t *complete;
+        sm_inbox_row_t    *inbox;
     } rows;
+
+    size_t                 max_payload; /* of the inbox */
 
     int                  (*write)(sm_store_batch_t *batch, size_t first,
                               size_t n);
@@ -456,7 +459,7 @@ sm_store_write(sm_store_batch_t *batch, size_t first, size_t n)
 
     if (n == 1) {
         batch->refuse(batch, first);
-        return 0;
+        return batch->call->status == SM_STORE_OK ? 0 : -1;
     }
 
     half = n / 2;
@@ -743,4 +746,68 @@ sm_store_attempts_complete(sm_store_t *store, sm_call_t *call,
     const sm_fence_t *fence, sm_complete_row_t *rows, size_t n)
 {
     return sm_store_attempts_turn(store, call, fence, rows, n, NULL, 0);
+}
+
+
+static int
+sm_store_inbox_write(sm_store_batch_t *batch, size_t first, size_t n)
+{
+    return batch->ops->inbox_move(batch->conn, batch->call, batch->fence,
+                                  batch->max_payload,
+                                  batch->rows.inbox + first, n);
+}
+
+
+/* the row itself does not cross to the store again */
+
+static void
+sm_store_inbox_refuse(sm_store_batch_t *batch, size_t i)
+{
+    sm_inbox_row_t  *row;
+
+    row = &batch->rows.inbox[i];
+
+    sm_inbox_refuse(row, "internal_error", "the store refused the data");
+
+    if (sm_store_inbox_write(batch, i, 1) != 0
+        && batch->call->status == SM_STORE_CONSTRAINT)
+    {
+        batch->call->status = SM_STORE_OK;
+        row->outcome = SM_INBOX_LEFT;
+    }
+}
+
+
+int
+sm_store_inbox_move(sm_store_t *store, sm_call_t *call,
+    const sm_fence_t *fence, size_t max_payload, sm_inbox_row_t *rows,
+    size_t n)
+{
+    size_t            i;
+    sm_conn_t        *conn;
+    sm_store_batch_t  batch;
+
+    conn = sm_store_get_conn(store, call);
+    if (conn == NULL) {
+        return -1;
+    }
+
+    for (i = 0; i < n && call->status == SM_STORE_OK; i++) {
+        if (rows[i].reason.data == NULL) {
+            (void) sm_store_hash(store, call, &rows[i].submit, 1);
+        }
+    }
+
+    if (call->status == SM_STORE_OK) {
+        sm_store_batch(&batch, store, conn, call, fence);
+
+        batch.rows.inbox = rows;
+        batch.max_payload = max_payload;
+        batch.write = sm_store_inbox_write;
+        batch.refuse = sm_store_inbox_refuse;
+
+        (void) sm_store_write(&batch, 0, n);
+    }
+
+    return sm_store_put_conn(store, call, conn);
 }

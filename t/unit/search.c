@@ -9,6 +9,9 @@
 #include "tap.h"
 
 
+#define LAST  253402214400000000
+
+
 static void
 test_check(void)
 {
@@ -104,8 +107,8 @@ test_span(void)
         const char    *id;
         int64_t        end;
     } t[] = {
-        { { .limit = 1 }, SM_TIME_MAX, "", 0 },
-        { { .asc = 1 }, 0, "", SM_TIME_MAX },
+        { { .limit = 1 }, LAST, "", 0 },
+        { { .asc = 1 }, 0, "", LAST },
         { { .from = 5, .to = 9 }, 9, "", 5 },
         { { .asc = 1, .from = 5, .to = 9 }, 5, "", 9 },
         { { .after_at = 7, .after_id = sm_str("a"), .from = 5, .to = 9 },
@@ -120,8 +123,9 @@ test_span(void)
         { { .asc = 1, .after_at = 4, .after_id = sm_str("a"), .from = 5,
             .to = 9 }, 5, "", 9 },
         { { .asc = 1, .after_at = 5, .after_id = sm_str("a"), .from = 5 },
-          5, "a", SM_TIME_MAX },
-        { { .after_at = 0, .after_id = sm_str("a") }, 0, "a", 0 }
+          5, "a", LAST },
+        { { .after_at = 0, .after_id = sm_str("a") }, 0, "a", 0 },
+        { { .from = SM_TIME_MAX - 1, .to = SM_TIME_MAX }, LAST, "", LAST }
     };
 
     for (i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
