@@ -41,13 +41,15 @@ esac
 
 dir=$(cd "$(dirname "$0")/$dir" && pwd)
 
-# Babelfish has no CREATE OR ALTER, no COLLATE in OPENJSON ... WITH, nothing online
+# Babelfish has no CREATE OR ALTER, no COLLATE in OPENJSON ... WITH, no collations in
+# UTF-8, nothing online
 
 adapt() {
     if [ "$dialect" = babelfish ]; then
         sed -e "s/^CREATE OR ALTER \([A-Z]*\) \([a-z_.]*\).*/DROP \1 IF EXISTS \2;\nGO\n\n&/" \
             -e "s/\nCREATE OR ALTER /\nCREATE /" \
             -e "s/ COLLATE Latin1_General_BIN2 '\$\./ '\$./" \
+            -e "s/ COLLATE Latin1_General_100_BIN2_UTF8//" \
             -e "/^SET LOCK_TIMEOUT/d" -e "s/WITH (ONLINE = ON)//"
     else
         cat

@@ -148,6 +148,20 @@ static ngx_command_t  ngx_http_submission_commands[] = {
       0,
       NULL },
 
+    { ngx_string("retention"),
+      NGX_HTTP_SUBMISSION_CONF|NGX_CONF_1MORE,
+      ngx_http_submission_keep_retention,
+      NGX_HTTP_LOC_CONF_OFFSET,
+      0,
+      NULL },
+
+    { ngx_string("inbox_max_payload"),
+      NGX_HTTP_SUBMISSION_CONF|NGX_CONF_TAKE1,
+      ngx_http_submission_keep_inbox,
+      NGX_HTTP_LOC_CONF_OFFSET,
+      0,
+      NULL },
+
     { ngx_string("targets"),
       NGX_HTTP_SUBMISSION_CONF|NGX_CONF_TAKE1,
       ngx_http_submission_targets_file,

@@ -174,6 +174,31 @@ const ngx_http_submission_op_t  ngx_http_submission_ops[] = {
         .weight = ngx_http_submission_audit_weight,
         .call = ngx_http_submission_audit_call,
         .reply = ngx_http_submission_audit_reply
+    },
+
+    [NGX_HTTP_SUBMISSION_OP_FAILURES_GET] = {
+        .name = "failures_get",
+        .batched = 1,
+        .run = ngx_http_submission_batch_run,
+        .row_size = sizeof(sm_failures_row_t),
+        .own = ngx_http_submission_failures_own,
+        .weight = ngx_http_submission_failures_weight,
+        .call = ngx_http_submission_failures_call,
+        .reply = ngx_http_submission_failures_reply
+    },
+
+    [NGX_HTTP_SUBMISSION_OP_INBOX_MOVE] = {
+        .name = "inbox_move",
+        .batched = 1,
+        .writes = 1,
+        .run = ngx_http_submission_inbox_run
+    },
+
+    [NGX_HTTP_SUBMISSION_OP_RETENTION] = {
+        .name = "retention",
+        .batched = 1,
+        .writes = 1,
+        .run = ngx_http_submission_retention_run
     }
 };
 

@@ -249,7 +249,7 @@ invalid number of arguments in "submission_api" directive
             submission_api main other; # here
         }
 --- refused
-invalid number of arguments in "submission_api" directive
+invalid parameter "other" of "submission_api": "access=" or "payloads=" was expected
 
 
 

@@ -54,7 +54,8 @@ our @single = grep { !/^intents_terminal|^exhausted|^attempts|^store_errors/
 
 our @batches = qw(intents_submit intents_get intent_history intents_list
                   cluster_get schedule_page attempts_turn
-                  attempts_recover);
+                  attempts_recover failures_get intents_cancel
+                  intents_replay intent_payload audit_list);
 our @ops = (@batches, qw(ping lease_acquire lease_takeover
                          lease_renew lease_release lease_watch tidy));
 
@@ -183,7 +184,7 @@ sub {
     my %series = map { $_ => 1 }
         @single,
         (map { "intents_terminal_total{status=\"$_\"}" }
-             qw(accepted rejected exhausted)),
+             qw(accepted rejected exhausted canceled)),
         (map { "exhausted_total{reason=\"$_\"}" }
              qw(deadline_exceeded max_attempts one_shot outcome_unknown)),
         (map { "attempts_total{outcome_status=\"$_\"}" }
@@ -201,7 +202,7 @@ sub {
 
     is_deeply([map { histogram_problem($values, 'intent_time_to_terminal_seconds',
                                        "status=\"$_\"") // () }
-                   qw(accepted rejected exhausted)], [], 'times to the end');
+                   qw(accepted rejected exhausted canceled)], [], 'times to the end');
     is_deeply([map { histogram_problem($values, $_, '') // () }
                    qw(attempt_duration_seconds queue_delay_seconds)], [],
               'durations');

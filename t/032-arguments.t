@@ -14,7 +14,8 @@ our %expected = (
     none => 'none',
     submit => '"waitSeconds" or "until"',
     history => '"limit" or "after"',
-    list => '"status", "target", "limit" or "after"',
+    list => '"status", "target", "limit", "after", "reason", "from", "to", '
+            . '"by", "idPrefix" or "order"',
 );
 
 sub unknown {

@@ -22,3 +22,14 @@ GO
 
 GRANT EXECUTE ON SCHEMA::submission TO submission_nginx;
 GO
+
+-- And one for applications, which may submit, and nothing else:
+--
+--     ALTER ROLE submission_client ADD MEMBER shop;
+
+IF DATABASE_PRINCIPAL_ID(N'submission_client') IS NULL
+    CREATE ROLE submission_client;
+GO
+
+GRANT EXECUTE ON OBJECT::submission.submit TO submission_client;
+GO

@@ -51,5 +51,38 @@ GRANT EXECUTE ON FUNCTION
     submission.submission_intent_cancel,
     submission.submission_intent_replay,
     submission.submission_intent_payload,
-    submission.submission_audit_list
+    submission.submission_audit_list,
+    submission.submission_intents_search,
+    submission.submission_intents_prefix,
+    submission.submission_failures_get,
+    submission.submission_inbox_page,
+    submission.submission_inbox_move,
+    submission.submission_retention
 TO submission_nginx;
+
+
+-- And one for applications, which may submit, and nothing else:
+--
+--     GRANT submission_client TO shop;
+
+DO $$
+BEGIN
+    IF NOT EXISTS (SELECT 1 FROM pg_roles WHERE rolname = 'submission_client')
+    THEN
+        CREATE ROLE submission_client NOLOGIN;
+    END IF;
+EXCEPTION
+    WHEN duplicate_object OR unique_violation THEN
+        NULL;
+END
+$$;
+
+REVOKE ALL ON ALL TABLES IN SCHEMA submission FROM submission_client;
+REVOKE ALL ON ALL FUNCTIONS IN SCHEMA submission FROM submission_client;
+
+GRANT USAGE ON SCHEMA submission TO submission_client;
+
+GRANT EXECUTE ON FUNCTION
+    submission.submit(text, text, text, timestamptz, text),
+    submission.submit(text, text, jsonb, timestamptz, text)
+TO submission_client;

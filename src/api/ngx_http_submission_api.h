@@ -59,6 +59,13 @@ int ngx_http_submission_list_call(sm_store_t *store, sm_call_t *call,
 ngx_int_t ngx_http_submission_list_reply(ngx_http_request_t *r,
     const void *row);
 
+ngx_uint_t ngx_http_submission_failures_own(void *row, sm_str_t **strings);
+size_t ngx_http_submission_failures_weight(const void *row);
+int ngx_http_submission_failures_call(sm_store_t *store, sm_call_t *call,
+    void *rows, size_t n);
+ngx_int_t ngx_http_submission_failures_reply(ngx_http_request_t *r,
+    const void *row);
+
 int ngx_http_submission_cluster_call(sm_store_t *store, sm_call_t *call,
     void *rows, size_t n);
 ngx_int_t ngx_http_submission_cluster_reply(ngx_http_request_t *r,

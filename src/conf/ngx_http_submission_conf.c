@@ -61,6 +61,7 @@ ngx_http_submission_conf_manager(ngx_conf_t *cf, ngx_str_t *name)
     mcf->executor_timeout = NGX_CONF_UNSET;
     mcf->intake_queue = NGX_CONF_UNSET;
     mcf->intake_batch = NGX_CONF_UNSET;
+    mcf->inbox_max_payload = NGX_CONF_UNSET_SIZE;
 
     ngx_rbtree_init(&mcf->targets, &mcf->sentinel,
                     ngx_str_rbtree_insert_value);
@@ -201,6 +202,7 @@ ngx_http_submission_conf_defaults(ngx_conf_t *cf,
     ngx_conf_init_value(mcf->executor_timeout, 120000);
     ngx_conf_init_value(mcf->intake_queue, 4096);
     ngx_conf_init_value(mcf->intake_batch, 256);
+    ngx_conf_init_size_value(mcf->inbox_max_payload, 1024 * 1024);
 
     if (mcf->renew_interval >= mcf->lease_duration) {
         ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,

@@ -11,6 +11,7 @@
 #include "ngx_http_submission_zone.h"
 
 #include "sm_contract.h"
+#include "sm_retention.h"
 
 
 #if !(NGX_THREADS)
@@ -82,6 +83,10 @@ typedef struct {
     ngx_int_t                        executor_timeout;
     ngx_int_t                        intake_queue;
     ngx_int_t                        intake_batch;
+
+    size_t                           inbox_max_payload;
+    sm_retention_rules_t             retention;
+    ngx_uint_t                       retention_given;
 
     ngx_str_t                        registry;
     ngx_uint_t                       ntargets;
@@ -239,6 +244,12 @@ char *ngx_http_submission_conf_wake_url(ngx_conf_t *cf, ngx_command_t *cmd,
     void *conf);
 const char *ngx_http_submission_url(ngx_pool_t *pool, ngx_str_t *url,
     ngx_url_t *u);
+
+/* keep.c: how much the inbox takes, and how long intents are kept */
+char *ngx_http_submission_keep_inbox(ngx_conf_t *cf, ngx_command_t *cmd,
+    void *conf);
+char *ngx_http_submission_keep_retention(ngx_conf_t *cf, ngx_command_t *cmd,
+    void *conf);
 
 /* server.c: stores of database servers */
 char *ngx_http_submission_server_postgres(ngx_conf_t *cf,

@@ -66,12 +66,17 @@ typedef enum {
     NGX_HTTP_SUBMISSION_CNT_WAKES_SENT,     /* to the leader's instance */
     NGX_HTTP_SUBMISSION_CNT_WAKES_FAILED,
     NGX_HTTP_SUBMISSION_CNT_WAKES_RECEIVED, /* from other instances */
+    NGX_HTTP_SUBMISSION_CNT_INBOX_MOVED,    /* rows of the inbox */
+    NGX_HTTP_SUBMISSION_CNT_INBOX_REFUSED,
+    NGX_HTTP_SUBMISSION_CNT_STRIPPED,       /* intents, by retention */
+    NGX_HTTP_SUBMISSION_CNT_FORGOTTEN,
     NGX_HTTP_SUBMISSION_CNT_N
 } ngx_http_submission_counter_e;
 
 typedef enum {
     NGX_HTTP_SUBMISSION_GAUGE_QUEUE_DEPTH = 0,  /* of the executor, while it */
     NGX_HTTP_SUBMISSION_GAUGE_INFLIGHT,         /* leads */
+    NGX_HTTP_SUBMISSION_GAUGE_RETENTION_OVERDUE,    /* seconds */
     NGX_HTTP_SUBMISSION_GAUGE_N
 } ngx_http_submission_gauge_e;
 

@@ -22,6 +22,8 @@
 typedef struct ngx_http_submission_attempt_s  ngx_http_submission_attempt_t;
 typedef struct ngx_http_submission_duty_s     ngx_http_submission_duty_t;
 typedef struct ngx_http_submission_refresh_s  ngx_http_submission_refresh_t;
+typedef struct ngx_http_submission_retention_s
+                                             ngx_http_submission_retention_t;
 
 
 /*
@@ -50,6 +52,8 @@ typedef struct {
 typedef enum {
     NGX_HTTP_SUBMISSION_DUTY_REFRESH = 0,
     NGX_HTTP_SUBMISSION_DUTY_SWEEP,
+    NGX_HTTP_SUBMISSION_DUTY_INBOX,
+    NGX_HTTP_SUBMISSION_DUTY_RETENTION,
     NGX_HTTP_SUBMISSION_DUTY_N
 } ngx_http_submission_duty_e;
 
@@ -101,6 +105,10 @@ struct ngx_http_submission_executor_s {
     ngx_uint_t                       nexpired;
     ngx_msec_t                       expiry_told;
 
+    /* rows of the inbox that were refused, likewise */
+    ngx_uint_t                       nrefused;
+    ngx_msec_t                       refused_told;
+
     ngx_http_submission_task_t      *turn;         /* that is out */
 
     /*
@@ -119,6 +127,7 @@ struct ngx_http_submission_executor_s {
 
     ngx_http_submission_duty_t       duties[NGX_HTTP_SUBMISSION_DUTY_N];
     ngx_http_submission_refresh_t   *refresh;
+    ngx_http_submission_retention_t *retention;
     ngx_http_submission_outage_t    *outages;      /* of each target */
     ngx_event_t                      tidy;
 };
@@ -216,11 +225,23 @@ ngx_int_t ngx_http_submission_schedule_init(ngx_cycle_t *cycle,
     ngx_http_submission_executor_t *ex);
 void ngx_http_submission_schedule_start(ngx_http_submission_executor_t *ex);
 void ngx_http_submission_schedule_stop(ngx_http_submission_executor_t *ex);
+void ngx_http_submission_schedule_new(ngx_http_submission_executor_t *ex);
 
 extern const ngx_http_submission_duty_row_t
     ngx_http_submission_schedule_refresh;
 extern const ngx_http_submission_duty_row_t
     ngx_http_submission_schedule_sweep;
+
+/* inbox.c */
+void ngx_http_submission_inbox_woken(ngx_http_submission_executor_t *ex);
+
+extern const ngx_http_submission_duty_row_t  ngx_http_submission_inbox;
+
+/* retention.c */
+ngx_int_t ngx_http_submission_retention_init(ngx_cycle_t *cycle,
+    ngx_http_submission_executor_t *ex);
+
+extern const ngx_http_submission_duty_row_t  ngx_http_submission_retention;
 
 /*
  * turn.c: NGX_OK, the call is out, or there is nothing to do; NGX_ERROR, not

@@ -18,7 +18,9 @@ static void ngx_http_submission_duty_done(ngx_http_submission_task_t *task);
 
 static const ngx_http_submission_duty_row_t  *ngx_http_submission_duties[] = {
     &ngx_http_submission_schedule_refresh,
-    &ngx_http_submission_schedule_sweep
+    &ngx_http_submission_schedule_sweep,
+    &ngx_http_submission_inbox,
+    &ngx_http_submission_retention
 };
 
 _Static_assert(sizeof(ngx_http_submission_duties) / sizeof(void *)

@@ -88,7 +88,9 @@ ngx_http_submission_executor_init(ngx_cycle_t *cycle,
 
     manager->executor = ex;
 
-    if (ngx_http_submission_schedule_init(cycle, ex) != NGX_OK) {
+    if (ngx_http_submission_schedule_init(cycle, ex) != NGX_OK
+        || ngx_http_submission_retention_init(cycle, ex) != NGX_OK)
+    {
         return NGX_ERROR;
     }
 

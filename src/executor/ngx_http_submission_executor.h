@@ -34,6 +34,8 @@ ngx_int_t ngx_http_submission_tidy_init(ngx_cycle_t *cycle,
 void ngx_http_submission_schedule_run(ngx_http_submission_task_t *task);
 void ngx_http_submission_turn_run(ngx_http_submission_task_t *task);
 void ngx_http_submission_tidy_run(ngx_http_submission_task_t *task);
+void ngx_http_submission_inbox_run(ngx_http_submission_task_t *task);
+void ngx_http_submission_retention_run(ngx_http_submission_task_t *task);
 
 
 #endif /* _NGX_HTTP_SUBMISSION_EXECUTOR_H_INCLUDED_ */

@@ -452,6 +452,16 @@ ngx_http_submission_schedule_woken(ngx_event_t *ev)
 
     ngx_http_submission_wake_heard(ex->manager, c);
 
+    ngx_http_submission_schedule_new(ex);
+    ngx_http_submission_inbox_woken(ex);
+}
+
+
+/* there are intents that were not there at the last refresh */
+
+void
+ngx_http_submission_schedule_new(ngx_http_submission_executor_t *ex)
+{
     ex->refresh->want_new = 1;
 
     ngx_http_submission_duty_kick(

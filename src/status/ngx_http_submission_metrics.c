@@ -99,7 +99,19 @@ static ngx_http_submission_metric_t  ngx_http_submission_counters[] = {
       "Hints to the leader on another instance that failed." },
 
     { "wakes_received_total",
-      "Hints from other instances." }
+      "Hints from other instances." },
+
+    { "inbox_moved_total",
+      "Rows of the inbox that became intents, or that were intents already." },
+
+    { "inbox_refused_total",
+      "Rows of the inbox that were refused." },
+
+    { "intents_stripped_total",
+      "Intents that lost their payload and attempts by retention." },
+
+    { "intents_forgotten_total",
+      "Intents that retention removed." }
 };
 
 
@@ -111,7 +123,10 @@ static ngx_http_submission_metric_t  ngx_http_submission_gauges[] = {
       "Intents in the schedule of this instance, 0 unless it leads." },
 
     { "inflight_attempts",
-      "Attempts that are being sent by this instance, 0 unless it leads." }
+      "Attempts that are being sent by this instance, 0 unless it leads." },
+
+    { "retention_overdue_seconds",
+      "By how much the oldest was overdue that retention found in its pass." }
 };
 
 

@@ -5,6 +5,7 @@
 
 #include <openssl/evp.h>
 
+#include "sm_search.h"
 #include "sm_store_ops.h"
 
 
@@ -410,7 +411,10 @@ struct sm_store_batch_s {
         sm_submit_row_t   *submit;
         sm_begin_row_t    *begin;
         sm_complete_row_t *complete;
+        sm_inbox_row_t    *inbox;
     } rows;
+
+    size_t                 max_payload; /* of the inbox */
 
     int                  (*write)(sm_store_batch_t *batch, size_t first,
                               size_t n);
@@ -455,7 +459,7 @@ sm_store_write(sm_store_batch_t *batch, size_t first, size_t n)
 
     if (n == 1) {
         batch->refuse(batch, first);
-        return 0;
+        return batch->call->status == SM_STORE_OK ? 0 : -1;
     }
 
     half = n / 2;
@@ -542,6 +546,84 @@ sm_store_intent_history(sm_store_t *store, sm_call_t *call,
 }
 
 
+/*
+ * The intents are read after their keys were found, so one may have gone, or
+ * have got another status, since then.  The page is that much shorter.
+ */
+
+static int
+sm_store_search(sm_store_t *store, sm_conn_t *conn, sm_call_t *call,
+    sm_list_row_t *row)
+{
+    size_t         i, n;
+    sm_key_t      *keys;
+    sm_get_row_t  *rows;
+
+    row->n = 0;
+    row->more = 0;
+
+    keys = sm_arena_calloc(&call->arena, row->limit + 1, sizeof(sm_key_t));
+    rows = sm_arena_calloc(&call->arena, row->limit, sizeof(sm_get_row_t));
+    row->intents = sm_arena_calloc(&call->arena, row->limit,
+                                   sizeof(sm_intent_t));
+
+    if (keys == NULL || rows == NULL || row->intents == NULL) {
+        return sm_call_fail(call, SM_STORE_TRANSIENT, 0, "out of memory");
+    }
+
+    if (store->ops->intents_search(conn, call, row, keys, &n) != 0) {
+        return -1;
+    }
+
+    if (n > row->limit) {
+        n = row->limit;
+        row->more = 1;
+        row->next_at = keys[n - 1].at;
+        row->next_id = keys[n - 1].id;
+    }
+
+    for (i = 0; i < n; i++) {
+        rows[i].id = keys[i].id;
+    }
+
+    if (n && store->ops->intents_get(conn, call, rows, n) != 0) {
+        return -1;
+    }
+
+    for (i = 0; i < n; i++) {
+        if (rows[i].found
+            && (row->status == SM_STATUS_NONE
+                || row->status == rows[i].intent.status))
+        {
+            row->intents[row->n++] = rows[i].intent;
+        }
+    }
+
+    return 0;
+}
+
+
+static int
+sm_store_list(sm_store_t *store, sm_conn_t *conn, sm_call_t *call,
+    sm_list_row_t *row)
+{
+    if (!sm_search_plain(row)) {
+        return sm_store_search(store, conn, call, row);
+    }
+
+    if (store->ops->intents_list(conn, call, row) != 0) {
+        return -1;
+    }
+
+    if (row->more) {
+        row->next_at = row->intents[row->n - 1].created_at;
+        row->next_id = row->intents[row->n - 1].id;
+    }
+
+    return 0;
+}
+
+
 int
 sm_store_intents_list(sm_store_t *store, sm_call_t *call, sm_list_row_t *rows,
     size_t n)
@@ -555,7 +637,7 @@ sm_store_intents_list(sm_store_t *store, sm_call_t *call, sm_list_row_t *rows,
     }
 
     for (i = 0; i < n; i++) {
-        if (store->ops->intents_list(conn, call, &rows[i]) != 0) {
+        if (sm_store_list(store, conn, call, &rows[i]) != 0) {
             break;
         }
     }
@@ -664,4 +746,68 @@ sm_store_attempts_complete(sm_store_t *store, sm_call_t *call,
     const sm_fence_t *fence, sm_complete_row_t *rows, size_t n)
 {
     return sm_store_attempts_turn(store, call, fence, rows, n, NULL, 0);
+}
+
+
+static int
+sm_store_inbox_write(sm_store_batch_t *batch, size_t first, size_t n)
+{
+    return batch->ops->inbox_move(batch->conn, batch->call, batch->fence,
+                                  batch->max_payload,
+                                  batch->rows.inbox + first, n);
+}
+
+
+/* the row itself does not cross to the store again */
+
+static void
+sm_store_inbox_refuse(sm_store_batch_t *batch, size_t i)
+{
+    sm_inbox_row_t  *row;
+
+    row = &batch->rows.inbox[i];
+
+    sm_inbox_refuse(row, "internal_error", "the store refused the data");
+
+    if (sm_store_inbox_write(batch, i, 1) != 0
+        && batch->call->status == SM_STORE_CONSTRAINT)
+    {
+        batch->call->status = SM_STORE_OK;
+        row->outcome = SM_INBOX_LEFT;
+    }
+}
+
+
+int
+sm_store_inbox_move(sm_store_t *store, sm_call_t *call,
+    const sm_fence_t *fence, size_t max_payload, sm_inbox_row_t *rows,
+    size_t n)
+{
+    size_t            i;
+    sm_conn_t        *conn;
+    sm_store_batch_t  batch;
+
+    conn = sm_store_get_conn(store, call);
+    if (conn == NULL) {
+        return -1;
+    }
+
+    for (i = 0; i < n && call->status == SM_STORE_OK; i++) {
+        if (rows[i].reason.data == NULL) {
+            (void) sm_store_hash(store, call, &rows[i].submit, 1);
+        }
+    }
+
+    if (call->status == SM_STORE_OK) {
+        sm_store_batch(&batch, store, conn, call, fence);
+
+        batch.rows.inbox = rows;
+        batch.max_payload = max_payload;
+        batch.write = sm_store_inbox_write;
+        batch.refuse = sm_store_inbox_refuse;
+
+        (void) sm_store_write(&batch, 0, n);
+    }
+
+    return sm_store_put_conn(store, call, conn);
 }

@@ -25,7 +25,10 @@
 #include "sm_action.h"
 #include "sm_attempt.h"
 #include "sm_batch.h"
+#include "sm_failures.h"
+#include "sm_inbox.h"
 #include "sm_lease.h"
+#include "sm_retention.h"
 
 
 /*
@@ -195,6 +198,8 @@ int sm_store_intent_payload(sm_store_t *store, sm_call_t *call,
     sm_payload_row_t *rows, size_t n);
 int sm_store_audit_list(sm_store_t *store, sm_call_t *call,
     sm_audit_row_t *rows, size_t n);
+int sm_store_failures_get(sm_store_t *store, sm_call_t *call,
+    sm_failures_row_t *row);
 
 int sm_store_lease_acquire(sm_store_t *store, sm_call_t *call,
     sm_str_t holder, int64_t duration, sm_lease_t *lease);
@@ -245,6 +250,20 @@ int sm_store_attempts_in_doubt(sm_store_t *store, sm_call_t *call,
 int sm_store_attempts_recover(sm_store_t *store, sm_call_t *call,
     const sm_fence_t *fence, sm_known_row_t *known, size_t nknown, size_t page,
     uint32_t random, sm_recovered_t *recovered);
+
+int sm_store_inbox_page(sm_store_t *store, sm_call_t *call,
+    const sm_fence_t *fence, sm_inbox_page_t *page);
+
+/*
+ * A row that the store refuses for its data becomes a refusal, alone; the
+ * others are then written in more than one transaction.
+ */
+int sm_store_inbox_move(sm_store_t *store, sm_call_t *call,
+    const sm_fence_t *fence, size_t max_payload, sm_inbox_row_t *rows,
+    size_t n);
+
+int sm_store_retention(sm_store_t *store, sm_call_t *call,
+    const sm_fence_t *fence, sm_retention_t *rt);
 
 /* sets the call's status and error, returns -1 */
 int sm_call_fail(sm_call_t *call, sm_store_class_e status, int code,

@@ -12,7 +12,7 @@
 #include "sm_store_ops.h"
 
 
-#define SM_SERVER_PARAMS    8
+#define SM_SERVER_PARAMS    12
 
 
 typedef struct sm_server_s  sm_server_t;
@@ -50,7 +50,13 @@ typedef struct sm_server_s  sm_server_t;
     X(INTENT_CANCEL, "intent_cancel", "tttt", "i")                            \
     X(INTENT_REPLAY, "intent_replay", "tttdttt", "i")                         \
     X(INTENT_PAYLOAD, "intent_payload", "tti", "itttb")                       \
-    X(AUDIT_LIST, "audit_list", "tttiiii", "iittttt")
+    X(AUDIT_LIST, "audit_list", "tttiiii", "iittttt")                         \
+    X(INTENTS_SEARCH, "intents_search", "tttttiitii", "it")                   \
+    X(INTENTS_PREFIX, "intents_prefix", "ttttii", "it")                       \
+    X(FAILURES_GET, "failures_get", "ttiii", "ittttiiti")                     \
+    X(INBOX_PAGE, "inbox_page", "ttiiii", "iittiib")                          \
+    X(INBOX_MOVE, "inbox_move", "ttidbdi", "iii")                             \
+    X(RETENTION, "retention", "ttitidii", "iiiiiit")
 
 
 #define SM_SERVER_ENUM(op, name, params, columns)  SM_PROC_##op,
@@ -161,6 +167,12 @@ int sm_server_run(sm_server_t *sv, sm_call_t *call);
 /* ends a fenced call: says whose fence did not hold */
 int sm_server_fenced(sm_server_t *sv, sm_call_t *call,
     const sm_fence_t *fence);
+
+/*
+ * The next row of its answer with a value in its second column.  0: there are
+ * no more, and the time is known; -1: an error.
+ */
+int sm_server_fenced_fetch(sm_server_t *sv, sm_call_t *call);
 
 /* whether the schema is of this module's version */
 int sm_server_schema(sm_server_t *sv, sm_call_t *call);

@@ -101,12 +101,7 @@ sm_server_contract(sm_server_t *sv, sm_call_t *call, unsigned column,
 }
 
 
-/*
- * The next row with a value in its second column.  0: there are no more, and
- * the time is known; -1: an error.
- */
-
-static int
+int
 sm_server_fenced_fetch(sm_server_t *sv, sm_call_t *call)
 {
     int  rc;

@@ -362,7 +362,7 @@ sm_server_intents_list(sm_conn_t *conn, sm_call_t *call, sm_list_row_t *row)
     sm_server_put_int(sv, row->limit + 1);
 
     if (row->after_id.data) {
-        sm_server_put_int(sv, row->after_created_at);
+        sm_server_put_int(sv, row->after_at);
 
     } else {
         sm_server_put_no_int(sv);

@@ -50,7 +50,22 @@
     X(PAYLOAD, sm_sqlite_sql_intent_payload)                                  \
     X(AUDIT_ADD, sm_sqlite_sql_audit_add)                                     \
     X(AUDIT_LIST, sm_sqlite_sql_audit_list)                                   \
-    X(AUDIT_ACTOR, sm_sqlite_sql_audit_list_actor)
+    X(AUDIT_ACTOR, sm_sqlite_sql_audit_list_actor)                            \
+    X(SEARCH, sm_sqlite_sql_intents_search)                                   \
+    X(PREFIX, sm_sqlite_sql_intents_prefix)                                   \
+    X(FAILURES, sm_sqlite_sql_failures_get)                                   \
+    X(INBOX_PAGE, sm_sqlite_sql_inbox_page)                                   \
+    X(INBOX_HAS, sm_sqlite_sql_inbox_has)                                     \
+    X(INBOX_DELAY, sm_sqlite_sql_inbox_delay)                                 \
+    X(INBOX_REFUSE, sm_sqlite_sql_inbox_refuse)                               \
+    X(INBOX_REMOVE, sm_sqlite_sql_inbox_remove)                               \
+    X(RETENTION_TARGET, sm_sqlite_sql_retention_target)                       \
+    X(RETENTION_OLD, sm_sqlite_sql_retention_old)                             \
+    X(RETENTION_ATTEMPTS, sm_sqlite_sql_retention_attempts)                   \
+    X(RETENTION_STRIP, sm_sqlite_sql_retention_strip)                         \
+    X(RETENTION_FORGET, sm_sqlite_sql_retention_forget)                       \
+    X(RETENTION_AUDIT, sm_sqlite_sql_retention_audit)                         \
+    X(RETENTION_REFUSED, sm_sqlite_sql_retention_refused)
 
 
 #define SM_SQLITE_NAME(name, text)  SM_SQLITE_##name,
@@ -120,6 +135,10 @@ int sm_sqlite_fence_read(sm_sqlite_t *sq, sm_call_t *call,
 int sm_sqlite_audit(sm_sqlite_t *sq, sm_call_t *call, int64_t now,
     const sm_actor_t *actor, const char *action, sm_str_t object,
     sm_str_t detail);
+
+/* sm_store_sqlite_intents.c: the rows of a batch, in the transaction */
+int sm_sqlite_submit(sm_sqlite_t *sq, sm_call_t *call, sm_submit_row_t *rows,
+    size_t n);
 
 
 /* the operations */

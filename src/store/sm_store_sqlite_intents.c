@@ -266,20 +266,31 @@ sm_sqlite_compare(sm_sqlite_t *sq, sm_call_t *call, sm_submit_row_t *rows,
 
 
 int
-sm_sqlite_intents_submit(sm_conn_t *conn, sm_call_t *call,
-    sm_submit_row_t *rows, size_t n)
+sm_sqlite_submit(sm_sqlite_t *sq, sm_call_t *call, sm_submit_row_t *rows,
+    size_t n)
 {
-    size_t        i;
-    sm_sqlite_t  *sq = (sm_sqlite_t *) conn;
+    size_t  i;
 
     for (i = 0; i < n; i++) {
         rows[i].outcome = SM_SUBMIT_FAILED;
         memset(&rows[i].intent, 0, sizeof(sm_intent_t));
     }
 
-    if (sm_sqlite_insert(sq, call, rows, n) != 0
-        || sm_sqlite_compare(sq, call, rows, n) != 0)
-    {
+    if (sm_sqlite_insert(sq, call, rows, n) != 0) {
+        return -1;
+    }
+
+    return sm_sqlite_compare(sq, call, rows, n);
+}
+
+
+int
+sm_sqlite_intents_submit(sm_conn_t *conn, sm_call_t *call,
+    sm_submit_row_t *rows, size_t n)
+{
+    sm_sqlite_t  *sq = (sm_sqlite_t *) conn;
+
+    if (sm_sqlite_submit(sq, call, rows, n) != 0) {
         return sm_sqlite_rollback(sq);
     }
 
@@ -403,7 +414,7 @@ sm_sqlite_intents_list(sm_conn_t *conn, sm_call_t *call, sm_list_row_t *row)
     sm_sqlite_bind_int(stmt, ":limit", row->limit + 1);
 
     if (row->after_id.data) {
-        sm_sqlite_bind_int(stmt, ":created_at", row->after_created_at);
+        sm_sqlite_bind_int(stmt, ":created_at", row->after_at);
         sm_sqlite_bind_text(stmt, ":intent_id", row->after_id);
 
     } else {

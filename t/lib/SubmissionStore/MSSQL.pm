@@ -362,6 +362,28 @@ sub unlock {
 }
 
 
+# an application's transaction: unlock() commits it
+
+sub begin {
+    my ($self, @statements) = @_;
+
+    my $other = { dbh => _connect($self->{database}) };
+
+    _query($other->{dbh}, $_) for 'BEGIN TRANSACTION', @statements;
+
+    push @{$self->{others}}, $other;
+
+    return $other;
+}
+
+
+sub submit_sql {
+    my ($self, $id, $target, $payload) = @_;
+
+    return "EXECUTE submission.submit N'$id', N'$target', N'$payload'";
+}
+
+
 # its login is closed, and its sessions end
 
 sub away {

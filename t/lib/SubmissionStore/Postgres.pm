@@ -231,6 +231,30 @@ sub lock {
 sub locked_out { return qr/canceling statement due to statement timeout/ }
 
 
+# an application's transaction, which has no right but to submit: unlock() commits
+# it
+
+sub begin {
+    my ($self, @statements) = @_;
+
+    my $other = { dbh => _connect($self->{database}) };
+
+    $other->{dbh}->do($_)
+        for 'SET ROLE submission_client', 'BEGIN', @statements;
+
+    push @{$self->{others}}, $other;
+
+    return $other;
+}
+
+
+sub submit_sql {
+    my ($self, $id, $target, $payload) = @_;
+
+    return "SELECT submission.submit('$id', '$target', '$payload')";
+}
+
+
 sub unlock {
     my ($self, $other, @statements) = @_;
 

@@ -83,6 +83,26 @@ sub read_lock {
 sub locked_out { return qr/database is locked/ }
 
 
+# an application's transaction: unlock() commits it
+
+sub begin {
+    my ($self, @statements) = @_;
+
+    return $self->_transaction(join ";\n", 'BEGIN IMMEDIATE', @statements,
+                               'SELECT 1');
+}
+
+
+# as an application submits
+
+sub submit_sql {
+    my ($self, $id, $target, $payload) = @_;
+
+    return 'INSERT INTO submission_inbox (intent_id, submission_target, payload)'
+           . " VALUES ('$id', '$target', '$payload')";
+}
+
+
 sub _transaction {
     my ($self, $sql) = @_;
 

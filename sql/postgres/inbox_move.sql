@@ -1,0 +1,124 @@
+-- Rows of the inbox become intents, or refusals, and leave the inbox, in one
+-- transaction.  The first row of the answer has the time alone, in the others o_n
+-- is the place in p_moves, and o_outcome is 1: created, 2: the intent was there, the
+-- same, 3: refused.  What is not in the answer is where it was.
+--
+-- p_doc, p_bytes: as for submission_intents_submit; NULL if none is valid.
+-- p_moves: [{"n","seq","k","hash","target","before"}], where k is the place in
+-- p_doc; or {"n","seq","reason","detail"}.
+-- Of a payload a refusal keeps p_max bytes.
+--
+-- A row that is gone, or that somebody else has at the moment, stops all: the next
+-- page tells.
+
+CREATE OR REPLACE FUNCTION submission.submission_inbox_move(
+    p_lease_name text, p_holder_id text, p_lease_epoch bigint,
+    p_doc text, p_bytes bytea, p_moves text, p_max bigint
+)
+RETURNS TABLE (o_now bigint, o_n bigint, o_outcome bigint)
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER
+SET search_path = submission, pg_temp
+SET enable_seqscan = off
+SET enable_hashjoin = off
+SET enable_mergejoin = off
+SET enable_bitmapscan = off
+SET jit = off
+AS $$
+DECLARE
+    v_now    timestamptz;
+    v_moves  jsonb;
+    v_seqs   bigint[];
+    v_found  jsonb;
+BEGIN
+    v_now := submission_fence(p_lease_name, p_holder_id, p_lease_epoch);
+    v_moves := p_moves::jsonb;
+    v_found := '{}';
+
+    RETURN QUERY
+    SELECT submission_us(v_now), NULL::bigint, NULL::bigint;
+
+    SELECT array_agg(b.seq) INTO v_seqs
+    FROM (
+             SELECT i.seq
+             FROM jsonb_to_recordset(v_moves) AS r (seq bigint)
+                  CROSS JOIN LATERAL (
+                      SELECT s.seq
+                      FROM submission_inbox AS s
+                      WHERE s.seq = r.seq AND s.lease_name = p_lease_name
+                      FOR UPDATE SKIP LOCKED
+                  ) AS i
+         ) AS b;
+
+    IF coalesce(cardinality(v_seqs), 0) <> jsonb_array_length(v_moves) THEN
+        RETURN;
+    END IF;
+
+    -- {"k": [hash, target]} of those that were there before
+
+    IF p_doc IS NOT NULL THEN
+        SELECT coalesce(jsonb_object_agg(i.o_n::text,
+                                         jsonb_build_array(
+                                             i.o_payload_hash,
+                                             i.o_submission_target)), '{}')
+        INTO v_found
+        FROM submission_intents_submit(p_lease_name, p_doc, p_bytes) AS i
+        WHERE i.o_n IS NOT NULL;
+
+        UPDATE submission_intents AS i
+        SET not_before = submission_at(r.before),
+            next_attempt_at = greatest(i.next_attempt_at,
+                                       submission_at(r.before))
+        FROM jsonb_to_recordset(v_moves) AS r (k integer, before bigint)
+             CROSS JOIN LATERAL (
+                 SELECT (p_doc::jsonb)->'rows'->r.k->>'id' AS id
+             ) AS d
+        WHERE r.before IS NOT NULL AND NOT v_found ? r.k::text
+              AND i.lease_name = p_lease_name AND i.intent_id = d.id;
+    END IF;
+
+    RETURN QUERY
+    WITH moved AS MATERIALIZED (
+        SELECT r.n, r.seq,
+               CASE WHEN r.reason IS NOT NULL
+                    THEN 3
+                    WHEN NOT v_found ? r.k::text
+                    THEN 1
+                    WHEN v_found->(r.k::text)->>0 = r.hash
+                         AND v_found->(r.k::text)->>1 = r.target
+                    THEN 2
+                    ELSE 3 END AS outcome,
+               coalesce(r.reason, 'idempotency_conflict') AS reason,
+               CASE WHEN r.reason IS NULL
+                    THEN 'the id belongs to another intent'
+                    ELSE r.detail END AS detail
+        FROM jsonb_to_recordset(v_moves) AS r (
+                 n bigint, seq bigint, k integer, hash text, target text,
+                 reason text, detail text
+             )
+    ), refused AS (
+        INSERT INTO submission_inbox_refused (
+            lease_name, refused_at, seq, intent_id, submission_target, payload,
+            not_before, traceparent, tracestate, created_at, reason, detail
+        )
+        SELECT b.lease_name, v_now, b.seq, b.intent_id, b.submission_target,
+               substring(b.payload, 1, p_max::integer), b.not_before,
+               b.traceparent, b.tracestate, b.created_at, left(m.reason, 64),
+               left(m.detail, 1000)
+        FROM moved AS m
+             CROSS JOIN LATERAL (
+                 SELECT *
+                 FROM submission_inbox AS s
+                 WHERE s.seq = m.seq
+                 LIMIT 1
+             ) AS b
+        WHERE m.outcome = 3
+    ), removed AS (
+        DELETE FROM submission_inbox AS b
+        USING moved AS m
+        WHERE b.seq = m.seq
+        RETURNING m.n, m.outcome
+    )
+    SELECT NULL::bigint, m.n, m.outcome::bigint
+    FROM removed AS m;
+END
+$$;

@@ -1,0 +1,238 @@
+-- A batch of a pass over the targets, from the one after p_after on: what ended long
+-- ago loses its payload and its attempts, and later goes altogether.  It changes
+-- p_limit rows at most, those of attempts among them.  The pass ends with the audit
+-- and the refusals of the inbox.  The first row of the answer has the time alone, the
+-- other what was done, whether the pass is at its end, and the last target that is
+-- through.
+--
+-- p_rules: [{"status","strip","forget"}], microseconds; what is to be forgotten is
+-- stripped first.  p_audit, p_refused: likewise, 0 is for ever.
+
+CREATE OR REPLACE FUNCTION submission.submission_retention(
+    p_lease_name text, p_holder_id text, p_lease_epoch bigint,
+    p_after text, p_limit bigint, p_rules text, p_audit bigint,
+    p_refused bigint
+)
+RETURNS TABLE (
+    o_now bigint, o_stripped bigint, o_forgotten bigint, o_others bigint,
+    o_overdue bigint, o_end bigint, o_done text
+)
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER
+SET search_path = submission, pg_temp
+SET enable_seqscan = off
+SET enable_hashjoin = off
+SET enable_mergejoin = off
+SET enable_bitmapscan = off
+SET jit = off
+AS $$
+DECLARE
+    v_now        timestamptz;
+    v_before     timestamptz;
+    v_oldest     timestamptz;
+    v_target     text;
+    v_done       text;
+    v_id         text;
+    v_left       bigint;
+    v_n          bigint;
+    v_cost       bigint;
+    v_found      bigint;
+    v_stripped   bigint;
+    v_forgotten  bigint;
+    v_others     bigint;
+    v_late       interval;
+    v_end        boolean;
+    v_rule       record;
+BEGIN
+    v_now := submission_fence(p_lease_name, p_holder_id, p_lease_epoch);
+    v_done := p_after;
+    v_left := p_limit;
+    v_stripped := 0;
+    v_forgotten := 0;
+    v_others := 0;
+    v_late := interval '0';
+    v_end := false;
+
+    <<targets>>
+    FOR i IN 1 .. 32 LOOP
+        SELECT s.submission_target INTO v_target
+        FROM submission_intents AS s
+        WHERE s.lease_name = p_lease_name
+              AND s.submission_target > v_done COLLATE "C"
+        ORDER BY s.submission_target
+        LIMIT 1;
+
+        IF NOT FOUND THEN
+            v_end := true;
+            EXIT;
+        END IF;
+
+        FOR v_rule IN
+            SELECT r.status, r.strip, r.forget
+            FROM jsonb_to_recordset(p_rules::jsonb) AS r (
+                     status text, strip bigint, forget bigint
+                 )
+        LOOP
+            IF v_rule.forget IS NOT NULL AND v_left > 0 THEN
+                v_before := submission_at(submission_us(v_now) - v_rule.forget);
+
+                WITH old AS MATERIALIZED (
+                    SELECT s.intent_id
+                    FROM submission_intents AS s
+                    WHERE s.lease_name = p_lease_name
+                          AND s.submission_target = v_target
+                          AND s.status = v_rule.status
+                          AND s.completed_at <= v_before
+                          AND s.stripped_at IS NOT NULL
+                    ORDER BY s.completed_at, s.intent_id
+                    LIMIT v_left
+                ), gone AS (
+                    DELETE FROM submission_intents AS s
+                    USING old AS o
+                    WHERE s.lease_name = p_lease_name
+                          AND s.intent_id = o.intent_id
+                    RETURNING s.completed_at
+                )
+                SELECT count(*), min(g.completed_at) INTO v_n, v_oldest
+                FROM gone AS g;
+
+                v_forgotten := v_forgotten + v_n;
+                v_left := v_left - v_n;
+                v_late := greatest(v_late, v_before - v_oldest);
+            END IF;
+
+            IF v_left > 0 THEN
+                v_before := submission_at(submission_us(v_now) - v_rule.strip);
+
+                -- as many as fit with their attempts
+
+                WITH old AS MATERIALIZED (
+                    SELECT f.intent_id, f.completed_at,
+                           sum(f.attempt_count + 1)
+                               OVER (ORDER BY f.completed_at, f.intent_id)
+                           AS cost
+                    FROM (
+                             SELECT s.intent_id, s.completed_at, s.attempt_count
+                             FROM submission_intents AS s
+                             WHERE s.lease_name = p_lease_name
+                                   AND s.submission_target = v_target
+                                   AND s.status = v_rule.status
+                                   AND s.completed_at <= v_before
+                                   AND s.completed_at IS NOT NULL
+                                   AND s.stripped_at IS NULL
+                             ORDER BY s.completed_at, s.intent_id
+                             LIMIT v_left
+                         ) AS f
+                ), attempts AS (
+                    DELETE FROM submission_attempts AS a
+                    USING old AS o
+                    WHERE o.cost <= v_left AND a.lease_name = p_lease_name
+                          AND a.intent_id = o.intent_id
+                ), stripped AS (
+                    UPDATE submission_intents AS s
+                    SET payload = '',
+                        stripped_at = v_now
+                    FROM old AS o
+                    WHERE o.cost <= v_left AND s.lease_name = p_lease_name
+                          AND s.intent_id = o.intent_id
+                    RETURNING o.cost
+                )
+                SELECT (SELECT count(*) FROM stripped),
+                       (SELECT max(s.cost) FROM stripped AS s),
+                       min(o.completed_at),
+                       (array_agg(o.intent_id::text ORDER BY o.cost))[1],
+                       count(*)
+                INTO v_n, v_cost, v_oldest, v_id, v_found
+                FROM old AS o;
+
+                v_late := greatest(v_late, v_before - v_oldest);
+                v_stripped := v_stripped + v_n;
+
+                IF v_n = 0 AND v_id IS NOT NULL THEN
+
+                    -- more attempts than a batch takes: some of them
+
+                    WITH old AS MATERIALIZED (
+                        SELECT a.attempt_number
+                        FROM submission_attempts AS a
+                        WHERE a.lease_name = p_lease_name
+                              AND a.intent_id = v_id
+                        ORDER BY a.attempt_number
+                        LIMIT v_left
+                    )
+                    DELETE FROM submission_attempts AS a
+                    USING old AS o
+                    WHERE a.lease_name = p_lease_name AND a.intent_id = v_id
+                          AND a.attempt_number = o.attempt_number;
+
+                    GET DIAGNOSTICS v_n = ROW_COUNT;
+
+                    IF v_n < v_left THEN
+                        UPDATE submission_intents
+                        SET payload = '',
+                            stripped_at = v_now
+                        WHERE lease_name = p_lease_name AND intent_id = v_id;
+
+                        v_stripped := v_stripped + 1;
+                    END IF;
+
+                    v_left := 0;
+
+                ELSIF v_n < v_found THEN
+                    v_left := 0;            -- the next one did not fit
+
+                ELSIF v_n > 0 THEN
+                    v_left := v_left - v_cost;
+                END IF;
+            END IF;
+
+            EXIT targets WHEN v_left <= 0;
+        END LOOP;
+
+        v_done := v_target;
+    END LOOP;
+
+    IF v_end AND p_audit > 0 THEN
+        DELETE FROM submission_audit
+        WHERE seq IN (SELECT a.seq
+                      FROM submission_audit AS a
+                      WHERE a.lease_name = p_lease_name
+                            AND a.at <= submission_at(submission_us(v_now)
+                                                      - p_audit)
+                      ORDER BY a.at, a.seq
+                      LIMIT v_left);
+
+        GET DIAGNOSTICS v_n = ROW_COUNT;
+
+        v_others := v_others + v_n;
+        v_left := v_left - v_n;
+    END IF;
+
+    IF v_end AND p_refused > 0 AND v_left > 0 THEN
+        DELETE FROM submission_inbox_refused
+        WHERE lease_name = p_lease_name
+              AND (refused_at, seq) IN (
+                  SELECT b.refused_at, b.seq
+                  FROM submission_inbox_refused AS b
+                  WHERE b.lease_name = p_lease_name
+                        AND b.refused_at <= submission_at(submission_us(v_now)
+                                                          - p_refused)
+                  ORDER BY b.refused_at, b.seq
+                  LIMIT v_left
+              );
+
+        GET DIAGNOSTICS v_n = ROW_COUNT;
+
+        v_others := v_others + v_n;
+        v_left := v_left - v_n;
+    END IF;
+
+    RETURN QUERY
+    SELECT submission_us(v_now), NULL::bigint, NULL::bigint, NULL::bigint,
+           NULL::bigint, NULL::bigint, NULL;
+
+    RETURN QUERY
+    SELECT NULL::bigint, v_stripped, v_forgotten, v_others,
+           (extract(epoch FROM v_late) * 1000000)::bigint,
+           (v_end AND v_left > 0)::integer::bigint, v_done;
+END
+$$;

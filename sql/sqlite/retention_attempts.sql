@@ -1,0 +1,11 @@
+-- The attempts of an intent, the first ones first.
+
+DELETE FROM submission_attempts
+WHERE lease_name = :lease_name AND intent_id = :intent_id
+      AND attempt_number IN (
+          SELECT attempt_number
+          FROM submission_attempts
+          WHERE lease_name = :lease_name AND intent_id = :intent_id
+          ORDER BY attempt_number
+          LIMIT :limit
+      );

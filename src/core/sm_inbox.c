@@ -1,0 +1,124 @@
+
+#include <stdio.h>
+
+#include "sm_inbox.h"
+
+
+void
+sm_inbox_refuse(sm_inbox_row_t *row, const char *reason, const char *detail)
+{
+    row->reason = sm_str_c(reason);
+    row->detail = sm_str_c(detail);
+}
+
+
+void
+sm_inbox_refuse_conflict(sm_inbox_row_t *row)
+{
+    sm_inbox_refuse(row, "idempotency_conflict",
+                    "the id belongs to another intent");
+}
+
+
+static int
+sm_inbox_refuse_request(sm_arena_t *arena, sm_inbox_row_t *row,
+    const char *field, const char *what)
+{
+    char      text[320];
+    sm_str_t  s;
+
+    s.data = text;
+    s.len = snprintf(text, sizeof(text), "\"%s\" %s", field, what);
+
+    if (s.len >= sizeof(text)) {
+        s.len = sizeof(text) - 1;
+    }
+
+    row->reason = sm_str_c("invalid_request");
+
+    return sm_arena_strdup(arena, &row->detail, s);
+}
+
+
+/*
+ * The payload is one JSON value, which may have spaces around it, or nothing.
+ * As the one element of an array it is read by the same rules as in a POST.
+ */
+
+static int
+sm_inbox_payload(sm_arena_t *arena, sm_inbox_row_t *row)
+{
+    char             *p;
+    size_t            n;
+    sm_str_t          doc;
+    sm_json_error_t   err;
+    sm_json_value_t  *values;
+
+    doc.len = row->payload.len + 2;
+
+    p = sm_arena_alloc(arena, doc.len);
+    if (p == NULL) {
+        return -1;
+    }
+
+    doc.data = p;
+
+    *p++ = '[';
+
+    if (row->payload.len) {
+        (void) memcpy(p, row->payload.data, row->payload.len);
+        p += row->payload.len;
+    }
+
+    *p = ']';
+
+    if (sm_json_array(arena, doc, &values, &n, &err) != 0) {
+        return err.no_memory ? -1
+               : sm_inbox_refuse_request(arena, row, SM_FIELD_PAYLOAD,
+                                         "is not JSON");
+    }
+
+    if (n > 1) {
+        return sm_inbox_refuse_request(arena, row, SM_FIELD_PAYLOAD,
+                                       "is more than one value");
+    }
+
+    if (n == 1) {
+        row->submit.payload = values[0].raw;
+    }
+
+    return 0;
+}
+
+
+int
+sm_inbox_check(sm_arena_t *arena, sm_inbox_row_t *row, int64_t now)
+{
+    const char  *fault;
+
+    row->submit.id = sm_trim(row->id);
+
+    fault = sm_id_check(row->submit.id);
+
+    if (fault) {
+        return sm_inbox_refuse_request(arena, row, SM_FIELD_ID, fault);
+    }
+
+    if (row->not_before == SM_INBOX_NO_TIME) {
+        return sm_inbox_refuse_request(arena, row, "notBefore",
+                                       "is not a time");
+    }
+
+    if (row->not_before > now + SM_INBOX_AHEAD_MAX) {
+        return sm_inbox_refuse_request(arena, row, "notBefore",
+                                       "is more than 365 days ahead");
+    }
+
+    if (row->too_large) {
+        sm_inbox_refuse(row, "payload_too_large",
+                        "the payload is larger than \"inbox_max_payload\"");
+        return 0;
+    }
+
+    return sm_inbox_payload(arena, row);
+}

@@ -1,0 +1,79 @@
+
+/*
+ * What applications leave in the inbox, in transactions of their own, and what
+ * becomes of it: an intent by the rules of POST, or a refusal.
+ */
+
+#ifndef SM_INBOX_H
+#define SM_INBOX_H
+
+
+#include "sm_batch.h"
+
+
+/* longer ids and targets are cut on their way here: they are refused */
+
+#define SM_INBOX_TEXT_MAX    1024       /* characters */
+
+/* a time that is none */
+
+#define SM_INBOX_NO_TIME     INT64_MIN
+
+#define SM_INBOX_AHEAD_MAX   (365 * INT64_C(86400000000))   /* usec */
+
+
+typedef enum {
+    SM_INBOX_LEFT = 0,          /* it is where it was, or is gone */
+    SM_INBOX_CREATED,
+    SM_INBOX_SAME,              /* the intent was there, the same */
+    SM_INBOX_REFUSED,
+    SM_INBOX_COUNT
+} sm_inbox_e;
+
+
+typedef struct {
+    int64_t               seq;
+    sm_str_t              id;
+    sm_str_t              target;
+    sm_str_t              payload;
+    int64_t               not_before;   /* 0: none */
+    unsigned              too_large;    /* and the payload was not read */
+
+    /* a code as POST answers it, and words; no data: it is valid */
+    sm_str_t              reason;
+    sm_str_t              detail;
+    sm_submit_row_t       submit;
+
+    sm_inbox_e            outcome;
+} sm_inbox_row_t;
+
+
+/*
+ * The first of what is there now, whatever its age: the order of "seq" is not
+ * the order of commits, so there is no place to go on from.
+ */
+
+typedef struct {
+    size_t                limit;        /* rows */
+    size_t                bytes;        /* a row that begins after them waits */
+    size_t                max_payload;
+
+    sm_inbox_row_t       *rows;
+    size_t                n;
+    unsigned              more;         /* the page is full */
+} sm_inbox_page_t;
+
+
+/*
+ * Decides all but whether there is such a target, at the store's time "now".
+ * -1: there is no memory.
+ */
+int sm_inbox_check(sm_arena_t *arena, sm_inbox_row_t *row, int64_t now);
+
+/* reasons that the check does not know of */
+void sm_inbox_refuse(sm_inbox_row_t *row, const char *reason,
+    const char *detail);
+void sm_inbox_refuse_conflict(sm_inbox_row_t *row);
+
+
+#endif /* SM_INBOX_H */

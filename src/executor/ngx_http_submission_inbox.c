@@ -1,0 +1,250 @@
+
+/*
+ * The inbox: intents that applications leave in the store, in transactions of
+ * their own.  The leader moves what is committed, a batch at a time.
+ *
+ * A batch is read, decided by the rules of POST, and moved by one transaction
+ * that takes each row out of the inbox as it makes an intent of it: a crash, or
+ * another leader, finds a row in the inbox or an intent, never both.  Nothing
+ * is remembered from one look to the next, because a transaction that began
+ * early may commit late.
+ *
+ * All of a batch is done in a thread.  What it needs of the configuration does
+ * not change.
+ */
+
+#include "ngx_http_submission_attempt.h"
+
+
+#define NGX_HTTP_SUBMISSION_INBOX_ROWS   256
+#define NGX_HTTP_SUBMISSION_INBOX_BYTES  (1024 * 1024)
+#define NGX_HTTP_SUBMISSION_INBOX_SOON   100        /* ms, if woken */
+#define NGX_HTTP_SUBMISSION_INBOX_TELL   1000       /* ms, between lines */
+
+
+typedef struct {
+    ngx_http_submission_task_t       task;
+    sm_inbox_page_t                  page;
+    ngx_uint_t                       outcomes[SM_INBOX_COUNT];
+} ngx_http_submission_inbox_task_t;
+
+
+static ngx_msec_t ngx_http_submission_inbox_interval(
+    ngx_http_submission_executor_t *ex);
+static ngx_int_t ngx_http_submission_inbox_begin(
+    ngx_http_submission_duty_t *duty, ngx_http_submission_task_t *task);
+static ngx_msec_t ngx_http_submission_inbox_done(
+    ngx_http_submission_duty_t *duty, ngx_http_submission_task_t *task);
+
+
+const ngx_http_submission_duty_row_t  ngx_http_submission_inbox = {
+    NGX_HTTP_SUBMISSION_OP_INBOX_MOVE,
+    sizeof(ngx_http_submission_inbox_task_t),
+    ngx_http_submission_inbox_interval,
+    ngx_http_submission_inbox_begin,
+    ngx_http_submission_inbox_done
+};
+
+
+static ngx_msec_t
+ngx_http_submission_inbox_interval(ngx_http_submission_executor_t *ex)
+{
+    return ex->manager->conf->schedule_refresh_interval;
+}
+
+
+/* somebody has something: a look soon, however often that is said */
+
+void
+ngx_http_submission_inbox_woken(ngx_http_submission_executor_t *ex)
+{
+    ngx_event_t  *ev;
+
+    ev = &ex->duties[NGX_HTTP_SUBMISSION_DUTY_INBOX].timer;
+
+    if (ev->timer_set
+        && (ngx_msec_int_t) (ev->timer.key - ngx_current_msec)
+           > NGX_HTTP_SUBMISSION_INBOX_SOON)
+    {
+        ngx_add_timer(ev, NGX_HTTP_SUBMISSION_INBOX_SOON);
+    }
+}
+
+
+static ngx_int_t
+ngx_http_submission_inbox_begin(ngx_http_submission_duty_t *duty,
+    ngx_http_submission_task_t *task)
+{
+    ngx_http_submission_inbox_task_t  *it;
+
+    it = (ngx_http_submission_inbox_task_t *) task;
+
+    it->page.limit = NGX_HTTP_SUBMISSION_INBOX_ROWS;
+    it->page.bytes = NGX_HTTP_SUBMISSION_INBOX_BYTES;
+    it->page.max_payload = task->manager->conf->inbox_max_payload;
+
+    return NGX_OK;
+}
+
+
+/* the same as POST would find; -1: there is no memory */
+
+static int
+ngx_http_submission_inbox_decide(ngx_http_submission_task_t *task,
+    sm_inbox_row_t *row)
+{
+    ngx_http_submission_target_t  *target;
+
+    if (sm_inbox_check(&task->call.arena, row, task->call.now) != 0) {
+        return -1;
+    }
+
+    if (row->reason.data) {
+        return 0;
+    }
+
+    target = ngx_http_submission_target(task->manager->conf, row->target);
+
+    if (target == NULL) {
+        sm_inbox_refuse(row, "invalid_request",
+                        "\"" SM_FIELD_TARGET "\" names no target of this "
+                        "manager");
+        return 0;
+    }
+
+    row->submit.contract = &target->contract;
+
+    return 0;
+}
+
+
+void
+ngx_http_submission_inbox_run(ngx_http_submission_task_t *task)
+{
+    size_t                             i;
+    ngx_http_submission_inbox_task_t  *it;
+
+    it = (ngx_http_submission_inbox_task_t *) task;
+
+    if (sm_store_inbox_page(&task->manager->store, &task->call, &task->fence,
+                            &it->page)
+        != 0
+        || it->page.n == 0)
+    {
+        return;
+    }
+
+    for (i = 0; i < it->page.n; i++) {
+        if (ngx_http_submission_inbox_decide(task, &it->page.rows[i]) != 0) {
+            (void) sm_call_fail(&task->call, SM_STORE_TRANSIENT, 0,
+                                "out of memory");
+            return;
+        }
+    }
+
+    if (sm_store_inbox_move(&task->manager->store, &task->call, &task->fence,
+                            it->page.max_payload, it->page.rows, it->page.n)
+        != 0)
+    {
+        return;
+    }
+
+    for (i = 0; i < it->page.n; i++) {
+        it->outcomes[it->page.rows[i].outcome]++;
+    }
+
+    task->rows = it->page.n;
+
+    ngx_http_submission_count(task->manager,
+                              NGX_HTTP_SUBMISSION_CNT_INBOX_MOVED,
+                              it->outcomes[SM_INBOX_CREATED]
+                              + it->outcomes[SM_INBOX_SAME]);
+    ngx_http_submission_count(task->manager,
+                              NGX_HTTP_SUBMISSION_CNT_INBOX_REFUSED,
+                              it->outcomes[SM_INBOX_REFUSED]);
+    ngx_http_submission_count(task->manager,
+                              NGX_HTTP_SUBMISSION_CNT_CREATED,
+                              it->outcomes[SM_INBOX_CREATED]);
+}
+
+
+/* at most one line a second, with an example */
+
+static void
+ngx_http_submission_inbox_tell(ngx_http_submission_executor_t *ex,
+    sm_inbox_page_t *page)
+{
+    size_t                        i;
+    sm_inbox_row_t               *row;
+    ngx_http_submission_field_t   id, target, reason, detail;
+
+    if (ex->nrefused == 0
+        || ngx_current_msec - ex->refused_told < NGX_HTTP_SUBMISSION_INBOX_TELL)
+    {
+        return;
+    }
+
+    for (i = 0; page->rows[i].outcome != SM_INBOX_REFUSED; i++) {
+        if (i == page->n - 1) {
+            return;
+        }
+    }
+
+    row = &page->rows[i];
+
+    if (row->reason.data == NULL) {
+        sm_inbox_refuse_conflict(row);
+    }
+
+    ngx_log_error(NGX_LOG_WARN, ngx_cycle->log, 0,
+                  "submission: inbox_refused manager=%V lease_epoch=%L "
+                  "rows=%ui seq=%L%V%V%V%V: they are in "
+                  "submission_inbox_refused",
+                  &ex->manager->conf->name, ex->epoch, ex->nrefused, row->seq,
+                  ngx_http_submission_field(&id, "intentId", row->id),
+                  ngx_http_submission_field(&target, "target", row->target),
+                  ngx_http_submission_field(&reason, "reason", row->reason),
+                  ngx_http_submission_field(&detail, "detail", row->detail));
+
+    ex->nrefused = 0;
+    ex->refused_told = ngx_current_msec;
+}
+
+
+static ngx_msec_t
+ngx_http_submission_inbox_done(ngx_http_submission_duty_t *duty,
+    ngx_http_submission_task_t *task)
+{
+    ngx_uint_t                         left;
+    ngx_http_submission_executor_t    *ex;
+    ngx_http_submission_inbox_task_t  *it;
+
+    it = (ngx_http_submission_inbox_task_t *) task;
+    ex = duty->executor;
+
+    ngx_log_debug5(NGX_LOG_DEBUG_HTTP, ngx_cycle->log, 0,
+                   "submission: inbox rows:%uz created:%ui same:%ui "
+                   "refused:%ui more:%d", it->page.n,
+                   it->outcomes[SM_INBOX_CREATED], it->outcomes[SM_INBOX_SAME],
+                   it->outcomes[SM_INBOX_REFUSED], (int) it->page.more);
+
+    if (it->page.n == 0) {
+        return NGX_HTTP_SUBMISSION_DUTY_INTERVAL;
+    }
+
+    if (it->outcomes[SM_INBOX_CREATED]) {
+        ngx_http_submission_schedule_new(ex);
+    }
+
+    if (it->outcomes[SM_INBOX_REFUSED]) {
+        ex->nrefused += it->outcomes[SM_INBOX_REFUSED];
+        ngx_http_submission_inbox_tell(ex, &it->page);
+    }
+
+    /* what is left is no reason to hurry */
+
+    left = it->outcomes[SM_INBOX_LEFT];
+
+    return it->page.more && left < it->page.n
+           ? 0 : NGX_HTTP_SUBMISSION_DUTY_INTERVAL;
+}

@@ -1,0 +1,214 @@
+
+/*
+ * Retention: intents that ended long ago lose their payloads and attempts, and
+ * are forgotten later.
+ *
+ * The work is done in small batches.  A batch that took long makes the next
+ * one smaller, and after each there is a rest many times as long, so that turns
+ * lose little.  Ages are the store's; the configuration is the leader's.
+ */
+
+#include "ngx_http_submission_attempt.h"
+
+
+#define NGX_HTTP_SUBMISSION_RETENTION_FIRST     100     /* rows */
+#define NGX_HTTP_SUBMISSION_RETENTION_LEAST     10
+#define NGX_HTTP_SUBMISSION_RETENTION_MOST      1000
+#define NGX_HTTP_SUBMISSION_RETENTION_SHORT     5000    /* usec, of a batch */
+#define NGX_HTTP_SUBMISSION_RETENTION_LONG      25000
+#define NGX_HTTP_SUBMISSION_RETENTION_REST      25      /* times that */
+#define NGX_HTTP_SUBMISSION_RETENTION_REST_MIN  20      /* milliseconds */
+#define NGX_HTTP_SUBMISSION_RETENTION_INTERVAL  60000   /* between passes */
+
+
+struct ngx_http_submission_retention_s {
+    ngx_uint_t                       limit;
+    ngx_msec_t                       interval;
+    int64_t                          overdue;      /* in this pass */
+    size_t                           len;          /* of the target's name */
+    u_char                           target[4 * SM_TARGET_MAX];
+};
+
+
+typedef struct {
+    ngx_http_submission_task_t       task;
+    sm_retention_t                   rt;
+    int64_t                          took;         /* usec */
+    u_char                           after[4 * SM_TARGET_MAX];
+} ngx_http_submission_retention_task_t;
+
+
+static ngx_msec_t ngx_http_submission_retention_interval(
+    ngx_http_submission_executor_t *ex);
+static ngx_int_t ngx_http_submission_retention_begin(
+    ngx_http_submission_duty_t *duty, ngx_http_submission_task_t *task);
+static ngx_msec_t ngx_http_submission_retention_done(
+    ngx_http_submission_duty_t *duty, ngx_http_submission_task_t *task);
+
+
+const ngx_http_submission_duty_row_t  ngx_http_submission_retention = {
+    NGX_HTTP_SUBMISSION_OP_RETENTION,
+    sizeof(ngx_http_submission_retention_task_t),
+    ngx_http_submission_retention_interval,
+    ngx_http_submission_retention_begin,
+    ngx_http_submission_retention_done
+};
+
+
+static void
+ngx_http_submission_retention_least(int64_t *least, int64_t time)
+{
+    if (time && time < *least) {
+        *least = time;
+    }
+}
+
+
+ngx_int_t
+ngx_http_submission_retention_init(ngx_cycle_t *cycle,
+    ngx_http_submission_executor_t *ex)
+{
+    int64_t                           least;
+    ngx_uint_t                        i;
+    sm_retention_rules_t             *rules;
+    ngx_http_submission_retention_t  *re;
+
+    re = ngx_pcalloc(cycle->pool, sizeof(ngx_http_submission_retention_t));
+    if (re == NULL) {
+        return NGX_ERROR;
+    }
+
+    re->limit = NGX_HTTP_SUBMISSION_RETENTION_FIRST;
+
+    /* short times are looked after more often */
+
+    rules = &ex->manager->conf->retention;
+    least = INT64_MAX;
+
+    for (i = 0; i < SM_STATUS_COUNT; i++) {
+        ngx_http_submission_retention_least(&least, rules->statuses[i].strip);
+        ngx_http_submission_retention_least(&least, rules->statuses[i].forget);
+    }
+
+    ngx_http_submission_retention_least(&least, rules->audit);
+    ngx_http_submission_retention_least(&least, rules->refused);
+
+    least /= 10 * 1000;
+
+    re->interval = ngx_min(least, NGX_HTTP_SUBMISSION_RETENTION_INTERVAL);
+    re->interval = ngx_max(re->interval, 1000);
+
+    ex->retention = re;
+
+    return NGX_OK;
+}
+
+
+static ngx_msec_t
+ngx_http_submission_retention_interval(ngx_http_submission_executor_t *ex)
+{
+    return ex->retention->interval;
+}
+
+
+static ngx_int_t
+ngx_http_submission_retention_begin(ngx_http_submission_duty_t *duty,
+    ngx_http_submission_task_t *task)
+{
+    ngx_http_submission_retention_t       *re;
+    ngx_http_submission_retention_task_t  *rt;
+
+    if (!task->manager->conf->retention_given) {
+        return NGX_DECLINED;
+    }
+
+    re = duty->executor->retention;
+    rt = (ngx_http_submission_retention_task_t *) task;
+
+    ngx_memcpy(rt->after, re->target, re->len);
+
+    rt->rt.rules = &task->manager->conf->retention;
+    rt->rt.limit = re->limit;
+    rt->rt.after.data = (char *) rt->after;
+    rt->rt.after.len = re->len;
+
+    return NGX_OK;
+}
+
+
+void
+ngx_http_submission_retention_run(ngx_http_submission_task_t *task)
+{
+    int64_t                                start;
+    ngx_http_submission_retention_task_t  *rt;
+
+    rt = (ngx_http_submission_retention_task_t *) task;
+
+    start = ngx_http_submission_usec();
+
+    if (sm_store_retention(&task->manager->store, &task->call, &task->fence,
+                           &rt->rt)
+        != 0)
+    {
+        return;
+    }
+
+    rt->took = ngx_http_submission_usec() - start;
+
+    task->rows = rt->rt.stripped + rt->rt.forgotten + rt->rt.others;
+
+    ngx_http_submission_count(task->manager,
+                              NGX_HTTP_SUBMISSION_CNT_STRIPPED,
+                              rt->rt.stripped);
+    ngx_http_submission_count(task->manager,
+                              NGX_HTTP_SUBMISSION_CNT_FORGOTTEN,
+                              rt->rt.forgotten);
+}
+
+
+static ngx_msec_t
+ngx_http_submission_retention_done(ngx_http_submission_duty_t *duty,
+    ngx_http_submission_task_t *task)
+{
+    ngx_msec_t                             rest;
+    ngx_http_submission_executor_t        *ex;
+    ngx_http_submission_retention_t       *re;
+    ngx_http_submission_retention_task_t  *rt;
+
+    rt = (ngx_http_submission_retention_task_t *) task;
+    ex = duty->executor;
+    re = ex->retention;
+
+    re->overdue = ngx_max(re->overdue, rt->rt.overdue);
+
+    ngx_http_submission_gauge(ex->manager,
+                              NGX_HTTP_SUBMISSION_GAUGE_RETENTION_OVERDUE,
+                              ex->epoch, re->overdue / 1000000);
+
+    ngx_log_debug5(NGX_LOG_DEBUG_HTTP, ngx_cycle->log, 0,
+                   "submission: retention limit:%ui stripped:%L forgotten:%L "
+                   "end:%d usec:%L", re->limit, rt->rt.stripped,
+                   rt->rt.forgotten, (int) rt->rt.end, rt->took);
+
+    if (rt->took > NGX_HTTP_SUBMISSION_RETENTION_LONG) {
+        re->limit = ngx_max(re->limit / 2,
+                            NGX_HTTP_SUBMISSION_RETENTION_LEAST);
+
+    } else if (rt->took < NGX_HTTP_SUBMISSION_RETENTION_SHORT) {
+        re->limit = ngx_min(re->limit * 2, NGX_HTTP_SUBMISSION_RETENTION_MOST);
+    }
+
+    if (rt->rt.end) {
+        re->len = 0;
+        re->overdue = 0;
+
+        return NGX_HTTP_SUBMISSION_DUTY_INTERVAL;
+    }
+
+    re->len = ngx_min(rt->rt.done.len, sizeof(re->target));
+    ngx_memcpy(re->target, rt->rt.done.data, re->len);
+
+    rest = (ngx_msec_t) (rt->took * NGX_HTTP_SUBMISSION_RETENTION_REST / 1000);
+
+    return ngx_max(rest, NGX_HTTP_SUBMISSION_RETENTION_REST_MIN);
+}

@@ -1,0 +1,345 @@
+
+/*
+ * The inbox in SQLite.  Applications write to it in transactions of their own,
+ * whatever they like: no type and no size is taken for granted here.
+ */
+
+#include "sm_store_sqlite.h"
+
+
+/* the columns of inbox_page.sql */
+
+enum {
+    SM_INBOX_COL_SEQ = 0,
+    SM_INBOX_COL_ID,
+    SM_INBOX_COL_TARGET,
+    SM_INBOX_COL_NOT_BEFORE,
+    SM_INBOX_COL_SIZE,
+    SM_INBOX_COL_PAYLOAD
+};
+
+
+static int
+sm_sqlite_inbox_row(sm_sqlite_t *sq, sm_call_t *call, sqlite3_stmt *stmt,
+    size_t max_payload, sm_inbox_row_t *row)
+{
+    sm_str_t  payload;
+
+    row->seq = sqlite3_column_int64(stmt, SM_INBOX_COL_SEQ);
+
+    switch (sqlite3_column_type(stmt, SM_INBOX_COL_NOT_BEFORE)) {
+
+    case SQLITE_NULL:
+        row->not_before = 0;
+        break;
+
+    case SQLITE_INTEGER:
+        row->not_before = sqlite3_column_int64(stmt, SM_INBOX_COL_NOT_BEFORE);
+        break;
+
+    default:
+        row->not_before = SM_INBOX_NO_TIME;
+        break;
+    }
+
+    if (sm_sqlite_text(call, stmt, SM_INBOX_COL_ID, &row->id) != 0
+        || sm_sqlite_text(call, stmt, SM_INBOX_COL_TARGET, &row->target) != 0)
+    {
+        return -1;
+    }
+
+    if (sqlite3_column_int64(stmt, SM_INBOX_COL_SIZE) > (int64_t) max_payload) {
+        row->too_large = 1;
+        return 0;
+    }
+
+    payload.data = sqlite3_column_blob(stmt, SM_INBOX_COL_PAYLOAD);
+    payload.len = sqlite3_column_bytes(stmt, SM_INBOX_COL_PAYLOAD);
+
+    if (payload.data == NULL) {
+
+        /* an empty one, too, has no data */
+
+        return sqlite3_errcode(sq->db) == SQLITE_NOMEM
+               ? sm_sqlite_fail(sq, call) : 0;
+    }
+
+    if (sm_arena_strdup(&call->arena, &row->payload, payload) != 0) {
+        return sm_call_fail(call, SM_STORE_TRANSIENT, 0, "out of memory");
+    }
+
+    return 0;
+}
+
+
+static int
+sm_sqlite_inbox_rows(sm_sqlite_t *sq, sm_call_t *call, sm_inbox_page_t *page)
+{
+    int            rc;
+    size_t         bytes;
+    sqlite3_stmt  *stmt;
+
+    bytes = 0;
+    stmt = sq->stmts[SM_SQLITE_INBOX_PAGE];
+
+    sm_sqlite_bind_text(stmt, ":lease_name", sq->conf->lease_name);
+    sm_sqlite_bind_int(stmt, ":text_max", SM_INBOX_TEXT_MAX);
+    sm_sqlite_bind_int(stmt, ":max_payload", page->max_payload);
+
+    while ((rc = sqlite3_step(stmt)) == SQLITE_ROW) {
+
+        if (page->n == page->limit || bytes >= page->bytes) {
+            page->more = 1;
+            rc = SQLITE_DONE;
+            break;
+        }
+
+        if (sm_sqlite_inbox_row(sq, call, stmt, page->max_payload,
+                                &page->rows[page->n])
+            != 0)
+        {
+            break;
+        }
+
+        bytes += page->rows[page->n++].payload.len;
+    }
+
+    if (rc != SQLITE_DONE && call->status == SM_STORE_OK) {
+        (void) sm_sqlite_fail(sq, call);
+    }
+
+    (void) sqlite3_reset(stmt);
+
+    return call->status == SM_STORE_OK ? 0 : -1;
+}
+
+
+int
+sm_sqlite_inbox_page(sm_conn_t *conn, sm_call_t *call,
+    const sm_fence_t *fence, sm_inbox_page_t *page)
+{
+    sm_sqlite_t  *sq = (sm_sqlite_t *) conn;
+
+    sm_sqlite_start_call(sq);
+
+    page->n = 0;
+    page->more = 0;
+
+    page->rows = sm_arena_calloc(&call->arena, page->limit,
+                                 sizeof(sm_inbox_row_t));
+    if (page->rows == NULL) {
+        return sm_call_fail(call, SM_STORE_TRANSIENT, 0, "out of memory");
+    }
+
+    if (sm_sqlite_run(sq, call, SM_SQLITE_BEGIN_READ) != 0) {
+        return -1;
+    }
+
+    if (sm_sqlite_fence_read(sq, call, fence) != 0
+        || sm_sqlite_inbox_rows(sq, call, page) != 0)
+    {
+        return sm_sqlite_rollback(sq);
+    }
+
+    return sm_sqlite_run(sq, call, SM_SQLITE_COMMIT);
+}
+
+
+/* whether the row is still there: 1 or 0 */
+
+static int
+sm_sqlite_inbox_has(sm_sqlite_t *sq, sm_call_t *call, int64_t seq)
+{
+    int            rc;
+    sqlite3_stmt  *stmt;
+
+    stmt = sq->stmts[SM_SQLITE_INBOX_HAS];
+
+    sm_sqlite_bind_text(stmt, ":lease_name", sq->conf->lease_name);
+    sm_sqlite_bind_int(stmt, ":seq", seq);
+
+    rc = sqlite3_step(stmt);
+
+    if (rc != SQLITE_ROW && rc != SQLITE_DONE) {
+        (void) sm_sqlite_fail(sq, call);
+    }
+
+    (void) sqlite3_reset(stmt);
+
+    return rc == SQLITE_ROW ? 1 : rc == SQLITE_DONE ? 0 : -1;
+}
+
+
+/* those that are there and valid become intents */
+
+static int
+sm_sqlite_inbox_submit(sm_sqlite_t *sq, sm_call_t *call, sm_inbox_row_t *rows,
+    size_t n, unsigned char *there)
+{
+    int               rc;
+    size_t            i, k;
+    sm_submit_row_t  *submit;
+
+    submit = sm_arena_calloc(&call->arena, n, sizeof(sm_submit_row_t));
+    if (submit == NULL) {
+        return sm_call_fail(call, SM_STORE_TRANSIENT, 0, "out of memory");
+    }
+
+    for (i = 0, k = 0; i < n; i++) {
+
+        rc = sm_sqlite_inbox_has(sq, call, rows[i].seq);
+        if (rc == -1) {
+            return -1;
+        }
+
+        there[i] = rc;
+
+        if (there[i] && rows[i].reason.data == NULL) {
+            submit[k++] = rows[i].submit;
+        }
+    }
+
+    if (sm_sqlite_submit(sq, call, submit, k) != 0) {
+        return -1;
+    }
+
+    for (i = 0, k = 0; i < n; i++) {
+        if (there[i] && rows[i].reason.data == NULL) {
+            rows[i].submit = submit[k++];
+        }
+    }
+
+    return 0;
+}
+
+
+static int
+sm_sqlite_inbox_delay(sm_sqlite_t *sq, sm_call_t *call, sm_inbox_row_t *row)
+{
+    sqlite3_stmt  *stmt;
+
+    stmt = sq->stmts[SM_SQLITE_INBOX_DELAY];
+
+    sm_sqlite_bind_text(stmt, ":lease_name", sq->conf->lease_name);
+    sm_sqlite_bind_text(stmt, ":intent_id", row->submit.id);
+    sm_sqlite_bind_int(stmt, ":not_before", row->not_before);
+
+    return sm_sqlite_run(sq, call, SM_SQLITE_INBOX_DELAY);
+}
+
+
+static int
+sm_sqlite_inbox_refuse(sm_sqlite_t *sq, sm_call_t *call, sm_inbox_row_t *row,
+    size_t max_payload)
+{
+    sqlite3_stmt  *stmt;
+
+    stmt = sq->stmts[SM_SQLITE_INBOX_REFUSE];
+
+    sm_sqlite_bind_text(stmt, ":lease_name", sq->conf->lease_name);
+    sm_sqlite_bind_int(stmt, ":seq", row->seq);
+    sm_sqlite_bind_int(stmt, ":now", call->now);
+    sm_sqlite_bind_int(stmt, ":max_payload", max_payload);
+    sm_sqlite_bind_text(stmt, ":reason", row->reason);
+    sm_sqlite_bind_text(stmt, ":detail", row->detail);
+
+    return sm_sqlite_run(sq, call, SM_SQLITE_INBOX_REFUSE);
+}
+
+
+static int
+sm_sqlite_inbox_end(sm_sqlite_t *sq, sm_call_t *call, sm_inbox_row_t *row,
+    size_t max_payload)
+{
+    sqlite3_stmt    *stmt;
+    sm_inbox_row_t   refused;
+
+    /* the row stays as it was: the batch may be written again, in halves */
+
+    refused = *row;
+
+    if (row->reason.data) {
+        row->outcome = SM_INBOX_REFUSED;
+
+    } else if (row->submit.outcome == SM_SUBMIT_CONFLICT) {
+        sm_inbox_refuse_conflict(&refused);
+        row->outcome = SM_INBOX_REFUSED;
+
+    } else if (row->submit.outcome == SM_SUBMIT_SAME) {
+        row->outcome = SM_INBOX_SAME;
+
+    } else {
+        row->outcome = SM_INBOX_CREATED;
+
+        if (row->not_before && sm_sqlite_inbox_delay(sq, call, row) != 0) {
+            return -1;
+        }
+    }
+
+    if (row->outcome == SM_INBOX_REFUSED
+        && sm_sqlite_inbox_refuse(sq, call, &refused, max_payload) != 0)
+    {
+        return -1;
+    }
+
+    stmt = sq->stmts[SM_SQLITE_INBOX_REMOVE];
+
+    sm_sqlite_bind_text(stmt, ":lease_name", sq->conf->lease_name);
+    sm_sqlite_bind_int(stmt, ":seq", row->seq);
+
+    return sm_sqlite_run(sq, call, SM_SQLITE_INBOX_REMOVE);
+}
+
+
+static int
+sm_sqlite_inbox_all(sm_sqlite_t *sq, sm_call_t *call, size_t max_payload,
+    sm_inbox_row_t *rows, size_t n)
+{
+    size_t          i;
+    unsigned char  *there;
+
+    there = sm_arena_calloc(&call->arena, n, 1);
+    if (there == NULL) {
+        return sm_call_fail(call, SM_STORE_TRANSIENT, 0, "out of memory");
+    }
+
+    if (sm_sqlite_inbox_submit(sq, call, rows, n, there) != 0) {
+        return -1;
+    }
+
+    for (i = 0; i < n; i++) {
+        if (there[i]
+            && sm_sqlite_inbox_end(sq, call, &rows[i], max_payload) != 0)
+        {
+            return -1;
+        }
+    }
+
+    return 0;
+}
+
+
+int
+sm_sqlite_inbox_move(sm_conn_t *conn, sm_call_t *call,
+    const sm_fence_t *fence, size_t max_payload, sm_inbox_row_t *rows,
+    size_t n)
+{
+    size_t        i;
+    sm_sqlite_t  *sq = (sm_sqlite_t *) conn;
+
+    for (i = 0; i < n; i++) {
+        rows[i].outcome = SM_INBOX_LEFT;
+    }
+
+    if (sm_sqlite_begin_write(conn, call) != 0) {
+        return -1;
+    }
+
+    if (sm_sqlite_fence(sq, call, fence) != 0
+        || sm_sqlite_inbox_all(sq, call, max_payload, rows, n) != 0)
+    {
+        return sm_sqlite_rollback(sq);
+    }
+
+    return sm_sqlite_commit(sq, call);
+}

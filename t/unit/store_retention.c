@@ -1,0 +1,292 @@
+
+/*
+ * Retention on every store, on a clock that the test sets: who is stripped and
+ * who is forgotten, when, and by how many at a time.  Broken by: a fence that is
+ * not looked at; an intent that is pending, or younger than its time, and
+ * touched; a status with the time of another; an attempt that is left behind; a
+ * hash that goes, so that a repeat makes a second intent; a batch without a
+ * bound; a target that is passed over.
+ */
+
+#include "sql_clock.h"
+
+
+#define HOUR  3600000
+#define DAY   (24 * INT64_C(3600000000))        /* usec */
+
+
+static const sm_fence_t  a1 = { sm_str("a"), 1 };
+static const sm_fence_t  b1 = { sm_str("b"), 1 };
+
+
+static void
+open_leader(fixture_t *f)
+{
+    sm_lease_t  lease;
+
+    now_ms = START;
+    fixture_open(f);
+
+    must(sm_store_lease_acquire(&f->store, new_call(f), sm_str_c("a"), HOUR,
+                                &lease)
+         == 0);
+    must(lease.held && lease.epoch == 1);
+}
+
+
+/* an intent that ended so many days ago, with so many attempts */
+
+static void
+old(fixture_t *f, const char *id, const sm_contract_t *contract,
+    const char *status, int64_t days, int attempts)
+{
+    int  i;
+
+    must(outcome(f, id, contract, "{\"a\":1}") == SM_SUBMIT_CREATED);
+
+    sql(f, "UPDATE submission_intents SET status = '%s', attempt_count = %d, "
+        "completed_at = %lld, next_attempt_at = NULL WHERE intent_id = '%s'",
+        status, attempts, (long long) (START * 1000 - days * DAY), id);
+
+    for (i = 1; i <= attempts; i++) {
+        sql(f, "INSERT INTO submission_attempts " ATTEMPT_COLUMNS " VALUES "
+            "('main', '%s', %d, 1, 'a', 1000, 2000, 'accepted', NULL, NULL)",
+            id, i);
+    }
+}
+
+
+static int
+batch(fixture_t *f, const sm_fence_t *fence, const sm_retention_rules_t *rules,
+    size_t limit, sm_retention_t *rt)
+{
+    static char  done[512];
+    sm_str_t     after = { rt->done.len, done };
+
+    if (rt->done.len) {
+        memcpy(done, rt->done.data, rt->done.len);
+    }
+
+    memset(rt, 0xff, sizeof(sm_retention_t));
+
+    rt->rules = rules;
+    rt->limit = limit;
+    rt->after = after;
+
+    return sm_store_retention(&f->store, new_call(f), fence, rt);
+}
+
+
+/* a whole pass; the number of batches */
+
+static int
+pass(fixture_t *f, const sm_retention_rules_t *rules, size_t limit,
+    sm_retention_t *sum)
+{
+    int             n;
+    sm_retention_t  rt;
+
+    memset(&rt, 0, sizeof(sm_retention_t));
+    memset(sum, 0, sizeof(sm_retention_t));
+
+    n = 0;
+
+    do {
+        must(batch(f, &a1, rules, limit, &rt) == 0);
+        must(n++ < 100);
+
+        sum->stripped += rt.stripped;
+        sum->forgotten += rt.forgotten;
+        sum->others += rt.others;
+
+        if (rt.overdue > sum->overdue) {
+            sum->overdue = rt.overdue;
+        }
+    } while (!rt.end);
+
+    return n;
+}
+
+
+/* the intents, and an S for each that is stripped; the attempts of each */
+
+static const char *
+intents(fixture_t *f)
+{
+    const char  *text;
+
+    text = sql_text(f, "SELECT group_concat(t, ' ') FROM (SELECT intent_id || "
+                    "CASE WHEN stripped_at IS NULL THEN '' ELSE 'S' END || "
+                    "length(payload) || (SELECT count(*) FROM "
+                    "submission_attempts AS a WHERE a.intent_id = i.intent_id) "
+                    "AS t FROM submission_intents AS i ORDER BY intent_id) "
+                    "AS x");
+
+    return text ? text : "";
+}
+
+
+static void
+test_pass(void)
+{
+    fixture_t             f;
+    sm_retention_t        rt;
+    sm_retention_rules_t  rules;
+
+    open_leader(&f);
+
+    old(&f, "a", &sms, "accepted", 29, 1);
+    old(&f, "b", &sms, "accepted", 31, 2);
+    old(&f, "c", &push, "accepted", 366, 1);
+    old(&f, "d", &push, "rejected", 31, 1);
+    old(&f, "e", &push, "exhausted", 100, 3);
+    must(outcome(&f, "p", &push, "{\"a\":1}") == SM_SUBMIT_CREATED);
+    sql(&f, "UPDATE submission_intents SET created_at = 1000, "
+        "last_modified_at = 1000 WHERE intent_id = 'p'");
+
+    memset(&rules, 0, sizeof(sm_retention_rules_t));
+    memset(&rt, 0, sizeof(sm_retention_t));
+
+    must(batch(&f, &a1, &rules, 100, &rt) == 0);
+    is_str(intents(&f), "a71 b72 c71 d71 e73 p70", "without rules all is kept");
+
+    rules.statuses[SM_STATUS_ACCEPTED].strip = 30 * DAY;
+    rules.statuses[SM_STATUS_ACCEPTED].forget = 365 * DAY;
+    rules.statuses[SM_STATUS_EXHAUSTED].forget = 99 * DAY;
+
+    memset(&rt, 0, sizeof(sm_retention_t));
+    is_int(batch(&f, &b1, &rules, 100, &rt), -1, "another one may not");
+    is_int(f.call.status, SM_STORE_LEASE_LOST, "the lease is not its own");
+    is_str(intents(&f), "a71 b72 c71 d71 e73 p70", "all is as it was");
+
+    is_int(pass(&f, &rules, 100, &rt), 1, "one batch");
+    is_int(f.call.now, START * 1000, "the time is told");
+    is_int(rt.stripped, 3, "those that are old enough are stripped");
+    is_int(rt.forgotten, 0, "before they are forgotten");
+    is_int(rt.overdue, 336 * DAY, "the oldest was overdue");
+    is_str(intents(&f), "a71 bS00 cS00 d71 eS00 p70", "and no others");
+    is_int(outcome(&f, "b", &sms, "{\"a\":1}"), SM_SUBMIT_SAME,
+           "a repeat is known");
+    is_int(outcome(&f, "b", &sms, "{\"a\":2}"), SM_SUBMIT_CONFLICT,
+           "and so is another one");
+
+    (void) pass(&f, &rules, 100, &rt);
+    is_int(rt.forgotten, 2, "then those that are older still are forgotten");
+    is_str(intents(&f), "a71 bS00 d71 p70", "and no others");
+
+    (void) pass(&f, &rules, 100, &rt);
+    is_int(rt.stripped + rt.forgotten + rt.overdue, 0, "and that is all");
+
+    /* to the microsecond */
+
+    sql(&f, "UPDATE submission_intents SET completed_at = %lld "
+        "WHERE intent_id = 'a'", (long long) (START * 1000 - 30 * DAY + 1));
+    (void) pass(&f, &rules, 100, &rt);
+    is_int(rt.stripped, 0, "not a microsecond too early");
+
+    now_ms++;
+    (void) pass(&f, &rules, 100, &rt);
+    is_int(rt.stripped, 1, "and not later");
+
+    fixture_done(&f);
+}
+
+
+static void
+test_bounds(void)
+{
+    int                   i, n;
+    char                  id[16];
+    fixture_t             f;
+    sm_retention_t        rt;
+    sm_retention_rules_t  rules;
+
+    open_leader(&f);
+
+    for (i = 0; i < 12; i++) {
+        (void) snprintf(id, sizeof(id), "r%02d", i);
+        old(&f, id, i % 2 ? &sms : &push, "accepted", 40 + i, 1);
+    }
+
+    old(&f, "many", &push, "rejected", 40, 25);
+
+    memset(&rules, 0, sizeof(sm_retention_rules_t));
+    memset(&rt, 0, sizeof(sm_retention_t));
+
+    rules.statuses[SM_STATUS_ACCEPTED].strip = 30 * DAY;
+    rules.statuses[SM_STATUS_REJECTED].strip = 30 * DAY;
+
+    must(batch(&f, &a1, &rules, 7, &rt) == 0);
+    is_int(rt.stripped, 3, "three rows with an attempt each are six of seven");
+    is_int(rt.end, 0, "it is not the end");
+    is_int(sql_int(&f, "SELECT count(*) FROM submission_intents "
+                   "WHERE stripped_at IS NOT NULL AND intent_id IN "
+                   "('r10', 'r08', 'r06')"),
+           3, "the oldest ones of the first target");
+
+    n = pass(&f, &rules, 7, &rt);
+    ok(n >= 6, "the rest, and many attempts, take their time: %d batches", n);
+    is_int(rt.stripped, 10, "all of them");
+    is_int(sql_int(&f, "SELECT count(*) FROM submission_attempts"), 0,
+           "and no attempt is left");
+
+    memset(&rules, 0, sizeof(sm_retention_rules_t));
+    rules.statuses[SM_STATUS_ACCEPTED].forget = 45 * DAY;
+    n = pass(&f, &rules, 2, &rt);
+    ok(n >= 4, "%d batches", n);
+    is_int(rt.forgotten, 7, "those that are older go");
+    is_int(sql_int(&f, "SELECT count(*) FROM submission_intents"), 6,
+           "the others stay");
+
+    fixture_done(&f);
+}
+
+
+static void
+test_others(void)
+{
+    int                   i;
+    fixture_t             f;
+    sm_retention_t        rt;
+    sm_retention_rules_t  rules;
+
+    open_leader(&f);
+
+    for (i = 0; i < 5; i++) {
+        sql(&f, "INSERT INTO submission_audit (seq, lease_name, at, actor, "
+            "address, action, object, detail) VALUES (%d, 'main', %lld, 'x', "
+            "'y', 'cancel', 'z', NULL)", i + 1,
+            (long long) (START * 1000 - i * DAY));
+        sql(&f, "INSERT INTO submission_inbox_refused (lease_name, refused_at, "
+            "seq, intent_id, submission_target, payload, created_at, reason) "
+            "VALUES ('main', %lld, %d, 'x', 'y', '', 1000, 'z')",
+            (long long) (START * 1000 - i * DAY), i + 1);
+    }
+
+    memset(&rules, 0, sizeof(sm_retention_rules_t));
+
+    rules.audit = 3 * DAY;
+    rules.refused = 2 * DAY;
+
+    is_int(pass(&f, &rules, 2, &rt), 3, "in batches");
+    is_int(rt.others, 5, "of the audit, and of the refusals");
+    is_int(sql_int(&f, "SELECT count(*) FROM submission_audit"), 3,
+           "the younger ones stay");
+    is_int(sql_int(&f, "SELECT count(*) FROM submission_inbox_refused"), 2,
+           "here, too");
+
+    fixture_done(&f);
+}
+
+
+int
+main(void)
+{
+    sql_clock_start();
+
+    test_pass();
+    test_bounds();
+    test_others();
+
+    return done_testing();
+}
