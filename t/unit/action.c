@@ -1,9 +1,9 @@
 
 /*
  * The ids of replays, the documents of contracts, and entries of the audit as
- * they are shown.  Broken by: a repeat that would get another id; a number of an
- * id that is a client's own and is taken for that of a replay; an id that is too
- * long; a detail that is not JSON and is shown as if it were.
+ * they are shown.  Broken by: a repeat that would get another id; a number of
+ * an id that is a client's own and is taken for that of a replay; an id that is
+ * too long; a detail that is not JSON and is shown as if it were.
  */
 
 #include "sm_action.h"
@@ -103,7 +103,7 @@ shown(const char *detail)
 }
 
 
-#define SHOWN  "{\"at\":\"1970-01-01T00:00:01.000000Z\",\"actor\":\"a\\\"b\","  \
+#define SHOWN  "{\"at\":\"1970-01-01T00:00:01.000000Z\",\"actor\":\"a\\\"b\"," \
                "\"address\":null,\"action\":\"replay\",\"object\":\"x\","      \
                "\"detail\":"
 

@@ -1,11 +1,11 @@
 
 /*
  * What people do to intents: cancel, replay, the payload and the audit, each
- * outcome of each, and a turn that meets a cancel at the same row.  Broken by: a
- * cancel of what is in flight or has ended; a turn that begins what was canceled
- * after it had looked; a change without its entry in the audit, or an entry
- * without a change; a replay that is made twice, that changes what it repeats,
- * or that has other bytes; a page of the audit that skips or repeats.
+ * outcome of each, and a turn that meets a cancel at the same row.  Broken by:
+ * a cancel of what is in flight or has ended; a turn that begins what was
+ * canceled after it had looked; a change without its entry in the audit, or an
+ * entry without a change; a replay that is made twice, that changes what it
+ * repeats, or that has other bytes; a page of the audit that skips or repeats.
  */
 
 #include <time.h>
