@@ -57,7 +57,7 @@ sub wait_one {
     my $intent = decode_json($answer->{body});
     my ($send) = reverse $gateway->sends_of($id);
 
-    return ($intent, $told - $send->{time});
+    return ($intent, $told - $send->{time} / 1e6);
 }
 
 

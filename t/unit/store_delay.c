@@ -35,7 +35,7 @@ open_leader(fixture_t *f)
     now_ms = START;
     fixture_open(f);
 
-    must(sm_store_lease_acquire(&f->store, new_call(f), a1.holder, 2 * YEAR,
+    must(sm_store_lease_acquire(&f->store, new_call(f), a1.holder, 24 * HOUR,
                                 &lease) == 0);
     must(lease.held && lease.epoch == a1.epoch);
 }
@@ -368,7 +368,7 @@ test_kept(void)
     sm_complete_row_t  done;
 
     static const char  answer[] =
-        "<h1>\"caf\xc3\xa9\" \xf0\x9f\x98\x80</h1>";
+        "<h1>'caf\xc3\xa9' \xf0\x9f\x98\x80</h1>";
 
     open_leader(&f);
 
