@@ -23,8 +23,8 @@ sub create {
 
     is(scalar(grep { $_->{code} == 200 } @answers), 10, 'ten intents');
 
-    sql("UPDATE submission_intents SET created_at = $start * 1000000 "
-        . '+ CAST(substr(intent_id, 4) AS int) * 1000000');
+    sql('UPDATE submission_intents SET created_at = ' . $start * 1000000
+        . ' + CAST(substr(intent_id, 4) AS bigint) * 1000000');
 
     for my $n (0, 2, 4, 6, 8) {
         my $status = $n % 4 ? 'exhausted' : 'rejected';
