@@ -142,6 +142,7 @@ http {
         location /v1/ { submission_api main; }
         location = /readyz { submission_readyz main; }
         location = /metrics { submission_metrics main; }
+        location = /_wake { submission_wake main; }
 
         location = /_dispatch {
             internal;
@@ -237,6 +238,20 @@ $(backlog_sql "$1" "${2:-0}" "CAST(unixepoch() AS INTEGER) * 1000000" \
               "lower(hex(randomblob(32)))" "" "" "AS BLOB")
 COMMIT;
 PRAGMA wal_checkpoint(TRUNCATE);
+END
+        return
+    fi
+
+    # the views of t/unit/store_mssql.sql: times are microseconds, payloads text
+
+    if [ -n "$store_tds" ]; then
+        sql << END
+$(backlog_sql "$1" "${2:-0}" \
+              "(extract(epoch FROM date_trunc('second', now())) * 1000000)::bigint" \
+              "replace(gen_random_uuid()::text, '-', '')" \
+              "md5(n::text) || md5(id)" "" "::int" "AS text")
+VACUUM ANALYZE "bench_submission_submission".submission_intents;
+CHECKPOINT;
 END
         return
     fi

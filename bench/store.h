@@ -1,7 +1,7 @@
 
 /*
  * The store of a program: a path is SQLite's, and a connection string, its password
- * in BENCH_PASSWORD, PostgreSQL's.
+ * in BENCH_PASSWORD, PostgreSQL's, or, with a driver, ODBC's.
  */
 
 #include "sm_store.h"
@@ -29,5 +29,6 @@ bench_store(sm_store_conf_t *conf, const char *name)
         conf->password = sm_str_c(password);
     }
 
-    return &sm_store_postgres;
+    return strncmp(name, "Driver=", 7) == 0 ? &sm_store_odbc
+                                            : &sm_store_postgres;
 }

@@ -27,6 +27,8 @@ static char *ngx_http_submission_readyz(ngx_conf_t *cf, ngx_command_t *cmd,
     void *conf);
 static char *ngx_http_submission_metrics(ngx_conf_t *cf, ngx_command_t *cmd,
     void *conf);
+static char *ngx_http_submission_wake_location(ngx_conf_t *cf,
+    ngx_command_t *cmd, void *conf);
 static ngx_int_t ngx_http_submission_preconfiguration(ngx_conf_t *cf);
 static ngx_int_t ngx_http_submission_postconfiguration(ngx_conf_t *cf);
 static ngx_int_t ngx_http_submission_init_module(ngx_cycle_t *cycle);
@@ -125,6 +127,13 @@ static ngx_command_t  ngx_http_submission_commands[] = {
       offsetof(ngx_http_submission_manager_conf_t, release_on_exit),
       NULL },
 
+    { ngx_string("wake_url"),
+      NGX_HTTP_SUBMISSION_CONF|NGX_CONF_TAKE1,
+      ngx_http_submission_conf_wake_url,
+      NGX_HTTP_LOC_CONF_OFFSET,
+      0,
+      NULL },
+
     { ngx_string("executor"),
       NGX_HTTP_SUBMISSION_CONF|NGX_CONF_1MORE,
       ngx_http_submission_conf_executor,
@@ -193,10 +202,17 @@ static ngx_command_t  ngx_http_submission_commands[] = {
     /* in location */
 
     { ngx_string("submission_api"),
-      NGX_HTTP_LOC_CONF|NGX_CONF_TAKE1,
+      NGX_HTTP_LOC_CONF|NGX_CONF_1MORE,
       ngx_http_submission_api,
       NGX_HTTP_LOC_CONF_OFFSET,
       0,
+      NULL },
+
+    { ngx_string("submission_actor"),
+      NGX_HTTP_MAIN_CONF|NGX_HTTP_SRV_CONF|NGX_HTTP_LOC_CONF|NGX_CONF_TAKE1,
+      ngx_http_set_complex_value_slot,
+      NGX_HTTP_LOC_CONF_OFFSET,
+      offsetof(ngx_http_submission_loc_conf_t, actor),
       NULL },
 
     { ngx_string("submission_readyz"),
@@ -209,6 +225,13 @@ static ngx_command_t  ngx_http_submission_commands[] = {
     { ngx_string("submission_metrics"),
       NGX_HTTP_LOC_CONF|NGX_CONF_TAKE1,
       ngx_http_submission_metrics,
+      NGX_HTTP_LOC_CONF_OFFSET,
+      0,
+      NULL },
+
+    { ngx_string("submission_wake"),
+      NGX_HTTP_LOC_CONF|NGX_CONF_TAKE1,
+      ngx_http_submission_wake_location,
       NGX_HTTP_LOC_CONF_OFFSET,
       0,
       NULL },
@@ -299,7 +322,8 @@ ngx_http_submission_location_handler(ngx_http_submission_loc_conf_t *slcf)
     return slcf->api ? ngx_http_submission_api_handler
            : slcf->readyz ? ngx_http_submission_readyz_handler
            : slcf->metrics ? ngx_http_submission_metrics_handler
-                           : NULL;
+           : slcf->wake ? ngx_http_submission_wake_handler
+                        : NULL;
 }
 
 
@@ -333,6 +357,10 @@ ngx_http_submission_merge_loc_conf(ngx_conf_t *cf, void *parent, void *child)
         }
 
         return NGX_CONF_OK;
+    }
+
+    if (conf->actor == NULL) {
+        conf->actor = prev->actor;
     }
 
     handler = ngx_http_submission_location_handler(conf);
@@ -383,7 +411,12 @@ ngx_http_submission_api(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 {
     ngx_http_submission_loc_conf_t *slcf = conf;
 
+    char                      *rv;
     ngx_http_core_loc_conf_t  *clcf;
+
+    if (slcf->api) {
+        return "is duplicate";
+    }
 
     clcf = ngx_http_conf_get_module_loc_conf(cf, ngx_http_core_module);
 
@@ -401,6 +434,11 @@ ngx_http_submission_api(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     }
 
     slcf->prefix = clcf->name;
+
+    rv = ngx_http_submission_access_conf(cf, slcf);
+    if (rv != NGX_CONF_OK) {
+        return rv;
+    }
 
     return ngx_http_submission_location(cf, ngx_http_submission_api_handler,
                                         &slcf->api);
@@ -425,6 +463,17 @@ ngx_http_submission_metrics(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     return ngx_http_submission_location(cf,
                                         ngx_http_submission_metrics_handler,
                                         &slcf->metrics);
+}
+
+
+static char *
+ngx_http_submission_wake_location(ngx_conf_t *cf, ngx_command_t *cmd,
+    void *conf)
+{
+    ngx_http_submission_loc_conf_t *slcf = conf;
+
+    return ngx_http_submission_location(cf, ngx_http_submission_wake_handler,
+                                        &slcf->wake);
 }
 
 
@@ -555,7 +604,8 @@ ngx_http_submission_init_manager(ngx_cycle_t *cycle,
     if (ngx_http_submission_init_store(cycle, manager) != NGX_OK
         || ngx_http_submission_intake_init(cycle, manager) != NGX_OK
         || ngx_http_submission_health_init(cycle, manager) != NGX_OK
-        || ngx_http_submission_wait_init(cycle, manager) != NGX_OK)
+        || ngx_http_submission_wait_init(cycle, manager) != NGX_OK
+        || ngx_http_submission_peer_init(cycle, manager) != NGX_OK)
     {
         return NGX_ERROR;
     }

@@ -28,7 +28,8 @@ const ngx_http_submission_op_t  ngx_http_submission_ops[] = {
         .run = ngx_http_submission_submit_run,
         .row_size = sizeof(sm_submit_row_t),
         .own = ngx_http_submission_submit_own,
-        .reply = ngx_http_submission_submit_reply
+        .reply = ngx_http_submission_submit_reply,
+        .intent = ngx_http_submission_submit_intent
     },
 
     [NGX_HTTP_SUBMISSION_OP_INTENTS_GET] = {
@@ -39,7 +40,8 @@ const ngx_http_submission_op_t  ngx_http_submission_ops[] = {
         .own = ngx_http_submission_get_own,
         .weight = ngx_http_submission_get_weight,
         .call = ngx_http_submission_get_call,
-        .reply = ngx_http_submission_get_reply
+        .reply = ngx_http_submission_get_reply,
+        .intent = ngx_http_submission_get_intent
     },
 
     [NGX_HTTP_SUBMISSION_OP_INTENT_HISTORY] = {
@@ -97,8 +99,8 @@ const ngx_http_submission_op_t  ngx_http_submission_ops[] = {
         .run = ngx_http_submission_lease_run
     },
 
-    [NGX_HTTP_SUBMISSION_OP_LEASE_GET] = {
-        .name = "lease_get",
+    [NGX_HTTP_SUBMISSION_OP_LEASE_WATCH] = {
+        .name = "lease_watch",
         .run = ngx_http_submission_lease_run
     },
 
@@ -125,6 +127,53 @@ const ngx_http_submission_op_t  ngx_http_submission_ops[] = {
     [NGX_HTTP_SUBMISSION_OP_TIDY] = {
         .name = "tidy",
         .run = ngx_http_submission_tidy_run
+    },
+
+    [NGX_HTTP_SUBMISSION_OP_INTENTS_CANCEL] = {
+        .name = "intents_cancel",
+        .batched = 1,
+        .writes = 1,
+        .notices = 1,
+        .run = ngx_http_submission_cancel_run,
+        .row_size = sizeof(sm_cancel_row_t),
+        .own = ngx_http_submission_cancel_own,
+        .weight = ngx_http_submission_cancel_weight,
+        .reply = ngx_http_submission_cancel_reply
+    },
+
+    [NGX_HTTP_SUBMISSION_OP_INTENTS_REPLAY] = {
+        .name = "intents_replay",
+        .batched = 1,
+        .writes = 1,
+        .wakes = 1,
+        .run = ngx_http_submission_batch_run,
+        .row_size = sizeof(sm_replay_row_t),
+        .own = ngx_http_submission_replay_own,
+        .weight = ngx_http_submission_replay_weight,
+        .call = ngx_http_submission_replay_call,
+        .reply = ngx_http_submission_replay_reply
+    },
+
+    [NGX_HTTP_SUBMISSION_OP_INTENT_PAYLOAD] = {
+        .name = "intent_payload",
+        .batched = 1,
+        .run = ngx_http_submission_batch_run,
+        .row_size = sizeof(sm_payload_row_t),
+        .own = ngx_http_submission_payload_own,
+        .weight = ngx_http_submission_payload_weight,
+        .call = ngx_http_submission_payload_call,
+        .reply = ngx_http_submission_payload_reply
+    },
+
+    [NGX_HTTP_SUBMISSION_OP_AUDIT_LIST] = {
+        .name = "audit_list",
+        .batched = 1,
+        .run = ngx_http_submission_batch_run,
+        .row_size = sizeof(sm_audit_row_t),
+        .own = ngx_http_submission_audit_own,
+        .weight = ngx_http_submission_audit_weight,
+        .call = ngx_http_submission_audit_call,
+        .reply = ngx_http_submission_audit_reply
     },
 
     [NGX_HTTP_SUBMISSION_OP_FAILURES_GET] = {

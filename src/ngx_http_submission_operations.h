@@ -28,11 +28,15 @@ typedef enum {
     NGX_HTTP_SUBMISSION_OP_LEASE_TAKEOVER,
     NGX_HTTP_SUBMISSION_OP_LEASE_RENEW,
     NGX_HTTP_SUBMISSION_OP_LEASE_RELEASE,
-    NGX_HTTP_SUBMISSION_OP_LEASE_GET,
+    NGX_HTTP_SUBMISSION_OP_LEASE_WATCH,
     NGX_HTTP_SUBMISSION_OP_SCHEDULE_PAGE,
     NGX_HTTP_SUBMISSION_OP_ATTEMPTS_TURN,
     NGX_HTTP_SUBMISSION_OP_ATTEMPTS_RECOVER,
     NGX_HTTP_SUBMISSION_OP_TIDY,
+    NGX_HTTP_SUBMISSION_OP_INTENTS_CANCEL,
+    NGX_HTTP_SUBMISSION_OP_INTENTS_REPLAY,
+    NGX_HTTP_SUBMISSION_OP_INTENT_PAYLOAD,
+    NGX_HTTP_SUBMISSION_OP_AUDIT_LIST,
     NGX_HTTP_SUBMISSION_OP_FAILURES_GET,
     NGX_HTTP_SUBMISSION_OP_N
 } ngx_http_submission_op_e;
@@ -47,6 +51,7 @@ typedef struct {
     unsigned       batched:1;     /* it has rows, and they are counted */
     unsigned       writes:1;      /* it ends in a commit */
     unsigned       wakes:1;       /* the leader has something to look at */
+    unsigned       notices:1;     /* and so have those that wait */
 
     /* in a thread: the whole of it */
     void         (*run)(ngx_http_submission_task_t *task);
@@ -63,6 +68,9 @@ typedef struct {
     int          (*call)(sm_store_t *store, sm_call_t *call, void *rows,
                       size_t n);
     ngx_int_t    (*reply)(ngx_http_request_t *r, const void *row);
+
+    /* the intent of a row that a request may wait for; NULL: it has none */
+    sm_intent_t *(*intent)(void *row);
 } ngx_http_submission_op_t;
 
 

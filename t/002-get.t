@@ -232,7 +232,7 @@ sub {
     http(submit($_)) for 'a', 'b';
 
     sql(q{UPDATE submission_intents SET attempt_count = 3 WHERE intent_id = 'a'});
-    sql(q{INSERT INTO submission_attempts VALUES
+    sql('INSERT INTO submission_attempts ' . store()->attempt_columns . q{ VALUES
           ('submission-manager-executor', 'a', 2, 7, 'sm-01', 1700000000000000,
            1700000000250001, 'error', NULL, 'connection "refused"'),
           ('submission-manager-executor', 'a', 1, 7, 'sm-01', 1600000000000000,

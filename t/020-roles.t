@@ -410,7 +410,8 @@ sub {
       ['submission-manager-executor', 'lives', 3600, 'leader'],
       ['another-lease', 'elsewhere', 3600, 'leader'];
 
-    sql("INSERT INTO submission_manager_candidates VALUES $values");
+    sql('INSERT INTO submission_manager_candidates '
+        . store()->candidate_columns . " VALUES $values");
 
     is(cluster(), whole('sm-01', 1, 'sm-01', 'leader',
                         instance('lives', 'follower'),

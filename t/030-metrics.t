@@ -28,6 +28,9 @@ our %families = (
     store_retries_total => 'counter',
     store_breaker_opened_total => 'counter',
     expired_unsent_total => 'counter',
+    wakes_sent_total => 'counter',
+    wakes_failed_total => 'counter',
+    wakes_received_total => 'counter',
     store_breaker_open => 'gauge',
     intent_time_to_terminal_seconds => 'histogram',
     attempt_duration_seconds => 'histogram',
@@ -53,7 +56,7 @@ our @batches = qw(intents_submit intents_get intent_history intents_list
                   cluster_get schedule_page attempts_turn
                   attempts_recover failures_get);
 our @ops = (@batches, qw(ping lease_acquire lease_takeover
-                         lease_renew lease_release lease_get tidy));
+                         lease_renew lease_release lease_watch tidy));
 
 
 sub promtool {

@@ -268,7 +268,7 @@ sub {
     stored(@ids);
     ok(waits($socks[0], 0.3), 'it waits');
 
-    my ($before, $start) = (metric($calls), time);
+    my ($start, $before) = (time, metric($calls));
     sleep 1.5;
     my ($n, $seconds) = (metric($calls) - $before, time - $start);
 

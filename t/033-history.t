@@ -24,7 +24,8 @@ sub attempts {
     while ($from <= $to) {
         my $last = $from + 199 < $to ? $from + 199 : $to;
 
-        sql('INSERT INTO submission_attempts VALUES ' . join ',', map {
+        sql('INSERT INTO submission_attempts ' . store()->attempt_columns
+            . ' VALUES ' . join ',', map {
                 "('submission-manager-executor', '$id', $_, 1, 'sm-01', $_, "
                 . "$_, 'error', NULL, 'no $_')" } $from .. $last);
         $from = $last + 1;

@@ -7,17 +7,18 @@
 -- @found; contracts and payloads never do.
 --
 -- @ended: [{"n","id","number","epoch","holder","started","finished","outcome",
--- "reason","error","status","exhausted","delay"}].  Appends attempts and moves
--- their intents, where this attempt of an intent is in flight; one without an
--- outcome was not sent: it is as due as it was, or, with a delay, that much
--- later than now.  outcome is 4: applied, with the next attempt in due_at; what
+-- "reason","error","http","answer","status","exhausted","delay"}].  Appends
+-- attempts and moves their intents, where this attempt of an intent is in flight;
+-- one without an outcome was not sent: it is as due as it was, or, with a delay,
+-- that much later than now.  outcome is 4: applied, with the next attempt in due_at; what
 -- is not in the answer was not.  Over-long text is clipped.
 --
 -- @due: ["id"].  Marks in flight those that are pending and due.  outcome is
 -- 1: begun, 2: early, 3: past its deadline, and exhausted, 0: a contract that
 -- is not understood, as src/core/sm_contract.c has it; that must not be begun,
 -- as nobody would know how to go on with it.  What is not in the answer has
--- nothing to be tried.
+-- nothing to be tried.  created_at is not_before where that is later: a deadline
+-- counts from it.
 
 SET ANSI_NULLS ON;
 SET QUOTED_IDENTIFIER ON;
@@ -39,33 +40,7 @@ BEGIN
     SET NOCOUNT ON;
     SET XACT_ABORT ON;
 
-    DECLARE @now datetime2(6);
-
-    DECLARE @sent TABLE (
-        n          bigint NOT NULL,
-        id         nvarchar(400) COLLATE Latin1_General_BIN2 NOT NULL
-                   PRIMARY KEY,
-        number     bigint NOT NULL,
-        epoch      bigint NOT NULL,
-        holder     nvarchar(128) COLLATE Latin1_General_BIN2 NOT NULL,
-        started    bigint NULL,
-        finished   bigint NULL,
-        outcome    varchar(16) COLLATE Latin1_General_BIN2 NULL,
-        reason     nvarchar(200) COLLATE Latin1_General_BIN2 NULL,
-        error      nvarchar(1000) COLLATE Latin1_General_BIN2 NULL,
-        status     varchar(16) COLLATE Latin1_General_BIN2 NULL,
-        exhausted  varchar(32) COLLATE Latin1_General_BIN2 NULL,
-        delay      bigint NULL,
-        next_at    datetime2(6) NULL
-    );
-
-    DECLARE @found TABLE (
-        id       nvarchar(400) COLLATE Latin1_General_BIN2 NOT NULL PRIMARY KEY,
-        n        bigint NOT NULL,
-        due_at   datetime2(6) NOT NULL,
-        number   bigint NOT NULL,
-        outcome  int NOT NULL
-    );
+    DECLARE @now datetime2(6), @sent nvarchar(max), @found nvarchar(max);
 
     BEGIN TRANSACTION;
 
@@ -76,50 +51,56 @@ BEGIN
     BEGIN
         -- of two of the same intent, the first
 
-        INSERT INTO @sent (n, id, number, epoch, holder, started, finished,
-                           outcome, reason, error, status, exhausted, delay,
-                           next_at)
-        SELECT x.n, x.id, x.number, x.epoch, x.holder, x.started, x.finished,
-               x.outcome, LEFT(x.reason, 200), LEFT(x.error, 1000), x.status,
-               x.exhausted, x.delay,
-               CASE WHEN x.outcome IS NULL AND x.delay IS NULL
-                    THEN x.inflight_at
-                    WHEN x.outcome IS NULL OR x.status = 'pending'
-                    THEN DATEADD(millisecond, CAST(x.delay AS int), @now) END
-        FROM (
-                 SELECT r.*, i.inflight_at,
-                        ROW_NUMBER() OVER (PARTITION BY i.intent_id
-                                           ORDER BY r.n) AS nth
-                 FROM OPENJSON(@ended) WITH (
-                          n bigint '$.n',
-                          id nvarchar(400) COLLATE Latin1_General_BIN2 '$.id',
-                          number bigint '$.number',
-                          epoch bigint '$.epoch',
-                          holder nvarchar(128) COLLATE Latin1_General_BIN2 '$.holder',
-                          started bigint '$.started',
-                          finished bigint '$.finished',
-                          outcome varchar(16) COLLATE Latin1_General_BIN2 '$.outcome',
-                          reason nvarchar(max) COLLATE Latin1_General_BIN2 '$.reason',
-                          error nvarchar(max) COLLATE Latin1_General_BIN2 '$.error',
-                          status varchar(16) COLLATE Latin1_General_BIN2 '$.status',
-                          exhausted varchar(32) COLLATE Latin1_General_BIN2 '$.exhausted',
-                          delay bigint '$.delay'
-                      ) AS r
-                      CROSS APPLY (
-                          SELECT TOP (1) *
-                          FROM submission.submission_intents AS s
-                               WITH (FORCESEEK (submission_intents_pk
-                                                (lease_name, intent_id)))
-                          WHERE s.lease_name = @lease_name
-                                AND s.intent_id
-                                    = r.id COLLATE Latin1_General_BIN2
-                      ) AS i
-                 WHERE i.status = 'pending' AND i.inflight_epoch = r.epoch
-                       AND i.inflight_holder
-                           = r.holder COLLATE Latin1_General_BIN2
-                       AND i.attempt_count = r.number - 1
-             ) AS x
-        WHERE x.nth = 1;
+        SET @sent = (
+            SELECT x.n, x.id, x.number, x.epoch, x.holder, x.started,
+                   x.finished, x.outcome, LEFT(x.reason, 200) AS reason,
+                   LEFT(x.error, 1000) AS error, x.http,
+                   LEFT(x.answer, 1000) AS answer, x.status, x.exhausted,
+                   submission.submission_us(
+                       CASE WHEN x.outcome IS NULL AND x.delay IS NULL
+                            THEN x.inflight_at
+                            WHEN x.outcome IS NULL OR x.status = 'pending'
+                            THEN DATEADD(millisecond, CAST(x.delay AS int),
+                                         @now) END) AS next_at
+            FROM (
+                     SELECT r.*, i.inflight_at,
+                            ROW_NUMBER() OVER (PARTITION BY i.intent_id
+                                               ORDER BY r.n) AS nth
+                     FROM OPENJSON(@ended) WITH (
+                              n bigint '$.n',
+                              id nvarchar(400) COLLATE Latin1_General_BIN2 '$.id',
+                              number bigint '$.number',
+                              epoch bigint '$.epoch',
+                              holder nvarchar(128) COLLATE Latin1_General_BIN2 '$.holder',
+                              started bigint '$.started',
+                              finished bigint '$.finished',
+                              outcome varchar(16) COLLATE Latin1_General_BIN2 '$.outcome',
+                              reason nvarchar(max) COLLATE Latin1_General_BIN2 '$.reason',
+                              error nvarchar(max) COLLATE Latin1_General_BIN2 '$.error',
+                              http int '$.http',
+                              answer nvarchar(max) COLLATE Latin1_General_BIN2 '$.answer',
+                              status varchar(16) COLLATE Latin1_General_BIN2 '$.status',
+                              exhausted varchar(32) COLLATE Latin1_General_BIN2 '$.exhausted',
+                              delay bigint '$.delay'
+                          ) AS r
+                          CROSS APPLY (
+                              SELECT TOP (1) *
+                              FROM submission.submission_intents AS s
+                                   WITH (UPDLOCK,
+                                         FORCESEEK (submission_intents_pk
+                                                    (lease_name, intent_id)))
+                              WHERE s.lease_name = @lease_name
+                                    AND s.intent_id
+                                        = r.id COLLATE Latin1_General_BIN2
+                          ) AS i
+                     WHERE i.status = 'pending' AND i.inflight_epoch = r.epoch
+                           AND i.inflight_holder
+                               = r.holder COLLATE Latin1_General_BIN2
+                           AND i.attempt_count = r.number - 1
+                 ) AS x
+            WHERE x.nth = 1
+            FOR JSON PATH
+        );
 
         UPDATE i
         SET status = CASE WHEN r.outcome IS NULL THEN i.status
@@ -131,84 +112,115 @@ BEGIN
                                         THEN i.final_outcome_reason
                                         ELSE r.reason END,
             exhausted_reason = r.exhausted,
+            last_error = CASE WHEN r.outcome IS NULL AND r.error IS NULL
+                              THEN i.last_error
+                              ELSE LEFT(r.error, 400) END,
             attempt_count = i.attempt_count + CASE WHEN r.outcome IS NULL THEN 0
                                                    ELSE 1 END,
             completed_at = CASE WHEN r.outcome IS NOT NULL
                                      AND r.status <> 'pending' THEN @now END,
             last_modified_at = @now,
-            next_attempt_at = r.next_at,
+            next_attempt_at = submission.submission_at(r.next_at),
             inflight_epoch = NULL,
             inflight_holder = NULL,
             inflight_at = NULL
-        FROM @sent AS r
+        FROM OPENJSON(@sent) WITH (
+                 id nvarchar(400) COLLATE Latin1_General_BIN2 '$.id',
+                 outcome varchar(16) COLLATE Latin1_General_BIN2 '$.outcome',
+                 reason nvarchar(200) COLLATE Latin1_General_BIN2 '$.reason',
+                 error nvarchar(1000) COLLATE Latin1_General_BIN2 '$.error',
+                 status varchar(16) COLLATE Latin1_General_BIN2 '$.status',
+                 exhausted varchar(32) COLLATE Latin1_General_BIN2 '$.exhausted',
+                 next_at bigint '$.next_at'
+             ) AS r
              INNER LOOP JOIN submission.submission_intents AS i
                              WITH (INDEX (submission_intents_pk))
-             ON i.lease_name = @lease_name AND i.intent_id = r.id;
+             ON i.lease_name = @lease_name
+                AND i.intent_id = r.id COLLATE Latin1_General_BIN2;
 
         INSERT INTO submission.submission_attempts (
             lease_name, intent_id, attempt_number, lease_epoch, holder_id,
-            started_at, finished_at, outcome_status, outcome_reason, error
+            started_at, finished_at, outcome_status, outcome_reason, error,
+            http_status, answer
         )
         SELECT @lease_name, r.id, r.number, r.epoch, r.holder,
                submission.submission_at(r.started),
                submission.submission_at(r.finished), r.outcome, r.reason,
-               r.error
-        FROM @sent AS r
+               r.error, r.http, r.answer
+        FROM OPENJSON(@sent) WITH (
+                 id nvarchar(400) COLLATE Latin1_General_BIN2 '$.id',
+                 number bigint '$.number',
+                 epoch bigint '$.epoch',
+                 holder nvarchar(128) COLLATE Latin1_General_BIN2 '$.holder',
+                 started bigint '$.started',
+                 finished bigint '$.finished',
+                 outcome varchar(16) COLLATE Latin1_General_BIN2 '$.outcome',
+                 reason nvarchar(200) COLLATE Latin1_General_BIN2 '$.reason',
+                 error nvarchar(1000) COLLATE Latin1_General_BIN2 '$.error',
+                 http int '$.http',
+                 answer nvarchar(1000) COLLATE Latin1_General_BIN2 '$.answer'
+             ) AS r
         WHERE r.outcome IS NOT NULL;
     END;
 
     IF @due <> N'[]'
     BEGIN
-        INSERT INTO @found (id, n, due_at, number, outcome)
-        SELECT i.intent_id, r.n, i.next_attempt_at, i.attempt_count + 1,
-               CASE WHEN i.next_attempt_at > @now
-                    THEN 2
-                    WHEN NOT (i.gateway_type IN ('sms', 'push', 'http')
-                              AND (i.policy = 'one_shot'
-                                   OR (i.policy = 'deadline'
-                                       AND COALESCE(i.max_acceptance_seconds, 0)
-                                           BETWEEN 1 AND 31536000)
-                                   OR (i.policy = 'max_attempts'
-                                       AND COALESCE(i.max_attempts, 0)
-                                           BETWEEN 1 AND 1000000))
-                              AND i.retry_delay_ms BETWEEN 1 AND 86400000
-                              AND (i.retry_max_ms = 0
-                                   OR i.retry_max_ms BETWEEN i.retry_delay_ms
-                                                     AND 86400000)
-                              AND i.retry_backoff_pct BETWEEN 100 AND 10000
-                              AND i.retry_jitter_pct BETWEEN 0 AND 100
-                              AND ((i.gateway_url COLLATE Latin1_General_BIN2
-                                    LIKE N'http://_%'
-                                    AND SUBSTRING(i.gateway_url, 8, 1)
-                                        NOT IN (N'/', N':'))
-                                   OR (i.gateway_url COLLATE Latin1_General_BIN2
-                                       LIKE N'https://_%'
-                                       AND SUBSTRING(i.gateway_url, 9, 1)
-                                           NOT IN (N'/', N':'))))
-                    THEN 0
-                    WHEN i.policy = 'deadline'
-                         AND @now >= DATEADD(
-                                 second, CAST(i.max_acceptance_seconds AS int),
-                                 i.created_at)
-                    THEN 3
-                    ELSE 1 END
-        FROM (
-                 SELECT CAST(j.value AS nvarchar(400))
-                        COLLATE Latin1_General_BIN2 AS id,
-                        MIN(CAST(j.[key] AS bigint)) AS n
-                 FROM OPENJSON(@due) AS j
-                 GROUP BY CAST(j.value AS nvarchar(400))
-                          COLLATE Latin1_General_BIN2
-             ) AS r
-             CROSS APPLY (
-                 SELECT TOP (1) *
-                 FROM submission.submission_intents AS s
-                      WITH (FORCESEEK (submission_intents_pk
-                                       (lease_name, intent_id)))
-                 WHERE s.lease_name = @lease_name AND s.intent_id = r.id
-             ) AS i
-        WHERE i.status = 'pending' AND i.next_attempt_at IS NOT NULL
-              AND i.inflight_epoch IS NULL;
+        SET @found = (
+            SELECT i.intent_id AS id, r.n,
+                   submission.submission_us(i.next_attempt_at) AS due_at,
+                   i.attempt_count + 1 AS number,
+                   CASE WHEN i.next_attempt_at > @now
+                         THEN 2
+                         WHEN NOT (i.gateway_type IN ('sms', 'push', 'http')
+                                   AND (i.policy = 'one_shot'
+                                        OR (i.policy = 'deadline'
+                                            AND COALESCE(i.max_acceptance_seconds, 0)
+                                                BETWEEN 1 AND 31536000)
+                                        OR (i.policy = 'max_attempts'
+                                            AND COALESCE(i.max_attempts, 0)
+                                                BETWEEN 1 AND 1000000))
+                                   AND i.retry_delay_ms BETWEEN 1 AND 86400000
+                                   AND (i.retry_max_ms = 0
+                                        OR i.retry_max_ms BETWEEN i.retry_delay_ms
+                                                          AND 86400000)
+                                   AND i.retry_backoff_pct BETWEEN 100 AND 10000
+                                   AND i.retry_jitter_pct BETWEEN 0 AND 100
+                                   AND ((i.gateway_url COLLATE Latin1_General_BIN2
+                                         LIKE N'http://_%'
+                                         AND SUBSTRING(i.gateway_url, 8, 1)
+                                             NOT IN (N'/', N':'))
+                                        OR (i.gateway_url COLLATE Latin1_General_BIN2
+                                            LIKE N'https://_%'
+                                            AND SUBSTRING(i.gateway_url, 9, 1)
+                                                NOT IN (N'/', N':'))))
+                         THEN 0
+                         WHEN i.policy = 'deadline'
+                              AND @now >= DATEADD(
+                                      second, CAST(i.max_acceptance_seconds AS int),
+                                      CASE WHEN i.not_before > i.created_at
+                                           THEN i.not_before
+                                           ELSE i.created_at END)
+                         THEN 3
+                         ELSE 1 END AS outcome
+            FROM (
+                     SELECT CAST(j.value AS nvarchar(400))
+                            COLLATE Latin1_General_BIN2 AS id,
+                            MIN(CAST(j.[key] AS bigint)) AS n
+                     FROM OPENJSON(@due) AS j
+                     GROUP BY CAST(j.value AS nvarchar(400))
+                              COLLATE Latin1_General_BIN2
+                 ) AS r
+                 CROSS APPLY (
+                     SELECT TOP (1) *
+                     FROM submission.submission_intents AS s
+                          WITH (UPDLOCK, FORCESEEK (submission_intents_pk
+                                                    (lease_name, intent_id)))
+                     WHERE s.lease_name = @lease_name AND s.intent_id = r.id
+                 ) AS i
+            WHERE i.status = 'pending' AND i.next_attempt_at IS NOT NULL
+                  AND i.inflight_epoch IS NULL
+            FOR JSON PATH
+        );
 
         UPDATE i
         SET status = CASE f.outcome WHEN 3 THEN 'exhausted' ELSE i.status END,
@@ -220,11 +232,19 @@ BEGIN
             inflight_at = CASE f.outcome WHEN 1 THEN @now END,
             next_attempt_at = NULL,
             last_modified_at = @now
-        FROM @found AS f
+        FROM OPENJSON(@found) WITH (
+                 id nvarchar(400) COLLATE Latin1_General_BIN2 '$.id',
+                 outcome int '$.outcome'
+             ) AS f
              INNER LOOP JOIN submission.submission_intents AS i
                              WITH (INDEX (submission_intents_pk))
-             ON i.lease_name = @lease_name AND i.intent_id = f.id
-        WHERE f.outcome IN (1, 3);
+             ON i.lease_name = @lease_name
+                AND i.intent_id = f.id COLLATE Latin1_General_BIN2
+        WHERE f.outcome IN (1, 3)
+
+              -- not one that was canceled since it was found
+
+              AND i.status = 'pending' AND i.inflight_epoch IS NULL;
     END;
 
     COMMIT TRANSACTION;
@@ -247,24 +267,39 @@ BEGIN
            CAST(NULL AS bigint) AS retry_jitter_pct,
            CAST(NULL AS varbinary(max)) AS payload
     UNION ALL
-    SELECT NULL, r.n, 4, submission.submission_us(r.next_at), NULL, NULL, NULL,
-           NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
-    FROM @sent AS r
+    SELECT NULL, r.n, 4, r.next_at, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
+           NULL, NULL, NULL, NULL, NULL, NULL, NULL
+    FROM OPENJSON(@sent) WITH (
+             n bigint '$.n',
+             next_at bigint '$.next_at'
+         ) AS r
     UNION ALL
-    SELECT NULL, f.n, f.outcome, submission.submission_us(f.due_at),
-           submission.submission_us(i.created_at), f.number,
+    SELECT NULL, f.n, f.outcome, f.due_at,
+           submission.submission_us(
+               CASE WHEN i.not_before > i.created_at THEN i.not_before
+                    ELSE i.created_at END), f.number,
            i.submission_target, i.gateway_type, i.gateway_url, i.policy,
            i.max_acceptance_seconds, i.max_attempts, i.terminal_outcomes,
            i.retry_delay_ms, i.retry_max_ms, i.retry_backoff_pct,
            i.retry_jitter_pct,
            CASE f.outcome WHEN 1 THEN i.payload END
-    FROM @found AS f
+    FROM OPENJSON(@found) WITH (
+             id nvarchar(400) COLLATE Latin1_General_BIN2 '$.id',
+             n bigint '$.n',
+             due_at bigint '$.due_at',
+             number bigint '$.number',
+             outcome bigint '$.outcome'
+         ) AS f
          CROSS APPLY (
              SELECT TOP (1) *
              FROM submission.submission_intents AS s
                   WITH (FORCESEEK (submission_intents_pk
                                    (lease_name, intent_id)))
-             WHERE s.lease_name = @lease_name AND s.intent_id = f.id
-         ) AS i;
+             WHERE s.lease_name = @lease_name
+                   AND s.intent_id = f.id COLLATE Latin1_General_BIN2
+         ) AS i
+    WHERE (f.outcome <> 1 OR (i.inflight_epoch = @lease_epoch
+                              AND i.inflight_holder = @holder_id))
+          AND (f.outcome <> 3 OR i.status = 'exhausted');
 END
 GO

@@ -1,5 +1,7 @@
 -- An instance lives, for the duration, and has started at that time or, with
 -- 0, now.  Those that ended without a word go.
+--
+-- Modules of version 1 call it without the last parameter.
 
 SET ANSI_NULLS ON;
 SET QUOTED_IDENTIFIER ON;
@@ -16,7 +18,8 @@ CREATE OR ALTER PROCEDURE submission.submission_candidate_heartbeat
     @duration_ms bigint,
     @role nvarchar(32),
     @version nvarchar(64),
-    @started_us bigint = 0
+    @started_us bigint = 0,
+    @wake_url nvarchar(1024) = NULL
 AS
 BEGIN
     SET NOCOUNT ON;
@@ -37,16 +40,17 @@ BEGIN
         heartbeat_at = @now,
         expires_at = @expires_at,
         role = @role,
-        version = @version
+        version = @version,
+        wake_url = @wake_url
     WHERE lease_name = @lease_name AND holder_id = @holder_id;
 
     IF @@ROWCOUNT = 0
         INSERT INTO submission.submission_manager_candidates (
             lease_name, holder_id, started_at, heartbeat_at, expires_at, role,
-            version
+            version, wake_url
         )
         VALUES (@lease_name, @holder_id, @started_at, @now, @expires_at,
-                @role, @version);
+                @role, @version, @wake_url);
 
     COMMIT TRANSACTION;
 

@@ -1,4 +1,4 @@
--- The lease as it is.
+-- The lease as it is, for modules of version 1: see lease_watch.sql.
 
 SET ANSI_NULLS ON;
 SET QUOTED_IDENTIFIER ON;

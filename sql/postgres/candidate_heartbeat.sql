@@ -1,13 +1,20 @@
 -- An instance lives, for the duration, and has started at that time or, with
 -- 0, now.  Those that ended without a word go.
+--
+-- Modules of version 1 call it without the last parameter.
 
 DROP FUNCTION IF EXISTS submission.submission_candidate_heartbeat(
     text, text, bigint, text, text
 );
 
+DROP FUNCTION IF EXISTS submission.submission_candidate_heartbeat(
+    text, text, bigint, text, text, bigint
+);
+
 CREATE OR REPLACE FUNCTION submission.submission_candidate_heartbeat(
     p_lease_name text, p_holder_id text, p_duration_ms bigint, p_role text,
-    p_version text, p_started_us bigint DEFAULT 0
+    p_version text, p_started_us bigint DEFAULT 0,
+    p_wake_url text DEFAULT NULL
 )
 RETURNS TABLE (o_now bigint)
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
@@ -20,21 +27,23 @@ BEGIN
 
     INSERT INTO submission_manager_candidates AS c (
         lease_name, holder_id, started_at, heartbeat_at, expires_at, role,
-        version
+        version, wake_url
     )
     VALUES (
         p_lease_name, p_holder_id,
         CASE WHEN p_started_us = 0 THEN v_now
              ELSE submission_at(p_started_us) END,
         v_now,
-        v_now + p_duration_ms * interval '1 millisecond', p_role, p_version
+        v_now + p_duration_ms * interval '1 millisecond', p_role, p_version,
+        p_wake_url
     )
     ON CONFLICT (lease_name, holder_id) DO UPDATE
     SET started_at = excluded.started_at,
         heartbeat_at = excluded.heartbeat_at,
         expires_at = excluded.expires_at,
         role = excluded.role,
-        version = excluded.version;
+        version = excluded.version,
+        wake_url = excluded.wake_url;
 
     -- one at a time prunes: the others need not wait for it
 

@@ -19,6 +19,8 @@ AS $$
 $$;
 
 
+-- for modules of version 1: see lease_watch.sql
+
 CREATE OR REPLACE FUNCTION submission.submission_lease_get(p_lease_name text)
 RETURNS TABLE (
     o_now bigint, o_held bigint, o_holder_id text, o_lease_epoch bigint,

@@ -15,36 +15,70 @@ static const ngx_http_submission_route_t  ngx_http_submission_routes[] = {
 
     { { "intents", SM_ROUTE_POST },
       NGX_HTTP_SUBMISSION_OP_INTENTS_SUBMIT,
+      NGX_HTTP_SUBMISSION_ACCESS_SUBMIT, 0,
       ngx_http_submission_submit_args,
       NULL,
       ngx_http_submission_submit_parse },
 
     { { "intents", SM_ROUTE_READ },
       NGX_HTTP_SUBMISSION_OP_INTENTS_LIST,
+      NGX_HTTP_SUBMISSION_ACCESS_READ, 0,
       ngx_http_submission_list_args,
       ngx_http_submission_list_init,
       ngx_http_submission_list_parse },
 
     { { "intents/*", SM_ROUTE_READ },
       NGX_HTTP_SUBMISSION_OP_INTENTS_GET,
-      ngx_http_submission_no_args,
-      NULL,
+      NGX_HTTP_SUBMISSION_ACCESS_READ, 0,
+      ngx_http_submission_get_args,
+      ngx_http_submission_get_init,
       ngx_http_submission_get_parse },
 
     { { "intents/*/history", SM_ROUTE_READ },
       NGX_HTTP_SUBMISSION_OP_INTENT_HISTORY,
+      NGX_HTTP_SUBMISSION_ACCESS_READ, 0,
       ngx_http_submission_history_args,
       ngx_http_submission_history_init,
       ngx_http_submission_history_parse },
 
     { { "cluster", SM_ROUTE_READ },
       NGX_HTTP_SUBMISSION_OP_CLUSTER_GET,
+      NGX_HTTP_SUBMISSION_ACCESS_READ, 0,
       ngx_http_submission_no_args,
       NULL,
       ngx_http_submission_api_read },
 
+    { { "intents/*/cancel", SM_ROUTE_POST },
+      NGX_HTTP_SUBMISSION_OP_INTENTS_CANCEL,
+      NGX_HTTP_SUBMISSION_ACCESS_SUBMIT, 0,
+      ngx_http_submission_no_args,
+      NULL,
+      ngx_http_submission_cancel_parse },
+
+    { { "intents/*/replay", SM_ROUTE_POST },
+      NGX_HTTP_SUBMISSION_OP_INTENTS_REPLAY,
+      NGX_HTTP_SUBMISSION_ACCESS_SUBMIT, 0,
+      ngx_http_submission_no_args,
+      NULL,
+      ngx_http_submission_replay_parse },
+
+    { { "intents/*/payload", SM_ROUTE_READ },
+      NGX_HTTP_SUBMISSION_OP_INTENT_PAYLOAD,
+      NGX_HTTP_SUBMISSION_ACCESS_OPERATE, 1,
+      ngx_http_submission_no_args,
+      NULL,
+      ngx_http_submission_payload_parse },
+
+    { { "audit", SM_ROUTE_READ },
+      NGX_HTTP_SUBMISSION_OP_AUDIT_LIST,
+      NGX_HTTP_SUBMISSION_ACCESS_OPERATE, 0,
+      ngx_http_submission_audit_args,
+      ngx_http_submission_audit_init,
+      ngx_http_submission_audit_parse },
+
     { { "failures", SM_ROUTE_READ },
       NGX_HTTP_SUBMISSION_OP_FAILURES_GET,
+      NGX_HTTP_SUBMISSION_ACCESS_READ, 0,
       ngx_http_submission_failures_args,
       NULL,
       ngx_http_submission_api_read }
@@ -82,6 +116,11 @@ ngx_http_submission_api_handler(ngx_http_request_t *r)
     ngx_log_debug2(NGX_LOG_DEBUG_HTTP, r->connection->log, 0,
                    "submission: api route:\"%s\" op:%s",
                    ctx->route->route.pattern, ctx->op->name);
+
+    rc = ngx_http_submission_access(ctx);
+    if (rc != NGX_DECLINED) {
+        return rc;
+    }
 
     ctx->row = ngx_pcalloc(r->pool, ctx->op->row_size);
     if (ctx->row == NULL) {
@@ -226,8 +265,13 @@ ngx_http_submission_api_route(ngx_http_submission_ctx_t *ctx)
 }
 
 
+/*
+ * The id of the path.  NGX_DECLINED: it is one; otherwise what the request is to
+ * be finalized with.
+ */
+
 ngx_int_t
-ngx_http_submission_api_read_id(ngx_http_request_t *r, sm_str_t *id)
+ngx_http_submission_api_id(ngx_http_request_t *r, sm_str_t *id)
 {
     char                        message[128];
     const char                 *why;
@@ -247,7 +291,18 @@ ngx_http_submission_api_read_id(ngx_http_request_t *r, sm_str_t *id)
                                                SM_FIELD_ID);
     }
 
-    return ngx_http_submission_api_read(r);
+    return NGX_DECLINED;
+}
+
+
+ngx_int_t
+ngx_http_submission_api_read_id(ngx_http_request_t *r, sm_str_t *id)
+{
+    ngx_int_t  rc;
+
+    rc = ngx_http_submission_api_id(r, id);
+
+    return rc == NGX_DECLINED ? ngx_http_submission_api_read(r) : rc;
 }
 
 

@@ -13,6 +13,10 @@
 /* api.c */
 ngx_int_t ngx_http_submission_api_handler(ngx_http_request_t *r);
 
+/* access.c: the parameters of "submission_api" */
+char *ngx_http_submission_access_conf(ngx_conf_t *cf,
+    ngx_http_submission_loc_conf_t *slcf);
+
 /* reply.c */
 ngx_int_t ngx_http_submission_reply_init(ngx_conf_t *cf);
 
@@ -31,6 +35,7 @@ ngx_uint_t ngx_http_submission_submit_own(void *row, sm_str_t **strings);
 void ngx_http_submission_submit_run(ngx_http_submission_task_t *task);
 ngx_int_t ngx_http_submission_submit_reply(ngx_http_request_t *r,
     const void *row);
+sm_intent_t *ngx_http_submission_submit_intent(void *row);
 
 ngx_uint_t ngx_http_submission_get_own(void *row, sm_str_t **strings);
 size_t ngx_http_submission_get_weight(const void *row);
@@ -38,6 +43,7 @@ int ngx_http_submission_get_call(sm_store_t *store, sm_call_t *call,
     void *rows, size_t n);
 ngx_int_t ngx_http_submission_get_reply(ngx_http_request_t *r,
     const void *row);
+sm_intent_t *ngx_http_submission_get_intent(void *row);
 
 ngx_uint_t ngx_http_submission_history_own(void *row, sm_str_t **strings);
 size_t ngx_http_submission_history_weight(const void *row);
@@ -63,6 +69,34 @@ ngx_int_t ngx_http_submission_failures_reply(ngx_http_request_t *r,
 int ngx_http_submission_cluster_call(sm_store_t *store, sm_call_t *call,
     void *rows, size_t n);
 ngx_int_t ngx_http_submission_cluster_reply(ngx_http_request_t *r,
+    const void *row);
+
+/* cancel.c, replay.c, audit.c and payload.c */
+ngx_uint_t ngx_http_submission_cancel_own(void *row, sm_str_t **strings);
+size_t ngx_http_submission_cancel_weight(const void *row);
+void ngx_http_submission_cancel_run(ngx_http_submission_task_t *task);
+ngx_int_t ngx_http_submission_cancel_reply(ngx_http_request_t *r,
+    const void *row);
+
+ngx_uint_t ngx_http_submission_replay_own(void *row, sm_str_t **strings);
+size_t ngx_http_submission_replay_weight(const void *row);
+int ngx_http_submission_replay_call(sm_store_t *store, sm_call_t *call,
+    void *rows, size_t n);
+ngx_int_t ngx_http_submission_replay_reply(ngx_http_request_t *r,
+    const void *row);
+
+ngx_uint_t ngx_http_submission_audit_own(void *row, sm_str_t **strings);
+size_t ngx_http_submission_audit_weight(const void *row);
+int ngx_http_submission_audit_call(sm_store_t *store, sm_call_t *call,
+    void *rows, size_t n);
+ngx_int_t ngx_http_submission_audit_reply(ngx_http_request_t *r,
+    const void *row);
+
+ngx_uint_t ngx_http_submission_payload_own(void *row, sm_str_t **strings);
+size_t ngx_http_submission_payload_weight(const void *row);
+int ngx_http_submission_payload_call(sm_store_t *store, sm_call_t *call,
+    void *rows, size_t n);
+ngx_int_t ngx_http_submission_payload_reply(ngx_http_request_t *r,
     const void *row);
 
 

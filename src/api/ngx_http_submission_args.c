@@ -19,6 +19,8 @@
 
 static ngx_int_t ngx_http_submission_arg_wait(ngx_http_submission_ctx_t *ctx,
     sm_str_t value);
+static ngx_int_t ngx_http_submission_arg_until(ngx_http_submission_ctx_t *ctx,
+    sm_str_t value);
 static ngx_int_t ngx_http_submission_arg_status(ngx_http_submission_ctx_t *ctx,
     sm_str_t value);
 static ngx_int_t ngx_http_submission_arg_target(ngx_http_submission_ctx_t *ctx,
@@ -45,10 +47,26 @@ static ngx_int_t ngx_http_submission_arg_before(ngx_http_submission_ctx_t *ctx,
     sm_str_t value);
 
 
+#define NGX_HTTP_SUBMISSION_ARGS_WAIT                                         \
+                                                                              \
+    { "waitSeconds", ngx_http_submission_arg_wait,                            \
+      "\"waitSeconds\" must be a whole number of seconds, 0 or more" },       \
+                                                                              \
+    { "until", ngx_http_submission_arg_until,                                 \
+      "\"until\" must be \"attempt\" or \"terminal\"" }
+
+
 const ngx_http_submission_arg_t  ngx_http_submission_submit_args[] = {
 
-    { "waitSeconds", ngx_http_submission_arg_wait,
-      "\"waitSeconds\" must be a whole number of seconds, 0 or more" },
+    NGX_HTTP_SUBMISSION_ARGS_WAIT,
+
+    { NULL, NULL, NULL }
+};
+
+
+const ngx_http_submission_arg_t  ngx_http_submission_get_args[] = {
+
+    NGX_HTTP_SUBMISSION_ARGS_WAIT,
 
     { NULL, NULL, NULL }
 };
@@ -69,8 +87,8 @@ const ngx_http_submission_arg_t  ngx_http_submission_history_args[] = {
 const ngx_http_submission_arg_t  ngx_http_submission_list_args[] = {
 
     { "status", ngx_http_submission_arg_status,
-      "\"status\" must be \"pending\", \"accepted\", \"rejected\" or "
-      "\"exhausted\"" },
+      "\"status\" must be \"pending\", \"accepted\", \"rejected\", "
+      "\"exhausted\" or \"canceled\"" },
 
     { "target", ngx_http_submission_arg_target,
       "\"target\" must be the name of a target" },
@@ -282,6 +300,23 @@ ngx_http_submission_arg_wait(ngx_http_submission_ctx_t *ctx, sm_str_t value)
     ctx->wait = seconds * 1000;
 
     return value.len ? NGX_OK : NGX_DECLINED;
+}
+
+
+static ngx_int_t
+ngx_http_submission_arg_until(ngx_http_submission_ctx_t *ctx, sm_str_t value)
+{
+    static const sm_str_t  attempt = sm_str("attempt");
+    static const sm_str_t  terminal = sm_str("terminal");
+
+    if (sm_str_eq(value, attempt)) {
+        ctx->until = NGX_HTTP_SUBMISSION_UNTIL_ATTEMPT;
+        return NGX_OK;
+    }
+
+    ctx->until = NGX_HTTP_SUBMISSION_UNTIL_TERMINAL;
+
+    return sm_str_eq(value, terminal) ? NGX_OK : NGX_DECLINED;
 }
 
 

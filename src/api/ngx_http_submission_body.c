@@ -60,6 +60,8 @@ ngx_http_submission_body_read(ngx_http_request_t *r,
     ctx = ngx_http_get_module_ctx(r, ngx_http_submission_module);
     ctx->body_handler = handler;
 
+    r->connection->log->action = "reading the body of an intent";
+
     rc = ngx_http_read_client_request_body(r, ngx_http_submission_body_handler);
 
     return rc >= NGX_HTTP_SPECIAL_RESPONSE ? rc : NGX_DONE;

@@ -569,5 +569,11 @@ ngx_http_submission_intake_done(ngx_http_submission_task_t *task)
         ngx_http_submission_wake(queue->manager);
     }
 
+    if (ngx_http_submission_ops[task->op].notices
+        && task->call.status == SM_STORE_OK)
+    {
+        ngx_http_submission_notice_all(queue->manager);
+    }
+
     ngx_http_submission_intake_answer_all(batch, &task->call);
 }

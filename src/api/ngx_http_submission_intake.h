@@ -11,6 +11,7 @@
 #include "ngx_http_submission_status.h"
 #include "ngx_http_submission_task.h"
 
+#include "sm_action.h"
 #include "sm_cursor.h"
 #include "sm_route.h"
 #include "sm_search.h"
@@ -54,11 +55,20 @@ typedef struct {
 typedef struct {
     sm_route_t                       route;        /* must be first */
     ngx_http_submission_op_e         op;
+    ngx_http_submission_access_e     access;       /* that it needs */
+    unsigned                         payloads:1;   /* or "payloads=on" */
     const ngx_http_submission_arg_t  *args;
     void                           (*init)(ngx_http_submission_ctx_t *ctx);
     ngx_int_t                      (*parse)(ngx_http_request_t *r);
 } ngx_http_submission_route_t;
 
+
+/* what a request with waitSeconds waits for */
+
+typedef enum {
+    NGX_HTTP_SUBMISSION_UNTIL_ATTEMPT = 0,         /* the first */
+    NGX_HTTP_SUBMISSION_UNTIL_TERMINAL
+} ngx_http_submission_until_e;
 
 /* what "order" asks for; a list has one of its own */
 
@@ -84,7 +94,8 @@ struct ngx_http_submission_ctx_s {
     ngx_uint_t                       order;        /* of a list */
     char                             cursor;       /* its kind */
 
-    ngx_msec_t                       wait;         /* for a first attempt */
+    ngx_msec_t                       wait;         /* for the intent */
+    ngx_http_submission_until_e      until;
     ngx_http_submission_waiter_t    *waiter;       /* while it does */
 
     ngx_buf_t                       *instead;      /* of nginx's error page */
@@ -202,10 +213,12 @@ ngx_int_t ngx_http_submission_args(ngx_http_submission_ctx_t *ctx,
     ngx_http_submission_args_t *args);
 
 extern const ngx_http_submission_arg_t  ngx_http_submission_submit_args[];
+extern const ngx_http_submission_arg_t  ngx_http_submission_get_args[];
 extern const ngx_http_submission_arg_t  ngx_http_submission_history_args[];
 extern const ngx_http_submission_arg_t  ngx_http_submission_list_args[];
 extern const ngx_http_submission_arg_t  ngx_http_submission_failures_args[];
 extern const ngx_http_submission_arg_t  ngx_http_submission_no_args[];
+extern const ngx_http_submission_arg_t  ngx_http_submission_audit_args[];
 
 /*
  * api.c: what parsers end with.  _enter() hands the row to the intake, and
@@ -217,9 +230,21 @@ ngx_int_t ngx_http_submission_api_enter(ngx_http_request_t *r);
 ngx_int_t ngx_http_submission_api_enter_all(ngx_http_request_t *r);
 ngx_int_t ngx_http_submission_api_read(ngx_http_request_t *r);
 ngx_int_t ngx_http_submission_api_read_id(ngx_http_request_t *r, sm_str_t *id);
+ngx_int_t ngx_http_submission_api_id(ngx_http_request_t *r, sm_str_t *id);
+
+/*
+ * access.c: NGX_DECLINED, and the request may go on; or what it is finalized
+ * with.  _actor() is who makes the request, in its memory.
+ */
+ngx_int_t ngx_http_submission_access(ngx_http_submission_ctx_t *ctx);
+ngx_int_t ngx_http_submission_access_actor(ngx_http_request_t *r,
+    sm_actor_t *actor);
 
 /* submit.c and read.c: what the routes name */
+ngx_int_t ngx_http_submission_submit_type(ngx_http_request_t *r,
+    ngx_http_submission_body_pt handler);
 ngx_int_t ngx_http_submission_submit_parse(ngx_http_request_t *r);
+void ngx_http_submission_get_init(ngx_http_submission_ctx_t *ctx);
 ngx_int_t ngx_http_submission_get_parse(ngx_http_request_t *r);
 void ngx_http_submission_history_init(ngx_http_submission_ctx_t *ctx);
 ngx_int_t ngx_http_submission_history_parse(ngx_http_request_t *r);
@@ -249,6 +274,13 @@ ngx_int_t ngx_http_submission_bulk_parse(ngx_http_request_t *r);
 ngx_int_t ngx_http_submission_bulk_outcome(ngx_http_submission_ctx_t *ctx,
     ngx_uint_t line, const sm_submit_row_t *row, ngx_uint_t overloaded);
 
+/* cancel.c, replay.c, audit.c and payload.c: likewise */
+ngx_int_t ngx_http_submission_cancel_parse(ngx_http_request_t *r);
+ngx_int_t ngx_http_submission_replay_parse(ngx_http_request_t *r);
+ngx_int_t ngx_http_submission_payload_parse(ngx_http_request_t *r);
+void ngx_http_submission_audit_init(ngx_http_submission_ctx_t *ctx);
+ngx_int_t ngx_http_submission_audit_parse(ngx_http_request_t *r);
+
 /* body.c */
 ngx_int_t ngx_http_submission_body_read(ngx_http_request_t *r,
     ngx_http_submission_body_pt handler);
@@ -265,6 +297,9 @@ ngx_int_t ngx_http_submission_reply_header(ngx_http_request_t *r, char *key,
 ngx_int_t ngx_http_submission_reply_error(ngx_http_request_t *r,
     ngx_uint_t status, const char *code, const char *message,
     const char *field);
+ngx_int_t ngx_http_submission_reply_not_found(ngx_http_request_t *r);
+ngx_int_t ngx_http_submission_reply_status(ngx_http_request_t *r,
+    const char *code, const char *message, sm_status_e status);
 ngx_int_t ngx_http_submission_reply_unavailable(ngx_http_request_t *r,
     ngx_uint_t overloaded);
 ngx_int_t ngx_http_submission_reply_overloaded(ngx_http_request_t *r);
@@ -282,12 +317,12 @@ void ngx_http_submission_finalize(ngx_http_request_t *r, ngx_int_t rc);
 #define NGX_HTTP_SUBMISSION_REPLY_ERROR_SIZE  2048
 
 /*
- * wait.c: takes a request whose intent was submitted, and answers it later:
+ * wait.c: takes a request whose row has an intent, and answers it later:
  * NGX_DONE; NGX_DECLINED: there is nothing to wait for.  "since" is the count
- * of notices from before it was submitted.
+ * of notices from before the store was asked.
  */
-ngx_int_t ngx_http_submission_wait(ngx_http_submission_ctx_t *ctx,
-    const sm_submit_row_t *row, ngx_atomic_uint_t since);
+ngx_int_t ngx_http_submission_wait(ngx_http_submission_ctx_t *ctx, void *row,
+    ngx_atomic_uint_t since);
 void ngx_http_submission_wait_next(ngx_http_submission_manager_t *manager);
 
 

@@ -10,7 +10,14 @@
 #define NGX_HTTP_SUBMISSION_READ_LIMIT  50
 
 
-/* an intent */
+/* an intent; who waits for it waits for its end, if nothing else is said */
+
+void
+ngx_http_submission_get_init(ngx_http_submission_ctx_t *ctx)
+{
+    ctx->until = NGX_HTTP_SUBMISSION_UNTIL_TERMINAL;
+}
+
 
 ngx_int_t
 ngx_http_submission_get_parse(ngx_http_request_t *r)
@@ -51,21 +58,22 @@ ngx_http_submission_get_call(sm_store_t *store, sm_call_t *call, void *rows,
 }
 
 
-static ngx_int_t
-ngx_http_submission_read_not_found(ngx_http_request_t *r)
-{
-    return ngx_http_submission_reply_error(r, NGX_HTTP_NOT_FOUND, "not_found",
-                                           "there is no such intent", NULL);
-}
-
-
 ngx_int_t
 ngx_http_submission_get_reply(ngx_http_request_t *r, const void *data)
 {
     const sm_get_row_t  *row = data;
 
     return row->found ? ngx_http_submission_reply_intent(r, &row->intent)
-                      : ngx_http_submission_read_not_found(r);
+                      : ngx_http_submission_reply_not_found(r);
+}
+
+
+sm_intent_t *
+ngx_http_submission_get_intent(void *data)
+{
+    sm_get_row_t  *row = data;
+
+    return row->found ? &row->intent : NULL;
 }
 
 
@@ -132,7 +140,7 @@ ngx_http_submission_history_reply(ngx_http_request_t *r, const void *data)
     sm_out_t  out;
 
     if (!row->found) {
-        return ngx_http_submission_read_not_found(r);
+        return ngx_http_submission_reply_not_found(r);
     }
 
     size = sizeof("{\"intent\":,\"attempts\":[],\"next\":\"\"}\n")

@@ -148,6 +148,12 @@ ngx_http_submission_reply_type(ngx_http_request_t *r, ngx_uint_t status,
     ctx = ngx_http_get_module_ctx(r, ngx_http_submission_module);
     ctx->answered = 1;
 
+    r->connection->log->action = "sending an answer to client";
+
+    ngx_log_debug2(NGX_LOG_DEBUG_HTTP, r->connection->log, 0,
+                   "submission: reply %ui, %uz bytes", status,
+                   (size_t) (out->last - out->start));
+
     /*
      * answers have no validator, and a request that was carried out cannot be
      * answered 304 or 412
@@ -275,6 +281,39 @@ ngx_http_submission_reply_error(ngx_http_request_t *r, ngx_uint_t status,
     }
 
     return ngx_http_submission_send_error(r, status, code, message, field);
+}
+
+
+ngx_int_t
+ngx_http_submission_reply_not_found(ngx_http_request_t *r)
+{
+    return ngx_http_submission_reply_error(r, NGX_HTTP_NOT_FOUND, "not_found",
+                                           "there is no such intent", NULL);
+}
+
+
+/* 409: the intent is not in a state for that */
+
+ngx_int_t
+ngx_http_submission_reply_status(ngx_http_request_t *r, const char *code,
+    const char *message, sm_status_e status)
+{
+    sm_out_t  out;
+
+    if (ngx_http_submission_reply_out(r, &out,
+                                      NGX_HTTP_SUBMISSION_REPLY_ERROR_SIZE)
+        != NGX_OK)
+    {
+        return NGX_HTTP_INTERNAL_SERVER_ERROR;
+    }
+
+    ngx_http_submission_reply_error_out(&out, code, message);
+
+    sm_out_c(&out, "\"status\":");
+    sm_json_out_str(&out, sm_status_name(status));
+    sm_out_c(&out, "}}}\n");
+
+    return ngx_http_submission_reply_send(r, NGX_HTTP_CONFLICT, &out);
 }
 
 

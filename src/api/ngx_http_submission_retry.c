@@ -111,6 +111,11 @@ ngx_http_submission_retry(ngx_http_submission_batch_t *batch)
 
         n = ngx_http_submission_retry_return(batch, delay);
 
+        ngx_log_debug4(NGX_LOG_DEBUG_HTTP, ngx_cycle->log, 0,
+                       "submission: retry op:%s failures:%ui returned:%ui "
+                       "delay:%M", ngx_http_submission_ops[queue->op].name,
+                       queue->failures, n, delay);
+
         if (n) {
             ngx_http_submission_count(manager,
                                       NGX_HTTP_SUBMISSION_CNT_STORE_RETRIES, n);

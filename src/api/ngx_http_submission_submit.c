@@ -38,8 +38,11 @@ ngx_http_submission_submit_json(ngx_str_t *type)
 }
 
 
+/* reads a body that is JSON */
+
 ngx_int_t
-ngx_http_submission_submit_parse(ngx_http_request_t *r)
+ngx_http_submission_submit_type(ngx_http_request_t *r,
+    ngx_http_submission_body_pt handler)
 {
     ngx_table_elt_t  *type;
 
@@ -56,7 +59,14 @@ ngx_http_submission_submit_parse(ngx_http_request_t *r)
                    "\"application/x-ndjson\"", NULL);
     }
 
-    return ngx_http_submission_body_read(r, ngx_http_submission_submit_body);
+    return ngx_http_submission_body_read(r, handler);
+}
+
+
+ngx_int_t
+ngx_http_submission_submit_parse(ngx_http_request_t *r)
+{
+    return ngx_http_submission_submit_type(r, ngx_http_submission_submit_body);
 }
 
 
@@ -87,6 +97,7 @@ ngx_http_submission_submit_row(ngx_http_submission_ctx_t *ctx,
     row->id = req.id;
     row->contract = &target->contract;
     row->payload = req.payload;
+    row->not_before = req.not_before;
 
     return NGX_OK;
 }
@@ -199,7 +210,7 @@ ngx_http_submission_submit_ours(ngx_http_submission_batch_t *batch)
 void
 ngx_http_submission_submit_run(ngx_http_submission_task_t *task)
 {
-    ngx_uint_t                    i, n[SM_SUBMIT_CONFLICT + 1];
+    ngx_uint_t                    i, n[SM_SUBMIT_COUNT];
     sm_submit_row_t              *rows;
     ngx_http_submission_batch_t  *batch = (ngx_http_submission_batch_t *) task;
 
@@ -244,6 +255,9 @@ ngx_http_submission_submit_status(const sm_submit_row_t *row)
     case SM_SUBMIT_CONFLICT:
         return NGX_HTTP_CONFLICT;
 
+    case SM_SUBMIT_TOO_FAR:
+        return NGX_HTTP_BAD_REQUEST;
+
     default: /* SM_SUBMIT_FAILED */
         return NGX_HTTP_INTERNAL_SERVER_ERROR;
     }
@@ -269,28 +283,55 @@ ngx_http_submission_submit_size(const sm_submit_row_t *row)
 }
 
 
-/* of one that is not 200 */
-
-void
-ngx_http_submission_submit_error(sm_out_t *out, const sm_submit_row_t *row)
+static void
+ngx_http_submission_submit_conflict(sm_out_t *out, const sm_submit_row_t *row)
 {
-    if (row->outcome != SM_SUBMIT_CONFLICT) {
-        ngx_http_submission_reply_error_key(out, "internal_error",
-                                            "the store refused the intent");
-        sm_out_c(out, "}}");
-        return;
+    const char  *message;
+
+    if (!sm_str_eq(row->intent.target, row->contract->target)) {
+        message = "the intent exists with another target";
+
+    } else if (row->intent.not_before != row->not_before) {
+        message = "the intent exists with another \"" SM_FIELD_NOT_BEFORE
+                  "\"";
+
+    } else {
+        message = "the intent exists with another payload";
     }
 
-    ngx_http_submission_reply_error_key(out, "idempotency_conflict",
-                 sm_str_eq(row->intent.target, row->contract->target)
-                 ? "the intent exists with another payload"
-                 : "the intent exists with another target");
+    ngx_http_submission_reply_error_key(out, "idempotency_conflict", message);
 
     sm_out_c(out, "\"existingTarget\":");
     sm_json_out_str(out, row->intent.target);
     sm_out_c(out, ",\"incomingTarget\":");
     sm_json_out_str(out, row->contract->target);
     sm_out_c(out, "}}");
+}
+
+
+/* of one that is not 200 */
+
+void
+ngx_http_submission_submit_error(sm_out_t *out, const sm_submit_row_t *row)
+{
+    switch (row->outcome) {
+
+    case SM_SUBMIT_CONFLICT:
+        ngx_http_submission_submit_conflict(out, row);
+        return;
+
+    case SM_SUBMIT_TOO_FAR:
+        ngx_http_submission_reply_error_key(out, "invalid_request",
+                                            "\"" SM_FIELD_NOT_BEFORE "\" must "
+                                            "be at most 365 days ahead");
+        sm_out_c(out, "\"field\":\"" SM_FIELD_NOT_BEFORE "\"}}");
+        return;
+
+    default: /* SM_SUBMIT_FAILED */
+        ngx_http_submission_reply_error_key(out, "internal_error",
+                                            "the store refused the intent");
+        sm_out_c(out, "}}");
+    }
 }
 
 
@@ -329,4 +370,14 @@ ngx_http_submission_submit_reply(ngx_http_request_t *r, const void *data)
     sm_out_c(&out, "}\n");
 
     return ngx_http_submission_reply_send(r, status, &out);
+}
+
+
+sm_intent_t *
+ngx_http_submission_submit_intent(void *data)
+{
+    sm_submit_row_t  *row = data;
+
+    return row->outcome == SM_SUBMIT_CREATED || row->outcome == SM_SUBMIT_SAME
+           ? &row->intent : NULL;
 }

@@ -30,6 +30,7 @@
 typedef struct ngx_http_submission_manager_s   ngx_http_submission_manager_t;
 typedef struct ngx_http_submission_health_s    ngx_http_submission_health_t;
 typedef struct ngx_http_submission_bells_s     ngx_http_submission_bells_t;
+typedef struct ngx_http_submission_peer_s      ngx_http_submission_peer_t;
 typedef struct ngx_http_submission_intake_s    ngx_http_submission_intake_t;
 typedef struct ngx_http_submission_wait_s      ngx_http_submission_wait_t;
 typedef struct ngx_http_submission_leader_s    ngx_http_submission_leader_t;
@@ -72,6 +73,7 @@ typedef struct {
     ngx_msec_t                       schedule_refresh_interval;
     ngx_str_t                        holder_id;
     ngx_flag_t                       release_on_exit;
+    ngx_str_t                        wake_url;     /* with an address */
 
     ngx_uint_t                       executor_off;
     ngx_uint_t                       executor_given;  /* its concurrency */
@@ -123,6 +125,7 @@ struct ngx_http_submission_manager_s {
 
     ngx_http_submission_health_t        *health;
     ngx_http_submission_bells_t         *bells;
+    ngx_http_submission_peer_t          *peer;
     ngx_http_submission_intake_t        *intake;
     ngx_http_submission_wait_t          *wait;
     ngx_http_submission_leader_t        *leader;    /* NULL: executor off */
@@ -141,11 +144,27 @@ typedef struct {
 } ngx_http_submission_main_conf_t;
 
 
+/* what may be done at a location: each has all that is before it */
+
+typedef enum {
+    NGX_HTTP_SUBMISSION_ACCESS_NONE = 0,
+    NGX_HTTP_SUBMISSION_ACCESS_READ,
+    NGX_HTTP_SUBMISSION_ACCESS_SUBMIT,
+    NGX_HTTP_SUBMISSION_ACCESS_OPERATE,
+    NGX_HTTP_SUBMISSION_ACCESS_N
+} ngx_http_submission_access_e;
+
+
 typedef struct {
     ngx_http_submission_manager_conf_t  *api;
     ngx_str_t                            prefix;    /* of the API */
     ngx_http_submission_manager_conf_t  *readyz;
     ngx_http_submission_manager_conf_t  *metrics;
+    ngx_http_submission_manager_conf_t  *wake;
+
+    ngx_http_submission_access_e         access;    /* of the API */
+    ngx_http_complex_value_t            *actor;     /* NULL: $remote_user */
+    unsigned                             payloads:1;
 } ngx_http_submission_loc_conf_t;
 
 
@@ -215,6 +234,12 @@ char *ngx_http_submission_conf_intake(ngx_conf_t *cf, ngx_command_t *cmd,
 char *ngx_http_submission_conf_options(ngx_conf_t *cf, ngx_uint_t first,
     ngx_http_submission_option_t *options);
 
+/* url.c: where instances are told that there is something to do */
+char *ngx_http_submission_conf_wake_url(ngx_conf_t *cf, ngx_command_t *cmd,
+    void *conf);
+const char *ngx_http_submission_url(ngx_pool_t *pool, ngx_str_t *url,
+    ngx_url_t *u);
+
 /* server.c: stores of database servers */
 char *ngx_http_submission_server_postgres(ngx_conf_t *cf,
     ngx_http_submission_manager_conf_t *mcf);
@@ -256,6 +281,9 @@ ngx_int_t ngx_http_submission_zone_add(ngx_conf_t *cf,
     ngx_http_submission_manager_conf_t *mcf);
 void ngx_http_submission_zone_holder(ngx_http_submission_manager_t *manager,
     ngx_cycle_t *cycle);
+ngx_int_t ngx_http_submission_zone_learn(
+    ngx_http_submission_manager_conf_t *mcf,
+    ngx_http_submission_peer_url_t *url);
 
 /* clock.c */
 ngx_msec_t ngx_http_submission_msec(void);

@@ -172,3 +172,71 @@ ngx_http_submission_zone_role(ngx_http_submission_shctx_t *sh,
 
     ngx_memzero(role, sizeof(ngx_http_submission_role_t));
 }
+
+
+/*
+ * Any worker may write it, one at a time.  NGX_DECLINED: it is as it was.  The
+ * mutex is of the slab pool: the master unlocks it for a worker that died.
+ */
+
+ngx_int_t
+ngx_http_submission_zone_learn(ngx_http_submission_manager_conf_t *mcf,
+    ngx_http_submission_peer_url_t *url)
+{
+    ngx_slab_pool_t                   *shpool;
+    ngx_http_submission_peer_shctx_t  *peer;
+
+    peer = &mcf->sh->peer;
+
+    if (!(peer->sequence & 1)
+        && ngx_memcmp(&peer->url, url, sizeof(ngx_http_submission_peer_url_t))
+           == 0)
+    {
+        return NGX_DECLINED;
+    }
+
+    shpool = (ngx_slab_pool_t *) mcf->shm_zone->shm.addr;
+
+    ngx_shmtx_lock(&shpool->mutex);
+
+    peer->sequence |= 1;
+    ngx_memory_barrier();
+
+    peer->url = *url;
+
+    ngx_memory_barrier();
+    peer->sequence++;
+
+    ngx_shmtx_unlock(&shpool->mutex);
+
+    return NGX_OK;
+}
+
+
+void
+ngx_http_submission_zone_peer(ngx_http_submission_shctx_t *sh,
+    ngx_http_submission_peer_url_t *url)
+{
+    ngx_uint_t         n;
+    ngx_atomic_uint_t  sequence;
+
+    for (n = 0; n < 1000; n++) {
+
+        sequence = sh->peer.sequence;
+        ngx_memory_barrier();
+
+        *url = sh->peer.url;
+
+        ngx_memory_barrier();
+
+        if (!(sequence & 1) && sequence == sh->peer.sequence) {
+            return;
+        }
+
+        ngx_cpu_pause();
+    }
+
+    /* the writer died in the middle: it is learnt again */
+
+    ngx_memzero(url, sizeof(ngx_http_submission_peer_url_t));
+}

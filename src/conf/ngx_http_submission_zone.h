@@ -33,6 +33,17 @@ typedef struct {
 } ngx_http_submission_role_t;
 
 
+/* where the leader is told, if that is another instance, see peer.c */
+
+#define NGX_HTTP_SUBMISSION_URL_MAX  512
+
+typedef struct {
+    int64_t                          epoch;        /* 0: nobody leads */
+    size_t                           len;          /* 0: it is not told */
+    u_char                           data[NGX_HTTP_SUBMISSION_URL_MAX];
+} ngx_http_submission_peer_url_t;
+
+
 typedef enum {
     NGX_HTTP_SUBMISSION_QUIT_NO = 0,
     NGX_HTTP_SUBMISSION_QUIT_BEGUN,
@@ -52,6 +63,9 @@ typedef enum {
     NGX_HTTP_SUBMISSION_CNT_STORE_RETRIES,  /* requests tried again */
     NGX_HTTP_SUBMISSION_CNT_BREAKS,         /* the breaker opened */
     NGX_HTTP_SUBMISSION_CNT_EXPIRED_UNSENT, /* intents, never sent */
+    NGX_HTTP_SUBMISSION_CNT_WAKES_SENT,     /* to the leader's instance */
+    NGX_HTTP_SUBMISSION_CNT_WAKES_FAILED,
+    NGX_HTTP_SUBMISSION_CNT_WAKES_RECEIVED, /* from other instances */
     NGX_HTTP_SUBMISSION_CNT_N
 } ngx_http_submission_counter_e;
 
@@ -86,7 +100,7 @@ typedef struct {
 } ngx_http_submission_gauge_t;
 
 
-#define NGX_HTTP_SUBMISSION_METRICS_STATUSES  (SM_STATUS_EXHAUSTED + 1)
+#define NGX_HTTP_SUBMISSION_METRICS_STATUSES  SM_STATUS_COUNT
 #define NGX_HTTP_SUBMISSION_METRICS_CLASSES   (SM_STORE_LEASE_LOST + 1)
 
 typedef struct {
@@ -116,6 +130,23 @@ typedef struct {
     ngx_atomic_t                     n;            /* of all there ever were */
     uint64_t                     hashes[NGX_HTTP_SUBMISSION_NOTICE_RING];
 } ngx_http_submission_notices_t;
+
+
+/* the leader on another instance, and how it is told, see peer.c */
+
+typedef struct {
+    /* "url" is being written while "sequence" is odd */
+    ngx_atomic_t                     sequence;
+    ngx_http_submission_peer_url_t   url;
+
+    ngx_atomic_t                     tell;         /* there is something */
+    ngx_atomic_t                     claim;        /* until then; 0: none */
+    ngx_atomic_t                     told;         /* the last one begun */
+    ngx_atomic_t                     failed;       /* the last one, then */
+    ngx_atomic_t                     failed_epoch;
+    ngx_atomic_t                     down;         /* and that was logged */
+    ngx_atomic_t                     asked;        /* with "executor off" */
+} ngx_http_submission_peer_shctx_t;
 
 
 /*
@@ -149,6 +180,7 @@ typedef struct {
     ngx_atomic_t                     create;       /* see sm_store_conf_t */
 
     ngx_atomic_t                     woken;        /* and not looked at yet */
+    ngx_http_submission_peer_shctx_t peer;
 
     ngx_atomic_t                     store;        /* .._STORE_* */
     ngx_atomic_t                     answered;     /* the last commit */
@@ -175,6 +207,8 @@ void ngx_http_submission_zone_publish(ngx_http_submission_shctx_t *sh,
     ngx_http_submission_role_t *role);
 void ngx_http_submission_zone_role(ngx_http_submission_shctx_t *sh,
     ngx_http_submission_role_t *role);
+void ngx_http_submission_zone_peer(ngx_http_submission_shctx_t *sh,
+    ngx_http_submission_peer_url_t *url);
 
 
 #endif /* _NGX_HTTP_SUBMISSION_ZONE_H_INCLUDED_ */

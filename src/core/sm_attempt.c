@@ -2,15 +2,28 @@
 #include "sm_attempt.h"
 
 
-static const sm_str_t  sm_outcome_names[SM_OUTCOMES] = {
-    sm_null_str, sm_str("accepted"), sm_str("rejected"), sm_str("error"),
-    sm_str("unknown")
+static const sm_str_t  sm_outcome_names[] = {
+    [SM_OUTCOME_NONE] = sm_null_str,
+    [SM_OUTCOME_ACCEPTED] = sm_str("accepted"),
+    [SM_OUTCOME_REJECTED] = sm_str("rejected"),
+    [SM_OUTCOME_ERROR] = sm_str("error"),
+    [SM_OUTCOME_UNKNOWN] = sm_str("unknown")
 };
 
-static const sm_str_t  sm_exhausted_names[SM_EXHAUSTED_REASONS] = {
-    sm_null_str, sm_str("deadline_exceeded"), sm_str("max_attempts"),
-    sm_str("one_shot"), sm_str("outcome_unknown")
+_Static_assert(sm_nelts(sm_outcome_names) == SM_OUTCOMES,
+               "a name for each outcome");
+
+
+static const sm_str_t  sm_exhausted_names[] = {
+    [SM_EXHAUSTED_NONE] = sm_null_str,
+    [SM_EXHAUSTED_DEADLINE] = sm_str("deadline_exceeded"),
+    [SM_EXHAUSTED_MAX_ATTEMPTS] = sm_str("max_attempts"),
+    [SM_EXHAUSTED_ONE_SHOT] = sm_str("one_shot"),
+    [SM_EXHAUSTED_UNKNOWN] = sm_str("outcome_unknown")
 };
+
+_Static_assert(sm_nelts(sm_exhausted_names) == SM_EXHAUSTED_REASONS,
+               "a name for each reason");
 
 
 sm_str_t

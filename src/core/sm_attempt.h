@@ -39,14 +39,15 @@ typedef enum {
 
 /*
  * A page of intents that have an attempt to come, after a cursor.  The order
- * of modification has all of them.  The order of due time has only the
- * retries, because an intent that was never tried is due since it was
- * modified.
+ * of modification has all of them.  The order of due time has only retries
+ * and what has a not_before, because any other intent that was never tried is
+ * due since it was modified.
  */
 
 typedef enum {
     SM_PAGE_MODIFIED = 0,
-    SM_PAGE_DUE
+    SM_PAGE_DUE,
+    SM_PAGE_COUNT
 } sm_page_e;
 
 typedef struct {
@@ -74,7 +75,8 @@ typedef enum {
     SM_BEGIN_GONE = 0,          /* it has ended, or is in flight */
     SM_BEGIN_BEGUN,
     SM_BEGIN_EARLY,             /* not due by the store's time */
-    SM_BEGIN_EXPIRED            /* past its deadline: exhausted, not sent */
+    SM_BEGIN_EXPIRED,           /* past its deadline: exhausted, not sent */
+    SM_BEGIN_COUNT
 } sm_begin_e;
 
 typedef struct {
@@ -82,7 +84,8 @@ typedef struct {
 
     sm_begin_e            outcome;
     int64_t               due_at;       /* early; begun: since when */
-    int64_t               created_at;   /* begun, expired */
+    int64_t               created_at;   /* or not_before, if that is later;
+                                           begun, expired */
     int64_t               number;       /* of the attempt; begun, expired */
     sm_contract_t         contract;     /* as it was when it was accepted */
     sm_str_t              payload;
@@ -105,6 +108,8 @@ typedef struct {
     sm_outcome_e          outcome;      /* none: given back */
     sm_str_t              reason;       /* no data: none */
     sm_str_t              error;        /* no data: none */
+    int64_t               http_status;  /* of the gateway; 0: none */
+    sm_str_t              answer;       /* no data: none */
 
     sm_status_e           status;       /* of the intent from now on */
     sm_exhausted_e        exhausted;
@@ -124,7 +129,7 @@ typedef struct {
     int64_t               epoch;
     sm_str_t              holder;
     int64_t               started_at;
-    int64_t               created_at;
+    int64_t               created_at;   /* or not_before, if that is later */
     sm_contract_t         contract;
 } sm_doubt_row_t;
 

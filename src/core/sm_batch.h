@@ -19,7 +19,9 @@ typedef enum {
     SM_SUBMIT_FAILED = 0,       /* this row alone was refused by the store */
     SM_SUBMIT_CREATED,
     SM_SUBMIT_SAME,
-    SM_SUBMIT_CONFLICT
+    SM_SUBMIT_CONFLICT,
+    SM_SUBMIT_TOO_FAR,          /* not_before, by the store's clock */
+    SM_SUBMIT_COUNT
 } sm_submit_e;
 
 
@@ -28,6 +30,7 @@ typedef struct {
     const sm_contract_t  *contract;
     sm_str_t              payload;
     char                  hash[SM_HASH_LEN];
+    int64_t               not_before;   /* 0: none */
 
     sm_submit_e           outcome;
     sm_intent_t           intent;       /* as it is stored */
@@ -100,6 +103,13 @@ typedef struct {
     sm_str_t              id;
 } sm_key_t;
 
+
+/* whether its not_before is too far ahead at this time */
+int sm_submit_too_far(const sm_submit_row_t *row, int64_t now);
+
+/* it is stored now, or the intent that was there is in it, with this hash */
+void sm_submit_created(sm_submit_row_t *row, int64_t now);
+void sm_submit_found(sm_submit_row_t *row, sm_str_t hash);
 
 /* ["id", ...] */
 int sm_batch_ids_doc(sm_arena_t *arena, const sm_get_row_t *rows, size_t n,

@@ -12,8 +12,8 @@ static const sm_str_t  sm_policy_names[] = {
     [SM_POLICY_ONE_SHOT] = sm_str("one_shot")
 };
 
-_Static_assert(sizeof(sm_policy_names) / sizeof(sm_policy_names[0])
-               == SM_POLICY_COUNT, "a name for each policy");
+_Static_assert(sm_nelts(sm_policy_names) == SM_POLICY_COUNT,
+               "a name for each policy");
 
 
 const sm_contract_column_t  sm_contract_columns[] = {
@@ -30,8 +30,8 @@ const sm_contract_column_t  sm_contract_columns[] = {
     [SM_CONTRACT_COL_JITTER] = { "jitter", SM_CONTRACT_IS_INT }
 };
 
-_Static_assert(sizeof(sm_contract_columns) / sizeof(sm_contract_columns[0])
-               == SM_CONTRACT_COL_COUNT, "a row for each column");
+_Static_assert(sm_nelts(sm_contract_columns) == SM_CONTRACT_COL_COUNT,
+               "a row for each column");
 
 
 void

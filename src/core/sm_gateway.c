@@ -63,8 +63,8 @@ static const sm_gateway_t  sm_gateways[] = {
     }
 };
 
-_Static_assert(sizeof(sm_gateways) / sizeof(sm_gateways[0])
-               == SM_GATEWAY_COUNT, "a row for each type");
+_Static_assert(sm_nelts(sm_gateways) == SM_GATEWAY_COUNT,
+               "a row for each type");
 
 
 const sm_gateway_t *

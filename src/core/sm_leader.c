@@ -1,6 +1,4 @@
 
-#include <stddef.h>
-
 #include "sm_leader.h"
 
 
@@ -215,7 +213,7 @@ static const sm_leader_row_t  sm_leader_rows[] = {
     IGNORE(LEFT, END)
 };
 
-_Static_assert(sizeof(sm_leader_rows) / sizeof(sm_leader_rows[0])
+_Static_assert(sm_nelts(sm_leader_rows)
                == SM_LEADER_ST_COUNT * SM_LEADER_EV_COUNT,
                "a row for each event in each state");
 
@@ -232,8 +230,8 @@ static const char *const  sm_leader_states[] = {
     [SM_LEADER_ST_LEFT] = "left"
 };
 
-_Static_assert(sizeof(sm_leader_states) / sizeof(sm_leader_states[0])
-               == SM_LEADER_ST_COUNT, "a name for each state");
+_Static_assert(sm_nelts(sm_leader_states) == SM_LEADER_ST_COUNT,
+               "a name for each state");
 
 
 static const char *const  sm_leader_events[] = {
@@ -255,8 +253,8 @@ static const char *const  sm_leader_events[] = {
     [SM_LEADER_EV_END] = "end"
 };
 
-_Static_assert(sizeof(sm_leader_events) / sizeof(sm_leader_events[0])
-               == SM_LEADER_EV_COUNT, "a name for each event");
+_Static_assert(sm_nelts(sm_leader_events) == SM_LEADER_EV_COUNT,
+               "a name for each event");
 
 
 const sm_leader_row_t *

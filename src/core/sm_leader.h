@@ -2,12 +2,15 @@
 /*
  * The leader's states, and what each event does in each of them: one table.
  *
- * An executor worker looks a row up, sets the state, and runs the actions
- * of the row in the order of their enumeration.  Nothing else changes the state.
+ * An executor worker looks a row up, sets the state, and runs the row's
+ * actions in the order of their enumeration.  Nothing else changes the state.
  */
 
 #ifndef SM_LEADER_H
 #define SM_LEADER_H
+
+
+#include "sm_str.h"
 
 
 typedef enum {

@@ -37,6 +37,7 @@ typedef struct {
     sm_str_t          holder;
     sm_str_t          role;
     sm_str_t          version;
+    sm_str_t          wake_url;     /* where it is told; NULL: nowhere */
     int64_t           started_at;
     int64_t           heartbeat_at;
     int64_t           expires_at;

@@ -33,6 +33,9 @@ static const sm_json_field_t  sm_registry_target_fields[] = {
     { NULL, 0, 0 }
 };
 
+_Static_assert(sm_nelts(sm_registry_target_fields) == SM_REG_FIELDS + 1,
+               "a row for each field");
+
 
 /* comment lines become spaces, so that offsets stay those of the file */
 

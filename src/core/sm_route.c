@@ -6,7 +6,7 @@ static const char *const  sm_route_methods[] = {
     "GET", "HEAD", "POST", "PUT", "DELETE"
 };
 
-_Static_assert(1 << sizeof(sm_route_methods) / sizeof(sm_route_methods[0])
+_Static_assert(1 << sm_nelts(sm_route_methods)
                == SM_ROUTE_DELETE << 1, "a name for each method");
 
 
@@ -228,13 +228,12 @@ sm_route_find(const sm_route_table_t *table, unsigned method, sm_str_t path,
 void
 sm_route_allow(sm_out_t *out, unsigned methods)
 {
-    size_t      i;
+    size_t       i;
     const char  *comma;
 
     comma = "";
 
-    for (i = 0; i < sizeof(sm_route_methods) / sizeof(sm_route_methods[0]); i++)
-    {
+    for (i = 0; i < sm_nelts(sm_route_methods); i++) {
         if (methods & 1u << i) {
             sm_out_c(out, comma);
             sm_out_c(out, sm_route_methods[i]);

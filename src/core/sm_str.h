@@ -21,6 +21,8 @@ typedef struct {
 #define sm_str(s)       { sizeof(s) - 1, s }
 #define sm_null_str     { 0, NULL }
 
+#define sm_nelts(a)     (sizeof(a) / sizeof((a)[0]))
+
 
 static inline int
 sm_str_eq(sm_str_t a, sm_str_t b)

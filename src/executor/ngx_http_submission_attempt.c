@@ -280,6 +280,11 @@ ngx_http_submission_attempt_finished(ngx_http_submission_attempt_t *at)
     ex->nsending--;
     ngx_http_submission_reserve_put();
 
+    ngx_log_debug6(NGX_LOG_DEBUG_HTTP, ngx_cycle->log, 0,
+                   "submission: finished \"%*s\" attempt:%L gated:%d sent:%d "
+                   "unsent:%d", at->id.len, at->id.data, at->number, at->gated,
+                   at->sent, (int) at->unsent);
+
     if (at->gated && !at->sent) {
         ngx_http_submission_attempt_give_back(at, 0);
         return;
@@ -304,6 +309,11 @@ ngx_http_submission_attempt_finished(ngx_http_submission_attempt_t *at)
         at->reason = sm_str_c("no_memory");
     }
 
+    /* without memory it is recorded without it */
+
+    (void) sm_answer_keep(&at->arena, &at->answer, &at->http_status,
+                          &at->kept);
+
     in.contract = &at->contract;
     in.created_at = at->created_at;
     in.number = at->number;
@@ -314,6 +324,11 @@ ngx_http_submission_attempt_finished(ngx_http_submission_attempt_t *at)
     in.random = (uint32_t) ngx_random();
 
     sm_policy(&in, &at->decision);
+
+    ngx_log_debug4(NGX_LOG_DEBUG_HTTP, ngx_cycle->log, 0,
+                   "submission: outcome:%d status:%d exhausted:%d delay:%L",
+                   (int) at->outcome, (int) at->decision.status,
+                   (int) at->decision.exhausted, at->decision.delay);
 
     ngx_http_submission_outage(at);
 

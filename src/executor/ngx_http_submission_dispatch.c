@@ -196,11 +196,19 @@ ngx_http_submission_dispatch_output(void *data, ngx_chain_t *in)
     ngx_connection_t  *c;
 
     if (!ngx_http_submission_leader_gate(at->manager, at->epoch)) {
+        ngx_log_debug1(NGX_LOG_DEBUG_HTTP, at->connection->log, 0,
+                       "submission: gate closed before a write, epoch:%L",
+                       at->epoch);
+
         at->gated = 1;
         return NGX_ERROR;
     }
 
     c = at->request->upstream->peer.connection;
+
+    ngx_log_debug3(NGX_LOG_DEBUG_HTTP, at->connection->log, 0,
+                   "submission: gate open, epoch:%L peer:%uA sent:%d",
+                   at->epoch, c->number, at->sent);
 
     if (c->number != at->peer) {
 
@@ -352,6 +360,10 @@ ngx_http_submission_dispatch_phase(ngx_http_request_t *r)
     }
 
     if (!ngx_http_submission_leader_gate(at->manager, at->epoch)) {
+        ngx_log_debug1(NGX_LOG_DEBUG_HTTP, r->connection->log, 0,
+                       "submission: gate closed before the location, epoch:%L",
+                       at->epoch);
+
         at->gated = 1;
         return NGX_HTTP_SERVICE_UNAVAILABLE;
     }

@@ -568,6 +568,11 @@ ngx_http_submission_executor_run(ngx_event_t *ev)
 
     ex = ev->data;
 
+    ngx_log_debug4(NGX_LOG_DEBUG_HTTP, ngx_cycle->log, 0,
+                   "submission: executor run leads:%d turn:%d sending:%ui "
+                   "ended:%ui", ex->schedule != NULL, ex->turn != NULL,
+                   ex->nsending, ex->nended);
+
     if (ex->schedule == NULL) {
 
         /* the leader waits for it before it asks for the lease again */

@@ -610,6 +610,10 @@ ngx_http_submission_send_attempt(ngx_http_submission_attempt_t *at)
 
     ngx_add_timer(&at->timeout, at->manager->conf->executor_timeout);
 
+    ngx_log_debug5(NGX_LOG_DEBUG_HTTP, c->log, 0,
+                   "submission: send \"%*s\" attempt:%L epoch:%L to \"%V\"",
+                   at->id.len, at->id.data, at->number, at->epoch, &at->url);
+
     ngx_http_process_request(r);
     ngx_http_run_posted_requests(c);
 

@@ -99,6 +99,11 @@ ngx_http_submission_turn(ngx_http_submission_executor_t *ex)
         return rc == NGX_DECLINED ? NGX_OK : NGX_ERROR;
     }
 
+    ngx_log_debug5(NGX_LOG_DEBUG_HTTP, ngx_cycle->log, 0,
+                   "submission: turn epoch:%L ended:%uz due:%uz sending:%ui "
+                   "left:%ui", turn->task.fence.epoch, turn->nended,
+                   turn->ndue, ex->nsending, ex->nended);
+
     if (ngx_http_submission_task_post(&turn->task) != NGX_OK) {
         ngx_http_submission_turn_undo(ex, turn);
         ngx_http_submission_task_free(&turn->task);
@@ -125,6 +130,8 @@ ngx_http_submission_turn_row(ngx_http_submission_attempt_t *at,
     row->outcome = at->outcome;
     row->reason = at->reason;
     row->error = at->error;
+    row->http_status = at->http_status;
+    row->answer = at->kept;
     row->status = at->decision.status;
     row->exhausted = at->decision.exhausted;
     row->delay = at->decision.delay;
@@ -486,6 +493,11 @@ ngx_http_submission_turn_failed(ngx_http_submission_turn_t *turn)
     } else {
         ngx_http_submission_turn_back_off(ex, status);
     }
+
+    ngx_log_debug4(NGX_LOG_DEBUG_HTTP, ngx_cycle->log, 0,
+                   "submission: turn failed epoch:%L status:%d failures:%ui "
+                   "again in:%M", turn->task.fence.epoch, (int) status,
+                   ex->failures, ex->retry - ngx_current_msec);
 
     while (!ngx_queue_empty(&turn->attempts)) {
         q = ngx_queue_last(&turn->attempts);

@@ -574,7 +574,7 @@ ngx_http_submission_leader_leave(ngx_http_submission_leader_t *ld)
 
     if (!ld->handlers->drained(ld->manager)) {
         ngx_add_timer(&ld->tick,
-                      ngx_http_submission_lease_wait(ld, ld->deadline));
+                      ngx_http_submission_lease_pause(ld, ld->deadline));
         return;
     }
 

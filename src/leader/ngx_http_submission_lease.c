@@ -27,6 +27,8 @@ typedef struct {
 
     ngx_msec_t  started;      /* the call that counts */
     sm_lease_t  lease;
+    sm_lease_t  watched;      /* what was read of another's, and where it is */
+    sm_str_t    wake_url;     /* told */
     ngx_uint_t  look;         /* for others */
     ngx_uint_t  others;       /* instances that live */
 
@@ -49,7 +51,7 @@ static ngx_http_submission_op_e  ngx_http_submission_lease_ops[] = {
     NGX_HTTP_SUBMISSION_OP_LEASE_RENEW,
     NGX_HTTP_SUBMISSION_OP_LEASE_RELEASE,
     NGX_HTTP_SUBMISSION_OP_LEASE_RELEASE,
-    NGX_HTTP_SUBMISSION_OP_LEASE_GET
+    NGX_HTTP_SUBMISSION_OP_LEASE_WATCH
 };
 
 _Static_assert(sizeof(ngx_http_submission_lease_ops)
@@ -113,6 +115,8 @@ ngx_http_submission_lease_create(ngx_http_submission_leader_t *ld,
                                     ? "leader" : "follower");
     call->candidate.version = sm_str_c(NGX_HTTP_SUBMISSION_VERSION);
     call->candidate.started_at = sh->started_at;
+    call->candidate.wake_url.data = (char *) manager->conf->wake_url.data;
+    call->candidate.wake_url.len = manager->conf->wake_url.len;
     call->ttl = 3 * ngx_max(manager->conf->acquire_interval,
                             manager->conf->renew_interval);
 
@@ -148,6 +152,12 @@ ngx_http_submission_lease_call(ngx_http_submission_leader_t *ld,
     }
 
     ld->call = &call->task;
+
+    ngx_log_debug4(NGX_LOG_DEBUG_HTTP, ngx_cycle->log, 0,
+                   "submission: lease call op:%s state:%s epoch:%L known:%uz",
+                   ngx_http_submission_ops[call->task.op].name,
+                   sm_leader_state_name(ld->state), call->fence.epoch,
+                   call->nknown);
 
     return NGX_OK;
 }
@@ -269,7 +279,8 @@ ngx_http_submission_lease_run(ngx_http_submission_task_t *task)
     store = &task->manager->store;
 
     if (call->kind == NGX_HTTP_SUBMISSION_LEASE_WATCH) {
-        (void) sm_store_lease_get(store, c, &call->lease);
+        (void) sm_store_lease_watch(store, c, &call->lease, &call->wake_url);
+        call->watched = call->lease;
         return;
     }
 
@@ -304,7 +315,14 @@ ngx_http_submission_lease_run(ngx_http_submission_task_t *task)
     call->started = ngx_http_submission_lease_msec();
 
     if (call->kind == NGX_HTTP_SUBMISSION_LEASE_ACQUIRE) {
-        (void) ngx_http_submission_lease_acquire(call);
+
+        if (ngx_http_submission_lease_acquire(call) == 0
+            && !call->lease.held)
+        {
+            (void) sm_store_lease_watch(store, c, &call->watched,
+                                        &call->wake_url);
+        }
+
         return;
     }
 
@@ -359,7 +377,7 @@ ngx_http_submission_lease_grant(ngx_http_submission_leader_t *ld,
                       - ngx_http_submission_lease_margin(manager);
 
     change.wait = event == SM_LEADER_EV_GRANTED
-                  ? 1 : ngx_http_submission_lease_wait(ld, change.deadline);
+                  ? 1 : ngx_http_submission_lease_pause(ld, change.deadline);
 
     ngx_http_submission_leader_apply(ld, event, &change);
 }
@@ -375,6 +393,11 @@ ngx_http_submission_lease_note(ngx_http_submission_leader_t *ld,
 
     sh = ld->manager->sh;
     sh->started_at = call->candidate.started_at;
+
+    if (call->watched.now && call->task.call.status == SM_STORE_OK) {
+        ngx_http_submission_peer_learn(ld->manager, &call->watched,
+                                       call->wake_url);
+    }
 
     if (call->kind == NGX_HTTP_SUBMISSION_LEASE_RECOVER
         || call->kind == NGX_HTTP_SUBMISSION_LEASE_WATCH
@@ -411,7 +434,7 @@ ngx_http_submission_lease_note(ngx_http_submission_leader_t *ld,
 /* the lease must not run out before it is renewed, however it is configured */
 
 ngx_msec_t
-ngx_http_submission_lease_wait(ngx_http_submission_leader_t *ld,
+ngx_http_submission_lease_pause(ngx_http_submission_leader_t *ld,
     ngx_msec_t deadline)
 {
     ngx_msec_int_t  left;
@@ -527,17 +550,95 @@ ngx_http_submission_lease_recovered(ngx_http_submission_leader_t *ld,
 
 
 static void
+ngx_http_submission_lease_failed(ngx_http_submission_leader_t *ld,
+    ngx_http_submission_lease_t *call)
+{
+    ngx_msec_t   wait;
+    const char  *error, *reason;
+
+    error = call->task.call.error;
+
+    if (call->kind == NGX_HTTP_SUBMISSION_LEASE_RENEW) {
+        ngx_http_submission_leader_event(ld, SM_LEADER_EV_RENEW_FAILED, 0,
+                                         NULL, error);
+    }
+
+    wait = call->kind == NGX_HTTP_SUBMISSION_LEASE_RECOVER
+           ? ngx_http_submission_leader_back_off(ld)
+           : NGX_HTTP_SUBMISSION_LEADER_RETRY;
+
+    reason = call->task.call.status == SM_STORE_LEASE_LOST ? "lease_lost"
+                                                           : "store_error";
+
+    ngx_http_submission_leader_event(ld, SM_LEADER_EV_LOST, wait, reason,
+                                     error);
+}
+
+
+static void
+ngx_http_submission_lease_renewed(ngx_http_submission_leader_t *ld,
+    ngx_http_submission_lease_t *call)
+{
+    if (!call->lease.held) {
+        ngx_http_submission_leader_event(ld, SM_LEADER_EV_NOT_HELD, 1,
+                                         "not_held", NULL);
+
+    } else if (call->others && ngx_http_submission_lease_starved(ld)) {
+
+        /* it stops leading before it releases the lease */
+
+        ngx_http_submission_leader_event(ld, SM_LEADER_EV_STARVED, 1,
+                                         "no_connections", NULL);
+
+    } else {
+        ngx_http_submission_lease_grant(ld, call, SM_LEADER_EV_RENEWED);
+    }
+}
+
+
+static void
+ngx_http_submission_lease_acquired(ngx_http_submission_leader_t *ld,
+    ngx_http_submission_lease_t *call)
+{
+    ngx_msec_t  wait;
+
+    if (call->lease.held) {
+        ngx_http_submission_lease_grant(ld, call, SM_LEADER_EV_GRANTED);
+        return;
+    }
+
+    if (!sm_str_eq(call->lease.holder, call->fence.holder)) {
+
+        /* it settles what is in doubt before it does anything else */
+
+        ld->handlers->recovered(ld->manager, NULL);
+    }
+
+    wait = ngx_http_submission_lease_aim(ld, &call->lease,
+                                         ld->manager->conf->acquire_interval);
+
+    ngx_http_submission_leader_event(ld, SM_LEADER_EV_DENIED, wait,
+                                     "held_by_another", NULL);
+}
+
+
+static void
 ngx_http_submission_lease_answer(ngx_http_submission_leader_t *ld,
     ngx_http_submission_lease_t *call)
 {
-    ngx_msec_t         wait, latest;
-    const char        *error;
-    sm_store_class_e   status;
+    ngx_msec_t        wait, latest;
+    sm_store_class_e  status;
 
     ngx_http_submission_lease_note(ld, call);
     ngx_http_submission_lease_recovered(ld, call);
 
     status = call->task.call.status;
+
+    ngx_log_debug5(NGX_LOG_DEBUG_HTTP, ngx_cycle->log, 0,
+                   "submission: lease answer op:%s status:%d held:%d epoch:%L "
+                   "others:%ui", ngx_http_submission_ops[call->task.op].name,
+                   (int) status, (int) call->lease.held, call->lease.epoch,
+                   call->others);
 
     if (status == SM_STORE_OK) {
         ld->failing = 0;
@@ -557,21 +658,7 @@ ngx_http_submission_lease_answer(ngx_http_submission_leader_t *ld,
     }
 
     if (status != SM_STORE_OK) {
-        error = call->task.call.error;
-
-        if (call->kind == NGX_HTTP_SUBMISSION_LEASE_RENEW) {
-            ngx_http_submission_leader_event(ld, SM_LEADER_EV_RENEW_FAILED, 0,
-                                             NULL, error);
-        }
-
-        wait = call->kind == NGX_HTTP_SUBMISSION_LEASE_RECOVER
-               ? ngx_http_submission_leader_back_off(ld)
-               : NGX_HTTP_SUBMISSION_LEADER_RETRY;
-
-        ngx_http_submission_leader_event(ld, SM_LEADER_EV_LOST, wait,
-                           status == SM_STORE_LEASE_LOST ? "lease_lost"
-                                                         : "store_error",
-                           error);
+        ngx_http_submission_lease_failed(ld, call);
         return;
     }
 
@@ -603,51 +690,17 @@ ngx_http_submission_lease_answer(ngx_http_submission_leader_t *ld,
     case NGX_HTTP_SUBMISSION_LEASE_RECOVER:
         ld->handlers->recovered(ld->manager, call->known);
         ngx_http_submission_leader_event(ld, SM_LEADER_EV_RECOVERED,
-                                         ngx_http_submission_lease_wait(ld,
+                                         ngx_http_submission_lease_pause(ld,
                                                                ld->deadline),
                                          NULL, NULL);
         return;
 
     case NGX_HTTP_SUBMISSION_LEASE_RENEW:
-
-        if (call->lease.held && call->others
-            && ngx_http_submission_lease_starved(ld))
-        {
-            /* it stops leading before it releases the lease */
-
-            ngx_http_submission_leader_event(ld, SM_LEADER_EV_STARVED, 1,
-                                             "no_connections", NULL);
-            return;
-        }
-
-        if (call->lease.held) {
-            ngx_http_submission_lease_grant(ld, call, SM_LEADER_EV_RENEWED);
-            return;
-        }
-
-        ngx_http_submission_leader_event(ld, SM_LEADER_EV_NOT_HELD, 1,
-                                         "not_held", NULL);
+        ngx_http_submission_lease_renewed(ld, call);
         return;
 
     default: /* NGX_HTTP_SUBMISSION_LEASE_ACQUIRE */
-
-        if (call->lease.held) {
-            ngx_http_submission_lease_grant(ld, call, SM_LEADER_EV_GRANTED);
-            return;
-        }
-
-        if (!sm_str_eq(call->lease.holder, call->fence.holder)) {
-
-            /* it settles what is in doubt before it does anything else */
-
-            ld->handlers->recovered(ld->manager, NULL);
-        }
-
-        wait = ngx_http_submission_lease_aim(ld, &call->lease,
-                                          ld->manager->conf->acquire_interval);
-
-        ngx_http_submission_leader_event(ld, SM_LEADER_EV_DENIED, wait,
-                                         "held_by_another", NULL);
+        ngx_http_submission_lease_acquired(ld, call);
     }
 }
 

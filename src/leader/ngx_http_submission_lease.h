@@ -93,7 +93,7 @@ void ngx_http_submission_leader_log(ngx_http_submission_leader_t *ld,
 /* lease.c; NGX_BUSY: a call is out */
 ngx_int_t ngx_http_submission_lease_call(ngx_http_submission_leader_t *ld,
     ngx_http_submission_lease_e kind);
-ngx_msec_t ngx_http_submission_lease_wait(ngx_http_submission_leader_t *ld,
+ngx_msec_t ngx_http_submission_lease_pause(ngx_http_submission_leader_t *ld,
     ngx_msec_t deadline);
 
 /*

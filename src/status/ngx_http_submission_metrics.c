@@ -23,7 +23,7 @@
 
 #define NGX_HTTP_SUBMISSION_METRICS_SIZE                                      \
     (NGX_HTTP_SUBMISSION_LINE                                                 \
-     * (100                                                                   \
+     * (120                                                                   \
         + (NGX_HTTP_SUBMISSION_METRICS_STATUSES + NGX_HTTP_SUBMISSION_DUR_N   \
            + 2 * NGX_HTTP_SUBMISSION_OP_N) * NGX_HTTP_SUBMISSION_LINES        \
         + NGX_HTTP_SUBMISSION_OP_N * NGX_HTTP_SUBMISSION_METRICS_CLASSES))
@@ -90,7 +90,16 @@ static ngx_http_submission_metric_t  ngx_http_submission_counters[] = {
       "How often the breaker opened." },
 
     { "expired_unsent_total",
-      "Intents whose deadline passed before their first attempt." }
+      "Intents whose deadline passed before their first attempt." },
+
+    { "wakes_sent_total",
+      "Hints to the leader on another instance that it has answered." },
+
+    { "wakes_failed_total",
+      "Hints to the leader on another instance that failed." },
+
+    { "wakes_received_total",
+      "Hints from other instances." }
 };
 
 

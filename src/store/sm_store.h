@@ -22,6 +22,7 @@
 
 #include <pthread.h>
 
+#include "sm_action.h"
 #include "sm_attempt.h"
 #include "sm_batch.h"
 #include "sm_failures.h"
@@ -185,6 +186,16 @@ int sm_store_intent_history(sm_store_t *store, sm_call_t *call,
 int sm_store_intents_list(sm_store_t *store, sm_call_t *call,
     sm_list_row_t *rows, size_t n);
 
+int sm_store_intents_cancel(sm_store_t *store, sm_call_t *call,
+    sm_cancel_row_t *rows, size_t n);
+int sm_store_intents_replay(sm_store_t *store, sm_call_t *call,
+    sm_replay_row_t *rows, size_t n);
+int sm_store_replays_insert(sm_store_t *store, sm_call_t *call,
+    sm_replay_insert_t *rows, size_t n);
+int sm_store_intent_payload(sm_store_t *store, sm_call_t *call,
+    sm_payload_row_t *rows, size_t n);
+int sm_store_audit_list(sm_store_t *store, sm_call_t *call,
+    sm_audit_row_t *rows, size_t n);
 int sm_store_failures_get(sm_store_t *store, sm_call_t *call,
     sm_failures_row_t *row);
 
@@ -196,7 +207,8 @@ int sm_store_lease_takeover(sm_store_t *store, sm_call_t *call,
     const sm_fence_t *fence, int64_t duration, sm_lease_t *lease);
 int sm_store_lease_release(sm_store_t *store, sm_call_t *call,
     const sm_fence_t *fence, sm_lease_t *lease);
-int sm_store_lease_get(sm_store_t *store, sm_call_t *call, sm_lease_t *lease);
+int sm_store_lease_watch(sm_store_t *store, sm_call_t *call,
+    sm_lease_t *lease, sm_str_t *wake_url);
 int sm_store_candidate_heartbeat(sm_store_t *store, sm_call_t *call,
     sm_candidate_t *candidate, int64_t duration);
 int sm_store_candidate_remove(sm_store_t *store, sm_call_t *call,

@@ -53,7 +53,8 @@ struct sm_odbc_watch_s {
 typedef enum {
     SM_ODBC_DRIVER_OTHER = 0,
     SM_ODBC_DRIVER_FREETDS,
-    SM_ODBC_DRIVER_MICROSOFT
+    SM_ODBC_DRIVER_MICROSOFT,
+    SM_ODBC_DRIVER_COUNT
 } sm_odbc_driver_e;
 
 

@@ -23,7 +23,8 @@ SM_SERVER_PROCS(SM_ODBC_FITS)
 static int
 sm_odbc_stmt_fail(sm_odbc_t *od, sm_call_t *call)
 {
-    return sm_odbc_fail(od, call, SQL_HANDLE_STMT, od->stmts[od->server.proc].stmt);
+    return sm_odbc_fail(od, call, SQL_HANDLE_STMT,
+                        od->stmts[od->server.proc].stmt);
 }
 
 
@@ -33,7 +34,7 @@ sm_odbc_prepare(sm_odbc_t *od, sm_call_t *call)
     char                   text[128];
     size_t                 i, n, len;
     sm_odbc_stmt_t        *st;
-    const sm_proc_t  *proc;
+    const sm_proc_t       *proc;
 
     st = &od->stmts[od->server.proc];
     proc = &sm_procs[od->server.proc];
@@ -73,7 +74,7 @@ sm_odbc_bind_columns(sm_odbc_t *od, sm_call_t *call)
     SQLRETURN              rc;
     SQLWCHAR              *text;
     sm_odbc_stmt_t        *st;
-    const sm_proc_t  *proc;
+    const sm_proc_t       *proc;
 
     st = &od->stmts[od->server.proc];
     proc = &sm_procs[od->server.proc];
@@ -207,13 +208,14 @@ sm_odbc_exec(sm_server_t *sv, sm_call_t *call)
     int              more;
     unsigned         i;
     SQLRETURN        rc;
-    SQLSMALLINT      columns;
+    SQLSMALLINT      columns, expected;
     sm_odbc_t       *od = (sm_odbc_t *) sv;
     sm_odbc_stmt_t  *st;
 
     sm_odbc_watch_start(&od->watch, sv->timeout);
 
     st = &od->stmts[sv->proc];
+    expected = (SQLSMALLINT) strlen(sm_procs[sv->proc].columns);
 
     if (st->stmt == NULL && sm_odbc_prepare(od, call) != 0) {
         return -1;
@@ -246,7 +248,7 @@ sm_odbc_exec(sm_server_t *sv, sm_call_t *call)
         columns = 0;
         (void) SQLNumResultCols(st->stmt, &columns);
 
-        if (columns == (SQLSMALLINT) strlen(sm_procs[od->server.proc].columns)) {
+        if (columns == expected) {
             return st->bound ? 0 : sm_odbc_bind_columns(od, call);
         }
 
@@ -255,7 +257,7 @@ sm_odbc_exec(sm_server_t *sv, sm_call_t *call)
                                 "odbc: submission_%s gives %d columns, %d were "
                                 "expected", sm_procs[od->server.proc].name,
                                 (int) columns,
-                                (int) strlen(sm_procs[od->server.proc].columns));
+                                (int) expected);
         }
     }
 
@@ -298,7 +300,8 @@ sm_odbc_int(sm_server_t *sv, unsigned column)
 {
     sm_odbc_t  *od = (sm_odbc_t *) sv;
 
-    return sm_odbc_is_null(sv, column) ? 0 : od->stmts[od->server.proc].ints[column];
+    return sm_odbc_is_null(sv, column)
+           ? 0 : od->stmts[od->server.proc].ints[column];
 }
 
 

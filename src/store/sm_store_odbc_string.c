@@ -2,10 +2,10 @@
 /*
  * Connection strings: their keys, the driver by its name, and the password.
  *
- * Drivers differ in how a value is quoted.  ODBC's way is {...}, with } doubled;
- * FreeTDS takes {...} only where a ; follows, does not double before 1.4, and
- * does from then on.  So it gets a password as it is, if it can be told from
- * the next key so, and else in braces, if no } is in it.
+ * Drivers differ in how a value is quoted.  ODBC's way is {...}, with }
+ * doubled.  FreeTDS takes {...} only where a ; follows, does not double before
+ * 1.4, and does from then on.  So it gets a password as it is, if it can be
+ * told from the next key so, and else in braces, if no } is in it.
  */
 
 #include <ctype.h>

@@ -28,7 +28,9 @@
  *
  * lease_...            One conditional statement each, on the store's time;
  *                      lease->held says whether it found its row.  Durations
- *                      are milliseconds.  lease_get reads the row.
+ *                      are milliseconds.  lease_watch reads the row, and
+ *                      where its holder is told that there is something to do:
+ *                      NULL where that is not known.
  * candidate_heartbeat  An instance that does not know when it started has
  *                      started now, and is told.
  *
@@ -47,6 +49,18 @@
  *                      that row of it, or NULL.  Where the contract is not
  *                      understood, its policy is SM_POLICY_NONE, and the call's
  *                      error says why.
+ *
+ * These write an entry of the audit in the transaction of the change, and where
+ * they change nothing, none.
+ *
+ * intents_cancel       Each is canceled if it is pending and not in flight, by
+ *                      one statement; a turn finds it gone.  On a server each
+ *                      is a transaction: whoever waits for a turn holds no row
+ *                      that the turn may wait for.
+ * replays_insert       Each is a copy of an intent that has ended, under
+ *                      another id.
+ *
+ * intent_payload       A read, and so is audit_list.
  */
 
 #define SM_STORE_OPS(OP)                                                      \
@@ -67,7 +81,7 @@
        (int64_t, duration), (sm_lease_t *, lease))                            \
     OP(CALL, lease_release, (const sm_fence_t *, fence),                      \
        (sm_lease_t *, lease))                                                 \
-    OP(CALL, lease_get, (sm_lease_t *, lease))                                \
+    OP(CALL, lease_watch, (sm_lease_t *, lease), (sm_str_t *, wake_url))      \
     OP(CALL, candidate_heartbeat, (sm_candidate_t *, candidate),              \
        (int64_t, duration))                                                   \
     OP(CALL, candidate_remove, (sm_str_t, holder))                            \
@@ -79,6 +93,10 @@
     OP(CALL, attempts_in_doubt, (const sm_fence_t *, fence),                  \
        (const sm_doubt_row_t *, after), (size_t, limit),                      \
        (sm_doubt_row_t **, rows), (size_t *, n))                              \
+    OP(CALL, intents_cancel, (sm_cancel_row_t *, rows), (size_t, n))          \
+    OP(CALL, replays_insert, (sm_replay_insert_t *, rows), (size_t, n))       \
+    OP(CALL, intent_payload, (sm_payload_row_t *, rows), (size_t, n))         \
+    OP(CALL, audit_list, (sm_audit_row_t *, rows), (size_t, n))               \
     OP(CALL, failures_get, (sm_failures_row_t *, row))
 
 
@@ -132,6 +150,7 @@ struct sm_store_ops_s {
 /* whether this module may use a schema; "store" is its name */
 int sm_store_schema_check(sm_call_t *call, const char *store, int64_t version,
     int64_t compatible_from);
+
 
 
 #endif /* SM_STORE_OPS_H */

@@ -15,7 +15,7 @@ const sm_proc_t  sm_procs[] = {
     SM_SERVER_PROCS(SM_SERVER_PROC)
 };
 
-_Static_assert(sizeof(sm_procs) / sizeof(sm_procs[0]) == SM_PROCS,
+_Static_assert(sm_nelts(sm_procs) == SM_PROCS,
                "a row for each procedure");
 
 #define SM_SERVER_FITS(op, name, params, columns)                             \

@@ -23,29 +23,34 @@ typedef struct sm_server_s  sm_server_t;
  * columns; t: text, d: a document, b: bytes, i: an integer of 64 bits.
  */
 
-#define SM_PROC_INTENT    "tttiiiittt"          /* see intents.c */
+#define SM_PROC_INTENT    "tttiiiitttiitti"     /* see intents.c */
 #define SM_PROC_LEASE     "iitiiii"             /* see lease.c */
 #define SM_PROC_CONTRACT  "ttttiitiiii"         /* see attempts.c */
 
 #define SM_SERVER_PROCS(X)                                                    \
     X(SCHEMA_GET, "schema_get", "", "ii")                                     \
     X(PING, "ping", "", "i")                                                  \
-    X(INTENTS_SUBMIT, "intents_submit", "tdb", "i" SM_PROC_INTENT)            \
-    X(INTENTS_GET, "intents_get", "td", "i" SM_PROC_INTENT)                   \
-    X(INTENT_HISTORY, "intent_history", "ttii", "i" SM_PROC_INTENT "iiittt")  \
-    X(INTENTS_LIST, "intents_list", "tttiit", "i" SM_PROC_INTENT)             \
+    X(INTENTS_SUBMIT, "intents_submit", "tdbi", "i" SM_PROC_INTENT)           \
+    X(INTENTS_GET, "intents_get", "tdi", "i" SM_PROC_INTENT)                  \
+    X(INTENT_HISTORY, "intent_history", "ttiii",                              \
+      "i" SM_PROC_INTENT "iiitttit")                                          \
+    X(INTENTS_LIST, "intents_list", "tttiiti", "i" SM_PROC_INTENT)            \
     X(LEASE_ACQUIRE, "lease_acquire", "tti", SM_PROC_LEASE)                   \
     X(LEASE_RENEW, "lease_renew", "ttii", SM_PROC_LEASE)                      \
     X(LEASE_TAKEOVER, "lease_takeover", "ttii", SM_PROC_LEASE)                \
     X(LEASE_RELEASE, "lease_release", "tti", SM_PROC_LEASE)                   \
-    X(LEASE_GET, "lease_get", "t", SM_PROC_LEASE)                             \
-    X(CANDIDATE_HEARTBEAT, "candidate_heartbeat", "ttitti", "i")              \
+    X(LEASE_WATCH, "lease_watch", "t", SM_PROC_LEASE "t")                     \
+    X(CANDIDATE_HEARTBEAT, "candidate_heartbeat", "ttittit", "i")             \
     X(CANDIDATE_REMOVE, "candidate_remove", "tt", "i")                        \
     X(CLUSTER_GET, "cluster_get", "t", SM_PROC_LEASE "tttiii")                \
     X(SCHEDULE_PAGE, "schedule_page", "ttiiiti", "ittii")                     \
     X(ATTEMPTS_TURN, "attempts_turn", "ttidd", "iiiiii" SM_PROC_CONTRACT "b") \
     X(ATTEMPTS_IN_DOUBT, "attempts_in_doubt", "ttiiti",                       \
       "itiitii" SM_PROC_CONTRACT)                                             \
+    X(INTENT_CANCEL, "intent_cancel", "tttt", "i")                            \
+    X(INTENT_REPLAY, "intent_replay", "tttdttt", "i")                         \
+    X(INTENT_PAYLOAD, "intent_payload", "tti", "itttb")                       \
+    X(AUDIT_LIST, "audit_list", "tttiiiii", "iittttt")                        \
     X(INTENTS_SEARCH, "intents_search", "tttttiitii", "it")                   \
     X(INTENTS_PREFIX, "intents_prefix", "ttttii", "it")                       \
     X(FAILURES_GET, "failures_get", "ttiii", "ittttiiti")
@@ -57,6 +62,14 @@ enum {
     SM_SERVER_PROCS(SM_SERVER_ENUM)
     SM_PROCS
 };
+
+
+/* how many columns each has */
+
+#define SM_SERVER_COLUMNS(op, name, params, columns)                          \
+    SM_PROC_COLS_##op = sizeof(columns) - 1,
+
+enum { SM_SERVER_PROCS(SM_SERVER_COLUMNS) };
 
 
 typedef struct {
@@ -78,9 +91,9 @@ typedef struct {
 
 /*
  * exec() sends the parameters and waits for the answer; fetch() gives 1 as long
- * as there is a row.  Columns count from 0; NULL is 0, or a string without data.
- * Strings are copied into the call's arena.  end() reads what is left, since an
- * error may stand there; it follows every exec().
+ * as there is a row.  Columns count from 0; NULL is 0, or a string without
+ * data.  Strings are copied into the call's arena.  end() reads what is left,
+ * since an error may stand there; it follows every exec().
  */
 
 typedef struct {

@@ -17,39 +17,54 @@
 /* the columns of schedule_page */
 
 enum {
-    SM_PAGE_ID = 1,
-    SM_PAGE_TARGET,
-    SM_PAGE_AT,
-    SM_PAGE_DUE_AT
+    SM_PAGE_COL_ID = 1,
+    SM_PAGE_COL_TARGET,
+    SM_PAGE_COL_AT,
+    SM_PAGE_COL_DUE_AT,
+    SM_PAGE_COL_COUNT
 };
+
+_Static_assert(SM_PAGE_COL_COUNT == (int) SM_PROC_COLS_SCHEDULE_PAGE,
+               "each column of schedule_page");
 
 
 /* the columns of attempts_turn */
 
 enum {
-    SM_TURN_N = 1,
-    SM_TURN_OUTCOME,                /* sm_begin_e, or SM_TURN_APPLIED */
-    SM_TURN_DUE_AT,
-    SM_TURN_CREATED_AT,
-    SM_TURN_NUMBER,
-    SM_TURN_CONTRACT
+    SM_TURN_COL_N = 1,
+    SM_TURN_COL_OUTCOME,                /* sm_begin_e, or SM_TURN_APPLIED */
+    SM_TURN_COL_DUE_AT,
+    SM_TURN_COL_CREATED_AT,
+    SM_TURN_COL_NUMBER,
+    SM_TURN_COL_CONTRACT,
+    SM_TURN_COL_PAYLOAD = SM_TURN_COL_CONTRACT + SM_CONTRACT_COL_COUNT,
+    SM_TURN_COL_COUNT
 };
+
+_Static_assert(SM_TURN_COL_COUNT == (int) SM_PROC_COLS_ATTEMPTS_TURN,
+               "each column of attempts_turn");
 
 
 #define SM_TURN_APPLIED  4
+
+_Static_assert(SM_TURN_APPLIED >= SM_BEGIN_COUNT, "it is none of sm_begin_e");
 
 
 /* the columns of attempts_in_doubt */
 
 enum {
-    SM_DOUBT_ID = 1,
-    SM_DOUBT_NUMBER,
-    SM_DOUBT_EPOCH,
-    SM_DOUBT_HOLDER,
-    SM_DOUBT_STARTED_AT,
-    SM_DOUBT_CREATED_AT,
-    SM_DOUBT_CONTRACT
+    SM_DOUBT_COL_ID = 1,
+    SM_DOUBT_COL_NUMBER,
+    SM_DOUBT_COL_EPOCH,
+    SM_DOUBT_COL_HOLDER,
+    SM_DOUBT_COL_STARTED_AT,
+    SM_DOUBT_COL_CREATED_AT,
+    SM_DOUBT_COL_CONTRACT,
+    SM_DOUBT_COL_COUNT = SM_DOUBT_COL_CONTRACT + SM_CONTRACT_COL_COUNT
 };
+
+_Static_assert(SM_DOUBT_COL_COUNT == (int) SM_PROC_COLS_ATTEMPTS_IN_DOUBT,
+               "each column of attempts_in_doubt");
 
 
 /*
@@ -148,11 +163,12 @@ sm_server_schedule_page(sm_conn_t *conn, sm_call_t *call,
 
             row = &page->rows[page->n];
 
-            row->at = sm_server_int(sv, SM_PAGE_AT);
-            row->due_at = sm_server_int(sv, SM_PAGE_DUE_AT);
+            row->at = sm_server_int(sv, SM_PAGE_COL_AT);
+            row->due_at = sm_server_int(sv, SM_PAGE_COL_DUE_AT);
 
-            if (sm_server_text(sv, call, SM_PAGE_ID, &row->id) != 0
-                || sm_server_text(sv, call, SM_PAGE_TARGET, &row->target) != 0)
+            if (sm_server_text(sv, call, SM_PAGE_COL_ID, &row->id) != 0
+                || sm_server_text(sv, call, SM_PAGE_COL_TARGET, &row->target)
+                   != 0)
             {
                 break;
             }
@@ -168,8 +184,8 @@ sm_server_schedule_page(sm_conn_t *conn, sm_call_t *call,
 static int
 sm_server_begin_row(sm_server_t *sv, sm_call_t *call, sm_begin_row_t *row)
 {
-    row->outcome = (sm_begin_e) sm_server_int(sv, SM_TURN_OUTCOME);
-    row->due_at = sm_server_int(sv, SM_TURN_DUE_AT);
+    row->outcome = (sm_begin_e) sm_server_int(sv, SM_TURN_COL_OUTCOME);
+    row->due_at = sm_server_int(sv, SM_TURN_COL_DUE_AT);
 
     if (row->outcome == SM_BEGIN_EARLY) {
         return 0;
@@ -177,7 +193,8 @@ sm_server_begin_row(sm_server_t *sv, sm_call_t *call, sm_begin_row_t *row)
 
     /* gone, and in the answer: the procedure did not understand it */
 
-    if (sm_server_contract(sv, call, SM_TURN_CONTRACT, row->id, &row->contract)
+    if (sm_server_contract(sv, call, SM_TURN_COL_CONTRACT, row->id,
+                           &row->contract)
         != 0)
     {
         return -1;
@@ -194,16 +211,15 @@ sm_server_begin_row(sm_server_t *sv, sm_call_t *call, sm_begin_row_t *row)
                             "understood", sv->driver->name);
     }
 
-    row->created_at = sm_server_int(sv, SM_TURN_CREATED_AT);
-    row->number = sm_server_int(sv, SM_TURN_NUMBER);
+    row->created_at = sm_server_int(sv, SM_TURN_COL_CREATED_AT);
+    row->number = sm_server_int(sv, SM_TURN_COL_NUMBER);
 
     if (row->outcome == SM_BEGIN_EXPIRED) {
         row->due_at = 0;
         return 0;
     }
 
-    return sm_server_bytes(sv, call, SM_TURN_CONTRACT + SM_CONTRACT_COL_COUNT,
-                         &row->payload);
+    return sm_server_bytes(sv, call, SM_TURN_COL_PAYLOAD, &row->payload);
 }
 
 
@@ -214,8 +230,8 @@ sm_server_turn_row(sm_server_t *sv, sm_call_t *call, sm_complete_row_t *ended,
     int64_t   key;
     unsigned  applied;
 
-    key = sm_server_int(sv, SM_TURN_N);
-    applied = sm_server_int(sv, SM_TURN_OUTCOME) == SM_TURN_APPLIED;
+    key = sm_server_int(sv, SM_TURN_COL_N);
+    applied = sm_server_int(sv, SM_TURN_COL_OUTCOME) == SM_TURN_APPLIED;
 
     if (key < 0 || key >= (int64_t) (applied ? nended : ndue)) {
         return sm_call_fail(call, SM_STORE_SCHEMA, 0,
@@ -225,7 +241,7 @@ sm_server_turn_row(sm_server_t *sv, sm_call_t *call, sm_complete_row_t *ended,
 
     if (applied) {
         ended[key].applied = 1;
-        ended[key].next_attempt_at = sm_server_int(sv, SM_TURN_DUE_AT);
+        ended[key].next_attempt_at = sm_server_int(sv, SM_TURN_COL_DUE_AT);
         return 0;
     }
 
@@ -279,18 +295,18 @@ sm_server_attempts_turn(sm_conn_t *conn, sm_call_t *call,
 static int
 sm_server_doubt_row(sm_server_t *sv, sm_call_t *call, sm_doubt_row_t *row)
 {
-    row->number = sm_server_int(sv, SM_DOUBT_NUMBER);
-    row->epoch = sm_server_int(sv, SM_DOUBT_EPOCH);
-    row->started_at = sm_server_int(sv, SM_DOUBT_STARTED_AT);
-    row->created_at = sm_server_int(sv, SM_DOUBT_CREATED_AT);
+    row->number = sm_server_int(sv, SM_DOUBT_COL_NUMBER);
+    row->epoch = sm_server_int(sv, SM_DOUBT_COL_EPOCH);
+    row->started_at = sm_server_int(sv, SM_DOUBT_COL_STARTED_AT);
+    row->created_at = sm_server_int(sv, SM_DOUBT_COL_CREATED_AT);
 
-    if (sm_server_text(sv, call, SM_DOUBT_ID, &row->id) != 0
-        || sm_server_text(sv, call, SM_DOUBT_HOLDER, &row->holder) != 0)
+    if (sm_server_text(sv, call, SM_DOUBT_COL_ID, &row->id) != 0
+        || sm_server_text(sv, call, SM_DOUBT_COL_HOLDER, &row->holder) != 0)
     {
         return -1;
     }
 
-    return sm_server_contract(sv, call, SM_DOUBT_CONTRACT, row->id,
+    return sm_server_contract(sv, call, SM_DOUBT_COL_CONTRACT, row->id,
                             &row->contract);
 }
 

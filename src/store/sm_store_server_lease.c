@@ -10,50 +10,68 @@
 /* the columns of a lease */
 
 enum {
-    SM_LEASE_NOW = 0,
-    SM_LEASE_HELD,
-    SM_LEASE_HOLDER,
-    SM_LEASE_EPOCH,
-    SM_LEASE_ACQUIRED_AT,
-    SM_LEASE_RENEWED_AT,
-    SM_LEASE_EXPIRES_AT,
-    SM_LEASE_COLUMNS
+    SM_LEASE_COL_NOW = 0,
+    SM_LEASE_COL_HELD,
+    SM_LEASE_COL_HOLDER,
+    SM_LEASE_COL_EPOCH,
+    SM_LEASE_COL_ACQUIRED_AT,
+    SM_LEASE_COL_RENEWED_AT,
+    SM_LEASE_COL_EXPIRES_AT,
+    SM_LEASE_COL_COUNT
 };
+
+_Static_assert(SM_LEASE_COL_COUNT == (int) SM_PROC_COLS_LEASE_RENEW,
+               "each column of a lease");
+
+
+/* the column of lease_watch, after those of the lease */
+
+enum {
+    SM_WATCH_COL_WAKE_URL = SM_LEASE_COL_COUNT,
+    SM_WATCH_COL_COUNT
+};
+
+_Static_assert(SM_WATCH_COL_COUNT == (int) SM_PROC_COLS_LEASE_WATCH,
+               "each column of lease_watch");
 
 
 /* the columns of a candidate in cluster_get, after those of the lease */
 
 enum {
-    SM_CANDIDATE_HOLDER = SM_LEASE_COLUMNS,
-    SM_CANDIDATE_ROLE,
-    SM_CANDIDATE_VERSION,
-    SM_CANDIDATE_STARTED_AT,
-    SM_CANDIDATE_HEARTBEAT_AT,
-    SM_CANDIDATE_EXPIRES_AT
+    SM_CANDIDATE_COL_HOLDER = SM_LEASE_COL_COUNT,
+    SM_CANDIDATE_COL_ROLE,
+    SM_CANDIDATE_COL_VERSION,
+    SM_CANDIDATE_COL_STARTED_AT,
+    SM_CANDIDATE_COL_HEARTBEAT_AT,
+    SM_CANDIDATE_COL_EXPIRES_AT,
+    SM_CANDIDATE_COL_COUNT
 };
+
+_Static_assert(SM_CANDIDATE_COL_COUNT == (int) SM_PROC_COLS_CLUSTER_GET,
+               "each column of cluster_get");
 
 
 static int
 sm_server_lease_row(sm_server_t *sv, sm_call_t *call, sm_lease_t *lease)
 {
-    lease->now = sm_server_int(sv, SM_LEASE_NOW);
+    lease->now = sm_server_int(sv, SM_LEASE_COL_NOW);
     call->now = lease->now;
 
-    if (sm_server_is_null(sv, SM_LEASE_HOLDER)) {
+    if (sm_server_is_null(sv, SM_LEASE_COL_HOLDER)) {
         return 0;
     }
 
-    if (sm_server_text(sv, call, SM_LEASE_HOLDER, &lease->holder) != 0) {
+    if (sm_server_text(sv, call, SM_LEASE_COL_HOLDER, &lease->holder) != 0) {
         return -1;
     }
 
     lease->exists = 1;
-    lease->epoch = sm_server_int(sv, SM_LEASE_EPOCH);
-    lease->acquired_at = sm_server_int(sv, SM_LEASE_ACQUIRED_AT);
-    lease->renewed_at = sm_server_int(sv, SM_LEASE_RENEWED_AT);
-    lease->expires_at = sm_server_int(sv, SM_LEASE_EXPIRES_AT);
+    lease->epoch = sm_server_int(sv, SM_LEASE_COL_EPOCH);
+    lease->acquired_at = sm_server_int(sv, SM_LEASE_COL_ACQUIRED_AT);
+    lease->renewed_at = sm_server_int(sv, SM_LEASE_COL_RENEWED_AT);
+    lease->expires_at = sm_server_int(sv, SM_LEASE_COL_EXPIRES_AT);
 
-    lease->held = sm_server_int(sv, SM_LEASE_HELD) == 1;
+    lease->held = sm_server_int(sv, SM_LEASE_COL_HELD) == 1;
 
     return 0;
 }
@@ -138,14 +156,31 @@ sm_server_lease_release(sm_conn_t *conn, sm_call_t *call,
 
 
 int
-sm_server_lease_get(sm_conn_t *conn, sm_call_t *call, sm_lease_t *lease)
+sm_server_lease_watch(sm_conn_t *conn, sm_call_t *call, sm_lease_t *lease,
+    sm_str_t *wake_url)
 {
     sm_server_t  *sv = (sm_server_t *) conn;
 
-    sm_server_start(sv, SM_PROC_LEASE_GET);
+    memset(lease, 0, sizeof(sm_lease_t));
+    memset(wake_url, 0, sizeof(sm_str_t));
+
+    sm_server_start(sv, SM_PROC_LEASE_WATCH);
     sm_server_put_text(sv, sv->conf->lease_name);
 
-    return sm_server_lease(sv, call, lease);
+    (void) sm_server_exec(sv, call);
+
+    while (sm_server_fetch(sv, call) == 1) {
+
+        if (sm_server_lease_row(sv, call, lease) != 0
+            || (!sm_server_is_null(sv, SM_WATCH_COL_WAKE_URL)
+                && sm_server_text(sv, call, SM_WATCH_COL_WAKE_URL, wake_url)
+                   != 0))
+        {
+            break;
+        }
+    }
+
+    return sm_server_end(sv, call);
 }
 
 
@@ -163,6 +198,7 @@ sm_server_candidate_heartbeat(sm_conn_t *conn, sm_call_t *call,
     sm_server_put_text(sv, candidate->role);
     sm_server_put_text(sv, candidate->version);
     sm_server_put_int(sv, candidate->started_at);
+    sm_server_put_text(sv, candidate->wake_url);
 
     now = 0;
 
@@ -247,23 +283,25 @@ sm_server_cluster_get(sm_conn_t *conn, sm_call_t *call, sm_cluster_t *cluster)
             break;
         }
 
-        if (sm_server_is_null(sv, SM_CANDIDATE_HOLDER)) {
+        if (sm_server_is_null(sv, SM_CANDIDATE_COL_HOLDER)) {
             continue;
         }
 
         c = sm_server_candidate(call, cluster, &allocated);
 
         if (c == NULL
-            || sm_server_text(sv, call, SM_CANDIDATE_HOLDER, &c->holder) != 0
-            || sm_server_text(sv, call, SM_CANDIDATE_ROLE, &c->role) != 0
-            || sm_server_text(sv, call, SM_CANDIDATE_VERSION, &c->version) != 0)
+            || sm_server_text(sv, call, SM_CANDIDATE_COL_HOLDER, &c->holder)
+               != 0
+            || sm_server_text(sv, call, SM_CANDIDATE_COL_ROLE, &c->role) != 0
+            || sm_server_text(sv, call, SM_CANDIDATE_COL_VERSION, &c->version)
+               != 0)
         {
             break;
         }
 
-        c->started_at = sm_server_int(sv, SM_CANDIDATE_STARTED_AT);
-        c->heartbeat_at = sm_server_int(sv, SM_CANDIDATE_HEARTBEAT_AT);
-        c->expires_at = sm_server_int(sv, SM_CANDIDATE_EXPIRES_AT);
+        c->started_at = sm_server_int(sv, SM_CANDIDATE_COL_STARTED_AT);
+        c->heartbeat_at = sm_server_int(sv, SM_CANDIDATE_COL_HEARTBEAT_AT);
+        c->expires_at = sm_server_int(sv, SM_CANDIDATE_COL_EXPIRES_AT);
 
         cluster->n++;
     }

@@ -50,8 +50,8 @@ static const char *const  sm_sqlite_texts[] = {
     SM_SQLITE_SQL(SM_SQLITE_TEXT)
 };
 
-_Static_assert(sizeof(sm_sqlite_texts) / sizeof(sm_sqlite_texts[0])
-               == SM_SQLITE_STATEMENTS, "a text for each statement");
+_Static_assert(sm_nelts(sm_sqlite_texts) == SM_SQLITE_STATEMENTS,
+               "a text for each statement");
 
 
 static int64_t

@@ -31,6 +31,7 @@
     X(LEASE_RELEASE, sm_sqlite_sql_lease_release)                             \
     X(LEASE_FENCE, sm_sqlite_sql_lease_fence)                                 \
     X(LEASE_GET, sm_sqlite_sql_lease_get)                                     \
+    X(LEASE_WATCH, sm_sqlite_sql_lease_watch)                                 \
     X(CANDIDATE_HEARTBEAT, sm_sqlite_sql_candidate_heartbeat)                 \
     X(CANDIDATE_PRUNE, sm_sqlite_sql_candidate_prune)                         \
     X(CANDIDATE_REMOVE, sm_sqlite_sql_candidate_remove)                       \
@@ -44,6 +45,12 @@
     X(ATTEMPT_APPEND, sm_sqlite_sql_attempts_complete_append)                 \
     X(ATTEMPT_RETURN, sm_sqlite_sql_attempts_complete_return)                 \
     X(IN_DOUBT, sm_sqlite_sql_attempts_in_doubt)                              \
+    X(CANCEL, sm_sqlite_sql_intents_cancel)                                   \
+    X(REPLAY, sm_sqlite_sql_intents_replay)                                   \
+    X(PAYLOAD, sm_sqlite_sql_intent_payload)                                  \
+    X(AUDIT_ADD, sm_sqlite_sql_audit_add)                                     \
+    X(AUDIT_LIST, sm_sqlite_sql_audit_list)                                   \
+    X(AUDIT_ACTOR, sm_sqlite_sql_audit_list_actor)                            \
     X(SEARCH, sm_sqlite_sql_intents_search)                                   \
     X(PREFIX, sm_sqlite_sql_intents_prefix)                                   \
     X(FAILURES, sm_sqlite_sql_failures_get)
@@ -108,6 +115,14 @@ int sm_sqlite_schema(sm_sqlite_t *sq, sm_call_t *call);
 int sm_sqlite_fence(sm_sqlite_t *sq, sm_call_t *call, const sm_fence_t *fence);
 int sm_sqlite_fence_read(sm_sqlite_t *sq, sm_call_t *call,
     const sm_fence_t *fence);
+
+/*
+ * sm_store_sqlite_audit.c: an entry, in the transaction of what it tells of; no
+ * detail is none
+ */
+int sm_sqlite_audit(sm_sqlite_t *sq, sm_call_t *call, int64_t now,
+    const sm_actor_t *actor, const char *action, sm_str_t object,
+    sm_str_t detail);
 
 
 /* the operations */

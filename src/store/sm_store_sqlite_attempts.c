@@ -15,61 +15,64 @@
 /* the columns of attempts_begin.sql */
 
 enum {
-    SM_BEGIN_ROWID = 0,
-    SM_BEGIN_STATUS,
-    SM_BEGIN_NEXT_ATTEMPT_AT,
-    SM_BEGIN_INFLIGHT_EPOCH,
-    SM_BEGIN_ATTEMPT_COUNT,
-    SM_BEGIN_CREATED_AT,
-    SM_BEGIN_PAYLOAD,
-    SM_BEGIN_CONTRACT
+    SM_BEGIN_COL_ROWID = 0,
+    SM_BEGIN_COL_STATUS,
+    SM_BEGIN_COL_NEXT_ATTEMPT_AT,
+    SM_BEGIN_COL_INFLIGHT_EPOCH,
+    SM_BEGIN_COL_ATTEMPT_COUNT,
+    SM_BEGIN_COL_CREATED_AT,        /* or not_before, if that is later */
+    SM_BEGIN_COL_PAYLOAD,
+    SM_BEGIN_COL_CONTRACT
 };
 
 
 /* the columns of attempts_in_doubt.sql */
 
 enum {
-    SM_DOUBT_INTENT_ID = 0,
-    SM_DOUBT_NUMBER,
-    SM_DOUBT_EPOCH,
-    SM_DOUBT_HOLDER,
-    SM_DOUBT_STARTED_AT,
-    SM_DOUBT_CREATED_AT,
-    SM_DOUBT_CONTRACT
+    SM_DOUBT_COL_INTENT_ID = 0,
+    SM_DOUBT_COL_NUMBER,
+    SM_DOUBT_COL_EPOCH,
+    SM_DOUBT_COL_HOLDER,
+    SM_DOUBT_COL_STARTED_AT,
+    SM_DOUBT_COL_CREATED_AT,
+    SM_DOUBT_COL_CONTRACT
 };
 
 
 /* the parameters of attempts_complete.sql, in the order of their appearance */
 
 enum {
-    SM_COMPLETE_STATUS = 1,
-    SM_COMPLETE_OUTCOME,
-    SM_COMPLETE_REASON,
-    SM_COMPLETE_EXHAUSTED,
-    SM_COMPLETE_NUMBER,
-    SM_COMPLETE_COMPLETED_AT,
-    SM_COMPLETE_NOW,
-    SM_COMPLETE_NEXT_ATTEMPT_AT,
-    SM_COMPLETE_LEASE_NAME,
-    SM_COMPLETE_INTENT_ID,
-    SM_COMPLETE_EPOCH,
-    SM_COMPLETE_HOLDER
+    SM_COMPLETE_PAR_STATUS = 1,
+    SM_COMPLETE_PAR_OUTCOME,
+    SM_COMPLETE_PAR_REASON,
+    SM_COMPLETE_PAR_EXHAUSTED,
+    SM_COMPLETE_PAR_ERROR,
+    SM_COMPLETE_PAR_NUMBER,
+    SM_COMPLETE_PAR_COMPLETED_AT,
+    SM_COMPLETE_PAR_NOW,
+    SM_COMPLETE_PAR_NEXT_ATTEMPT_AT,
+    SM_COMPLETE_PAR_LEASE_NAME,
+    SM_COMPLETE_PAR_INTENT_ID,
+    SM_COMPLETE_PAR_EPOCH,
+    SM_COMPLETE_PAR_HOLDER
 };
 
 
 /* the parameters of attempts_complete_append.sql, likewise */
 
 enum {
-    SM_APPEND_LEASE_NAME = 1,
-    SM_APPEND_INTENT_ID,
-    SM_APPEND_NUMBER,
-    SM_APPEND_EPOCH,
-    SM_APPEND_HOLDER,
-    SM_APPEND_STARTED_AT,
-    SM_APPEND_FINISHED_AT,
-    SM_APPEND_OUTCOME,
-    SM_APPEND_REASON,
-    SM_APPEND_ERROR
+    SM_APPEND_PAR_LEASE_NAME = 1,
+    SM_APPEND_PAR_INTENT_ID,
+    SM_APPEND_PAR_NUMBER,
+    SM_APPEND_PAR_EPOCH,
+    SM_APPEND_PAR_HOLDER,
+    SM_APPEND_PAR_STARTED_AT,
+    SM_APPEND_PAR_FINISHED_AT,
+    SM_APPEND_PAR_OUTCOME,
+    SM_APPEND_PAR_REASON,
+    SM_APPEND_PAR_ERROR,
+    SM_APPEND_PAR_HTTP_STATUS,
+    SM_APPEND_PAR_ANSWER
 };
 
 
@@ -127,15 +130,17 @@ sm_sqlite_begin_look(sm_sqlite_t *sq, sm_call_t *call, sqlite3_stmt *stmt,
     int64_t   due_at;
     sm_str_t  payload;
 
-    if (sm_status_by_name(sm_sqlite_peek(stmt, SM_BEGIN_STATUS))
+    if (sm_status_by_name(sm_sqlite_peek(stmt, SM_BEGIN_COL_STATUS))
         != SM_STATUS_PENDING
-        || sqlite3_column_type(stmt, SM_BEGIN_NEXT_ATTEMPT_AT) == SQLITE_NULL
-        || sqlite3_column_type(stmt, SM_BEGIN_INFLIGHT_EPOCH) != SQLITE_NULL)
+        || sqlite3_column_type(stmt, SM_BEGIN_COL_NEXT_ATTEMPT_AT)
+           == SQLITE_NULL
+        || sqlite3_column_type(stmt, SM_BEGIN_COL_INFLIGHT_EPOCH)
+           != SQLITE_NULL)
     {
         return 0;
     }
 
-    due_at = sqlite3_column_int64(stmt, SM_BEGIN_NEXT_ATTEMPT_AT);
+    due_at = sqlite3_column_int64(stmt, SM_BEGIN_COL_NEXT_ATTEMPT_AT);
 
     if (due_at > call->now) {
         row->outcome = SM_BEGIN_EARLY;
@@ -143,7 +148,7 @@ sm_sqlite_begin_look(sm_sqlite_t *sq, sm_call_t *call, sqlite3_stmt *stmt,
         return 0;
     }
 
-    if (sm_sqlite_contract(sq, call, stmt, SM_BEGIN_CONTRACT, row->id,
+    if (sm_sqlite_contract(sq, call, stmt, SM_BEGIN_COL_CONTRACT, row->id,
                            &row->contract)
         != 0)
     {
@@ -154,16 +159,16 @@ sm_sqlite_begin_look(sm_sqlite_t *sq, sm_call_t *call, sqlite3_stmt *stmt,
         return 0;
     }
 
-    row->created_at = sqlite3_column_int64(stmt, SM_BEGIN_CREATED_AT);
-    row->number = sqlite3_column_int64(stmt, SM_BEGIN_ATTEMPT_COUNT) + 1;
+    row->created_at = sqlite3_column_int64(stmt, SM_BEGIN_COL_CREATED_AT);
+    row->number = sqlite3_column_int64(stmt, SM_BEGIN_COL_ATTEMPT_COUNT) + 1;
 
     if (call->now >= sm_policy_deadline(&row->contract, row->created_at)) {
         row->outcome = SM_BEGIN_EXPIRED;
         return 0;
     }
 
-    payload.data = sqlite3_column_blob(stmt, SM_BEGIN_PAYLOAD);
-    payload.len = sqlite3_column_bytes(stmt, SM_BEGIN_PAYLOAD);
+    payload.data = sqlite3_column_blob(stmt, SM_BEGIN_COL_PAYLOAD);
+    payload.len = sqlite3_column_bytes(stmt, SM_BEGIN_COL_PAYLOAD);
 
     if ((payload.data == NULL && payload.len)
         || sm_arena_strdup(&call->arena, &row->payload, payload) != 0)
@@ -199,7 +204,7 @@ sm_sqlite_begin_row(sm_sqlite_t *sq, sm_call_t *call, sm_begin_row_t *row)
     rc = sqlite3_step(stmt);
 
     if (rc == SQLITE_ROW) {
-        rowid = sqlite3_column_int64(stmt, SM_BEGIN_ROWID);
+        rowid = sqlite3_column_int64(stmt, SM_BEGIN_COL_ROWID);
         (void) sm_sqlite_begin_look(sq, call, stmt, row);
     }
 
@@ -275,6 +280,7 @@ sm_sqlite_return(sm_sqlite_t *sq, sm_call_t *call, sm_complete_row_t *row)
     sm_sqlite_bind_text(stmt, ":holder_id", row->holder);
     sm_sqlite_bind_int(stmt, ":now", call->now);
     sm_sqlite_bind_int(stmt, ":delay", row->delay * 1000);
+    sm_sqlite_bind_text(stmt, ":error", row->error);
 
     while ((rc = sqlite3_step(stmt)) == SQLITE_ROW) {
         row->applied = 1;
@@ -298,16 +304,27 @@ sm_sqlite_append(sm_sqlite_t *sq, sm_call_t *call, const sm_complete_row_t *row)
 
     stmt = sq->stmts[SM_SQLITE_ATTEMPT_APPEND];
 
-    sm_sqlite_bind_nth(stmt, SM_APPEND_LEASE_NAME, sq->conf->lease_name);
-    sm_sqlite_bind_nth(stmt, SM_APPEND_INTENT_ID, row->id);
-    (void) sqlite3_bind_int64(stmt, SM_APPEND_NUMBER, row->number);
-    (void) sqlite3_bind_int64(stmt, SM_APPEND_EPOCH, row->epoch);
-    sm_sqlite_bind_nth(stmt, SM_APPEND_HOLDER, row->holder);
-    (void) sqlite3_bind_int64(stmt, SM_APPEND_STARTED_AT, row->started_at);
-    (void) sqlite3_bind_int64(stmt, SM_APPEND_FINISHED_AT, row->finished_at);
-    sm_sqlite_bind_nth(stmt, SM_APPEND_OUTCOME, sm_outcome_name(row->outcome));
-    sm_sqlite_bind_nth(stmt, SM_APPEND_REASON, row->reason);
-    sm_sqlite_bind_nth(stmt, SM_APPEND_ERROR, row->error);
+    sm_sqlite_bind_nth(stmt, SM_APPEND_PAR_LEASE_NAME, sq->conf->lease_name);
+    sm_sqlite_bind_nth(stmt, SM_APPEND_PAR_INTENT_ID, row->id);
+    (void) sqlite3_bind_int64(stmt, SM_APPEND_PAR_NUMBER, row->number);
+    (void) sqlite3_bind_int64(stmt, SM_APPEND_PAR_EPOCH, row->epoch);
+    sm_sqlite_bind_nth(stmt, SM_APPEND_PAR_HOLDER, row->holder);
+    (void) sqlite3_bind_int64(stmt, SM_APPEND_PAR_STARTED_AT, row->started_at);
+    (void) sqlite3_bind_int64(stmt, SM_APPEND_PAR_FINISHED_AT,
+                              row->finished_at);
+    sm_sqlite_bind_nth(stmt, SM_APPEND_PAR_OUTCOME,
+                       sm_outcome_name(row->outcome));
+    sm_sqlite_bind_nth(stmt, SM_APPEND_PAR_REASON, row->reason);
+    sm_sqlite_bind_nth(stmt, SM_APPEND_PAR_ERROR, row->error);
+    sm_sqlite_bind_nth(stmt, SM_APPEND_PAR_ANSWER, row->answer);
+
+    if (row->http_status) {
+        (void) sqlite3_bind_int64(stmt, SM_APPEND_PAR_HTTP_STATUS,
+                                  row->http_status);
+
+    } else {
+        (void) sqlite3_bind_null(stmt, SM_APPEND_PAR_HTTP_STATUS);
+    }
 
     return sm_sqlite_run(sq, call, SM_SQLITE_ATTEMPT_APPEND);
 }
@@ -322,31 +339,34 @@ sm_sqlite_complete_row(sm_sqlite_t *sq, sm_call_t *call,
 
     stmt = sq->stmts[SM_SQLITE_ATTEMPT_COMPLETE];
 
-    sm_sqlite_bind_nth(stmt, SM_COMPLETE_STATUS, sm_status_name(row->status));
-    sm_sqlite_bind_nth(stmt, SM_COMPLETE_OUTCOME,
+    sm_sqlite_bind_nth(stmt, SM_COMPLETE_PAR_STATUS,
+                       sm_status_name(row->status));
+    sm_sqlite_bind_nth(stmt, SM_COMPLETE_PAR_OUTCOME,
                        sm_outcome_name(row->outcome));
-    sm_sqlite_bind_nth(stmt, SM_COMPLETE_REASON, row->reason);
-    sm_sqlite_bind_nth(stmt, SM_COMPLETE_EXHAUSTED,
+    sm_sqlite_bind_nth(stmt, SM_COMPLETE_PAR_REASON, row->reason);
+    sm_sqlite_bind_nth(stmt, SM_COMPLETE_PAR_EXHAUSTED,
                        sm_exhausted_name(row->exhausted));
-    (void) sqlite3_bind_int64(stmt, SM_COMPLETE_NUMBER, row->number);
-    (void) sqlite3_bind_int64(stmt, SM_COMPLETE_NOW, call->now);
-    sm_sqlite_bind_nth(stmt, SM_COMPLETE_LEASE_NAME, sq->conf->lease_name);
-    sm_sqlite_bind_nth(stmt, SM_COMPLETE_INTENT_ID, row->id);
-    (void) sqlite3_bind_int64(stmt, SM_COMPLETE_EPOCH, row->epoch);
-    sm_sqlite_bind_nth(stmt, SM_COMPLETE_HOLDER, row->holder);
+    sm_sqlite_bind_nth(stmt, SM_COMPLETE_PAR_ERROR, row->error);
+    (void) sqlite3_bind_int64(stmt, SM_COMPLETE_PAR_NUMBER, row->number);
+    (void) sqlite3_bind_int64(stmt, SM_COMPLETE_PAR_NOW, call->now);
+    sm_sqlite_bind_nth(stmt, SM_COMPLETE_PAR_LEASE_NAME, sq->conf->lease_name);
+    sm_sqlite_bind_nth(stmt, SM_COMPLETE_PAR_INTENT_ID, row->id);
+    (void) sqlite3_bind_int64(stmt, SM_COMPLETE_PAR_EPOCH, row->epoch);
+    sm_sqlite_bind_nth(stmt, SM_COMPLETE_PAR_HOLDER, row->holder);
 
     if (row->status == SM_STATUS_PENDING) {
         next_attempt_at = call->now + row->delay * 1000;
 
-        (void) sqlite3_bind_null(stmt, SM_COMPLETE_COMPLETED_AT);
-        (void) sqlite3_bind_int64(stmt, SM_COMPLETE_NEXT_ATTEMPT_AT,
+        (void) sqlite3_bind_null(stmt, SM_COMPLETE_PAR_COMPLETED_AT);
+        (void) sqlite3_bind_int64(stmt, SM_COMPLETE_PAR_NEXT_ATTEMPT_AT,
                                   next_attempt_at);
 
     } else {
         next_attempt_at = 0;
 
-        (void) sqlite3_bind_int64(stmt, SM_COMPLETE_COMPLETED_AT, call->now);
-        (void) sqlite3_bind_null(stmt, SM_COMPLETE_NEXT_ATTEMPT_AT);
+        (void) sqlite3_bind_int64(stmt, SM_COMPLETE_PAR_COMPLETED_AT,
+                                  call->now);
+        (void) sqlite3_bind_null(stmt, SM_COMPLETE_PAR_NEXT_ATTEMPT_AT);
     }
 
     if (sm_sqlite_run(sq, call, SM_SQLITE_ATTEMPT_COMPLETE) != 0) {
@@ -431,15 +451,16 @@ sm_sqlite_doubt_rows(sm_sqlite_t *sq, sm_call_t *call, const sm_fence_t *fence,
 
         row = &rows[*n];
 
-        row->number = sqlite3_column_int64(stmt, SM_DOUBT_NUMBER);
-        row->epoch = sqlite3_column_int64(stmt, SM_DOUBT_EPOCH);
-        row->started_at = sqlite3_column_int64(stmt, SM_DOUBT_STARTED_AT);
-        row->created_at = sqlite3_column_int64(stmt, SM_DOUBT_CREATED_AT);
+        row->number = sqlite3_column_int64(stmt, SM_DOUBT_COL_NUMBER);
+        row->epoch = sqlite3_column_int64(stmt, SM_DOUBT_COL_EPOCH);
+        row->started_at = sqlite3_column_int64(stmt, SM_DOUBT_COL_STARTED_AT);
+        row->created_at = sqlite3_column_int64(stmt, SM_DOUBT_COL_CREATED_AT);
 
-        if (sm_sqlite_text(call, stmt, SM_DOUBT_INTENT_ID, &row->id) != 0
-            || sm_sqlite_text(call, stmt, SM_DOUBT_HOLDER, &row->holder) != 0
-            || sm_sqlite_contract(sq, call, stmt, SM_DOUBT_CONTRACT, row->id,
-                                  &row->contract)
+        if (sm_sqlite_text(call, stmt, SM_DOUBT_COL_INTENT_ID, &row->id) != 0
+            || sm_sqlite_text(call, stmt, SM_DOUBT_COL_HOLDER, &row->holder)
+               != 0
+            || sm_sqlite_contract(sq, call, stmt, SM_DOUBT_COL_CONTRACT,
+                                  row->id, &row->contract)
                != 0)
         {
             break;

@@ -29,13 +29,16 @@ sm_sqlite_lease_run(sm_sqlite_t *sq, sm_call_t *call, unsigned which,
 }
 
 
+/* "wake_url" is NULL where it is not asked for */
+
 static int
-sm_sqlite_lease_row(sm_sqlite_t *sq, sm_call_t *call, sm_lease_t *lease)
+sm_sqlite_lease_read(sm_sqlite_t *sq, sm_call_t *call, unsigned which,
+    sm_lease_t *lease, sm_str_t *wake_url)
 {
     int            rc;
     sqlite3_stmt  *stmt;
 
-    stmt = sq->stmts[SM_SQLITE_LEASE_GET];
+    stmt = sq->stmts[which];
 
     sm_sqlite_bind_text(stmt, ":lease_name", sq->conf->lease_name);
 
@@ -49,6 +52,10 @@ sm_sqlite_lease_row(sm_sqlite_t *sq, sm_call_t *call, sm_lease_t *lease)
         lease->expires_at = sqlite3_column_int64(stmt, 4);
 
         (void) sm_sqlite_text(call, stmt, 0, &lease->holder);
+
+        if (wake_url) {
+            (void) sm_sqlite_text(call, stmt, 5, wake_url);
+        }
     }
 
     /* also what went wrong when a column was read */
@@ -58,6 +65,13 @@ sm_sqlite_lease_row(sm_sqlite_t *sq, sm_call_t *call, sm_lease_t *lease)
     }
 
     return call->status == SM_STORE_OK ? 0 : -1;
+}
+
+
+static int
+sm_sqlite_lease_row(sm_sqlite_t *sq, sm_call_t *call, sm_lease_t *lease)
+{
+    return sm_sqlite_lease_read(sq, call, SM_SQLITE_LEASE_GET, lease, NULL);
 }
 
 
@@ -129,15 +143,19 @@ sm_sqlite_lease_release(sm_conn_t *conn, sm_call_t *call,
 
 
 int
-sm_sqlite_lease_get(sm_conn_t *conn, sm_call_t *call, sm_lease_t *lease)
+sm_sqlite_lease_watch(sm_conn_t *conn, sm_call_t *call, sm_lease_t *lease,
+    sm_str_t *wake_url)
 {
     sm_sqlite_t  *sq = (sm_sqlite_t *) conn;
 
     memset(lease, 0, sizeof(sm_lease_t));
+    memset(wake_url, 0, sizeof(sm_str_t));
 
     sm_sqlite_start_call(sq);
 
-    if (sm_sqlite_lease_row(sq, call, lease) != 0) {
+    if (sm_sqlite_lease_read(sq, call, SM_SQLITE_LEASE_WATCH, lease, wake_url)
+        != 0)
+    {
         return -1;
     }
 
@@ -217,6 +235,7 @@ sm_sqlite_candidate_heartbeat(sm_conn_t *conn, sm_call_t *call,
 
     sm_sqlite_bind_text(stmt, ":role", candidate->role);
     sm_sqlite_bind_text(stmt, ":version", candidate->version);
+    sm_sqlite_bind_text(stmt, ":wake_url", candidate->wake_url);
 
     if (sm_sqlite_now(sq, call, &now) != 0) {
         return sm_sqlite_rollback(sq);

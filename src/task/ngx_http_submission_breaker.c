@@ -100,7 +100,8 @@ ngx_http_submission_breaker_close(ngx_http_submission_manager_t *manager)
         ngx_log_error(NGX_LOG_NOTICE, ngx_cycle->log, 0,
                       "submission: breaker_closed manager=%V store=%s "
                       "open_ms=%M",
-                      &manager->conf->name, sm_store_ops_name(manager->conf->store_ops),
+                      &manager->conf->name,
+                      sm_store_ops_name(manager->conf->store_ops),
                       ngx_http_submission_since(broken));
     }
 }
@@ -143,7 +144,8 @@ ngx_http_submission_breaker_fail(ngx_http_submission_task_t *task)
     ngx_log_error(NGX_LOG_ERR, ngx_cycle->log, 0,
                   "submission: breaker_open manager=%V store=%s op=%s "
                   "failing_ms=%M%V",
-                  &manager->conf->name, sm_store_ops_name(manager->conf->store_ops),
+                  &manager->conf->name,
+                  sm_store_ops_name(manager->conf->store_ops),
                   ngx_http_submission_ops[task->op].name, failed,
                   ngx_http_submission_field(&error, " sql_error=",
                                             sm_str_c(task->call.error)));

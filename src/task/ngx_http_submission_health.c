@@ -108,6 +108,10 @@ ngx_http_submission_health_probe(ngx_http_submission_manager_t *manager)
 
     manager->sh->probing = 1;
 
+    ngx_log_debug1(NGX_LOG_DEBUG_HTTP, ngx_cycle->log, 0,
+                   "submission: probe of the store, state:%uA",
+                   manager->sh->store);
+
     if (ngx_http_submission_task_post(task) != NGX_OK) {
         ngx_http_submission_task_free(task);
         manager->sh->probing = 0;

@@ -108,6 +108,26 @@ ngx_http_submission_notice(ngx_http_submission_manager_t *manager, sm_str_t id)
 }
 
 
+/*
+ * From any worker: something has happened to any of them.  Those who look find
+ * that notices are lost.  The executor worker may overwrite the count.
+ */
+
+void
+ngx_http_submission_notice_all(ngx_http_submission_manager_t *manager)
+{
+    ngx_http_submission_notices_t  *notices;
+
+    notices = &manager->sh->notices;
+
+    (void) ngx_atomic_fetch_add(&notices->n, NGX_HTTP_SUBMISSION_NOTICE_RING);
+
+    if ((ngx_msec_int_t) (notices->until - ngx_current_msec) > 0) {
+        ngx_post_event(&manager->bells->tell, &ngx_posted_events);
+    }
+}
+
+
 static void
 ngx_http_submission_notice_tell(ngx_event_t *ev)
 {

@@ -1,8 +1,9 @@
 
 /*
- * Waking the executor worker of the instance: an intent that any worker has
- * accepted is looked at now, and not at the next refresh.  Many that ring while
- * nobody has looked yet are one.
+ * Waking the leader: an intent that any worker has accepted is looked at now,
+ * and not at the next refresh.  If the leader is the executor worker of this
+ * instance, a bell is rung; many that ring while nobody has looked yet are one.
+ * Another instance is told by peer.c.
  */
 
 #include "ngx_http_submission_task.h"
@@ -40,18 +41,35 @@ ngx_http_submission_wake_heard(ngx_http_submission_manager_t *manager,
 }
 
 
-void
-ngx_http_submission_wake(ngx_http_submission_manager_t *manager)
+ngx_int_t
+ngx_http_submission_wake_here(ngx_http_submission_manager_t *manager)
 {
     ngx_http_submission_role_t  role;
 
-    if (manager->sh->woken) {
-        return;
-    }
-
     ngx_http_submission_zone_role(manager->sh, &role);
 
-    if (role.leader && ngx_atomic_cmp_set(&manager->sh->woken, 0, 1)) {
+    ngx_log_debug2(NGX_LOG_DEBUG_HTTP, ngx_cycle->log, 0,
+                   "submission: wake leader:%ui epoch:%L", role.leader,
+                   role.epoch);
+
+    if (!role.leader) {
+        return NGX_DECLINED;
+    }
+
+    if (manager->sh->woken == 0
+        && ngx_atomic_cmp_set(&manager->sh->woken, 0, 1))
+    {
         ngx_http_submission_bell_ring(manager->conf->wake);
+    }
+
+    return NGX_OK;
+}
+
+
+void
+ngx_http_submission_wake(ngx_http_submission_manager_t *manager)
+{
+    if (ngx_http_submission_wake_here(manager) != NGX_OK) {
+        ngx_http_submission_peer_tell(manager);
     }
 }

@@ -38,12 +38,14 @@ my ($worker) = $instance->worker_pids;
 
 is(post_intent($instance, 'much')->{status}, 200, 'an intent');
 
-$store->query("INSERT INTO submission_attempts VALUES "
+my $columns = $store->attempt_columns;
+
+$store->query("INSERT INTO submission_attempts $columns VALUES "
               . "('submission-manager-executor', 'much', 1, 1, 'a', 1, 1, "
               . "'error', NULL, '" . 'x' x 300 . "')");
 
 for (my $n = 1; $n < ATTEMPTS; $n *= 2) {
-    $store->query("INSERT INTO submission_attempts SELECT lease_name, "
+    $store->query("INSERT INTO submission_attempts $columns SELECT lease_name, "
                   . "intent_id, attempt_number + $n, lease_epoch, holder_id, "
                   . "started_at, finished_at, outcome_status, outcome_reason, "
                   . "error FROM submission_attempts");

@@ -23,7 +23,7 @@ use constant INTENTS => 300;
 my $run = SubmissionCluster::Executor->new(
     instances => ['a', 'b'],
     targets => { 'sms.later' => { policy => 'deadline 1h',
-                                  retry => '4s jitter=0.3' } });
+                                  retry => 4 * pace() . 's jitter=0.3' } });
 my ($gateway, $lease, $store) = ($run->gateway, $run->leadership, $run->store);
 
 $run->start;

@@ -179,6 +179,35 @@ my $dropped = () = given('sql') =~ /^DROP PROCEDURE IF EXISTS [\w.]+;\nGO$/mg;
 
 ok($made > 10 && $made == $dropped, "$made procedures, dropped before");
 
+like(given('sql'), qr/ADD\ not_before.*CREATE\ TABLE/sx,
+     'what version 1 lacks is added first');
+unlike(given('sql'), qr/LOCK_TIMEOUT|ONLINE = ON/, 'as Babelfish can');
+
+
+# a table that is in use
+
+open($file, '>', "$dir/client.busy") or die "client.busy: $!";
+print $file <<'END';
+#!/bin/sh
+if [ ! -e "$0.seen" ]; then
+    touch "$0.seen"
+    echo "Msg 1222, Level 16, State 56: Lock request time out period exceeded."
+    exit 1
+fi
+echo "done"
+END
+close $file;
+chmod(0755, "$dir/client.busy") or die "chmod: $!";
+
+{
+    local $ENV{SQLCMD} = "$dir/client.busy";
+
+    ($status, $text) = run("$dir/install.sh", 'mssql', '-S', 'db1');
+}
+
+is($status, 0, 'a table that is in use is waited for');
+is($text, "a table is in use: trying again\ndone\n", 'in words');
+
 $ENV{CLIENT_STATUS} = 3;
 ($status, $text) = run("$dir/install.sh", 'mssql', '-S', 'db1');
 isnt($status, 0, 'its failure is ours');

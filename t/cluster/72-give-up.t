@@ -28,12 +28,9 @@ my $settings = 'lease_duration 10m; renew_interval 300ms; '
 my $cluster = SubmissionCluster->new;
 my $lease = SubmissionCluster::Lease->new($cluster);
 
-# nginx that is not a daemon ignores USR2; a new binary gets the environment
-# that is named, for the sanitizers
+# nginx that is not a daemon ignores USR2
 
-my ($a) = $lease->instances(['a'], daemon => 1, manager => $settings,
-    main => join '', map { "env $_; " } qw(ASAN_OPTIONS LSAN_OPTIONS
-                                           UBSAN_OPTIONS));
+my ($a) = $lease->instances(['a'], daemon => 1, manager => $settings);
 my ($b) = $lease->instances(['b'], manager => $settings);
 my $manager = $a->{manager};
 

@@ -57,6 +57,19 @@ sub escapes { return 1 }
 sub unhex { return pack('H*', $_[1]) }
 
 
+# the columns of rows that tests write, in the order in which they do
+
+sub attempt_columns {
+    return '(lease_name, intent_id, attempt_number, lease_epoch, holder_id, '
+           . 'started_at, finished_at, outcome_status, outcome_reason, error)';
+}
+
+sub candidate_columns {
+    return '(lease_name, holder_id, started_at, heartbeat_at, expires_at, '
+           . 'role, version)';
+}
+
+
 # Each kind has:
 #
 #   create            makes it

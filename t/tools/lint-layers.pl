@@ -33,10 +33,6 @@ my @pure = (qr/(?:sm|yajl)_\w+/, qr/(?:mem|str)\w+/, qr/(?:m|c|re)alloc|free/,
             qr/v?snprintf|qsort|bsearch|abort/,
             qr/_GLOBAL_OFFSET_TABLE_|__stack_chk_fail/);
 
-# the key of the hash that clients cannot foresee
-
-my %impure = ('src/core/sm_index.c' => qr/getrandom|clock_gettime/);
-
 my $sql = qr/sqlite3(?:ext)?|libpq-fe|libpq\/.*|sql|sqlext|sqltypes|sqlucode
              |odbcinst(?:ext)?|pg_config.*/x;
 
@@ -130,7 +126,6 @@ sub imports {
 
     for my $symbol (map { (split)[-1] // () } `nm -u '$object'`) {
         next if $symbol =~ /:$/ || grep { $symbol =~ /^$_$/ } @pure;
-        next if $impure{$as} && $symbol =~ /^$impure{$as}$/;
 
         refuse($file, 1, 'pure', "it calls $symbol()");
     }

@@ -173,6 +173,104 @@ cluster_text(const sm_cluster_t *cluster, const char *self)
 }
 
 
+/* whoever reads the lease is told where its holder is told, and of no other */
+
+static void
+watched(fixture_t *f, const char *holder, int64_t epoch, const char *url,
+    const char *what)
+{
+    sm_str_t    s;
+    sm_lease_t  l;
+
+    memset(&s, 0xff, sizeof(sm_str_t));
+    memset(&l, 0xff, sizeof(sm_lease_t));
+
+    is_int(sm_store_lease_watch(&f->store, new_call(f), &l, &s), 0, "%s",
+           what);
+    is_int(l.now, now_ms * US, "SQL's time");
+    ok(!l.held, "one only looks");
+    is_int(l.exists ? l.epoch : 0, epoch, "the epoch");
+
+    if (holder) {
+        is_mem(l.holder.data, l.holder.len, holder, strlen(holder), "of");
+    }
+
+    if (url) {
+        is_mem(s.data, s.len, url, strlen(url), "the URL");
+
+    } else {
+        ok(s.data == NULL && s.len == 0, "no URL");
+    }
+}
+
+
+static void
+beat_at(fixture_t *f, const char *holder, const char *url, int64_t duration)
+{
+    sm_candidate_t  candidate = {
+        .holder = sm_str_c(holder), .role = sm_str_c("follower"),
+        .version = sm_str_c("1")
+    };
+
+    if (url) {
+        candidate.wake_url = sm_str_c(url);
+    }
+
+    is_int(sm_store_candidate_heartbeat(&f->store, new_call(f), &candidate,
+                                        duration),
+           0, "a heartbeat of %s", holder);
+}
+
+
+static void
+test_watch(void)
+{
+    fixture_t   f, other;
+    sm_lease_t  l;
+    sm_fence_t  fence;
+
+    now_ms = START;
+    fixture_open(&f);
+
+    watched(&f, NULL, 0, NULL, "there is no lease");
+
+    beat_at(&f, "a", "http://10.0.0.1:80/_wake", 60000);
+    beat_at(&f, "b", "http://10.0.0.2:80/_wake", 60000);
+    watched(&f, NULL, 0, NULL, "nobody has it");
+
+    is_int(sm_store_lease_acquire(&f.store, new_call(&f), sm_str_c("b"), 1000,
+                                  &l),
+           0, "acquire");
+    watched(&f, "b", 1, "http://10.0.0.2:80/_wake", "one leads");
+
+    beat_at(&f, "b", "http://[fe80::1]:8080/a?b", 60000);
+    watched(&f, "b", 1, "http://[fe80::1]:8080/a?b", "it has moved");
+
+    beat_at(&f, "b", NULL, 60000);
+    watched(&f, "b", 1, NULL, "it is not told any more");
+
+    is_int(candidate_remove(&f, "b"), 0, "remove");
+    watched(&f, "b", 1, NULL, "it has gone");
+
+    other = f;
+    store_open(&other, "main2", 10000);
+    beat_at(&other, "b", "http://10.0.0.3:80/_wake", 60000);
+    watched(&f, "b", 1, NULL, "that of the same name is another's");
+    store_close(&other);
+
+    fence.holder = sm_str_c("b");
+    fence.epoch = 1;
+    is_int(sm_store_lease_release(&f.store, new_call(&f), &fence, &l), 0,
+           "release");
+    is_int(sm_store_lease_acquire(&f.store, new_call(&f), sm_str_c("a"), 1000,
+                                  &l),
+           0, "another one");
+    watched(&f, "a", 2, "http://10.0.0.1:80/_wake", "leads");
+
+    fixture_done(&f);
+}
+
+
 #define A_2001  "\"2001-09-09T01:46:40.000000Z\""
 
 
@@ -274,7 +372,8 @@ test_cluster_get(void)
         must(heartbeat(&f, holder, "follower", "0.1", 90000) == 0);
     }
 
-    sql(&f, "INSERT INTO submission_manager_candidates SELECT 'main2', "
+    sql(&f, "INSERT INTO submission_manager_candidates "
+        CANDIDATE_COLUMNS " SELECT 'main2', "
         "holder_id, started_at, heartbeat_at, expires_at, role, version "
         "FROM submission_manager_candidates");
 
@@ -471,6 +570,7 @@ main(void)
     test_cluster_get();
     test_cluster_size();
     test_cluster_out();
+    test_watch();
     test_busy();
 
     return done_testing();

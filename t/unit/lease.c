@@ -576,6 +576,7 @@ test_plans(void)
         { "lease_release", sm_sqlite_sql_lease_release, 1 },
         { "lease_fence", sm_sqlite_sql_lease_fence, 1 },
         { "lease_get", sm_sqlite_sql_lease_get, 1 },
+        { "lease_watch", sm_sqlite_sql_lease_watch, 2 },
         { "candidate_heartbeat", sm_sqlite_sql_candidate_heartbeat, 0 },
         { "candidate_prune", sm_sqlite_sql_candidate_prune, 1 },
         { "candidate_remove", sm_sqlite_sql_candidate_remove, 1 },
@@ -591,7 +592,8 @@ test_plans(void)
         "SELECT 'lease' || i, 'a', 1, 0, 0, 0 FROM n");
     sql(&f, "WITH n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n "
         "WHERE i < 2000) INSERT INTO submission_manager_candidates "
-        "SELECT 'lease' || i %% 100, 'a' || i, 0, 0, 0, 'leader', '' FROM n");
+        CANDIDATE_COLUMNS " SELECT 'lease' || i %% 100, 'a' || i, 0, 0, 0, "
+        "'leader', '' FROM n");
 
     db = sql_open(&f);
     n = sizeof(t) / sizeof(t[0]);

@@ -57,6 +57,26 @@ static const sm_contract_t  push = {
 };
 
 
+/* of rows that tests write, in the order in which they do */
+
+#define CANDIDATE_COLUMNS                                                     \
+    "(lease_name, holder_id, started_at, heartbeat_at, expires_at, role, "    \
+    "version)"
+
+#define INTENT_COLUMNS                                                        \
+    "(lease_name, intent_id, submission_target, payload_hash, gateway_type, " \
+    "gateway_url, policy, max_acceptance_seconds, max_attempts, "             \
+    "terminal_outcomes, retry_delay_ms, retry_max_ms, retry_backoff_pct, "    \
+    "retry_jitter_pct, status, final_outcome_status, final_outcome_reason, "  \
+    "exhausted_reason, attempt_count, created_at, completed_at, "             \
+    "last_modified_at, next_attempt_at, inflight_epoch, inflight_holder, "    \
+    "inflight_at, payload)"
+
+#define ATTEMPT_COLUMNS                                                       \
+    "(lease_name, intent_id, attempt_number, lease_epoch, holder_id, "        \
+    "started_at, finished_at, outcome_status, outcome_reason, error)"
+
+
 /* a step that the test itself cannot do without */
 
 #define must(cond)                                                            \

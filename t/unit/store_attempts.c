@@ -931,6 +931,7 @@ acquire_thread(void *data)
 static void
 test_held_open(void)
 {
+    sm_str_t    url;
     fixture_t   f;
     pthread_t   thread;
     sql_conn_t  db;
@@ -941,7 +942,7 @@ test_held_open(void)
 
     db = pass_fence(&f);
     now_ms = START + HOUR;
-    is_int(sm_store_lease_get(&f.store, new_call(&f), &a.lease), 0,
+    is_int(sm_store_lease_watch(&f.store, new_call(&f), &a.lease, &url), 0,
            "a fenced transaction is open");
     ok(a.lease.expires_at <= now_ms * US, "and the lease is over");
 
@@ -1078,7 +1079,8 @@ test_pages(void)
     /* 500 of one moment, one before it, two after it, and what is not due */
 
     sql(&f, "WITH RECURSIVE n (i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n "
-        "WHERE i < 500) INSERT INTO submission_intents SELECT lease_name, "
+        "WHERE i < 500) INSERT INTO submission_intents "
+        INTENT_COLUMNS " SELECT lease_name, "
         "'n' || (i * 7919 %% 1009), submission_target, payload_hash, "
         "gateway_type, gateway_url, policy, max_acceptance_seconds, "
         "max_attempts, terminal_outcomes, retry_delay_ms, retry_max_ms, "
@@ -1147,7 +1149,8 @@ test_recover(void)
             "holder_id, lease_epoch, acquired_at, renewed_at, expires_at) "
             "SELECT 'main2', holder_id, 7, acquired_at, renewed_at, "
             "expires_at FROM submission_manager_leases");
-        sql(&f, "INSERT INTO submission_intents SELECT 'main2', intent_id, "
+        sql(&f, "INSERT INTO submission_intents "
+            INTENT_COLUMNS " SELECT 'main2', intent_id, "
             "submission_target, payload_hash, gateway_type, gateway_url, "
             "policy, max_acceptance_seconds, max_attempts, terminal_outcomes, "
             "retry_delay_ms, retry_max_ms, retry_backoff_pct, "
@@ -1446,7 +1449,8 @@ test_refused(void)
 
     sql_refuse(&f, "bad_end", "BEFORE INSERT", "submission_attempts",
                "new.error IS NOT NULL", "not that one");
-    sql(&f, "INSERT INTO submission_attempts VALUES ('main', 'i11', 1, 1, 'a', "
+    sql(&f, "INSERT INTO submission_attempts "
+        ATTEMPT_COLUMNS " VALUES ('main', 'i11', 1, 1, 'a', "
         "1, 1, 'error', NULL, NULL)");
 
     for (i = 0; i < 20; i++) {
@@ -1579,10 +1583,10 @@ test_plans(void)
 {
     char          *explain;
     size_t         i, n;
-    unsigned       searches;
+    int            searches;
     fixture_t      f;
     sql_conn_t     db;
-    const char    *detail;
+    const char    *detail, *search;
     sqlite3_stmt  *stmt;
 
     static const char  intents[] = "SEARCH submission_intents USING ";
@@ -1591,31 +1595,34 @@ test_plans(void)
         const char  *name;
         const char  *text;
         const char  *search;            /* NULL: none */
+        const char  *other;             /* a second one */
     } t[] = {
         { "schedule_page_modified", sm_sqlite_sql_schedule_page_modified,
           "INDEX submission_intents_modified (lease_name=? AND "
-          "(last_modified_at,intent_id)>(?,?))" },
+          "(last_modified_at,intent_id)>(?,?))", NULL },
         { "schedule_page_due", sm_sqlite_sql_schedule_page_due,
           "INDEX submission_intents_due (lease_name=? AND "
+          "(next_attempt_at,intent_id)>(?,?))",
+          "INDEX submission_intents_delayed (lease_name=? AND "
           "(next_attempt_at,intent_id)>(?,?))" },
         { "attempts_begin", sm_sqlite_sql_attempts_begin,
           "INDEX sqlite_autoindex_submission_intents_1 (lease_name=? AND "
-          "intent_id=?)" },
+          "intent_id=?)", NULL },
         { "attempts_begin_mark", sm_sqlite_sql_attempts_begin_mark,
-          "INTEGER PRIMARY KEY (rowid=?)" },
+          "INTEGER PRIMARY KEY (rowid=?)", NULL },
         { "attempts_begin_expire", sm_sqlite_sql_attempts_begin_expire,
-          "INTEGER PRIMARY KEY (rowid=?)" },
+          "INTEGER PRIMARY KEY (rowid=?)", NULL },
         { "attempts_complete", sm_sqlite_sql_attempts_complete,
           "INDEX sqlite_autoindex_submission_intents_1 (lease_name=? AND "
-          "intent_id=?)" },
+          "intent_id=?)", NULL },
         { "attempts_complete_append", sm_sqlite_sql_attempts_complete_append,
-          NULL },
+          NULL, NULL },
         { "attempts_complete_return", sm_sqlite_sql_attempts_complete_return,
           "INDEX sqlite_autoindex_submission_intents_1 (lease_name=? AND "
-          "intent_id=?)" },
+          "intent_id=?)", NULL },
         { "attempts_in_doubt", sm_sqlite_sql_attempts_in_doubt,
           "INDEX submission_intents_inflight (lease_name=? AND "
-          "(inflight_epoch,intent_id)>(?,?) AND inflight_epoch<?)" }
+          "(inflight_epoch,intent_id)>(?,?) AND inflight_epoch<?)", NULL }
     };
 
     /* without statistics; of history alone; of all kinds */
@@ -1632,7 +1639,8 @@ test_plans(void)
     open_leader(&f);
     put(&f, "q", &push);
     sql(&f, "WITH RECURSIVE n (i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n "
-        "WHERE i < 3000) INSERT INTO submission_intents SELECT lease_name, "
+        "WHERE i < 3000) INSERT INTO submission_intents "
+        INTENT_COLUMNS " SELECT lease_name, "
         "'n' || i, submission_target, payload_hash, gateway_type, gateway_url, "
         "policy, max_acceptance_seconds, max_attempts, terminal_outcomes, "
         "retry_delay_ms, retry_max_ms, retry_backoff_pct, retry_jitter_pct, "
@@ -1660,13 +1668,27 @@ test_plans(void)
         for (searches = 0; sqlite3_step(stmt) == SQLITE_ROW; searches++) {
             detail = (const char *) sqlite3_column_text(stmt, 3);
 
-            ok(t[i % n].search
+            /* two that are read side by side, each in its order */
+
+            if (t[i % n].other
+                && (strcmp(detail, "MERGE (UNION ALL)") == 0
+                    || strcmp(detail, "LEFT") == 0
+                    || strcmp(detail, "RIGHT") == 0))
+            {
+                searches--;
+                continue;
+            }
+
+            search = searches ? t[i % n].other : t[i % n].search;
+
+            ok(search
                && strncmp(detail, intents, sizeof(intents) - 1) == 0
-               && strcmp(detail + sizeof(intents) - 1, t[i % n].search) == 0,
+               && strcmp(detail + sizeof(intents) - 1, search) == 0,
                "%s: %s", t[i % n].name, detail);
         }
 
-        is_int(searches, t[i % n].search != NULL, "and no more");
+        is_int(searches, (t[i % n].search != NULL) + (t[i % n].other != NULL),
+               "and no more");
 
         (void) sqlite3_finalize(stmt);
         sql_close(db);

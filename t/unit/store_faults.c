@@ -108,6 +108,7 @@ one_call(sm_call_t *call, long n)
     size_t            i;
     char              id[64];
     rows_t            batch;
+    sm_str_t          url;
     sm_lease_t        lease;
     sm_cluster_t      cluster;
     sm_get_row_t      get;
@@ -164,7 +165,7 @@ one_call(sm_call_t *call, long n)
         return sm_store_candidate_heartbeat(&f.store, call, &candidate, 60000);
 
     default:
-        return sm_store_lease_get(&f.store, call, &lease);
+        return sm_store_lease_watch(&f.store, call, &lease, &url);
     }
 }
 

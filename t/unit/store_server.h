@@ -400,7 +400,10 @@ server_text_of(void *conn, server_run_pt run, FILE *file, const char *name)
 
     for (p = out; (go = strstr(p, "\nGO\n")) != NULL; p = go + 4) {
         *go = '\0';
-        run(conn, p);
+
+        if (p[strspn(p, " \n")]) {
+            run(conn, p);
+        }
     }
 
     if (p[strspn(p, " \n")]) {
@@ -581,6 +584,11 @@ server_create(fixture_t *f)
     if (on_babelfish()) {
 
         if (server_pid == 0) {
+
+            /* libcrypto's own atexit comes first, so that it is run last */
+
+            server_disconnect(server_connect(getenv("SUBMISSION_TEST_SQL")));
+
             server_pid = getpid();
             must(atexit(server_exit) == 0);
 

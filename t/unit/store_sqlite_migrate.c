@@ -417,12 +417,13 @@ v1_leader(fixture_t *f)
 /* opens it as a worker of nginx does, until it is there */
 
 static int
-open_v2(fixture_t *f)
+open_v2(fixture_t *f, unsigned no_copy)
 {
     int  rc;
 
     f->create = 0;
     store_open(f, "main", 1000);
+    f->store.conf.migrate_no_copy = no_copy;
 
     do {
         rc = sm_store_ping(&f->store, new_call(f));
@@ -495,7 +496,7 @@ test_fresh(void)
 
     fixture_dir(&f);
     make_v1(&f, 0);
-    is_int(open_v2(&f), 0, "a file of version 1");
+    is_int(open_v2(&f, 0), 0, "a file of version 1");
     is_v2(&f, "a file of version 1");
     migrated = catalogue(&f);
     fixture_remove(&f);
@@ -520,7 +521,7 @@ test_copy(void)
     must(chmod(f.path, 0640) == 0);
     before = kept(&f);
 
-    is_int(open_v2(&f), 0, "a file of version 1");
+    is_int(open_v2(&f, 0), 0, "a file of version 1");
     after = kept(&f);
     is_str(after, before, "what was in it is as it was");
     free(after);
@@ -543,7 +544,7 @@ test_copy(void)
 
     (void) snprintf(text, sizeof(text), "%s.v1", f.path);
     must(unlink(text) == 0);
-    is_int(open_v2(&f), 0, "once more");
+    is_int(open_v2(&f, 0), 0, "once more");
     ok(access(text, F_OK) != 0, "no copy of what is migrated");
 
     free(before);
@@ -662,7 +663,7 @@ test_load(void)
     int         i, status, n;
     char       *before, *after;
     pid_t       pids[WRITERS + 1], openers[OPENERS];
-    fixture_t   f;
+    fixture_t   f, copy;
 
     fixture_dir(&f);
     make_v1(&f, 5000);
@@ -675,7 +676,7 @@ test_load(void)
         must((openers[i] = fork()) != -1);
 
         if (openers[i] == 0) {
-            _exit(open_v2(&f) == 0 ? 0 : 1);
+            _exit(open_v2(&f, i % 2) == 0 ? 0 : 1);
         }
     }
 
@@ -709,6 +710,15 @@ test_load(void)
          atomic_load(&shared->slowest));
 
     is_v2(&f, "under load");
+
+    copy = f;
+    (void) strcat(copy.path, ".v1");
+
+    if (access(copy.path, F_OK) == 0) {
+        is_str(sql_text(&copy, "SELECT group_concat(version) "
+                        "FROM submission_schema"), "1", "the copy is older");
+    }
+
     is_int(sql_int(&f, "SELECT count(*) FROM submission_intents "
                    "WHERE lease_name = 'main' AND intent_id LIKE 'w%%'"),
            all_submitted(), "all that was submitted is there");
@@ -742,7 +752,7 @@ test_kill(void)
     make_v1(&f, 5000);
 
     start = monotonic();
-    is_int(open_v2(&f), 0, "not killed");
+    is_int(open_v2(&f, 0), 0, "not killed");
     took = monotonic() - start;
     fixture_remove(&f);
 
@@ -756,7 +766,7 @@ test_kill(void)
         must((pid = fork()) != -1);
 
         if (pid == 0) {
-            _exit(open_v2(&f) == 0 ? 0 : 1);
+            _exit(open_v2(&f, 0) == 0 ? 0 : 1);
         }
 
         nap(took * i / KILLS);
@@ -768,7 +778,7 @@ test_kill(void)
         must(version == 1 || version == 2);
         versions[version]++;
 
-        if (open_v2(&f) != 0) {
+        if (open_v2(&f, 0) != 0) {
             ok(0, "migrated after a kill: %s", f.call.error);
         }
 

@@ -214,10 +214,11 @@ static int
 recovered(fixture_t *f)
 {
     int             rc;
+    sm_str_t        url;
     sm_lease_t      lease;
     sm_recovered_t  r;
 
-    rc = sm_store_lease_get(&f->store, new_call(f), &lease);
+    rc = sm_store_lease_watch(&f->store, new_call(f), &lease, &url);
 
     if (rc != 0 || lease.holder.len != 1) {
         return rc ? rc : 1;
@@ -344,7 +345,8 @@ main(void)
         "WHERE intent_id = 'newest'");
     sql(&f, "UPDATE submission_intents SET attempt_count = 1 "
         "WHERE intent_id = 'old'");
-    sql(&f, "INSERT INTO submission_attempts VALUES "
+    sql(&f, "INSERT INTO submission_attempts "
+        ATTEMPT_COLUMNS " VALUES "
         "('main', 'old', 1, 1, 'h', 1, 2, 'error', NULL, 'timed out')");
 
     for (i = 0; i < (int) (sizeof(t) / sizeof(t[0])); i++) {

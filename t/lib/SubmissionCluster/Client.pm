@@ -216,7 +216,7 @@ sub answer {
         $headers{lc $name} = $value;
     }
 
-    my $length = $headers{'content-length'};
+    my $length = ($status // 0) == 204 ? 0 : $headers{'content-length'};
 
     if (!$status || !defined $length) {
         # nothing here is sent in another way, so this is not an answer

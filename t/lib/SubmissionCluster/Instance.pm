@@ -83,6 +83,12 @@ sub configuration {
     my $load = $module ? "load_module $module;" : '';
     my $user = $self->{user} ? "user $self->{user};" : '';
     my $daemon = $self->{daemon} ? 'on' : 'off';
+
+    # a new binary (USR2) has only the environment that is named, and without
+    # this its sanitizers would know neither suppressions nor where to report
+
+    my $env = join "\n", map { "env $_;" } grep { defined $ENV{$_} }
+              qw(ASAN_OPTIONS LSAN_OPTIONS UBSAN_OPTIONS);
     my $threads = $self->{threads} // 'threads=4';
     my $zone = $self->{zone} // '1m';
     my $intake = $self->{intake} ? "intake $self->{intake};" : '';
@@ -93,6 +99,7 @@ sub configuration {
     return <<"END";
 $load
 $user
+$env
 daemon $daemon;
 worker_processes $self->{workers};
 pid logs/nginx.pid;

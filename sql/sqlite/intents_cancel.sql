@@ -1,0 +1,10 @@
+-- One intent of a batch, in the batch's transaction: it is canceled if no attempt
+-- of it is out, and then none will ever begin.
+
+UPDATE submission_intents
+SET status = 'canceled',
+    completed_at = :now,
+    last_modified_at = :now,
+    next_attempt_at = NULL
+WHERE lease_name = :lease_name AND intent_id = :intent_id
+      AND status = 'pending' AND inflight_epoch IS NULL;

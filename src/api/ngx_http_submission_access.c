@@ -1,0 +1,261 @@
+
+/*
+ * Who may do what at a location, and who did it.
+ *
+ * A level includes those before it.  A route has the level that it needs, and
+ * whoever comes to a location has the level of that location.
+ */
+
+#include "ngx_http_submission_intake.h"
+
+
+/* UTF-16 units of the actor that are kept, and bytes of the address */
+
+#define NGX_HTTP_SUBMISSION_ACCESS_ACTOR    200
+#define NGX_HTTP_SUBMISSION_ACCESS_ADDRESS  64
+
+
+static const char  *ngx_http_submission_access_names[] = {
+    "none", "read", "submit", "operate"
+};
+
+_Static_assert(sizeof(ngx_http_submission_access_names) / sizeof(char *)
+               == NGX_HTTP_SUBMISSION_ACCESS_N, "a name for each level");
+
+
+static ngx_int_t
+ngx_http_submission_access_level(ngx_str_t *value,
+    ngx_http_submission_access_e *level)
+{
+    ngx_uint_t   i;
+    const char  *name;
+
+    for (i = NGX_HTTP_SUBMISSION_ACCESS_READ;
+         i < NGX_HTTP_SUBMISSION_ACCESS_N;
+         i++)
+    {
+        name = ngx_http_submission_access_names[i];
+
+        if (value->len == ngx_strlen(name)
+            && ngx_strncmp(value->data, name, value->len) == 0)
+        {
+            *level = i;
+            return NGX_OK;
+        }
+    }
+
+    return NGX_DECLINED;
+}
+
+
+/* submission_api <manager> [access=...] [payloads=on|off] */
+
+char *
+ngx_http_submission_access_conf(ngx_conf_t *cf,
+    ngx_http_submission_loc_conf_t *slcf)
+{
+    ngx_int_t    rc;
+    ngx_str_t   *value, text;
+    ngx_uint_t   i, access, payloads;
+    const char  *expected;
+
+    access = 0;
+    payloads = 0;
+    value = cf->args->elts;
+
+    slcf->access = NGX_HTTP_SUBMISSION_ACCESS_SUBMIT;
+
+    for (i = 2; i < cf->args->nelts; i++) {
+
+        if (ngx_strncmp(value[i].data, "access=", 7) == 0) {
+
+            if (access++) {
+                return "has a duplicate \"access=\"";
+            }
+
+            text.data = value[i].data + 7;
+            text.len = value[i].len - 7;
+
+            rc = ngx_http_submission_access_level(&text, &slcf->access);
+            expected = "\"access=read\", \"access=submit\" or "
+                       "\"access=operate\"";
+
+        } else if (ngx_strncmp(value[i].data, "payloads=", 9) == 0) {
+
+            if (payloads++) {
+                return "has a duplicate \"payloads=\"";
+            }
+
+            slcf->payloads = ngx_strcmp(value[i].data + 9, "on") == 0;
+
+            rc = slcf->payloads || ngx_strcmp(value[i].data + 9, "off") == 0
+                 ? NGX_OK : NGX_DECLINED;
+            expected = "\"payloads=on\" or \"payloads=off\"";
+
+        } else {
+            rc = NGX_DECLINED;
+            expected = "\"access=\" or \"payloads=\"";
+        }
+
+        if (rc != NGX_OK) {
+            ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                               "invalid parameter \"%V\" of "
+                               "\"submission_api\": %s was expected",
+                               &value[i], expected);
+            return NGX_CONF_ERROR;
+        }
+    }
+
+    return NGX_CONF_OK;
+}
+
+
+static ngx_http_submission_access_e
+ngx_http_submission_access_needed(ngx_http_submission_loc_conf_t *slcf,
+    const ngx_http_submission_route_t *route)
+{
+    if (route->payloads && slcf->payloads) {
+        return NGX_HTTP_SUBMISSION_ACCESS_READ;
+    }
+
+    return route->access;
+}
+
+
+ngx_int_t
+ngx_http_submission_access(ngx_http_submission_ctx_t *ctx)
+{
+    sm_out_t                         out;
+    ngx_int_t                        rc;
+    char                             message[128];
+    const char                      *needed;
+    ngx_http_request_t              *r;
+    ngx_http_submission_access_e     level;
+    ngx_http_submission_loc_conf_t  *slcf;
+
+    r = ctx->request;
+    slcf = ngx_http_get_module_loc_conf(r, ngx_http_submission_module);
+
+    level = ngx_http_submission_access_needed(slcf, ctx->route);
+
+    if (slcf->access >= level) {
+        return NGX_DECLINED;
+    }
+
+    needed = ngx_http_submission_access_names[level];
+
+    ngx_log_error(NGX_LOG_INFO, r->connection->log, 0,
+                  "submission: forbidden access=%s needed=%s",
+                  ngx_http_submission_access_names[slcf->access], needed);
+
+    rc = ngx_http_discard_request_body(r);
+    if (rc != NGX_OK) {
+        return rc;
+    }
+
+    if (ngx_http_submission_reply_out(r, &out,
+                                      NGX_HTTP_SUBMISSION_REPLY_ERROR_SIZE)
+        != NGX_OK)
+    {
+        return NGX_HTTP_INTERNAL_SERVER_ERROR;
+    }
+
+    (void) snprintf(message, sizeof(message),
+                    "this needs the level \"%s\", and this location has "
+                    "\"%s\"", needed,
+                    ngx_http_submission_access_names[slcf->access]);
+
+    ngx_http_submission_reply_error_out(&out, "forbidden", message);
+
+    sm_out_c(&out, "\"level\":\"");
+    sm_out_c(&out, needed);
+    sm_out_c(&out, "\"}}}\n");
+
+    return ngx_http_submission_reply_send(r, NGX_HTTP_FORBIDDEN, &out);
+}
+
+
+/*
+ * Without "submission_actor" the actor is $remote_user; that is who the client
+ * says it is, unless nginx has checked it.
+ */
+
+static ngx_int_t
+ngx_http_submission_access_user(ngx_http_request_t *r, ngx_str_t *user)
+{
+    ngx_int_t                        rc;
+    ngx_http_submission_loc_conf_t  *slcf;
+
+    slcf = ngx_http_get_module_loc_conf(r, ngx_http_submission_module);
+
+    if (slcf->actor) {
+        return ngx_http_complex_value(r, slcf->actor, user);
+    }
+
+    rc = ngx_http_auth_basic_user(r);
+
+    if (rc == NGX_ERROR) {
+        return NGX_ERROR;
+    }
+
+    if (rc == NGX_DECLINED) {
+        ngx_str_null(user);
+        return NGX_OK;
+    }
+
+    *user = r->headers_in.user;
+
+    return NGX_OK;
+}
+
+
+static ngx_int_t
+ngx_http_submission_access_clean(ngx_pool_t *pool, ngx_str_t *text, size_t max,
+    sm_str_t *clean)
+{
+    u_char    *p;
+    size_t     size;
+    sm_out_t   out;
+    sm_str_t   s;
+
+    size = sm_clean_size(max) + 1;
+
+    p = ngx_pnalloc(pool, size);
+    if (p == NULL) {
+        return NGX_ERROR;
+    }
+
+    s.data = (char *) text->data;
+    s.len = text->len;
+
+    sm_out_init(&out, p, size);
+    sm_out_clean(&out, s, max);
+
+    clean->data = out.start;
+    clean->len = out.last - out.start;
+
+    return NGX_OK;
+}
+
+
+ngx_int_t
+ngx_http_submission_access_actor(ngx_http_request_t *r, sm_actor_t *actor)
+{
+    ngx_str_t  user;
+
+    if (ngx_http_submission_access_user(r, &user) != NGX_OK
+        || ngx_http_submission_access_clean(r->pool, &user,
+                                            NGX_HTTP_SUBMISSION_ACCESS_ACTOR,
+                                            &actor->name)
+           != NGX_OK
+        || ngx_http_submission_access_clean(r->pool,
+                                            &r->connection->addr_text,
+                                            NGX_HTTP_SUBMISSION_ACCESS_ADDRESS,
+                                            &actor->address)
+           != NGX_OK)
+    {
+        return NGX_ERROR;
+    }
+
+    return NGX_OK;
+}

@@ -1,0 +1,252 @@
+
+/*
+ * GET /v1/audit: who did what, newest first.
+ */
+
+#include "ngx_http_submission_intake.h"
+
+
+#define NGX_HTTP_SUBMISSION_AUDIT_LIMIT  50
+#define NGX_HTTP_SUBMISSION_AUDIT_MAX    500
+
+#define NGX_HTTP_SUBMISSION_AUDIT_NAME   32      /* bytes of an action */
+
+
+static ngx_int_t ngx_http_submission_audit_from(ngx_http_submission_ctx_t *ctx,
+    sm_str_t value);
+static ngx_int_t ngx_http_submission_audit_to(ngx_http_submission_ctx_t *ctx,
+    sm_str_t value);
+static ngx_int_t ngx_http_submission_audit_actor(
+    ngx_http_submission_ctx_t *ctx, sm_str_t value);
+static ngx_int_t ngx_http_submission_audit_action(
+    ngx_http_submission_ctx_t *ctx, sm_str_t value);
+static ngx_int_t ngx_http_submission_audit_limit(
+    ngx_http_submission_ctx_t *ctx, sm_str_t value);
+static ngx_int_t ngx_http_submission_audit_after(
+    ngx_http_submission_ctx_t *ctx, sm_str_t value);
+
+
+const ngx_http_submission_arg_t  ngx_http_submission_audit_args[] = {
+
+    { "from", ngx_http_submission_audit_from,
+      "\"from\" must be a time such as 2026-02-02T12:00:00Z" },
+
+    { "to", ngx_http_submission_audit_to,
+      "\"to\" must be a time such as 2026-02-02T12:00:00Z" },
+
+    { "actor", ngx_http_submission_audit_actor,
+      "\"actor\" must be the name of somebody" },
+
+    { "action", ngx_http_submission_audit_action,
+      "\"action\" must be a word such as \"cancel\" or \"replay\"" },
+
+    { "limit", ngx_http_submission_audit_limit,
+      "\"limit\" must be a number between 1 and 500" },
+
+    { "after", ngx_http_submission_audit_after,
+      "\"after\" must be the \"next\" of an earlier page" },
+
+    { NULL, NULL, NULL }
+};
+
+
+void
+ngx_http_submission_audit_init(ngx_http_submission_ctx_t *ctx)
+{
+    sm_audit_row_t  *row = ctx->row;
+
+    row->limit = NGX_HTTP_SUBMISSION_AUDIT_LIMIT;
+}
+
+
+static ngx_int_t
+ngx_http_submission_audit_from(ngx_http_submission_ctx_t *ctx, sm_str_t value)
+{
+    sm_audit_row_t  *row = ctx->row;
+
+    return sm_time_parse(value, &row->from) == NULL ? NGX_OK : NGX_DECLINED;
+}
+
+
+static ngx_int_t
+ngx_http_submission_audit_to(ngx_http_submission_ctx_t *ctx, sm_str_t value)
+{
+    sm_audit_row_t  *row = ctx->row;
+
+    return sm_time_parse(value, &row->to) == NULL ? NGX_OK : NGX_DECLINED;
+}
+
+
+static ngx_int_t
+ngx_http_submission_audit_actor(ngx_http_submission_ctx_t *ctx, sm_str_t value)
+{
+    sm_audit_row_t  *row = ctx->row;
+
+    row->actor = value;
+
+    return sm_id_check(value) ? NGX_DECLINED : NGX_OK;
+}
+
+
+static ngx_int_t
+ngx_http_submission_audit_action(ngx_http_submission_ctx_t *ctx,
+    sm_str_t value)
+{
+    size_t           i;
+    sm_audit_row_t  *row = ctx->row;
+
+    for (i = 0; i < value.len; i++) {
+        if ((value.data[i] < 'a' || value.data[i] > 'z')
+            && value.data[i] != '_')
+        {
+            return NGX_DECLINED;
+        }
+    }
+
+    row->action = value;
+
+    return value.len && value.len <= NGX_HTTP_SUBMISSION_AUDIT_NAME
+           ? NGX_OK : NGX_DECLINED;
+}
+
+
+static ngx_int_t
+ngx_http_submission_audit_limit(ngx_http_submission_ctx_t *ctx, sm_str_t value)
+{
+    int64_t          n;
+    sm_audit_row_t  *row = ctx->row;
+
+    if (sm_parse_uint(value, NGX_HTTP_SUBMISSION_AUDIT_MAX, &n) != 0
+        || n == 0)
+    {
+        return NGX_DECLINED;
+    }
+
+    row->limit = n;
+
+    return NGX_OK;
+}
+
+
+/* what "next" gave: the time and the number of the last entry */
+
+static ngx_int_t
+ngx_http_submission_audit_after(ngx_http_submission_ctx_t *ctx, sm_str_t value)
+{
+    char            *buf;
+    sm_str_t         seq;
+    sm_audit_row_t  *row = ctx->row;
+
+    buf = ngx_pnalloc(ctx->request->pool, value.len + 1);
+    if (buf == NULL) {
+        return NGX_ERROR;
+    }
+
+    if (sm_cursor_parse(value, buf, &row->after_at, &seq) != 0
+        || sm_parse_uint(seq, INT64_MAX, &row->after_seq) != 0
+        || row->after_seq == 0)
+    {
+        return NGX_DECLINED;
+    }
+
+    return NGX_OK;
+}
+
+
+ngx_int_t
+ngx_http_submission_audit_parse(ngx_http_request_t *r)
+{
+    sm_audit_row_t             *row;
+    ngx_http_submission_ctx_t  *ctx;
+
+    ctx = ngx_http_get_module_ctx(r, ngx_http_submission_module);
+    row = ctx->row;
+
+    if (row->from && row->to && row->from >= row->to) {
+        return ngx_http_submission_reply_error(r, NGX_HTTP_BAD_REQUEST,
+                                               "invalid_request",
+                                               "\"from\" must be before "
+                                               "\"to\"", "from");
+    }
+
+    return ngx_http_submission_api_read(r);
+}
+
+
+ngx_uint_t
+ngx_http_submission_audit_own(void *data, sm_str_t **strings)
+{
+    sm_audit_row_t  *row = data;
+
+    strings[0] = &row->actor;
+    strings[1] = &row->action;
+
+    return 2;
+}
+
+
+size_t
+ngx_http_submission_audit_weight(const void *data)
+{
+    const sm_audit_row_t  *row = data;
+
+    return row->limit * SM_AUDIT_MAX;
+}
+
+
+int
+ngx_http_submission_audit_call(sm_store_t *store, sm_call_t *call, void *rows,
+    size_t n)
+{
+    return sm_store_audit_list(store, call, rows, n);
+}
+
+
+ngx_int_t
+ngx_http_submission_audit_reply(ngx_http_request_t *r, const void *data)
+{
+    const sm_audit_row_t  *row = data;
+
+    char               seq[NGX_INT64_LEN];
+    size_t             i, size;
+    sm_out_t           out, number;
+    sm_str_t           s;
+    const sm_audit_t  *last;
+
+    size = sizeof("{\"entries\":[],\"next\":null}\n")
+           + sm_cursor_size(NGX_INT64_LEN);
+
+    for (i = 0; i < row->n; i++) {
+        size += sm_audit_size(&row->entries[i]) + 1;
+    }
+
+    if (ngx_http_submission_reply_out(r, &out, size) != NGX_OK) {
+        return NGX_HTTP_INTERNAL_SERVER_ERROR;
+    }
+
+    sm_out_c(&out, "{\"entries\":[");
+
+    for (i = 0; i < row->n; i++) {
+        sm_out_c(&out, i ? "," : "");
+        sm_audit_out(&out, &row->entries[i]);
+    }
+
+    if (row->more) {
+        last = &row->entries[row->n - 1];
+
+        sm_out_init(&number, seq, sizeof(seq));
+        sm_out_int(&number, last->seq);
+
+        s.data = number.start;
+        s.len = number.last - number.start;
+
+        sm_out_c(&out, "],\"next\":\"");
+        sm_cursor_out(&out, last->at, s);
+        sm_out_c(&out, "\"}\n");
+
+    } else {
+        sm_out_c(&out, "],\"next\":null}\n");
+    }
+
+    return ngx_http_submission_reply_send(r, NGX_HTTP_OK, &out);
+}

@@ -1,0 +1,154 @@
+
+/*
+ * POST /v1/intents/{id}/cancel.
+ */
+
+#include "ngx_http_submission_intake.h"
+
+
+static ngx_int_t ngx_http_submission_cancel_body(ngx_http_request_t *r,
+    sm_str_t body);
+
+
+static const sm_json_field_t  ngx_http_submission_cancel_fields[] = {
+    { NULL, 0, 0 }
+};
+
+
+ngx_int_t
+ngx_http_submission_cancel_parse(ngx_http_request_t *r)
+{
+    return ngx_http_submission_submit_type(r, ngx_http_submission_cancel_body);
+}
+
+
+/* a body says nothing yet: there may be none */
+
+static ngx_int_t
+ngx_http_submission_cancel_body(ngx_http_request_t *r, sm_str_t body)
+{
+    ngx_int_t                   rc;
+    sm_arena_t                  arena;
+    sm_json_error_t             err;
+    sm_json_value_t             none;
+    sm_cancel_row_t            *row;
+    ngx_http_submission_ctx_t  *ctx;
+
+    if (body.len) {
+        ngx_memzero(&arena, sizeof(sm_arena_t));
+
+        rc = sm_json_object(&arena, body, ngx_http_submission_cancel_fields,
+                            &none, &err);
+
+        sm_arena_free(&arena);
+
+        if (rc != 0) {
+            return err.no_memory
+                   ? NGX_HTTP_INTERNAL_SERVER_ERROR
+                   : ngx_http_submission_reply_error(r, NGX_HTTP_BAD_REQUEST,
+                                                     "invalid_request",
+                                                     err.message, err.key);
+        }
+    }
+
+    ctx = ngx_http_get_module_ctx(r, ngx_http_submission_module);
+    row = ctx->row;
+
+    rc = ngx_http_submission_api_id(r, &row->id);
+    if (rc != NGX_DECLINED) {
+        return rc;
+    }
+
+    if (ngx_http_submission_access_actor(r, &row->actor) != NGX_OK) {
+        return NGX_HTTP_INTERNAL_SERVER_ERROR;
+    }
+
+    return ngx_http_submission_api_enter(r);
+}
+
+
+ngx_uint_t
+ngx_http_submission_cancel_own(void *data, sm_str_t **strings)
+{
+    sm_cancel_row_t  *row = data;
+
+    strings[0] = &row->id;
+    strings[1] = &row->actor.name;
+    strings[2] = &row->actor.address;
+
+    return 3;
+}
+
+
+size_t
+ngx_http_submission_cancel_weight(const void *data)
+{
+    return SM_INTENT_MAX;
+}
+
+
+/* what was canceled is counted even if its client has gone */
+
+void
+ngx_http_submission_cancel_run(ngx_http_submission_task_t *task)
+{
+    ngx_uint_t                    i;
+    sm_cancel_row_t              *rows;
+    ngx_http_submission_batch_t  *batch = (ngx_http_submission_batch_t *) task;
+
+    if (ngx_http_submission_batch_rows(batch) != 0 || batch->n == 0) {
+        return;
+    }
+
+    rows = batch->rows;
+
+    if (sm_store_intents_cancel(&task->manager->store, &task->call, rows,
+                                batch->n)
+        != 0)
+    {
+        return;
+    }
+
+    for (i = 0; i < batch->n; i++) {
+        if (rows[i].outcome == SM_CANCEL_DONE) {
+            ngx_http_submission_count_terminal(task->manager,
+                                               SM_STATUS_CANCELED, 0,
+                                               rows[i].intent.completed_at
+                                               - rows[i].intent.created_at);
+        }
+    }
+}
+
+
+ngx_int_t
+ngx_http_submission_cancel_reply(ngx_http_request_t *r, const void *data)
+{
+    const sm_cancel_row_t  *row = data;
+
+    switch (row->outcome) {
+
+    case SM_CANCEL_SAME:
+
+        if (ngx_http_submission_reply_header(r, "Idempotent-Replayed", "true")
+            != NGX_OK)
+        {
+            return NGX_HTTP_INTERNAL_SERVER_ERROR;
+        }
+
+        /* fall through */
+
+    case SM_CANCEL_DONE:
+        return ngx_http_submission_reply_intent(r, &row->intent);
+
+    case SM_CANCEL_IN_FLIGHT:
+        return ngx_http_submission_reply_status(r, "in_flight",
+                   "an attempt of the intent is in flight", SM_STATUS_PENDING);
+
+    case SM_CANCEL_TERMINAL:
+        return ngx_http_submission_reply_status(r, "already_terminal",
+                   "the intent has ended", row->intent.status);
+
+    default: /* SM_CANCEL_NOT_FOUND */
+        return ngx_http_submission_reply_not_found(r);
+    }
+}

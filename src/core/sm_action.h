@@ -1,0 +1,156 @@
+
+/*
+ * What people do to intents: cancel and replay, who did it, and the audit that
+ * keeps it.
+ */
+
+#ifndef SM_ACTION_H
+#define SM_ACTION_H
+
+
+#include "sm_contract.h"
+#include "sm_intent.h"
+
+
+/* who; both are cleaned text with data, and may be empty */
+
+typedef struct {
+    sm_str_t              name;
+    sm_str_t              address;
+} sm_actor_t;
+
+
+typedef enum {
+    SM_CANCEL_NOT_FOUND = 0,
+    SM_CANCEL_DONE,
+    SM_CANCEL_SAME,             /* it was canceled before */
+    SM_CANCEL_IN_FLIGHT,
+    SM_CANCEL_TERMINAL,         /* it has ended otherwise */
+    SM_CANCEL_OUTCOMES
+} sm_cancel_e;
+
+
+typedef struct {
+    sm_str_t              id;
+    sm_actor_t            actor;
+
+    sm_cancel_e           outcome;
+    sm_intent_t           intent;       /* unless it was not found */
+} sm_cancel_row_t;
+
+
+typedef enum {
+    SM_REPLAY_NOT_FOUND = 0,
+    SM_REPLAY_CREATED,
+    SM_REPLAY_SAME,             /* it was made before */
+    SM_REPLAY_CONFLICT,         /* the new id is that of something else */
+    SM_REPLAY_NOT_TERMINAL,
+    SM_REPLAY_STRIPPED,
+    SM_REPLAY_NO_TARGET,        /* it is not configured any more */
+    SM_REPLAY_TOO_LONG,         /* the id that it would have */
+    SM_REPLAY_OUTCOMES
+} sm_replay_e;
+
+
+typedef struct {
+    sm_str_t              id;
+    sm_str_t              new_id;       /* no data: by sm_replay_id() */
+    unsigned              original;     /* with the contract that id has */
+    sm_actor_t            actor;
+
+    /* today's contract of a target; NULL: there is none */
+    const sm_contract_t  *(*contract)(void *data, sm_str_t target);
+    void                 *data;
+
+    sm_replay_e           outcome;
+    sm_status_e           status;       /* of id */
+    sm_intent_t           intent;       /* the replay, or what is there */
+} sm_replay_row_t;
+
+
+/* a replay as it is written */
+
+typedef struct {
+    sm_str_t              id;           /* of the intent that it repeats */
+    sm_str_t              new_id;
+    sm_str_t              contract;     /* a document; no data: that of id */
+    sm_str_t              detail;       /* of the audit */
+    const sm_actor_t     *actor;
+
+    /* SM_REPLAY_CREATED, _SAME, _CONFLICT; else id has gone, or its payload */
+    sm_replay_e           outcome;
+} sm_replay_insert_t;
+
+
+typedef struct {
+    sm_str_t              id;
+    unsigned              bare;         /* without the payload */
+
+    unsigned              found;
+    unsigned              stripped;
+    sm_status_e           status;
+    sm_str_t              target;
+    sm_str_t              replay_of;
+    sm_str_t              payload;      /* no data: there is none */
+} sm_payload_row_t;
+
+
+/* times are microseconds since 1970 */
+
+typedef struct {
+    int64_t               seq;
+    int64_t               at;
+    sm_str_t              actor;
+    sm_str_t              address;
+    sm_str_t              action;
+    sm_str_t              object;
+    sm_str_t              detail;       /* a JSON object, or no data */
+} sm_audit_t;
+
+
+/* newest first, strictly before the (at, seq) of the cursor */
+
+typedef struct {
+    int64_t               from;         /* 0: from the first on */
+    int64_t               to;           /* before it; 0: to the last */
+    sm_str_t              actor;        /* no data: any */
+    sm_str_t              action;       /* no data: any */
+    size_t                limit;
+    int64_t               after_at;
+    int64_t               after_seq;    /* 0: from the newest */
+
+    sm_audit_t           *entries;
+    size_t                n;
+    unsigned              more;
+} sm_audit_row_t;
+
+
+/*
+ * As many bytes as one takes in the memory of a call: an actor and an object of
+ * 200 characters, and a detail of 2,000 units, are most of it.
+ */
+
+#define SM_AUDIT_MAX  9216
+
+
+/*
+ * The id of a replay that has none of its own: "a" gives "a~1", and a replay
+ * "a~1" gives "a~2".  So whoever asks twice gets the same.  It is in the arena;
+ * -1: there is no memory, or the id would be too long, with "too_long" set.
+ */
+int sm_replay_id(sm_arena_t *arena, const sm_payload_row_t *source,
+    sm_str_t *id, unsigned *too_long);
+
+/* {"target":"...",...}: the columns of a contract that are not NULL */
+int sm_contract_doc(sm_arena_t *arena, const sm_contract_t *c, sm_str_t *doc);
+
+/* the detail of an audit entry of a replay: {"intentId":"...",...} */
+int sm_replay_detail(sm_arena_t *arena, sm_str_t id, unsigned original,
+    sm_str_t *detail);
+
+/* as many bytes as sm_audit_out() may write */
+size_t sm_audit_size(const sm_audit_t *entry);
+void sm_audit_out(sm_out_t *out, const sm_audit_t *entry);
+
+
+#endif /* SM_ACTION_H */

@@ -1,0 +1,271 @@
+
+/*
+ * Replays: an intent that has ended is copied under another id.
+ *
+ * It is read first, because its target says what today's contract is.  What has
+ * ended changes no more, but for its payload, which may be stripped; so the
+ * statement that copies it looks for that again.
+ *
+ * A replay that was made before is the answer, whatever has become of what it
+ * repeats: whoever asks again must not make another one.
+ */
+
+#include "sm_store.h"
+
+
+typedef struct {
+    sm_payload_row_t    *sources;
+    sm_payload_row_t    *there;         /* what has the new ids */
+    sm_replay_insert_t  *inserts;
+    size_t              *which;         /* row of each insert, and of .. */
+    sm_get_row_t        *stored;        /* .. what is read at the end */
+} sm_replay_t;
+
+
+static int
+sm_store_replay_alloc(sm_call_t *call, sm_replay_t *rp, size_t n)
+{
+    sm_arena_t  *arena;
+
+    arena = &call->arena;
+
+    rp->sources = sm_arena_calloc(arena, n, sizeof(sm_payload_row_t));
+    rp->there = sm_arena_calloc(arena, n, sizeof(sm_payload_row_t));
+    rp->inserts = sm_arena_calloc(arena, n, sizeof(sm_replay_insert_t));
+    rp->which = sm_arena_calloc(arena, n, sizeof(size_t));
+    rp->stored = sm_arena_calloc(arena, n, sizeof(sm_get_row_t));
+
+    return rp->sources && rp->there && rp->inserts && rp->which && rp->stored
+           ? 0 : sm_call_fail(call, SM_STORE_TRANSIENT, 0, "out of memory");
+}
+
+
+/* 1: it may be replayed under "id"; 0: the row has its outcome; -1 */
+
+static int
+sm_store_replay_name(sm_call_t *call, const sm_payload_row_t *source,
+    sm_replay_row_t *row, sm_str_t *id)
+{
+    unsigned  too_long;
+
+    memset(&row->intent, 0, sizeof(sm_intent_t));
+
+    row->status = source->status;
+
+    if (!source->found) {
+        row->outcome = SM_REPLAY_NOT_FOUND;
+        return 0;
+    }
+
+    if (source->status == SM_STATUS_PENDING) {
+        row->outcome = SM_REPLAY_NOT_TERMINAL;
+        return 0;
+    }
+
+    if (row->new_id.data) {
+        *id = row->new_id;
+        return 1;
+    }
+
+    if (sm_replay_id(&call->arena, source, id, &too_long) == 0) {
+        return 1;
+    }
+
+    if (too_long) {
+        row->outcome = SM_REPLAY_TOO_LONG;
+        return 0;
+    }
+
+    return sm_call_fail(call, SM_STORE_TRANSIENT, 0, "out of memory");
+}
+
+
+/* the same, of what is to be written */
+
+static int
+sm_store_replay_terms(sm_call_t *call, const sm_payload_row_t *source,
+    const sm_payload_row_t *there, sm_replay_row_t *row,
+    sm_replay_insert_t *insert)
+{
+    const sm_contract_t  *contract;
+
+    if (there->found) {
+        row->outcome = sm_str_eq(there->replay_of, row->id)
+                       ? SM_REPLAY_SAME : SM_REPLAY_CONFLICT;
+        return 0;
+    }
+
+    if (source->stripped) {
+        row->outcome = SM_REPLAY_STRIPPED;
+        return 0;
+    }
+
+    memset(insert, 0, sizeof(sm_replay_insert_t));
+
+    insert->id = row->id;
+    insert->new_id = there->id;
+    insert->actor = &row->actor;
+
+    if (!row->original) {
+        contract = row->contract(row->data, source->target);
+
+        if (contract == NULL) {
+            row->outcome = SM_REPLAY_NO_TARGET;
+            return 0;
+        }
+
+        if (sm_contract_doc(&call->arena, contract, &insert->contract) != 0) {
+            goto no_memory;
+        }
+    }
+
+    if (sm_replay_detail(&call->arena, insert->new_id, row->original,
+                         &insert->detail)
+        == 0)
+    {
+        return 1;
+    }
+
+no_memory:
+
+    return sm_call_fail(call, SM_STORE_TRANSIENT, 0, "out of memory");
+}
+
+
+static int
+sm_store_replay_insert(sm_store_t *store, sm_call_t *call, sm_replay_t *rp,
+    sm_replay_row_t *rows, size_t n)
+{
+    int     rc;
+    size_t  i, k;
+
+    for (i = 0, k = 0; i < n; i++) {
+
+        if (rp->there[i].id.data == NULL) {
+            continue;
+        }
+
+        rc = sm_store_replay_terms(call, &rp->sources[i], &rp->there[i],
+                                   &rows[i], &rp->inserts[k]);
+        if (rc < 0) {
+            return -1;
+        }
+
+        rp->which[k] = i;
+        k += rc;
+    }
+
+    if (k && sm_store_replays_insert(store, call, rp->inserts, k) != 0) {
+        return -1;
+    }
+
+    for (i = 0; i < k; i++) {
+        rows[rp->which[i]].outcome = rp->inserts[i].outcome
+                                     == SM_REPLAY_NOT_FOUND
+                                     ? SM_REPLAY_STRIPPED
+                                     : rp->inserts[i].outcome;
+    }
+
+    return 0;
+}
+
+
+static int
+sm_store_replay_read(sm_store_t *store, sm_call_t *call, sm_replay_t *rp,
+    sm_replay_row_t *rows, size_t n)
+{
+    size_t  i, k;
+
+    for (i = 0, k = 0; i < n; i++) {
+
+        switch (rows[i].outcome) {
+
+        case SM_REPLAY_CREATED:
+        case SM_REPLAY_SAME:
+        case SM_REPLAY_CONFLICT:
+            rp->stored[k].id = rp->there[i].id;
+            rp->which[k++] = i;
+            break;
+
+        default:
+            break;
+        }
+    }
+
+    if (k && sm_store_intents_get(store, call, rp->stored, k) != 0) {
+        return -1;
+    }
+
+    for (i = 0; i < k; i++) {
+        rows[rp->which[i]].intent = rp->stored[i].intent;
+
+        if (!rp->stored[i].found) {
+            rows[rp->which[i]].outcome = SM_REPLAY_NOT_FOUND;
+            continue;
+        }
+
+        if (rows[rp->which[i]].outcome != SM_REPLAY_CONFLICT) {
+            rows[rp->which[i]].intent.replay_of = rows[rp->which[i]].id;
+        }
+    }
+
+    return 0;
+}
+
+
+int
+sm_store_intents_replay(sm_store_t *store, sm_call_t *call,
+    sm_replay_row_t *rows, size_t n)
+{
+    int               rc;
+    size_t            i, k;
+    sm_replay_t       rp;
+    sm_payload_row_t  *named;
+
+    if (sm_store_replay_alloc(call, &rp, n) != 0) {
+        return -1;
+    }
+
+    for (i = 0; i < n; i++) {
+        rp.sources[i].id = rows[i].id;
+        rp.sources[i].bare = 1;
+    }
+
+    if (sm_store_intent_payload(store, call, rp.sources, n) != 0) {
+        return -1;
+    }
+
+    named = sm_arena_calloc(&call->arena, n, sizeof(sm_payload_row_t));
+    if (named == NULL) {
+        return sm_call_fail(call, SM_STORE_TRANSIENT, 0, "out of memory");
+    }
+
+    for (i = 0, k = 0; i < n; i++) {
+        rc = sm_store_replay_name(call, &rp.sources[i], &rows[i],
+                                  &rp.there[i].id);
+        if (rc < 0) {
+            return -1;
+        }
+
+        if (rc == 0) {
+            rp.there[i].id.data = NULL;
+            continue;
+        }
+
+        named[k].id = rp.there[i].id;
+        named[k++].bare = 1;
+    }
+
+    if (k && sm_store_intent_payload(store, call, named, k) != 0) {
+        return -1;
+    }
+
+    for (i = 0, k = 0; i < n; i++) {
+        if (rp.there[i].id.data) {
+            rp.there[i] = named[k++];
+        }
+    }
+
+    return sm_store_replay_insert(store, call, &rp, rows, n) == 0
+           && sm_store_replay_read(store, call, &rp, rows, n) == 0 ? 0 : -1;
+}

@@ -1,0 +1,262 @@
+
+/*
+ * What people do to intents, in SQLite: each call is one transaction of the one
+ * writer.
+ */
+
+#include "sm_store_sqlite.h"
+
+
+/* 1: the statement has changed a row, 0: none, -1 */
+
+static int
+sm_sqlite_change(sm_sqlite_t *sq, sm_call_t *call, unsigned which)
+{
+    if (sm_sqlite_run(sq, call, which) != 0) {
+        return -1;
+    }
+
+    return sqlite3_changes(sq->db) ? 1 : 0;
+}
+
+
+static int
+sm_sqlite_cancel(sm_sqlite_t *sq, sm_call_t *call, sm_cancel_row_t *row,
+    int64_t now)
+{
+    int            rc;
+    sm_str_t       none = sm_null_str;
+    sqlite3_stmt  *stmt;
+
+    stmt = sq->stmts[SM_SQLITE_CANCEL];
+
+    sm_sqlite_bind_text(stmt, ":lease_name", sq->conf->lease_name);
+    sm_sqlite_bind_text(stmt, ":intent_id", row->id);
+    sm_sqlite_bind_int(stmt, ":now", now);
+
+    rc = sm_sqlite_change(sq, call, SM_SQLITE_CANCEL);
+
+    if (rc != 1) {
+        return rc;
+    }
+
+    row->outcome = SM_CANCEL_DONE;
+
+    return sm_sqlite_audit(sq, call, now, &row->actor, "cancel", row->id,
+                           none);
+}
+
+
+/* what is not changed, and why: a pending one is in flight */
+
+static int
+sm_sqlite_canceled(sm_sqlite_t *sq, sm_call_t *call, sm_cancel_row_t *rows,
+    size_t n)
+{
+    size_t         i;
+    sm_get_row_t  *stored;
+
+    stored = sm_arena_calloc(&call->arena, n, sizeof(sm_get_row_t));
+    if (stored == NULL) {
+        return sm_call_fail(call, SM_STORE_TRANSIENT, 0, "out of memory");
+    }
+
+    for (i = 0; i < n; i++) {
+        stored[i].id = rows[i].id;
+    }
+
+    if (sm_sqlite_intents_get(&sq->conn, call, stored, n) != 0) {
+        return -1;
+    }
+
+    for (i = 0; i < n; i++) {
+        rows[i].intent = stored[i].intent;
+
+        if (!stored[i].found || rows[i].outcome == SM_CANCEL_DONE) {
+            continue;
+        }
+
+        rows[i].outcome = stored[i].intent.status == SM_STATUS_PENDING
+                          ? SM_CANCEL_IN_FLIGHT
+                          : stored[i].intent.status == SM_STATUS_CANCELED
+                          ? SM_CANCEL_SAME : SM_CANCEL_TERMINAL;
+    }
+
+    return 0;
+}
+
+
+int
+sm_sqlite_intents_cancel(sm_conn_t *conn, sm_call_t *call,
+    sm_cancel_row_t *rows, size_t n)
+{
+    size_t        i;
+    int64_t       now;
+    sm_sqlite_t  *sq = (sm_sqlite_t *) conn;
+
+    if (sm_sqlite_begin_write(conn, call) != 0) {
+        return -1;
+    }
+
+    if (sm_sqlite_now(sq, call, &now) != 0) {
+        return sm_sqlite_rollback(sq);
+    }
+
+    for (i = 0; i < n; i++) {
+        rows[i].outcome = SM_CANCEL_NOT_FOUND;
+        memset(&rows[i].intent, 0, sizeof(sm_intent_t));
+
+        if (sm_sqlite_cancel(sq, call, &rows[i], now) != 0) {
+            return sm_sqlite_rollback(sq);
+        }
+    }
+
+    if (sm_sqlite_canceled(sq, call, rows, n) != 0) {
+        return sm_sqlite_rollback(sq);
+    }
+
+    return sm_sqlite_commit(sq, call);
+}
+
+
+static int
+sm_sqlite_payload(sm_sqlite_t *sq, sm_call_t *call, sm_payload_row_t *row)
+{
+    int            rc;
+    sm_str_t       payload;
+    sqlite3_stmt  *stmt;
+
+    row->found = 0;
+
+    stmt = sq->stmts[SM_SQLITE_PAYLOAD];
+
+    sm_sqlite_bind_text(stmt, ":lease_name", sq->conf->lease_name);
+    sm_sqlite_bind_text(stmt, ":intent_id", row->id);
+    sm_sqlite_bind_int(stmt, ":bare", row->bare);
+
+    rc = sqlite3_step(stmt);
+
+    if (rc == SQLITE_DONE) {
+        (void) sqlite3_reset(stmt);
+        return 0;
+    }
+
+    if (rc != SQLITE_ROW) {
+        (void) sm_sqlite_fail(sq, call);
+        (void) sqlite3_reset(stmt);
+        return -1;
+    }
+
+    row->found = 1;
+    row->stripped = sqlite3_column_int(stmt, 0);
+    row->status = sm_status_by_name(sm_sqlite_peek(stmt, 1));
+
+    payload.data = sqlite3_column_blob(stmt, 4);
+    payload.len = sqlite3_column_bytes(stmt, 4);
+
+    row->payload.data = NULL;
+    row->payload.len = 0;
+
+    if (sm_sqlite_text(call, stmt, 2, &row->target) == 0
+        && sm_sqlite_text(call, stmt, 3, &row->replay_of) == 0
+        && payload.len
+        && sm_arena_strdup(&call->arena, &row->payload, payload) != 0)
+    {
+        (void) sm_call_fail(call, SM_STORE_TRANSIENT, 0, "out of memory");
+    }
+
+    (void) sqlite3_reset(stmt);
+
+    return call->status == SM_STORE_OK ? 0 : -1;
+}
+
+
+int
+sm_sqlite_intent_payload(sm_conn_t *conn, sm_call_t *call,
+    sm_payload_row_t *rows, size_t n)
+{
+    size_t        i;
+    sm_sqlite_t  *sq = (sm_sqlite_t *) conn;
+
+    sm_sqlite_start_call(sq);
+
+    for (i = 0; i < n; i++) {
+        if (sm_sqlite_payload(sq, call, &rows[i]) != 0) {
+            return -1;
+        }
+    }
+
+    return 0;
+}
+
+
+static int
+sm_sqlite_replay(sm_sqlite_t *sq, sm_call_t *call, sm_replay_insert_t *row,
+    int64_t now)
+{
+    int                rc;
+    sqlite3_stmt      *stmt;
+    sm_payload_row_t   there;
+
+    stmt = sq->stmts[SM_SQLITE_REPLAY];
+
+    sm_sqlite_bind_text(stmt, ":lease_name", sq->conf->lease_name);
+    sm_sqlite_bind_text(stmt, ":intent_id", row->id);
+    sm_sqlite_bind_text(stmt, ":new_id", row->new_id);
+    sm_sqlite_bind_text(stmt, ":contract", row->contract);
+    sm_sqlite_bind_int(stmt, ":now", now);
+
+    rc = sm_sqlite_change(sq, call, SM_SQLITE_REPLAY);
+
+    if (rc < 0) {
+        return -1;
+    }
+
+    if (rc == 1) {
+        row->outcome = SM_REPLAY_CREATED;
+
+        return sm_sqlite_audit(sq, call, now, row->actor, "replay", row->id,
+                               row->detail);
+    }
+
+    memset(&there, 0, sizeof(sm_payload_row_t));
+
+    there.id = row->new_id;
+    there.bare = 1;
+
+    if (sm_sqlite_payload(sq, call, &there) != 0) {
+        return -1;
+    }
+
+    row->outcome = !there.found ? SM_REPLAY_NOT_FOUND
+                   : sm_str_eq(there.replay_of, row->id) ? SM_REPLAY_SAME
+                   : SM_REPLAY_CONFLICT;
+
+    return 0;
+}
+
+
+int
+sm_sqlite_replays_insert(sm_conn_t *conn, sm_call_t *call,
+    sm_replay_insert_t *rows, size_t n)
+{
+    size_t        i;
+    int64_t       now;
+    sm_sqlite_t  *sq = (sm_sqlite_t *) conn;
+
+    if (sm_sqlite_begin_write(conn, call) != 0) {
+        return -1;
+    }
+
+    if (sm_sqlite_now(sq, call, &now) != 0) {
+        return sm_sqlite_rollback(sq);
+    }
+
+    for (i = 0; i < n; i++) {
+        if (sm_sqlite_replay(sq, call, &rows[i], now) != 0) {
+            return sm_sqlite_rollback(sq);
+        }
+    }
+
+    return sm_sqlite_commit(sq, call);
+}

@@ -1,0 +1,716 @@
+
+/*
+ * What people do to intents: cancel, replay, the payload and the audit, each
+ * outcome of each, and a turn that meets a cancel at the same row.  Broken by: a
+ * cancel of what is in flight or has ended; a turn that begins what was canceled
+ * after it had looked; a change without its entry in the audit, or an entry
+ * without a change; a replay that is made twice, that changes what it repeats,
+ * or that has other bytes; a page of the audit that skips or repeats.
+ */
+
+#include <time.h>
+
+#include "store.h"
+
+
+static const sm_fence_t  a1 = { sm_str("a"), 1 };
+
+static const sm_actor_t  ann = { sm_str("ann"), sm_str("192.0.2.7") };
+static const sm_actor_t  nobody = { sm_str(""), sm_str("") };
+
+
+/* ids of 200 characters, the longest that there are */
+
+static char  longest[201];
+
+
+static void
+open_leader(fixture_t *f)
+{
+    sm_lease_t  lease;
+
+    fixture_open(f);
+
+    must(sm_store_lease_acquire(&f->store, new_call(f), sm_str_c("a"),
+                                3600000, &lease) == 0);
+    must(lease.held && lease.epoch == 1);
+}
+
+
+static void
+put(fixture_t *f, const char *id, const sm_contract_t *contract)
+{
+    must(outcome(f, id, contract, id) == SM_SUBMIT_CREATED);
+}
+
+
+static void
+end(fixture_t *f, const char *id, const char *status)
+{
+    sql(f, "UPDATE submission_intents SET status = '%s', "
+        "completed_at = created_at, next_attempt_at = NULL "
+        "WHERE intent_id = '%s'", status, id);
+}
+
+
+static sm_begin_e
+begin(fixture_t *f, const char *id)
+{
+    sm_begin_row_t  b;
+
+    memset(&b, 0, sizeof(b));
+    b.id = sm_str_c(id);
+
+    must(sm_store_attempts_begin(&f->store, new_call(f), &a1, &b, 1) == 0);
+
+    return b.outcome;
+}
+
+
+static void
+cancel_row(sm_cancel_row_t *row, const char *id, const sm_actor_t *actor)
+{
+    memset(row, 0, sizeof(sm_cancel_row_t));
+
+    row->id = sm_str_c(id);
+    row->actor = *actor;
+}
+
+
+static int
+cancel(fixture_t *f, const char *id, sm_cancel_row_t *row)
+{
+    cancel_row(row, id, &ann);
+
+    return sm_store_intents_cancel(&f->store, new_call(f), row, 1) == 0
+           ? (int) row->outcome : -1;
+}
+
+
+/* the audit, oldest first */
+
+static const char *
+audit(fixture_t *f)
+{
+    const char  *text;
+
+    text = sql_text(f, "SELECT group_concat(t, ', ') FROM (SELECT "
+                    "actor || ' ' || address || ' ' || action || ' ' || object "
+                    "|| ' ' || coalesce(detail, '-') AS t "
+                    "FROM submission_audit WHERE lease_name = 'main' "
+                    "ORDER BY seq) AS a");
+
+    return text ? text : "";
+}
+
+
+static const char *
+state(fixture_t *f, const char *id)
+{
+    return sql_text(f, "SELECT status || ' ' || attempt_count || ' ' || "
+                    "coalesce(inflight_holder, '-') || ' ' || "
+                    "CASE WHEN next_attempt_at IS NULL THEN '-' "
+                    "ELSE 'due' END || ' ' || "
+                    "CASE WHEN completed_at IS NULL THEN '-' "
+                    "WHEN completed_at - last_modified_at < 1000 "
+                    "AND last_modified_at - completed_at < 1000 THEN 'now' "
+                    "ELSE 'then' END "
+                    "FROM submission_intents WHERE intent_id = '%s'", id);
+}
+
+
+static void
+test_cancel(void)
+{
+    fixture_t        f;
+    sm_page_t        page;
+    sm_cancel_row_t  row, rows[4];
+
+    open_leader(&f);
+
+    put(&f, "x", &sms);
+
+    is_int(cancel(&f, "none", &row), SM_CANCEL_NOT_FOUND, "there is none");
+    is_int(cancel(&f, "x", &row), SM_CANCEL_DONE, "a pending one");
+    is_int(row.intent.status, SM_STATUS_CANCELED, "as it is then");
+    ok(row.intent.completed_at >= row.intent.created_at
+       && row.intent.next_attempt_at == 0, "it has ended");
+    is_str(state(&f, "x"), "canceled 0 - - now", "in the store");
+    is_int(begin(&f, "x"), SM_BEGIN_GONE, "no attempt of it begins");
+
+    memset(&page, 0, sizeof(page));
+    page.order = SM_PAGE_MODIFIED;
+    page.limit = 10;
+    must(sm_store_schedule_page(&f.store, new_call(&f), &a1, &page) == 0);
+    is_int(page.n, 0, "the schedule does not have it");
+
+    is_int(cancel(&f, "x", &row), SM_CANCEL_SAME, "again");
+    is_int(row.intent.status, SM_STATUS_CANCELED, "and it is the same");
+
+    put(&f, "y", &sms);
+    is_int(begin(&f, "y"), SM_BEGIN_BEGUN, "another is begun");
+    is_int(cancel(&f, "y", &row), SM_CANCEL_IN_FLIGHT, "and in flight");
+    is_int(row.intent.status, SM_STATUS_PENDING, "it is pending");
+    is_str(state(&f, "y"), "pending 0 a - -", "as it was");
+
+    end(&f, "y", "accepted");
+    is_int(cancel(&f, "y", &row), SM_CANCEL_TERMINAL, "it has ended");
+    is_int(row.intent.status, SM_STATUS_ACCEPTED, "how");
+
+    is_str(audit(&f), "ann 192.0.2.7 cancel x -",
+           "what was changed is in the audit, once");
+
+    put(&f, "z", &sms);
+    put(&f, "w", &push);
+
+    cancel_row(&rows[0], "w", &nobody);
+    cancel_row(&rows[1], "none", &nobody);
+    cancel_row(&rows[2], "w", &nobody);
+    cancel_row(&rows[3], "z", &nobody);
+
+    must(sm_store_intents_cancel(&f.store, new_call(&f), rows, 4) == 0);
+    is_int(rows[0].outcome, SM_CANCEL_DONE, "the first of a batch");
+    is_int(rows[1].outcome, SM_CANCEL_NOT_FOUND, "one that is not there");
+    ok(rows[2].outcome != SM_CANCEL_IN_FLIGHT
+       && rows[2].outcome != SM_CANCEL_TERMINAL
+       && rows[2].intent.status == SM_STATUS_CANCELED, "the same again");
+    is_int(rows[3].outcome, SM_CANCEL_DONE, "the last");
+    is_mem(rows[3].intent.id.data, rows[3].intent.id.len, "z", 1, "its own");
+
+    is_str(audit(&f), "ann 192.0.2.7 cancel x -,   cancel w -,   cancel z -",
+           "each is in the audit");
+
+    /* of another manager */
+
+    sql(&f, "UPDATE submission_intents SET lease_name = 'other', "
+        "status = 'pending' WHERE intent_id = 'z'");
+    is_int(cancel(&f, "z", &row), SM_CANCEL_NOT_FOUND, "of another manager");
+
+    fixture_done(&f);
+}
+
+
+/* the one is not there without the other */
+
+static void
+test_together(void)
+{
+    fixture_t        f;
+    sm_cancel_row_t  row;
+
+    open_leader(&f);
+
+    put(&f, "x", &sms);
+    sql_refuse(&f, "no_audit", "BEFORE INSERT", "submission_audit",
+               "new.object = 'x'", "no room in the audit");
+
+    is_int(cancel(&f, "x", &row), -1, "without an audit there is no cancel");
+    is_str(state(&f, "x"), "pending 0 - due -", "it is as it was");
+    is_int(begin(&f, "x"), SM_BEGIN_BEGUN, "and is sent");
+    is_str(audit(&f), "", "the audit is empty");
+
+    fixture_done(&f);
+}
+
+
+/* a turn or a cancel, beside another transaction that has the row */
+
+typedef struct {
+    fixture_t        *f;
+    sm_call_t         call;
+    int               rc;
+    sm_begin_row_t    begin[2];
+    sm_complete_row_t ended;
+    size_t            nended;
+    sm_cancel_row_t   cancel;
+    unsigned          cancels;
+} beside_t;
+
+
+static void *
+beside_thread(void *data)
+{
+    beside_t  *b = data;
+
+    b->rc = b->cancels
+            ? sm_store_intents_cancel(&b->f->store, &b->call, &b->cancel, 1)
+            : sm_store_attempts_turn(&b->f->store, &b->call, &a1, &b->ended,
+                                     b->nended, b->begin, 2);
+
+    return NULL;
+}
+
+
+static void
+wait_until_it_waits(fixture_t *f)
+{
+    int              i;
+    struct timespec  ts = { 0, 20000000 };
+
+    for (i = 0; i < 1500; i++) {
+        if (sql_int(f, "SELECT count(*) FROM pg_stat_activity "
+                    "WHERE datname = current_database() "
+                    "AND wait_event_type = 'Lock'") > 0)
+        {
+            return;
+        }
+
+        (void) nanosleep(&ts, NULL);
+    }
+
+    must(!"it waits");
+}
+
+
+static void
+beside(beside_t *b, fixture_t *f, const char *first, const char *last)
+{
+    pthread_t   thread;
+    sql_conn_t  c;
+
+    memset(&b->call, 0, sizeof(sm_call_t));
+    b->f = f;
+
+    c = sql_open(f);
+    sql_run(c, "BEGIN");
+    sql_run(c, first);
+
+    must(pthread_create(&thread, NULL, beside_thread, b) == 0);
+    wait_until_it_waits(f);
+
+    sql_run(c, last);
+    sql_close(c);
+
+    must(pthread_join(thread, NULL) == 0);
+}
+
+
+#define CANCELED                                                              \
+    "UPDATE submission_intents SET status = 'canceled', "                     \
+    "next_attempt_at = NULL WHERE intent_id = 'x'"
+
+#define BEGUN                                                                 \
+    "UPDATE submission_intents SET inflight_epoch = 1, "                      \
+    "inflight_holder = 'a', inflight_at = created_at, "                       \
+    "next_attempt_at = NULL WHERE intent_id = 'x'"
+
+
+static void
+test_beside(void)
+{
+    beside_t   b;
+    fixture_t  f;
+
+    if (on_sqlite()) {
+        ok(1, "# SKIP there is one writer");
+        return;
+    }
+
+    open_leader(&f);
+
+    /* G13: what was due when the turn looked */
+
+    put(&f, "x", &sms);
+    put(&f, "y", &sms);
+
+    memset(&b, 0, sizeof(b));
+    b.begin[0].id = sm_str_c("x");
+    b.begin[1].id = sm_str_c("y");
+
+    beside(&b, &f, CANCELED, "COMMIT");
+
+    is_int(b.rc, 0, "a turn, while one is being canceled");
+    is_int(b.begin[0].outcome, SM_BEGIN_GONE, "is not told to send it");
+    is_int(b.begin[1].outcome, SM_BEGIN_BEGUN, "but the other one");
+    is_str(state(&f, "x"), "canceled 0 - - -", "and has not marked it");
+    sm_arena_free(&b.call.arena);
+
+    /* the same, of one that is past its deadline */
+
+    sql(&f, "UPDATE submission_intents SET status = 'pending', "
+        "next_attempt_at = created_at, created_at = created_at - 100000000 "
+        "WHERE intent_id = 'x'");
+
+    memset(&b, 0, sizeof(b));
+    b.begin[0].id = sm_str_c("x");
+    b.begin[1].id = sm_str_c("y");
+
+    beside(&b, &f, CANCELED, "COMMIT");
+
+    is_int(b.begin[0].outcome, SM_BEGIN_GONE, "it has not expired");
+    is_str(state(&f, "x"), "canceled 0 - - -", "it was canceled");
+    sm_arena_free(&b.call.arena);
+
+    /* a cancel waits for the turn that begins it */
+
+    sql(&f, "UPDATE submission_intents SET status = 'pending', "
+        "next_attempt_at = created_at WHERE intent_id = 'x'");
+
+    memset(&b, 0, sizeof(b));
+    b.cancels = 1;
+    cancel_row(&b.cancel, "x", &ann);
+
+    beside(&b, &f, BEGUN, "COMMIT");
+
+    is_int(b.cancel.outcome, SM_CANCEL_IN_FLIGHT, "a cancel, while it begins");
+    is_str(state(&f, "x"), "pending 0 a - -", "it is in flight");
+    is_str(audit(&f), "", "and not in the audit");
+    sm_arena_free(&b.call.arena);
+
+    sql(&f, "UPDATE submission_intents SET inflight_epoch = NULL, "
+        "inflight_holder = NULL, inflight_at = NULL, "
+        "next_attempt_at = created_at WHERE intent_id = 'x'");
+
+    memset(&b, 0, sizeof(b));
+    b.cancels = 1;
+    cancel_row(&b.cancel, "x", &ann);
+
+    beside(&b, &f, BEGUN, "ROLLBACK");
+
+    is_int(b.cancel.outcome, SM_CANCEL_DONE, "it did not begin");
+    is_str(audit(&f), "ann 192.0.2.7 cancel x -", "and is in the audit");
+    sm_arena_free(&b.call.arena);
+
+    fixture_done(&f);
+}
+
+
+static const sm_contract_t *
+contract_of(void *data, sm_str_t target)
+{
+    const sm_contract_t  *c = data;
+
+    return sm_str_eq(target, c->target) ? c : NULL;
+}
+
+
+static const sm_contract_t  today = {
+    .target = sm_str("sms"), .gateway_type = SM_GATEWAY_HTTP,
+    .gateway_url = sm_str("https://today/\"x\\"),
+    .policy = SM_POLICY_MAX_ATTEMPTS,
+    .max_attempts = 7, .terminal_outcomes = sm_str("http_400 http_422"),
+    .retry_delay = 1234, .retry_max = 60000, .retry_backoff = 250,
+    .retry_jitter = 20
+};
+
+
+static void
+replay_row(sm_replay_row_t *row, const char *id, const char *new_id,
+    unsigned original)
+{
+    memset(row, 0, sizeof(sm_replay_row_t));
+
+    row->id = sm_str_c(id);
+    row->actor = ann;
+    row->original = original;
+    row->contract = contract_of;
+    row->data = (void *) &today;
+
+    if (new_id) {
+        row->new_id = sm_str_c(new_id);
+    }
+}
+
+
+static int
+replay(fixture_t *f, sm_replay_row_t *row, const char *id, const char *new_id,
+    unsigned original)
+{
+    replay_row(row, id, new_id, original);
+
+    return sm_store_intents_replay(&f->store, new_call(f), row, 1) == 0
+           ? (int) row->outcome : -1;
+}
+
+
+static const char *
+contract(fixture_t *f, const char *id)
+{
+    return sql_text(f, "SELECT gateway_type || ' ' || gateway_url || ' ' || "
+                    "policy || ' ' || coalesce(max_acceptance_seconds, 0) "
+                    "|| ' ' || coalesce(max_attempts, 0) || ' ' || "
+                    "terminal_outcomes || ' ' || retry_delay_ms || ' ' || "
+                    "retry_max_ms || ' ' || retry_backoff_pct || ' ' || "
+                    "retry_jitter_pct "
+                    "FROM submission_intents WHERE intent_id = '%s'", id);
+}
+
+
+static void
+is_id(sm_replay_row_t *row, const char *id)
+{
+    is_mem(row->intent.id.data, row->intent.id.len, id, strlen(id),
+           "its id is %s", id);
+}
+
+
+static void
+test_replay(void)
+{
+    fixture_t        f;
+    sm_replay_row_t  row, rows[3];
+
+    open_leader(&f);
+
+    put(&f, "x", &sms);
+
+    is_int(replay(&f, &row, "none", NULL, 0), SM_REPLAY_NOT_FOUND, "none");
+    is_int(replay(&f, &row, "x", NULL, 0), SM_REPLAY_NOT_TERMINAL,
+           "one that has not ended");
+
+    end(&f, "x", "exhausted");
+
+    is_int(replay(&f, &row, "x", NULL, 0), SM_REPLAY_CREATED, "it has ended");
+    is_id(&row, "x~1");
+    is_int(row.intent.status, SM_STATUS_PENDING, "it is pending");
+    is_mem(row.intent.replay_of.data, row.intent.replay_of.len, "x", 1,
+           "and knows what it repeats");
+    is_str(state(&f, "x~1"), "pending 0 - due -", "and is due");
+    is_str(state(&f, "x"), "exhausted 0 - - now", "the first is as it was");
+    is_str(contract(&f, "x~1"), "http https://today/\"x\\ max_attempts 0 7 "
+           "http_400 http_422 1234 60000 250 20", "with today's contract");
+    is_int(sql_int(&f, "SELECT count(*) FROM submission_intents AS a, "
+                   "submission_intents AS b WHERE a.intent_id = 'x' "
+                   "AND b.intent_id = 'x~1' AND a.payload = b.payload "
+                   "AND a.payload_hash = b.payload_hash "
+                   "AND b.replay_of = 'x'"), 1, "and the same payload");
+    is_str(audit(&f), "ann 192.0.2.7 replay x {\"intentId\":\"x~1\"}",
+           "it is in the audit");
+
+    is_int(replay(&f, &row, "x", NULL, 0), SM_REPLAY_SAME, "again");
+    is_id(&row, "x~1");
+    is_int(sql_int(&f, "SELECT count(*) FROM submission_intents"), 2,
+           "nothing is new");
+    is_int(sql_int(&f, "SELECT count(*) FROM submission_audit"), 1,
+           "in the audit neither");
+
+    end(&f, "x~1", "rejected");
+    is_int(replay(&f, &row, "x", NULL, 0), SM_REPLAY_SAME, "after it ended");
+    is_int(replay(&f, &row, "x~1", NULL, 0), SM_REPLAY_CREATED,
+           "the replay is replayed");
+    is_id(&row, "x~2");
+
+    is_int(replay(&f, &row, "x", "mine", 1), SM_REPLAY_CREATED,
+           "under an id of one's own, with the contract that it had");
+    is_id(&row, "mine");
+    is_str(contract(&f, "mine"), "sms http://sms deadline 30 0 "
+           "invalid_request invalid_message 5000 0 100 0", "the same one");
+    is_int(replay(&f, &row, "x", "mine", 0), SM_REPLAY_SAME, "again");
+    is_int(replay(&f, &row, "x~1", "mine", 0), SM_REPLAY_CONFLICT,
+           "it repeats another one");
+    is_id(&row, "mine");
+
+    put(&f, "taken", &sms);
+    is_int(replay(&f, &row, "x", "taken", 0), SM_REPLAY_CONFLICT,
+           "an id that is taken");
+
+    /* the number of an id that is no replay is part of it */
+
+    put(&f, "x~7", &sms);
+    end(&f, "x~7", "accepted");
+    is_int(replay(&f, &row, "x~7", NULL, 0), SM_REPLAY_CREATED, "x~7");
+    is_id(&row, "x~7~1");
+
+    put(&f, "p", &push);
+    end(&f, "p", "canceled");
+    is_int(replay(&f, &row, "p", NULL, 0), SM_REPLAY_NO_TARGET,
+           "a target that is not there any more");
+    is_int(replay(&f, &row, "p", NULL, 1), SM_REPLAY_CREATED,
+           "with the contract that it had");
+    is_int(replay(&f, &row, "p", NULL, 0), SM_REPLAY_SAME,
+           "and what is made is the same");
+
+    put(&f, "s", &sms);
+    end(&f, "s", "exhausted");
+    is_int(replay(&f, &row, "s", NULL, 0), SM_REPLAY_CREATED, "before");
+    sql(&f, "UPDATE submission_intents SET payload = '', stripped_at = 1 "
+        "WHERE intent_id = 's'");
+    is_int(replay(&f, &row, "s", NULL, 0), SM_REPLAY_SAME,
+           "what was made before it was stripped is still the same");
+    is_int(replay(&f, &row, "s", "s-2", 0), SM_REPLAY_STRIPPED,
+           "but another one cannot be made");
+
+    memset(longest, 'l', 200);
+    put(&f, longest, &sms);
+    end(&f, longest, "exhausted");
+    is_int(replay(&f, &row, longest, NULL, 0), SM_REPLAY_TOO_LONG,
+           "an id that has no room for a number");
+
+    /* a batch */
+
+    replay_row(&rows[0], "x~7", "b-1", 0);
+    replay_row(&rows[1], "none", NULL, 0);
+    replay_row(&rows[2], "x~7", "b-1", 1);
+
+    must(sm_store_intents_replay(&f.store, new_call(&f), rows, 3) == 0);
+    is_int(rows[0].outcome, SM_REPLAY_CREATED, "the first of a batch");
+    is_int(rows[1].outcome, SM_REPLAY_NOT_FOUND, "one that is not there");
+    is_int(rows[2].outcome, SM_REPLAY_SAME, "the same again");
+
+    fixture_done(&f);
+}
+
+
+static void
+test_payload(void)
+{
+    fixture_t         f;
+    sm_submit_row_t   r;
+    sm_payload_row_t  rows[3];
+
+    static const char  bytes[] = "{\"a\" : \"\303\244\\u0000\"}\n ";
+
+    fixture_open(&f);
+
+    row_bytes(&r, "x", &sms, bytes, sizeof(bytes) - 1);
+    must(submit(&f, &r, 1) == 0);
+    must(outcome(&f, "empty", &push, "") == SM_SUBMIT_CREATED);
+
+    memset(rows, 0, sizeof(rows));
+    rows[0].id = sm_str_c("x");
+    rows[1].id = sm_str_c("none");
+    rows[2].id = sm_str_c("empty");
+
+    must(sm_store_intent_payload(&f.store, new_call(&f), rows, 3) == 0);
+    is_mem(rows[0].payload.data, rows[0].payload.len, bytes,
+           sizeof(bytes) - 1, "the bytes as they were sent");
+    is_int(rows[0].status, SM_STATUS_PENDING, "and its status");
+    ok(rows[0].found && !rows[0].stripped && rows[0].replay_of.len == 0,
+       "it is there");
+    ok(!rows[1].found, "another is not");
+    ok(rows[2].found && rows[2].payload.len == 0, "one without a payload");
+
+    rows[0].bare = 1;
+    must(sm_store_intent_payload(&f.store, new_call(&f), rows, 1) == 0);
+    ok(rows[0].found && rows[0].payload.len == 0, "without its payload");
+
+    rows[0].bare = 0;
+    sql(&f, "UPDATE submission_intents SET payload = '', stripped_at = 1 "
+        "WHERE intent_id = 'x'");
+    must(sm_store_intent_payload(&f.store, new_call(&f), rows, 1) == 0);
+    ok(rows[0].stripped, "it was stripped");
+
+    fixture_done(&f);
+}
+
+
+/* the objects of a page, and a "+" where there are more */
+
+static const char *
+page(fixture_t *f, sm_audit_row_t *row)
+{
+    size_t       i, len;
+    static char  text[512];
+
+    must(sm_store_audit_list(&f->store, new_call(f), row, 1) == 0);
+
+    for (i = 0, len = 0; i < row->n; i++) {
+        len += snprintf(text + len, sizeof(text) - len, "%.*s ",
+                        (int) row->entries[i].object.len,
+                        row->entries[i].object.data);
+    }
+
+    (void) snprintf(text + len, sizeof(text) - len, "%s",
+                    row->more ? "+" : ".");
+
+    return text;
+}
+
+
+static void
+entry(fixture_t *f, int64_t seq, int64_t at, const char *actor,
+    const char *action)
+{
+    sql(f, "INSERT INTO submission_audit (seq, lease_name, at, actor, address, "
+        "action, object, detail) VALUES (%lld, 'main', %lld, '%s', '', '%s', "
+        "'o%lld', NULL)", (long long) seq, (long long) at, actor, action,
+        (long long) seq);
+}
+
+
+static void
+test_audit(void)
+{
+    fixture_t       f;
+    sm_audit_row_t  row;
+
+    fixture_open(&f);
+
+    memset(&row, 0, sizeof(row));
+    row.limit = 3;
+    is_str(page(&f, &row), ".", "an empty audit");
+
+    /* 3 and 4 are of one time */
+
+    entry(&f, 1, 1000000, "ann", "cancel");
+    entry(&f, 2, 2000000, "bob", "replay");
+    entry(&f, 3, 3000000, "ann", "replay");
+    entry(&f, 4, 3000000, "ann", "cancel");
+    entry(&f, 5, 4000000, "", "pause");
+    entry(&f, 6, 5000000, "bob", "cancel");
+
+    is_str(page(&f, &row), "o6 o5 o4 +", "newest first");
+    is_int(row.entries[0].at, 5000000, "with its time");
+    is_mem(row.entries[0].actor.data, row.entries[0].actor.len, "bob", 3,
+           "who");
+    is_mem(row.entries[0].action.data, row.entries[0].action.len, "cancel", 6,
+           "what");
+
+    row.after_at = 3000000;
+    row.after_seq = 4;
+    is_str(page(&f, &row), "o3 o2 o1 .", "after one of the same time");
+
+    row.after_seq = 3;
+    is_str(page(&f, &row), "o2 o1 .", "after the other one");
+
+    memset(&row, 0, sizeof(row));
+    row.limit = 2;
+    row.action = sm_str_c("cancel");
+    is_str(page(&f, &row), "o6 o4 +", "of an action");
+    row.after_at = 3000000;
+    row.after_seq = 4;
+    is_str(page(&f, &row), "o1 .", "the rest");
+
+    memset(&row, 0, sizeof(row));
+    row.limit = 2;
+    row.actor = sm_str_c("ann");
+    is_str(page(&f, &row), "o4 o3 +", "of somebody: all actions, merged");
+    row.after_at = 3000000;
+    row.after_seq = 3;
+    is_str(page(&f, &row), "o1 .", "the rest");
+
+    memset(&row, 0, sizeof(row));
+    row.limit = 5;
+    row.actor = sm_str_c("ann");
+    row.action = sm_str_c("cancel");
+    is_str(page(&f, &row), "o4 o1 .", "of somebody, and an action");
+    row.actor = sm_str_c("eve");
+    is_str(page(&f, &row), ".", "of nobody");
+
+    memset(&row, 0, sizeof(row));
+    row.limit = 5;
+    row.from = 2000000;
+    row.to = 4000000;
+    is_str(page(&f, &row), "o4 o3 o2 .", "from, and to, which is not in it");
+    row.actor = sm_str_c("ann");
+    is_str(page(&f, &row), "o4 o3 .", "of somebody");
+    row.actor.data = NULL;
+    row.action = sm_str_c("replay");
+    is_str(page(&f, &row), "o3 o2 .", "of an action");
+
+    fixture_done(&f);
+}
+
+
+int
+main(void)
+{
+    test_cancel();
+    test_together();
+    test_beside();
+    test_replay();
+    test_payload();
+    test_audit();
+
+    return done_testing();
+}
