@@ -100,6 +100,13 @@ sub {
     is_list('by=completed&status=accepted', '');
     is_list('by=completed&order=asc&target=push.bulk', '60');
     is_list('by=completed&target=sms.realtime&status=exhausted', '2');
+
+    is(http("POST /v1/intents/id-0$_/cancel")->{code}, 200, "$_ is canceled")
+        for 3, 7;
+
+    is_list('by=completed&status=canceled&order=asc', '37');
+    is_list('by=created&status=canceled&order=asc', '37');
+    is_list('by=completed&order=asc&from=' . second(200), '37');
 }
 
 
