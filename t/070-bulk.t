@@ -204,7 +204,8 @@ sub {
     is(bulk([line('a'), line('b')], 'Content-Type: application/json')->{code},
        400, 'two lines are not one JSON');
 
-    for my $args ('waitSeconds=5', 'waitSeconds=0') {
+    for my $args ('waitSeconds=5', 'waitSeconds=0', 'waitSeconds=1&until=terminal')
+    {
         my $answer = http("POST /v1/intents?$args\n" . line('id-1'), $main::type);
         is($answer->{code}, 400, $args);
         is($answer->{body},

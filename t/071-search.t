@@ -23,8 +23,8 @@ sub create {
 
     is(scalar(grep { $_->{code} == 200 } @answers), 10, 'ten intents');
 
-    sql("UPDATE submission_intents SET created_at = $start * 1000000 "
-        . '+ CAST(substr(intent_id, 4) AS int) * 1000000');
+    sql('UPDATE submission_intents SET created_at = ' . $start * 1000000
+        . ' + CAST(substr(intent_id, 4) AS bigint) * 1000000');
 
     for my $n (0, 2, 4, 6, 8) {
         my $status = $n % 4 ? 'exhausted' : 'rejected';
@@ -100,6 +100,13 @@ sub {
     is_list('by=completed&status=accepted', '');
     is_list('by=completed&order=asc&target=push.bulk', '60');
     is_list('by=completed&target=sms.realtime&status=exhausted', '2');
+
+    is(http("POST /v1/intents/id-0$_/cancel")->{code}, 200, "$_ is canceled")
+        for 3, 7;
+
+    is_list('by=completed&status=canceled&order=asc', '37');
+    is_list('by=created&status=canceled&order=asc', '37');
+    is_list('by=completed&order=asc&from=' . second(200), '37');
 }
 
 
