@@ -17,8 +17,8 @@ sub bad_arg {
                    "\"field\":\"$name\"");
 }
 
-our $bad_status = bad_arg('status', '"pending", "accepted", "rejected" or '
-                                    . '"exhausted"');
+our $bad_status = bad_arg('status', '"pending", "accepted", "rejected", '
+                                    . '"exhausted" or "canceled"');
 our $bad_target = bad_arg('target', 'the name of a target');
 our $bad_limit = bad_arg('limit', 'a number between 1 and 500');
 our $bad_after = bad_arg('after', 'the "next" of an earlier page');
