@@ -4,7 +4,10 @@
 --
 -- The answer, with its payloads, is sent after the commit: a leader that stops
 -- reading it keeps no lock.  What may change after the commit is in @sent and
--- @found; contracts and payloads never do.
+-- @found; contracts and payloads never do.  Those are documents: a table variable
+-- costs more than all else where rows are few.  UPDLOCK: what they say of an intent
+-- stays true until it is updated.  The bounds of "n" are always kept, and tell a
+-- planner without hints, Babelfish's, that such a document is short.
 --
 -- @ended: [{"n","id","number","epoch","holder","started","finished","outcome",
 -- "reason","error","http","answer","status","exhausted","delay"}].  Appends
@@ -125,6 +128,7 @@ BEGIN
             inflight_holder = NULL,
             inflight_at = NULL
         FROM OPENJSON(@sent) WITH (
+                 n bigint '$.n',
                  id nvarchar(400) COLLATE Latin1_General_BIN2 '$.id',
                  outcome varchar(16) COLLATE Latin1_General_BIN2 '$.outcome',
                  reason nvarchar(200) COLLATE Latin1_General_BIN2 '$.reason',
@@ -136,7 +140,8 @@ BEGIN
              INNER LOOP JOIN submission.submission_intents AS i
                              WITH (INDEX (submission_intents_pk))
              ON i.lease_name = @lease_name
-                AND i.intent_id = r.id COLLATE Latin1_General_BIN2;
+                AND i.intent_id = r.id COLLATE Latin1_General_BIN2
+        WHERE r.n BETWEEN 0 AND 1000000;
 
         INSERT INTO submission.submission_attempts (
             lease_name, intent_id, attempt_number, lease_epoch, holder_id,
@@ -233,6 +238,7 @@ BEGIN
             next_attempt_at = NULL,
             last_modified_at = @now
         FROM OPENJSON(@found) WITH (
+                 n bigint '$.n',
                  id nvarchar(400) COLLATE Latin1_General_BIN2 '$.id',
                  outcome int '$.outcome'
              ) AS f
@@ -240,7 +246,7 @@ BEGIN
                              WITH (INDEX (submission_intents_pk))
              ON i.lease_name = @lease_name
                 AND i.intent_id = f.id COLLATE Latin1_General_BIN2
-        WHERE f.outcome IN (1, 3)
+        WHERE f.n BETWEEN 0 AND 1000000 AND f.outcome IN (1, 3)
 
               -- not one that was canceled since it was found
 

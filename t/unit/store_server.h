@@ -550,7 +550,8 @@ server_empty(fixture_t *f)
                     "DELETE FROM submission_manager_leases; "
                     "DELETE FROM submission_manager_candidates; "
                     "DELETE FROM submission_intents; "
-                    "DELETE FROM submission_attempts", f->database);
+                    "DELETE FROM submission_attempts; "
+                    "DELETE FROM submission_audit", f->database);
     server_run(conn, text);
     server_disconnect(conn);
 
