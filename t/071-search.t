@@ -29,7 +29,7 @@ sub create {
     for my $n (0, 2, 4, 6, 8) {
         my $status = $n % 4 ? 'exhausted' : 'rejected';
         my $column = $n % 4 ? 'exhausted_reason' : 'final_outcome_reason';
-        my $reason = $n == 4 ? 'other' : 'spent';
+        my $reason = $n == 4 ? 'other' : 'one_shot';
 
         sql("UPDATE submission_intents SET status = '$status', "
             . "$column = '$reason', next_attempt_at = NULL, completed_at = "
@@ -136,14 +136,14 @@ sub {
 sub {
     create();
 
-    is_list('by=completed&reason=spent', '0268');
-    is_list('by=completed&reason=spent&order=asc', '8620');
-    is_list('by=completed&reason=spent&status=rejected', '08');
-    is_list('by=completed&reason=spent&status=exhausted&order=asc', '62');
-    is_list('by=completed&reason=spent&target=push.bulk', '06');
+    is_list('by=completed&reason=one_shot', '0268');
+    is_list('by=completed&reason=one_shot&order=asc', '8620');
+    is_list('by=completed&reason=one_shot&status=rejected', '08');
+    is_list('by=completed&reason=one_shot&status=exhausted&order=asc', '62');
+    is_list('by=completed&reason=one_shot&target=push.bulk', '06');
     is_list('by=completed&reason=other', '4');
     is_list('by=completed&reason=none', '');
-    is_list('by=completed&reason=spent&from=' . second(93) . '&to=' . second(99),
+    is_list('by=completed&reason=one_shot&from=' . second(93) . '&to=' . second(99),
             '26');
 }
 
@@ -172,13 +172,13 @@ sub {
 === TEST 5: what cannot be asked for together
 --- client eval
 sub {
-    refused('reason=spent', 'reason',
+    refused('reason=one_shot', 'reason',
             '"reason" can be combined with "by=completed" alone: intents are '
             . 'not listed by reason and time of creation');
-    refused('reason=spent&status=rejected&by=created', 'reason',
+    refused('reason=one_shot&status=rejected&by=created', 'reason',
             '"reason" can be combined with "by=completed" alone: intents are '
             . 'not listed by reason and time of creation');
-    refused('by=completed&reason=spent&status=accepted', 'reason',
+    refused('by=completed&reason=one_shot&status=accepted', 'reason',
             '"reason" can be combined with "status=rejected" and '
             . '"status=exhausted" alone: no other status has a reason');
     refused('by=completed&status=pending', 'by',
@@ -251,7 +251,7 @@ sub {
 
     is(http("GET /v1/intents?idPrefix=x&after=$next{'idPrefix=id'}")->{code},
        400, 'nor that of another prefix');
-    is(http("GET /v1/intents?by=completed&reason=spent&after=$next{'by=completed'}")
+    is(http("GET /v1/intents?by=completed&reason=one_shot&after=$next{'by=completed'}")
        ->{code}, 200, 'but that of the same order');
 }
 

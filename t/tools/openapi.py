@@ -41,7 +41,7 @@ HEADERS = ('allow', 'idempotent-replayed', 'retry-after', 'www-authenticate')
 Validator = jsonschema.Draft202012Validator
 
 
-class Loader(yaml.SafeLoader):
+class Loader(getattr(yaml, 'CSafeLoader', yaml.SafeLoader)):
     """YAML in which no key is there twice."""
 
     def construct_mapping(self, node, deep=False):
