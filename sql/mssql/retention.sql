@@ -110,7 +110,7 @@ BEGIN
                 SELECT TOP (@left) s.intent_id, s.completed_at, 1
                 FROM submission.submission_intents AS s
                      WITH (FORCESEEK (submission_intents_stripped
-                                      (lease_name, submission_target, status)))
+                                      (lease_name, submission_target)))
                 WHERE s.lease_name = @lease_name
                       AND s.submission_target = @target AND s.status = @status
                       AND s.completed_at <= @before
@@ -151,8 +151,8 @@ BEGIN
                                 s.attempt_count
                          FROM submission.submission_intents AS s
                               WITH (FORCESEEK (submission_intents_completed
-                                               (lease_name, submission_target,
-                                                status)))
+                                               (lease_name,
+                                                submission_target)))
                          WHERE s.lease_name = @lease_name
                                AND s.submission_target = @target
                                AND s.status = @status
