@@ -377,6 +377,16 @@ sub begin {
 }
 
 
+sub rollback {
+    my ($self, $other) = @_;
+
+    my $dbh = delete $other->{dbh} // return;
+
+    _query($dbh, 'ROLLBACK TRANSACTION');
+    $dbh->disconnect;
+}
+
+
 sub submit_sql {
     my ($self, $id, $target, $payload) = @_;
 
