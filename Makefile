@@ -9,7 +9,8 @@
 #   make test-store the same on a server of yours: SUBMISSION_TEST_STORE="..."
 #   make install-sql STORE=postgres ARGS="-h db1 -U owner -d submission"
 #                   the schema and its procedures, see sql/install.sh
-#   make lint       layers of src/, T-SQL, scripts, names: t/tools/lint.sh
+#   make lint       layers of src/, T-SQL, OpenAPI, scripts, names:
+#                   t/tools/lint.sh
 #   make asan       the suites and cluster tests under ASAN and UBSan
 #   make fuzz       the core's parsers, by libFuzzer, FUZZ_SECONDS=60 each
 #   make fuzz-http  clients of all kinds, on an nginx with sanitizers, for
@@ -76,6 +77,7 @@ DEPS_BUILD    = gcc libc6-dev nginx nginx-dev libpcre2-dev zlib1g-dev \
                 libssl-dev libyajl-dev libsqlite3-dev libpq-dev unixodbc-dev
 DEPS_RUN      = curl
 DEPS_TEST     = perl procps curl openssl python3 sqlite3 haproxy \
+                python3-jsonschema python3-yaml \
                 libtest-base-perl libwww-perl libtext-diff-perl \
                 liblist-moreutils-perl libtest-longstring-perl \
                 libipc-run-perl liburi-perl \
@@ -362,6 +364,7 @@ model: deps-model
 
 bench: deps-bench build
 	@bench/intake
+	@bench/bulk
 	@bench/executor
 	@bench/latency
 	@bench/rebuild

@@ -115,7 +115,7 @@ store_bsqldb() {
 
     if [ -n "$2" ]; then
         TDSPORT=$(store_part_tds Port) TDSVER=7.4 \
-            sql/install.sh "$2" "${@:3}" 2> /dev/null
+            sql/install.sh "$2" "${@:3}" > /dev/null
     else
         TDSPORT=$(store_part_tds Port) TDSVER=7.4 bsqldb -q "${@:3}" \
             2> /dev/null

@@ -28,7 +28,8 @@ const ngx_http_submission_op_t  ngx_http_submission_ops[] = {
         .run = ngx_http_submission_submit_run,
         .row_size = sizeof(sm_submit_row_t),
         .own = ngx_http_submission_submit_own,
-        .reply = ngx_http_submission_submit_reply
+        .reply = ngx_http_submission_submit_reply,
+        .intent = ngx_http_submission_submit_intent
     },
 
     [NGX_HTTP_SUBMISSION_OP_INTENTS_GET] = {
@@ -39,7 +40,8 @@ const ngx_http_submission_op_t  ngx_http_submission_ops[] = {
         .own = ngx_http_submission_get_own,
         .weight = ngx_http_submission_get_weight,
         .call = ngx_http_submission_get_call,
-        .reply = ngx_http_submission_get_reply
+        .reply = ngx_http_submission_get_reply,
+        .intent = ngx_http_submission_get_intent
     },
 
     [NGX_HTTP_SUBMISSION_OP_INTENT_HISTORY] = {
@@ -172,6 +174,17 @@ const ngx_http_submission_op_t  ngx_http_submission_ops[] = {
         .weight = ngx_http_submission_audit_weight,
         .call = ngx_http_submission_audit_call,
         .reply = ngx_http_submission_audit_reply
+    },
+
+    [NGX_HTTP_SUBMISSION_OP_FAILURES_GET] = {
+        .name = "failures_get",
+        .batched = 1,
+        .run = ngx_http_submission_batch_run,
+        .row_size = sizeof(sm_failures_row_t),
+        .own = ngx_http_submission_failures_own,
+        .weight = ngx_http_submission_failures_weight,
+        .call = ngx_http_submission_failures_call,
+        .reply = ngx_http_submission_failures_reply
     },
 
     [NGX_HTTP_SUBMISSION_OP_INBOX_MOVE] = {

@@ -37,6 +37,7 @@ typedef enum {
     NGX_HTTP_SUBMISSION_OP_INTENTS_REPLAY,
     NGX_HTTP_SUBMISSION_OP_INTENT_PAYLOAD,
     NGX_HTTP_SUBMISSION_OP_AUDIT_LIST,
+    NGX_HTTP_SUBMISSION_OP_FAILURES_GET,
     NGX_HTTP_SUBMISSION_OP_INBOX_MOVE,
     NGX_HTTP_SUBMISSION_OP_RETENTION,
     NGX_HTTP_SUBMISSION_OP_N
@@ -69,6 +70,9 @@ typedef struct {
     int          (*call)(sm_store_t *store, sm_call_t *call, void *rows,
                       size_t n);
     ngx_int_t    (*reply)(ngx_http_request_t *r, const void *row);
+
+    /* the intent of a row that a request may wait for; NULL: it has none */
+    sm_intent_t *(*intent)(void *row);
 } ngx_http_submission_op_t;
 
 

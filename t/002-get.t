@@ -330,6 +330,7 @@ sub {
 
 
 === TEST 18: a rewritten path counts, not the one that was sent
+--- not_api: paths that are rewritten
 --- config
         location /v1/ {
             rewrite ^/v1/newest$ /v1/intents/a break;

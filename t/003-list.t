@@ -192,6 +192,7 @@ sub {
 
 === TEST 8: none is skipped or repeated while intents change their state
 the intent that the cursor names may be another one's by then, or gone
+--- not_api: intents that were ended by hand
 --- client eval
 sub {
     my @made = create(map { submit("id-$_") } 1 .. 100);
@@ -240,6 +241,7 @@ sub {
 
 
 === TEST 10: by status
+--- not_api: intents that were ended by hand
 --- client eval
 sub {
     create(map { submit("id-$_") } 0 .. 39);
@@ -263,6 +265,7 @@ sub {
 
 
 === TEST 11: by target, and by both
+--- not_api: intents that were ended by hand
 --- client eval
 sub {
     my @targets = qw(sms.realtime push.bulk http.once);

@@ -907,7 +907,7 @@ intentId
 --- error_code eval
 [(415) x 12]
 --- response_body eval
-[(problem('unsupported_media_type', 'the body must be "application/json"')) x 12]
+[(problem('unsupported_media_type', 'the body must be "application/json" or "application/x-ndjson"')) x 12]
 --- response_headers eval
 [("Content-Type: application/json") x 12]
 

@@ -330,6 +330,7 @@ my $failed = problem('internal_error', 'the server failed');
 
 
 === TEST 18: error_page is the operator's word
+--- not_api: a page of the operator's
 --- api
             error_page 403 = /sorry;
             error_page 404 /sorry;
@@ -359,6 +360,7 @@ sorry
 
 
 === TEST 20: other locations keep their pages
+--- not_api: another location within the API's
 --- config
         location /text/ {
             return 404 "no JSON\n";

@@ -54,7 +54,7 @@ our @single = grep { !/^intents_terminal|^exhausted|^attempts|^store_errors/
 
 our @batches = qw(intents_submit intents_get intent_history intents_list
                   cluster_get schedule_page attempts_turn
-                  attempts_recover);
+                  attempts_recover failures_get);
 our @ops = (@batches, qw(ping lease_acquire lease_takeover
                          lease_renew lease_release lease_watch tidy));
 

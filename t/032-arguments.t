@@ -12,9 +12,10 @@ use SubmissionTest;
 
 our %expected = (
     none => 'none',
-    submit => '"waitSeconds"',
+    submit => '"waitSeconds" or "until"',
     history => '"limit" or "after"',
-    list => '"status", "target", "limit" or "after"',
+    list => '"status", "target", "limit", "after", "reason", "from", "to", '
+            . '"by", "idPrefix" or "order"',
 );
 
 sub unknown {
@@ -39,7 +40,8 @@ sub {
     http(submit('a'));
 
     for my $route (['GET /v1/intents', 'list'], ['HEAD /v1/intents', 'list'],
-                   ['GET /v1/intents/a', 'none'], ['GET /v1/intents/b', 'none'],
+                   ['GET /v1/intents/a', 'submit'],
+                   ['GET /v1/intents/b', 'submit'],
                    ['GET /v1/intents/a/history', 'history'],
                    ['GET /v1/cluster', 'none'],
                    ['POST /v1/intents', 'submit'])
@@ -76,7 +78,7 @@ sub {
 --- error_code eval
 [(400) x 5]
 --- response_body eval
-[unknown('waitSeconds', 'list'), unknown('limit', 'none'),
+[unknown('waitSeconds', 'list'), unknown('limit', 'submit'),
  unknown('status', 'history'), unknown('target', 'none'),
  unknown('limit', 'submit')]
 

@@ -52,7 +52,9 @@ BEGIN
     UNION ALL
     SELECT NULL, i.intent_id, i.attempt_count + 1, i.inflight_epoch,
            i.inflight_holder, submission.submission_us(i.inflight_at),
-           submission.submission_us(i.created_at),
+           submission.submission_us(
+               CASE WHEN i.not_before > i.created_at THEN i.not_before
+                    ELSE i.created_at END),
            i.submission_target, i.gateway_type, i.gateway_url, i.policy,
            i.max_acceptance_seconds, i.max_attempts, i.terminal_outcomes,
            i.retry_delay_ms, i.retry_max_ms, i.retry_backoff_pct,

@@ -4,20 +4,24 @@
 --
 -- The answer, with its payloads, is sent after the commit: a leader that stops
 -- reading it keeps no lock.  What may change after the commit is in @sent and
--- @found; contracts and payloads never do.
+-- @found; contracts and payloads never do.  Those are documents: a table variable
+-- costs more than all else where rows are few.  UPDLOCK: what they say of an intent
+-- stays true until it is updated.  The bounds of "n" are always kept, and tell a
+-- planner without hints, Babelfish's, that such a document is short.
 --
 -- @ended: [{"n","id","number","epoch","holder","started","finished","outcome",
--- "reason","error","status","exhausted","delay"}].  Appends attempts and moves
--- their intents, where this attempt of an intent is in flight; one without an
--- outcome was not sent: it is as due as it was, or, with a delay, that much
--- later than now.  outcome is 4: applied, with the next attempt in due_at; what
+-- "reason","error","http","answer","status","exhausted","delay"}].  Appends
+-- attempts and moves their intents, where this attempt of an intent is in flight;
+-- one without an outcome was not sent: it is as due as it was, or, with a delay,
+-- that much later than now.  outcome is 4: applied, with the next attempt in due_at; what
 -- is not in the answer was not.  Over-long text is clipped.
 --
 -- @due: ["id"].  Marks in flight those that are pending and due.  outcome is
 -- 1: begun, 2: early, 3: past its deadline, and exhausted, 0: a contract that
 -- is not understood, as src/core/sm_contract.c has it; that must not be begun,
 -- as nobody would know how to go on with it.  What is not in the answer has
--- nothing to be tried.
+-- nothing to be tried.  created_at is not_before where that is later: a deadline
+-- counts from it.
 
 SET ANSI_NULLS ON;
 SET QUOTED_IDENTIFIER ON;
@@ -53,7 +57,8 @@ BEGIN
         SET @sent = (
             SELECT x.n, x.id, x.number, x.epoch, x.holder, x.started,
                    x.finished, x.outcome, LEFT(x.reason, 200) AS reason,
-                   LEFT(x.error, 1000) AS error, x.status, x.exhausted,
+                   LEFT(x.error, 1000) AS error, x.http,
+                   LEFT(x.answer, 1000) AS answer, x.status, x.exhausted,
                    submission.submission_us(
                        CASE WHEN x.outcome IS NULL AND x.delay IS NULL
                             THEN x.inflight_at
@@ -75,6 +80,8 @@ BEGIN
                               outcome varchar(16) COLLATE Latin1_General_BIN2 '$.outcome',
                               reason nvarchar(max) COLLATE Latin1_General_BIN2 '$.reason',
                               error nvarchar(max) COLLATE Latin1_General_BIN2 '$.error',
+                              http int '$.http',
+                              answer nvarchar(max) COLLATE Latin1_General_BIN2 '$.answer',
                               status varchar(16) COLLATE Latin1_General_BIN2 '$.status',
                               exhausted varchar(32) COLLATE Latin1_General_BIN2 '$.exhausted',
                               delay bigint '$.delay'
@@ -108,6 +115,9 @@ BEGIN
                                         THEN i.final_outcome_reason
                                         ELSE r.reason END,
             exhausted_reason = r.exhausted,
+            last_error = CASE WHEN r.outcome IS NULL AND r.error IS NULL
+                              THEN i.last_error
+                              ELSE LEFT(r.error, 400) END,
             attempt_count = i.attempt_count + CASE WHEN r.outcome IS NULL THEN 0
                                                    ELSE 1 END,
             completed_at = CASE WHEN r.outcome IS NOT NULL
@@ -118,9 +128,11 @@ BEGIN
             inflight_holder = NULL,
             inflight_at = NULL
         FROM OPENJSON(@sent) WITH (
+                 n bigint '$.n',
                  id nvarchar(400) COLLATE Latin1_General_BIN2 '$.id',
                  outcome varchar(16) COLLATE Latin1_General_BIN2 '$.outcome',
                  reason nvarchar(200) COLLATE Latin1_General_BIN2 '$.reason',
+                 error nvarchar(1000) COLLATE Latin1_General_BIN2 '$.error',
                  status varchar(16) COLLATE Latin1_General_BIN2 '$.status',
                  exhausted varchar(32) COLLATE Latin1_General_BIN2 '$.exhausted',
                  next_at bigint '$.next_at'
@@ -128,16 +140,18 @@ BEGIN
              INNER LOOP JOIN submission.submission_intents AS i
                              WITH (INDEX (submission_intents_pk))
              ON i.lease_name = @lease_name
-                AND i.intent_id = r.id COLLATE Latin1_General_BIN2;
+                AND i.intent_id = r.id COLLATE Latin1_General_BIN2
+        WHERE r.n BETWEEN 0 AND 1000000;
 
         INSERT INTO submission.submission_attempts (
             lease_name, intent_id, attempt_number, lease_epoch, holder_id,
-            started_at, finished_at, outcome_status, outcome_reason, error
+            started_at, finished_at, outcome_status, outcome_reason, error,
+            http_status, answer
         )
         SELECT @lease_name, r.id, r.number, r.epoch, r.holder,
                submission.submission_at(r.started),
                submission.submission_at(r.finished), r.outcome, r.reason,
-               r.error
+               r.error, r.http, r.answer
         FROM OPENJSON(@sent) WITH (
                  id nvarchar(400) COLLATE Latin1_General_BIN2 '$.id',
                  number bigint '$.number',
@@ -147,7 +161,9 @@ BEGIN
                  finished bigint '$.finished',
                  outcome varchar(16) COLLATE Latin1_General_BIN2 '$.outcome',
                  reason nvarchar(200) COLLATE Latin1_General_BIN2 '$.reason',
-                 error nvarchar(1000) COLLATE Latin1_General_BIN2 '$.error'
+                 error nvarchar(1000) COLLATE Latin1_General_BIN2 '$.error',
+                 http int '$.http',
+                 answer nvarchar(1000) COLLATE Latin1_General_BIN2 '$.answer'
              ) AS r
         WHERE r.outcome IS NOT NULL;
     END;
@@ -186,7 +202,9 @@ BEGIN
                          WHEN i.policy = 'deadline'
                               AND @now >= DATEADD(
                                       second, CAST(i.max_acceptance_seconds AS int),
-                                      i.created_at)
+                                      CASE WHEN i.not_before > i.created_at
+                                           THEN i.not_before
+                                           ELSE i.created_at END)
                          THEN 3
                          ELSE 1 END AS outcome
             FROM (
@@ -220,6 +238,7 @@ BEGIN
             next_attempt_at = NULL,
             last_modified_at = @now
         FROM OPENJSON(@found) WITH (
+                 n bigint '$.n',
                  id nvarchar(400) COLLATE Latin1_General_BIN2 '$.id',
                  outcome int '$.outcome'
              ) AS f
@@ -227,7 +246,7 @@ BEGIN
                              WITH (INDEX (submission_intents_pk))
              ON i.lease_name = @lease_name
                 AND i.intent_id = f.id COLLATE Latin1_General_BIN2
-        WHERE f.outcome IN (1, 3)
+        WHERE f.n BETWEEN 0 AND 1000000 AND f.outcome IN (1, 3)
 
               -- not one that was canceled since it was found
 
@@ -262,7 +281,9 @@ BEGIN
          ) AS r
     UNION ALL
     SELECT NULL, f.n, f.outcome, f.due_at,
-           submission.submission_us(i.created_at), f.number,
+           submission.submission_us(
+               CASE WHEN i.not_before > i.created_at THEN i.not_before
+                    ELSE i.created_at END), f.number,
            i.submission_target, i.gateway_type, i.gateway_url, i.policy,
            i.max_acceptance_seconds, i.max_attempts, i.terminal_outcomes,
            i.retry_delay_ms, i.retry_max_ms, i.retry_backoff_pct,

@@ -1,9 +1,12 @@
 -- A batch of intents.  One row of the answer, without an id, has the time, as
 -- created_at, and comes first; the others are what was there before.  What is not
--- among them was created.
+-- among them was created.  Another one without an id was refused: its not_before is
+-- more than 365 days ahead.
 --
--- @doc: {"contracts":[{"c",...}],"rows":[{"n","id","c","hash","at","len"}]};
--- @bytes: all payloads, end to end.
+-- @doc: {"contracts":[{"c",...}],"rows":[{"n","id","c","hash","at","len",
+-- "before"}]}, where "before" is there if there is a not_before;
+-- @bytes: all payloads, end to end;
+-- @version: of the module that asks, one of version 1 knows fewer columns.
 --
 -- Most batches are of new ids: that is one INSERT.  Where an id is there already
 -- it fails, and is undone; @known has the places of those, @new is a document of
@@ -26,14 +29,15 @@ GO
 CREATE OR ALTER PROCEDURE submission.submission_intents_submit
     @lease_name varchar(64),
     @doc nvarchar(max),
-    @bytes varbinary(max)
+    @bytes varbinary(max),
+    @version bigint = 1
 AS
 BEGIN
     SET NOCOUNT ON;
     SET XACT_ABORT ON;
 
     DECLARE @now datetime2(6), @tries int, @new nvarchar(max),
-            @known nvarchar(max);
+            @known nvarchar(max), @latest bigint;
 
     SET @new = @doc;
     SET @tries = 0;
@@ -44,6 +48,7 @@ BEGIN
             BEGIN TRANSACTION;
 
             SET @now = submission.submission_now();
+            SET @latest = submission.submission_us(@now) + 31536000000000;
 
             INSERT INTO submission.submission_intents (
                 lease_name, intent_id, payload_hash, payload,
@@ -51,19 +56,24 @@ BEGIN
                 max_acceptance_seconds, max_attempts, terminal_outcomes,
                 retry_delay_ms, retry_max_ms, retry_backoff_pct,
                 retry_jitter_pct, status, attempt_count, created_at,
-                last_modified_at, next_attempt_at
+                last_modified_at, next_attempt_at, not_before
             )
             SELECT @lease_name, r.id, r.hash,
                    CAST(SUBSTRING(@bytes, r.at + 1, r.len) AS varbinary(max)),
                    c.target, c.type, c.url, c.policy, c.seconds, c.attempts,
                    c.outcomes, c.delay, c.max, c.backoff, c.jitter, 'pending',
-                   0, @now, @now, @now
+                   0, @now, @now,
+                   CASE WHEN r.before > submission.submission_us(@now)
+                        THEN submission.submission_at(r.before) ELSE @now END,
+                   CASE WHEN r.before IS NOT NULL
+                        THEN submission.submission_at(r.before) END
             FROM OPENJSON(@new, '$.rows') WITH (
                      id nvarchar(400) COLLATE Latin1_General_BIN2 '$.id',
                      c int '$.c',
                      hash varchar(64) COLLATE Latin1_General_BIN2 '$.hash',
                      at int '$.at',
-                     len int '$.len'
+                     len int '$.len',
+                     before bigint '$.before'
                  ) AS r
                  LEFT JOIN OPENJSON(@doc, '$.contracts') WITH (
                      c int '$.c',
@@ -80,6 +90,7 @@ BEGIN
                      jitter bigint '$.jitter'
                  ) AS c
                  ON c.c = r.c
+            WHERE r.before IS NULL OR r.before <= @latest
             ORDER BY r.id;
 
             COMMIT TRANSACTION;
@@ -95,18 +106,22 @@ BEGIN
                 THROW;
         END CATCH;
 
-        -- of two of the same id, the second is there already
+        -- of two of the same id, the second is there already; what is refused
+        -- counts as if it was there
 
         SELECT @known = CONCAT(N',', STRING_AGG(CAST(r.n AS nvarchar(max)),
                                                 N','), N',')
         FROM (
-                 SELECT d.n, d.id,
+                 SELECT d.n, d.id, d.before,
                         ROW_NUMBER() OVER (
-                            PARTITION BY d.id COLLATE Latin1_General_BIN2
+                            PARTITION BY d.id COLLATE Latin1_General_BIN2,
+                                         CASE WHEN d.before > @latest THEN 1
+                                              ELSE 0 END
                             ORDER BY d.n) AS nth
                  FROM OPENJSON(@doc, '$.rows') WITH (
                           n int '$.n',
-                          id nvarchar(400) COLLATE Latin1_General_BIN2 '$.id'
+                          id nvarchar(400) COLLATE Latin1_General_BIN2 '$.id',
+                          before bigint '$.before'
                       ) AS d
              ) AS r
              OUTER APPLY (
@@ -117,24 +132,36 @@ BEGIN
                  WHERE s.lease_name = @lease_name
                        AND s.intent_id = r.id COLLATE Latin1_General_BIN2
              ) AS e
-        WHERE r.nth > 1 OR e.there = 1;
+        WHERE r.nth > 1 OR e.there = 1 OR r.before > @latest;
 
         SET @new = (
-            SELECT r.id, r.c, r.hash, r.at, r.len
+            SELECT r.id, r.c, r.hash, r.at, r.len, r.before
             FROM OPENJSON(@doc, '$.rows') WITH (
                      n int '$.n',
                      id nvarchar(400) COLLATE Latin1_General_BIN2 '$.id',
                      c int '$.c',
                      hash varchar(64) COLLATE Latin1_General_BIN2 '$.hash',
                      at int '$.at',
-                     len int '$.len'
+                     len int '$.len',
+                     before bigint '$.before'
                  ) AS r
             WHERE CHARINDEX(CONCAT(N',', r.n, N','), @known) = 0
             FOR JSON PATH, ROOT('rows')
         );
     END;
 
-    IF @known IS NULL
+    -- few batches have a not_before
+
+    IF @known IS NULL AND CHARINDEX(N'"before":', @doc) > 0
+        SELECT @known = N',' + STRING_AGG(CAST(r.n AS nvarchar(max)), N',')
+                        + N','
+        FROM OPENJSON(@doc, '$.rows') WITH (
+                 n int '$.n',
+                 before bigint '$.before'
+             ) AS r
+        WHERE r.before > @latest;
+
+    IF @known IS NULL AND @version = 1
         SELECT CAST(-1 AS bigint) AS n, CAST(NULL AS nvarchar(400)) AS intent_id,
                CAST(NULL AS nvarchar(256)) AS submission_target,
                CAST(NULL AS varchar(16)) AS status,
@@ -145,7 +172,23 @@ BEGIN
                CAST(NULL AS nvarchar(200)) AS final_outcome_reason,
                CAST(NULL AS varchar(32)) AS exhausted_reason,
                CAST(NULL AS varchar(64)) AS payload_hash;
-    ELSE
+    ELSE IF @known IS NULL
+        SELECT CAST(-1 AS bigint) AS n, CAST(NULL AS nvarchar(400)) AS intent_id,
+               CAST(NULL AS nvarchar(256)) AS submission_target,
+               CAST(NULL AS varchar(16)) AS status,
+               submission.submission_us(@now) AS created_at,
+               CAST(NULL AS bigint) AS attempt_count,
+               CAST(NULL AS bigint) AS next_attempt_at,
+               CAST(NULL AS bigint) AS completed_at,
+               CAST(NULL AS nvarchar(200)) AS final_outcome_reason,
+               CAST(NULL AS varchar(32)) AS exhausted_reason,
+               CAST(NULL AS varchar(64)) AS payload_hash,
+               CAST(NULL AS bigint) AS not_before,
+               CAST(NULL AS bigint) AS in_flight,
+               CAST(NULL AS nvarchar(1000)) AS last_error,
+               CAST(NULL AS nvarchar(400)) AS replay_of,
+               CAST(NULL AS bigint) AS stripped;
+    ELSE IF @version = 1
         SELECT -1 AS n, NULL AS intent_id, NULL AS submission_target,
                NULL AS status, submission.submission_us(@now) AS created_at,
                NULL AS attempt_count, NULL AS next_attempt_at,
@@ -169,6 +212,42 @@ BEGIN
                                        (lease_name, intent_id)))
                  WHERE s.lease_name = @lease_name
                        AND s.intent_id = r.id COLLATE Latin1_General_BIN2
+             ) AS i
+        WHERE CHARINDEX(CONCAT(N',', r.n, N','), @known) > 0
+        ORDER BY n;
+    ELSE
+        SELECT -1 AS n, NULL AS intent_id, NULL AS submission_target,
+               NULL AS status, submission.submission_us(@now) AS created_at,
+               NULL AS attempt_count, NULL AS next_attempt_at,
+               NULL AS completed_at, NULL AS final_outcome_reason,
+               NULL AS exhausted_reason, NULL AS payload_hash,
+               NULL AS not_before, NULL AS in_flight, NULL AS last_error,
+               NULL AS replay_of, NULL AS stripped
+        UNION ALL
+        SELECT r.n, i.intent_id, i.submission_target, i.status,
+               submission.submission_us(i.created_at) AS created_at,
+               i.attempt_count,
+               submission.submission_us(i.next_attempt_at) AS next_attempt_at,
+               submission.submission_us(i.completed_at) AS completed_at,
+               i.final_outcome_reason, i.exhausted_reason, i.payload_hash,
+               submission.submission_us(i.not_before) AS not_before,
+               CASE WHEN i.inflight_epoch IS NULL THEN 0 ELSE 1 END
+                   AS in_flight,
+               i.last_error, i.replay_of,
+               CASE WHEN i.stripped_at IS NULL THEN 0 ELSE 1 END AS stripped
+        FROM OPENJSON(@doc, '$.rows') WITH (
+                 n int '$.n',
+                 id nvarchar(400) COLLATE Latin1_General_BIN2 '$.id',
+                 before bigint '$.before'
+             ) AS r
+             OUTER APPLY (
+                 SELECT TOP (1) *
+                 FROM submission.submission_intents AS s
+                      WITH (FORCESEEK (submission_intents_pk
+                                       (lease_name, intent_id)))
+                 WHERE s.lease_name = @lease_name
+                       AND s.intent_id = r.id COLLATE Latin1_General_BIN2
+                       AND (r.before IS NULL OR r.before <= @latest)
              ) AS i
         WHERE CHARINDEX(CONCAT(N',', r.n, N','), @known) > 0
         ORDER BY n;

@@ -1,6 +1,6 @@
 -- What has an attempt to come, in the order of modification, strictly after
--- (@after_at, @after_id); with @due = 1 the retries, in the order of due time.
--- One row, without an id, has the time.  The indexes cover what is read: where
+-- (@after_at, @after_id); with @due = 1 the retries, and what has a not_before and
+-- was never tried, in the order of due time.  One row, without an id, has the time.  The indexes cover what is read: where
 -- READ_COMMITTED_SNAPSHOT is off, a reader that went from the index to the row
 -- would meet a turn that goes from the row to the index.
 
@@ -41,17 +41,49 @@ BEGIN
                submission.submission_us(p.next_attempt_at),
                submission.submission_us(p.next_attempt_at)
         FROM (
-                 SELECT TOP (@limit) i.intent_id, i.submission_target,
-                        i.next_attempt_at
-                 FROM submission.submission_intents AS i
-                      WITH (FORCESEEK (submission_intents_due
-                                       (lease_name, next_attempt_at)))
-                 WHERE i.lease_name = @lease_name
-                       AND i.next_attempt_at IS NOT NULL
-                       AND i.attempt_count > 0
-                       AND i.next_attempt_at >= @at
-                       AND (i.next_attempt_at > @at OR i.intent_id > @after_id)
-                 ORDER BY i.next_attempt_at, i.intent_id
+                 SELECT TOP (@limit) u.intent_id, u.submission_target,
+                        u.next_attempt_at
+                 FROM (
+                          SELECT a.intent_id, a.submission_target,
+                                 a.next_attempt_at
+                          FROM (
+                                   SELECT TOP (@limit) i.intent_id,
+                                          i.submission_target,
+                                          i.next_attempt_at
+                                   FROM submission.submission_intents AS i
+                                        WITH (FORCESEEK (
+                                            submission_intents_due
+                                            (lease_name, next_attempt_at)))
+                                   WHERE i.lease_name = @lease_name
+                                         AND i.next_attempt_at IS NOT NULL
+                                         AND i.attempt_count > 0
+                                         AND i.next_attempt_at >= @at
+                                         AND (i.next_attempt_at > @at
+                                              OR i.intent_id > @after_id)
+                                   ORDER BY i.next_attempt_at, i.intent_id
+                               ) AS a
+                          UNION ALL
+                          SELECT b.intent_id, b.submission_target,
+                                 b.next_attempt_at
+                          FROM (
+                                   SELECT TOP (@limit) i.intent_id,
+                                          i.submission_target,
+                                          i.next_attempt_at
+                                   FROM submission.submission_intents AS i
+                                        WITH (FORCESEEK (
+                                            submission_intents_delayed
+                                            (lease_name, next_attempt_at)))
+                                   WHERE i.lease_name = @lease_name
+                                         AND i.next_attempt_at IS NOT NULL
+                                         AND i.not_before IS NOT NULL
+                                         AND i.attempt_count = 0
+                                         AND i.next_attempt_at >= @at
+                                         AND (i.next_attempt_at > @at
+                                              OR i.intent_id > @after_id)
+                                   ORDER BY i.next_attempt_at, i.intent_id
+                               ) AS b
+                      ) AS u
+                 ORDER BY u.next_attempt_at, u.intent_id
              ) AS p
         ORDER BY at, intent_id;
     ELSE

@@ -231,8 +231,9 @@ GO
 
 -- The schedule: what still has an attempt to come, and what is in flight.  An
 -- intent without an attempt is due since it came, and "modified" has it in that
--- order; only retries are in "due".  Each index costs every submission.  Each is
--- made where it is missing; Babelfish adds to its name.
+-- order; only retries are in "due", and in "delayed" those that wait for their
+-- not_before.  Each index costs every submission that is in it.  Each is made where
+-- it is missing; Babelfish adds to its name.
 
 IF NOT EXISTS (SELECT 1 FROM sys.indexes
                WHERE object_id = OBJECT_ID(N'submission.submission_intents')
@@ -252,6 +253,17 @@ IF NOT EXISTS (SELECT 1 FROM sys.indexes
                                           intent_id)
         INCLUDE (submission_target, attempt_count)
         WHERE next_attempt_at IS NOT NULL AND attempt_count > 0;
+GO
+
+IF NOT EXISTS (SELECT 1 FROM sys.indexes
+               WHERE object_id = OBJECT_ID(N'submission.submission_intents')
+                     AND name LIKE N'submission[_]intents[_]delayed%')
+    CREATE INDEX submission_intents_delayed
+        ON submission.submission_intents (lease_name, next_attempt_at,
+                                          intent_id)
+        INCLUDE (submission_target, not_before, attempt_count)
+        WHERE next_attempt_at IS NOT NULL AND not_before IS NOT NULL
+              AND attempt_count = 0;
 GO
 
 IF NOT EXISTS (SELECT 1 FROM sys.indexes

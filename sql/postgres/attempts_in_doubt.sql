@@ -54,7 +54,8 @@ BEGIN
     RETURN QUERY
     SELECT NULL::bigint, i.intent_id::text, i.attempt_count + 1,
            i.inflight_epoch, i.inflight_holder::text,
-           submission_us(i.inflight_at), submission_us(i.created_at),
+           submission_us(i.inflight_at),
+           submission_us(greatest(i.created_at, i.not_before)),
            i.submission_target::text, i.gateway_type::text,
            i.gateway_url::text, i.policy::text, i.max_acceptance_seconds,
            i.max_attempts, i.terminal_outcomes::text, i.retry_delay_ms,

@@ -31,15 +31,16 @@ $$;
 -- time alone, in the others o_n is the place in a document.
 --
 -- p_ended: [{"n","id","number","epoch","holder","started","finished","outcome",
--- "reason","error","status","exhausted","delay"}].  Appends attempts and moves
--- their intents, where this attempt of an intent is in flight; one without an
--- outcome was not sent: it is as due as it was, or, with a delay, that much
--- later than now.  o_outcome is 4: applied, with the next attempt in o_due_at;
+-- "reason","error","http","answer","status","exhausted","delay"}].  Appends
+-- attempts and moves their intents, where this attempt of an intent is in flight;
+-- one without an outcome was not sent: it is as due as it was, or, with a delay,
+-- that much later than now.  o_outcome is 4: applied, with the next attempt in o_due_at;
 -- what is not in the answer was not.  Over-long text is clipped.
 --
 -- p_due: ["id"].  Marks in flight those that are pending and due.  o_outcome is
 -- 1: begun, 2: early, 3: past its deadline, and exhausted, 0: not understood.
--- What is not in the answer has nothing to be tried.
+-- What is not in the answer has nothing to be tried.  o_created_at is not_before
+-- where that is later: a deadline counts from it.
 
 CREATE OR REPLACE FUNCTION submission.submission_attempts_turn(
     p_lease_name text, p_holder_id text, p_lease_epoch bigint,
@@ -80,7 +81,8 @@ BEGIN
             FROM jsonb_to_recordset(p_ended::jsonb) AS r (
                 n bigint, id text, number bigint, epoch bigint, holder text,
                 started bigint, finished bigint, outcome text, reason text,
-                error text, status text, exhausted text, delay bigint
+                error text, http integer, answer text, status text,
+                exhausted text, delay bigint
             )
         ), found AS MATERIALIZED (
 
@@ -109,6 +111,10 @@ BEGIN
                                             THEN i.final_outcome_reason
                                             ELSE left(r.reason, 200) END,
                 exhausted_reason = r.exhausted,
+                last_error = CASE WHEN r.outcome IS NULL
+                                  THEN coalesce(left(r.error, 400),
+                                                i.last_error)
+                                  ELSE left(r.error, 400) END,
                 attempt_count = i.attempt_count + CASE WHEN r.outcome IS NULL
                                                        THEN 0 ELSE 1 END,
                 completed_at = CASE WHEN r.outcome IS NOT NULL
@@ -132,11 +138,13 @@ BEGIN
         ), appended AS (
             INSERT INTO submission_attempts (
                 lease_name, intent_id, attempt_number, lease_epoch, holder_id,
-                started_at, finished_at, outcome_status, outcome_reason, error
+                started_at, finished_at, outcome_status, outcome_reason, error,
+                http_status, answer
             )
             SELECT p_lease_name, r.intent_id, r.number, r.epoch, r.holder,
                    submission_at(r.started), submission_at(r.finished),
-                   r.outcome, left(r.reason, 200), left(r.error, 1000)
+                   r.outcome, left(r.reason, 200), left(r.error, 1000),
+                   r.http, left(r.answer, 500)
             FROM found AS r
             WHERE r.outcome IS NOT NULL
         )
@@ -164,7 +172,7 @@ BEGIN
                         WHEN NOT i.understood
                         THEN 0
                         WHEN i.policy = 'deadline'
-                             AND v_now >= i.created_at
+                             AND v_now >= greatest(i.created_at, i.not_before)
                                           + i.max_acceptance_seconds
                                             * interval '1 second'
                         THEN 3
@@ -201,7 +209,8 @@ BEGIN
             RETURNING f.n, f.outcome, f.due_at, i.*
         )
         SELECT NULL::bigint, i.n, i.outcome::bigint, submission_us(i.due_at),
-               submission_us(i.created_at), i.attempt_count + 1,
+               submission_us(greatest(i.created_at, i.not_before)),
+               i.attempt_count + 1,
                i.submission_target::text, i.gateway_type::text,
                i.gateway_url::text, i.policy::text, i.max_acceptance_seconds,
                i.max_attempts, i.terminal_outcomes::text, i.retry_delay_ms,
@@ -210,7 +219,8 @@ BEGIN
         FROM changed AS i
         UNION ALL
         SELECT NULL::bigint, f.n, f.outcome::bigint, submission_us(f.due_at),
-               submission_us(i.created_at), i.attempt_count + 1,
+               submission_us(greatest(i.created_at, i.not_before)),
+               i.attempt_count + 1,
                i.submission_target::text, i.gateway_type::text,
                i.gateway_url::text, i.policy::text, i.max_acceptance_seconds,
                i.max_attempts, i.terminal_outcomes::text, i.retry_delay_ms,

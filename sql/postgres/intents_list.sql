@@ -11,13 +11,14 @@
 
 CREATE OR REPLACE FUNCTION submission.submission_intents_list(
     p_lease_name text, p_status text, p_target text, p_limit bigint,
-    p_created_at bigint, p_intent_id text
+    p_created_at bigint, p_intent_id text, p_version bigint
 )
 RETURNS TABLE (
     o_n bigint, o_intent_id text, o_submission_target text, o_status text,
     o_created_at bigint, o_attempt_count bigint, o_next_attempt_at bigint,
     o_completed_at bigint, o_final_outcome_reason text,
-    o_exhausted_reason text, o_payload_hash text
+    o_exhausted_reason text, o_payload_hash text, o_not_before bigint,
+    o_in_flight bigint, o_last_error text, o_replay_of text, o_stripped bigint
 )
 LANGUAGE plpgsql STABLE SECURITY DEFINER
 SET search_path = submission, pg_temp
@@ -106,7 +107,9 @@ BEGIN
            submission_us(i.created_at), i.attempt_count,
            submission_us(i.next_attempt_at), submission_us(i.completed_at),
            i.final_outcome_reason::text, i.exhausted_reason::text,
-           i.payload_hash::text
+           i.payload_hash::text, submission_us(i.not_before),
+           (i.inflight_epoch IS NOT NULL)::int::bigint, i.last_error::text,
+           i.replay_of::text, (i.stripped_at IS NOT NULL)::int::bigint
     FROM (
              SELECT k.created_at, k.intent_id
              FROM unnest(v_targets) AS t (name)
@@ -134,5 +137,32 @@ BEGIN
              LIMIT 1
          ) AS i
     ORDER BY g.created_at DESC, g.intent_id DESC;
+END
+$$;
+
+
+-- As version 1 calls it.
+
+CREATE OR REPLACE FUNCTION submission.submission_intents_list(
+    p_lease_name text, p_status text, p_target text, p_limit bigint,
+    p_created_at bigint, p_intent_id text
+)
+RETURNS TABLE (
+    o_n bigint, o_intent_id text, o_submission_target text, o_status text,
+    o_created_at bigint, o_attempt_count bigint, o_next_attempt_at bigint,
+    o_completed_at bigint, o_final_outcome_reason text,
+    o_exhausted_reason text, o_payload_hash text
+)
+LANGUAGE plpgsql STABLE SECURITY DEFINER
+SET search_path = submission, pg_temp
+AS $$
+BEGIN
+    RETURN QUERY
+    SELECT i.o_n, i.o_intent_id, i.o_submission_target, i.o_status,
+           i.o_created_at, i.o_attempt_count, i.o_next_attempt_at,
+           i.o_completed_at, i.o_final_outcome_reason, i.o_exhausted_reason,
+           i.o_payload_hash
+    FROM submission_intents_list(p_lease_name, p_status, p_target, p_limit,
+                                 p_created_at, p_intent_id, 2) AS i;
 END
 $$;

@@ -1,9 +1,11 @@
 -- A batch of intents.  The first row of the answer has the time, as created_at;
 -- the rows after it are what was there before.  What is not among them was
--- created.
+-- created.  A row without an id is one that was refused: its not_before is more
+-- than 365 days ahead.
 --
--- p_doc: {"contracts":[{"c",...}],"rows":[{"n","id","c","hash","at","len"}]};
--- p_bytes: all payloads, end to end.
+-- p_doc: {"contracts":[{"c",...}],"rows":[{"n","id","c","hash","at","len",
+-- "before"}]}, "before" where there is a not_before; p_bytes: all payloads, end to
+-- end.
 --
 -- Ids go in in their order: batches that share some wait for one another, and
 -- never in a circle.
@@ -13,13 +15,14 @@
 -- has, and begins a join there; LATERAL with a LIMIT leaves no other order.
 
 CREATE OR REPLACE FUNCTION submission.submission_intents_submit(
-    p_lease_name text, p_doc text, p_bytes bytea
+    p_lease_name text, p_doc text, p_bytes bytea, p_version bigint
 )
 RETURNS TABLE (
     o_n bigint, o_intent_id text, o_submission_target text, o_status text,
     o_created_at bigint, o_attempt_count bigint, o_next_attempt_at bigint,
     o_completed_at bigint, o_final_outcome_reason text,
-    o_exhausted_reason text, o_payload_hash text
+    o_exhausted_reason text, o_payload_hash text, o_not_before bigint,
+    o_in_flight bigint, o_last_error text, o_replay_of text, o_stripped bigint
 )
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
 SET search_path = submission, pg_temp
@@ -33,11 +36,14 @@ DECLARE
     v_now      timestamptz;
     v_rows     bigint;
     v_found    bigint;
+    v_refused  bigint;
+    v_latest   bigint;
     v_created  text[];
 BEGIN
     v_doc := p_doc::jsonb;
     v_rows := jsonb_array_length(v_doc->'rows');
     v_now := submission_now();
+    v_latest := submission_us(v_now) + 31536000000000;
 
     WITH created AS (
         INSERT INTO submission_intents (
@@ -45,15 +51,16 @@ BEGIN
             gateway_type, gateway_url, policy, max_acceptance_seconds,
             max_attempts, terminal_outcomes, retry_delay_ms, retry_max_ms,
             retry_backoff_pct, retry_jitter_pct, status, attempt_count,
-            created_at, last_modified_at, next_attempt_at
+            created_at, last_modified_at, next_attempt_at, not_before
         )
         SELECT p_lease_name, r.id, r.hash, substring(p_bytes, r.at + 1, r.len),
                c.target, c.type, c.url, c.policy, c.seconds, c.attempts,
                c.outcomes, c.delay, c.max, c.backoff, c.jitter, 'pending', 0,
-               v_now, v_now, v_now
+               v_now, v_now, greatest(v_now, submission_at(r.before)),
+               submission_at(r.before)
         FROM jsonb_to_recordset(v_doc->'rows') AS r (
                  n integer, id text, c integer, hash text, at integer,
-                 len integer
+                 len integer, before bigint
              )
              JOIN jsonb_to_recordset(v_doc->'contracts') AS c (
                  c integer, target text, type text, url text, policy text,
@@ -61,6 +68,7 @@ BEGIN
                  max bigint, backoff bigint, jitter bigint
              )
              ON c.c = r.c
+        WHERE r.before IS NULL OR r.before <= v_latest
         ORDER BY r.id COLLATE "C", r.n
         ON CONFLICT (lease_name, intent_id) DO NOTHING
         RETURNING intent_id
@@ -70,11 +78,21 @@ BEGIN
 
     RETURN QUERY
     SELECT NULL::bigint, NULL, NULL, NULL, submission_us(v_now), NULL::bigint,
-           NULL::bigint, NULL::bigint, NULL, NULL, NULL;
+           NULL::bigint, NULL::bigint, NULL, NULL, NULL, NULL::bigint,
+           NULL::bigint, NULL, NULL, NULL::bigint;
 
     IF cardinality(v_created) = v_rows THEN
         RETURN;
     END IF;
+
+    RETURN QUERY
+    SELECT r.n::bigint, NULL, NULL, NULL, NULL::bigint, NULL::bigint,
+           NULL::bigint, NULL::bigint, NULL, NULL, NULL, NULL::bigint,
+           NULL::bigint, NULL, NULL, NULL::bigint
+    FROM jsonb_to_recordset(v_doc->'rows') AS r (n integer, before bigint)
+    WHERE r.before > v_latest;
+
+    GET DIAGNOSTICS v_refused = ROW_COUNT;
 
     -- what was there before, or is there twice: the first of two created it
 
@@ -83,12 +101,17 @@ BEGIN
            submission_us(i.created_at), i.attempt_count,
            submission_us(i.next_attempt_at), submission_us(i.completed_at),
            i.final_outcome_reason::text, i.exhausted_reason::text,
-           i.payload_hash::text
+           i.payload_hash::text, submission_us(i.not_before),
+           (i.inflight_epoch IS NOT NULL)::int::bigint, i.last_error::text,
+           i.replay_of::text, (i.stripped_at IS NOT NULL)::int::bigint
     FROM (
              SELECT s.n, s.id,
                     row_number() OVER (PARTITION BY s.id COLLATE "C"
                                        ORDER BY s.n) AS nth
-             FROM jsonb_to_recordset(v_doc->'rows') AS s (n integer, id text)
+             FROM jsonb_to_recordset(v_doc->'rows') AS s (
+                      n integer, id text, before bigint
+                  )
+             WHERE s.before IS NULL OR s.before <= v_latest
          ) AS r
          CROSS JOIN LATERAL (
              SELECT *
@@ -100,8 +123,33 @@ BEGIN
 
     GET DIAGNOSTICS v_found = ROW_COUNT;
 
-    IF cardinality(v_created) + v_found <> v_rows THEN
+    IF cardinality(v_created) + v_found + v_refused <> v_rows THEN
         RAISE EXCEPTION 'an intent was neither inserted nor found';
     END IF;
+END
+$$;
+
+
+-- As version 1 calls it.
+
+CREATE OR REPLACE FUNCTION submission.submission_intents_submit(
+    p_lease_name text, p_doc text, p_bytes bytea
+)
+RETURNS TABLE (
+    o_n bigint, o_intent_id text, o_submission_target text, o_status text,
+    o_created_at bigint, o_attempt_count bigint, o_next_attempt_at bigint,
+    o_completed_at bigint, o_final_outcome_reason text,
+    o_exhausted_reason text, o_payload_hash text
+)
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER
+SET search_path = submission, pg_temp
+AS $$
+BEGIN
+    RETURN QUERY
+    SELECT i.o_n, i.o_intent_id, i.o_submission_target, i.o_status,
+           i.o_created_at, i.o_attempt_count, i.o_next_attempt_at,
+           i.o_completed_at, i.o_final_outcome_reason, i.o_exhausted_reason,
+           i.o_payload_hash
+    FROM submission_intents_submit(p_lease_name, p_doc, p_bytes, 2) AS i;
 END
 $$;

@@ -1,6 +1,6 @@
 -- What has an attempt to come, in the order of modification, strictly after
--- (p_after_at, p_after_id); with p_due = 1 the retries, in the order of due
--- time.  The first row has the time alone.
+-- (p_after_at, p_after_id); with p_due = 1 the retries, and what has a not_before
+-- and was never tried, in the order of due time.  The first row has the time alone.
 
 CREATE OR REPLACE FUNCTION submission.submission_schedule_page(
     p_lease_name text, p_holder_id text, p_lease_epoch bigint, p_due bigint,
@@ -28,11 +28,27 @@ BEGIN
         SELECT NULL::bigint, i.intent_id::text, i.submission_target::text,
                submission_us(i.next_attempt_at),
                submission_us(i.next_attempt_at)
-        FROM submission_intents AS i
-        WHERE i.lease_name = p_lease_name AND i.next_attempt_at IS NOT NULL
-              AND i.attempt_count > 0
-              AND (i.next_attempt_at, i.intent_id)
-                  > (submission_at(p_after_at), p_after_id)
+        FROM (
+                 (SELECT s.intent_id, s.submission_target, s.next_attempt_at
+                  FROM submission_intents AS s
+                  WHERE s.lease_name = p_lease_name
+                        AND s.next_attempt_at IS NOT NULL
+                        AND s.attempt_count > 0
+                        AND (s.next_attempt_at, s.intent_id)
+                            > (submission_at(p_after_at), p_after_id)
+                  ORDER BY s.next_attempt_at, s.intent_id
+                  LIMIT p_limit)
+                 UNION ALL
+                 (SELECT s.intent_id, s.submission_target, s.next_attempt_at
+                  FROM submission_intents AS s
+                  WHERE s.lease_name = p_lease_name
+                        AND s.next_attempt_at IS NOT NULL
+                        AND s.not_before IS NOT NULL AND s.attempt_count = 0
+                        AND (s.next_attempt_at, s.intent_id)
+                            > (submission_at(p_after_at), p_after_id)
+                  ORDER BY s.next_attempt_at, s.intent_id
+                  LIMIT p_limit)
+             ) AS i
         ORDER BY i.next_attempt_at, i.intent_id
         LIMIT p_limit;
 

@@ -119,7 +119,8 @@ CREATE TABLE IF NOT EXISTS submission_intents (
 
 -- The schedule: what still has an attempt to come, and what is in flight.  An
 -- intent without an attempt is due since it came, and "modified" has it in that
--- order; only retries are in "due".  Each index costs every submission.
+-- order; only retries are in "due", and in "delayed" those that wait for their
+-- not_before.  Each index costs every submission that is in it.
 
 DO $$
 BEGIN
@@ -133,6 +134,13 @@ BEGIN
         CREATE INDEX submission_intents_due
             ON submission_intents (lease_name, next_attempt_at, intent_id)
             WHERE next_attempt_at IS NOT NULL AND attempt_count > 0;
+    END IF;
+
+    IF to_regclass('submission_intents_delayed') IS NULL THEN
+        CREATE INDEX submission_intents_delayed
+            ON submission_intents (lease_name, next_attempt_at, intent_id)
+            WHERE next_attempt_at IS NOT NULL AND not_before IS NOT NULL
+                  AND attempt_count = 0;
     END IF;
 
     IF to_regclass('submission_intents_begun') IS NULL THEN

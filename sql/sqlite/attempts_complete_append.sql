@@ -2,9 +2,10 @@
 
 INSERT INTO submission_attempts (
     lease_name, intent_id, attempt_number, lease_epoch, holder_id, started_at,
-    finished_at, outcome_status, outcome_reason, error
+    finished_at, outcome_status, outcome_reason, error, http_status, answer
 )
 VALUES (
     :lease_name, :intent_id, :attempt_number, :lease_epoch, :holder_id,
-    :started_at, :finished_at, :outcome_status, :outcome_reason, :error
+    :started_at, :finished_at, :outcome_status, :outcome_reason, :error,
+    :http_status, :answer
 );

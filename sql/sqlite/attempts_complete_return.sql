@@ -1,9 +1,10 @@
 -- An attempt that was begun and not sent has not been: the intent is as due as
--- it was, or after a delay.
+-- it was, or after a delay; why it was not sent is kept.
 
 UPDATE submission_intents
 SET next_attempt_at = CASE WHEN :delay > 0 THEN :now + :delay
                            ELSE inflight_at END,
+    last_error = coalesce(:error, last_error),
     last_modified_at = :now,
     inflight_epoch = NULL,
     inflight_holder = NULL,

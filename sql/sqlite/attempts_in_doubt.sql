@@ -2,9 +2,10 @@
 -- (:after_epoch, :after_id).
 
 SELECT intent_id, attempt_count + 1, inflight_epoch, inflight_holder,
-       inflight_at, created_at, submission_target, gateway_type, gateway_url,
-       policy, max_acceptance_seconds, max_attempts, terminal_outcomes,
-       retry_delay_ms, retry_max_ms, retry_backoff_pct, retry_jitter_pct
+       inflight_at, max(created_at, coalesce(not_before, created_at)),
+       submission_target, gateway_type, gateway_url, policy,
+       max_acceptance_seconds, max_attempts, terminal_outcomes, retry_delay_ms,
+       retry_max_ms, retry_backoff_pct, retry_jitter_pct
 FROM submission_intents
 WHERE lease_name = :lease_name AND inflight_epoch IS NOT NULL
       AND inflight_epoch < :lease_epoch

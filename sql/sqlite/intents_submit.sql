@@ -6,12 +6,13 @@ INSERT INTO submission_intents (
     gateway_type, gateway_url, policy, max_acceptance_seconds, max_attempts,
     terminal_outcomes, retry_delay_ms, retry_max_ms, retry_backoff_pct,
     retry_jitter_pct, status, attempt_count, created_at, last_modified_at,
-    next_attempt_at
+    next_attempt_at, not_before
 )
 VALUES (
     :lease_name, :intent_id, :payload_hash, :payload, :submission_target,
     :gateway_type, :gateway_url, :policy, :max_acceptance_seconds,
     :max_attempts, :terminal_outcomes, :retry_delay_ms, :retry_max_ms,
-    :retry_backoff_pct, :retry_jitter_pct, 'pending', 0, :now, :now, :now
+    :retry_backoff_pct, :retry_jitter_pct, 'pending', 0, :now, :now,
+    :next_attempt_at, :not_before
 )
 ON CONFLICT (lease_name, intent_id) DO NOTHING;

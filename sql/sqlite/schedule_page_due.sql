@@ -1,9 +1,17 @@
--- The retries, in the order of due time, strictly after (:after_at, :after_id).
+-- The retries, and what has a not_before and was never tried, in the order of due
+-- time, strictly after (:after_at, :after_id).  SQLite reads both indexes side by
+-- side, as far as the page goes.
 
-SELECT intent_id, submission_target, next_attempt_at, next_attempt_at
+SELECT intent_id, submission_target, next_attempt_at, next_attempt_at AS due_at
 FROM submission_intents
 WHERE lease_name = :lease_name AND next_attempt_at IS NOT NULL
       AND attempt_count > 0
       AND (next_attempt_at, intent_id) > (:after_at, :after_id)
-ORDER BY next_attempt_at, intent_id
+UNION ALL
+SELECT intent_id, submission_target, next_attempt_at, next_attempt_at AS due_at
+FROM submission_intents
+WHERE lease_name = :lease_name AND next_attempt_at IS NOT NULL
+      AND not_before IS NOT NULL AND attempt_count = 0
+      AND (next_attempt_at, intent_id) > (:after_at, :after_id)
+ORDER BY 3, 1
 LIMIT :limit;

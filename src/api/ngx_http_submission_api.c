@@ -25,13 +25,13 @@ static const ngx_http_submission_route_t  ngx_http_submission_routes[] = {
       NGX_HTTP_SUBMISSION_ACCESS_READ, 0,
       ngx_http_submission_list_args,
       ngx_http_submission_list_init,
-      ngx_http_submission_api_read },
+      ngx_http_submission_list_parse },
 
     { { "intents/*", SM_ROUTE_READ },
       NGX_HTTP_SUBMISSION_OP_INTENTS_GET,
       NGX_HTTP_SUBMISSION_ACCESS_READ, 0,
-      ngx_http_submission_no_args,
-      NULL,
+      ngx_http_submission_get_args,
+      ngx_http_submission_get_init,
       ngx_http_submission_get_parse },
 
     { { "intents/*/history", SM_ROUTE_READ },
@@ -74,7 +74,14 @@ static const ngx_http_submission_route_t  ngx_http_submission_routes[] = {
       NGX_HTTP_SUBMISSION_ACCESS_OPERATE, 0,
       ngx_http_submission_audit_args,
       ngx_http_submission_audit_init,
-      ngx_http_submission_audit_parse }
+      ngx_http_submission_audit_parse },
+
+    { { "failures", SM_ROUTE_READ },
+      NGX_HTTP_SUBMISSION_OP_FAILURES_GET,
+      NGX_HTTP_SUBMISSION_ACCESS_READ, 0,
+      ngx_http_submission_failures_args,
+      NULL,
+      ngx_http_submission_api_read }
 };
 
 static const sm_route_table_t  ngx_http_submission_route_table =
@@ -98,6 +105,7 @@ ngx_http_submission_api_handler(ngx_http_request_t *r)
 
     ctx->request = r;
     ctx->manager = slcf->api->manager;
+    ngx_queue_init(&ctx->nodes);
     ngx_http_set_ctx(r, ctx, ngx_http_submission_module);
 
     rc = ngx_http_submission_api_route(ctx);
@@ -307,6 +315,21 @@ ngx_http_submission_api_enter(ngx_http_request_t *r)
 
     ctx = ngx_http_get_module_ctx(r, ngx_http_submission_module);
 
+    if (ngx_http_submission_intake_add(ctx, ctx->row, 0) != NGX_OK) {
+        return NGX_HTTP_INTERNAL_SERVER_ERROR;
+    }
+
+    return ngx_http_submission_api_enter_all(r);
+}
+
+
+ngx_int_t
+ngx_http_submission_api_enter_all(ngx_http_request_t *r)
+{
+    ngx_http_submission_ctx_t  *ctx;
+
+    ctx = ngx_http_get_module_ctx(r, ngx_http_submission_module);
+
     switch (ngx_http_submission_intake(ctx)) {
 
     case NGX_OK:
@@ -316,13 +339,10 @@ ngx_http_submission_api_enter(ngx_http_request_t *r)
     case NGX_BUSY:
         return ngx_http_submission_reply_unavailable(r, 1);
 
-    case NGX_DECLINED:
+    default: /* NGX_DECLINED */
         ngx_http_submission_count(ctx->manager,
                                   NGX_HTTP_SUBMISSION_CNT_REFUSALS, 1);
         return ngx_http_submission_reply_unavailable(r, 0);
-
-    default: /* NGX_ERROR */
-        return NGX_HTTP_INTERNAL_SERVER_ERROR;
     }
 }
 

@@ -35,6 +35,7 @@ ngx_uint_t ngx_http_submission_submit_own(void *row, sm_str_t **strings);
 void ngx_http_submission_submit_run(ngx_http_submission_task_t *task);
 ngx_int_t ngx_http_submission_submit_reply(ngx_http_request_t *r,
     const void *row);
+sm_intent_t *ngx_http_submission_submit_intent(void *row);
 
 ngx_uint_t ngx_http_submission_get_own(void *row, sm_str_t **strings);
 size_t ngx_http_submission_get_weight(const void *row);
@@ -42,6 +43,7 @@ int ngx_http_submission_get_call(sm_store_t *store, sm_call_t *call,
     void *rows, size_t n);
 ngx_int_t ngx_http_submission_get_reply(ngx_http_request_t *r,
     const void *row);
+sm_intent_t *ngx_http_submission_get_intent(void *row);
 
 ngx_uint_t ngx_http_submission_history_own(void *row, sm_str_t **strings);
 size_t ngx_http_submission_history_weight(const void *row);
@@ -55,6 +57,13 @@ size_t ngx_http_submission_list_weight(const void *row);
 int ngx_http_submission_list_call(sm_store_t *store, sm_call_t *call,
     void *rows, size_t n);
 ngx_int_t ngx_http_submission_list_reply(ngx_http_request_t *r,
+    const void *row);
+
+ngx_uint_t ngx_http_submission_failures_own(void *row, sm_str_t **strings);
+size_t ngx_http_submission_failures_weight(const void *row);
+int ngx_http_submission_failures_call(sm_store_t *store, sm_call_t *call,
+    void *rows, size_t n);
+ngx_int_t ngx_http_submission_failures_reply(ngx_http_request_t *r,
     const void *row);
 
 int ngx_http_submission_cluster_call(sm_store_t *store, sm_call_t *call,

@@ -19,6 +19,8 @@
 
 static ngx_int_t ngx_http_submission_arg_wait(ngx_http_submission_ctx_t *ctx,
     sm_str_t value);
+static ngx_int_t ngx_http_submission_arg_until(ngx_http_submission_ctx_t *ctx,
+    sm_str_t value);
 static ngx_int_t ngx_http_submission_arg_status(ngx_http_submission_ctx_t *ctx,
     sm_str_t value);
 static ngx_int_t ngx_http_submission_arg_target(ngx_http_submission_ctx_t *ctx,
@@ -29,14 +31,42 @@ static ngx_int_t ngx_http_submission_arg_history_limit(
     ngx_http_submission_ctx_t *ctx, sm_str_t value);
 static ngx_int_t ngx_http_submission_arg_after(ngx_http_submission_ctx_t *ctx,
     sm_str_t value);
+static ngx_int_t ngx_http_submission_arg_reason(ngx_http_submission_ctx_t *ctx,
+    sm_str_t value);
+static ngx_int_t ngx_http_submission_arg_from(ngx_http_submission_ctx_t *ctx,
+    sm_str_t value);
+static ngx_int_t ngx_http_submission_arg_to(ngx_http_submission_ctx_t *ctx,
+    sm_str_t value);
+static ngx_int_t ngx_http_submission_arg_by(ngx_http_submission_ctx_t *ctx,
+    sm_str_t value);
+static ngx_int_t ngx_http_submission_arg_prefix(ngx_http_submission_ctx_t *ctx,
+    sm_str_t value);
+static ngx_int_t ngx_http_submission_arg_order(ngx_http_submission_ctx_t *ctx,
+    sm_str_t value);
 static ngx_int_t ngx_http_submission_arg_before(ngx_http_submission_ctx_t *ctx,
     sm_str_t value);
 
 
+#define NGX_HTTP_SUBMISSION_ARGS_WAIT                                         \
+                                                                              \
+    { "waitSeconds", ngx_http_submission_arg_wait,                            \
+      "\"waitSeconds\" must be a whole number of seconds, 0 or more" },       \
+                                                                              \
+    { "until", ngx_http_submission_arg_until,                                 \
+      "\"until\" must be \"attempt\" or \"terminal\"" }
+
+
 const ngx_http_submission_arg_t  ngx_http_submission_submit_args[] = {
 
-    { "waitSeconds", ngx_http_submission_arg_wait,
-      "\"waitSeconds\" must be a whole number of seconds, 0 or more" },
+    NGX_HTTP_SUBMISSION_ARGS_WAIT,
+
+    { NULL, NULL, NULL }
+};
+
+
+const ngx_http_submission_arg_t  ngx_http_submission_get_args[] = {
+
+    NGX_HTTP_SUBMISSION_ARGS_WAIT,
 
     { NULL, NULL, NULL }
 };
@@ -68,6 +98,27 @@ const ngx_http_submission_arg_t  ngx_http_submission_list_args[] = {
 
     { "after", ngx_http_submission_arg_after,
       "\"after\" must be the \"next\" of an earlier page" },
+
+    { "reason", ngx_http_submission_arg_reason,
+      "\"reason\" must be that of a rejection or of an exhaustion" },
+
+    { "from", ngx_http_submission_arg_from,
+      "\"from\" must be a time of RFC 3339, such as "
+      "\"2026-02-02T12:00:00Z\"; a \"+\" is \"%2B\" here" },
+
+    { "to", ngx_http_submission_arg_to,
+      "\"to\" must be a time of RFC 3339, such as "
+      "\"2026-02-02T12:00:00Z\"; a \"+\" is \"%2B\" here" },
+
+    { "by", ngx_http_submission_arg_by,
+      "\"by\" must be \"created\" or \"completed\"" },
+
+    { "idPrefix", ngx_http_submission_arg_prefix,
+      "\"idPrefix\" must be what ids begin with: up to 200 characters, none "
+      "of them a control character, and no space at its beginning" },
+
+    { "order", ngx_http_submission_arg_order,
+      "\"order\" must be \"asc\" or \"desc\"" },
 
     { NULL, NULL, NULL }
 };
@@ -253,6 +304,23 @@ ngx_http_submission_arg_wait(ngx_http_submission_ctx_t *ctx, sm_str_t value)
 
 
 static ngx_int_t
+ngx_http_submission_arg_until(ngx_http_submission_ctx_t *ctx, sm_str_t value)
+{
+    static const sm_str_t  attempt = sm_str("attempt");
+    static const sm_str_t  terminal = sm_str("terminal");
+
+    if (sm_str_eq(value, attempt)) {
+        ctx->until = NGX_HTTP_SUBMISSION_UNTIL_ATTEMPT;
+        return NGX_OK;
+    }
+
+    ctx->until = NGX_HTTP_SUBMISSION_UNTIL_TERMINAL;
+
+    return sm_str_eq(value, terminal) ? NGX_OK : NGX_DECLINED;
+}
+
+
+static ngx_int_t
 ngx_http_submission_arg_status(ngx_http_submission_ctx_t *ctx, sm_str_t value)
 {
     sm_list_row_t  *row = ctx->row;
@@ -326,8 +394,83 @@ ngx_http_submission_arg_after(ngx_http_submission_ctx_t *ctx, sm_str_t value)
         return NGX_ERROR;
     }
 
-    return sm_cursor_parse(value, buf, &row->after_created_at, &row->after_id)
+    return sm_cursor_kind_parse(value, buf, &ctx->cursor, &row->after_at,
+                                &row->after_id)
            == 0 ? NGX_OK : NGX_DECLINED;
+}
+
+
+static ngx_int_t
+ngx_http_submission_arg_reason(ngx_http_submission_ctx_t *ctx, sm_str_t value)
+{
+    sm_list_row_t  *row = ctx->row;
+
+    row->reason = value;
+
+    return sm_id_check(value) ? NGX_DECLINED : NGX_OK;
+}
+
+
+static ngx_int_t
+ngx_http_submission_arg_from(ngx_http_submission_ctx_t *ctx, sm_str_t value)
+{
+    sm_list_row_t  *row = ctx->row;
+
+    return sm_time_parse(value, &row->from) ? NGX_DECLINED : NGX_OK;
+}
+
+
+static ngx_int_t
+ngx_http_submission_arg_to(ngx_http_submission_ctx_t *ctx, sm_str_t value)
+{
+    sm_list_row_t  *row = ctx->row;
+
+    return sm_time_parse(value, &row->to) ? NGX_DECLINED : NGX_OK;
+}
+
+
+static ngx_int_t
+ngx_http_submission_arg_by(ngx_http_submission_ctx_t *ctx, sm_str_t value)
+{
+    sm_list_row_t  *row = ctx->row;
+
+    if (sm_str_eq(value, sm_str_c("completed"))) {
+        row->by = SM_LIST_COMPLETED;
+        return NGX_OK;
+    }
+
+    return sm_str_eq(value, sm_str_c("created")) ? NGX_OK : NGX_DECLINED;
+}
+
+
+static ngx_int_t
+ngx_http_submission_arg_prefix(ngx_http_submission_ctx_t *ctx, sm_str_t value)
+{
+    char           *buf;
+    sm_list_row_t  *row;
+
+    row = ctx->row;
+
+    buf = ngx_pnalloc(ctx->request->pool, SM_SEARCH_PREFIX(value.len));
+    if (buf == NULL) {
+        return NGX_ERROR;
+    }
+
+    return sm_search_prefix(row, value, buf) ? NGX_DECLINED : NGX_OK;
+}
+
+
+static ngx_int_t
+ngx_http_submission_arg_order(ngx_http_submission_ctx_t *ctx, sm_str_t value)
+{
+    if (sm_str_eq(value, sm_str_c("asc"))) {
+        ctx->order = NGX_HTTP_SUBMISSION_ORDER_ASC;
+
+    } else if (sm_str_eq(value, sm_str_c("desc"))) {
+        ctx->order = NGX_HTTP_SUBMISSION_ORDER_DESC;
+    }
+
+    return ctx->order ? NGX_OK : NGX_DECLINED;
 }
 
 

@@ -107,6 +107,8 @@ ngx_http_submission_batch_run(ngx_http_submission_task_t *task)
 {
     ngx_http_submission_batch_t  *batch = (ngx_http_submission_batch_t *) task;
 
+    batch->notices = task->manager->sh->notices.n;
+
     if (ngx_http_submission_batch_rows(batch) == 0 && batch->n) {
         (void) ngx_http_submission_ops[task->op].call(&task->manager->store,
                                                       &task->call, batch->rows,

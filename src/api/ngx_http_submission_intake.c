@@ -4,8 +4,8 @@
  * ready for a batch goes into it.  Each operation has one task at a time in
  * each worker, and a bounded queue before it.
  *
- * A node is a request's row with all that it points to, in one piece of
- * memory of its own.  While it waits, the queue's mutex guards it; a thread
+ * A node is a row of a request with all that it points to, in one piece of
+ * memory of its own.  A request has one, or many (bulk.c).  While it waits, the queue's mutex guards it; a thread
  * takes it from there into its batch, and may then read and write the row.
  * What a node and its request know of each other is for the event loop alone.
  *
@@ -26,7 +26,7 @@
 
 
 static ngx_http_submission_node_t *ngx_http_submission_intake_node(
-    ngx_http_submission_ctx_t *ctx);
+    ngx_http_submission_ctx_t *ctx, void *row);
 static void ngx_http_submission_intake_start(ngx_event_t *ev);
 static void ngx_http_submission_intake_again(ngx_event_t *ev);
 static void ngx_http_submission_intake_done(ngx_http_submission_task_t *task);
@@ -86,7 +86,7 @@ ngx_http_submission_intake_put(ngx_http_submission_queue_t *queue,
         ngx_queue_insert_tail(&queue->waiting, &node->queue);
     }
 
-    node->taken = 0;
+    node->state = NGX_HTTP_SUBMISSION_NODE_WAITING;
 
     queue->nwaiting++;
     queue->bytes += node->strings;
@@ -104,67 +104,116 @@ ngx_http_submission_intake_get(ngx_http_submission_queue_t *queue,
 
     if (batch) {
         ngx_queue_insert_tail(&batch->nodes, &node->queue);
-        node->taken = 1;
+        node->state = NGX_HTTP_SUBMISSION_NODE_TAKEN;
         batch->n++;
     }
+}
+
+
+/*
+ * Nodes of a request that is refused, or that ends before it is answered, go
+ * with it; those that a batch has taken are freed with that.
+ */
+
+ngx_int_t
+ngx_http_submission_intake_add(ngx_http_submission_ctx_t *ctx, void *row,
+    ngx_uint_t line)
+{
+    ngx_http_cleanup_t          *cln;
+    ngx_http_submission_node_t  *node;
+
+    if (ctx->queue == NULL) {
+        cln = ngx_http_cleanup_add(ctx->request, 0);
+        if (cln == NULL) {
+            return NGX_ERROR;
+        }
+
+        cln->handler = ngx_http_submission_intake_cleanup;
+        cln->data = ctx;
+
+        ctx->queue = &ctx->manager->intake->queues[ctx->route->op];
+    }
+
+    node = ngx_http_submission_intake_node(ctx, row);
+    if (node == NULL) {
+        return NGX_ERROR;
+    }
+
+    node->line = line;
+    ngx_queue_insert_tail(&ctx->nodes, &node->siblings);
+
+    return NGX_OK;
+}
+
+
+/* called with the queue's mutex; a piece that is too large may go alone */
+
+static ngx_int_t
+ngx_http_submission_intake_all(ngx_http_submission_ctx_t *ctx)
+{
+    size_t                        bytes;
+    ngx_uint_t                    n;
+    ngx_queue_t                  *q;
+    ngx_http_submission_node_t   *node;
+    ngx_http_submission_queue_t  *queue;
+
+    queue = ctx->queue;
+
+    for (q = ngx_queue_head(&ctx->nodes), bytes = 0, n = 0;
+         q != ngx_queue_sentinel(&ctx->nodes);
+         q = ngx_queue_next(q), n++)
+    {
+        node = ngx_queue_data(q, ngx_http_submission_node_t, siblings);
+        bytes += node->strings;
+    }
+
+    if (queue->nwaiting + n > (ngx_uint_t) ctx->manager->conf->intake_queue
+        || queue->bytes >= NGX_HTTP_SUBMISSION_INTAKE_BYTES
+        || (n > 1 && queue->bytes
+            && queue->bytes + bytes > NGX_HTTP_SUBMISSION_INTAKE_BYTES))
+    {
+        return NGX_BUSY;
+    }
+
+    for (q = ngx_queue_head(&ctx->nodes);
+         q != ngx_queue_sentinel(&ctx->nodes);
+         q = ngx_queue_next(q))
+    {
+        node = ngx_queue_data(q, ngx_http_submission_node_t, siblings);
+        ngx_http_submission_intake_put(queue, node, 0);
+    }
+
+    return NGX_OK;
 }
 
 
 ngx_int_t
 ngx_http_submission_intake(ngx_http_submission_ctx_t *ctx)
 {
-    ngx_int_t                       rc;
-    ngx_http_cleanup_t             *cln;
-    ngx_http_submission_node_t     *node;
-    ngx_http_submission_queue_t    *queue;
-    ngx_http_submission_manager_t  *manager;
+    ngx_int_t                     rc;
+    ngx_http_submission_queue_t  *queue;
 
-    manager = ctx->manager;
+    queue = ctx->queue;
 
-    if (ngx_http_submission_breaker_open(manager)) {
-        return NGX_DECLINED;
-    }
-
-    queue = &manager->intake->queues[ctx->route->op];
-
-    cln = ngx_http_cleanup_add(ctx->request, 0);
-    if (cln == NULL) {
-        return NGX_ERROR;
-    }
-
-    node = ngx_http_submission_intake_node(ctx);
-    if (node == NULL) {
-        return NGX_ERROR;
-    }
-
-    (void) pthread_mutex_lock(&queue->mutex);
-
-    if (queue->nwaiting < (ngx_uint_t) manager->conf->intake_queue
-        && queue->bytes < NGX_HTTP_SUBMISSION_INTAKE_BYTES)
-    {
-        ngx_http_submission_intake_put(queue, node, 0);
-        rc = NGX_OK;
+    if (ngx_http_submission_breaker_open(ctx->manager)) {
+        rc = NGX_DECLINED;
 
     } else {
-        rc = NGX_BUSY;
-    }
+        (void) pthread_mutex_lock(&queue->mutex);
 
-    (void) pthread_mutex_unlock(&queue->mutex);
+        rc = ngx_http_submission_intake_all(ctx);
+
+        (void) pthread_mutex_unlock(&queue->mutex);
+    }
 
     ngx_log_debug3(NGX_LOG_DEBUG_HTTP, ctx->request->connection->log, 0,
                    "submission: intake op:%s busy:%d rc:%i",
                    ctx->op->name, queue->busy, rc);
 
     if (rc != NGX_OK) {
-        ngx_free(node);
+        ngx_http_submission_intake_cleanup(ctx);
         return rc;
     }
-
-    ctx->node = node;
-    ctx->queue = queue;
-
-    cln->handler = ngx_http_submission_intake_cleanup;
-    cln->data = ctx;
 
     ctx->request->connection->log->action = "waiting for the store";
 
@@ -181,7 +230,7 @@ ngx_http_submission_intake(ngx_http_submission_ctx_t *ctx)
 /* a copy of the row, with its strings behind it */
 
 static ngx_http_submission_node_t *
-ngx_http_submission_intake_node(ngx_http_submission_ctx_t *ctx)
+ngx_http_submission_intake_node(ngx_http_submission_ctx_t *ctx, void *row)
 {
     char                        *p;
     size_t                       size;
@@ -189,7 +238,7 @@ ngx_http_submission_intake_node(ngx_http_submission_ctx_t *ctx)
     ngx_uint_t                   i, n;
     ngx_http_submission_node_t  *node;
 
-    n = ctx->op->own ? ctx->op->own(ctx->row, strings) : 0;
+    n = ctx->op->own ? ctx->op->own(row, strings) : 0;
 
     for (size = 0, i = 0; i < n; i++) {
         size += strings[i]->len;
@@ -202,12 +251,12 @@ ngx_http_submission_intake_node(ngx_http_submission_ctx_t *ctx)
     }
 
     node->ctx = ctx;
-    node->taken = 0;
+    node->state = NGX_HTTP_SUBMISSION_NODE_NEW;
     node->tries = 0;
     node->entered = ngx_current_msec;
     node->strings = size;
 
-    p = (char *) ngx_cpymem(node->row, ctx->row, ctx->op->row_size);
+    p = (char *) ngx_cpymem(node->row, row, ctx->op->row_size);
 
     n = ctx->op->own ? ctx->op->own(node->row, strings) : 0;
 
@@ -230,50 +279,71 @@ ngx_http_submission_intake_cleanup(void *data)
 {
     ngx_http_submission_ctx_t *ctx = data;
 
-    ngx_uint_t                    taken;
+    ngx_queue_t                  *q;
     ngx_http_submission_node_t   *node;
     ngx_http_submission_queue_t  *queue;
 
-    node = ctx->node;
-    queue = ctx->queue;
-
-    if (node == NULL) {
+    if (ngx_queue_empty(&ctx->nodes)) {
         return;
     }
 
-    ctx->node = NULL;
-    node->ctx = NULL;
+    queue = ctx->queue;
 
     (void) pthread_mutex_lock(&queue->mutex);
 
-    taken = node->taken;
+    while (!ngx_queue_empty(&ctx->nodes)) {
+        q = ngx_queue_head(&ctx->nodes);
+        node = ngx_queue_data(q, ngx_http_submission_node_t, siblings);
 
-    if (!taken) {
-        ngx_http_submission_intake_get(queue, NULL, node);
+        ngx_queue_remove(q);
+        node->ctx = NULL;
+
+        switch (node->state) {
+
+        case NGX_HTTP_SUBMISSION_NODE_TAKEN:
+            break;
+
+        case NGX_HTTP_SUBMISSION_NODE_WAITING:
+            ngx_http_submission_intake_get(queue, NULL, node);
+
+            /* fall through */
+
+        default: /* NGX_HTTP_SUBMISSION_NODE_NEW */
+            ngx_free(node);
+        }
     }
 
     (void) pthread_mutex_unlock(&queue->mutex);
-
-    if (!taken) {
-        ngx_free(node);
-    }
 }
 
 
 static void
 ngx_http_submission_intake_answer(ngx_http_submission_batch_t *batch,
-    sm_call_t *call, ngx_http_submission_ctx_t *ctx, ngx_uint_t i)
+    sm_call_t *call, ngx_http_submission_node_t *node, ngx_uint_t i)
 {
-    void                *row;
-    ngx_int_t            rc;
-    ngx_http_request_t  *r;
+    void                       *row;
+    ngx_int_t                   rc;
+    ngx_http_request_t         *r;
+    ngx_http_submission_ctx_t  *ctx;
 
+    ctx = node->ctx;
     r = ctx->request;
+
+    ngx_queue_remove(&node->siblings);
+
+    row = call && call->status == SM_STORE_OK
+          ? ngx_http_submission_batch_row(batch, i) : NULL;
 
     ngx_http_set_log_request(r->connection->log, r);
 
-    if (call && call->status == SM_STORE_OK) {
-        row = ngx_http_submission_batch_row(batch, i);
+    if (ctx->bulk) {
+        rc = ngx_http_submission_bulk_outcome(ctx, node->line, row,
+                                              call == NULL);
+        if (rc == NGX_AGAIN) {
+            return;
+        }
+
+    } else if (row) {
 
         if (ctx->wait
             && ngx_http_submission_wait(ctx, row, batch->notices) == NGX_DONE)
@@ -302,7 +372,6 @@ ngx_http_submission_intake_answer_all(ngx_http_submission_batch_t *batch,
 {
     ngx_uint_t                   i;
     ngx_queue_t                 *q;
-    ngx_http_submission_ctx_t   *ctx;
     ngx_http_submission_node_t  *node;
 
     for (i = 0; !ngx_queue_empty(&batch->nodes); i++) {
@@ -311,11 +380,8 @@ ngx_http_submission_intake_answer_all(ngx_http_submission_batch_t *batch,
         node = ngx_queue_data(q, ngx_http_submission_node_t, queue);
         ngx_queue_remove(q);
 
-        ctx = node->ctx;
-
-        if (ctx) {
-            ctx->node = NULL;
-            ngx_http_submission_intake_answer(batch, call, ctx, i);
+        if (node->ctx) {
+            ngx_http_submission_intake_answer(batch, call, node, i);
         }
 
         /* not earlier, because the strings of the row belong to the node */

@@ -14,9 +14,11 @@
 #include "sm_action.h"
 #include "sm_cursor.h"
 #include "sm_route.h"
+#include "sm_search.h"
 #include "sm_time.h"
 
 
+typedef struct ngx_http_submission_bulk_s    ngx_http_submission_bulk_t;
 typedef struct ngx_http_submission_ctx_s     ngx_http_submission_ctx_t;
 typedef struct ngx_http_submission_node_s    ngx_http_submission_node_t;
 typedef struct ngx_http_submission_queue_s   ngx_http_submission_queue_t;
@@ -61,6 +63,19 @@ typedef struct {
 } ngx_http_submission_route_t;
 
 
+/* what a request with waitSeconds waits for */
+
+typedef enum {
+    NGX_HTTP_SUBMISSION_UNTIL_ATTEMPT = 0,         /* the first */
+    NGX_HTTP_SUBMISSION_UNTIL_TERMINAL
+} ngx_http_submission_until_e;
+
+/* what "order" asks for; a list has one of its own */
+
+#define NGX_HTTP_SUBMISSION_ORDER_ASC   1
+#define NGX_HTTP_SUBMISSION_ORDER_DESC  2
+
+
 /* a request; its row is described by its inputs, and answered by the rest */
 
 struct ngx_http_submission_ctx_s {
@@ -72,10 +87,15 @@ struct ngx_http_submission_ctx_s {
     void                            *row;
     ngx_http_submission_body_pt      body_handler;
 
-    ngx_http_submission_node_t      *node;         /* while it waits */
+    ngx_queue_t                      nodes;        /* .._node_t: of its rows */
     ngx_http_submission_queue_t     *queue;
+    ngx_http_submission_bulk_t      *bulk;         /* it has many rows */
 
-    ngx_msec_t                       wait;         /* for a first attempt */
+    ngx_uint_t                       order;        /* of a list */
+    char                             cursor;       /* its kind */
+
+    ngx_msec_t                       wait;         /* for the intent */
+    ngx_http_submission_until_e      until;
     ngx_http_submission_waiter_t    *waiter;       /* while it does */
 
     ngx_buf_t                       *instead;      /* of nginx's error page */
@@ -88,10 +108,18 @@ struct ngx_http_submission_ctx_s {
  * one piece of memory.
  */
 
+typedef enum {
+    NGX_HTTP_SUBMISSION_NODE_NEW = 0,
+    NGX_HTTP_SUBMISSION_NODE_WAITING,
+    NGX_HTTP_SUBMISSION_NODE_TAKEN                 /* it is a batch's */
+} ngx_http_submission_node_e;
+
 struct ngx_http_submission_node_s {
     ngx_queue_t                      queue;
+    ngx_queue_t                      siblings;     /* of the same request */
     ngx_http_submission_ctx_t       *ctx;          /* NULL: it has gone */
-    ngx_uint_t                       taken;
+    ngx_uint_t                       line;         /* of a bulk submission */
+    ngx_http_submission_node_e       state;
     ngx_uint_t                       tries;        /* that failed */
     ngx_msec_t                       entered;
     size_t                           strings;      /* bytes of them */
@@ -136,12 +164,15 @@ typedef struct {
 
 
 /*
- * intake.c.  _intake() is NGX_OK where it has a copy of the row, and answers
- * the request; NGX_BUSY: too many wait; NGX_DECLINED: the store is down.
+ * intake.c.  _add() makes a copy of a row, which belongs to the request;
+ * _intake() takes all rows of a request, and answers it: NGX_OK; or takes none
+ * of them.  NGX_BUSY: too many wait; NGX_DECLINED: the store is down.
  * _room() is whether one more call of the API may be made in this worker, and
  * _calls() counts them.  _next() lets the next one ask, after a call has
  * ended.
  */
+ngx_int_t ngx_http_submission_intake_add(ngx_http_submission_ctx_t *ctx,
+    void *row, ngx_uint_t line);
 ngx_int_t ngx_http_submission_intake(ngx_http_submission_ctx_t *ctx);
 ngx_uint_t ngx_http_submission_intake_room(
     ngx_http_submission_manager_t *manager);
@@ -182,17 +213,21 @@ ngx_int_t ngx_http_submission_args(ngx_http_submission_ctx_t *ctx,
     ngx_http_submission_args_t *args);
 
 extern const ngx_http_submission_arg_t  ngx_http_submission_submit_args[];
+extern const ngx_http_submission_arg_t  ngx_http_submission_get_args[];
 extern const ngx_http_submission_arg_t  ngx_http_submission_history_args[];
 extern const ngx_http_submission_arg_t  ngx_http_submission_list_args[];
+extern const ngx_http_submission_arg_t  ngx_http_submission_failures_args[];
 extern const ngx_http_submission_arg_t  ngx_http_submission_no_args[];
 extern const ngx_http_submission_arg_t  ngx_http_submission_audit_args[];
 
 /*
- * api.c: what parsers end with.  _enter() hands the row to the intake; _read()
+ * api.c: what parsers end with.  _enter() hands the row to the intake, and
+ * _enter_all() the rows that were added; _read()
  * does so for a request without a body that matters, _read_id() for one of an
  * intent.
  */
 ngx_int_t ngx_http_submission_api_enter(ngx_http_request_t *r);
+ngx_int_t ngx_http_submission_api_enter_all(ngx_http_request_t *r);
 ngx_int_t ngx_http_submission_api_read(ngx_http_request_t *r);
 ngx_int_t ngx_http_submission_api_read_id(ngx_http_request_t *r, sm_str_t *id);
 ngx_int_t ngx_http_submission_api_id(ngx_http_request_t *r, sm_str_t *id);
@@ -209,10 +244,35 @@ ngx_int_t ngx_http_submission_access_actor(ngx_http_request_t *r,
 ngx_int_t ngx_http_submission_submit_type(ngx_http_request_t *r,
     ngx_http_submission_body_pt handler);
 ngx_int_t ngx_http_submission_submit_parse(ngx_http_request_t *r);
+void ngx_http_submission_get_init(ngx_http_submission_ctx_t *ctx);
 ngx_int_t ngx_http_submission_get_parse(ngx_http_request_t *r);
 void ngx_http_submission_history_init(ngx_http_submission_ctx_t *ctx);
 ngx_int_t ngx_http_submission_history_parse(ngx_http_request_t *r);
 void ngx_http_submission_list_init(ngx_http_submission_ctx_t *ctx);
+ngx_int_t ngx_http_submission_list_parse(ngx_http_request_t *r);
+
+/*
+ * submit.c: one intent.  _row() reads what was posted: NGX_DECLINED: it is not
+ * good, and the error says why.  _status(), _size() and _out() are what becomes
+ * of it: "intent":{...} or "error":{...}.
+ */
+ngx_int_t ngx_http_submission_submit_row(ngx_http_submission_ctx_t *ctx,
+    sm_arena_t *arena, sm_str_t body, sm_submit_row_t *row,
+    sm_json_error_t *err);
+ngx_uint_t ngx_http_submission_submit_status(const sm_submit_row_t *row);
+size_t ngx_http_submission_submit_size(const sm_submit_row_t *row);
+void ngx_http_submission_submit_error(sm_out_t *out,
+    const sm_submit_row_t *row);
+
+/*
+ * bulk.c: many intents in one request.  _outcome() takes that of one line;
+ * without a row the store has failed.  NGX_AGAIN: others are to come; otherwise
+ * the request is answered, and to be finalized.
+ */
+ngx_uint_t ngx_http_submission_bulk_type(ngx_str_t *type);
+ngx_int_t ngx_http_submission_bulk_parse(ngx_http_request_t *r);
+ngx_int_t ngx_http_submission_bulk_outcome(ngx_http_submission_ctx_t *ctx,
+    ngx_uint_t line, const sm_submit_row_t *row, ngx_uint_t overloaded);
 
 /* cancel.c, replay.c, audit.c and payload.c: likewise */
 ngx_int_t ngx_http_submission_cancel_parse(ngx_http_request_t *r);
@@ -230,6 +290,8 @@ ngx_int_t ngx_http_submission_reply_out(ngx_http_request_t *r, sm_out_t *out,
     size_t size);
 ngx_int_t ngx_http_submission_reply_send(ngx_http_request_t *r,
     ngx_uint_t status, sm_out_t *out);
+ngx_int_t ngx_http_submission_reply_lines(ngx_http_request_t *r,
+    sm_out_t *out);
 ngx_int_t ngx_http_submission_reply_header(ngx_http_request_t *r, char *key,
     const char *value);
 ngx_int_t ngx_http_submission_reply_error(ngx_http_request_t *r,
@@ -247,17 +309,20 @@ ngx_int_t ngx_http_submission_reply_intent(ngx_http_request_t *r,
     const sm_intent_t *intent);
 void ngx_http_submission_reply_error_out(sm_out_t *out, const char *code,
     const char *message);
+void ngx_http_submission_reply_error_key(sm_out_t *out, const char *code,
+    const char *message);
+const char *ngx_http_submission_reply_unavailable_text(ngx_uint_t overloaded);
 void ngx_http_submission_finalize(ngx_http_request_t *r, ngx_int_t rc);
 
 #define NGX_HTTP_SUBMISSION_REPLY_ERROR_SIZE  2048
 
 /*
- * wait.c: takes a request whose intent was submitted, and answers it later:
+ * wait.c: takes a request whose row has an intent, and answers it later:
  * NGX_DONE; NGX_DECLINED: there is nothing to wait for.  "since" is the count
- * of notices from before it was submitted.
+ * of notices from before the store was asked.
  */
-ngx_int_t ngx_http_submission_wait(ngx_http_submission_ctx_t *ctx,
-    const sm_submit_row_t *row, ngx_atomic_uint_t since);
+ngx_int_t ngx_http_submission_wait(ngx_http_submission_ctx_t *ctx, void *row,
+    ngx_atomic_uint_t since);
 void ngx_http_submission_wait_next(ngx_http_submission_manager_t *manager);
 
 

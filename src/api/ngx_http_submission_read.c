@@ -10,7 +10,14 @@
 #define NGX_HTTP_SUBMISSION_READ_LIMIT  50
 
 
-/* an intent */
+/* an intent; who waits for it waits for its end, if nothing else is said */
+
+void
+ngx_http_submission_get_init(ngx_http_submission_ctx_t *ctx)
+{
+    ctx->until = NGX_HTTP_SUBMISSION_UNTIL_TERMINAL;
+}
+
 
 ngx_int_t
 ngx_http_submission_get_parse(ngx_http_request_t *r)
@@ -58,6 +65,15 @@ ngx_http_submission_get_reply(ngx_http_request_t *r, const void *data)
 
     return row->found ? ngx_http_submission_reply_intent(r, &row->intent)
                       : ngx_http_submission_reply_not_found(r);
+}
+
+
+sm_intent_t *
+ngx_http_submission_get_intent(void *data)
+{
+    sm_get_row_t  *row = data;
+
+    return row->found ? &row->intent : NULL;
 }
 
 
@@ -171,6 +187,46 @@ ngx_http_submission_list_init(ngx_http_submission_ctx_t *ctx)
 }
 
 
+/* what the arguments are together */
+
+ngx_int_t
+ngx_http_submission_list_parse(ngx_http_request_t *r)
+{
+    const char                 *message, *field;
+    sm_list_row_t              *row;
+    ngx_http_submission_ctx_t  *ctx;
+
+    ctx = ngx_http_get_module_ctx(r, ngx_http_submission_module);
+    row = ctx->row;
+
+    message = sm_search_check(row, &field);
+
+    if (row->prefix.data && message == NULL) {
+        row->by = SM_LIST_ID;
+        row->asc = ctx->order != NGX_HTTP_SUBMISSION_ORDER_DESC;
+
+    } else {
+        row->asc = ctx->order == NGX_HTTP_SUBMISSION_ORDER_ASC;
+    }
+
+    if (message == NULL && row->after_id.data
+        && ctx->cursor != sm_search_kind(row))
+    {
+        message = "\"after\" must be the \"next\" of an earlier page of a "
+                  "list in the same order";
+        field = "after";
+    }
+
+    if (message) {
+        return ngx_http_submission_reply_error(r, NGX_HTTP_BAD_REQUEST,
+                                               "invalid_request", message,
+                                               field);
+    }
+
+    return ngx_http_submission_api_read(r);
+}
+
+
 ngx_uint_t
 ngx_http_submission_list_own(void *data, sm_str_t **strings)
 {
@@ -178,8 +234,11 @@ ngx_http_submission_list_own(void *data, sm_str_t **strings)
 
     strings[0] = &row->target;
     strings[1] = &row->after_id;
+    strings[2] = &row->reason;
+    strings[3] = &row->prefix;
+    strings[4] = &row->prefix_end;
 
-    return 2;
+    return 5;
 }
 
 
@@ -207,15 +266,13 @@ ngx_http_submission_list_reply(ngx_http_request_t *r, const void *data)
 {
     const sm_list_row_t  *row = data;
 
-    size_t              i, size;
-    sm_out_t            out;
-    const sm_intent_t  *last;
+    size_t    i, size;
+    sm_out_t  out;
 
     size = sizeof("{\"intents\":[],\"next\":null}\n");
-    last = row->more ? &row->intents[row->n - 1] : NULL;
 
-    if (last) {
-        size += sm_cursor_size(last->id.len);
+    if (row->more) {
+        size += sm_cursor_size(row->next_id.len);
     }
 
     for (i = 0; i < row->n; i++) {
@@ -233,9 +290,10 @@ ngx_http_submission_list_reply(ngx_http_request_t *r, const void *data)
         sm_intent_out(&out, &row->intents[i]);
     }
 
-    if (last) {
+    if (row->more) {
         sm_out_c(&out, "],\"next\":\"");
-        sm_cursor_out(&out, last->created_at, last->id);
+        sm_cursor_kind_out(&out, sm_search_kind(row), row->next_at,
+                           row->next_id);
         sm_out_c(&out, "\"}\n");
 
     } else {

@@ -10,6 +10,9 @@
 #define NGX_HTTP_SUBMISSION_REPLY_RETRY_SOON   "1"     /* seconds */
 #define NGX_HTTP_SUBMISSION_REPLY_RETRY_LATER  "5"
 
+#define NGX_HTTP_SUBMISSION_REPLY_JSON   "application/json"
+#define NGX_HTTP_SUBMISSION_REPLY_LINES  "application/x-ndjson"
+
 
 typedef struct {
     ngx_uint_t   status;
@@ -105,9 +108,11 @@ ngx_http_submission_reply_header(ngx_http_request_t *r, char *key,
 
 
 static void
-ngx_http_submission_reply_headers(ngx_http_request_t *r, size_t len)
+ngx_http_submission_reply_headers(ngx_http_request_t *r, size_t len,
+    const char *type)
 {
-    ngx_str_set(&r->headers_out.content_type, "application/json");
+    r->headers_out.content_type.data = (u_char *) type;
+    r->headers_out.content_type.len = ngx_strlen(type);
     r->headers_out.content_type_len = r->headers_out.content_type.len;
     r->headers_out.content_type_lowcase = NULL;
     ngx_str_null(&r->headers_out.charset);
@@ -119,9 +124,9 @@ ngx_http_submission_reply_headers(ngx_http_request_t *r, size_t len)
 
 /* sends what was written into "out", memory of the request's pool */
 
-ngx_int_t
-ngx_http_submission_reply_send(ngx_http_request_t *r, ngx_uint_t status,
-    sm_out_t *out)
+static ngx_int_t
+ngx_http_submission_reply_type(ngx_http_request_t *r, ngx_uint_t status,
+    sm_out_t *out, const char *type)
 {
     ngx_int_t                   rc;
     ngx_buf_t                  *b;
@@ -157,7 +162,7 @@ ngx_http_submission_reply_send(ngx_http_request_t *r, ngx_uint_t status,
     r->disable_not_modified = 1;
 
     r->headers_out.status = status;
-    ngx_http_submission_reply_headers(r, out->last - out->start);
+    ngx_http_submission_reply_headers(r, out->last - out->start, type);
 
     rc = ngx_http_send_header(r);
 
@@ -175,6 +180,23 @@ ngx_http_submission_reply_send(ngx_http_request_t *r, ngx_uint_t status,
     chain.next = NULL;
 
     return ngx_http_output_filter(r, &chain);
+}
+
+
+ngx_int_t
+ngx_http_submission_reply_send(ngx_http_request_t *r, ngx_uint_t status,
+    sm_out_t *out)
+{
+    return ngx_http_submission_reply_type(r, status, out,
+                                          NGX_HTTP_SUBMISSION_REPLY_JSON);
+}
+
+
+ngx_int_t
+ngx_http_submission_reply_lines(ngx_http_request_t *r, sm_out_t *out)
+{
+    return ngx_http_submission_reply_type(r, NGX_HTTP_OK, out,
+                                          NGX_HTTP_SUBMISSION_REPLY_LINES);
 }
 
 
@@ -198,7 +220,18 @@ void
 ngx_http_submission_reply_error_out(sm_out_t *out, const char *code,
     const char *message)
 {
-    sm_out_c(out, "{\"error\":{\"code\":\"");
+    sm_out_c(out, "{");
+    ngx_http_submission_reply_error_key(out, code, message);
+}
+
+
+/* the same, among other keys of an object */
+
+void
+ngx_http_submission_reply_error_key(sm_out_t *out, const char *code,
+    const char *message)
+{
+    sm_out_c(out, "\"error\":{\"code\":\"");
     sm_out_c(out, code);
     sm_out_c(out, "\",\"message\":");
     sm_json_out_str(out, sm_str_c(message));
@@ -302,6 +335,14 @@ ngx_http_submission_reply_method(ngx_http_request_t *r, const char *allow)
 }
 
 
+const char *
+ngx_http_submission_reply_unavailable_text(ngx_uint_t overloaded)
+{
+    return overloaded ? "too many requests wait for the store"
+                      : "the store did not complete the request";
+}
+
+
 ngx_int_t
 ngx_http_submission_reply_unavailable(ngx_http_request_t *r,
     ngx_uint_t overloaded)
@@ -326,9 +367,7 @@ ngx_http_submission_reply_unavailable(ngx_http_request_t *r,
 
     return ngx_http_submission_reply_error(r, NGX_HTTP_SERVICE_UNAVAILABLE,
                "store_unavailable",
-               overloaded ? "too many requests wait for the store"
-                          : "the store did not complete the request",
-               NULL);
+               ngx_http_submission_reply_unavailable_text(overloaded), NULL);
 }
 
 
@@ -456,7 +495,8 @@ ngx_http_submission_header_filter(ngx_http_request_t *r)
     ctx->instead->last_buf = 1;
     ctx->instead->last_in_chain = 1;
 
-    ngx_http_submission_reply_headers(r, out.last - out.start);
+    ngx_http_submission_reply_headers(r, out.last - out.start,
+                                      NGX_HTTP_SUBMISSION_REPLY_JSON);
 
     return ngx_http_next_header_filter(r);
 }

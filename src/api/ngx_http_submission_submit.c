@@ -48,10 +48,15 @@ ngx_http_submission_submit_type(ngx_http_request_t *r,
 
     type = r->headers_in.content_type;
 
+    if (type && ngx_http_submission_bulk_type(&type->value)) {
+        return ngx_http_submission_bulk_parse(r);
+    }
+
     if (type && !ngx_http_submission_submit_json(&type->value)) {
         return ngx_http_submission_reply_error(r,
                    NGX_HTTP_UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type",
-                   "the body must be \"application/json\"", NULL);
+                   "the body must be \"application/json\" or "
+                   "\"application/x-ndjson\"", NULL);
     }
 
     return ngx_http_submission_body_read(r, handler);
@@ -65,54 +70,67 @@ ngx_http_submission_submit_parse(ngx_http_request_t *r)
 }
 
 
-static ngx_int_t
-ngx_http_submission_submit_body(ngx_http_request_t *r, sm_str_t body)
+/* the strings are in the arena, and in the body */
+
+ngx_int_t
+ngx_http_submission_submit_row(ngx_http_submission_ctx_t *ctx,
+    sm_arena_t *arena, sm_str_t body, sm_submit_row_t *row,
+    sm_json_error_t *err)
 {
-    ngx_int_t                      rc;
-    sm_arena_t                     arena;
-    sm_json_error_t                err;
-    sm_submit_row_t               *row;
     sm_intent_request_t            req;
-    ngx_http_submission_ctx_t     *ctx;
     ngx_http_submission_target_t  *target;
 
-    ctx = ngx_http_get_module_ctx(r, ngx_http_submission_module);
-
-    ngx_memzero(&arena, sizeof(sm_arena_t));
-
-    if (sm_intent_request_parse(&arena, body, &req, &err) != 0) {
-
-        if (err.no_memory) {
-            rc = NGX_HTTP_INTERNAL_SERVER_ERROR;
-            goto done;
-        }
-
-        rc = ngx_http_submission_reply_error(r, NGX_HTTP_BAD_REQUEST,
-                                             "invalid_request", err.message,
-                                             err.key);
-        goto done;
+    if (sm_intent_request_parse(arena, body, &req, err) != 0) {
+        return err->no_memory ? NGX_ERROR : NGX_DECLINED;
     }
 
     target = ngx_http_submission_target(ctx->manager->conf, req.target);
 
     if (target == NULL) {
-        rc = ngx_http_submission_reply_error(r, NGX_HTTP_BAD_REQUEST,
-                                       "invalid_request",
-                                       "\"" SM_FIELD_TARGET "\" names no "
-                                       "target of this manager",
-                                       SM_FIELD_TARGET);
-        goto done;
+        err->key = SM_FIELD_TARGET;
+        (void) snprintf(err->message, sizeof(err->message),
+                        "\"" SM_FIELD_TARGET "\" names no target of this "
+                        "manager");
+        return NGX_DECLINED;
     }
-
-    row = ctx->row;
 
     row->id = req.id;
     row->contract = &target->contract;
     row->payload = req.payload;
+    row->not_before = req.not_before;
 
-    rc = ngx_http_submission_api_enter(r);
+    return NGX_OK;
+}
 
-done:
+
+static ngx_int_t
+ngx_http_submission_submit_body(ngx_http_request_t *r, sm_str_t body)
+{
+    ngx_int_t                   rc;
+    sm_arena_t                  arena;
+    sm_json_error_t             err;
+    ngx_http_submission_ctx_t  *ctx;
+
+    ctx = ngx_http_get_module_ctx(r, ngx_http_submission_module);
+
+    ngx_memzero(&arena, sizeof(sm_arena_t));
+
+    switch (ngx_http_submission_submit_row(ctx, &arena, body, ctx->row, &err))
+    {
+
+    case NGX_OK:
+        rc = ngx_http_submission_api_enter(r);
+        break;
+
+    case NGX_DECLINED:
+        rc = ngx_http_submission_reply_error(r, NGX_HTTP_BAD_REQUEST,
+                                             "invalid_request", err.message,
+                                             err.key);
+        break;
+
+    default: /* NGX_ERROR */
+        rc = NGX_HTTP_INTERNAL_SERVER_ERROR;
+    }
 
     sm_arena_free(&arena);
 
@@ -192,7 +210,7 @@ ngx_http_submission_submit_ours(ngx_http_submission_batch_t *batch)
 void
 ngx_http_submission_submit_run(ngx_http_submission_task_t *task)
 {
-    ngx_uint_t                    i, n[SM_SUBMIT_CONFLICT + 1];
+    ngx_uint_t                    i, n[SM_SUBMIT_COUNT];
     sm_submit_row_t              *rows;
     ngx_http_submission_batch_t  *batch = (ngx_http_submission_batch_t *) task;
 
@@ -225,33 +243,95 @@ ngx_http_submission_submit_run(ngx_http_submission_task_t *task)
 }
 
 
-static ngx_int_t
-ngx_http_submission_submit_conflict(ngx_http_request_t *r,
-    const sm_submit_row_t *row)
+ngx_uint_t
+ngx_http_submission_submit_status(const sm_submit_row_t *row)
 {
-    size_t    size;
-    sm_out_t  out;
+    switch (row->outcome) {
 
-    size = NGX_HTTP_SUBMISSION_REPLY_ERROR_SIZE
-           + sm_json_str_size(row->intent.target.len)
-           + sm_json_str_size(row->contract->target.len);
+    case SM_SUBMIT_SAME:
+    case SM_SUBMIT_CREATED:
+        return NGX_HTTP_OK;
 
-    if (ngx_http_submission_reply_out(r, &out, size) != NGX_OK) {
+    case SM_SUBMIT_CONFLICT:
+        return NGX_HTTP_CONFLICT;
+
+    case SM_SUBMIT_TOO_FAR:
+        return NGX_HTTP_BAD_REQUEST;
+
+    default: /* SM_SUBMIT_FAILED */
         return NGX_HTTP_INTERNAL_SERVER_ERROR;
     }
+}
 
-    ngx_http_submission_reply_error_out(&out, "idempotency_conflict",
-                 sm_str_eq(row->intent.target, row->contract->target)
-                 ? "the intent exists with another payload"
-                 : "the intent exists with another target");
 
-    sm_out_c(&out, "\"existingTarget\":");
-    sm_json_out_str(&out, row->intent.target);
-    sm_out_c(&out, ",\"incomingTarget\":");
-    sm_json_out_str(&out, row->contract->target);
-    sm_out_c(&out, "}}}\n");
+/* as many bytes as its intent or its error may take */
 
-    return ngx_http_submission_reply_send(r, NGX_HTTP_CONFLICT, &out);
+size_t
+ngx_http_submission_submit_size(const sm_submit_row_t *row)
+{
+    switch (row->outcome) {
+
+    case SM_SUBMIT_SAME:
+    case SM_SUBMIT_CREATED:
+        return sm_intent_size(&row->intent);
+
+    default:
+        return NGX_HTTP_SUBMISSION_REPLY_ERROR_SIZE
+               + sm_json_str_size(row->intent.target.len)
+               + sm_json_str_size(row->contract->target.len);
+    }
+}
+
+
+static void
+ngx_http_submission_submit_conflict(sm_out_t *out, const sm_submit_row_t *row)
+{
+    const char  *message;
+
+    if (!sm_str_eq(row->intent.target, row->contract->target)) {
+        message = "the intent exists with another target";
+
+    } else if (row->intent.not_before != row->not_before) {
+        message = "the intent exists with another \"" SM_FIELD_NOT_BEFORE
+                  "\"";
+
+    } else {
+        message = "the intent exists with another payload";
+    }
+
+    ngx_http_submission_reply_error_key(out, "idempotency_conflict", message);
+
+    sm_out_c(out, "\"existingTarget\":");
+    sm_json_out_str(out, row->intent.target);
+    sm_out_c(out, ",\"incomingTarget\":");
+    sm_json_out_str(out, row->contract->target);
+    sm_out_c(out, "}}");
+}
+
+
+/* of one that is not 200 */
+
+void
+ngx_http_submission_submit_error(sm_out_t *out, const sm_submit_row_t *row)
+{
+    switch (row->outcome) {
+
+    case SM_SUBMIT_CONFLICT:
+        ngx_http_submission_submit_conflict(out, row);
+        return;
+
+    case SM_SUBMIT_TOO_FAR:
+        ngx_http_submission_reply_error_key(out, "invalid_request",
+                                            "\"" SM_FIELD_NOT_BEFORE "\" must "
+                                            "be at most 365 days ahead");
+        sm_out_c(out, "\"field\":\"" SM_FIELD_NOT_BEFORE "\"}}");
+        return;
+
+    default: /* SM_SUBMIT_FAILED */
+        ngx_http_submission_reply_error_key(out, "internal_error",
+                                            "the store refused the intent");
+        sm_out_c(out, "}}");
+    }
 }
 
 
@@ -260,27 +340,44 @@ ngx_http_submission_submit_reply(ngx_http_request_t *r, const void *data)
 {
     const sm_submit_row_t  *row = data;
 
-    switch (row->outcome) {
+    sm_out_t    out;
+    ngx_uint_t  status;
 
-    case SM_SUBMIT_SAME:
+    status = ngx_http_submission_submit_status(row);
 
-        if (ngx_http_submission_reply_header(r, "Idempotent-Replayed", "true")
-            != NGX_OK)
+    if (status == NGX_HTTP_OK) {
+
+        if (row->outcome == SM_SUBMIT_SAME
+            && ngx_http_submission_reply_header(r, "Idempotent-Replayed",
+                                                "true")
+               != NGX_OK)
         {
             return NGX_HTTP_INTERNAL_SERVER_ERROR;
         }
 
-        /* fall through */
-
-    case SM_SUBMIT_CREATED:
         return ngx_http_submission_reply_intent(r, &row->intent);
-
-    case SM_SUBMIT_CONFLICT:
-        return ngx_http_submission_submit_conflict(r, row);
-
-    default: /* SM_SUBMIT_FAILED */
-        return ngx_http_submission_reply_error(r,
-                   NGX_HTTP_INTERNAL_SERVER_ERROR, "internal_error",
-                   "the store refused the intent", NULL);
     }
+
+    if (ngx_http_submission_reply_out(r, &out,
+                                    ngx_http_submission_submit_size(row) + 3)
+        != NGX_OK)
+    {
+        return NGX_HTTP_INTERNAL_SERVER_ERROR;
+    }
+
+    sm_out_c(&out, "{");
+    ngx_http_submission_submit_error(&out, row);
+    sm_out_c(&out, "}\n");
+
+    return ngx_http_submission_reply_send(r, status, &out);
+}
+
+
+sm_intent_t *
+ngx_http_submission_submit_intent(void *data)
+{
+    sm_submit_row_t  *row = data;
+
+    return row->outcome == SM_SUBMIT_CREATED || row->outcome == SM_SUBMIT_SAME
+           ? &row->intent : NULL;
 }

@@ -1,12 +1,14 @@
 
 /*
- * Requests that wait for the first attempt of their intents.  The intents are
- * committed already, so the requests are answered with the intent whatever
- * happens.
+ * Requests that wait for an intent: for its first attempt, or for its end.  The
+ * intents are in the store already, so the requests are answered with the
+ * intent whatever happens.
  *
  * A worker asks the store about all intents that its requests wait for in one
- * call: every 250 ms, because any instance may execute them, and at once if
- * the executor worker of its own instance gives notice.
+ * call: at once if its own instance gives notice, and every 250 ms where another
+ * instance executes them.  The leader's instance gives notice of all that it
+ * does, and looks by itself only every two seconds, for what others have done,
+ * or a worker that has died could not tell any more.
  *
  * There is one call at a time in each worker.  A waiter is in one of three
  * lists: "idle", "marked" to be asked about next, or that of the call.
@@ -21,6 +23,7 @@
 
 
 #define NGX_HTTP_SUBMISSION_WAIT_TICK     250       /* milliseconds */
+#define NGX_HTTP_SUBMISSION_WAIT_LEADER   8         /* ticks */
 #define NGX_HTTP_SUBMISSION_WAIT_GRACE    1000
 #define NGX_HTTP_SUBMISSION_WAIT_BUCKETS  1024
 
@@ -59,6 +62,9 @@ struct ngx_http_submission_wait_s {
     ngx_queue_t                  marked;
     ngx_http_submission_look_t  *look;       /* the call that is out */
     ngx_uint_t                   n;          /* of all waiters */
+
+    int64_t                         epoch;      /* of its own instance */
+    ngx_uint_t                      ticks;      /* in that epoch */
 
     ngx_atomic_uint_t               seen;       /* notices */
     ngx_queue_t                     buckets[NGX_HTTP_SUBMISSION_WAIT_BUCKETS];
@@ -115,18 +121,19 @@ ngx_http_submission_wait_init(ngx_cycle_t *cycle,
 
 
 static ngx_uint_t
-ngx_http_submission_wait_over(const sm_intent_t *intent)
+ngx_http_submission_wait_over(ngx_http_submission_ctx_t *ctx,
+    const sm_intent_t *intent)
 {
-    return intent->status != SM_STATUS_PENDING || intent->attempt_count > 0;
+    return intent->status != SM_STATUS_PENDING
+           || (ctx->until == NGX_HTTP_SUBMISSION_UNTIL_ATTEMPT
+               && intent->attempt_count > 0);
 }
 
 
 static sm_str_t
 ngx_http_submission_wait_id(ngx_http_submission_ctx_t *ctx)
 {
-    sm_submit_row_t  *row = ctx->row;
-
-    return row->id;
+    return ctx->op->intent(ctx->row)->id;
 }
 
 
@@ -323,6 +330,29 @@ ngx_http_submission_wait_yield(ngx_http_submission_wait_t *wait)
 }
 
 
+/* whether this instance gives notice, so that the store need not be asked */
+
+static ngx_uint_t
+ngx_http_submission_wait_told(ngx_http_submission_wait_t *wait)
+{
+    ngx_http_submission_role_t  role;
+
+    ngx_http_submission_zone_role(wait->manager->sh, &role);
+
+    if (!role.leader) {
+        wait->epoch = 0;
+        return 0;
+    }
+
+    if (role.epoch != wait->epoch) {
+        wait->epoch = role.epoch;
+        wait->ticks = 0;
+    }
+
+    return wait->ticks++ % NGX_HTTP_SUBMISSION_WAIT_LEADER != 0;
+}
+
+
 static void
 ngx_http_submission_wait_tick(ngx_event_t *ev)
 {
@@ -333,7 +363,7 @@ ngx_http_submission_wait_tick(ngx_event_t *ev)
     ngx_http_submission_notice_expect(wait->manager,
                                       NGX_HTTP_SUBMISSION_WAIT_UNTIL);
 
-    if (wait->look == NULL) {
+    if (!ngx_http_submission_wait_told(wait) && wait->look == NULL) {
         ngx_http_submission_wait_mark_idle(wait);
     }
 
@@ -367,19 +397,17 @@ ngx_http_submission_wait_end(ngx_http_submission_waiter_t *waiter)
 }
 
 
-/* without an intent, the state at its submission is the last known one */
+/* without an intent, the state at which it began to wait is the last known */
 
 static void
 ngx_http_submission_wait_answer(ngx_http_submission_waiter_t *waiter,
     const sm_intent_t *intent)
 {
     ngx_int_t                   rc;
-    sm_submit_row_t            *row;
     ngx_http_request_t         *r;
     ngx_http_submission_ctx_t  *ctx;
 
     ctx = waiter->ctx;
-    row = ctx->row;
     r = ctx->request;
 
     ngx_http_submission_wait_end(waiter);
@@ -387,10 +415,10 @@ ngx_http_submission_wait_answer(ngx_http_submission_waiter_t *waiter,
     ngx_http_set_log_request(r->connection->log, r);
 
     if (intent) {
-        row->intent = *intent;
+        *ctx->op->intent(ctx->row) = *intent;
     }
 
-    rc = ctx->op->reply(r, row);
+    rc = ctx->op->reply(r, ctx->row);
 
     ngx_http_submission_finalize(r, rc);
 }
@@ -595,7 +623,7 @@ ngx_http_submission_wait_done(ngx_http_submission_task_t *task)
         waiter->asked = 0;
 
         if ((waiter->last && !again)
-            || (intent && ngx_http_submission_wait_over(intent)))
+            || (intent && ngx_http_submission_wait_over(waiter->ctx, intent)))
         {
             ngx_http_submission_wait_answer(waiter, intent);
             continue;
@@ -619,61 +647,78 @@ ngx_http_submission_wait_next(ngx_http_submission_manager_t *manager)
 }
 
 
-/* the row's strings are of its batch, and go with it */
+/* the row's strings are of its batch, and go with it: those of the intent stay */
 
 static ngx_int_t
-ngx_http_submission_wait_keep(ngx_http_submission_ctx_t *ctx,
-    const sm_submit_row_t *row)
+ngx_http_submission_wait_keep(ngx_http_submission_ctx_t *ctx, void *row)
 {
-    u_char           *p;
-    ngx_pool_t       *pool;
-    sm_submit_row_t  *kept;
+    char         *p;
+    size_t        len;
+    sm_str_t     *strings[NGX_HTTP_SUBMISSION_OP_STRINGS];
+    ngx_uint_t    i, n;
+    sm_intent_t  *intent;
 
-    pool = ctx->request->pool;
+    ngx_memcpy(ctx->row, row, ctx->op->row_size);
 
-    p = ngx_pnalloc(pool, row->intent.id.len + row->intent.target.len);
+    n = ctx->op->own(ctx->row, strings);
+
+    for (i = 0; i < n; i++) {
+        ngx_memzero(strings[i], sizeof(sm_str_t));
+    }
+
+    intent = ctx->op->intent(ctx->row);
+
+    n = 0;
+    strings[n++] = &intent->id;
+    strings[n++] = &intent->target;
+    strings[n++] = &intent->rejected_reason;
+    strings[n++] = &intent->exhausted_reason;
+    strings[n++] = &intent->last_error;
+    strings[n++] = &intent->replay_of;
+
+    for (len = 0, i = 0; i < n; i++) {
+        len += strings[i]->len;
+    }
+
+    p = ngx_pnalloc(ctx->request->pool, len);
     if (p == NULL) {
         return NGX_ERROR;
     }
 
-    kept = ctx->row;
-    *kept = *row;
-
-    kept->intent.id.data = (char *) p;
-    p = ngx_cpymem(p, row->intent.id.data, row->intent.id.len);
-
-    kept->intent.target.data = (char *) p;
-    ngx_memcpy(p, row->intent.target.data, row->intent.target.len);
-
-    kept->id = kept->intent.id;
-
-    ngx_memzero(&kept->payload, sizeof(sm_str_t));
-    ngx_memzero(&kept->intent.rejected_reason, sizeof(sm_str_t));
-    ngx_memzero(&kept->intent.exhausted_reason, sizeof(sm_str_t));
+    for (i = 0; i < n; i++) {
+        if (strings[i]->len) {
+            ngx_memcpy(p, strings[i]->data, strings[i]->len);
+            strings[i]->data = p;
+            p += strings[i]->len;
+        }
+    }
 
     return NGX_OK;
 }
 
 
 ngx_int_t
-ngx_http_submission_wait(ngx_http_submission_ctx_t *ctx,
-    const sm_submit_row_t *row, ngx_atomic_uint_t since)
+ngx_http_submission_wait(ngx_http_submission_ctx_t *ctx, void *row,
+    ngx_atomic_uint_t since)
 {
     uint64_t                       hash;
     ngx_int_t                      rc;
+    sm_intent_t                   *intent;
     ngx_http_cleanup_t            *cln;
     ngx_http_submission_wait_t    *wait;
     ngx_http_submission_waiter_t  *waiter;
 
-    if ((row->outcome != SM_SUBMIT_CREATED && row->outcome != SM_SUBMIT_SAME)
-        || ngx_http_submission_wait_over(&row->intent)
+    intent = ctx->op->intent(row);
+
+    if (intent == NULL
+        || ngx_http_submission_wait_over(ctx, intent)
         || ngx_http_submission_reserve_short()
         || ngx_exiting)
     {
         return NGX_DECLINED;
     }
 
-    /* without memory it is answered now: the intent is committed */
+    /* without memory it is answered now */
 
     waiter = ngx_pcalloc(ctx->request->pool,
                          sizeof(ngx_http_submission_waiter_t));

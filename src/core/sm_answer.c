@@ -239,6 +239,54 @@ sm_answer_read(sm_arena_t *arena, sm_gateway_e type, const sm_answer_t *answer,
 }
 
 
+int
+sm_answer_keep(sm_arena_t *arena, const sm_answer_t *answer, int64_t *status,
+    sm_str_t *text)
+{
+    static const sm_str_t  none = sm_null_str;
+
+    size_t    max;
+    sm_out_t  out;
+
+    *status = 0;
+    *text = none;
+
+    switch (answer->how) {
+    case SM_ANSWER_COMPLETE:
+    case SM_ANSWER_TRUNCATED:
+    case SM_ANSWER_TOO_LARGE:
+        break;
+    default:
+        return 0;
+    }
+
+    *status = answer->status;
+
+    if (answer->status == 0 || answer->body.len == 0) {
+        return 0;
+    }
+
+    max = answer->body.len < SM_ANSWER_KEPT ? answer->body.len
+                                            : SM_ANSWER_KEPT;
+
+    sm_out_init(&out, sm_arena_alloc(arena, sm_clip_size(max)),
+                sm_clip_size(max));
+
+    if (out.start == NULL) {
+        return -1;
+    }
+
+    sm_out_clip(&out, answer->body, max);
+
+    if (out.last != out.start) {
+        text->data = out.start;
+        text->len = out.last - out.start;
+    }
+
+    return 0;
+}
+
+
 int64_t
 sm_answer_retry_after(sm_str_t value)
 {

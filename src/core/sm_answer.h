@@ -14,6 +14,7 @@
 #define SM_ANSWER_MAX   (64 * 1024)     /* bytes of an answer that are read */
 #define SM_REASON_MAX   200             /* characters that are kept, in */
 #define SM_ERROR_MAX    400             /* UTF-16 units */
+#define SM_ANSWER_KEPT  500             /* characters */
 
 
 /* how the exchange with the gateway went */
@@ -42,6 +43,14 @@ typedef struct {
 int sm_answer_read(sm_arena_t *arena, sm_gateway_e type,
     const sm_answer_t *answer, sm_outcome_e *outcome, sm_str_t *reason,
     sm_str_t *error);
+
+/*
+ * What is kept of it for people to read: the gateway's status, and the
+ * first SM_ANSWER_KEPT characters of its answer, cleaned as "error" is.  What
+ * nginx has answered in the gateway's place is not kept: 0, and no data.
+ */
+int sm_answer_keep(sm_arena_t *arena, const sm_answer_t *answer,
+    int64_t *status, sm_str_t *text);
 
 /*
  * A Retry-After of seconds, as milliseconds within SM_DELAY_MAX; 0: none, or

@@ -39,9 +39,9 @@ typedef enum {
 
 /*
  * A page of intents that have an attempt to come, after a cursor.  The order
- * of modification has all of them.  The order of due time has only the
- * retries, because an intent that was never tried is due since it was
- * modified.
+ * of modification has all of them.  The order of due time has only retries
+ * and what has a not_before, because any other intent that was never tried is
+ * due since it was modified.
  */
 
 typedef enum {
@@ -84,7 +84,8 @@ typedef struct {
 
     sm_begin_e            outcome;
     int64_t               due_at;       /* early; begun: since when */
-    int64_t               created_at;   /* begun, expired */
+    int64_t               created_at;   /* or not_before, if that is later;
+                                           begun, expired */
     int64_t               number;       /* of the attempt; begun, expired */
     sm_contract_t         contract;     /* as it was when it was accepted */
     sm_str_t              payload;
@@ -107,6 +108,8 @@ typedef struct {
     sm_outcome_e          outcome;      /* none: given back */
     sm_str_t              reason;       /* no data: none */
     sm_str_t              error;        /* no data: none */
+    int64_t               http_status;  /* of the gateway; 0: none */
+    sm_str_t              answer;       /* no data: none */
 
     sm_status_e           status;       /* of the intent from now on */
     sm_exhausted_e        exhausted;
@@ -126,7 +129,7 @@ typedef struct {
     int64_t               epoch;
     sm_str_t              holder;
     int64_t               started_at;
-    int64_t               created_at;
+    int64_t               created_at;   /* or not_before, if that is later */
     sm_contract_t         contract;
 } sm_doubt_row_t;
 

@@ -35,3 +35,43 @@ sm_batch_ids_doc(sm_arena_t *arena, const sm_get_row_t *rows, size_t n,
 
     return out.full ? -1 : 0;
 }
+
+
+int
+sm_submit_too_far(const sm_submit_row_t *row, int64_t now)
+{
+    return row->not_before - SM_NOT_BEFORE_MAX > now;
+}
+
+
+void
+sm_submit_created(sm_submit_row_t *row, int64_t now)
+{
+    sm_intent_t  *intent = &row->intent;
+
+    memset(intent, 0, sizeof(sm_intent_t));
+
+    row->outcome = SM_SUBMIT_CREATED;
+
+    intent->id = row->id;
+    intent->target = row->contract->target;
+    intent->status = SM_STATUS_PENDING;
+    intent->created_at = now;
+    intent->next_attempt_at = row->not_before > now ? row->not_before : now;
+    intent->not_before = row->not_before;
+}
+
+
+void
+sm_submit_found(sm_submit_row_t *row, sm_str_t hash)
+{
+    sm_str_t  sent;
+
+    sent.data = row->hash;
+    sent.len = SM_HASH_LEN;
+
+    row->outcome = sm_str_eq(hash, sent)
+                   && sm_str_eq(row->intent.target, row->contract->target)
+                   && row->intent.not_before == row->not_before
+                   ? SM_SUBMIT_SAME : SM_SUBMIT_CONFLICT;
+}

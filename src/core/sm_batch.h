@@ -20,6 +20,7 @@ typedef enum {
     SM_SUBMIT_CREATED,
     SM_SUBMIT_SAME,
     SM_SUBMIT_CONFLICT,
+    SM_SUBMIT_TOO_FAR,          /* not_before, by the store's clock */
     SM_SUBMIT_COUNT
 } sm_submit_e;
 
@@ -29,6 +30,7 @@ typedef struct {
     const sm_contract_t  *contract;
     sm_str_t              payload;
     char                  hash[SM_HASH_LEN];
+    int64_t               not_before;   /* 0: none */
 
     sm_submit_e           outcome;
     sm_intent_t           intent;       /* as it is stored */
@@ -59,20 +61,55 @@ typedef struct {
 } sm_history_row_t;
 
 
-/* newest first, strictly after the (created_at, id) of the cursor */
+typedef enum {
+    SM_LIST_CREATED = 0,
+    SM_LIST_COMPLETED,
+    SM_LIST_ID,
+    SM_LIST_BYS
+} sm_list_by_e;
+
+
+/*
+ * By a time and the id, or by the id; strictly after the cursor.  See
+ * sm_search.h for what can be asked for together.
+ */
 
 typedef struct {
+    sm_list_by_e          by;
+    unsigned              asc;          /* oldest, or lowest, first */
     sm_status_e           status;       /* SM_STATUS_NONE: any */
     sm_str_t              target;       /* no data: any */
+    sm_str_t              reason;       /* no data: any */
+    sm_str_t              prefix;       /* of ids */
+    sm_str_t              prefix_end;   /* the first that is beyond them */
+    int64_t               from;         /* 0: no bound */
+    int64_t               to;           /* not included; 0: no bound */
     size_t                limit;
-    int64_t               after_created_at;
-    sm_str_t              after_id;     /* no data: from the newest */
+    int64_t               after_at;
+    sm_str_t              after_id;     /* no data: from the first */
 
     sm_intent_t          *intents;
     size_t                n;
     unsigned              more;
+    int64_t               next_at;      /* if there are more: the cursor */
+    sm_str_t              next_id;
 } sm_list_row_t;
 
+
+/* where an intent stands in such a list */
+
+typedef struct {
+    int64_t               at;           /* 0: the list is by id */
+    sm_str_t              id;
+} sm_key_t;
+
+
+/* whether its not_before is too far ahead at this time */
+int sm_submit_too_far(const sm_submit_row_t *row, int64_t now);
+
+/* it is stored now, or the intent that was there is in it, with this hash */
+void sm_submit_created(sm_submit_row_t *row, int64_t now);
+void sm_submit_found(sm_submit_row_t *row, sm_str_t hash);
 
 /* ["id", ...] */
 int sm_batch_ids_doc(sm_arena_t *arena, const sm_get_row_t *rows, size_t n,

@@ -1,7 +1,9 @@
 
 /*
  * Where a page of intents ended: the time and the id of its last one, as the
- * base64url of "<microseconds> <id>".  Clients get it, and may send back
+ * base64url of "<kind> <microseconds> <id>".  The kind is a letter for what is
+ * listed in which order, so that a cursor of one list is not taken for one of
+ * another; the list of the newest has none.  Clients get it, and may send back
  * anything.
  */
 
@@ -12,7 +14,7 @@
 #include "sm_intent.h"
 
 
-#define SM_CURSOR_TIME  (sizeof("9223372036854775807 ") - 1)
+#define SM_CURSOR_TIME  (sizeof("c 9223372036854775807 ") - 1)
 
 /* as many bytes as sm_cursor_out() may write */
 #define sm_cursor_size(len)  sm_base64url_size(SM_CURSOR_TIME + (len))
@@ -25,6 +27,11 @@ void sm_cursor_out(sm_out_t *out, int64_t at, sm_str_t id);
  * it.  -1: it is none that was given out.
  */
 int sm_cursor_parse(sm_str_t cursor, char *buf, int64_t *at, sm_str_t *id);
+
+/* the same with a kind, which is a letter, or 0: none */
+void sm_cursor_kind_out(sm_out_t *out, char kind, int64_t at, sm_str_t id);
+int sm_cursor_kind_parse(sm_str_t cursor, char *buf, char *kind, int64_t *at,
+    sm_str_t *id);
 
 
 #endif /* SM_CURSOR_H */

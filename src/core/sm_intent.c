@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "sm_intent.h"
+#include "sm_time.h"
 
 
 /* all keys, punctuation, times and numbers of one intent or attempt */
@@ -10,11 +11,13 @@
 
 /* a character is up to four bytes, in what is cleaned three a UTF-16 unit */
 
-_Static_assert(sizeof(sm_intent_t) + 8 * SM_ID_MAX + 4 * 128
-               + sm_clean_size(200) + 32 + 64 + 6 * 16 <= SM_INTENT_MAX,
+_Static_assert(sizeof(sm_intent_t) + 4 * SM_ID_MAX + 4 * 128
+               + sm_clean_size(200) + 32 + 64 + sm_clean_size(400)
+               + 4 * SM_ID_MAX + 8 * 16 <= SM_INTENT_MAX,
                "an intent");
 _Static_assert(sizeof(sm_attempt_t) + 16 + sm_clean_size(200)
-               + sm_clean_size(1000) + 4 * 16 <= SM_ATTEMPT_MAX,
+               + sm_clean_size(1000) + sm_clip_size(500) + 5 * 16
+               <= SM_ATTEMPT_MAX,
                "an attempt");
 
 
@@ -35,6 +38,7 @@ enum {
     SM_INTENT_KEY_ID = 0,
     SM_INTENT_KEY_TARGET,
     SM_INTENT_KEY_PAYLOAD,
+    SM_INTENT_KEY_NOT_BEFORE,
     SM_INTENT_KEY_COUNT
 };
 
@@ -42,6 +46,7 @@ static const sm_json_field_t  sm_intent_fields[] = {
     { SM_FIELD_ID, SM_JSON_STRING, 1 },
     { SM_FIELD_TARGET, SM_JSON_STRING, 1 },
     { SM_FIELD_PAYLOAD, SM_JSON_ANY, 0 },
+    { SM_FIELD_NOT_BEFORE, SM_JSON_STRING, 0 },
     { NULL, 0, 0 }
 };
 
@@ -94,6 +99,18 @@ sm_id_check(sm_str_t id)
 }
 
 
+static int
+sm_intent_fault(sm_json_error_t *err, const char *key, const char *fault)
+{
+    err->key = key;
+    err->no_memory = 0;
+    (void) snprintf(err->message, sizeof(err->message), "\"%s\" %s", key,
+                    fault);
+
+    return -1;
+}
+
+
 int
 sm_intent_request_parse(sm_arena_t *arena, sm_str_t body,
     sm_intent_request_t *req, sm_json_error_t *err)
@@ -108,15 +125,21 @@ sm_intent_request_parse(sm_arena_t *arena, sm_str_t body,
     req->id = sm_trim(v[SM_INTENT_KEY_ID].text);
     req->target = v[SM_INTENT_KEY_TARGET].text;
     req->payload = v[SM_INTENT_KEY_PAYLOAD].raw;
+    req->not_before = 0;
 
     fault = sm_id_check(req->id);
 
     if (fault) {
-        err->key = SM_FIELD_ID;
-        err->no_memory = 0;
-        (void) snprintf(err->message, sizeof(err->message), "\"%s\" %s",
-                        err->key, fault);
-        return -1;
+        return sm_intent_fault(err, SM_FIELD_ID, fault);
+    }
+
+    if (v[SM_INTENT_KEY_NOT_BEFORE].type) {
+        fault = sm_time_parse(v[SM_INTENT_KEY_NOT_BEFORE].text,
+                              &req->not_before);
+
+        if (fault) {
+            return sm_intent_fault(err, SM_FIELD_NOT_BEFORE, fault);
+        }
     }
 
     return 0;
@@ -131,6 +154,7 @@ sm_intent_size(const sm_intent_t *intent)
            + sm_json_str_size(intent->target.len)
            + sm_json_str_size(intent->rejected_reason.len)
            + sm_json_str_size(intent->exhausted_reason.len)
+           + sm_json_str_size(intent->last_error.len)
            + sm_json_str_size(intent->replay_of.len);
 }
 
@@ -169,9 +193,27 @@ sm_intent_out(sm_out_t *out, const sm_intent_t *intent)
         sm_json_out_str(out, intent->exhausted_reason);
     }
 
+    if (intent->not_before) {
+        sm_out_c(out, ",\"" SM_FIELD_NOT_BEFORE "\":");
+        sm_json_out_time(out, intent->not_before);
+    }
+
+    if (intent->in_flight) {
+        sm_out_c(out, ",\"inFlight\":true");
+    }
+
+    if (intent->last_error.len) {
+        sm_out_c(out, ",\"lastError\":");
+        sm_json_out_str(out, intent->last_error);
+    }
+
     if (intent->replay_of.len) {
         sm_out_c(out, ",\"replayOf\":");
         sm_json_out_str(out, intent->replay_of);
+    }
+
+    if (intent->stripped) {
+        sm_out_c(out, ",\"stripped\":true");
     }
 
     sm_out_c(out, "}");
@@ -196,7 +238,8 @@ sm_attempt_size(const sm_attempt_t *attempt)
     return SM_INTENT_FIXED
            + sm_json_str_size(attempt->outcome_status.len)
            + sm_json_str_size(attempt->outcome_reason.len)
-           + sm_json_str_size(attempt->error.len);
+           + sm_json_str_size(attempt->error.len)
+           + sm_json_str_size(attempt->answer.len);
 }
 
 
@@ -215,5 +258,16 @@ sm_attempt_out(sm_out_t *out, const sm_attempt_t *attempt)
     sm_nullable_out(out, attempt->outcome_reason);
     sm_out_c(out, ",\"error\":");
     sm_nullable_out(out, attempt->error);
+
+    if (attempt->http_status) {
+        sm_out_c(out, ",\"httpStatus\":");
+        sm_out_int(out, attempt->http_status);
+    }
+
+    if (attempt->answer.len) {
+        sm_out_c(out, ",\"answer\":");
+        sm_json_out_str(out, attempt->answer);
+    }
+
     sm_out_c(out, "}");
 }

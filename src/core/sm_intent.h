@@ -15,6 +15,9 @@
 #define SM_FIELD_ID        "intentId"
 #define SM_FIELD_TARGET    "submissionTarget"
 #define SM_FIELD_PAYLOAD   "payload"
+#define SM_FIELD_NOT_BEFORE  "notBefore"
+
+#define SM_NOT_BEFORE_MAX  ((int64_t) 365 * 86400 * 1000000)  /* ahead */
 
 
 typedef enum {
@@ -40,7 +43,11 @@ typedef struct {
     int64_t       completed_at;
     sm_str_t      rejected_reason;
     sm_str_t      exhausted_reason;
-    sm_str_t      replay_of;
+    int64_t       not_before;           /* as it was given */
+    sm_str_t      last_error;           /* of the last attempt */
+    sm_str_t      replay_of;            /* an id */
+    unsigned      in_flight:1;          /* an attempt is out */
+    unsigned      stripped:1;           /* payload and attempts are gone */
 } sm_intent_t;
 
 
@@ -51,23 +58,27 @@ typedef struct {
     sm_str_t      outcome_status;
     sm_str_t      outcome_reason;
     sm_str_t      error;
+    int64_t       http_status;          /* of the gateway; 0: none */
+    sm_str_t      answer;               /* the beginning of it */
 } sm_attempt_t;
 
 
 /*
  * As many bytes as one takes in the memory of a call, with its strings: of an
- * intent, two ids of 200 characters, a target of 128 and a reason of 200 are most
- * of it; of an attempt, those of an error of 1,000.
+ * intent, those of two ids of 200 characters, a target of 128, a reason of 200
+ * and an error of 400 are most of it; of an attempt, those of an error of 1,000
+ * and an answer of 500.
  */
 
-#define SM_INTENT_MAX   3584
-#define SM_ATTEMPT_MAX  4096
+#define SM_INTENT_MAX   4608
+#define SM_ATTEMPT_MAX  6144
 
 
 typedef struct {
     sm_str_t      id;
     sm_str_t      target;
     sm_str_t      payload;              /* its bytes as sent; may be none */
+    int64_t       not_before;           /* 0: none */
 } sm_intent_request_t;
 
 

@@ -20,7 +20,7 @@
 
 typedef struct {
     const sm_contract_t  *contract;
-    int64_t               created_at;
+    int64_t               created_at;   /* or not_before, if that is later */
     int64_t               number;       /* of the attempt, from 1 */
     int64_t               finished_at;
     sm_outcome_e          outcome;

@@ -197,8 +197,10 @@ sm_utf8_is_control(const unsigned char *p, size_t n)
 }
 
 
-void
-sm_out_clean(sm_out_t *out, sm_str_t s, size_t max)
+/* "wide": how much a character beyond the first 65,536 counts */
+
+static void
+sm_out_cleaned(sm_out_t *out, sm_str_t s, size_t max, size_t wide)
 {
     int                   space;
     char                 *first, *last;
@@ -214,7 +216,7 @@ sm_out_clean(sm_out_t *out, sm_str_t s, size_t max)
     for ( /* void */ ; p < end; p += n ? n : 1) {
 
         n = sm_utf8_sequence(p, end);
-        units = n < 4 ? 1 : 2;
+        units = n < 4 ? 1 : wide;
         space = *p == ' ' || sm_utf8_is_control(p, n);
 
         if (space && last == first) {
@@ -243,6 +245,20 @@ sm_out_clean(sm_out_t *out, sm_str_t s, size_t max)
     }
 
     out->last = last;
+}
+
+
+void
+sm_out_clean(sm_out_t *out, sm_str_t s, size_t max)
+{
+    sm_out_cleaned(out, s, max, 2);
+}
+
+
+void
+sm_out_clip(sm_out_t *out, sm_str_t s, size_t max)
+{
+    sm_out_cleaned(out, s, max, 1);
 }
 
 

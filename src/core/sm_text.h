@@ -42,6 +42,11 @@ void sm_out_time(sm_out_t *out, int64_t usec);
 
 void sm_out_clean(sm_out_t *out, sm_str_t s, size_t max);
 
+/* likewise, but "max" counts characters; at most sm_clip_size(max) bytes */
+#define sm_clip_size(max)  (4 * (max))
+
+void sm_out_clip(sm_out_t *out, sm_str_t s, size_t max);
+
 /*
  * Text as visible ASCII: every other byte, and "%" itself, is a "%" and two hex
  * digits, so that different texts stay different.  It takes at most

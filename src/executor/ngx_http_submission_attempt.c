@@ -309,6 +309,11 @@ ngx_http_submission_attempt_finished(ngx_http_submission_attempt_t *at)
         at->reason = sm_str_c("no_memory");
     }
 
+    /* without memory it is recorded without it */
+
+    (void) sm_answer_keep(&at->arena, &at->answer, &at->http_status,
+                          &at->kept);
+
     in.contract = &at->contract;
     in.created_at = at->created_at;
     in.number = at->number;

@@ -162,7 +162,7 @@ struct ngx_http_submission_attempt_s {
     sm_str_t                         payload;
     int64_t                          number;
     int64_t                          epoch;
-    int64_t                          created_at;
+    int64_t                          created_at;   /* or not_before */
     int64_t                          due_at;
     int64_t                          started_at;
     int64_t                          finished_at;
@@ -194,6 +194,8 @@ struct ngx_http_submission_attempt_s {
     sm_outcome_e                     outcome;
     sm_str_t                         reason;
     sm_str_t                         error;
+    int64_t                          http_status;
+    sm_str_t                         kept;         /* of the answer */
     int64_t                          retry_after;
     sm_policy_out_t                  decision;
 

@@ -3,8 +3,11 @@
  * The schedule of whoever leads, from the store in pages.
  *
  * First it is rebuilt whole, earliest due first: pages in the order of
- * modification have everything, and until they have come that far, pages of
- * retries in the order of due time run ahead.  From then on it is refreshed,
+ * modification have everything, and until they have come that far, pages in the
+ * order of due time run ahead, of retries and of what had to wait for its
+ * not_before.  These take turns with the others until they are at the present
+ * time, and a little beyond it: what becomes due meanwhile does not wait for the
+ * end of the rebuild.  From then on it is refreshed,
  * from a place in the order of modification that stays behind the store's
  * time: a row that is committed late, with a time that has passed, is not
  * missed.  Seeing a row again changes nothing.
@@ -37,6 +40,7 @@
 #define NGX_HTTP_SUBMISSION_SCHEDULE_WINDOW      10000000
 #define NGX_HTTP_SUBMISSION_SCHEDULE_LATE        5000000
 #define NGX_HTTP_SUBMISSION_SCHEDULE_SLACK       50000
+#define NGX_HTTP_SUBMISSION_SCHEDULE_AHEAD       2000000
 
 /* refreshes, milliseconds at most; and times what a page took */
 
@@ -59,6 +63,7 @@ struct ngx_http_submission_refresh_s {
 
     unsigned                         rebuilding:1;
     unsigned                         due_done:1;
+    unsigned                         due_turn:1;   /* the last was not of it */
     unsigned                         paging:1;     /* there is more of it */
     unsigned                         want_window:1;
     unsigned                         want_new:1;
@@ -285,6 +290,26 @@ ngx_http_submission_schedule_rewind(ngx_http_submission_executor_t *ex)
 }
 
 
+/* whether the next page of a rebuild is of those in the order of due time */
+
+static ngx_uint_t
+ngx_http_submission_schedule_due(ngx_http_submission_executor_t *ex)
+{
+    ngx_http_submission_refresh_t  *rf;
+
+    rf = ex->refresh;
+
+    if (!rf->rebuilding || rf->due_done) {
+        return 0;
+    }
+
+    return rf->retries.at <= rf->modified.at
+           || (rf->due_turn
+               && rf->retries.at <= ngx_http_submission_executor_now(ex)
+                                    + NGX_HTTP_SUBMISSION_SCHEDULE_AHEAD);
+}
+
+
 /* a page: of the rebuild, of a refresh that has more, or the first of one */
 
 static ngx_int_t
@@ -301,10 +326,13 @@ ngx_http_submission_schedule_begin(ngx_http_submission_duty_t *duty,
         rf->want_window = 1;
     }
 
-    if (rf->rebuilding && !rf->due_done && rf->retries.at <= rf->modified.at) {
+    if (ngx_http_submission_schedule_due(ex)) {
+        rf->due_turn = 0;
         ngx_http_submission_schedule_page(ex, task, SM_PAGE_DUE, &rf->retries);
         return NGX_OK;
     }
+
+    rf->due_turn = 1;
 
     if (!rf->rebuilding && !rf->paging) {
         ngx_http_submission_schedule_rewind(ex);

@@ -130,6 +130,8 @@ ngx_http_submission_turn_row(ngx_http_submission_attempt_t *at,
     row->outcome = at->outcome;
     row->reason = at->reason;
     row->error = at->error;
+    row->http_status = at->http_status;
+    row->answer = at->kept;
     row->status = at->decision.status;
     row->exhausted = at->decision.exhausted;
     row->delay = at->decision.delay;

@@ -23,7 +23,7 @@
 
 #define NGX_HTTP_SUBMISSION_METRICS_SIZE                                      \
     (NGX_HTTP_SUBMISSION_LINE                                                 \
-     * (100                                                                   \
+     * (120                                                                   \
         + (NGX_HTTP_SUBMISSION_METRICS_STATUSES + NGX_HTTP_SUBMISSION_DUR_N   \
            + 2 * NGX_HTTP_SUBMISSION_OP_N) * NGX_HTTP_SUBMISSION_LINES        \
         + NGX_HTTP_SUBMISSION_OP_N * NGX_HTTP_SUBMISSION_METRICS_CLASSES))

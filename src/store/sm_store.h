@@ -25,6 +25,7 @@
 #include "sm_action.h"
 #include "sm_attempt.h"
 #include "sm_batch.h"
+#include "sm_failures.h"
 #include "sm_inbox.h"
 #include "sm_lease.h"
 #include "sm_retention.h"
@@ -197,6 +198,8 @@ int sm_store_intent_payload(sm_store_t *store, sm_call_t *call,
     sm_payload_row_t *rows, size_t n);
 int sm_store_audit_list(sm_store_t *store, sm_call_t *call,
     sm_audit_row_t *rows, size_t n);
+int sm_store_failures_get(sm_store_t *store, sm_call_t *call,
+    sm_failures_row_t *row);
 
 int sm_store_lease_acquire(sm_store_t *store, sm_call_t *call,
     sm_str_t holder, int64_t duration, sm_lease_t *lease);

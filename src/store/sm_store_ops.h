@@ -23,6 +23,9 @@
  *                      goes on.
  * intents_submit       Commits, or leaves nothing behind.
  *
+ * intents_list         The newest, of a target and a status.
+ * intents_search       Any other list: up to row->limit + 1 keys of it.
+ *
  * lease_...            One conditional statement each, on the store's time;
  *                      lease->held says whether it found its row.  Durations
  *                      are milliseconds.  lease_watch reads the row, and
@@ -75,6 +78,8 @@
     OP(CALL, intents_get, (sm_get_row_t *, rows), (size_t, n))                \
     OP(OWN, intent_history, (sm_history_row_t *, row))                        \
     OP(OWN, intents_list, (sm_list_row_t *, row))                             \
+    OP(OWN, intents_search, (const sm_list_row_t *, row), (sm_key_t *, keys), \
+       (size_t *, n))                                                         \
     OP(CALL, lease_acquire, (sm_str_t, holder), (int64_t, duration),          \
        (sm_lease_t *, lease))                                                 \
     OP(CALL, lease_renew, (const sm_fence_t *, fence), (int64_t, duration),   \
@@ -99,6 +104,7 @@
     OP(CALL, replays_insert, (sm_replay_insert_t *, rows), (size_t, n))       \
     OP(CALL, intent_payload, (sm_payload_row_t *, rows), (size_t, n))         \
     OP(CALL, audit_list, (sm_audit_row_t *, rows), (size_t, n))               \
+    OP(CALL, failures_get, (sm_failures_row_t *, row))                        \
     OP(CALL, inbox_page, (const sm_fence_t *, fence),                         \
        (sm_inbox_page_t *, page))                                             \
     OP(OWN, inbox_move, (const sm_fence_t *, fence), (size_t, max_payload),   \

@@ -12,7 +12,7 @@
 #include "sm_store_ops.h"
 
 
-#define SM_SERVER_PARAMS    8
+#define SM_SERVER_PARAMS    12
 
 
 typedef struct sm_server_s  sm_server_t;
@@ -23,17 +23,18 @@ typedef struct sm_server_s  sm_server_t;
  * columns; t: text, d: a document, b: bytes, i: an integer of 64 bits.
  */
 
-#define SM_PROC_INTENT    "tttiiiittt"          /* see intents.c */
+#define SM_PROC_INTENT    "tttiiiitttiitti"     /* see intents.c */
 #define SM_PROC_LEASE     "iitiiii"             /* see lease.c */
 #define SM_PROC_CONTRACT  "ttttiitiiii"         /* see attempts.c */
 
 #define SM_SERVER_PROCS(X)                                                    \
     X(SCHEMA_GET, "schema_get", "", "ii")                                     \
     X(PING, "ping", "", "i")                                                  \
-    X(INTENTS_SUBMIT, "intents_submit", "tdb", "i" SM_PROC_INTENT)            \
-    X(INTENTS_GET, "intents_get", "td", "i" SM_PROC_INTENT)                   \
-    X(INTENT_HISTORY, "intent_history", "ttii", "i" SM_PROC_INTENT "iiittt")  \
-    X(INTENTS_LIST, "intents_list", "tttiit", "i" SM_PROC_INTENT)             \
+    X(INTENTS_SUBMIT, "intents_submit", "tdbi", "i" SM_PROC_INTENT)           \
+    X(INTENTS_GET, "intents_get", "tdi", "i" SM_PROC_INTENT)                  \
+    X(INTENT_HISTORY, "intent_history", "ttiii",                              \
+      "i" SM_PROC_INTENT "iiitttit")                                          \
+    X(INTENTS_LIST, "intents_list", "tttiiti", "i" SM_PROC_INTENT)            \
     X(LEASE_ACQUIRE, "lease_acquire", "tti", SM_PROC_LEASE)                   \
     X(LEASE_RENEW, "lease_renew", "ttii", SM_PROC_LEASE)                      \
     X(LEASE_TAKEOVER, "lease_takeover", "ttii", SM_PROC_LEASE)                \
@@ -50,6 +51,9 @@ typedef struct sm_server_s  sm_server_t;
     X(INTENT_REPLAY, "intent_replay", "tttdttt", "i")                         \
     X(INTENT_PAYLOAD, "intent_payload", "tti", "itttb")                       \
     X(AUDIT_LIST, "audit_list", "tttiiiii", "iittttt")                        \
+    X(INTENTS_SEARCH, "intents_search", "tttttiitii", "it")                   \
+    X(INTENTS_PREFIX, "intents_prefix", "ttttii", "it")                       \
+    X(FAILURES_GET, "failures_get", "ttiii", "ittttiiti")                     \
     X(INBOX_PAGE, "inbox_page", "ttiiii", "iittiib")                          \
     X(INBOX_MOVE, "inbox_move", "ttidbdi", "iii")                             \
     X(RETENTION, "retention", "ttitidii", "iiiiiit")

@@ -155,6 +155,11 @@ sm_server_submit_doc(sm_arena_t *arena, const sm_submit_row_t *rows, size_t n,
         sm_server_out_str(&out, ",\"hash\":", hash);
         sm_server_out_int(&out, ",\"at\":", p - bytes->data);
         sm_server_out_int(&out, ",\"len\":", rows[i].payload.len);
+
+        if (rows[i].not_before) {
+            sm_server_out_int(&out, ",\"before\":", rows[i].not_before);
+        }
+
         sm_out_c(&out, "}");
 
         if (rows[i].payload.len) {
@@ -214,7 +219,8 @@ sm_server_complete_doc(sm_arena_t *arena, const sm_complete_row_t *rows,
         size += SM_SERVER_ROW_SIZE + sm_json_str_size(rows[i].id.len)
                 + sm_json_str_size(rows[i].holder.len)
                 + sm_json_str_size(rows[i].reason.len)
-                + sm_json_str_size(rows[i].error.len);
+                + sm_json_str_size(rows[i].error.len)
+                + sm_json_str_size(rows[i].answer.len);
     }
 
     sm_out_init(&out, sm_arena_alloc(arena, size), size);
@@ -234,17 +240,28 @@ sm_server_complete_doc(sm_arena_t *arena, const sm_complete_row_t *rows,
         sm_server_out_int(&out, ",\"epoch\":", row->epoch);
         sm_server_out_str(&out, ",\"holder\":", row->holder);
 
+        if (row->error.data) {
+            sm_server_out_str(&out, ",\"error\":", row->error);
+        }
+
         if (row->outcome != SM_OUTCOME_NONE) {
             sm_server_out_int(&out, ",\"started\":", row->started_at);
             sm_server_out_int(&out, ",\"finished\":", row->finished_at);
             sm_server_out_str(&out, ",\"outcome\":",
                             sm_outcome_name(row->outcome));
             sm_server_out_str(&out, ",\"reason\":", row->reason);
-            sm_server_out_str(&out, ",\"error\":", row->error);
             sm_server_out_str(&out, ",\"status\":",
                               sm_status_name(row->status));
             sm_server_out_str(&out, ",\"exhausted\":",
                             sm_exhausted_name(row->exhausted));
+
+            if (row->http_status) {
+                sm_server_out_int(&out, ",\"http\":", row->http_status);
+            }
+
+            if (row->answer.data) {
+                sm_server_out_str(&out, ",\"answer\":", row->answer);
+            }
         }
 
         if (row->outcome == SM_OUTCOME_NONE

@@ -20,6 +20,11 @@ enum {
     SM_INTENT_COL_REASON,
     SM_INTENT_COL_EXHAUSTED_REASON,
     SM_INTENT_COL_HASH,
+    SM_INTENT_COL_NOT_BEFORE,
+    SM_INTENT_COL_IN_FLIGHT,
+    SM_INTENT_COL_LAST_ERROR,
+    SM_INTENT_COL_REPLAY_OF,
+    SM_INTENT_COL_STRIPPED,
     SM_INTENT_COL_COUNT
 };
 
@@ -38,6 +43,8 @@ enum {
     SM_HISTORY_COL_OUTCOME,
     SM_HISTORY_COL_REASON,
     SM_HISTORY_COL_ERROR,
+    SM_HISTORY_COL_HTTP_STATUS,
+    SM_HISTORY_COL_ANSWER,
     SM_HISTORY_COL_COUNT
 };
 
@@ -60,7 +67,13 @@ sm_server_intent(sm_server_t *sv, sm_call_t *call, sm_intent_t *intent,
         || sm_server_text(sv, call, SM_INTENT_COL_EXHAUSTED_REASON,
                         &intent->exhausted_reason)
            != 0
-        || sm_server_text(sv, call, SM_INTENT_COL_HASH, hash) != 0)
+        || sm_server_text(sv, call, SM_INTENT_COL_HASH, hash) != 0
+        || sm_server_text(sv, call, SM_INTENT_COL_LAST_ERROR,
+                          &intent->last_error)
+           != 0
+        || sm_server_text(sv, call, SM_INTENT_COL_REPLAY_OF,
+                          &intent->replay_of)
+           != 0)
     {
         return -1;
     }
@@ -70,6 +83,9 @@ sm_server_intent(sm_server_t *sv, sm_call_t *call, sm_intent_t *intent,
     intent->attempt_count = sm_server_int(sv, SM_INTENT_COL_ATTEMPT_COUNT);
     intent->next_attempt_at = sm_server_int(sv, SM_INTENT_COL_NEXT_ATTEMPT_AT);
     intent->completed_at = sm_server_int(sv, SM_INTENT_COL_COMPLETED_AT);
+    intent->not_before = sm_server_int(sv, SM_INTENT_COL_NOT_BEFORE);
+    intent->in_flight = sm_server_int(sv, SM_INTENT_COL_IN_FLIGHT) != 0;
+    intent->stripped = sm_server_int(sv, SM_INTENT_COL_STRIPPED) != 0;
 
     if (intent->status == SM_STATUS_REJECTED) {
         intent->rejected_reason = reason;
@@ -79,7 +95,10 @@ sm_server_intent(sm_server_t *sv, sm_call_t *call, sm_intent_t *intent,
 }
 
 
-/* what is not in the answer was created; the first row has the time */
+/*
+ * What is not in the answer was created; the first row has the time.  One
+ * without an id was refused, or is gone since it was found.
+ */
 
 static int
 sm_server_submitted(sm_server_t *sv, sm_call_t *call, sm_submit_row_t *rows,
@@ -88,7 +107,7 @@ sm_server_submitted(sm_server_t *sv, sm_call_t *call, sm_submit_row_t *rows,
     int               rc;
     size_t            i;
     int64_t           key;
-    sm_str_t          hash, stored;
+    sm_str_t          hash;
     sm_submit_row_t  *row;
 
     rc = sm_server_fetch(sv, call);
@@ -106,14 +125,7 @@ sm_server_submitted(sm_server_t *sv, sm_call_t *call, sm_submit_row_t *rows,
     call->now = sm_server_int(sv, SM_INTENT_COL_CREATED_AT);
 
     for (i = 0; i < n; i++) {
-        row = &rows[i];
-
-        row->outcome = SM_SUBMIT_CREATED;
-        row->intent.id = row->id;
-        row->intent.target = row->contract->target;
-        row->intent.status = SM_STATUS_PENDING;
-        row->intent.created_at = call->now;
-        row->intent.next_attempt_at = call->now;
+        sm_submit_created(&rows[i], call->now);
     }
 
     while (sm_server_fetch(sv, call) == 1) {
@@ -128,8 +140,13 @@ sm_server_submitted(sm_server_t *sv, sm_call_t *call, sm_submit_row_t *rows,
 
         row = &rows[key];
 
-        if (sm_server_intent(sv, call, &row->intent, &stored) != 0) {
+        if (sm_server_intent(sv, call, &row->intent, &hash) != 0) {
             return -1;
+        }
+
+        if (row->intent.id.data == NULL && sm_submit_too_far(row, call->now)) {
+            row->outcome = SM_SUBMIT_TOO_FAR;
+            continue;
         }
 
         if (row->intent.id.data == NULL) {
@@ -138,12 +155,7 @@ sm_server_submitted(sm_server_t *sv, sm_call_t *call, sm_submit_row_t *rows,
                                 sv->driver->name);
         }
 
-        hash.data = row->hash;
-        hash.len = SM_HASH_LEN;
-
-        row->outcome = sm_str_eq(stored, hash)
-                       && sm_str_eq(row->intent.target, row->contract->target)
-                       ? SM_SUBMIT_SAME : SM_SUBMIT_CONFLICT;
+        sm_submit_found(row, hash);
     }
 
     return 0;
@@ -175,6 +187,7 @@ sm_server_intents_submit(sm_conn_t *conn, sm_call_t *call,
     sm_server_put_text(sv, sv->conf->lease_name);
     sm_server_put_text(sv, doc);
     sm_server_put_bytes(sv, bytes);
+    sm_server_put_int(sv, SM_SCHEMA_VERSION);
 
     if (sm_server_exec(sv, call) == 0) {
         (void) sm_server_submitted(sv, call, rows, n);
@@ -204,6 +217,7 @@ sm_server_intents_get(sm_conn_t *conn, sm_call_t *call, sm_get_row_t *rows,
     sm_server_start(sv, SM_PROC_INTENTS_GET);
     sm_server_put_text(sv, sv->conf->lease_name);
     sm_server_put_text(sv, doc);
+    sm_server_put_int(sv, SM_SCHEMA_VERSION);
 
     if (sm_server_exec(sv, call) == 0) {
         while (sm_server_fetch(sv, call) == 1) {
@@ -237,12 +251,14 @@ sm_server_attempt(sm_server_t *sv, sm_call_t *call, sm_attempt_t *a)
     a->number = sm_server_int(sv, SM_HISTORY_COL_NUMBER);
     a->started_at = sm_server_int(sv, SM_HISTORY_COL_STARTED_AT);
     a->finished_at = sm_server_int(sv, SM_HISTORY_COL_FINISHED_AT);
+    a->http_status = sm_server_int(sv, SM_HISTORY_COL_HTTP_STATUS);
 
     if (sm_server_text(sv, call, SM_HISTORY_COL_OUTCOME, &a->outcome_status)
         != 0
         || sm_server_text(sv, call, SM_HISTORY_COL_REASON, &a->outcome_reason)
            != 0
-        || sm_server_text(sv, call, SM_HISTORY_COL_ERROR, &a->error) != 0)
+        || sm_server_text(sv, call, SM_HISTORY_COL_ERROR, &a->error) != 0
+        || sm_server_text(sv, call, SM_HISTORY_COL_ANSWER, &a->answer) != 0)
     {
         return -1;
     }
@@ -314,6 +330,8 @@ sm_server_intent_history(sm_conn_t *conn, sm_call_t *call,
         sm_server_put_no_int(sv);
     }
 
+    sm_server_put_int(sv, SM_SCHEMA_VERSION);
+
     if (sm_server_exec(sv, call) == 0) {
         (void) sm_server_attempts(sv, call, row);
     }
@@ -344,13 +362,14 @@ sm_server_intents_list(sm_conn_t *conn, sm_call_t *call, sm_list_row_t *row)
     sm_server_put_int(sv, row->limit + 1);
 
     if (row->after_id.data) {
-        sm_server_put_int(sv, row->after_created_at);
+        sm_server_put_int(sv, row->after_at);
 
     } else {
         sm_server_put_no_int(sv);
     }
 
     sm_server_put_text(sv, row->after_id);
+    sm_server_put_int(sv, SM_SCHEMA_VERSION);
 
     if (sm_server_exec(sv, call) == 0) {
         while (sm_server_fetch(sv, call) == 1) {

@@ -51,9 +51,11 @@
     X(AUDIT_ADD, sm_sqlite_sql_audit_add)                                     \
     X(AUDIT_LIST, sm_sqlite_sql_audit_list)                                   \
     X(AUDIT_ACTOR, sm_sqlite_sql_audit_list_actor)                            \
+    X(SEARCH, sm_sqlite_sql_intents_search)                                   \
+    X(PREFIX, sm_sqlite_sql_intents_prefix)                                   \
+    X(FAILURES, sm_sqlite_sql_failures_get)                                   \
     X(INBOX_PAGE, sm_sqlite_sql_inbox_page)                                   \
     X(INBOX_HAS, sm_sqlite_sql_inbox_has)                                     \
-    X(INBOX_DELAY, sm_sqlite_sql_inbox_delay)                                 \
     X(INBOX_REFUSE, sm_sqlite_sql_inbox_refuse)                               \
     X(INBOX_REMOVE, sm_sqlite_sql_inbox_remove)                               \
     X(RETENTION_TARGET, sm_sqlite_sql_retention_target)                       \

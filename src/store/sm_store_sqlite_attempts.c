@@ -20,7 +20,7 @@ enum {
     SM_BEGIN_COL_NEXT_ATTEMPT_AT,
     SM_BEGIN_COL_INFLIGHT_EPOCH,
     SM_BEGIN_COL_ATTEMPT_COUNT,
-    SM_BEGIN_COL_CREATED_AT,
+    SM_BEGIN_COL_CREATED_AT,        /* or not_before, if that is later */
     SM_BEGIN_COL_PAYLOAD,
     SM_BEGIN_COL_CONTRACT
 };
@@ -46,6 +46,7 @@ enum {
     SM_COMPLETE_PAR_OUTCOME,
     SM_COMPLETE_PAR_REASON,
     SM_COMPLETE_PAR_EXHAUSTED,
+    SM_COMPLETE_PAR_ERROR,
     SM_COMPLETE_PAR_NUMBER,
     SM_COMPLETE_PAR_COMPLETED_AT,
     SM_COMPLETE_PAR_NOW,
@@ -69,7 +70,9 @@ enum {
     SM_APPEND_PAR_FINISHED_AT,
     SM_APPEND_PAR_OUTCOME,
     SM_APPEND_PAR_REASON,
-    SM_APPEND_PAR_ERROR
+    SM_APPEND_PAR_ERROR,
+    SM_APPEND_PAR_HTTP_STATUS,
+    SM_APPEND_PAR_ANSWER
 };
 
 
@@ -277,6 +280,7 @@ sm_sqlite_return(sm_sqlite_t *sq, sm_call_t *call, sm_complete_row_t *row)
     sm_sqlite_bind_text(stmt, ":holder_id", row->holder);
     sm_sqlite_bind_int(stmt, ":now", call->now);
     sm_sqlite_bind_int(stmt, ":delay", row->delay * 1000);
+    sm_sqlite_bind_text(stmt, ":error", row->error);
 
     while ((rc = sqlite3_step(stmt)) == SQLITE_ROW) {
         row->applied = 1;
@@ -312,6 +316,15 @@ sm_sqlite_append(sm_sqlite_t *sq, sm_call_t *call, const sm_complete_row_t *row)
                        sm_outcome_name(row->outcome));
     sm_sqlite_bind_nth(stmt, SM_APPEND_PAR_REASON, row->reason);
     sm_sqlite_bind_nth(stmt, SM_APPEND_PAR_ERROR, row->error);
+    sm_sqlite_bind_nth(stmt, SM_APPEND_PAR_ANSWER, row->answer);
+
+    if (row->http_status) {
+        (void) sqlite3_bind_int64(stmt, SM_APPEND_PAR_HTTP_STATUS,
+                                  row->http_status);
+
+    } else {
+        (void) sqlite3_bind_null(stmt, SM_APPEND_PAR_HTTP_STATUS);
+    }
 
     return sm_sqlite_run(sq, call, SM_SQLITE_ATTEMPT_APPEND);
 }
@@ -333,6 +346,7 @@ sm_sqlite_complete_row(sm_sqlite_t *sq, sm_call_t *call,
     sm_sqlite_bind_nth(stmt, SM_COMPLETE_PAR_REASON, row->reason);
     sm_sqlite_bind_nth(stmt, SM_COMPLETE_PAR_EXHAUSTED,
                        sm_exhausted_name(row->exhausted));
+    sm_sqlite_bind_nth(stmt, SM_COMPLETE_PAR_ERROR, row->error);
     (void) sqlite3_bind_int64(stmt, SM_COMPLETE_PAR_NUMBER, row->number);
     (void) sqlite3_bind_int64(stmt, SM_COMPLETE_PAR_NOW, call->now);
     sm_sqlite_bind_nth(stmt, SM_COMPLETE_PAR_LEASE_NAME, sq->conf->lease_name);

@@ -14,7 +14,9 @@ enum {
     SM_SUBMIT_PAR_PAYLOAD_HASH,
     SM_SUBMIT_PAR_PAYLOAD,
     SM_SUBMIT_PAR_CONTRACT,
-    SM_SUBMIT_PAR_NOW = SM_SUBMIT_PAR_CONTRACT + SM_CONTRACT_COL_COUNT
+    SM_SUBMIT_PAR_NOW = SM_SUBMIT_PAR_CONTRACT + SM_CONTRACT_COL_COUNT,
+    SM_SUBMIT_PAR_NEXT_ATTEMPT_AT,
+    SM_SUBMIT_PAR_NOT_BEFORE
 };
 
 
@@ -30,7 +32,9 @@ sm_sqlite_intent(sm_call_t *call, sqlite3_stmt *stmt, sm_intent_t *intent,
         || sm_sqlite_text(call, stmt, 2, &intent->target) != 0
         || sm_sqlite_text(call, stmt, 8, &reason) != 0
         || sm_sqlite_text(call, stmt, 9, &intent->exhausted_reason) != 0
-        || sm_sqlite_text(call, stmt, 10, hash) != 0)
+        || sm_sqlite_text(call, stmt, 10, hash) != 0
+        || sm_sqlite_text(call, stmt, 13, &intent->last_error) != 0
+        || sm_sqlite_text(call, stmt, 14, &intent->replay_of) != 0)
     {
         return -1;
     }
@@ -40,6 +44,9 @@ sm_sqlite_intent(sm_call_t *call, sqlite3_stmt *stmt, sm_intent_t *intent,
     intent->attempt_count = sqlite3_column_int64(stmt, 5);
     intent->next_attempt_at = sqlite3_column_int64(stmt, 6);
     intent->completed_at = sqlite3_column_int64(stmt, 7);
+    intent->not_before = sqlite3_column_int64(stmt, 11);
+    intent->in_flight = sqlite3_column_int(stmt, 12) != 0;
+    intent->stripped = sqlite3_column_int(stmt, 15) != 0;
 
     if (intent->status == SM_STATUS_REJECTED) {
         intent->rejected_reason = reason;
@@ -121,6 +128,21 @@ sm_sqlite_bind_contract(sqlite3_stmt *stmt, const sm_contract_t *c)
 }
 
 
+static void
+sm_sqlite_bind_not_before(sqlite3_stmt *stmt, int64_t not_before, int64_t now)
+{
+    (void) sqlite3_bind_int64(stmt, SM_SUBMIT_PAR_NEXT_ATTEMPT_AT,
+                              not_before > now ? not_before : now);
+
+    if (not_before) {
+        (void) sqlite3_bind_int64(stmt, SM_SUBMIT_PAR_NOT_BEFORE, not_before);
+
+    } else {
+        (void) sqlite3_bind_null(stmt, SM_SUBMIT_PAR_NOT_BEFORE);
+    }
+}
+
+
 /*
  * There is no wire to cross here, so a batch goes in row by row: a document
  * of all rows, read with json_each(), took 1.7 times the instructions.
@@ -151,6 +173,11 @@ sm_sqlite_insert(sm_sqlite_t *sq, sm_call_t *call, sm_submit_row_t *rows,
     for (i = 0; i < n; i++) {
         row = &rows[i];
 
+        if (sm_submit_too_far(row, now)) {
+            row->outcome = SM_SUBMIT_TOO_FAR;
+            continue;
+        }
+
         if (row->contract != contract) {
             contract = row->contract;
             sm_sqlite_bind_contract(stmt, contract);
@@ -166,6 +193,8 @@ sm_sqlite_insert(sm_sqlite_t *sq, sm_call_t *call, sm_submit_row_t *rows,
                                    row->payload.len ? row->payload.data : "",
                                    row->payload.len, SQLITE_STATIC);
 
+        sm_sqlite_bind_not_before(stmt, row->not_before, now);
+
         rc = sqlite3_step(stmt);
 
         if (rc != SQLITE_DONE) {
@@ -180,12 +209,7 @@ sm_sqlite_insert(sm_sqlite_t *sq, sm_call_t *call, sm_submit_row_t *rows,
             continue;
         }
 
-        row->outcome = SM_SUBMIT_CREATED;
-        row->intent.id = row->id;
-        row->intent.target = contract->target;
-        row->intent.status = SM_STATUS_PENDING;
-        row->intent.created_at = now;
-        row->intent.next_attempt_at = now;
+        sm_submit_created(row, now);
     }
 
     return 0;
@@ -199,7 +223,6 @@ sm_sqlite_compare(sm_sqlite_t *sq, sm_call_t *call, sm_submit_row_t *rows,
     size_t n)
 {
     size_t         i, k;
-    sm_str_t       hash;
     sm_get_row_t  *stored;
 
     stored = sm_arena_calloc(&call->arena, n, sizeof(sm_get_row_t));
@@ -208,7 +231,7 @@ sm_sqlite_compare(sm_sqlite_t *sq, sm_call_t *call, sm_submit_row_t *rows,
     }
 
     for (i = 0, k = 0; i < n; i++) {
-        if (rows[i].outcome != SM_SUBMIT_CREATED) {
+        if (rows[i].outcome == SM_SUBMIT_FAILED) {
             stored[k++].id = rows[i].id;
         }
     }
@@ -223,7 +246,7 @@ sm_sqlite_compare(sm_sqlite_t *sq, sm_call_t *call, sm_submit_row_t *rows,
 
     for (i = 0, k = 0; i < n; i++) {
 
-        if (rows[i].outcome == SM_SUBMIT_CREATED) {
+        if (rows[i].outcome != SM_SUBMIT_FAILED) {
             continue;
         }
 
@@ -233,14 +256,8 @@ sm_sqlite_compare(sm_sqlite_t *sq, sm_call_t *call, sm_submit_row_t *rows,
                                 sq->conf->path);
         }
 
-        hash.data = rows[i].hash;
-        hash.len = SM_HASH_LEN;
-
         rows[i].intent = stored[k].intent;
-        rows[i].outcome = sm_str_eq(stored[k].hash, hash)
-                          && sm_str_eq(stored[k].intent.target,
-                                       rows[i].contract->target)
-                          ? SM_SUBMIT_SAME : SM_SUBMIT_CONFLICT;
+        sm_submit_found(&rows[i], stored[k].hash);
         k++;
     }
 
@@ -314,10 +331,12 @@ sm_sqlite_attempts(sm_sqlite_t *sq, sm_call_t *call, sm_history_row_t *row)
         a->number = sqlite3_column_int64(stmt, 0);
         a->started_at = sqlite3_column_int64(stmt, 1);
         a->finished_at = sqlite3_column_int64(stmt, 2);
+        a->http_status = sqlite3_column_int64(stmt, 6);
 
         if (sm_sqlite_text(call, stmt, 3, &a->outcome_status) != 0
             || sm_sqlite_text(call, stmt, 4, &a->outcome_reason) != 0
-            || sm_sqlite_text(call, stmt, 5, &a->error) != 0)
+            || sm_sqlite_text(call, stmt, 5, &a->error) != 0
+            || sm_sqlite_text(call, stmt, 7, &a->answer) != 0)
         {
             break;
         }
@@ -395,7 +414,7 @@ sm_sqlite_intents_list(sm_conn_t *conn, sm_call_t *call, sm_list_row_t *row)
     sm_sqlite_bind_int(stmt, ":limit", row->limit + 1);
 
     if (row->after_id.data) {
-        sm_sqlite_bind_int(stmt, ":created_at", row->after_created_at);
+        sm_sqlite_bind_int(stmt, ":created_at", row->after_at);
         sm_sqlite_bind_text(stmt, ":intent_id", row->after_id);
 
     } else {

@@ -102,6 +102,10 @@ ngx_http_submission_peer_learn(ngx_http_submission_manager_t *manager,
     }
 
     if (ngx_http_submission_zone_learn(manager->conf, &url) == NGX_DECLINED) {
+
+        /* whoever had a claim may have died with it */
+
+        ngx_http_submission_peer_start(manager);
         return;
     }
 

@@ -87,6 +87,24 @@ ngx_http_submission_tell_fail(ngx_http_submission_tell_t *tell,
 }
 
 
+/* whether there is nothing to read, not even its end */
+
+static ngx_uint_t
+ngx_http_submission_tell_quiet(ngx_connection_t *c)
+{
+    char  buf[1];
+
+    if (recv(c->fd, buf, 1, MSG_PEEK) != -1 || ngx_socket_errno != NGX_EAGAIN)
+    {
+        return 0;
+    }
+
+    c->read->ready = 0;
+
+    return ngx_handle_read_event(c->read, 0) == NGX_OK;
+}
+
+
 /* it was: the connection is kept, unless there is more in it than an answer */
 
 static void
@@ -108,9 +126,7 @@ ngx_http_submission_tell_done(ngx_http_submission_tell_t *tell,
     c->read->handler = ngx_http_submission_tell_idle;
     c->write->handler = ngx_http_submission_tell_none;
 
-    if (keep && !ngx_exiting && !c->read->eof && !c->read->error
-        && ngx_handle_read_event(c->read, 0) == NGX_OK)
-    {
+    if (keep && !ngx_exiting && ngx_http_submission_tell_quiet(c)) {
         c->idle = 1;
         ngx_reusable_connection(c, 1);
         ngx_add_timer(c->read, NGX_HTTP_SUBMISSION_TELL_IDLE);
@@ -504,25 +520,13 @@ ngx_http_submission_tell_read(ngx_event_t *rev)
 static void
 ngx_http_submission_tell_idle(ngx_event_t *rev)
 {
-    char               buf[1];
-    ssize_t            n;
     ngx_connection_t  *c;
 
     c = rev->data;
 
-    if (!c->close && !rev->timedout) {
-        n = recv(c->fd, buf, 1, MSG_PEEK);
-
-        if (n == -1 && ngx_socket_errno == NGX_EAGAIN) {
-            rev->ready = 0;
-
-            if (ngx_handle_read_event(rev, 0) == NGX_OK) {
-                return;
-            }
-        }
+    if (c->close || rev->timedout || !ngx_http_submission_tell_quiet(c)) {
+        ngx_http_submission_tell_close(c->data);
     }
-
-    ngx_http_submission_tell_close(c->data);
 }
 
 

@@ -44,7 +44,8 @@ try_accepted(sm_gateway_e type, const sm_answer_t *a)
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    sm_str_t       s, reason, error;
+    int64_t        status;
+    sm_str_t       s, reason, error, kept;
     sm_arena_t     arena = { NULL };
     sm_answer_t    a;
     sm_gateway_e   type;
@@ -78,6 +79,15 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (outcome == SM_OUTCOME_ACCEPTED) {
         try_accepted(type, &a);
     }
+
+    memset(&kept, 0x55, sizeof(kept));
+
+    must(sm_answer_keep(&arena, &a, &status, &kept) == 0, "an answer is kept");
+    must(status == 0 || status == (int64_t) a.status, "with its status");
+    must(kept.len == 0 || status != 0, "no answer without a status");
+
+    fuzz_clean(kept, 2 * SM_ANSWER_KEPT);
+    must(sm_utf8_length(kept) <= SM_ANSWER_KEPT, "as much as is kept");
 
     try_retry_after(a.body);
 

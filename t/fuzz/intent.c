@@ -20,7 +20,7 @@ try_again(sm_arena_t *arena, const sm_intent_request_t *req)
 
     fuzz_out(arena, &out, sm_json_str_size(req->id.len)
                           + sm_json_str_size(req->target.len)
-                          + req->payload.len + 64);
+                          + req->payload.len + 128);
 
     sm_out_c(&out, "{\"" SM_FIELD_ID "\":");
     sm_json_out_str(&out, req->id);
@@ -32,12 +32,18 @@ try_again(sm_arena_t *arena, const sm_intent_request_t *req)
         sm_out_str(&out, req->payload);
     }
 
+    if (req->not_before) {
+        sm_out_c(&out, ",\"" SM_FIELD_NOT_BEFORE "\":");
+        sm_json_out_time(&out, req->not_before);
+    }
+
     sm_out_c(&out, "}");
 
     must(sm_intent_request_parse(arena, fuzz_written(&out), &again, &err) == 0,
          "what was taken is taken again");
     must(sm_str_eq(req->id, again.id) && sm_str_eq(req->target, again.target)
-         && sm_str_eq(req->payload, again.payload),
+         && sm_str_eq(req->payload, again.payload)
+         && req->not_before == again.not_before,
          "it reads the same");
 }
 
@@ -68,6 +74,11 @@ try_told(sm_arena_t *arena, const sm_intent_request_t *req)
     intent.attempt_count = INT64_MIN;
     intent.next_attempt_at = INT64_MAX;
     intent.completed_at = INT64_MIN;
+    intent.not_before = INT64_MIN;
+    intent.last_error = req->target;
+    intent.replay_of = req->id;
+    intent.in_flight = 1;
+    intent.stripped = 1;
 
     fuzz_out(arena, &out, sm_intent_size(&intent));
     sm_intent_out(&out, &intent);
@@ -84,12 +95,13 @@ try_attempt(sm_arena_t *arena, sm_str_t text)
     sm_out_t         out;
     sm_attempt_t     attempt;
     sm_json_error_t  err;
-    sm_json_value_t  v[3];
+    sm_json_value_t  v[4];
 
     static const sm_json_field_t  fields[] = {
         { "outcomeStatus", SM_JSON_STRING, 1 },
         { "outcomeReason", SM_JSON_STRING, 1 },
         { "error", SM_JSON_STRING, 1 },
+        { "answer", SM_JSON_STRING, 0 },
         { NULL, 0, 0 }
     };
 
@@ -99,13 +111,16 @@ try_attempt(sm_arena_t *arena, sm_str_t text)
     attempt.outcome_status = text;
     attempt.outcome_reason = text;
     attempt.error = text;
+    attempt.http_status = INT64_MIN;
+    attempt.answer = text;
 
     fuzz_out(arena, &out, sm_attempt_size(&attempt));
     sm_attempt_out(&out, &attempt);
 
     must(sm_json_object_lax(arena, fuzz_written(&out), fields, v, &err) == 0
          && sm_str_eq(v[0].text, text) && sm_str_eq(v[1].text, text)
-         && sm_str_eq(v[2].text, text), "an attempt is told as it was");
+         && sm_str_eq(v[2].text, text) && sm_str_eq(v[3].text, text),
+         "an attempt is told as it was");
 }
 
 

@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "fuzz.h"
+#include "sm_time.h"
 
 
 /* RFC 3629 by decoding; 0: not a character */
@@ -87,6 +88,15 @@ try_clean(sm_arena_t *arena, sm_str_t s, size_t max)
     twice = fuzz_written(&out);
 
     must(sm_str_eq(once, twice), "what is clean stays as it is");
+
+    fuzz_out(arena, &out, sm_clip_size(max));
+    sm_out_clip(&out, s, max);
+    twice = fuzz_written(&out);
+
+    fuzz_clean(twice, 2 * max);
+    must(sm_utf8_length(twice) <= max, "so many characters");
+    must(twice.len >= once.len && memcmp(once.data, twice.data, once.len) == 0,
+         "they begin with what is clean");
 }
 
 
@@ -252,7 +262,7 @@ try_time(sm_arena_t *arena, int64_t usec)
 {
     char       text[64];
     time_t     t;
-    int64_t    rest;
+    int64_t    rest, again;
     sm_out_t   out;
     struct tm  tm;
 
@@ -273,6 +283,53 @@ try_time(sm_arena_t *arena, int64_t usec)
     must(sm_str_eq(fuzz_written(&out), sm_str_c(text)), "a time");
     must(usec < 0 || usec > SM_TIME_MAX || strlen(text) == SM_TIME_LEN,
          "its length");
+
+    if (usec > 0 && usec <= SM_TIME_MAX) {
+        must(sm_time_parse(fuzz_written(&out), &again) == NULL
+             && again == usec, "it reads as it was written");
+    }
+}
+
+
+/* what is taken for a time is one, by another reading */
+
+static void
+try_parse_time(sm_str_t s)
+{
+    int         n, zone;
+    char        text[128];
+    time_t      t;
+    int64_t     usec;
+    struct tm   tm;
+
+    memset(&tm, 0, sizeof(tm));
+
+    if (sm_time_parse(s, &usec) != NULL) {
+        return;
+    }
+
+    must(usec > 0 && usec <= SM_TIME_MAX, "a time within bounds");
+    must(s.len >= 20, "it has its length");
+
+    (void) snprintf(text, sizeof(text), "%.*s", (int) s.len, s.data);
+
+    must(sscanf(text, "%4d-%2d-%2d%*1[Tt]%2d:%2d:%2d%n", &tm.tm_year,
+                &tm.tm_mon, &tm.tm_mday, &tm.tm_hour, &tm.tm_min, &tm.tm_sec,
+                &n) == 6 && n == 19, "it has its parts");
+
+    tm.tm_year -= 1900;
+    tm.tm_mon--;
+    t = timegm(&tm);
+
+    zone = 0;
+
+    if (s.data[s.len - 1] != 'Z' && s.data[s.len - 1] != 'z') {
+        zone = (digit(s.data[s.len - 5]) * 10 + digit(s.data[s.len - 4])) * 60
+               + digit(s.data[s.len - 2]) * 10 + digit(s.data[s.len - 1]);
+        zone = s.data[s.len - 6] == '-' ? -zone : zone;
+    }
+
+    must(usec / 1000000 == (int64_t) t - zone * 60, "the time that it says");
 }
 
 
@@ -306,6 +363,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     try_quoted(&arena, s, 4 * s.len + 2);
     try_number(&arena, s, number, limit);
     try_time(&arena, number);
+    try_parse_time(s);
 
     fuzz_free(s);
     sm_arena_free(&arena);

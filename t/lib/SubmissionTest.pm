@@ -34,6 +34,9 @@ package SubmissionTest;
 #       a sub to run against the server after the block's requests
 #   --- only: <kind> <reason>
 #       the block says something of this kind of store alone
+#   --- not_api: <reason>
+#       what is answered under /v1/ is not the API's, or not of its own data:
+#       docs/reference/openapi.yaml does not describe it
 #
 # In a block's configuration $TEST_NGINX_STORE is the store's directive, and
 # $TEST_NGINX_STORE_HASTY that with the least time for a call.
@@ -52,6 +55,7 @@ use Test::More ();
 use Test::Nginx::Socket;
 use Time::HiRes qw(sleep time);
 
+use SubmissionAnswers qw(requests record);
 use SubmissionPace qw(busy);
 use SubmissionStore;
 
@@ -75,6 +79,47 @@ our @EXPORT = qw(
 
         return @values;
     };
+}
+
+
+# Answers to Test::Nginx's own requests are written down, as those of the
+# clients below: its functions are called by name.
+
+{
+    no warnings qw(prototype redefine);
+
+    my $send = \&Test::Nginx::Socket::send_request;
+    my $check = \&Test::Nginx::Socket::check_error_code;
+    my @sent;
+
+    *Test::Nginx::Socket::send_request = sub ($$$$@) {
+        my ($request, undef, undef, $block) = @_;
+
+        SubmissionAnswers::ignore(defined $block->not_api);
+
+        @sent = requests(ref $request ? join '', map { $_->{value} } @$request
+                                      : $request);
+        goto &$send;
+    };
+
+    *Test::Nginx::Socket::check_error_code = sub ($$$$$) {
+        my ($block, $answer, $dry_run) = @_;
+
+        record_response(shift @sent, $answer) unless $dry_run;
+        goto &$check;
+    };
+}
+
+
+# an answer of Test::Nginx
+
+sub record_response {
+    my ($request, $answer) = @_;
+
+    record($request, $answer->code,
+           { map { lc $_ => scalar $answer->header($_) }
+                 $answer->header_field_names },
+           $answer->content);
 }
 
 
@@ -460,6 +505,8 @@ sub http_open {
     $sock->autoflush(1);
     print $sock $raw;
 
+    ${*$sock}{submission_requests} = [requests($raw)];
+
     return $sock;
 }
 
@@ -489,6 +536,16 @@ sub http_read {
     }
 
     alarm 0;
+
+    # an answer to HEAD is read by others: there is no body to wait for
+
+    my ($request, @left) = grep { $_->[0] ne 'HEAD' }
+                           @{${*$sock}{submission_requests}};
+
+    ${*$sock}{submission_requests} = \@left;
+
+    record($request, @answer{qw(code headers body)})
+        if defined $answer{headers}{'content-length'};
 
     $answer{json} = eval { JSON::PP->new->utf8->decode($answer{body}) };
 
@@ -549,7 +606,10 @@ sub http_pipelined {
     # a part at a time: both sides would block, once all buffers are full
 
     while (my @part = splice @requests, 0, 100) {
-        print $sock join '', map { raw($_) } @part;
+        my $bytes = join '', map { raw($_) } @part;
+
+        push @{${*$sock}{submission_requests}}, requests($bytes);
+        print $sock $bytes;
         push @answers, map { http_read($sock) } @part;
     }
 

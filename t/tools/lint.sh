@@ -8,6 +8,8 @@
 #   - the T-SQL, without a SQL Server: our own rules, by t/tools/lint-mssql.pl,
 #     and Debian's sqlfluff, dialect tsql, for what does not parse and for the
 #     rules below
+#   - the description of the API, by t/tools/openapi.py, and where there is
+#     Node.js, by @redocly/cli
 #   - shell scripts by shellcheck, Perl by perl -c
 #   - each number and each name of a test is there once, and whatever a file of
 #     the tree says of t/ is there
@@ -45,6 +47,30 @@ for file in t/lint/*; do
         status=1
     fi
 done
+
+
+# The description of the API.  Redocly's linter has rules of taste beyond ours; it
+# is kept in build/, and goes without saying where npm cannot get it.
+
+redocly=2.73.0
+
+t/tools/openapi.py lint || status=1
+
+if command -v npm > /dev/null; then
+    dir=build/redocly/$redocly
+
+    [ -x "$dir/node_modules/.bin/redocly" ] \
+    || npm install --prefix "$dir" --no-audit --no-fund --ignore-scripts \
+           --loglevel error "@redocly/cli@$redocly" > /dev/null 2>&1 \
+    || echo "@redocly/cli cannot be installed, and is left out"
+
+    if [ -x "$dir/node_modules/.bin/redocly" ]; then
+        said=$(REDOCLY_TELEMETRY=off REDOCLY_SUPPRESS_UPDATE_NOTICE=true \
+               "$dir/node_modules/.bin/redocly" lint --format stylish \
+               --config t/tools/redocly.yaml docs/reference/openapi.yaml 2>&1) \
+        || { echo "$said"; status=1; }
+    fi
+fi
 
 
 # names of tests, and of what is named

@@ -4,7 +4,8 @@
 #
 # Runs tests by prove, against this nginx binary, with this dynamic module
 # (none when the module is compiled in), under this checker, which fails the run
-# on any report, whether or not a test noticed.
+# on any report, whether or not a test noticed.  An answer that does not fit
+# docs/reference/openapi.yaml fails it, too: t/tools/openapi.py.
 #
 # Tests find in the environment:
 #   SUBMISSION_NGINX, TEST_NGINX_BINARY            the nginx to run
@@ -89,6 +90,12 @@ if [ -n "$reports" ]; then
 
     echo "$check: $(echo "$reports" | wc -l) report(s), failed"
     exit 1
+fi
+
+# what the tests were answered, against the description of the API
+
+if [ -d "$dir/answers" ] && ! t/tools/openapi.py answers "$dir/answers"; then
+    status=1
 fi
 
 if [ $status = 0 ]; then

@@ -380,6 +380,87 @@ test_clipped(void)
 
 
 static void
+must_keep(const sm_answer_t *a, sm_str_t *text)
+{
+    int64_t  status;
+
+    is_int(sm_answer_keep(&arena, a, &status, text), 0, "kept");
+}
+
+
+/* what is kept of it, 500 characters, whatever they are */
+
+static void
+test_kept(void)
+{
+    char         big[4096], *p;
+    size_t       i;
+    int64_t      status;
+    sm_str_t     text;
+    sm_answer_t  a;
+
+    static const struct {
+        sm_answer_e  how;
+        unsigned     status;
+        const char  *body;
+        int64_t      kept;
+        const char  *text;
+    } t[] = {
+        { SM_ANSWER_COMPLETE, 200, "{\"status\":\"accepted\"}", 200,
+          "{\"status\":\"accepted\"}" },
+        { SM_ANSWER_COMPLETE, 503, "", 503, NULL },
+        { SM_ANSWER_COMPLETE, 503, " \r\n ", 503, NULL },
+        { SM_ANSWER_COMPLETE, 422, "  a\r\nb\x01\xc2\x85\x7f" "c\xff\xc3 ",
+          422, "a  b   c??" },
+        { SM_ANSWER_TRUNCATED, 200, "{\"stat", 200, "{\"stat" },
+        { SM_ANSWER_TOO_LARGE, 500, "much", 500, "much" },
+        { SM_ANSWER_NONE, 502, "nginx's own page", 0, NULL },
+        { SM_ANSWER_TIMED_OUT, 200, "half", 0, NULL },
+        { SM_ANSWER_ABORTED, 200, "half", 0, NULL },
+        { SM_ANSWER_COMPLETE, 0, "not HTTP", 0, NULL }
+    };
+
+    for (i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+        a.how = t[i].how;
+        a.status = t[i].status;
+        a.body = sm_str_c(t[i].body);
+
+        is_int(sm_answer_keep(&arena, &a, &status, &text), 0, "answer %zu", i);
+        is_int(status, t[i].kept, "its status");
+        is_mem(text.data, text.len, t[i].text,
+               t[i].text ? strlen(t[i].text) : 0, "its text");
+    }
+
+    /* characters, not bytes, and none of them is cut */
+
+    a.how = SM_ANSWER_COMPLETE;
+    a.status = 200;
+    a.body.data = big;
+
+    memset(big, 'x', sizeof(big));
+    a.body.len = 501;
+    must_keep(&a, &text);
+    is_int(text.len, 500, "500 of one byte");
+
+    for (p = big, i = 0; i < 501; i++) {
+        memcpy(p, "\xf0\x9f\x98\x80", 4);
+        p += 4;
+    }
+
+    a.body.len = p - big;
+    must_keep(&a, &text);
+    is_int(text.len, 2000, "500 of four bytes");
+    is_int(sm_utf8_check(text), 2000, "all whole");
+
+    big[0] = 'x';
+    memmove(big + 1, big + 4, 500 * 4);
+    a.body.len = 1 + 499 * 4 + 2;
+    must_keep(&a, &text);
+    is_int(text.len, 1 + 499 * 4, "the last one may be cut by the gateway");
+}
+
+
+static void
 test_retry_after(void)
 {
     size_t  i;
@@ -426,6 +507,7 @@ main(void)
     test_statuses();
     test_faults();
     test_clipped();
+    test_kept();
     test_retry_after();
 
     sm_arena_free(&arena);

@@ -104,6 +104,57 @@ test_cursor(void)
 }
 
 
+/* a cursor of one list is none of another */
+
+static void
+test_kinds(void)
+{
+    char      text[64], buf[64], kind;
+    size_t    i;
+    int64_t   at;
+    sm_str_t  id, s;
+    sm_out_t  out;
+
+    static const struct {
+        char         kind;
+        const char  *cursor;
+    } t[] = {
+        { 0, "NyBvcmRlciAx" }, { 'c', "YyA3IG9yZGVyIDE" },
+        { 'E', "RSA3IG9yZGVyIDE" }
+    };
+
+    /* "c a", "c  a", "1 2", "- 7 a", "cc 7 a", "c c 7 a", "c 7", "c" */
+
+    static const char *const  bad[] = {
+        "YyBh", "YyAgYQ", "LSA3IGE", "Y2MgNyBh", "YyBjIDcgYQ", "YyA3", "Yw"
+    };
+
+    for (i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+        sm_out_init(&out, text, sm_cursor_size(strlen("order 1")));
+        sm_cursor_kind_out(&out, t[i].kind, 7, sm_str_c("order 1"));
+
+        s.data = out.start;
+        s.len = out.last - out.start;
+
+        ok(!out.full, "it fits");
+        is_mem(s.data, s.len, t[i].cursor, strlen(t[i].cursor),
+               "a cursor with a kind");
+        is_int(sm_cursor_kind_parse(s, buf, &kind, &at, &id), 0, "read again");
+        is_int(kind, t[i].kind, "its kind");
+        is_int(at, 7, "its time");
+        is_mem(id.data, id.len, "order 1", 7, "its id");
+
+        is_int(sm_cursor_parse(s, buf, &at, &id), t[i].kind ? -1 : 0,
+               "one with a kind is not one without");
+    }
+
+    for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        is_int(sm_cursor_kind_parse(sm_str_c(bad[i]), buf, &kind, &at, &id),
+               -1, "none: \"%s\"", bad[i]);
+    }
+}
+
+
 /* the longest id there is, of the longest characters */
 
 static void
@@ -140,6 +191,7 @@ main(void)
 {
     test_base64url();
     test_cursor();
+    test_kinds();
     test_longest();
 
     return done_testing();

@@ -89,7 +89,14 @@ test_request(void)
         } else {
             is_int(req.payload.len, 0, "no payload");
         }
+
+        is_int(req.not_before, 0, "no time");
     }
+
+    is_int(parse(sm_str_c("{\"intentId\":\"a\",\"submissionTarget\":\"t\","
+                          "\"notBefore\":\"2026-02-02T13:00:10.5\\u002b01:00"
+                          "\"}")), 0, "a request with a time");
+    is_int(req.not_before, 1770033610500000, "that one");
 }
 
 
@@ -116,6 +123,17 @@ test_request_errors(void)
         { sm_str("{\"intentid\":\"a\"}"), NULL, "unknown key \"intentid\"" },
         { sm_str("{\"payload\":1,\"payload\":1}"), "payload",
           "duplicate key \"payload\"" },
+
+        { sm_str("{\"intentId\":\"a\",\"submissionTarget\":\"t\","
+                 "\"notBefore\":1770033610}"), "notBefore",
+          "\"notBefore\" must be a string" },
+        { sm_str("{\"intentId\":\"a\",\"submissionTarget\":\"t\","
+                 "\"notBefore\":null}"), "notBefore",
+          "\"notBefore\" must be a string" },
+        { sm_str("{\"intentId\":\"a\",\"submissionTarget\":\"t\","
+                 "\"notBefore\":\"\"}"), "notBefore",
+          "\"notBefore\" must be a time of RFC 3339 with an offset, such as "
+          "\"2026-02-02T12:00:10Z\" or \"2026-02-02T13:00:10.5+01:00\"" },
 
         { ID(""), "intentId", "\"intentId\" must not be empty" },
         { ID("   "), "intentId", "\"intentId\" must not be empty" },
@@ -280,6 +298,25 @@ test_intent_out(void)
               "\"status\":\"exhausted\",\"attemptCount\":2,"
               "\"completedAt\":\"2026-02-02T12:00:16.000000Z\","
               "\"exhaustedReason\":\"\\u001f\"}", "escaped");
+
+    memset(&i, 0, sizeof(i));
+
+    i.id = sm_str_c("a-1");
+    i.target = sm_str_c("t");
+    i.status = SM_STATUS_PENDING;
+    i.created_at = 1770033610123456;
+    i.not_before = 1770033615000000;
+    i.in_flight = 1;
+    i.last_error = sm_str_c("HTTP 503 \"\"");
+    i.replay_of = sm_str_c("a\n");
+    i.stripped = 1;
+
+    intent_is(&i, "{\"intentId\":\"a-1\",\"submissionTarget\":\"t\","
+              "\"createdAt\":\"2026-02-02T12:00:10.123456Z\","
+              "\"status\":\"pending\",\"attemptCount\":0,"
+              "\"notBefore\":\"2026-02-02T12:00:15.000000Z\","
+              "\"inFlight\":true,\"lastError\":\"HTTP 503 \\\"\\\"\","
+              "\"replayOf\":\"a\\u000a\",\"stripped\":true}", "what may be");
 }
 
 
@@ -326,6 +363,17 @@ test_attempt_out(void)
                "\"outcomeStatus\":\"rejected\","
                "\"outcomeReason\":\"invalid_request\","
                "\"error\":\"a \\\"quoted\\\"\\u000a\"}", "a rejected attempt");
+
+    a.outcome_reason.len = a.error.len = 0;
+    a.http_status = 503;
+    a.answer = sm_str_c("no \"luck\"");
+
+    attempt_is(&a, "{\"attemptNumber\":12,"
+               "\"startedAt\":\"2026-02-02T12:00:10.000000Z\","
+               "\"finishedAt\":\"2026-02-02T12:00:10.250000Z\","
+               "\"outcomeStatus\":\"rejected\",\"outcomeReason\":null,"
+               "\"error\":null,\"httpStatus\":503,"
+               "\"answer\":\"no \\\"luck\\\"\"}", "with the answer");
 }
 
 
@@ -353,6 +401,9 @@ test_sizes(void)
             i.attempt_count = INT64_MIN;
             i.created_at = b ? INT64_MAX : INT64_MIN;
             i.next_attempt_at = i.completed_at = i.created_at;
+            i.not_before = i.created_at;
+            i.last_error = i.replay_of = s;
+            i.in_flight = i.stripped = 1;
 
             buf = malloc(sm_intent_size(&i));
             sm_out_init(&out, buf, sm_intent_size(&i));
@@ -362,7 +413,8 @@ test_sizes(void)
 
             a.number = INT64_MIN;
             a.started_at = a.finished_at = i.created_at;
-            a.outcome_status = a.outcome_reason = a.error = s;
+            a.outcome_status = a.outcome_reason = a.error = a.answer = s;
+            a.http_status = INT64_MIN;
 
             buf = malloc(sm_attempt_size(&a));
             sm_out_init(&out, buf, sm_attempt_size(&a));

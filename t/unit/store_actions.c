@@ -48,7 +48,8 @@ static void
 end(fixture_t *f, const char *id, const char *status)
 {
     sql(f, "UPDATE submission_intents SET status = '%s', "
-        "completed_at = created_at, next_attempt_at = NULL "
+        "completed_at = created_at, next_attempt_at = NULL, "
+        "inflight_epoch = NULL, inflight_holder = NULL, inflight_at = NULL "
         "WHERE intent_id = '%s'", status, id);
 }
 
@@ -386,7 +387,7 @@ contract_of(void *data, sm_str_t target)
 
 static const sm_contract_t  today = {
     .target = sm_str("sms"), .gateway_type = SM_GATEWAY_HTTP,
-    .gateway_url = sm_str("https://today/\"x\\"),
+    .gateway_url = sm_str("https://today/x"),
     .policy = SM_POLICY_MAX_ATTEMPTS,
     .max_attempts = 7, .terminal_outcomes = sm_str("http_400 http_422"),
     .retry_delay = 1234, .retry_max = 60000, .retry_backoff = 250,
@@ -467,7 +468,7 @@ test_replay(void)
            "and knows what it repeats");
     is_str(state(&f, "x~1"), "pending 0 - due -", "and is due");
     is_str(state(&f, "x"), "exhausted 0 - - now", "the first is as it was");
-    is_str(contract(&f, "x~1"), "http https://today/\"x\\ max_attempts 0 7 "
+    is_str(contract(&f, "x~1"), "http https://today/x max_attempts 0 7 "
            "http_400 http_422 1234 60000 250 20", "with today's contract");
     is_int(sql_int(&f, "SELECT count(*) FROM submission_intents AS a, "
                    "submission_intents AS b WHERE a.intent_id = 'x' "
@@ -617,6 +618,77 @@ page(fixture_t *f, sm_audit_row_t *row)
 }
 
 
+/* what was really done: on every store */
+
+static void
+test_audit_done(void)
+{
+    int              i;
+    char             id[16];
+    int64_t          at, seq;
+    fixture_t        f;
+    sm_audit_row_t   row;
+    sm_cancel_row_t  c;
+    sm_replay_row_t  r;
+
+    /* SQLite's clock has milliseconds, and no two are to be of one */
+
+    struct timespec  ts = { 0, 3000000 };
+
+    static const sm_actor_t  bob = { sm_str("bob"), sm_str("::1") };
+
+    fixture_open(&f);
+
+    for (i = 1; i <= 5; i++) {
+        (void) snprintf(id, sizeof(id), "o%d", i);
+        put(&f, id, &sms);
+        cancel_row(&c, id, i % 2 ? &ann : &bob);
+        must(sm_store_intents_cancel(&f.store, new_call(&f), &c, 1) == 0);
+        (void) nanosleep(&ts, NULL);
+    }
+
+    must(replay(&f, &r, "o2", NULL, 0) == SM_REPLAY_CREATED);
+
+    memset(&row, 0, sizeof(row));
+    row.limit = 3;
+    is_str(page(&f, &row), "o2 o5 o4 +", "what was done last comes first");
+    is_mem(row.entries[0].detail.data, row.entries[0].detail.len,
+           "{\"intentId\":\"o2~1\"}", 19, "a detail");
+    ok(row.entries[1].detail.len == 0, "none");
+    is_mem(row.entries[2].address.data, row.entries[2].address.len, "::1", 3,
+           "from where");
+
+    at = row.entries[2].at;
+    seq = row.entries[2].seq;
+
+    row.after_at = at;
+    row.after_seq = seq;
+    is_str(page(&f, &row), "o3 o2 o1 .", "the rest");
+
+    memset(&row, 0, sizeof(row));
+    row.limit = 2;
+    row.actor = sm_str_c("ann");
+    is_str(page(&f, &row), "o2 o5 +", "of somebody");
+    row.action = sm_str_c("cancel");
+    is_str(page(&f, &row), "o5 o3 +", "and an action");
+    row.actor.data = NULL;
+    row.actor.len = 0;
+    is_str(page(&f, &row), "o5 o4 +", "of an action");
+
+    memset(&row, 0, sizeof(row));
+    row.limit = 9;
+    row.from = at;
+    is_str(page(&f, &row), "o2 o5 o4 .", "from then on");
+    row.from = 0;
+    row.to = at;
+    is_str(page(&f, &row), "o3 o2 o1 .", "before then");
+    row.actor = sm_str_c("bob");
+    is_str(page(&f, &row), "o2 .", "of somebody");
+
+    fixture_done(&f);
+}
+
+
 static void
 entry(fixture_t *f, int64_t seq, int64_t at, const char *actor,
     const char *action)
@@ -639,6 +711,14 @@ test_audit(void)
     memset(&row, 0, sizeof(row));
     row.limit = 3;
     is_str(page(&f, &row), ".", "an empty audit");
+
+    if (on_babelfish()) {
+
+        /* numbers cannot be written there */
+
+        fixture_done(&f);
+        return;
+    }
 
     /* 3 and 4 are of one time */
 
@@ -710,6 +790,7 @@ main(void)
     test_beside();
     test_replay();
     test_payload();
+    test_audit_done();
     test_audit();
 
     return done_testing();

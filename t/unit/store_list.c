@@ -103,7 +103,7 @@ walk(fixture_t *f, sm_status_e status, sm_str_t target, size_t limit,
             return ids;
         }
 
-        l.after_created_at = l.intents[l.n - 1].created_at;
+        l.after_at = l.intents[l.n - 1].created_at;
         (void) sprintf(after, "%s", l.intents[l.n - 1].id.data);
         l.after_id = sm_str_c(after);
         l.n = 0;
@@ -276,7 +276,7 @@ test_edges(void)
     is_int(l.n, 0, "is not every target");
 
     l = (sm_list_row_t) {
-        .limit = 10, .after_created_at = 999, .after_id = sm_str("zzz")
+        .limit = 10, .after_at = 999, .after_id = sm_str("zzz")
     };
     is_int(list(&f, &l), 0, "after the oldest");
     ok(l.n == 0 && !l.more, "there is nothing");
@@ -429,7 +429,7 @@ test_cost(void)
                "list %d %s: %d steps with 400 intents, %d with 40,000", i,
                pass ? "from the middle" : "from the front", few[i], many[i]);
 
-            t[i].after_created_at = 1000;
+            t[i].after_at = 1000;
             t[i].after_id = middle;
         }
 

@@ -134,7 +134,7 @@ walk_list(fixture_t *f, walk_t *w, size_t limit)
             return;
         }
 
-        l.after_created_at = w->at;
+        l.after_at = w->at;
         l.after_id = sm_str_c(w->id);
         l.n = 0;
         l.more = 0;

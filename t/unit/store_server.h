@@ -550,7 +550,8 @@ server_empty(fixture_t *f)
                     "DELETE FROM submission_manager_leases; "
                     "DELETE FROM submission_manager_candidates; "
                     "DELETE FROM submission_intents; "
-                    "DELETE FROM submission_attempts", f->database);
+                    "DELETE FROM submission_attempts; "
+                    "DELETE FROM submission_audit", f->database);
     server_run(conn, text);
     server_disconnect(conn);
 
@@ -584,6 +585,11 @@ server_create(fixture_t *f)
     if (on_babelfish()) {
 
         if (server_pid == 0) {
+
+            /* libcrypto's own atexit comes first, so that it is run last */
+
+            server_disconnect(server_connect(getenv("SUBMISSION_TEST_SQL")));
+
             server_pid = getpid();
             must(atexit(server_exit) == 0);
 

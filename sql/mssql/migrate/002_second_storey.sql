@@ -155,6 +155,21 @@ IF OBJECT_ID(N'submission.submission_intents') IS NOT NULL
    AND CAST(SERVERPROPERTY('EngineEdition') AS int) IN (3, 5, 8)
    AND NOT EXISTS (SELECT 1 FROM sys.indexes
                    WHERE object_id = OBJECT_ID(N'submission.submission_intents')
+                         AND name LIKE N'submission[_]intents[_]delayed%')
+    EXECUTE (N'
+        CREATE INDEX submission_intents_delayed
+            ON submission.submission_intents
+            (lease_name, next_attempt_at, intent_id)
+            INCLUDE (submission_target, not_before, attempt_count)
+            WHERE next_attempt_at IS NOT NULL AND not_before IS NOT NULL
+                  AND attempt_count = 0
+            WITH (ONLINE = ON)');
+GO
+
+IF OBJECT_ID(N'submission.submission_intents') IS NOT NULL
+   AND CAST(SERVERPROPERTY('EngineEdition') AS int) IN (3, 5, 8)
+   AND NOT EXISTS (SELECT 1 FROM sys.indexes
+                   WHERE object_id = OBJECT_ID(N'submission.submission_intents')
                          AND name LIKE N'submission[_]intents[_]completed%')
     EXECUTE (N'
         CREATE INDEX submission_intents_completed

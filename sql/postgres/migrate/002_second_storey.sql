@@ -77,6 +77,11 @@ FROM pg_index AS i
 WHERE i.indrelid = 'submission_intents'::regclass AND NOT i.indisvalid
 \gexec
 
+CREATE INDEX CONCURRENTLY IF NOT EXISTS submission_intents_delayed
+    ON submission_intents (lease_name, next_attempt_at, intent_id)
+    WHERE next_attempt_at IS NOT NULL AND not_before IS NOT NULL
+          AND attempt_count = 0;
+
 CREATE INDEX CONCURRENTLY IF NOT EXISTS submission_intents_completed
     ON submission_intents (lease_name, submission_target, status, completed_at,
                            intent_id)

@@ -25,6 +25,8 @@ use warnings;
 
 use Time::HiRes qw(sleep);
 
+use SubmissionAnswers;
+
 our %connections;
 
 my ($readers, $writers) = ('', '');
@@ -134,7 +136,10 @@ sub open {
 sub send {
     my ($self, $bytes, $done) = @_;
 
-    push @{$self->{waiting}}, [$done, time];
+    my ($request) = $bytes =~ m{^([A-Z]+ \S+) HTTP/1\.1\r\n};
+
+    push @{$self->{waiting}},
+         [$done, time, $request && [split / /, $request]];
 
     if (!$self->{socket}) {
         $self->lose;
@@ -229,7 +234,9 @@ sub answer {
     my $body = substr($self->{in}, $end + 4, $length);
     substr($self->{in}, 0, $end + 4 + $length, '');
 
-    my ($done, $since) = @{shift @{$self->{waiting}}};
+    my ($done, $since, $request) = @{shift @{$self->{waiting}}};
+
+    SubmissionAnswers::record($request, $status, \%headers, $body);
 
     my $result = {
         status => $status, headers => \%headers, body => $body,

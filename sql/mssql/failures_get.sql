@@ -1,0 +1,110 @@
+-- The newest @bound of what was rejected or exhausted since @since, and of what the
+-- inbox refused, in groups of the same target, status, reason and last error: three
+-- rows of each of the newest @groups groups.  "seen" is how many were looked at.
+
+SET ANSI_NULLS ON;
+SET QUOTED_IDENTIFIER ON;
+SET ANSI_PADDING ON;
+SET ANSI_WARNINGS ON;
+SET ARITHABORT ON;
+SET CONCAT_NULL_YIELDS_NULL ON;
+SET NUMERIC_ROUNDABORT OFF;
+GO
+
+CREATE OR ALTER PROCEDURE submission.submission_failures_get
+    @lease_name varchar(64),
+    @target nvarchar(256),
+    @since bigint,
+    @bound bigint,
+    @groups bigint
+AS
+BEGIN
+    SET NOCOUNT ON;
+    SET XACT_ABORT ON;
+
+    DECLARE @from datetime2(6), @most bigint, @failed bigint, @refused bigint,
+            @seen bigint;
+
+    DECLARE @keys TABLE (
+        at bigint NOT NULL,
+        intent_id nvarchar(400) COLLATE Latin1_General_BIN2 NOT NULL
+    );
+
+    DECLARE @looked TABLE (
+        target nvarchar(256) COLLATE Latin1_General_BIN2 NOT NULL,
+        status varchar(16) COLLATE Latin1_General_BIN2 NOT NULL,
+        reason nvarchar(400) COLLATE Latin1_General_BIN2 NULL,
+        last_error nvarchar(1000) COLLATE Latin1_General_BIN2 NULL,
+        at bigint NOT NULL,
+        intent_id nvarchar(400) COLLATE Latin1_General_BIN2 NOT NULL
+    );
+
+    SET @from = submission.submission_at(@since);
+    SET @most = @bound + 1;
+
+    INSERT INTO @keys (at, intent_id)
+    EXECUTE submission.submission_intents_search
+        @lease_name, 'completed', 'failed', @target, NULL, 0,
+        253402214400000000, N'', @since, @most;
+
+    SET @failed = (SELECT COUNT(*) FROM @keys);
+
+    INSERT INTO @looked (target, status, reason, last_error, at, intent_id)
+    SELECT i.submission_target, i.status,
+           CASE WHEN i.status = 'rejected' THEN i.final_outcome_reason
+                ELSE i.exhausted_reason END,
+           i.last_error, k.at, k.intent_id
+    FROM @keys AS k
+         CROSS APPLY (
+             SELECT TOP (1) *
+             FROM submission.submission_intents AS q WITH (FORCESEEK)
+             WHERE q.lease_name = @lease_name AND q.intent_id = k.intent_id
+         ) AS i;
+
+    INSERT INTO @looked (target, status, reason, last_error, at, intent_id)
+    SELECT TOP (@most) SUBSTRING(i.submission_target, 1, 200),
+           CAST('refused' AS varchar(16)) COLLATE Latin1_General_BIN2,
+           i.reason, i.detail, submission.submission_us(i.refused_at),
+           SUBSTRING(i.intent_id, 1, 200)
+    FROM submission.submission_inbox_refused AS i WITH (FORCESEEK)
+    WHERE i.lease_name = @lease_name AND i.refused_at >= @from
+    ORDER BY i.refused_at DESC, i.seq DESC;
+
+    SET @refused = (SELECT COUNT(*) FROM @looked WHERE status = 'refused');
+    SET @seen = CASE WHEN @failed > @refused THEN @failed ELSE @refused END;
+
+    DELETE FROM @looked
+    WHERE @target IS NOT NULL AND target <> @target;
+
+    SELECT g.number, g.target, g.status, g.reason, g.last_error, g.failures,
+           g.newest_at, g.intent_id, @seen AS seen
+    FROM (
+             SELECT r.*,
+                    DENSE_RANK() OVER (
+                        ORDER BY r.newest_at DESC, r.target, r.status, r.reason,
+                                 r.last_error
+                    ) AS number
+             FROM (
+                      SELECT l.target, l.status, l.reason, l.last_error, l.at,
+                             l.intent_id,
+                             ROW_NUMBER() OVER (
+                                 PARTITION BY l.target, l.status, l.reason,
+                                              l.last_error
+                                 ORDER BY l.at DESC, l.intent_id DESC
+                             ) AS nth,
+                             COUNT_BIG(*) OVER (
+                                 PARTITION BY l.target, l.status, l.reason,
+                                              l.last_error
+                             ) AS failures,
+                             MAX(l.at) OVER (
+                                 PARTITION BY l.target, l.status, l.reason,
+                                              l.last_error
+                             ) AS newest_at
+                      FROM @looked AS l
+                  ) AS r
+             WHERE r.nth <= 3
+         ) AS g
+    WHERE g.number <= @groups + 1
+    ORDER BY g.number, g.nth;
+END
+GO

@@ -1,0 +1,90 @@
+-- The newest p_bound of what was rejected or exhausted since p_since, and of what
+-- the inbox refused, in groups of the same target, status, reason and last error:
+-- three rows of each of the newest p_groups groups.  "seen" is how many were
+-- looked at.
+
+CREATE OR REPLACE FUNCTION submission.submission_failures_get(
+    p_lease_name text, p_target text, p_since bigint, p_bound bigint,
+    p_groups bigint
+)
+RETURNS TABLE (
+    o_number bigint, o_target text, o_status text, o_reason text,
+    o_last_error text, o_failures bigint, o_newest_at bigint, o_intent_id text,
+    o_seen bigint
+)
+LANGUAGE plpgsql STABLE SECURITY DEFINER
+SET search_path = submission, pg_temp
+SET enable_seqscan = off
+SET enable_hashjoin = off
+SET enable_mergejoin = off
+SET enable_bitmapscan = off
+SET jit = off
+AS $$
+BEGIN
+    RETURN QUERY
+    WITH failed AS MATERIALIZED (
+        SELECT i.submission_target::text AS target, i.status::text AS status,
+               CASE i.status WHEN 'rejected' THEN i.final_outcome_reason
+                             ELSE i.exhausted_reason END::text AS reason,
+               i.last_error::text AS last_error, k.o_at AS at,
+               k.o_intent_id AS id
+        FROM submission_intents_search(p_lease_name, 'completed', 'failed',
+                                       p_target, NULL, 0, 253402214400000000,
+                                       '', p_since, p_bound + 1) AS k
+             CROSS JOIN LATERAL (
+                 SELECT *
+                 FROM submission_intents AS s
+                 WHERE s.lease_name = p_lease_name
+                       AND s.intent_id = k.o_intent_id COLLATE "C"
+                 LIMIT 1
+             ) AS i
+    ),
+    refused AS MATERIALIZED (
+        SELECT left(i.submission_target, 200)::text AS target,
+               'refused'::text AS status, i.reason::text AS reason,
+               i.detail::text AS last_error, submission_us(i.refused_at) AS at,
+               left(i.intent_id, 200)::text AS id
+        FROM submission_inbox_refused AS i
+        WHERE i.lease_name = p_lease_name
+              AND i.refused_at >= submission_at(p_since)
+        ORDER BY i.lease_name DESC, i.refused_at DESC, i.seq DESC
+        LIMIT p_bound + 1
+    ),
+    looked AS (
+        SELECT * FROM failed
+        UNION ALL
+        SELECT * FROM refused
+        WHERE p_target IS NULL OR refused.target = p_target
+    ),
+    ranked AS (
+        SELECT l.*,
+               row_number() OVER (
+                   PARTITION BY l.target, l.status, l.reason, l.last_error
+                   ORDER BY l.at DESC, l.id COLLATE "C" DESC
+               ) AS nth,
+               count(*) OVER (
+                   PARTITION BY l.target, l.status, l.reason, l.last_error
+               ) AS failures,
+               max(l.at) OVER (
+                   PARTITION BY l.target, l.status, l.reason, l.last_error
+               ) AS newest_at
+        FROM looked AS l
+    ),
+    grouped AS (
+        SELECT r.*,
+               dense_rank() OVER (
+                   ORDER BY r.newest_at DESC, r.target COLLATE "C",
+                            r.status COLLATE "C", r.reason COLLATE "C",
+                            r.last_error COLLATE "C"
+               ) AS number
+        FROM ranked AS r
+        WHERE r.nth <= 3
+    )
+    SELECT g.number, g.target, g.status, g.reason, g.last_error, g.failures,
+           g.newest_at, g.id,
+           greatest((SELECT count(*) FROM failed), (SELECT count(*) FROM refused))
+    FROM grouped AS g
+    WHERE g.number <= p_groups + 1
+    ORDER BY g.number, g.nth;
+END
+$$;

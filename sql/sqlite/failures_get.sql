@@ -1,0 +1,116 @@
+-- The newest :bound of what was rejected or exhausted since :since, and of what the
+-- inbox refused, in groups of the same target, status, reason and last error: three
+-- rows of each of the newest :groups groups.  "seen" is how many were looked at.
+-- The places are merged as in intents_search.sql.
+
+WITH RECURSIVE
+target (name) AS (
+    SELECT coalesce(:target, (
+               SELECT min(submission_target)
+               FROM submission_intents
+               WHERE lease_name = :lease_name
+           ))
+    UNION ALL
+    SELECT (
+               SELECT min(submission_target)
+               FROM submission_intents
+               WHERE lease_name = :lease_name AND submission_target > name
+           )
+    FROM target
+    WHERE name IS NOT NULL AND :target IS NULL
+),
+place (name, status, source) AS (
+    SELECT t.name, s.value, k.value
+    FROM target AS t
+         CROSS JOIN json_each('["rejected","exhausted"]') AS s
+         CROSS JOIN json_each('["completed","stripped"]') AS k
+    WHERE t.name IS NOT NULL AND instr(t.name, ' ') = 0
+),
+page (found, at, id, row_id, name, status, source) AS (
+    SELECT 0, 9223372036854775807, '', NULL, name, status, source
+    FROM place
+    UNION ALL
+    SELECT 1, k.completed_at, k.intent_id, k.rowid, g.name, g.status, g.source
+    FROM page AS g
+         CROSS JOIN submission_intents AS k
+    WHERE k.rowid = (
+              CASE g.source
+              WHEN 'completed' THEN (
+                  SELECT p.rowid
+                  FROM submission_intents AS p
+                  WHERE p.lease_name = :lease_name
+                        AND p.submission_target = g.name AND p.status = g.status
+                        AND p.completed_at IS NOT NULL
+                        AND p.stripped_at IS NULL
+                        AND (p.completed_at, p.intent_id) < (g.at, +g.id)
+                        AND p.completed_at >= :since
+                  ORDER BY p.completed_at DESC, p.intent_id DESC
+                  LIMIT 1
+              )
+              ELSE (
+                  SELECT p.rowid
+                  FROM submission_intents AS p
+                  WHERE p.lease_name = :lease_name
+                        AND p.submission_target = g.name AND p.status = g.status
+                        AND p.stripped_at IS NOT NULL
+                        AND (p.completed_at, p.intent_id) < (g.at, +g.id)
+                        AND p.completed_at >= :since
+                  ORDER BY p.completed_at DESC, p.intent_id DESC
+                  LIMIT 1
+              )
+              END
+          )
+    ORDER BY 1, 2 DESC, 3 DESC
+    LIMIT :bound + 1 + (SELECT count(*) FROM place)
+),
+refused (target, reason, detail, at, id) AS (
+    SELECT substr(i.submission_target, 1, 200), i.reason, i.detail, i.refused_at,
+           substr(i.intent_id, 1, 200)
+    FROM submission_inbox_refused AS i
+    WHERE i.lease_name = :lease_name AND i.refused_at >= :since
+    ORDER BY i.refused_at DESC, i.seq DESC
+    LIMIT :bound + 1
+),
+looked (target, status, reason, last_error, at, id) AS (
+    SELECT i.submission_target, i.status,
+           iif(i.status = 'rejected', i.final_outcome_reason, i.exhausted_reason),
+           i.last_error, i.completed_at, i.intent_id
+    FROM page AS g
+         CROSS JOIN submission_intents AS i
+         ON i.rowid = g.row_id
+    WHERE g.found = 1
+    UNION ALL
+    SELECT r.target, 'refused', r.reason, r.detail, r.at, r.id
+    FROM refused AS r
+    WHERE :target IS NULL OR r.target = :target
+),
+ranked AS (
+    SELECT l.*,
+           row_number() OVER (
+               PARTITION BY l.target, l.status, l.reason, l.last_error
+               ORDER BY l.at DESC, l.id DESC
+           ) AS nth,
+           count(*) OVER (
+               PARTITION BY l.target, l.status, l.reason, l.last_error
+           ) AS failures,
+           max(l.at) OVER (
+               PARTITION BY l.target, l.status, l.reason, l.last_error
+           ) AS newest_at
+    FROM looked AS l
+),
+grouped AS (
+    SELECT r.*,
+           dense_rank() OVER (
+               ORDER BY r.newest_at DESC, r.target, r.status, r.reason,
+                        r.last_error
+           ) AS number
+    FROM ranked AS r
+    WHERE r.nth <= 3
+)
+SELECT g.number, g.target, g.status, g.reason, g.last_error, g.failures,
+       g.newest_at, g.id,
+       max((SELECT count(*) FROM page WHERE found = 1),
+           (SELECT count(*) FROM refused)) AS seen
+FROM grouped AS g
+WHERE g.number <= :groups + 1
+ORDER BY g.number, g.nth;

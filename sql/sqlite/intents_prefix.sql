@@ -1,0 +1,23 @@
+-- The ids of a page from :low on, before :high, in their order: up or down.
+-- :skip is the last one of the page before, or nothing.
+
+SELECT 0, u.intent_id
+FROM (
+         SELECT i.intent_id
+         FROM submission_intents AS i
+         WHERE :up = 1 AND i.lease_name = :lease_name
+               AND i.intent_id >= :low AND i.intent_id < :high
+               AND i.intent_id <> :skip
+         ORDER BY i.intent_id
+         LIMIT :limit
+     ) AS u
+UNION ALL
+SELECT 0, d.intent_id
+FROM (
+         SELECT i.intent_id
+         FROM submission_intents AS i
+         WHERE :up = 0 AND i.lease_name = :lease_name
+               AND i.intent_id >= :low AND i.intent_id < :high
+         ORDER BY i.intent_id DESC
+         LIMIT :limit
+     ) AS d;

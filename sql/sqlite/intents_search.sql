@@ -1,0 +1,179 @@
+-- The keys of a page, by a time and the id, up (:up = 1) or down: strictly after
+-- (:at, :id), until :end.  :by is created, completed, or reason: by completed_at,
+-- of what was rejected or exhausted for :reason.
+--
+-- Each target, status and index is a place that has its intents in that order;
+-- they are merged as in intents_list.sql.  A place begins with the page's start,
+-- which is no intent (found = 0) and leaves the queue before all that are; the
+-- limit is of both.  What was stripped is in an index of its own.  A queue is
+-- ordered one way, so that each way has columns of its own, NULL in the other.
+-- Targets with a space in their name are hidden.
+
+WITH RECURSIVE
+target (name) AS (
+    SELECT coalesce(:target, (
+               SELECT min(submission_target)
+               FROM submission_intents
+               WHERE lease_name = :lease_name
+           ))
+    UNION ALL
+    SELECT (
+               SELECT min(submission_target)
+               FROM submission_intents
+               WHERE lease_name = :lease_name AND submission_target > name
+           )
+    FROM target
+    WHERE name IS NOT NULL AND :target IS NULL
+),
+place (name, status, source) AS (
+    SELECT t.name, s.value, k.value
+    FROM target AS t
+         CROSS JOIN json_each('["pending","accepted","rejected","exhausted",'
+                              || '"canceled"]') AS s
+         CROSS JOIN json_each('["created","completed","stripped","rejected",'
+                              || '"exhausted"]') AS k
+    WHERE t.name IS NOT NULL AND instr(t.name, ' ') = 0
+          AND (:status IS NULL OR s.value = :status)
+          AND CASE :by
+              WHEN 'created' THEN k.value = 'created'
+              WHEN 'completed' THEN k.value IN ('completed', 'stripped')
+                                    AND s.value <> 'pending'
+              ELSE k.value = s.value
+              END
+),
+page (found, up_at, up_id, down_at, down_id, at, id, name, status, source) AS (
+    SELECT 0, NULL, NULL, NULL, NULL, :at, :id, name, status, source
+    FROM place
+    UNION ALL
+    SELECT 1,
+           CASE :up WHEN 1 THEN iif(g.source = 'created', k.created_at,
+                                    k.completed_at) END,
+           CASE :up WHEN 1 THEN k.intent_id END,
+           CASE :up WHEN 0 THEN iif(g.source = 'created', k.created_at,
+                                    k.completed_at) END,
+           CASE :up WHEN 0 THEN k.intent_id END,
+           iif(g.source = 'created', k.created_at, k.completed_at),
+           k.intent_id, g.name, g.status, g.source
+    FROM page AS g
+         CROSS JOIN submission_intents AS k
+    WHERE k.rowid = (
+              CASE g.source || iif(:up = 1, ' up', ' down')
+              WHEN 'created down' THEN (
+                  SELECT p.rowid
+                  FROM submission_intents AS p
+                  WHERE p.lease_name = :lease_name
+                        AND p.submission_target = g.name AND p.status = g.status
+                        AND (p.created_at, p.intent_id) < (g.at, +g.id)
+                        AND p.created_at >= :end
+                  ORDER BY p.created_at DESC, p.intent_id DESC
+                  LIMIT 1
+              )
+              WHEN 'completed down' THEN (
+                  SELECT p.rowid
+                  FROM submission_intents AS p
+                  WHERE p.lease_name = :lease_name
+                        AND p.submission_target = g.name AND p.status = g.status
+                        AND p.completed_at IS NOT NULL
+                        AND p.stripped_at IS NULL
+                        AND (p.completed_at, p.intent_id) < (g.at, +g.id)
+                        AND p.completed_at >= :end
+                  ORDER BY p.completed_at DESC, p.intent_id DESC
+                  LIMIT 1
+              )
+              WHEN 'stripped down' THEN (
+                  SELECT p.rowid
+                  FROM submission_intents AS p
+                  WHERE p.lease_name = :lease_name
+                        AND p.submission_target = g.name AND p.status = g.status
+                        AND p.stripped_at IS NOT NULL
+                        AND (p.completed_at, p.intent_id) < (g.at, +g.id)
+                        AND p.completed_at >= :end
+                  ORDER BY p.completed_at DESC, p.intent_id DESC
+                  LIMIT 1
+              )
+              WHEN 'rejected down' THEN (
+                  SELECT p.rowid
+                  FROM submission_intents AS p
+                  WHERE p.lease_name = :lease_name
+                        AND p.submission_target = g.name AND p.status = 'rejected'
+                        AND p.final_outcome_reason = :reason
+                        AND (p.completed_at, p.intent_id) < (g.at, +g.id)
+                        AND p.completed_at >= :end
+                  ORDER BY p.completed_at DESC, p.intent_id DESC
+                  LIMIT 1
+              )
+              WHEN 'exhausted down' THEN (
+                  SELECT p.rowid
+                  FROM submission_intents AS p
+                  WHERE p.lease_name = :lease_name
+                        AND p.submission_target = g.name AND p.status = 'exhausted'
+                        AND p.exhausted_reason = :reason
+                        AND (p.completed_at, p.intent_id) < (g.at, +g.id)
+                        AND p.completed_at >= :end
+                  ORDER BY p.completed_at DESC, p.intent_id DESC
+                  LIMIT 1
+              )
+              WHEN 'created up' THEN (
+                  SELECT p.rowid
+                  FROM submission_intents AS p
+                  WHERE p.lease_name = :lease_name
+                        AND p.submission_target = g.name AND p.status = g.status
+                        AND (p.created_at, p.intent_id) > (g.at, +g.id)
+                        AND p.created_at < :end
+                  ORDER BY p.created_at, p.intent_id
+                  LIMIT 1
+              )
+              WHEN 'completed up' THEN (
+                  SELECT p.rowid
+                  FROM submission_intents AS p
+                  WHERE p.lease_name = :lease_name
+                        AND p.submission_target = g.name AND p.status = g.status
+                        AND p.completed_at IS NOT NULL
+                        AND p.stripped_at IS NULL
+                        AND (p.completed_at, p.intent_id) > (g.at, +g.id)
+                        AND p.completed_at < :end
+                  ORDER BY p.completed_at, p.intent_id
+                  LIMIT 1
+              )
+              WHEN 'stripped up' THEN (
+                  SELECT p.rowid
+                  FROM submission_intents AS p
+                  WHERE p.lease_name = :lease_name
+                        AND p.submission_target = g.name AND p.status = g.status
+                        AND p.stripped_at IS NOT NULL
+                        AND (p.completed_at, p.intent_id) > (g.at, +g.id)
+                        AND p.completed_at < :end
+                  ORDER BY p.completed_at, p.intent_id
+                  LIMIT 1
+              )
+              WHEN 'rejected up' THEN (
+                  SELECT p.rowid
+                  FROM submission_intents AS p
+                  WHERE p.lease_name = :lease_name
+                        AND p.submission_target = g.name AND p.status = 'rejected'
+                        AND p.final_outcome_reason = :reason
+                        AND (p.completed_at, p.intent_id) > (g.at, +g.id)
+                        AND p.completed_at < :end
+                  ORDER BY p.completed_at, p.intent_id
+                  LIMIT 1
+              )
+              WHEN 'exhausted up' THEN (
+                  SELECT p.rowid
+                  FROM submission_intents AS p
+                  WHERE p.lease_name = :lease_name
+                        AND p.submission_target = g.name AND p.status = 'exhausted'
+                        AND p.exhausted_reason = :reason
+                        AND (p.completed_at, p.intent_id) > (g.at, +g.id)
+                        AND p.completed_at < :end
+                  ORDER BY p.completed_at, p.intent_id
+                  LIMIT 1
+              )
+              END
+          )
+    ORDER BY 1, 2, 3, 4 DESC, 5 DESC
+    LIMIT :limit + (SELECT count(*) FROM place)
+)
+SELECT at, id
+FROM page
+WHERE found = 1
+ORDER BY up_at, up_id, down_at DESC, down_id DESC;

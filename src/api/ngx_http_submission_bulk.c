@@ -1,0 +1,368 @@
+
+/*
+ * POST /v1/intents as application/x-ndjson: many intents, one on each line.
+ *
+ * Each line is a row of its own in the intake, and goes through the same queue
+ * and batches as a single POST.  The intake takes all of them or none, so that
+ * a request that is refused has done nothing.  The request is answered when
+ * the last line has an outcome: one line for each, in the order of the body.
+ * What is wrong with one line is the answer to that line alone.
+ *
+ * A line's answer is kept in the request's memory as it will be sent, since
+ * the row that it comes from is gone when others are still to come.
+ */
+
+#include "ngx_http_submission_intake.h"
+
+
+#define NGX_HTTP_SUBMISSION_BULK_LINES  1000
+
+
+typedef struct {
+    ngx_uint_t                   number;       /* in the body, from 1 */
+    ngx_str_t                    answer;
+} ngx_http_submission_line_t;
+
+
+struct ngx_http_submission_bulk_s {
+    ngx_http_submission_line_t  *lines;
+    ngx_uint_t                   n;
+    ngx_uint_t                   left;         /* without an answer */
+    size_t                       size;         /* of all answers */
+    unsigned                     failed:1;     /* one has found no memory */
+};
+
+
+static ngx_int_t ngx_http_submission_bulk_body(ngx_http_request_t *r,
+    sm_str_t body);
+
+
+ngx_uint_t
+ngx_http_submission_bulk_type(ngx_str_t *type)
+{
+    static const char  name[] = "application/x-ndjson";
+
+    size_t  len;
+
+    len = sizeof(name) - 1;
+
+    return type->len >= len
+           && ngx_strncasecmp(type->data, (u_char *) name, len) == 0
+           && (type->len == len || type->data[len] == ';'
+               || type->data[len] == ' ');
+}
+
+
+ngx_int_t
+ngx_http_submission_bulk_parse(ngx_http_request_t *r)
+{
+    /* the arguments are good, and all of them are about waiting */
+
+    if (r->args.len) {
+        return ngx_http_submission_reply_error(r, NGX_HTTP_BAD_REQUEST,
+                   "invalid_request", "a bulk submission takes no arguments: "
+                   "it does not wait for attempts", "waitSeconds");
+    }
+
+    return ngx_http_submission_body_read(r, ngx_http_submission_bulk_body);
+}
+
+
+/* the next line that is not blank; 0: there is none */
+
+static ngx_uint_t
+ngx_http_submission_bulk_next(sm_str_t *body, sm_str_t *line,
+    ngx_uint_t *number)
+{
+    size_t       i;
+    const char  *end;
+
+    while (body->len) {
+        end = memchr(body->data, '\n', body->len);
+
+        line->data = body->data;
+        line->len = end ? (size_t) (end - body->data) : body->len;
+
+        body->data += line->len + (end ? 1 : 0);
+        body->len -= line->len + (end ? 1 : 0);
+
+        (*number)++;
+
+        for (i = 0; i < line->len; i++) {
+            if (line->data[i] != ' ' && line->data[i] != '\t'
+                && line->data[i] != '\r')
+            {
+                return 1;
+            }
+        }
+    }
+
+    return 0;
+}
+
+
+/* the first of them, so that no memory is taken for what is refused */
+
+static ngx_uint_t
+ngx_http_submission_bulk_count(sm_str_t body, ngx_uint_t max)
+{
+    sm_str_t    line;
+    ngx_uint_t  n, number;
+
+    n = 0;
+    number = 0;
+
+    while (n <= max && ngx_http_submission_bulk_next(&body, &line, &number)) {
+        n++;
+    }
+
+    return n;
+}
+
+
+static void
+ngx_http_submission_bulk_answer(ngx_http_submission_ctx_t *ctx, ngx_uint_t i,
+    sm_out_t *out)
+{
+    ngx_http_submission_bulk_t  *bulk;
+    ngx_http_submission_line_t  *line;
+
+    bulk = ctx->bulk;
+    line = &bulk->lines[i];
+
+    line->answer.len = out->last - out->start;
+    line->answer.data = out->full ? NULL
+                        : ngx_pnalloc(ctx->request->pool, line->answer.len);
+
+    if (line->answer.data == NULL) {
+        line->answer.len = 0;
+        bulk->failed = 1;
+
+    } else {
+        ngx_memcpy(line->answer.data, out->start, line->answer.len);
+    }
+
+    bulk->size += line->answer.len;
+    bulk->left--;
+}
+
+
+static void
+ngx_http_submission_bulk_begin(sm_out_t *out, ngx_uint_t number,
+    ngx_uint_t status)
+{
+    sm_out_c(out, "{\"line\":");
+    sm_out_int(out, number);
+    sm_out_c(out, ",\"status\":");
+    sm_out_int(out, status);
+}
+
+
+static void
+ngx_http_submission_bulk_error(ngx_http_submission_ctx_t *ctx, ngx_uint_t i,
+    ngx_uint_t status, const char *code, const char *message,
+    const char *field)
+{
+    char      buf[NGX_HTTP_SUBMISSION_REPLY_ERROR_SIZE];
+    sm_out_t  out;
+
+    sm_out_init(&out, buf, sizeof(buf));
+
+    ngx_http_submission_bulk_begin(&out, ctx->bulk->lines[i].number, status);
+
+    sm_out_c(&out, ",");
+    ngx_http_submission_reply_error_key(&out, code, message);
+
+    if (field) {
+        sm_out_c(&out, "\"field\":");
+        sm_json_out_str(&out, sm_str_c(field));
+    }
+
+    sm_out_c(&out, "}}}\n");
+
+    ngx_http_submission_bulk_answer(ctx, i, &out);
+}
+
+
+static void
+ngx_http_submission_bulk_row(ngx_http_submission_ctx_t *ctx, ngx_uint_t i,
+    const sm_submit_row_t *row)
+{
+    char        *buf;
+    size_t       size;
+    sm_out_t     out;
+    ngx_uint_t   status;
+
+    size = sizeof("{\"line\":,\"status\":,\"replayed\":false,\"intent\":}\n")
+           + 2 * NGX_INT64_LEN + ngx_http_submission_submit_size(row);
+
+    /* most of that is for characters that are not there */
+
+    buf = ngx_alloc(size, ctx->request->connection->log);
+
+    sm_out_init(&out, buf, buf ? size : 0);
+
+    status = ngx_http_submission_submit_status(row);
+
+    ngx_http_submission_bulk_begin(&out, ctx->bulk->lines[i].number, status);
+
+    if (status == NGX_HTTP_OK) {
+        sm_out_c(&out, row->outcome == SM_SUBMIT_SAME
+                       ? ",\"replayed\":true,\"intent\":"
+                       : ",\"replayed\":false,\"intent\":");
+        sm_intent_out(&out, &row->intent);
+
+    } else {
+        sm_out_c(&out, ",");
+        ngx_http_submission_submit_error(&out, row);
+    }
+
+    sm_out_c(&out, "}\n");
+
+    ngx_http_submission_bulk_answer(ctx, i, &out);
+
+    if (buf) {
+        ngx_free(buf);
+    }
+}
+
+
+static ngx_int_t
+ngx_http_submission_bulk_reply(ngx_http_submission_ctx_t *ctx)
+{
+    sm_out_t                     out;
+    ngx_uint_t                   i;
+    ngx_http_request_t          *r;
+    ngx_http_submission_bulk_t  *bulk;
+    ngx_http_submission_line_t  *line;
+
+    r = ctx->request;
+    bulk = ctx->bulk;
+
+    /* as for a single one: what was committed is found by a repeat */
+
+    if (bulk->failed
+        || ngx_http_submission_reply_out(r, &out, bulk->size) != NGX_OK)
+    {
+        return NGX_HTTP_INTERNAL_SERVER_ERROR;
+    }
+
+    for (i = 0; i < bulk->n; i++) {
+        line = &bulk->lines[i];
+        sm_out_bytes(&out, (char *) line->answer.data, line->answer.len);
+    }
+
+    return ngx_http_submission_reply_lines(r, &out);
+}
+
+
+ngx_int_t
+ngx_http_submission_bulk_outcome(ngx_http_submission_ctx_t *ctx,
+    ngx_uint_t line, const sm_submit_row_t *row, ngx_uint_t overloaded)
+{
+    if (row) {
+        ngx_http_submission_bulk_row(ctx, line, row);
+
+    } else {
+        ngx_http_submission_bulk_error(ctx, line,
+                        NGX_HTTP_SERVICE_UNAVAILABLE, "store_unavailable",
+                        ngx_http_submission_reply_unavailable_text(overloaded),
+                        NULL);
+    }
+
+    return ctx->bulk->left ? NGX_AGAIN : ngx_http_submission_bulk_reply(ctx);
+}
+
+
+/* a line becomes a row of the intake, or has its answer already */
+
+static ngx_int_t
+ngx_http_submission_bulk_line(ngx_http_submission_ctx_t *ctx, ngx_uint_t i,
+    sm_str_t text)
+{
+    ngx_int_t         rc;
+    sm_arena_t        arena;
+    sm_json_error_t   err;
+    sm_submit_row_t  *row;
+
+    ngx_memzero(&arena, sizeof(sm_arena_t));
+
+    row = ctx->row;
+    ngx_memzero(row, sizeof(sm_submit_row_t));
+
+    rc = ngx_http_submission_submit_row(ctx, &arena, text, row, &err);
+
+    if (rc == NGX_OK) {
+        rc = ngx_http_submission_intake_add(ctx, row, i);
+
+    } else if (rc == NGX_DECLINED) {
+        ngx_http_submission_bulk_error(ctx, i, NGX_HTTP_BAD_REQUEST,
+                                       "invalid_request", err.message,
+                                       err.key);
+        rc = NGX_OK;
+    }
+
+    sm_arena_free(&arena);
+
+    return rc;
+}
+
+
+static ngx_int_t
+ngx_http_submission_bulk_body(ngx_http_request_t *r, sm_str_t body)
+{
+    char                         message[128];
+    sm_str_t                     text;
+    ngx_uint_t                   i, n, max, number;
+    ngx_http_submission_ctx_t   *ctx;
+    ngx_http_submission_bulk_t  *bulk;
+
+    ctx = ngx_http_get_module_ctx(r, ngx_http_submission_module);
+
+    /* more than the queue holds could never be taken */
+
+    max = ngx_min(NGX_HTTP_SUBMISSION_BULK_LINES,
+                  ctx->manager->conf->intake_queue);
+
+    n = ngx_http_submission_bulk_count(body, max);
+
+    if (n == 0 || n > max) {
+        (void) snprintf(message, sizeof(message),
+                        "the body must have between 1 and %d intents, one on "
+                        "each line", (int) max);
+
+        return ngx_http_submission_reply_error(r, NGX_HTTP_BAD_REQUEST,
+                                               "invalid_request", message,
+                                               NULL);
+    }
+
+    bulk = ngx_pcalloc(r->pool, sizeof(ngx_http_submission_bulk_t));
+    if (bulk == NULL) {
+        return NGX_HTTP_INTERNAL_SERVER_ERROR;
+    }
+
+    bulk->lines = ngx_pcalloc(r->pool, n * sizeof(ngx_http_submission_line_t));
+    if (bulk->lines == NULL) {
+        return NGX_HTTP_INTERNAL_SERVER_ERROR;
+    }
+
+    bulk->n = n;
+    bulk->left = n;
+    ctx->bulk = bulk;
+
+    for (i = 0, number = 0; i < n; i++) {
+        (void) ngx_http_submission_bulk_next(&body, &text, &number);
+
+        bulk->lines[i].number = number;
+
+        if (ngx_http_submission_bulk_line(ctx, i, text) != NGX_OK) {
+            return NGX_HTTP_INTERNAL_SERVER_ERROR;
+        }
+    }
+
+    ngx_log_debug2(NGX_LOG_DEBUG_HTTP, r->connection->log, 0,
+                   "submission: bulk lines:%ui valid:%ui", n, bulk->left);
+
+    return bulk->left ? ngx_http_submission_api_enter_all(r)
+                      : ngx_http_submission_bulk_reply(ctx);
+}

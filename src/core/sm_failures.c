@@ -1,0 +1,107 @@
+
+#include "sm_failures.h"
+
+
+#define SM_FAILURES_FIXED  320
+
+
+sm_failure_t *
+sm_failures_next(sm_failures_row_t *row, int64_t number, int64_t *last)
+{
+    if (row->n && number == *last) {
+        return &row->failures[row->n - 1];
+    }
+
+    if (row->n == SM_FAILURES_GROUPS) {
+        row->partial = 1;
+        return NULL;
+    }
+
+    *last = number;
+
+    return &row->failures[row->n++];
+}
+
+
+size_t
+sm_failures_size(const sm_failures_row_t *row)
+{
+    size_t               i, k, size;
+    const sm_failure_t  *f;
+
+    size = SM_FAILURES_FIXED;
+
+    for (i = 0; i < row->n; i++) {
+        f = &row->failures[i];
+
+        size += SM_FAILURES_FIXED + sm_json_str_size(f->target.len)
+                + sm_json_str_size(f->status.len)
+                + sm_json_str_size(f->reason.len)
+                + sm_json_str_size(f->last_error.len);
+
+        for (k = 0; k < f->nids; k++) {
+            size += sm_json_str_size(f->ids[k].len) + 1;
+        }
+    }
+
+    return size;
+}
+
+
+static void
+sm_failure_out(sm_out_t *out, const sm_failure_t *f)
+{
+    size_t  i;
+
+    sm_out_c(out, "{\"submissionTarget\":");
+    sm_json_out_str(out, f->target);
+    sm_out_c(out, ",\"status\":");
+    sm_json_out_str(out, f->status);
+    sm_out_c(out, ",\"reason\":");
+
+    if (f->reason.data) {
+        sm_json_out_str(out, f->reason);
+
+    } else {
+        sm_out_c(out, "null");
+    }
+
+    sm_out_c(out, ",\"lastError\":");
+
+    if (f->last_error.data) {
+        sm_json_out_str(out, f->last_error);
+
+    } else {
+        sm_out_c(out, "null");
+    }
+
+    sm_out_c(out, ",\"count\":");
+    sm_out_int(out, f->count);
+    sm_out_c(out, ",\"newestAt\":");
+    sm_json_out_time(out, f->newest_at);
+    sm_out_c(out, ",\"newestIds\":[");
+
+    for (i = 0; i < f->nids; i++) {
+        sm_out_c(out, i ? "," : "");
+        sm_json_out_str(out, f->ids[i]);
+    }
+
+    sm_out_c(out, "]}");
+}
+
+
+void
+sm_failures_out(sm_out_t *out, const sm_failures_row_t *row)
+{
+    size_t  i;
+
+    sm_out_c(out, "{\"failures\":[");
+
+    for (i = 0; i < row->n; i++) {
+        sm_out_c(out, i ? "," : "");
+        sm_failure_out(out, &row->failures[i]);
+    }
+
+    sm_out_c(out, "],\"complete\":");
+    sm_out_c(out, row->partial ? "false}" : "true}");
+}

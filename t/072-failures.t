@@ -1,0 +1,133 @@
+# GET /v1/failures: what has failed lately, in groups.
+#
+# At 3 a.m. it is the first question: what fails, since when, and which intents
+# are examples of it. Breaks when groups are split or merged, when an answer that
+# looked at a part says that it is complete, or when the question is not bounded.
+
+use lib 't/lib';
+use Test::Nginx::Socket 'no_plan';
+use SubmissionTest;
+
+our $start = 1_780_000_000;         # 2026-05-28T20:26:40Z
+
+sub fail_with {
+    my ($id, $second, $status, $reason, $error) = @_;
+
+    my $column = $status eq 'rejected' ? 'final_outcome_reason'
+                                       : 'exhausted_reason';
+
+    sql("UPDATE submission_intents SET status = '$status', "
+        . "$column = '$reason', next_attempt_at = NULL, attempt_count = 1, "
+        . 'last_error = ' . (defined $error ? "'$error'" : 'NULL')
+        . ', completed_at = ' . ($start + $second) * 1000000
+        . " WHERE intent_id = '$id'");
+}
+
+sub create {
+    my @answers = http_pipelined(
+        (map { submit("sms-$_") } 1 .. 6), (map { submit("p-$_", 'push.bulk') } 1 .. 3));
+
+    is(scalar(grep { $_->{code} == 200 } @answers), 9, 'nine intents');
+
+    fail_with("sms-$_", $_, 'rejected', 'invalid_recipient', 'HTTP 422') for 1 .. 4;
+    fail_with('sms-5', 10, 'exhausted', 'deadline_exceeded');
+    fail_with('p-1', 20, 'exhausted', 'max_attempts', 'say "no"');
+}
+
+sub group {
+    my ($target, $status, $reason, $error, $count, $second, @ids) = @_;
+
+    return sprintf '{"submissionTarget":"%s","status":"%s","reason":"%s",'
+                   . '"lastError":%s,"count":%d,"newestAt":'
+                   . '"2026-05-28T20:%02d:%02d.000000Z","newestIds":[%s]}',
+                   $target, $status, $reason, $error, $count,
+                   (26 * 60 + 40 + $second) / 60, (40 + $second) % 60,
+                   join ',', map { "\"$_\"" } @ids;
+}
+
+our $p = group('push.bulk', 'exhausted', 'max_attempts', '"say \"no\""', 1, 20,
+               'p-1');
+our $deadline = group('sms.realtime', 'exhausted', 'deadline_exceeded', 'null', 1,
+                      10, 'sms-5');
+our $recipient = group('sms.realtime', 'rejected', 'invalid_recipient',
+                       '"HTTP 422"', 4, 4, 'sms-4', 'sms-3', 'sms-2');
+
+run_tests();
+
+__DATA__
+
+=== TEST 1: none
+--- request
+GET /v1/failures
+--- response_body
+{"failures":[],"complete":true}
+--- response_headers
+Content-Type: application/json
+
+
+
+=== TEST 2: groups, the newest first
+--- client eval
+sub {
+    create();
+
+    my %expected = (
+        '' => [$main::p, $main::deadline, $main::recipient],
+        '?target=push.bulk' => [$main::p],
+        '?target=sms.realtime' => [$main::deadline, $main::recipient],
+        '?target=none' => [],
+        '?since=2026-05-28T20:26:50Z' => [$main::p, $main::deadline],
+        '?since=2026-05-28T22:26:50.000001%2B02:00' => [$main::p],
+        '?since=2026-05-28T20:26:50Z&target=sms.realtime' => [$main::deadline],
+        '?since=2027-01-01T00:00:00Z' => [],
+    );
+
+    for my $args (sort keys %expected) {
+        my $answer = http("GET /v1/failures$args");
+
+        is($answer->{code}, 200, "failures$args");
+        is($answer->{body}, '{"failures":[' . join(',', @{$expected{$args}})
+                            . "],\"complete\":true}\n", "failures$args: groups");
+    }
+}
+
+
+
+=== TEST 3: not all of them
+--- client eval
+sub {
+    create();
+
+    sql("INSERT INTO submission_inbox_refused (lease_name, refused_at, seq, "
+        . "intent_id, submission_target, payload, created_at, reason, detail) "
+        . join(' UNION ALL ', map {
+              "SELECT 'submission-manager-executor', $_, $_, 'i', 't', '', 1, "
+              . "'invalid_request', 'why $_'"
+          } 1 .. 101));
+
+    my $answer = http('GET /v1/failures')->{json};
+
+    is(scalar @{$answer->{failures}}, 100, 'a hundred groups are shown');
+    is($answer->{complete}, 0, 'and it is told that there are more');
+    is($answer->{failures}[3]{status}, 'refused', 'of what the inbox refused');
+    is($answer->{failures}[3]{lastError}, 'why 101', 'the newest');
+}
+
+
+
+=== TEST 4: arguments and methods
+--- request eval
+['GET /v1/failures?since=yesterday', 'GET /v1/failures?since=',
+ 'GET /v1/failures?target=a%20b', 'GET /v1/failures?limit=1',
+ 'GET /v1/failures?target=a&target=b', "POST /v1/failures\n{}"]
+--- error_code eval
+[(400) x 5, 405]
+--- response_body eval
+[(problem('invalid_request', '"since" must be a time of RFC 3339, such as '
+          . '"2026-02-02T12:00:00Z"; a "+" is "%2B" here', '"field":"since"')) x 2,
+ problem('invalid_request', '"target" must be the name of a target',
+         '"field":"target"'),
+ problem('invalid_request', 'unknown argument "limit": "since" or "target" was '
+         . 'expected'),
+ problem('invalid_request', 'duplicate argument "target"', '"field":"target"'),
+ problem('method_not_allowed', 'the method must be one of GET, HEAD')]
