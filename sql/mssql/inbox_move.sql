@@ -163,13 +163,17 @@ BEGIN
                                WHEN r.nth = 1 AND n.id IS NOT NULL THEN 1
                                WHEN i.payload_hash = r.hash
                                     AND i.submission_target = r.target
+                                    AND COALESCE(
+                                            submission.submission_us(i.not_before),
+                                            0) = COALESCE(r.before, 0)
                                THEN 2
                                WHEN i.payload_hash IS NOT NULL THEN 3 END
             FROM @rows AS r
                  LEFT JOIN @created AS n
                  ON n.id = r.id
                  OUTER APPLY (
-                     SELECT TOP (1) s.payload_hash, s.submission_target
+                     SELECT TOP (1) s.payload_hash, s.submission_target,
+                            s.not_before
                      FROM submission.submission_intents AS s
                           WITH (FORCESEEK (submission_intents_pk
                                            (lease_name, intent_id)))

@@ -53,27 +53,17 @@ BEGIN
         RETURN;
     END IF;
 
-    -- {"k": [hash, target]} of those that were there before
+    -- {"k": [hash, target, not before]} of those that were there before
 
     IF p_doc IS NOT NULL THEN
         SELECT coalesce(jsonb_object_agg(i.o_n::text,
                                          jsonb_build_array(
                                              i.o_payload_hash,
-                                             i.o_submission_target)), '{}')
+                                             i.o_submission_target,
+                                             i.o_not_before)), '{}')
         INTO v_found
-        FROM submission_intents_submit(p_lease_name, p_doc, p_bytes) AS i
+        FROM submission_intents_submit(p_lease_name, p_doc, p_bytes, 2) AS i
         WHERE i.o_n IS NOT NULL;
-
-        UPDATE submission_intents AS i
-        SET not_before = submission_at(r.before),
-            next_attempt_at = greatest(i.next_attempt_at,
-                                       submission_at(r.before))
-        FROM jsonb_to_recordset(v_moves) AS r (k integer, before bigint)
-             CROSS JOIN LATERAL (
-                 SELECT (p_doc::jsonb)->'rows'->r.k->>'id' AS id
-             ) AS d
-        WHERE r.before IS NOT NULL AND NOT v_found ? r.k::text
-              AND i.lease_name = p_lease_name AND i.intent_id = d.id;
     END IF;
 
     RETURN QUERY
@@ -85,6 +75,8 @@ BEGIN
                     THEN 1
                     WHEN v_found->(r.k::text)->>0 = r.hash
                          AND v_found->(r.k::text)->>1 = r.target
+                         AND (v_found->(r.k::text)->>2)::bigint
+                             IS NOT DISTINCT FROM r.before
                     THEN 2
                     ELSE 3 END AS outcome,
                coalesce(r.reason, 'idempotency_conflict') AS reason,
@@ -93,7 +85,7 @@ BEGIN
                     ELSE r.detail END AS detail
         FROM jsonb_to_recordset(v_moves) AS r (
                  n bigint, seq bigint, k integer, hash text, target text,
-                 reason text, detail text
+                 before bigint, reason text, detail text
              )
     ), refused AS (
         INSERT INTO submission_inbox_refused (

@@ -104,12 +104,14 @@ sm_inbox_check(sm_arena_t *arena, sm_inbox_row_t *row, int64_t now)
         return sm_inbox_refuse_request(arena, row, SM_FIELD_ID, fault);
     }
 
-    if (row->not_before == SM_INBOX_NO_TIME) {
+    if (row->not_before < -SM_TIME_MAX) {
         return sm_inbox_refuse_request(arena, row, "notBefore",
                                        "is not a time");
     }
 
-    if (row->not_before > now + SM_INBOX_AHEAD_MAX) {
+    row->submit.not_before = row->not_before;
+
+    if (sm_submit_too_far(&row->submit, now)) {
         return sm_inbox_refuse_request(arena, row, "notBefore",
                                        "is more than 365 days ahead");
     }

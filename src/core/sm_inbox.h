@@ -15,11 +15,9 @@
 
 #define SM_INBOX_TEXT_MAX    1024       /* characters */
 
-/* a time that is none */
+/* a time that is none: before all others */
 
 #define SM_INBOX_NO_TIME     INT64_MIN
-
-#define SM_INBOX_AHEAD_MAX   (365 * INT64_C(86400000000))   /* usec */
 
 
 typedef enum {

@@ -56,7 +56,6 @@
     X(FAILURES, sm_sqlite_sql_failures_get)                                   \
     X(INBOX_PAGE, sm_sqlite_sql_inbox_page)                                   \
     X(INBOX_HAS, sm_sqlite_sql_inbox_has)                                     \
-    X(INBOX_DELAY, sm_sqlite_sql_inbox_delay)                                 \
     X(INBOX_REFUSE, sm_sqlite_sql_inbox_refuse)                               \
     X(INBOX_REMOVE, sm_sqlite_sql_inbox_remove)                               \
     X(RETENTION_TARGET, sm_sqlite_sql_retention_target)                       \

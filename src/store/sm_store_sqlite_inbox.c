@@ -214,21 +214,6 @@ sm_sqlite_inbox_submit(sm_sqlite_t *sq, sm_call_t *call, sm_inbox_row_t *rows,
 
 
 static int
-sm_sqlite_inbox_delay(sm_sqlite_t *sq, sm_call_t *call, sm_inbox_row_t *row)
-{
-    sqlite3_stmt  *stmt;
-
-    stmt = sq->stmts[SM_SQLITE_INBOX_DELAY];
-
-    sm_sqlite_bind_text(stmt, ":lease_name", sq->conf->lease_name);
-    sm_sqlite_bind_text(stmt, ":intent_id", row->submit.id);
-    sm_sqlite_bind_int(stmt, ":not_before", row->not_before);
-
-    return sm_sqlite_run(sq, call, SM_SQLITE_INBOX_DELAY);
-}
-
-
-static int
 sm_sqlite_inbox_refuse(sm_sqlite_t *sq, sm_call_t *call, sm_inbox_row_t *row,
     size_t max_payload)
 {
@@ -268,12 +253,14 @@ sm_sqlite_inbox_end(sm_sqlite_t *sq, sm_call_t *call, sm_inbox_row_t *row,
     } else if (row->submit.outcome == SM_SUBMIT_SAME) {
         row->outcome = SM_INBOX_SAME;
 
-    } else {
+    } else if (row->submit.outcome == SM_SUBMIT_CREATED) {
         row->outcome = SM_INBOX_CREATED;
 
-        if (row->not_before && sm_sqlite_inbox_delay(sq, call, row) != 0) {
-            return -1;
-        }
+    } else {
+
+        /* the store's clock was set back: the next look tells */
+
+        return 0;
     }
 
     if (row->outcome == SM_INBOX_REFUSED

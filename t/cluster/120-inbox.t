@@ -65,8 +65,7 @@ wait_for('what was committed is sent', sub {
 is_deeply([grep { scalar(my @s = $gateway->sends_of($_)) != 1 } @ids], [],
           'each once');
 
-my $other = $store->begin(submit('rolled-back'));
-$store->unlock($other, 'ROLLBACK');
+$store->rollback($store->begin(submit('rolled-back')));
 
 
 # a transaction that began early and commits late; on SQLite nobody else writes
@@ -98,8 +97,7 @@ wait_for('what was committed late is sent', sub {
 # by HTTP and by SQL at once
 
 @ids = $run->ids('both', BOTH);
-$other = $store->begin(submit(@ids[0 .. BOTH / 2 - 1]));
-$store->unlock($other);
+$store->unlock($store->begin(submit(@ids[0 .. BOTH / 2 - 1])));
 
 # the payload is what submit() above has
 

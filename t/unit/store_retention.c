@@ -286,7 +286,9 @@ main(void)
 
     test_pass();
     test_bounds();
-    test_others();
+    if (!on_babelfish()) {      /* the keys of the audit are its own */
+        test_others();
+    }
 
     return done_testing();
 }

@@ -31,7 +31,7 @@ use constant PASSWORD => q(Pw {1;2=3" 'x);
 use constant BINARY => { -2 => 1, -3 => 1, -4 => 1 };
 
 use constant TABLES => qw(manager_leases manager_candidates intents attempts
-                          schema);
+                          schema inbox inbox_refused);
 
 my $top = abs_path(dirname(__FILE__) . '/../../..');
 my $count = 0;
@@ -374,6 +374,16 @@ sub begin {
     push @{$self->{others}}, $other;
 
     return $other;
+}
+
+
+sub rollback {
+    my ($self, $other) = @_;
+
+    my $dbh = delete $other->{dbh} // return;
+
+    _query($dbh, 'ROLLBACK TRANSACTION');
+    $dbh->disconnect;
 }
 
 

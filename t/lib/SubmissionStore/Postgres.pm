@@ -248,6 +248,16 @@ sub begin {
 }
 
 
+sub rollback {
+    my ($self, $other) = @_;
+
+    my $dbh = delete $other->{dbh} // return;
+
+    $dbh->do('ROLLBACK');
+    $dbh->disconnect;
+}
+
+
 sub submit_sql {
     my ($self, $id, $target, $payload) = @_;
 

@@ -93,6 +93,17 @@ sub begin {
 }
 
 
+sub rollback {
+    my ($self, $other) = @_;
+
+    my $pid = delete $other->{pid} // return;
+
+    print {$other->{in}} "ROLLBACK;\n";
+    close $other->{in};
+    waitpid($pid, 0);
+}
+
+
 # as an application submits
 
 sub submit_sql {

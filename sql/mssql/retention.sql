@@ -1,0 +1,280 @@
+-- A batch of a pass over the targets, from the one after @after on: what ended long
+-- ago loses its payload and its attempts, and later goes altogether.  It changes
+-- @limit rows at most, those of attempts among them.  The pass ends with the audit
+-- and the refusals of the inbox.  One row of the answer has the time alone, the other
+-- what was done, whether the pass is at its end, and the last target that is through.
+--
+-- @rules: [{"status","strip","forget"}], microseconds; what is to be forgotten is
+-- stripped first.  @audit, @refused: likewise, 0 is for ever.
+
+SET ANSI_NULLS ON;
+SET QUOTED_IDENTIFIER ON;
+SET ANSI_PADDING ON;
+SET ANSI_WARNINGS ON;
+SET ARITHABORT ON;
+SET CONCAT_NULL_YIELDS_NULL ON;
+SET NUMERIC_ROUNDABORT OFF;
+GO
+
+CREATE OR ALTER PROCEDURE submission.submission_retention
+    @lease_name varchar(64),
+    @holder_id nvarchar(128),
+    @lease_epoch bigint,
+    @after nvarchar(256),
+    @limit bigint,
+    @rules nvarchar(max),
+    @audit bigint,
+    @refused bigint
+AS
+BEGIN
+    SET NOCOUNT ON;
+    SET XACT_ABORT ON;
+
+    DECLARE @now datetime2(6), @before datetime2(6), @us bigint,
+            @target nvarchar(256), @done nvarchar(256), @id nvarchar(400),
+            @status varchar(16), @strip bigint, @forget bigint, @rule int,
+            @left bigint, @n bigint, @fit bigint, @cost bigint, @i int,
+            @stripped bigint, @forgotten bigint, @others bigint,
+            @oldest datetime2(6), @late bigint, @end int;
+
+    DECLARE @list TABLE (
+        n        int NOT NULL PRIMARY KEY,
+        status   varchar(16) COLLATE Latin1_General_BIN2 NOT NULL,
+        strip    bigint NULL,
+        forget   bigint NULL
+    );
+
+    DECLARE @old TABLE (
+        id       nvarchar(400) COLLATE Latin1_General_BIN2 NOT NULL PRIMARY KEY,
+        at       datetime2(6) NOT NULL,
+        cost     bigint NOT NULL
+    );
+
+    INSERT INTO @list (n, status, strip, forget)
+    SELECT ROW_NUMBER() OVER (ORDER BY r.status), r.status, r.strip, r.forget
+    FROM OPENJSON(@rules) WITH (
+             status varchar(16) COLLATE Latin1_General_BIN2 '$.status',
+             strip bigint '$.strip',
+             forget bigint '$.forget'
+         ) AS r;
+
+    SET @done = @after;
+    SET @left = @limit;
+    SET @stripped = 0;
+    SET @forgotten = 0;
+    SET @others = 0;
+    SET @late = 0;
+    SET @end = 0;
+    SET @i = 0;
+
+    BEGIN TRANSACTION;
+
+    EXECUTE submission.submission_fence @lease_name, @holder_id, @lease_epoch,
+                                        @now OUTPUT;
+
+    SET @us = submission.submission_us(@now);
+
+    WHILE @i < 32 AND @left > 0 AND @end = 0
+    BEGIN
+        SET @i = @i + 1;
+        SET @target = NULL;
+
+        SELECT TOP (1) @target = s.submission_target
+        FROM submission.submission_intents AS s
+             WITH (FORCESEEK (submission_intents_list
+                              (lease_name, submission_target)))
+        WHERE s.lease_name = @lease_name AND s.submission_target > @done
+        ORDER BY s.submission_target;
+
+        IF @target IS NULL
+        BEGIN
+            SET @end = 1;
+            BREAK;
+        END;
+
+        SET @rule = 1;
+
+        WHILE @left > 0 AND EXISTS (SELECT 1 FROM @list WHERE n = @rule)
+        BEGIN
+            SELECT @status = status, @strip = strip, @forget = forget
+            FROM @list
+            WHERE n = @rule;
+
+            IF @forget IS NOT NULL
+            BEGIN
+                SET @before = submission.submission_at(@us - @forget);
+
+                DELETE FROM @old;
+
+                INSERT INTO @old (id, at, cost)
+                SELECT TOP (@left) s.intent_id, s.completed_at, 1
+                FROM submission.submission_intents AS s
+                     WITH (FORCESEEK (submission_intents_stripped
+                                      (lease_name, submission_target)))
+                WHERE s.lease_name = @lease_name
+                      AND s.submission_target = @target AND s.status = @status
+                      AND s.completed_at <= @before
+                      AND s.stripped_at IS NOT NULL
+                ORDER BY s.completed_at, s.intent_id;
+
+                SET @n = @@ROWCOUNT;
+
+                DELETE i
+                FROM @old AS o
+                     INNER LOOP JOIN submission.submission_intents AS i
+                                     WITH (INDEX (submission_intents_pk))
+                     ON i.lease_name = @lease_name AND i.intent_id = o.id;
+
+                SELECT @oldest = MIN(o.at)
+                FROM @old AS o;
+
+                SET @forgotten = @forgotten + @n;
+                SET @left = @left - @n;
+
+                IF @n > 0 AND DATEDIFF_BIG(microsecond, @oldest, @before) > @late
+                    SET @late = DATEDIFF_BIG(microsecond, @oldest, @before);
+            END;
+
+            IF @left > 0
+            BEGIN
+                SET @before = submission.submission_at(@us - @strip);
+
+                DELETE FROM @old;
+
+                INSERT INTO @old (id, at, cost)
+                SELECT f.intent_id, f.completed_at,
+                       SUM(f.attempt_count + 1)
+                           OVER (ORDER BY f.completed_at, f.intent_id
+                                 ROWS UNBOUNDED PRECEDING)
+                FROM (
+                         SELECT TOP (@left) s.intent_id, s.completed_at,
+                                s.attempt_count
+                         FROM submission.submission_intents AS s
+                              WITH (FORCESEEK (submission_intents_completed
+                                               (lease_name,
+                                                submission_target)))
+                         WHERE s.lease_name = @lease_name
+                               AND s.submission_target = @target
+                               AND s.status = @status
+                               AND s.completed_at <= @before
+                               AND s.completed_at IS NOT NULL
+                               AND s.stripped_at IS NULL
+                         ORDER BY s.completed_at, s.intent_id
+                     ) AS f;
+
+                SET @n = @@ROWCOUNT;
+
+                SELECT @oldest = MIN(o.at),
+                       @fit = SUM(CASE WHEN o.cost <= @left THEN 1 ELSE 0 END),
+                       @cost = MAX(CASE WHEN o.cost <= @left THEN o.cost
+                                        ELSE 0 END)
+                FROM @old AS o;
+
+                IF @n > 0 AND DATEDIFF_BIG(microsecond, @oldest, @before) > @late
+                    SET @late = DATEDIFF_BIG(microsecond, @oldest, @before);
+
+                IF @n > 0 AND @fit = 0
+                BEGIN
+
+                    -- more attempts than a batch takes: some of them
+
+                    SELECT TOP (1) @id = o.id
+                    FROM @old AS o
+                    ORDER BY o.cost;
+
+                    DELETE FROM submission.submission_attempts
+                    WHERE lease_name = @lease_name AND intent_id = @id
+                          AND attempt_number IN (
+                              SELECT TOP (@left) a.attempt_number
+                              FROM submission.submission_attempts AS a
+                              WHERE a.lease_name = @lease_name
+                                    AND a.intent_id = @id
+                              ORDER BY a.attempt_number
+                          );
+
+                    SET @fit = @@ROWCOUNT;
+
+                    IF @fit < @left
+                    BEGIN
+                        UPDATE submission.submission_intents
+                        SET payload = CAST('' AS varbinary(max)),
+                            stripped_at = @now
+                        WHERE lease_name = @lease_name AND intent_id = @id;
+
+                        SET @stripped = @stripped + 1;
+                    END;
+
+                    SET @left = 0;
+                END
+                ELSE IF @n > 0
+                BEGIN
+                    DELETE a
+                    FROM @old AS o
+                         INNER LOOP JOIN submission.submission_attempts AS a
+                                         WITH (INDEX (submission_attempts_pk))
+                         ON a.lease_name = @lease_name AND a.intent_id = o.id
+                    WHERE o.cost <= @left;
+
+                    UPDATE i
+                    SET payload = CAST('' AS varbinary(max)),
+                        stripped_at = @now
+                    FROM @old AS o
+                         INNER LOOP JOIN submission.submission_intents AS i
+                                         WITH (INDEX (submission_intents_pk))
+                         ON i.lease_name = @lease_name AND i.intent_id = o.id
+                    WHERE o.cost <= @left;
+
+                    SET @stripped = @stripped + @fit;
+                    SET @left = CASE WHEN @fit < @n THEN 0
+                                     ELSE @left - @cost END;
+                END;
+            END;
+
+            SET @rule = @rule + 1;
+        END;
+
+        IF @left > 0
+            SET @done = @target;
+    END;
+
+    IF @end = 1 AND @audit > 0
+    BEGIN
+        SET @before = submission.submission_at(@us - @audit);
+
+        DELETE FROM submission.submission_audit
+        WHERE seq IN (SELECT TOP (@left) a.seq
+                      FROM submission.submission_audit AS a
+                      WHERE a.lease_name = @lease_name AND a.at <= @before
+                      ORDER BY a.at, a.seq);
+
+        SET @n = @@ROWCOUNT;
+        SET @others = @others + @n;
+        SET @left = @left - @n;
+    END;
+
+    IF @end = 1 AND @refused > 0 AND @left > 0
+    BEGIN
+        SET @before = submission.submission_at(@us - @refused);
+
+        DELETE FROM submission.submission_inbox_refused
+        WHERE lease_name = @lease_name AND refused_at <= @before
+              AND seq IN (SELECT TOP (@left) b.seq
+                          FROM submission.submission_inbox_refused AS b
+                          WHERE b.lease_name = @lease_name
+                                AND b.refused_at <= @before
+                          ORDER BY b.refused_at, b.seq);
+
+        SET @n = @@ROWCOUNT;
+        SET @others = @others + @n;
+        SET @left = @left - @n;
+    END;
+
+    COMMIT TRANSACTION;
+
+    SELECT @us AS now, NULL AS stripped, NULL AS forgotten, NULL AS others,
+           NULL AS overdue, NULL AS ended, NULL AS done
+    UNION ALL
+    SELECT NULL, @stripped, @forgotten, @others, @late,
+           CASE WHEN @end = 1 AND @left > 0 THEN 1 ELSE 0 END, @done;
+END
+GO
