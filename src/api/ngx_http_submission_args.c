@@ -243,6 +243,13 @@ ngx_http_submission_args(ngx_http_submission_ctx_t *ctx,
 
     pool = ctx->request->pool;
     query = &ctx->request->args;
+
+    /* try_files redirects without arguments, and then sets their length only */
+
+    if (query->len == 0) {
+        return NGX_OK;
+    }
+
     last = query->data + query->len;
     seen = 0;
 

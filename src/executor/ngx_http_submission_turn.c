@@ -20,7 +20,6 @@
 typedef struct {
     ngx_http_submission_task_t       task;
     ngx_uint_t                       generation;
-    sm_fence_t                       fence;
 
     ngx_queue_t         attempts;     /* that have ended */
     sm_complete_row_t  *ended;

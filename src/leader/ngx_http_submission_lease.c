@@ -734,7 +734,7 @@ ngx_http_submission_lease_settle(ngx_http_submission_leader_t *ld)
     ngx_http_submission_lease_note(ld, call);
     ngx_http_submission_lease_recovered(ld, call);
 
-    ngx_http_submission_task_free(&call->task);
+    ngx_http_submission_task_abandon(&call->task);
 }
 
 

@@ -265,11 +265,17 @@ ngx_http_submission_task_report(ngx_http_submission_task_t *task)
 sm_store_class_e
 ngx_http_submission_task_run(ngx_http_submission_task_t *task)
 {
+    sm_store_class_e  status;
+
     task->posted = ngx_current_msec;
 
     ngx_http_submission_task_measure(task);
 
-    return ngx_http_submission_task_settle(task);
+    status = ngx_http_submission_task_settle(task);
+
+    ngx_free(task);
+
+    return status;
 }
 
 
@@ -284,9 +290,21 @@ ngx_http_submission_task_settle(ngx_http_submission_task_t *task)
 
     status = task->call.status;
 
-    ngx_http_submission_task_free(task);
+    ngx_http_submission_task_abandon(task);
 
     return status;
+}
+
+
+/*
+ * nginx's list of the tasks that have been run goes through this one, and the
+ * event loop will not come to it any more: only what hangs on it is freed
+ */
+
+void
+ngx_http_submission_task_abandon(ngx_http_submission_task_t *task)
+{
+    sm_arena_free(&task->call.arena);
 }
 
 

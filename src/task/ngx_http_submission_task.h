@@ -42,7 +42,8 @@ struct ngx_http_submission_task_s {
 /*
  * task.c.  _run() is for a worker that is being terminated, and has no threads
  * any more: a task is run and done in place.  _settle() is done with one that
- * its thread has run, and that the event loop never heard of.
+ * its thread has run, and that the event loop never heard of; _abandon() is
+ * the last part of that.
  */
 void *ngx_http_submission_task_create(ngx_http_submission_manager_t *manager,
     ngx_http_submission_op_e op, size_t size);
@@ -53,6 +54,7 @@ sm_store_class_e ngx_http_submission_task_run(
     ngx_http_submission_task_t *task);
 sm_store_class_e ngx_http_submission_task_settle(
     ngx_http_submission_task_t *task);
+void ngx_http_submission_task_abandon(ngx_http_submission_task_t *task);
 void ngx_http_submission_task_free(ngx_http_submission_task_t *task);
 void ngx_http_submission_task_exit(ngx_log_t *log);
 

@@ -113,15 +113,14 @@ use constant ROUNDS => 4;
     wait_for('all are known', sub { $lease->live($leader) == 3 });
 
     my $last = $lease->last_id;
+    my $epoch = $lease->row->{epoch};
 
     $leader->quit;
-
-    my $row = $lease->row;
 
     is_deeply([$lease->live($others[0])], [sort map { $_->{name} } @others],
               'off: it is not in the list any more');
 
-    my $next = $lease->wait_leader($row->{epoch}, @others);
+    my $next = $lease->wait_leader($epoch, @others);
     my @history = grep { $_->{kind} =~ /acquire|takeover|release/ }
                   $lease->history($last);
 

@@ -72,6 +72,7 @@ my $first = epoch();
 $run->post(map { [$_, 'sms.slow'] } $run->ids('s', INTENTS));
 $run->post(['late-1', 'sms.late']);
 $gateway->wait_for_held(BOUND);
+wait_for('the hung one is sent', sub { $gateway->sends_of('late-1') });
 
 my %first = map { $_->{id} => 1 } slow_sends();
 

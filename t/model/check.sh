@@ -167,10 +167,16 @@ holds "2 instances, every state, if a late renew counts" \
 holds "2 instances, what is fenced is so by any clock" \
       states FORGETS LATE_CALLS=1 CLOCK_JUMPS FENCE_ONLY
 holds "2 instances, of one holder_id" states FORGETS LATE_CALLS=1 SAME_HOLDER
+holds "2 instances, every state, and those that quit drain" \
+      states FORGETS LATE_CALLS=1 DRAINS
+holds "2 instances, the same, with what they have in hand" \
+      states LATE_CALLS=0 DRAINS
 
 holds "2 instances, a leader comes and stays" runs FORGETS LATE_CALLS=1 CALM
 holds "2 instances, and what they have in hand is recorded" \
       runs LATE_CALLS=0 CALM
+holds "2 instances, and none drains for ever" \
+      runs FORGETS LATE_CALLS=0 CALM DRAINS
 holds "2 instances, and no lease has to expire" \
       runs FORGETS LATE_CALLS=1 CALM_NO_EXPIRY
 
@@ -190,6 +196,7 @@ fails settles              runs    OWN_ROW_WAITS CALM_NO_EXPIRY LATE_CALLS=0 \
 fails leads_without_lease  states  NO_LOCK_FILE FORGETS
 fails leads_without_lease  states  TRUST_HOLDER SAME_HOLDER FORGETS
 fails leads_without_lease  states  CLOCK_JUMPS FORGETS
+fails not_begun            states  DRAINS_LATE DRAINS LATE_CALLS=0
 fails late_send            states  NO_LATE_SEND FORGETS
 fails late_commit          states  NO_LATE_COMMIT FORGETS
 

@@ -15,8 +15,8 @@
  * call[]    A statement on its way. Each step is one that something else can
  *           come between: posted, executed (a fenced write: locked and
  *           checked, and committed later), answered. A worker has one lease
- *           call and one batch of executor writes in flight, as _leader.c and
- *           _executor.c do. A call whose caller has died, timed out or lost
+ *           call and one batch of executor writes in flight, as src/leader and
+ *           src/executor do. A call whose caller has died, timed out or lost
  *           interest becomes one of LATE_CALLS late calls: it executes at any
  *           time later, or never, and nobody hears of it. A reply can be lost
  *           at any time. So a statement that was not executed and one whose
@@ -26,6 +26,21 @@
  *           file. A crash at any point, a reload and a quit are all followed
  *           by a successor in the same place; it knows what is in the zone.
  *           Whatever a predecessor left behind is among the late calls.
+ *
+ *           Its roles are the states of src/core/sm_leader.c:
+ *
+ *           FOLLOWER   FOLLOWER, and no epoch is known to be its instance's
+ *           STARTING   FOLLOWER, and one is: it is taken over
+ *           LEADER     RECOVERING (its exec is REBUILD) and LEADER
+ *           DRAINING   DRAINING, if something is in hand or under way, with
+ *                      the switch DRAINS: nothing is begun, an error of the
+ *                      store or the deadline ends nothing, the epoch is
+ *                      renewed, and what was begun may be sent in time
+ *           GIVING_UP  RELEASING, and what follows when it was starved, or
+ *                      finds a row of its own that nobody leads by
+ *
+ *           STANDBY and LEFT have no part in it. A quit without DRAINS goes
+ *           from LEADER to GIVING_UP at once.
  *
  * zone[]    What the instance's worker has published: the epoch granted last. It
  *           outlives the worker, and not the instance. holder_id outlives
@@ -113,6 +128,7 @@
  * NO_LOCK_FILE       the workers are all of one instance
  * TRUST_HOLDER       the instances have the same holder_id (SAME_HOLDER), and
  *                    take each other's rows for their own
+ * DRAINS_LATE        one that drains sends after its deadline (DRAINS)
  * CLOCK_JUMPS        SQL's clock jumps ahead, or deadlines start at the answer
  *                    (harmless to what FENCE_ONLY leaves to be checked)
  * NO_LATE_SEND       claims that no send is ever late
@@ -122,6 +138,8 @@
  *
  * LATE_RENEW_COUNTS  the answer to a renew may be found before the deadline
  *                    that has passed meanwhile; it counts from its own start
+ * DRAINS             a worker that quits keeps the lease for what it has in
+ *                    hand, whatever the store says
  * FORGETS            what a worker has in hand is lost with the lease: fewer
  *                    states, for checks of the lease alone
  * KEEP_REFUSED       see forget_refused()
@@ -152,7 +170,7 @@
 mtype:op     = { NONE, ACQUIRE, RENEW, TAKEOVER, RELEASE,
                  RECOVER, BEGIN, GIVE_BACK, COMPLETE };
 mtype:stage  = { IDLE, POSTED, LOCKED, OK, NOTHING, REFUSED };
-mtype:role   = { FOLLOWER, STARTING, LEADER, GIVING_UP };
+mtype:role   = { FOLLOWER, STARTING, LEADER, DRAINING, GIVING_UP };
 mtype:exec   = { OFF, REBUILD, READY, GATE };
 mtype:hand   = { EMPTY, UNSENT, SENT, UNDO };
 mtype:status = { PENDING, INFLIGHT, DONE };
@@ -226,7 +244,8 @@ int       seen;
 #define REPLIED(c)  (!FREE(c) && !RUNNING(c))
 #define RENEWING(w) (call[LEASE(w)].op == RENEW)
 #define CLAIM(c)    (call[c].op == ACQUIRE || call[c].op == TAKEOVER)
-#define LEADS(w)    (worker[w].role == LEADER && !worker[w].late)
+#define EXECUTES(w) (worker[w].role == LEADER || worker[w].role == DRAINING)
+#define LEADS(w)    (EXECUTES(w) && !worker[w].late)
 
 #define HELD(c)     (row.holder == HOLDER(WHO(c)))
 #define FENCE(c)    (HELD(c) && row.epoch == call[c].epoch)
@@ -333,7 +352,7 @@ inline check()
             fi;
 
             if
-            :: (worker[i].role == LEADER && worker[j].role == LEADER
+            :: (EXECUTES(i) && EXECUTES(j)
                 && worker[i].epoch == worker[j].epoch) ->
                 one_epoch_two_leaders = true
             :: else
@@ -592,13 +611,19 @@ active [CALLS] proctype session()
 
 
 /*
- * The executor worker: _leader.c, _executor.c
+ * The executor worker: src/core/sm_leader.c, src/leader, src/executor
  */
 
 #define EPOCH       worker[w].epoch
 #define ROLE(r)     (worker[w].role == r)
 #define EXEC(x)     (worker[w].exec == x)
 #define HAND(x)     (worker[w].hand == x)
+
+#if defined(DRAINS_LATE)
+#define MAY_SEND    EXECUTES(w)
+#else
+#define MAY_SEND    LEADS(w)
+#endif
 
 #if defined(GATE_ANY_EPOCH)
 #define MAY_LEAVE   true
@@ -729,10 +754,17 @@ inline renew_reply(c)
         worker[w].late = false;
         clear(c)
 
-    :: call[c].stage == OK && !ROLE(STARTING) && !IN_TIME(c) ->
+    :: call[c].stage == OK && ROLE(LEADER) && !IN_TIME(c) ->
         become(STARTING)
 
+    :: call[c].stage == OK && ROLE(DRAINING) && !IN_TIME(c) ->
+        clear(c)
+
     :: call[c].stage == REFUSED ->
+        if
+        :: ROLE(DRAINING) -> let_go()
+        :: else
+        fi;
         become(FOLLOWER)
     fi
 }
@@ -740,13 +772,15 @@ inline renew_reply(c)
 /*
  * Past its deadline a worker does nothing but to give up, whenever it wakes
  * and whatever wakes it: as good as done. But not in the gate, where it has
- * looked at the deadline already.
+ * looked at the deadline already, and not if it drains: then it sends nothing
+ * until a renewal has a deadline that has not passed.
  */
 
 #if defined(LATE_RENEW_COUNTS)
 #define MAY_BE_RENEWED(w)  (RENEWING(w) && !call[LEASE(w)].late)
 #else
-#define MAY_BE_RENEWED(w)  false
+#define MAY_BE_RENEWED(w)  (RENEWING(w) && !call[LEASE(w)].late \
+                            && ROLE(DRAINING))
 #endif
 
 inline mind_deadline()
@@ -762,8 +796,10 @@ inline mind_deadline()
 inline write_reply(c)
 {
     if
-    :: call[c].stage == REFUSED ->
+    :: call[c].stage == REFUSED && !ROLE(DRAINING) ->
         become(STARTING)
+
+    :: call[c].stage == REFUSED && ROLE(DRAINING)
 
     :: call[c].op == RECOVER && call[c].stage == OK ->
         if
@@ -823,6 +859,12 @@ active [INSTANCES] proctype instance()
         settle()
        }
 
+    :: d_step {                     /* its deadline may have passed */
+        ROLE(DRAINING) && worker[w].late && !EXEC(GATE) && FREE(LEASE(w)) ->
+        post(LEASE(w), RENEW);
+        settle()
+       }
+
     :: d_step {
         ROLE(GIVING_UP) && FREE(LEASE(w)) ->
         post(LEASE(w), RELEASE);
@@ -857,37 +899,55 @@ active [INSTANCES] proctype instance()
        }
 
 
+#ifdef DRAINS
+    :: d_step {                     /* quit: what is in hand may end */
+        ROLE(LEADER) && !EXEC(GATE) && !calm ->
+        worker[w].role = DRAINING;
+        printf("%d: DRAINING at epoch %d\n", w, EPOCH);
+        settle()
+       }
+
+    :: d_step {
+        (ROLE(DRAINING) && HAND(EMPTY) && FREE(WRITE(w)) && FREE(LEASE(w))) ->
+        become(GIVING_UP);
+        settle()
+       }
+#endif
+
+
     /* the executor */
 
     :: d_step {
-        LEADS(w) && EXEC(REBUILD) && FREE(WRITE(w)) ->
+        LEADS(w) && ROLE(LEADER) && EXEC(REBUILD) && FREE(WRITE(w)) ->
         post_about(WRITE(w), RECOVER);
         settle()
        }
 
     :: d_step {
-        LEADS(w) && EXEC(READY) && HAND(EMPTY) && FREE(WRITE(w)) ->
+        (LEADS(w) && ROLE(LEADER) && EXEC(READY) && HAND(EMPTY)
+         && FREE(WRITE(w))) ->
         post(WRITE(w), BEGIN);
         settle()
        }
 
     :: d_step {                     /* not let out, or stopping */
         (HAND(UNSENT) && !EXEC(GATE)
-         && (!calm || (LEADS(w) && EXEC(READY)
-                       && worker[w].known != EPOCH))) ->
+         && (!calm || ROLE(DRAINING) || (LEADS(w) && EXEC(READY)
+                                         && worker[w].known != EPOCH))) ->
         worker[w].hand = UNDO;
         settle()
        }
 
     :: d_step {
         (HAND(UNDO) && FREE(WRITE(w))
-         && ((LEADS(w) && EXEC(READY)) || (ROLE(STARTING) && !calm))) ->
+         && ((LEADS(w) && EXEC(READY)) || (ROLE(STARTING) && !calm)
+             || (ROLE(DRAINING) && !EXEC(GATE) && (!calm || LEADS(w))))) ->
         post_about(WRITE(w), GIVE_BACK);
         settle()
        }
 
     :: d_step {
-        LEADS(w) && EXEC(READY) && HAND(UNSENT) && MAY_LEAVE ->
+        MAY_SEND && EXEC(READY) && HAND(UNSENT) && MAY_LEAVE ->
         printf("%d: the gate opens\n", w);
         not_begun = (intent.status != INFLIGHT || intent.epoch != EPOCH);
 #ifndef FENCE_ONLY
@@ -915,7 +975,8 @@ active [INSTANCES] proctype instance()
 
     :: d_step {                     /* the gateway has answered */
         (HAND(SENT) && FREE(WRITE(w))
-         && ((LEADS(w) && EXEC(READY)) || (ROLE(STARTING) && !calm))) ->
+         && ((LEADS(w) && EXEC(READY)) || (ROLE(STARTING) && !calm)
+             || (ROLE(DRAINING) && !EXEC(GATE) && (!calm || LEADS(w))))) ->
         post_about(WRITE(w), COMPLETE);
         settle()
        }
@@ -945,7 +1006,10 @@ active [INSTANCES] proctype instance()
 #ifdef LEADS_ON
         abandon(WRITE(w));
 #else
-        become(STARTING);
+        if
+        :: ROLE(DRAINING) -> abandon(WRITE(w))
+        :: else -> become(STARTING)
+        fi;
 #endif
         settle()
        }
@@ -999,8 +1063,7 @@ active [INSTANCES] proctype instance()
 #define COUNTS_ON(w)  (row.holder == HOLDER(w) \
                        && ((LEADS(w) && worker[w].epoch == row.epoch) \
                            || ((CLAIM(LEASE(w)) \
-                                || (RENEWING(w) \
-                                    && worker[w].role == LEADER)) \
+                                || (RENEWING(w) && EXECUTES(w))) \
                                && call[LEASE(w)].stage == OK \
                                && call[LEASE(w)].epoch == row.epoch \
                                && !call[LEASE(w)].late)))
@@ -1038,6 +1101,10 @@ active proctype weather()
     calm = true
 }
 
-ltl settles { [] (calm -> <> [] (EITHER(LEADS) && intent.status == DONE)) }
+/* one that drains will leave */
+
+#define STAYS(w)    (LEADS(w) && worker[w].role == LEADER)
+
+ltl settles { [] (calm -> <> [] (EITHER(STAYS) && intent.status == DONE)) }
 
 #endif
