@@ -369,5 +369,6 @@ bench: deps-bench build
 	@bench/latency
 	@bench/rebuild
 	@bench/failover
+	@bench/retention
 	@BENCH_STORE=postgres bench/intake
 	@BENCH_STORE=postgres bench/executor
