@@ -31,6 +31,10 @@ our %families = (
     wakes_sent_total => 'counter',
     wakes_failed_total => 'counter',
     wakes_received_total => 'counter',
+    inbox_moved_total => 'counter',
+    inbox_refused_total => 'counter',
+    intents_stripped_total => 'counter',
+    intents_forgotten_total => 'counter',
     store_breaker_open => 'gauge',
     intent_time_to_terminal_seconds => 'histogram',
     attempt_duration_seconds => 'histogram',
@@ -40,6 +44,7 @@ our %families = (
     batch_rows => 'histogram',
     queue_depth => 'gauge',
     inflight_attempts => 'gauge',
+    retention_overdue_seconds => 'gauge',
     leader => 'gauge',
     lease_epoch => 'gauge',
     lease_remaining_seconds => 'gauge',
@@ -55,7 +60,8 @@ our @single = grep { !/^intents_terminal|^exhausted|^attempts|^store_errors/
 our @batches = qw(intents_submit intents_get intent_history intents_list
                   cluster_get schedule_page attempts_turn
                   attempts_recover failures_get intents_cancel
-                  intents_replay intent_payload audit_list);
+                  intents_replay intent_payload audit_list inbox_move
+                  retention);
 our @ops = (@batches, qw(ping lease_acquire lease_takeover
                          lease_renew lease_release lease_watch tidy));
 
