@@ -16,7 +16,7 @@
 #define NGX_HTTP_SUBMISSION_RETENTION_MOST      1000
 #define NGX_HTTP_SUBMISSION_RETENTION_SHORT     5000    /* usec, of a batch */
 #define NGX_HTTP_SUBMISSION_RETENTION_LONG      25000
-#define NGX_HTTP_SUBMISSION_RETENTION_REST      25      /* times that */
+#define NGX_HTTP_SUBMISSION_RETENTION_REST      40      /* times that */
 #define NGX_HTTP_SUBMISSION_RETENTION_REST_MIN  20      /* milliseconds */
 #define NGX_HTTP_SUBMISSION_RETENTION_INTERVAL  60000   /* between passes */
 
