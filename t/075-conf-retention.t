@@ -90,7 +90,10 @@ invalid parameter "accepted=30d:x" of "retention": "strip=", "forget=", "audit="
 --- block
         retention strip=30d forget=1y accepted=7d:90d rejected=never:2y exhausted=60d canceled=1d:never audit=5y refused=90d;
         inbox_max_payload 64m;
---- accepted
+--- request eval
+[submit('a', 't')]
+--- response_body_like eval
+[intent('a', 't')]
 
 
 

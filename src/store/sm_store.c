@@ -615,7 +615,7 @@ sm_store_list(sm_store_t *store, sm_conn_t *conn, sm_call_t *call,
         return -1;
     }
 
-    if (row->more) {
+    if (row->more && row->n) {
         row->next_at = row->intents[row->n - 1].created_at;
         row->next_id = row->intents[row->n - 1].id;
     }
