@@ -76,7 +76,7 @@ int sm_route_raw(sm_str_t uri, sm_str_t prefix, sm_str_t *path);
 int sm_route_resolved(sm_str_t uri, sm_str_t prefix, sm_str_t *path);
 
 /*
- * Decodes "%XX" as ngx_unescape_uri() does; what is not two digits is dropped.
+ * Decodes "%XX" as nginx does; what is not two digits is dropped.
  * Returns how many bytes it has written, at most those of the source.
  */
 size_t sm_route_decode(char *dst, sm_str_t src);

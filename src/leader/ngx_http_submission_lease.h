@@ -68,6 +68,31 @@ typedef enum {
     NGX_HTTP_SUBMISSION_LEASE_N
 } ngx_http_submission_lease_e;
 
+typedef struct {
+    ngx_http_submission_task_t       task;
+    ngx_http_submission_lease_e      kind;
+    sm_leader_state_e                state;        /* when it was made */
+
+    sm_candidate_t  candidate;
+    int64_t         ttl;
+    sm_fence_t      fence;        /* epoch 0: none is known */
+    int64_t         held_until;
+    int64_t         duration;
+    ngx_uint_t      release;
+
+    ngx_msec_t  started;      /* the call that counts */
+    sm_lease_t  lease;
+    sm_lease_t  watched;      /* what was read of another's, and where it is */
+    sm_str_t    wake_url;     /* told */
+    ngx_uint_t  look;         /* for others */
+    ngx_uint_t  others;       /* instances that live */
+
+    uint32_t                         random;
+    sm_known_row_t                  *known;        /* of the executor */
+    size_t                           nknown;
+    sm_recovered_t                   recovered;
+} ngx_http_submission_lease_t;
+
 
 /* election.c */
 ngx_int_t ngx_http_submission_election_win(
@@ -81,7 +106,7 @@ void ngx_http_submission_leader_apply(ngx_http_submission_leader_t *ld,
 void ngx_http_submission_leader_event(ngx_http_submission_leader_t *ld,
     sm_leader_event_e event, ngx_msec_t wait, const char *reason,
     const char *sql_error);
-void ngx_http_submission_leader_leave(ngx_http_submission_leader_t *ld);
+ngx_int_t ngx_http_submission_leader_flush(ngx_http_submission_leader_t *ld);
 ngx_uint_t ngx_http_submission_leader_yields(
     ngx_http_submission_leader_t *ld);
 ngx_msec_t ngx_http_submission_leader_back_off(
@@ -89,6 +114,12 @@ ngx_msec_t ngx_http_submission_leader_back_off(
 void ngx_http_submission_leader_log(ngx_http_submission_leader_t *ld,
     ngx_uint_t level, const char *event, const char *reason,
     const char *sql_error);
+
+/* leave.c: _leave() is the next step of a worker that exits, if it is due */
+void ngx_http_submission_leader_leave(ngx_http_submission_leader_t *ld);
+void ngx_http_submission_leader_release(ngx_http_submission_leader_t *ld);
+void ngx_http_submission_leader_shutdown(ngx_http_submission_leader_t *ld);
+void ngx_http_submission_leader_exit(ngx_event_t *ev);
 
 /* lease.c; NGX_BUSY: a call is out */
 ngx_int_t ngx_http_submission_lease_call(ngx_http_submission_leader_t *ld,
@@ -104,6 +135,18 @@ ngx_msec_t ngx_http_submission_lease_pause(ngx_http_submission_leader_t *ld,
 void ngx_http_submission_lease_settle(ngx_http_submission_leader_t *ld);
 void ngx_http_submission_lease_end(ngx_http_submission_leader_t *ld,
     ngx_uint_t doubt, ngx_msec_t deadline);
+
+ngx_uint_t ngx_http_submission_lease_starved(ngx_http_submission_leader_t *ld);
+
+/*
+ * lease_answer.c.  _note() is what is known of the row by an answer, _recovered()
+ * counts what was in doubt, both whatever has become of the state.
+ */
+void ngx_http_submission_lease_done(ngx_http_submission_task_t *task);
+void ngx_http_submission_lease_note(ngx_http_submission_leader_t *ld,
+    ngx_http_submission_lease_t *call);
+void ngx_http_submission_lease_recovered(ngx_http_submission_leader_t *ld,
+    ngx_http_submission_lease_t *call);
 
 
 #endif /* _NGX_HTTP_SUBMISSION_LEASE_H_INCLUDED_ */

@@ -1,0 +1,385 @@
+
+/*
+ * What the answers of the store about the lease mean: each becomes an event of
+ * the leader.
+ */
+
+#include "ngx_http_submission_lease.h"
+
+
+#define NGX_HTTP_SUBMISSION_LEASE_WATCH_TICK  700     /* milliseconds */
+#define NGX_HTTP_SUBMISSION_LEASE_AIM_JITTER  50
+#define NGX_HTTP_SUBMISSION_LEASE_MARGIN_MIN  10
+#define NGX_HTTP_SUBMISSION_LEASE_MARGIN_MAX  1000
+
+
+static ngx_msec_t
+ngx_http_submission_lease_margin(ngx_http_submission_manager_t *manager)
+{
+    ngx_msec_t  margin;
+
+    margin = manager->conf->lease_duration / 20;
+
+    margin = ngx_max(margin, NGX_HTTP_SUBMISSION_LEASE_MARGIN_MIN);
+
+    return ngx_min(margin, NGX_HTTP_SUBMISSION_LEASE_MARGIN_MAX);
+}
+
+
+/* the store has granted it: until when, by both clocks */
+
+static void
+ngx_http_submission_lease_grant(ngx_http_submission_leader_t *ld,
+    ngx_http_submission_lease_t *call, sm_leader_event_e event)
+{
+    ngx_http_submission_change_t    change;
+    ngx_http_submission_manager_t  *manager;
+
+    manager = ld->manager;
+
+    ngx_memzero(&change, sizeof(ngx_http_submission_change_t));
+
+    change.epoch = call->lease.epoch;
+    change.expires_at = call->lease.expires_at;
+    change.deadline = call->started + manager->conf->lease_duration
+                      - ngx_http_submission_lease_margin(manager);
+
+    change.wait = event == SM_LEADER_EV_GRANTED
+                  ? 1 : ngx_http_submission_lease_pause(ld, change.deadline);
+
+    ngx_http_submission_leader_apply(ld, event, &change);
+}
+
+
+/* takes in what an answer says about the row, whatever the state is by now */
+
+void
+ngx_http_submission_lease_note(ngx_http_submission_leader_t *ld,
+    ngx_http_submission_lease_t *call)
+{
+    ngx_http_submission_shctx_t  *sh;
+
+    sh = ld->manager->sh;
+    sh->started_at = call->candidate.started_at;
+
+    if (call->watched.now && call->task.call.status == SM_STORE_OK) {
+        ngx_http_submission_peer_learn(ld->manager, &call->watched,
+                                       call->wake_url);
+    }
+
+    if (call->kind == NGX_HTTP_SUBMISSION_LEASE_RECOVER
+        || call->kind == NGX_HTTP_SUBMISSION_LEASE_WATCH
+        || (call->kind == NGX_HTTP_SUBMISSION_LEASE_KEEP && call->others)
+        || call->task.call.status != SM_STORE_OK)
+    {
+        return;
+    }
+
+    if (call->kind == NGX_HTTP_SUBMISSION_LEASE_RELEASE) {
+        sh->held = 0;
+
+        if (sh->quitting == NGX_HTTP_SUBMISSION_QUIT_BEGUN) {
+            sh->quitting = NGX_HTTP_SUBMISSION_QUIT_DONE;
+        }
+
+        return;
+    }
+
+    if (call->kind == NGX_HTTP_SUBMISSION_LEASE_YIELD) {
+        sh->held = 0;
+        return;
+    }
+
+    if (call->lease.held) {
+        sh->held_until = call->lease.expires_at;
+        ngx_memory_barrier();
+    }
+
+    sh->held = call->lease.held ? call->lease.epoch : 0;
+}
+
+
+/* the lease must not run out before it is renewed, however it is configured */
+
+ngx_msec_t
+ngx_http_submission_lease_pause(ngx_http_submission_leader_t *ld,
+    ngx_msec_t deadline)
+{
+    ngx_msec_int_t  left;
+
+    left = (ngx_msec_int_t) (deadline - ngx_http_submission_lease_msec());
+
+    if (left <= 0) {
+        return NGX_HTTP_SUBMISSION_LEADER_RETRY;
+    }
+
+    return ngx_min(ld->manager->conf->renew_interval,
+                   (ngx_msec_t) (left > 2 ? left / 2 : 1));
+}
+
+
+/*
+ * Plans the next try for the moment when the lease expires.  Returns the time
+ * until the row is read again, which is then or earlier.
+ */
+
+static ngx_msec_t
+ngx_http_submission_lease_aim(ngx_http_submission_leader_t *ld,
+    sm_lease_t *lease, ngx_msec_t latest)
+{
+    int64_t     left;
+    ngx_msec_t  wait;
+
+    left = (lease->expires_at - lease->now) / 1000;
+
+    if (left < 0 || !lease->exists) {
+        left = 0;
+    }
+
+    if (ngx_http_submission_leader_yields(ld)) {
+        left = ngx_max(left, (ngx_msec_int_t) (ld->yield - ngx_current_msec));
+    }
+
+    left += 1 + ngx_random() % NGX_HTTP_SUBMISSION_LEASE_AIM_JITTER;
+
+    wait = ngx_min((ngx_msec_t) left, latest);
+
+    ld->aim = ngx_current_msec + wait;
+
+    return ngx_min(wait, NGX_HTTP_SUBMISSION_LEASE_WATCH_TICK);
+}
+
+
+/* the executor still has something at gateways, and needs the lease for it */
+
+static void
+ngx_http_submission_lease_leaving(ngx_http_submission_leader_t *ld,
+    ngx_http_submission_lease_t *call)
+{
+    if (call->kind == NGX_HTTP_SUBMISSION_LEASE_RENEW
+        && call->task.call.status == SM_STORE_OK)
+    {
+        if (call->lease.held) {
+            ngx_http_submission_lease_grant(ld, call, SM_LEADER_EV_RENEWED);
+
+        } else {
+            ngx_http_submission_leader_event(ld, SM_LEADER_EV_NOT_HELD, 0,
+                                             NULL, NULL);
+        }
+
+    } else if (call->kind == NGX_HTTP_SUBMISSION_LEASE_RENEW) {
+        ngx_http_submission_leader_event(ld, SM_LEADER_EV_RENEW_FAILED, 0,
+                                         "exit", call->task.call.error);
+    }
+
+    ngx_http_submission_leader_leave(ld);
+}
+
+
+/*
+ * these are counted whatever the state is by now, and even if later pages
+ * failed
+ */
+
+void
+ngx_http_submission_lease_recovered(ngx_http_submission_leader_t *ld,
+    ngx_http_submission_lease_t *call)
+{
+    size_t                          n;
+    ngx_uint_t                      i;
+    sm_recovered_t                 *recovered;
+    ngx_http_submission_manager_t  *manager;
+
+    manager = ld->manager;
+    recovered = &call->recovered;
+
+    if (recovered->attempts == 0) {
+        return;
+    }
+
+    ngx_log_error(NGX_LOG_NOTICE, ngx_cycle->log, 0,
+                  "submission: attempts_recovered manager=%V lease_epoch=%L "
+                  "in_doubt=%uz retried=%uz",
+                  &manager->conf->name, call->fence.epoch, recovered->attempts,
+                  recovered->retries);
+
+    ngx_http_submission_count_attempt(manager, SM_OUTCOME_UNKNOWN,
+                                      recovered->attempts);
+    ngx_http_submission_count(manager, NGX_HTTP_SUBMISSION_CNT_RETRIES,
+                              recovered->retries);
+
+    for (i = 0; i < SM_EXHAUSTED_REASONS; i++) {
+        for (n = 0; n < recovered->exhausted[i]; n++) {
+            ngx_http_submission_count_terminal(manager, SM_STATUS_EXHAUSTED, i,
+                                               -1);
+        }
+    }
+}
+
+
+static void
+ngx_http_submission_lease_failed(ngx_http_submission_leader_t *ld,
+    ngx_http_submission_lease_t *call)
+{
+    ngx_msec_t   wait;
+    const char  *error, *reason;
+
+    error = call->task.call.error;
+
+    if (call->kind == NGX_HTTP_SUBMISSION_LEASE_RENEW) {
+        ngx_http_submission_leader_event(ld, SM_LEADER_EV_RENEW_FAILED, 0,
+                                         NULL, error);
+    }
+
+    wait = call->kind == NGX_HTTP_SUBMISSION_LEASE_RECOVER
+           ? ngx_http_submission_leader_back_off(ld)
+           : NGX_HTTP_SUBMISSION_LEADER_RETRY;
+
+    reason = call->task.call.status == SM_STORE_LEASE_LOST ? "lease_lost"
+                                                           : "store_error";
+
+    ngx_http_submission_leader_event(ld, SM_LEADER_EV_LOST, wait, reason,
+                                     error);
+}
+
+
+static void
+ngx_http_submission_lease_renewed(ngx_http_submission_leader_t *ld,
+    ngx_http_submission_lease_t *call)
+{
+    if (!call->lease.held) {
+        ngx_http_submission_leader_event(ld, SM_LEADER_EV_NOT_HELD, 1,
+                                         "not_held", NULL);
+
+    } else if (call->others && ngx_http_submission_lease_starved(ld)) {
+
+        /* it stops leading before it releases the lease */
+
+        ngx_http_submission_leader_event(ld, SM_LEADER_EV_STARVED, 1,
+                                         "no_connections", NULL);
+
+    } else {
+        ngx_http_submission_lease_grant(ld, call, SM_LEADER_EV_RENEWED);
+    }
+}
+
+
+static void
+ngx_http_submission_lease_acquired(ngx_http_submission_leader_t *ld,
+    ngx_http_submission_lease_t *call)
+{
+    ngx_msec_t  wait;
+
+    if (call->lease.held) {
+        ngx_http_submission_lease_grant(ld, call, SM_LEADER_EV_GRANTED);
+        return;
+    }
+
+    if (!sm_str_eq(call->lease.holder, call->fence.holder)) {
+
+        /* it settles what is in doubt before it does anything else */
+
+        ld->handlers->recovered(ld->manager, NULL);
+    }
+
+    wait = ngx_http_submission_lease_aim(ld, &call->lease,
+                                         ld->manager->conf->acquire_interval);
+
+    ngx_http_submission_leader_event(ld, SM_LEADER_EV_DENIED, wait,
+                                     "held_by_another", NULL);
+}
+
+
+static void
+ngx_http_submission_lease_answer(ngx_http_submission_leader_t *ld,
+    ngx_http_submission_lease_t *call)
+{
+    ngx_msec_t        wait, latest;
+    sm_store_class_e  status;
+
+    ngx_http_submission_lease_note(ld, call);
+    ngx_http_submission_lease_recovered(ld, call);
+
+    status = call->task.call.status;
+
+    ngx_log_debug5(NGX_LOG_DEBUG_HTTP, ngx_cycle->log, 0,
+                   "submission: lease answer op:%s status:%d held:%d epoch:%L "
+                   "others:%ui", ngx_http_submission_ops[call->task.op].name,
+                   (int) status, (int) call->lease.held, call->lease.epoch,
+                   call->others);
+
+    if (status == SM_STORE_OK) {
+        ld->failing = 0;
+    }
+
+    if (sm_leader_leaving(ld->state)) {
+        ngx_http_submission_lease_leaving(ld, call);
+        return;
+    }
+
+    if (call->state != ld->state) {
+
+        /* too late: the lease was lost meanwhile */
+
+        ngx_http_submission_leader_event(ld, SM_LEADER_EV_LATE, 1, NULL, NULL);
+        return;
+    }
+
+    if (status != SM_STORE_OK) {
+        ngx_http_submission_lease_failed(ld, call);
+        return;
+    }
+
+    switch (call->kind) {
+
+    case NGX_HTTP_SUBMISSION_LEASE_WATCH:
+        latest = ld->aim - ngx_current_msec;
+        wait = ngx_http_submission_lease_aim(ld, &call->lease,
+                            (ngx_msec_int_t) latest > 0 ? latest : 1);
+
+        ngx_http_submission_leader_event(ld, SM_LEADER_EV_WATCHED, wait,
+                                         NULL, NULL);
+        return;
+
+    case NGX_HTTP_SUBMISSION_LEASE_YIELD:
+        wait = ngx_http_submission_lease_aim(ld, &call->lease,
+                                             ld->manager->conf->lease_duration);
+
+        ngx_http_submission_leader_event(ld, SM_LEADER_EV_WATCHED, wait,
+                                         NULL, NULL);
+        return;
+
+    case NGX_HTTP_SUBMISSION_LEASE_KEEP:
+        ngx_http_submission_leader_event(ld, SM_LEADER_EV_WATCHED,
+                                         NGX_HTTP_SUBMISSION_LEADER_RETRY, NULL,
+                                         NULL);
+        return;
+
+    case NGX_HTTP_SUBMISSION_LEASE_RECOVER:
+        ld->handlers->recovered(ld->manager, call->known);
+        ngx_http_submission_leader_event(ld, SM_LEADER_EV_RECOVERED,
+                                         ngx_http_submission_lease_pause(ld,
+                                                               ld->deadline),
+                                         NULL, NULL);
+        return;
+
+    case NGX_HTTP_SUBMISSION_LEASE_RENEW:
+        ngx_http_submission_lease_renewed(ld, call);
+        return;
+
+    default: /* NGX_HTTP_SUBMISSION_LEASE_ACQUIRE */
+        ngx_http_submission_lease_acquired(ld, call);
+    }
+}
+
+
+void
+ngx_http_submission_lease_done(ngx_http_submission_task_t *task)
+{
+    ngx_http_submission_leader_t  *ld;
+
+    ld = task->manager->leader;
+    ld->call = NULL;
+
+    ngx_http_submission_lease_answer(ld, (ngx_http_submission_lease_t *) task);
+}
