@@ -14,6 +14,7 @@
 #include <time.h>
 
 #include "store.h"
+#include "sm_store_server.h"
 
 
 static int64_t
@@ -282,7 +283,7 @@ test_check(void)
 static void
 test_role(void)
 {
-    char         query[256];
+    char         query[256], may[32];
     void        *dbc;
     size_t       i, k;
     PGresult    *result;
@@ -326,6 +327,13 @@ test_role(void)
 
     server_disconnect(dbc);
 
+    /*
+     * Version 1 has two procedures that the store does not call any more, and
+     * older forms of four that it does.
+     */
+
+    (void) snprintf(may, sizeof(may), "%d %d", SM_PROCS + 2, SM_PROCS + 2 + 4);
+
     is_str(sql_text(&f, "SELECT count(*) FROM pg_proc WHERE pronamespace = "
                     "'submission'::regnamespace AND has_function_privilege("
                     "'" SERVER_LOGIN "', oid, 'EXECUTE') AND (NOT prosecdef "
@@ -334,7 +342,7 @@ test_role(void)
     is_str(sql_text(&f, "SELECT count(DISTINCT proname) || ' ' || count(*) "
                     "FROM pg_proc WHERE pronamespace = "
                     "'submission'::regnamespace AND has_function_privilege("
-                    "'" SERVER_LOGIN "', oid, 'EXECUTE')"), "18 22",
+                    "'" SERVER_LOGIN "', oid, 'EXECUTE')"), may,
            "and is what the store calls, and what version 1 asks for");
 
     fixture_done(&f);
