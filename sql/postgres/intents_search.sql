@@ -130,7 +130,8 @@ BEGIN
         'ORDER BY k.at %2$s, k.intent_id %2$s ',
         v_places, CASE p_up WHEN 1 THEN 'ASC' ELSE 'DESC' END);
 
-    v_last := CASE p_up WHEN 1 THEN 'infinity' ELSE '-infinity' END;
+    v_last := CASE p_up WHEN 1 THEN timestamptz 'infinity'
+                        ELSE timestamptz '-infinity' END;
     v_last_id := '';
     v_parts := coalesce(cardinality(v_targets), 0) * cardinality(v_statuses)
                * cardinality(v_sources);
@@ -144,7 +145,8 @@ BEGIN
               p_limit - 1;
 
         IF v_last IS NULL THEN
-            v_last := CASE p_up WHEN 1 THEN 'infinity' ELSE '-infinity' END;
+            v_last := CASE p_up WHEN 1 THEN timestamptz 'infinity'
+                                ELSE timestamptz '-infinity' END;
             v_last_id := '';
         END IF;
     END IF;
