@@ -13,8 +13,8 @@
 -- the others, and exactly those are inserted.  Who finds that another one has just
 -- made an id looks again.
 --
--- A row whose contract is not there fails, too: none is left out in silence.  Ids
--- go in in their order.  Here and elsewhere: each row of a document is a seek, by
+-- A row whose contract is not there fails, too, and so does the batch if a row is
+-- not made, as by a trigger: none is left out in silence.  Ids go in in their order.  Here and elsewhere: each row of a document is a seek, by
 -- APPLY with TOP, whatever is known of the tables.
 
 SET ANSI_NULLS ON;
@@ -37,7 +37,7 @@ BEGIN
     SET XACT_ABORT ON;
 
     DECLARE @now datetime2(6), @tries int, @new nvarchar(max),
-            @known nvarchar(max), @latest bigint;
+            @known nvarchar(max), @latest bigint, @inserted int, @sent int;
 
     SET @new = @doc;
     SET @tries = 0;
@@ -92,6 +92,17 @@ BEGIN
                  ON c.c = r.c
             WHERE r.before IS NULL OR r.before <= @latest
             ORDER BY r.id;
+
+            SET @inserted = @@ROWCOUNT;
+
+            SELECT @sent = COUNT(*)
+            FROM OPENJSON(@new, '$.rows') WITH (
+                     before bigint '$.before'
+                 ) AS r
+            WHERE r.before IS NULL OR r.before <= @latest;
+
+            IF @inserted <> @sent
+                THROW 57003, N'an intent was neither inserted nor found', 1;
 
             COMMIT TRANSACTION;
             BREAK;
