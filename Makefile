@@ -1,6 +1,7 @@
 # ngx_http_submission_module
 #
-#   make run        build, and start a demo nginx in the background (PORT=8080)
+#   make run        build, and start a demo nginx in the background (PORT=8080);
+#                   it gets two minutes of traffic (DEMO_TRAFFIC=off)
 #   make stop       stop it
 #   make build      build/ngx_http_submission_module.so for Debian's nginx
 #   make install    put it into nginx's module directory (DESTDIR is honoured)
@@ -9,6 +10,8 @@
 #   make test-store the same on a server of yours: SUBMISSION_TEST_STORE="..."
 #   make install-sql STORE=postgres ARGS="-h db1 -U owner -d submission"
 #                   the schema and its procedures, see sql/install.sh
+#   make test-browser
+#                   the console, in Chromium; part of "make test"
 #   make lint       layers of src/, T-SQL, OpenAPI, scripts, names:
 #                   t/tools/lint.sh
 #   make asan       the suites and cluster tests under ASAN and UBSan
@@ -32,10 +35,13 @@ MODULES_DIR = /usr/lib/nginx/modules
 
 PORT         = 8080
 GATEWAY_PORT = 9090
+DEMO_TRAFFIC = on
 
 SO    = build/$(MODULE).so
 OBJS  = $(CURDIR)/build/module
 EMBED = sh src/store/sm_sql_embed.sh sql/sqlite
+
+EMBED_CONSOLE = sh src/console/ngx_http_submission_embed.sh console
 
 JOBS  = $(shell nproc)
 QUIET = $(if $(V),,-s)
@@ -46,11 +52,12 @@ PROVE       = t/tools/prove.sh
 TESTS         =
 API_TESTS     = $(sort $(wildcard t/*.t))
 CLUSTER_TESTS = $(sort $(wildcard t/cluster/*.t))
+BROWSER_TESTS = $(sort $(wildcard t/browser/*.t))
 SUITES        = $(or $(TESTS),$(API_TESTS) $(CLUSTER_TESTS))
 
 # how many at a time: most of them wait, for a lease or a time-out
 
-TEST_JOBS = 3
+TEST_JOBS = 4
 
 # on another store than SQLite: what has nothing to do with it skips itself
 
@@ -58,7 +65,7 @@ STORE_TESTS = $(or $(TESTS),$(UNIT_TESTS) $(SUITES))
 
 .PHONY: all build run stop install clean
 .PHONY: test test-unit test-api test-cluster test-store test-postgres
-.PHONY: test-valgrind install-sql
+.PHONY: test-valgrind test-browser axe install-sql
 .PHONY: test-nginx-versions asan fuzz-http bench model mutants lint
 
 # recipes run compilers and tests in parallel, targets wait for one another
@@ -74,7 +81,8 @@ all: build
 
 DEPS_BUILD    = gcc libc6-dev nginx nginx-dev libpcre2-dev zlib1g-dev \
                 libnginx-mod-http-ndk libnginx-mod-http-ndk-dev \
-                libssl-dev libyajl-dev libsqlite3-dev libpq-dev unixodbc-dev
+                libssl-dev libyajl-dev libsqlite3-dev libpq-dev unixodbc-dev \
+                libicu-dev
 DEPS_RUN      = curl
 DEPS_TEST     = perl procps curl openssl python3 sqlite3 haproxy \
                 python3-jsonschema python3-yaml \
@@ -83,6 +91,7 @@ DEPS_TEST     = perl procps curl openssl python3 sqlite3 haproxy \
                 libipc-run-perl liburi-perl \
                 postgresql libdbd-pg-perl libfaketime \
                 postgresql-15-plpgsql-check sqlfluff shellcheck
+DEPS_BROWSER  = chromium chromium-driver fonts-dejavu-core
 DEPS_FUZZ     = clang libclang-rt-dev
 DEPS_FREETDS  = tdsodbc libdbd-odbc-perl
 DEPS_SOURCE   = dpkg-dev patch xz-utils
@@ -91,10 +100,11 @@ DEPS_BENCH    = wrk perl procps postgresql
 DEPS_MODEL    = gcc libc6-dev perl spin
 
 .PHONY: deps deps-build deps-run deps-test deps-source deps-valgrind deps-bench
-.PHONY: deps-model
+.PHONY: deps-model deps-browser
 
 deps:
-	@t/tools/deps.sh $(DEPS_BUILD) $(DEPS_RUN) $(DEPS_TEST) $(DEPS_FUZZ)
+	@t/tools/deps.sh $(DEPS_BUILD) $(DEPS_RUN) $(DEPS_TEST) $(DEPS_FUZZ) \
+	                 $(DEPS_BROWSER)
 
 deps-build:
 	@t/tools/deps.sh $(DEPS_BUILD)
@@ -104,6 +114,9 @@ deps-run:
 
 deps-test:
 	@t/tools/deps.sh $(DEPS_BUILD) $(DEPS_TEST) $(DEPS_FUZZ)
+
+deps-browser:
+	@t/tools/deps.sh $(DEPS_BUILD) $(DEPS_TEST) $(DEPS_BROWSER)
 
 deps-source:
 	@t/tools/deps.sh $(DEPS_BUILD) $(DEPS_TEST) $(DEPS_SOURCE)
@@ -150,6 +163,7 @@ build/module/configured: build/module/key
 
 build/module/$(MODULE).so: build/module/configured FORCE
 	@$(EMBED) $(OBJS)/sm_sqlite_sql.h
+	@$(EMBED_CONSOLE) $(OBJS)/ngx_http_submission_console_files.h
 	@$(MAKE) $(QUIET) --no-print-directory -j$(JOBS) \
 	         -f $(OBJS)/Makefile -C $(NGINX_SRC) modules
 
@@ -163,7 +177,8 @@ FORCE:
 
 
 run: deps-run build
-	@NGINX_BIN=$(NGINX_BIN) PORT=$(PORT) GATEWAY_PORT=$(GATEWAY_PORT) demo/demo.sh start
+	@NGINX_BIN=$(NGINX_BIN) PORT=$(PORT) GATEWAY_PORT=$(GATEWAY_PORT) \
+	 DEMO_TRAFFIC=$(DEMO_TRAFFIC) demo/demo.sh start
 
 stop:
 	@demo/demo.sh stop
@@ -181,7 +196,7 @@ UNIT_CFLAGS = -std=gnu11 -Wall -Wextra -Werror -g -O1 -fno-omit-frame-pointer \
               -fsanitize=address,undefined -fno-sanitize-recover=all \
               -Isrc -Isrc/core -Isrc/store -It/unit -Ibuild/unit/include \
               -isystem /usr/include/postgresql
-UNIT_LIBS   = -lyajl -lsqlite3 -lpq -lodbc -lcrypto -lpthread
+UNIT_LIBS   = -lyajl -lsqlite3 -lpq -lodbc -lcrypto -licui18n -licuuc -lpthread
 
 UNIT_OBJS   = $(patsubst src/%.c,build/unit/obj/%.o, \
                          $(wildcard src/core/*.c src/store/*.c))
@@ -270,13 +285,13 @@ ON_POSTGRES = t/tools/postgres.sh run
 
 BUILD_UNIT = $(MAKE) --no-print-directory -j$(JOBS) unit-tests
 
-test: deps-test build
+test: deps-test deps-browser build axe
 	@t/tools/lint.sh
 	@$(BUILD_UNIT)
 	@$(BUILD_FUZZ)
 	@echo "on SQLite:"
 	@$(ON_SQLITE) $(DIST_PROVE) $(or $(TESTS),$(UNIT_TESTS) $(FUZZ_TESTS) \
-	                                          $(SUITES))
+	                                          $(SUITES) $(BROWSER_TESTS))
 	@echo "on PostgreSQL:"
 	@$(ON_POSTGRES) $(DIST_PROVE) $(STORE_TESTS)
 	$(if $(filter yes,$(ASAN)),@$(MAKE) --no-print-directory asan)
@@ -315,6 +330,21 @@ test-api: deps-test build
 
 test-cluster: deps-test build
 	@$(DIST_PROVE) $(or $(TESTS),$(CLUSTER_TESTS))
+
+# the console, in Chromium; with axe-core where npm can get it
+
+AXE = 4.10.3
+
+axe:
+	@grep -qsF 'axe v$(AXE)' build/axe/axe.min.js || { \
+	    mkdir -p build/axe && cd build/axe \
+	    && npm pack --silent axe-core@$(AXE) > /dev/null 2>&1 \
+	    && tar xzf axe-core-$(AXE).tgz --strip-components=1 \
+	           package/axe.min.js; } \
+	|| echo "axe-core cannot be had here, and is left out"
+
+test-browser: deps-browser build axe
+	@$(DIST_PROVE) $(or $(TESTS),$(BROWSER_TESTS))
 
 
 # The same suites on an nginx built from Debian's source: with sanitizers,
@@ -370,5 +400,7 @@ bench: deps-bench build
 	@bench/rebuild
 	@bench/failover
 	@bench/retention
+	@ROUNDS=5 EACH=5000 bench/day
+	@bench/jobs
 	@BENCH_STORE=postgres bench/intake
 	@BENCH_STORE=postgres bench/executor

@@ -140,6 +140,7 @@ http {
         listen 127.0.0.1:$2 backlog=2048 reuseport;
 
         location /v1/ { submission_api main; }
+        location /operate/ { submission_api main access=operate; }
         location = /readyz { submission_readyz main; }
         location = /metrics { submission_metrics main; }
         location = /_wake { submission_wake main; }
@@ -295,7 +296,8 @@ SELECT 'submission-manager-executor',
        || '-' || substr(id, 17, 4) || '-' || substr(id, 21),
        $5,
        CAST('{"to":"+15550100","message":"Your code is 123456"}' $8),
-       'sms.realtime', 'sms', 'http://gateways', 'max_attempts', NULL, 5, '',
+       ${backlog_target:-'sms.realtime'}, 'sms', 'http://gateways',
+       'max_attempts', NULL, 5, '',
        5000, 5000, 100, 0, 'pending', (n <= $2)$7, $6(at), $6(at),
        $6(CASE WHEN n <= $2 THEN at + 3600000000 ELSE at END)
 FROM intent;

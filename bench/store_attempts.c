@@ -101,6 +101,7 @@ attempts_turn(sm_store_t *store, sm_fence_t *fence, sm_complete_row_t *rows,
         rows[i].finished_at = call.now;
         rows[i].outcome = SM_OUTCOME_ACCEPTED;
         rows[i].status = SM_STATUS_ACCEPTED;
+        rows[i].untold = 1;
     }
 
     free(begun);

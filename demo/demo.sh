@@ -4,7 +4,8 @@
 #
 # start: starts the demo nginx in the background, or restarts the running one
 # if its configuration or the module changed, and waits until it is ready.
-# The ports are PORT and GATEWAY_PORT.
+# The ports are PORT and GATEWAY_PORT.  For two minutes a few intents a second
+# are posted to it, unless DEMO_TRAFFIC is "off".
 
 set -eu
 
@@ -70,7 +71,55 @@ ready() {
 }
 
 
+# what a few applications would post: most of it goes well
+
+traffic() {
+    local begun=$SECONDS start n=0 lines
+    start=$(date +%H%M%S)
+
+    while [ $((SECONDS - begun)) -lt 120 ] && running; do
+        n=$((n + 1))
+        lines=$(line sms.realtime "order-$start-$n")
+        lines+=$'\n'$(line sms.realtime "code-$start-$n")
+        [ $((n % 2)) != 0 ] || lines+=$'\n'$(line push.marketing "news-$start-$n")
+        [ $((n % 4)) != 0 ] || lines+=$'\n'$(line sms.rejected "typo-$start-$n")
+        [ $((n % 7)) != 0 ] || lines+=$'\n'$(line sms.flaky "late-$start-$n")
+
+        curl -s -o /dev/null -m 2 -H 'Content-Type: application/x-ndjson' \
+             --data-binary "$lines" "http://127.0.0.1:$port/v1/intents" || true
+        sleep 0.6
+    done
+}
+
+line() {
+    printf '{"intentId":"%s","submissionTarget":"%s","payload":%s}' "$2" "$1" \
+           '{"to":"+15550100","message":"Hello"}'
+}
+
+start_traffic() {
+    [ "${DEMO_TRAFFIC:-on}" != off ] || return 0
+
+    stop_traffic
+    (trap - EXIT; traffic) > /dev/null 2>&1 < /dev/null &
+    echo $! > "$demo/run/traffic.pid"
+}
+
+# the number may be another's by now
+
+stop_traffic() {
+    local traffic
+
+    traffic=$(cat "$demo/run/traffic.pid" 2> /dev/null) || return 0
+    rm -f "$demo/run/traffic.pid"
+
+    if grep -qsaF demo.sh "/proc/$traffic/cmdline"; then
+        kill "$traffic" 2> /dev/null || true
+    fi
+}
+
+
 stop() {
+    stop_traffic
     running || return 0
     kill -QUIT "$pid"
 
@@ -155,6 +204,8 @@ try() {
 
     cat << END
 
+Console: http://127.0.0.1:$port/console/
+
 API on 127.0.0.1:$port, gateway on 127.0.0.1:$gateway_port. Try:
 
   curl $api/intents --json '{"intentId":"hello-1","submissionTarget":"sms.realtime","payload":{"to":"+15550100","message":"Hello"}}'
@@ -183,6 +234,7 @@ case ${1:-} in
 
     start)
         start
+        start_traffic
         try
         ;;
 

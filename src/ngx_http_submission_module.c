@@ -5,6 +5,7 @@
 
 #include "ngx_http_submission_api.h"
 #include "ngx_http_submission_conf.h"
+#include "ngx_http_submission_console.h"
 #include "ngx_http_submission_executor.h"
 #include "ngx_http_submission_leader.h"
 #include "ngx_http_submission_status.h"
@@ -23,6 +24,8 @@ static char *ngx_http_submission_merge_loc_conf(ngx_conf_t *cf, void *parent,
     void *child);
 static char *ngx_http_submission_api(ngx_conf_t *cf, ngx_command_t *cmd,
     void *conf);
+static char *ngx_http_submission_console_location(ngx_conf_t *cf,
+    ngx_command_t *cmd, void *conf);
 static char *ngx_http_submission_readyz(ngx_conf_t *cf, ngx_command_t *cmd,
     void *conf);
 static char *ngx_http_submission_metrics(ngx_conf_t *cf, ngx_command_t *cmd,
@@ -162,6 +165,13 @@ static ngx_command_t  ngx_http_submission_commands[] = {
       0,
       NULL },
 
+    { ngx_string("schedule"),
+      NGX_HTTP_SUBMISSION_CONF|NGX_CONF_2MORE,
+      ngx_http_submission_repeat,
+      NGX_HTTP_LOC_CONF_OFFSET,
+      0,
+      NULL },
+
     { ngx_string("targets"),
       NGX_HTTP_SUBMISSION_CONF|NGX_CONF_TAKE1,
       ngx_http_submission_targets_file,
@@ -172,6 +182,20 @@ static ngx_command_t  ngx_http_submission_commands[] = {
     { ngx_string("target"),
       NGX_HTTP_SUBMISSION_CONF|NGX_CONF_BLOCK|NGX_CONF_1MORE,
       ngx_http_submission_target_block,
+      NGX_HTTP_LOC_CONF_OFFSET,
+      0,
+      NULL },
+
+    { ngx_string("webhook"),
+      NGX_HTTP_SUBMISSION_CONF|NGX_CONF_BLOCK|NGX_CONF_1MORE,
+      ngx_http_submission_webhook_block,
+      NGX_HTTP_LOC_CONF_OFFSET,
+      0,
+      NULL },
+
+    { ngx_string("notify"),
+      NGX_HTTP_SUBMISSION_CONF|NGX_CONF_TAKE12,
+      ngx_http_submission_webhook_notify_all,
       NGX_HTTP_LOC_CONF_OFFSET,
       0,
       NULL },
@@ -193,7 +217,8 @@ static ngx_command_t  ngx_http_submission_commands[] = {
       NULL },
 
     { ngx_string("policy"),
-      NGX_HTTP_SUBMISSION_TARGET_CONF|NGX_CONF_1MORE,
+      NGX_HTTP_SUBMISSION_TARGET_CONF|NGX_HTTP_SUBMISSION_WEBHOOK_CONF
+                                     |NGX_CONF_1MORE,
       ngx_http_submission_target_policy,
       NGX_HTTP_LOC_CONF_OFFSET,
       0,
@@ -206,9 +231,63 @@ static ngx_command_t  ngx_http_submission_commands[] = {
       0,
       NULL },
 
+    { ngx_string("circuit"),
+      NGX_HTTP_SUBMISSION_TARGET_CONF|NGX_HTTP_SUBMISSION_WEBHOOK_CONF
+                                     |NGX_CONF_TAKE23,
+      ngx_http_submission_rules_circuit,
+      NGX_HTTP_LOC_CONF_OFFSET,
+      0,
+      NULL },
+
+    { ngx_string("retry_schedule"),
+      NGX_HTTP_SUBMISSION_TARGET_CONF|NGX_HTTP_SUBMISSION_WEBHOOK_CONF
+                                     |NGX_CONF_1MORE,
+      ngx_http_submission_rules_schedule,
+      NGX_HTTP_LOC_CONF_OFFSET,
+      0,
+      NULL },
+
     { ngx_string("retry_delay"),
-      NGX_HTTP_SUBMISSION_TARGET_CONF|NGX_CONF_1MORE,
+      NGX_HTTP_SUBMISSION_TARGET_CONF|NGX_HTTP_SUBMISSION_WEBHOOK_CONF
+                                     |NGX_CONF_1MORE,
       ngx_http_submission_target_retry_delay,
+      NGX_HTTP_LOC_CONF_OFFSET,
+      0,
+      NULL },
+
+    { ngx_string("notify"),
+      NGX_HTTP_SUBMISSION_TARGET_CONF|NGX_CONF_TAKE12,
+      ngx_http_submission_webhook_notify_target,
+      NGX_HTTP_LOC_CONF_OFFSET,
+      0,
+      NULL },
+
+    { ngx_string("sign_secret_file"),
+      NGX_HTTP_SUBMISSION_TARGET_CONF|NGX_CONF_TAKE1,
+      ngx_http_submission_webhook_secret,
+      NGX_HTTP_LOC_CONF_OFFSET,
+      0,
+      NULL },
+
+    /* in webhook */
+
+    { ngx_string("url"),
+      NGX_HTTP_SUBMISSION_WEBHOOK_CONF|NGX_CONF_TAKE1,
+      ngx_http_submission_target_gateway_url,
+      NGX_HTTP_LOC_CONF_OFFSET,
+      0,
+      NULL },
+
+    { ngx_string("secret_file"),
+      NGX_HTTP_SUBMISSION_WEBHOOK_CONF|NGX_CONF_TAKE1,
+      ngx_http_submission_webhook_secret,
+      NGX_HTTP_LOC_CONF_OFFSET,
+      0,
+      NULL },
+
+    { ngx_string("events"),
+      NGX_HTTP_SUBMISSION_WEBHOOK_CONF|NGX_CONF_1MORE,
+      ngx_http_submission_webhook_events,
       NGX_HTTP_LOC_CONF_OFFSET,
       0,
       NULL },
@@ -218,6 +297,13 @@ static ngx_command_t  ngx_http_submission_commands[] = {
     { ngx_string("submission_api"),
       NGX_HTTP_LOC_CONF|NGX_CONF_1MORE,
       ngx_http_submission_api,
+      NGX_HTTP_LOC_CONF_OFFSET,
+      0,
+      NULL },
+
+    { ngx_string("submission_console"),
+      NGX_HTTP_LOC_CONF|NGX_CONF_1MORE,
+      ngx_http_submission_console_location,
       NGX_HTTP_LOC_CONF_OFFSET,
       0,
       NULL },
@@ -333,7 +419,8 @@ ngx_http_submission_create_loc_conf(ngx_conf_t *cf)
 static ngx_http_handler_pt
 ngx_http_submission_location_handler(ngx_http_submission_loc_conf_t *slcf)
 {
-    return slcf->api ? ngx_http_submission_api_handler
+    return slcf->console_prefix.len ? ngx_http_submission_console_handler
+           : slcf->api ? ngx_http_submission_api_handler
            : slcf->readyz ? ngx_http_submission_readyz_handler
            : slcf->metrics ? ngx_http_submission_metrics_handler
            : slcf->wake ? ngx_http_submission_wake_handler
@@ -449,12 +536,40 @@ ngx_http_submission_api(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 
     slcf->prefix = clcf->name;
 
-    rv = ngx_http_submission_access_conf(cf, slcf);
+    rv = ngx_http_submission_access_conf(cf, slcf, NULL);
     if (rv != NGX_CONF_OK) {
         return rv;
     }
 
     return ngx_http_submission_location(cf, ngx_http_submission_api_handler,
+                                        &slcf->api);
+}
+
+
+/* its API is that of the location, at a prefix of its own */
+
+static char *
+ngx_http_submission_console_location(ngx_conf_t *cf, ngx_command_t *cmd,
+    void *conf)
+{
+    ngx_http_submission_loc_conf_t *slcf = conf;
+
+    char  *rv;
+
+    if (slcf->api) {
+        return slcf->console_prefix.len
+               ? "is duplicate"
+               : "stands beside \"submission_api\": only one of them was "
+                 "expected";
+    }
+
+    rv = ngx_http_submission_console(cf, slcf);
+    if (rv != NGX_CONF_OK) {
+        return rv;
+    }
+
+    return ngx_http_submission_location(cf,
+                                        ngx_http_submission_console_handler,
                                         &slcf->api);
 }
 
@@ -625,7 +740,7 @@ ngx_http_submission_init_manager(ngx_cycle_t *cycle,
     }
 
     if (mcf->executor_off) {
-        return NGX_OK;
+        return ngx_http_submission_fetch_init(cycle, manager);
     }
 
     if (ngx_http_submission_executor_init(cycle, manager) != NGX_OK

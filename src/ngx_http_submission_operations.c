@@ -133,6 +133,7 @@ const ngx_http_submission_op_t  ngx_http_submission_ops[] = {
         .name = "intents_cancel",
         .batched = 1,
         .writes = 1,
+        .wakes = 1,
         .notices = 1,
         .run = ngx_http_submission_cancel_run,
         .row_size = sizeof(sm_cancel_row_t),
@@ -199,6 +200,203 @@ const ngx_http_submission_op_t  ngx_http_submission_ops[] = {
         .batched = 1,
         .writes = 1,
         .run = ngx_http_submission_retention_run
+    },
+
+    [NGX_HTTP_SUBMISSION_OP_STATS_PUT] = {
+        .name = "stats_put",
+        .writes = 1,
+        .run = ngx_http_submission_stats_run
+    },
+
+    [NGX_HTTP_SUBMISSION_OP_STATS_GET] = {
+        .name = "stats_get",
+        .run = ngx_http_submission_fetch_run
+    },
+
+    [NGX_HTTP_SUBMISSION_OP_BACKLOG_GET] = {
+        .name = "backlog_get",
+        .batched = 1,
+        .run = ngx_http_submission_batch_run,
+        .row_size = sizeof(sm_backlog_t),
+        .call = ngx_http_submission_backlog_call,
+        .reply = ngx_http_submission_backlog_reply
+    },
+
+    [NGX_HTTP_SUBMISSION_OP_JOBS_ADD] = {
+        .name = "jobs_add",
+        .batched = 1,
+        .writes = 1,
+        .run = ngx_http_submission_batch_run,
+        .row_size = sizeof(sm_job_row_t),
+        .own = ngx_http_submission_jobs_own,
+        .weight = ngx_http_submission_jobs_weight,
+        .call = ngx_http_submission_jobs_add_call,
+        .reply = ngx_http_submission_jobs_add_reply
+    },
+
+    [NGX_HTTP_SUBMISSION_OP_JOBS_STOP] = {
+        .name = "jobs_stop",
+        .batched = 1,
+        .writes = 1,
+        .run = ngx_http_submission_batch_run,
+        .row_size = sizeof(sm_job_row_t),
+        .own = ngx_http_submission_jobs_own,
+        .weight = ngx_http_submission_jobs_weight,
+        .call = ngx_http_submission_jobs_stop_call,
+        .reply = ngx_http_submission_jobs_stop_reply
+    },
+
+    [NGX_HTTP_SUBMISSION_OP_JOBS_LIST] = {
+        .name = "jobs_list",
+        .batched = 1,
+        .run = ngx_http_submission_batch_run,
+        .row_size = sizeof(sm_jobs_row_t),
+        .own = ngx_http_submission_jobs_list_own,
+        .weight = ngx_http_submission_jobs_list_weight,
+        .call = ngx_http_submission_jobs_list_call,
+        .reply = ngx_http_submission_jobs_list_reply
+    },
+
+    [NGX_HTTP_SUBMISSION_OP_JOB_WORK] = {
+        .name = "job_work",
+        .batched = 1,
+        .writes = 1,
+        .run = ngx_http_submission_job_run
+    },
+
+    [NGX_HTTP_SUBMISSION_OP_SCHEDULE_DROP] = {
+        .name = "schedule_drop",
+        .batched = 1,
+        .run = ngx_http_submission_drop_run
+    },
+
+    [NGX_HTTP_SUBMISSION_OP_TARGET_SET] = {
+        .name = "target_set",
+        .batched = 1,
+        .writes = 1,
+        .wakes = 1,
+        .run = ngx_http_submission_batch_run,
+        .row_size = sizeof(sm_target_set_t),
+        .own = ngx_http_submission_pause_own,
+        .weight = ngx_http_submission_pause_weight,
+        .call = ngx_http_submission_pause_call,
+        .reply = ngx_http_submission_pause_reply
+    },
+
+    [NGX_HTTP_SUBMISSION_OP_TARGETS_PAUSED] = {
+        .name = "targets_paused",
+        .run = ngx_http_submission_pauses_run
+    },
+
+    [NGX_HTTP_SUBMISSION_OP_SCHEDULES_FIRE] = {
+        .name = "schedules_fire",
+        .batched = 1,
+        .writes = 1,
+        .run = ngx_http_submission_recur_run
+    },
+
+    [NGX_HTTP_SUBMISSION_OP_SCHEDULES_LIST] = {
+        .name = "schedules_list",
+        .batched = 1,
+        .run = ngx_http_submission_batch_run,
+        .row_size = sizeof(sm_recur_list_t),
+        .own = ngx_http_submission_schedules_list_own,
+        .weight = ngx_http_submission_schedules_list_weight,
+        .call = ngx_http_submission_schedules_list_call,
+        .reply = ngx_http_submission_schedules_list_reply
+    },
+
+    [NGX_HTTP_SUBMISSION_OP_SCHEDULE_GET] = {
+        .name = "schedule_get",
+        .batched = 1,
+        .run = ngx_http_submission_batch_run,
+        .row_size = sizeof(sm_recur_row_t),
+        .own = ngx_http_submission_schedules_own,
+        .weight = ngx_http_submission_schedules_weight,
+        .call = ngx_http_submission_schedules_call,
+        .reply = ngx_http_submission_schedules_reply
+    },
+
+    [NGX_HTTP_SUBMISSION_OP_SCHEDULE_PUT] = {
+        .name = "schedule_put",
+        .batched = 1,
+        .writes = 1,
+        .wakes = 1,
+        .run = ngx_http_submission_batch_run,
+        .row_size = sizeof(sm_recur_row_t),
+        .own = ngx_http_submission_schedules_own,
+        .weight = ngx_http_submission_schedules_weight,
+        .call = ngx_http_submission_schedules_call,
+        .reply = ngx_http_submission_schedules_reply
+    },
+
+    [NGX_HTTP_SUBMISSION_OP_SCHEDULE_DELETE] = {
+        .name = "schedule_delete",
+        .batched = 1,
+        .writes = 1,
+        .run = ngx_http_submission_batch_run,
+        .row_size = sizeof(sm_recur_row_t),
+        .own = ngx_http_submission_schedules_own,
+        .weight = ngx_http_submission_schedules_weight,
+        .call = ngx_http_submission_schedules_call,
+        .reply = ngx_http_submission_schedules_reply
+    },
+
+    [NGX_HTTP_SUBMISSION_OP_SCHEDULE_PAUSE] = {
+        .name = "schedule_pause",
+        .batched = 1,
+        .writes = 1,
+        .run = ngx_http_submission_batch_run,
+        .row_size = sizeof(sm_recur_row_t),
+        .own = ngx_http_submission_schedules_own,
+        .weight = ngx_http_submission_schedules_weight,
+        .call = ngx_http_submission_schedules_call,
+        .reply = ngx_http_submission_schedules_reply
+    },
+
+    [NGX_HTTP_SUBMISSION_OP_SCHEDULE_RESUME] = {
+        .name = "schedule_resume",
+        .batched = 1,
+        .writes = 1,
+        .wakes = 1,
+        .run = ngx_http_submission_batch_run,
+        .row_size = sizeof(sm_recur_row_t),
+        .own = ngx_http_submission_schedules_own,
+        .weight = ngx_http_submission_schedules_weight,
+        .call = ngx_http_submission_schedules_call,
+        .reply = ngx_http_submission_schedules_reply
+    },
+
+    [NGX_HTTP_SUBMISSION_OP_SCHEDULE_RUN] = {
+        .name = "schedule_run",
+        .batched = 1,
+        .writes = 1,
+        .wakes = 1,
+        .run = ngx_http_submission_batch_run,
+        .row_size = sizeof(sm_recur_row_t),
+        .own = ngx_http_submission_schedules_own,
+        .weight = ngx_http_submission_schedules_weight,
+        .call = ngx_http_submission_schedules_call,
+        .reply = ngx_http_submission_schedules_reply
+    },
+
+    [NGX_HTTP_SUBMISSION_OP_WEBHOOKS_RESEND] = {
+        .name = "webhooks_resend",
+        .batched = 1,
+        .writes = 1,
+        .wakes = 1,
+        .run = ngx_http_submission_batch_run,
+        .row_size = sizeof(sm_resend_row_t),
+        .own = ngx_http_submission_webhooks_own,
+        .weight = ngx_http_submission_webhooks_weight,
+        .call = ngx_http_submission_webhooks_call,
+        .reply = ngx_http_submission_webhooks_reply
+    },
+
+    [NGX_HTTP_SUBMISSION_OP_WEBHOOK_GONE] = {
+        .name = "webhook_gone",
+        .writes = 1,
+        .run = ngx_http_submission_webhook_run
     }
 };
 

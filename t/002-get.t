@@ -245,7 +245,7 @@ sub {
            'accepted', NULL, NULL)});
 
     like(http('GET /v1/intents/a/history')->{body},
-         qr/"attemptCount":3,[^{}]*\},"attempts":\Q[{"attemptNumber":3,"startedAt":"2023-11-14T22:13:21.000000Z","finishedAt":"2023-11-14T22:13:22.000000Z","outcomeStatus":"accepted","outcomeReason":null,"error":null},{"attemptNumber":2,"startedAt":"2023-11-14T22:13:20.000000Z","finishedAt":"2023-11-14T22:13:20.250001Z","outcomeStatus":"error","outcomeReason":null,"error":"connection \"refused\""},{"attemptNumber":1,"startedAt":"2020-09-13T12:26:40.000000Z","finishedAt":"2020-09-13T12:26:40.000000Z","outcomeStatus":"unknown","outcomeReason":"leader_lost","error":null}],"next":null}\E\n\z/,
+         qr/"attemptCount":3,[^{}]*\},"attempts":\Q[{"attemptNumber":3,"leaseEpoch":8,"startedAt":"2023-11-14T22:13:21.000000Z","finishedAt":"2023-11-14T22:13:22.000000Z","outcomeStatus":"accepted","outcomeReason":null,"error":null},{"attemptNumber":2,"leaseEpoch":7,"startedAt":"2023-11-14T22:13:20.000000Z","finishedAt":"2023-11-14T22:13:20.250001Z","outcomeStatus":"error","outcomeReason":null,"error":"connection \"refused\""},{"attemptNumber":1,"leaseEpoch":7,"startedAt":"2020-09-13T12:26:40.000000Z","finishedAt":"2020-09-13T12:26:40.000000Z","outcomeStatus":"unknown","outcomeReason":"leader_lost","error":null}],"next":null}\E\n\z/,
          'the attempts of this intent');
 }
 

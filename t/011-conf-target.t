@@ -123,7 +123,7 @@ duplicate target "x"
             policy one_shot;
         }
 --- refused
-invalid parameter "limit=4" in "target": "concurrency=" was expected
+invalid parameter "limit=4" in "target": "concurrency=", "rate=" or "burst=" was expected
 
 
 
@@ -135,7 +135,7 @@ invalid parameter "limit=4" in "target": "concurrency=" was expected
             policy one_shot;
         }
 --- refused
-invalid parameter "y" in "target": "concurrency=" was expected
+invalid parameter "y" in "target": "concurrency=", "rate=" or "burst=" was expected
 
 
 

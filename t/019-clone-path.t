@@ -24,7 +24,7 @@ my $clone = "$base/a clone";
 
 make_path("$clone/t", "$base/tmp");
 
-system('cp', '-r', (map { "$top/$_" } qw(GNUmakefile Makefile config src sql)),
+system('cp', '-r', (map { "$top/$_" } qw(GNUmakefile Makefile config src sql console)),
        $clone) == 0 or die "cp failed\n";
 system('cp', '-r', "$top/t/tools", "$clone/t") == 0 or die "cp failed\n";
 

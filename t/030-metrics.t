@@ -9,6 +9,7 @@
 use lib 't/lib';
 use Test::Nginx::Socket 'no_plan';
 use SubmissionTest;
+use JSON::PP;
 
 
 workers(2);
@@ -35,6 +36,9 @@ our %families = (
     inbox_refused_total => 'counter',
     intents_stripped_total => 'counter',
     intents_forgotten_total => 'counter',
+    schedule_fired_total => 'counter',
+    schedule_skipped_total => 'counter',
+    schedule_missed_total => 'counter',
     store_breaker_open => 'gauge',
     intent_time_to_terminal_seconds => 'histogram',
     attempt_duration_seconds => 'histogram',
@@ -42,7 +46,13 @@ our %families = (
     store_call_seconds => 'histogram',
     store_errors_total => 'counter',
     batch_rows => 'histogram',
+    in_doubt_total => 'counter',
     queue_depth => 'gauge',
+    oldest_due_seconds => 'gauge',
+    target_state => 'gauge',
+    history_targets => 'gauge',
+    history_bytes => 'gauge',
+    stats_age_seconds => 'gauge',
     inflight_attempts => 'gauge',
     retention_overdue_seconds => 'gauge',
     leader => 'gauge',
@@ -54,22 +64,27 @@ our %families = (
     build_info => 'gauge',
 );
 
-our @single = grep { !/^intents_terminal|^exhausted|^attempts|^store_errors/
+our @single = grep { !/^intents_terminal|^exhausted|^attempts|^store_errors|^expired/
                      && $families{$_} eq 'counter' } sort keys %families;
 
 our @batches = qw(intents_submit intents_get intent_history intents_list
                   cluster_get schedule_page attempts_turn
                   attempts_recover failures_get intents_cancel
-                  intents_replay intent_payload audit_list inbox_move
-                  retention);
+                  intents_replay intent_payload audit_list webhooks_resend inbox_move
+                  retention backlog_get jobs_add jobs_stop jobs_list
+                  job_work schedule_drop target_set schedules_fire schedules_list
+                  schedule_get schedule_put schedule_delete schedule_pause
+                  schedule_resume schedule_run);
 our @ops = (@batches, qw(ping lease_acquire lease_takeover
-                         lease_renew lease_release lease_watch tidy));
+                         lease_renew lease_release lease_watch tidy
+                         webhook_gone
+                         stats_put stats_get targets_paused));
 
 
 sub promtool {
     my $text = shift;
 
-    chomp(my $promtool = `t/tools/get-promtool.sh "\$PWD/build/promtool"`);
+    chomp(my $promtool = `t/tools/get-prometheus.sh "\$PWD/build/prometheus" promtool`);
 
     my $file = server_root() . '/metrics.txt';
 
@@ -118,6 +133,11 @@ sub metrics {
     is($answer->{code}, 200, 'metrics') if $answer->{code} != 200;
 
     return (parse($answer->{body}))[0];
+}
+
+sub configured {
+    return map { $_->{target} }
+           @{decode_json(http('GET /v1/targets')->{body})->{targets}};
 }
 
 # until the store has answered, so that nothing of the start is under way
@@ -187,14 +207,25 @@ sub {
     is_deeply($types, \%families, 'types');
     is_deeply($help, { map { $_ => 1 } keys %families }, 'helps');
 
+    my @targets = (configured(), 'other');
+
+    # of each target, and of what is not configured any more
+    my $each = sub {
+        my ($name, $label, @values) = @_;
+
+        return map { my $t = $_;
+                     map { "$name\{target=\"$t\",$label=\"$_\"}" } @values } @targets;
+    };
+
     my %series = map { $_ => 1 }
         @single,
-        (map { "intents_terminal_total{status=\"$_\"}" }
-             qw(accepted rejected exhausted canceled)),
+        $each->('intents_terminal_total', 'status',
+                qw(accepted rejected exhausted canceled)),
+        (map { "expired_unsent_total{target=\"$_\"}" } @targets),
         (map { "exhausted_total{reason=\"$_\"}" }
              qw(deadline_exceeded max_attempts one_shot outcome_unknown)),
-        (map { "attempts_total{outcome_status=\"$_\"}" }
-             qw(accepted rejected error unknown)),
+        $each->('attempts_total', 'outcome_status',
+                qw(accepted rejected error unknown)),
         (map { my $op = $_; map { "store_errors_total{op=\"$op\",class=\"$_\"}" }
                qw(transient permanent schema constraint lease_lost) } @ops);
 
@@ -209,9 +240,16 @@ sub {
     is_deeply([map { histogram_problem($values, 'intent_time_to_terminal_seconds',
                                        "status=\"$_\"") // () }
                    qw(accepted rejected exhausted canceled)], [], 'times to the end');
-    is_deeply([map { histogram_problem($values, $_, '') // () }
-                   qw(attempt_duration_seconds queue_delay_seconds)], [],
-              'durations');
+    is_deeply([map { my $t = $_;
+                     map { histogram_problem($values, $_, "target=\"$t\"") // () }
+                         qw(attempt_duration_seconds queue_delay_seconds) }
+                   @targets], [], 'durations');
+    is_deeply([sort grep { /^(?:queue_depth|target_state|oldest_due)/ } keys %$values],
+              [sort $each->('queue_depth', 'state', qw(due waiting in_flight)),
+                    $each->('target_state', 'state',
+                            qw(open paused circuit_open)),
+                    map { "oldest_due_seconds{target=\"$_\"}" } @targets],
+              'gauges of targets');
     is_deeply([map { histogram_problem($values, 'store_call_seconds',
                                        "op=\"$_\"") // () } @ops], [], 'calls');
     is_deeply([map { histogram_problem($values, 'batch_rows', "op=\"$_\"") // () }
@@ -219,7 +257,8 @@ sub {
 
     is_deeply([grep { $values->{$_} != 0 } sort keys %series], [],
               'nothing has happened yet');
-    is($values->{queue_depth}, 0, 'nothing is scheduled');
+    is_deeply([grep { /^(?:queue_depth|oldest_due)/ && $values->{$_} } keys %$values],
+              [], 'nothing is scheduled');
     is($values->{inflight_attempts}, 0, 'nothing is sent');
     is($values->{'build_info{version="0.1"}'}, 1, 'the version');
     is($values->{zone_bytes}, 8 * 1024 * 1024, 'the zone');

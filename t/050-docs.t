@@ -342,6 +342,7 @@ sub certificate {
 
 certificate("$etc/tls/submission");
 spew("$etc/submission.pw", "secret\n", 0600);
+spew("$etc/ops.secret", "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw\n", 0600);
 spew("$etc/submission.users", "me:{PLAIN}secret\n");
 spew("$etc/secrets/gateway_keys", block('map-file', 'gateway_keys'), 0600);
 
@@ -681,6 +682,8 @@ SKIP: {
     my $said = `{ $run start; } 2>&1`;
     push @running, sub { `{ $run stop; } 2>&1` };
     like($said, qr/started/, 'the demo starts') or diag($said);
+    like($said, qr{^Console: http://127\.0\.0\.1:$port/console/\n\nAPI}m,
+         'and says where its console is');
 
     wait_for('a leader', sub { curl($port, '/readyz') =~ /mode=leader/ });
 
@@ -716,6 +719,8 @@ SKIP: {
     }
 
     ok(intent_is($port, 'hello-4', 'exhausted'), 'three attempts, and the end');
+    like(curl($port, '/v1/intents?target=push.marketing'), qr/"news-/,
+         'its own traffic');
 }
 
 

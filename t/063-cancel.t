@@ -163,7 +163,7 @@ sub {
     is(sql('SELECT count(*), count(DISTINCT object) FROM submission_audit'),
        '50|50', 'and is so in the audit');
     like(http('GET /metrics')->{body},
-         qr/^submission_intents_terminal_total\{status="canceled"\} 50$/m,
+         qr/^submission_intents_terminal_total\{target="[^"]+",status="canceled"\} 50$/m,
          'and in the metrics');
 }
 

@@ -407,3 +407,51 @@ sub {
     is(join(' ', $text =~ /"intentId":"([^"]+)"/g),
        join(' ', map { "id-$_" } 1 .. 1000), 'all lines');
 }
+
+
+
+=== TEST 12: no other route takes it
+--- config
+        location /v1/      { submission_api main; }
+        location /operate/ { submission_api main access=operate; }
+--- not_api: the path is another one
+--- client eval
+sub {
+    open my $in, '<', 'docs/reference/openapi.yaml' or die "openapi.yaml: $!\n";
+
+    my ($path, @routes);
+
+    while (<$in>) {
+        $path = $1 if m{^  /v1/(\S+):$};
+        push @routes, [uc $1, $path =~ s/\{\w+\}/x/gr]
+            if $path && /^    (post|put):$/;
+        last if /^components:/;
+    }
+
+    http(submit('x'));
+
+    my @lines = map { line("id-$_") } 1 .. 200;
+
+    for my $route (grep { $_->[1] ne 'intents' } @routes) {
+        my $answer = http("$route->[0] /operate/$route->[1]\n" . join("\n", @lines),
+                          $main::type);
+
+        is($answer->{code}, 415, "@$route");
+    }
+
+    cmp_ok(scalar @routes, '>=', 3, 'there are some');
+    is(sql('SELECT count(*) FROM submission_intents'), 1, 'nothing was made');
+}
+
+
+
+=== TEST 13: an answer that is not sent at once
+--- config
+        location /v1/ { limit_rate 20k; submission_api main; }
+--- client eval
+sub {
+    my $answer = bulk([map { line("id-$_") } 1 .. 150]);
+
+    is($answer->{code}, 200, 'answered');
+    is(scalar(() = $answer->{body} =~ /"replayed":false/g), 150, 'to the end');
+}

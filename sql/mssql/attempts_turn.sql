@@ -10,7 +10,7 @@
 -- planner without hints, Babelfish's, that such a document is short.
 --
 -- @ended: [{"n","id","number","epoch","holder","started","finished","outcome",
--- "reason","error","http","answer","status","exhausted","delay"}].  Appends
+-- "reason","error","http","answer","span","status","exhausted","delay"}].  Appends
 -- attempts and moves their intents, where this attempt of an intent is in flight;
 -- one without an outcome was not sent: it is as due as it was, or, with a delay,
 -- that much later than now.  outcome is 4: applied, with the next attempt in due_at; what
@@ -37,7 +37,8 @@ CREATE OR ALTER PROCEDURE submission.submission_attempts_turn
     @holder_id nvarchar(128),
     @lease_epoch bigint,
     @ended nvarchar(max),
-    @due nvarchar(max)
+    @due nvarchar(max),
+    @version bigint = 1
 AS
 BEGIN
     SET NOCOUNT ON;
@@ -58,7 +59,8 @@ BEGIN
             SELECT x.n, x.id, x.number, x.epoch, x.holder, x.started,
                    x.finished, x.outcome, LEFT(x.reason, 200) AS reason,
                    LEFT(x.error, 1000) AS error, x.http,
-                   LEFT(x.answer, 1000) AS answer, x.status, x.exhausted,
+                   LEFT(x.answer, 1000) AS answer, x.span, x.status, x.exhausted,
+                   CASE WHEN x.notify IS NOT NULL THEN 1 END AS told,
                    submission.submission_us(
                        CASE WHEN x.outcome IS NULL AND x.delay IS NULL
                             THEN x.inflight_at
@@ -66,7 +68,7 @@ BEGIN
                             THEN DATEADD(millisecond, CAST(x.delay AS int),
                                          @now) END) AS next_at
             FROM (
-                     SELECT r.*, i.inflight_at,
+                     SELECT r.*, i.inflight_at, i.notify,
                             ROW_NUMBER() OVER (PARTITION BY i.intent_id
                                                ORDER BY r.n) AS nth
                      FROM OPENJSON(@ended) WITH (
@@ -82,6 +84,7 @@ BEGIN
                               error nvarchar(max) COLLATE Latin1_General_BIN2 '$.error',
                               http int '$.http',
                               answer nvarchar(max) COLLATE Latin1_General_BIN2 '$.answer',
+                              span varchar(16) COLLATE Latin1_General_BIN2 '$.span',
                               status varchar(16) COLLATE Latin1_General_BIN2 '$.status',
                               exhausted varchar(32) COLLATE Latin1_General_BIN2 '$.exhausted',
                               delay bigint '$.delay'
@@ -146,12 +149,12 @@ BEGIN
         INSERT INTO submission.submission_attempts (
             lease_name, intent_id, attempt_number, lease_epoch, holder_id,
             started_at, finished_at, outcome_status, outcome_reason, error,
-            http_status, answer
+            http_status, answer, span_id
         )
         SELECT @lease_name, r.id, r.number, r.epoch, r.holder,
                submission.submission_at(r.started),
                submission.submission_at(r.finished), r.outcome, r.reason,
-               r.error, r.http, r.answer
+               r.error, r.http, r.answer, r.span
         FROM OPENJSON(@sent) WITH (
                  id nvarchar(400) COLLATE Latin1_General_BIN2 '$.id',
                  number bigint '$.number',
@@ -163,9 +166,14 @@ BEGIN
                  reason nvarchar(200) COLLATE Latin1_General_BIN2 '$.reason',
                  error nvarchar(1000) COLLATE Latin1_General_BIN2 '$.error',
                  http int '$.http',
-                 answer nvarchar(1000) COLLATE Latin1_General_BIN2 '$.answer'
+                 answer nvarchar(1000) COLLATE Latin1_General_BIN2 '$.answer',
+                 span varchar(16) COLLATE Latin1_General_BIN2 '$.span'
              ) AS r
         WHERE r.outcome IS NOT NULL;
+
+        IF CHARINDEX(N'"told":', @sent) > 0
+            EXECUTE submission.submission_intents_ended @lease_name, @now,
+                                                        @sent;
     END;
 
     IF @due <> N'[]'
@@ -176,7 +184,9 @@ BEGIN
                    i.attempt_count + 1 AS number,
                    CASE WHEN i.next_attempt_at > @now
                          THEN 2
-                         WHEN NOT (i.gateway_type IN ('sms', 'push', 'http')
+                         WHEN NOT ((i.gateway_type IN ('sms', 'push', 'http')
+                                    OR (i.gateway_type = 'webhook'
+                                        AND @version > 1))
                                    AND (i.policy = 'one_shot'
                                         OR (i.policy = 'deadline'
                                             AND COALESCE(i.max_acceptance_seconds, 0)
@@ -190,7 +200,8 @@ BEGIN
                                                           AND 86400000)
                                    AND i.retry_backoff_pct BETWEEN 100 AND 10000
                                    AND i.retry_jitter_pct BETWEEN 0 AND 100
-                                   AND ((i.gateway_url COLLATE Latin1_General_BIN2
+                                   AND (i.gateway_type = 'webhook'
+                                        OR (i.gateway_url COLLATE Latin1_General_BIN2
                                          LIKE N'http://_%'
                                          AND SUBSTRING(i.gateway_url, 8, 1)
                                              NOT IN (N'/', N':'))
@@ -251,61 +262,125 @@ BEGIN
               -- not one that was canceled since it was found
 
               AND i.status = 'pending' AND i.inflight_epoch IS NULL;
+
+        -- a space after the colon is Babelfish's
+
+        IF CHARINDEX(N'"outcome":3', @found) > 0
+           OR CHARINDEX(N'"outcome": 3', @found) > 0
+            EXECUTE submission.submission_intents_ended @lease_name, @now,
+                                                        @found;
     END;
 
     COMMIT TRANSACTION;
 
     -- of two NULLs without a type nobody knows what they are
 
-    SELECT submission.submission_us(@now) AS now, CAST(NULL AS bigint) AS n,
-           CAST(NULL AS bigint) AS outcome, CAST(NULL AS bigint) AS due_at,
-           CAST(NULL AS bigint) AS created_at, CAST(NULL AS bigint) AS number,
-           CAST(NULL AS nvarchar(256)) AS submission_target,
-           CAST(NULL AS varchar(16)) AS gateway_type,
-           CAST(NULL AS nvarchar(1024)) AS gateway_url,
-           CAST(NULL AS varchar(16)) AS policy,
-           CAST(NULL AS bigint) AS max_acceptance_seconds,
-           CAST(NULL AS bigint) AS max_attempts,
-           CAST(NULL AS nvarchar(1000)) AS terminal_outcomes,
-           CAST(NULL AS bigint) AS retry_delay_ms,
-           CAST(NULL AS bigint) AS retry_max_ms,
-           CAST(NULL AS bigint) AS retry_backoff_pct,
-           CAST(NULL AS bigint) AS retry_jitter_pct,
-           CAST(NULL AS varbinary(max)) AS payload
-    UNION ALL
-    SELECT NULL, r.n, 4, r.next_at, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
-           NULL, NULL, NULL, NULL, NULL, NULL, NULL
-    FROM OPENJSON(@sent) WITH (
-             n bigint '$.n',
-             next_at bigint '$.next_at'
-         ) AS r
-    UNION ALL
-    SELECT NULL, f.n, f.outcome, f.due_at,
-           submission.submission_us(
-               CASE WHEN i.not_before > i.created_at THEN i.not_before
-                    ELSE i.created_at END), f.number,
-           i.submission_target, i.gateway_type, i.gateway_url, i.policy,
-           i.max_acceptance_seconds, i.max_attempts, i.terminal_outcomes,
-           i.retry_delay_ms, i.retry_max_ms, i.retry_backoff_pct,
-           i.retry_jitter_pct,
-           CASE f.outcome WHEN 1 THEN i.payload END
-    FROM OPENJSON(@found) WITH (
-             id nvarchar(400) COLLATE Latin1_General_BIN2 '$.id',
-             n bigint '$.n',
-             due_at bigint '$.due_at',
-             number bigint '$.number',
-             outcome bigint '$.outcome'
-         ) AS f
-         CROSS APPLY (
-             SELECT TOP (1) *
-             FROM submission.submission_intents AS s
-                  WITH (FORCESEEK (submission_intents_pk
-                                   (lease_name, intent_id)))
-             WHERE s.lease_name = @lease_name
-                   AND s.intent_id = f.id COLLATE Latin1_General_BIN2
-         ) AS i
-    WHERE (f.outcome <> 1 OR (i.inflight_epoch = @lease_epoch
-                              AND i.inflight_holder = @holder_id))
-          AND (f.outcome <> 3 OR i.status = 'exhausted');
+    IF @version = 1
+        SELECT submission.submission_us(@now) AS now, CAST(NULL AS bigint) AS n,
+               CAST(NULL AS bigint) AS outcome, CAST(NULL AS bigint) AS due_at,
+               CAST(NULL AS bigint) AS created_at, CAST(NULL AS bigint) AS number,
+               CAST(NULL AS nvarchar(256)) AS submission_target,
+               CAST(NULL AS varchar(16)) AS gateway_type,
+               CAST(NULL AS nvarchar(1024)) AS gateway_url,
+               CAST(NULL AS varchar(16)) AS policy,
+               CAST(NULL AS bigint) AS max_acceptance_seconds,
+               CAST(NULL AS bigint) AS max_attempts,
+               CAST(NULL AS nvarchar(1000)) AS terminal_outcomes,
+               CAST(NULL AS bigint) AS retry_delay_ms,
+               CAST(NULL AS bigint) AS retry_max_ms,
+               CAST(NULL AS bigint) AS retry_backoff_pct,
+               CAST(NULL AS bigint) AS retry_jitter_pct,
+               CAST(NULL AS varbinary(max)) AS payload
+        UNION ALL
+        SELECT NULL, r.n, 4, r.next_at, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
+               NULL, NULL, NULL, NULL, NULL, NULL, NULL
+        FROM OPENJSON(@sent) WITH (
+                 n bigint '$.n',
+                 next_at bigint '$.next_at'
+             ) AS r
+        UNION ALL
+        SELECT NULL, f.n, f.outcome, f.due_at,
+               submission.submission_us(
+                   CASE WHEN i.not_before > i.created_at THEN i.not_before
+                        ELSE i.created_at END), f.number,
+               i.submission_target, i.gateway_type, i.gateway_url, i.policy,
+               i.max_acceptance_seconds, i.max_attempts, i.terminal_outcomes,
+               i.retry_delay_ms, i.retry_max_ms, i.retry_backoff_pct,
+               i.retry_jitter_pct,
+               CASE f.outcome WHEN 1 THEN i.payload END
+        FROM OPENJSON(@found) WITH (
+                 id nvarchar(400) COLLATE Latin1_General_BIN2 '$.id',
+                 n bigint '$.n',
+                 due_at bigint '$.due_at',
+                 number bigint '$.number',
+                 outcome bigint '$.outcome'
+             ) AS f
+             CROSS APPLY (
+                 SELECT TOP (1) *
+                 FROM submission.submission_intents AS s
+                      WITH (FORCESEEK (submission_intents_pk
+                                       (lease_name, intent_id)))
+                 WHERE s.lease_name = @lease_name
+                       AND s.intent_id = f.id COLLATE Latin1_General_BIN2
+             ) AS i
+        WHERE (f.outcome <> 1 OR (i.inflight_epoch = @lease_epoch
+                                  AND i.inflight_holder = @holder_id))
+              AND (f.outcome <> 3 OR i.status = 'exhausted');
+    ELSE
+        SELECT submission.submission_us(@now) AS now, CAST(NULL AS bigint) AS n,
+               CAST(NULL AS bigint) AS outcome, CAST(NULL AS bigint) AS due_at,
+               CAST(NULL AS bigint) AS created_at, CAST(NULL AS bigint) AS number,
+               CAST(NULL AS nvarchar(256)) AS submission_target,
+               CAST(NULL AS varchar(16)) AS gateway_type,
+               CAST(NULL AS nvarchar(1024)) AS gateway_url,
+               CAST(NULL AS varchar(16)) AS policy,
+               CAST(NULL AS bigint) AS max_acceptance_seconds,
+               CAST(NULL AS bigint) AS max_attempts,
+               CAST(NULL AS nvarchar(1000)) AS terminal_outcomes,
+               CAST(NULL AS bigint) AS retry_delay_ms,
+               CAST(NULL AS bigint) AS retry_max_ms,
+               CAST(NULL AS bigint) AS retry_backoff_pct,
+               CAST(NULL AS bigint) AS retry_jitter_pct,
+               CAST(NULL AS varchar(500)) AS retry_schedule,
+               CAST(NULL AS nvarchar(1000)) AS notify,
+               CAST(NULL AS varchar(64)) AS traceparent,
+               CAST(NULL AS varchar(512)) AS tracestate,
+               CAST(NULL AS varbinary(max)) AS payload
+        UNION ALL
+        SELECT NULL, r.n, 4, r.next_at, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
+               NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
+        FROM OPENJSON(@sent) WITH (
+                 n bigint '$.n',
+                 next_at bigint '$.next_at'
+             ) AS r
+        UNION ALL
+        SELECT NULL, f.n, f.outcome, f.due_at,
+               submission.submission_us(
+                   CASE WHEN i.not_before > i.created_at THEN i.not_before
+                        ELSE i.created_at END), f.number,
+               i.submission_target, i.gateway_type, i.gateway_url, i.policy,
+               i.max_acceptance_seconds, i.max_attempts, i.terminal_outcomes,
+               i.retry_delay_ms, i.retry_max_ms, i.retry_backoff_pct,
+               i.retry_jitter_pct, i.retry_schedule, i.notify, i.traceparent,
+               i.tracestate,
+               CASE f.outcome WHEN 1 THEN i.payload END
+        FROM OPENJSON(@found) WITH (
+                 id nvarchar(400) COLLATE Latin1_General_BIN2 '$.id',
+                 n bigint '$.n',
+                 due_at bigint '$.due_at',
+                 number bigint '$.number',
+                 outcome bigint '$.outcome'
+             ) AS f
+             CROSS APPLY (
+                 SELECT TOP (1) *
+                 FROM submission.submission_intents AS s
+                      WITH (FORCESEEK (submission_intents_pk
+                                       (lease_name, intent_id)))
+                 WHERE s.lease_name = @lease_name
+                       AND s.intent_id = f.id COLLATE Latin1_General_BIN2
+             ) AS i
+        WHERE (f.outcome <> 1 OR (i.inflight_epoch = @lease_epoch
+                                  AND i.inflight_holder = @holder_id))
+              AND (f.outcome <> 3 OR i.status = 'exhausted');
 END
 GO

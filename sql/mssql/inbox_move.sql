@@ -110,25 +110,28 @@ BEGIN
                 submission_target, gateway_type, gateway_url, policy,
                 max_acceptance_seconds, max_attempts, terminal_outcomes,
                 retry_delay_ms, retry_max_ms, retry_backoff_pct,
-                retry_jitter_pct, status, attempt_count, created_at,
-                last_modified_at, next_attempt_at, not_before
+                retry_jitter_pct, retry_schedule, notify, status,
+                attempt_count, created_at, last_modified_at, next_attempt_at,
+                not_before, traceparent, tracestate
             )
             OUTPUT inserted.intent_id INTO @created (id)
             SELECT @lease_name, r.id, r.hash,
                    CAST(SUBSTRING(@bytes, d.at + 1, d.len) AS varbinary(max)),
                    c.target, c.type, c.url, c.policy, c.seconds, c.attempts,
-                   c.outcomes, c.delay, c.max, c.backoff, c.jitter, 'pending',
-                   0, @now, @now,
+                   c.outcomes, c.delay, c.max, c.backoff, c.jitter, c.schedule,
+                   c.notify, 'pending', 0, @now, @now,
                    CASE WHEN submission.submission_at(r.before) > @now
                         THEN submission.submission_at(r.before)
                         ELSE @now END,
-                   submission.submission_at(r.before)
+                   submission.submission_at(r.before), d.trace, d.state
             FROM @rows AS r
                  JOIN OPENJSON(@doc, '$.rows') WITH (
                      n int '$.n',
                      c int '$.c',
                      at int '$.at',
-                     len int '$.len'
+                     len int '$.len',
+                     trace varchar(64) COLLATE Latin1_General_BIN2 '$.trace',
+                     state varchar(512) COLLATE Latin1_General_BIN2 '$.state'
                  ) AS d
                  ON d.n = r.k
                  JOIN OPENJSON(@doc, '$.contracts') WITH (
@@ -143,7 +146,9 @@ BEGIN
                      delay bigint '$.delay',
                      max bigint '$.max',
                      backoff bigint '$.backoff',
-                     jitter bigint '$.jitter'
+                     jitter bigint '$.jitter',
+                     schedule varchar(500) COLLATE Latin1_General_BIN2 '$.schedule',
+                     notify nvarchar(1000) COLLATE Latin1_General_BIN2 '$.notify'
                  ) AS c
                  ON c.c = d.c
                  OUTER APPLY (

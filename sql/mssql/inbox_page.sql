@@ -31,14 +31,16 @@ BEGIN
 
     SELECT submission.submission_us(@now) AS now, NULL AS seq,
            NULL AS intent_id, NULL AS submission_target, NULL AS not_before,
-           NULL AS size, NULL AS payload
+           NULL AS size, NULL AS traceparent, NULL AS tracestate,
+           NULL AS payload
     UNION ALL
     SELECT NULL, b.seq, LEFT(b.intent_id, 1024), LEFT(b.submission_target, 1024),
            submission.submission_us(b.not_before), b.size,
+           LEFT(b.traceparent, 1024), LEFT(b.tracestate, 1024),
            CASE WHEN b.size <= @max THEN b.payload END
     FROM (
              SELECT s.seq, s.intent_id, s.submission_target, s.not_before,
-                    s.size, s.payload,
+                    s.size, s.traceparent, s.tracestate, s.payload,
                     SUM(CASE WHEN s.size <= @max THEN s.size ELSE 0 END)
                         OVER (ORDER BY s.seq ROWS UNBOUNDED PRECEDING)
                     - CASE WHEN s.size <= @max THEN s.size ELSE 0 END AS began
@@ -46,7 +48,7 @@ BEGIN
                       SELECT TOP (@limit) i.seq, i.intent_id,
                              i.submission_target, i.not_before,
                              CAST(DATALENGTH(i.payload) AS bigint) AS size,
-                             i.payload
+                             i.traceparent, i.tracestate, i.payload
                       FROM submission.submission_inbox AS i
                            WITH (FORCESEEK (submission_inbox_next (lease_name)))
                       WHERE i.lease_name = @lease_name

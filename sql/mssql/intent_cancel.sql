@@ -26,7 +26,8 @@ BEGIN
     SET XACT_ABORT ON;
 
     DECLARE @now datetime2(6), @tries int, @changed int,
-            @status varchar(16), @inflight_epoch bigint;
+            @status varchar(16), @inflight_epoch bigint,
+            @ended nvarchar(max);
 
     SET @tries = 0;
 
@@ -55,6 +56,20 @@ BEGIN
         BEGIN
             EXECUTE submission.submission_audit_add @lease_name, @now, @actor,
                     @address, 'cancel', @intent_id, NULL;
+
+            SET @ended = (
+                SELECT i.intent_id AS id
+                FROM submission.submission_intents AS i
+                     WITH (FORCESEEK (submission_intents_pk
+                                      (lease_name, intent_id)))
+                WHERE i.lease_name = @lease_name AND i.intent_id = @intent_id
+                      AND i.notify IS NOT NULL
+                FOR JSON PATH
+            );
+
+            IF @ended IS NOT NULL
+                EXECUTE submission.submission_intents_ended @lease_name, @now,
+                        @ended;
 
             COMMIT TRANSACTION;
 

@@ -59,15 +59,17 @@ BEGIN
                CASE WHEN i.inflight_epoch IS NULL THEN 0 ELSE 1 END AS in_flight,
                i.last_error, i.replay_of,
                CASE WHEN i.stripped_at IS NULL THEN 0 ELSE 1 END AS stripped,
+               i.traceparent,
                a.attempt_number,
                submission.submission_us(a.started_at) AS started_at,
                submission.submission_us(a.finished_at) AS finished_at,
-               a.outcome_status, a.outcome_reason, a.error, a.http_status, a.answer
+               a.outcome_status, a.outcome_reason, a.error, a.http_status, a.answer,
+               a.span_id, a.lease_epoch
         FROM submission.submission_intents AS i WITH (FORCESEEK)
              OUTER APPLY (
                  SELECT TOP (@limit) s.attempt_number, s.started_at, s.finished_at,
                         s.outcome_status, s.outcome_reason, s.error,
-                        s.http_status, s.answer
+                        s.http_status, s.answer, s.span_id, s.lease_epoch
                  FROM submission.submission_attempts AS s WITH (FORCESEEK)
                  WHERE s.lease_name = @lease_name AND s.intent_id = @intent_id
                        AND s.attempt_number < @before

@@ -43,7 +43,7 @@ BEGIN
                 retry_delay_ms, retry_max_ms, retry_backoff_pct,
                 retry_jitter_pct, retry_schedule, notify, status,
                 attempt_count, created_at, last_modified_at, next_attempt_at,
-                replay_of
+                replay_of, event_of
             )
             SELECT i.lease_name, @new_id, i.payload_hash, i.payload,
                    i.submission_target,
@@ -71,9 +71,13 @@ BEGIN
                         ELSE CAST(JSON_VALUE(@contract, '$.backoff') AS bigint) END,
                    CASE WHEN @contract IS NULL THEN i.retry_jitter_pct
                         ELSE CAST(JSON_VALUE(@contract, '$.jitter') AS bigint) END,
-                   CASE WHEN @contract IS NULL THEN i.retry_schedule END,
-                   CASE WHEN @contract IS NULL THEN i.notify END,
-                   'pending', 0, @now, @now, @now, i.intent_id
+                   CASE WHEN @contract IS NULL THEN i.retry_schedule
+                        ELSE CAST(JSON_VALUE(@contract, '$.schedule') AS varchar(500))
+                             COLLATE Latin1_General_BIN2 END,
+                   CASE WHEN @contract IS NULL THEN i.notify
+                        ELSE CAST(JSON_VALUE(@contract, '$.notify') AS nvarchar(1000))
+                             COLLATE Latin1_General_BIN2 END,
+                   'pending', 0, @now, @now, @now, i.intent_id, i.event_of
             FROM submission.submission_intents AS i
                  WITH (FORCESEEK (submission_intents_pk
                                   (lease_name, intent_id)))

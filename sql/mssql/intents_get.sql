@@ -47,7 +47,8 @@ BEGIN
                submission.submission_us(i.not_before) AS not_before,
                CASE WHEN i.inflight_epoch IS NULL THEN 0 ELSE 1 END AS in_flight,
                i.last_error, i.replay_of,
-               CASE WHEN i.stripped_at IS NULL THEN 0 ELSE 1 END AS stripped
+               CASE WHEN i.stripped_at IS NULL THEN 0 ELSE 1 END AS stripped,
+               i.traceparent
         FROM OPENJSON(@doc) AS r
              CROSS APPLY (
                  SELECT TOP (1) *

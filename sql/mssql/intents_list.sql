@@ -79,7 +79,8 @@ BEGIN
               UNION ALL
               SELECT CAST('canceled' AS varchar(16))
                      COLLATE Latin1_General_BIN2) AS s
-        WHERE @status IS NULL OR s.status = @status;
+        WHERE (@status IS NULL OR s.status = @status)
+              AND (@target IS NOT NULL OR CHARINDEX(N' ', @name) = 0);
 
         IF @target IS NOT NULL
             BREAK;
@@ -155,7 +156,8 @@ BEGIN
                submission.submission_us(i.not_before) AS not_before,
                CASE WHEN i.inflight_epoch IS NULL THEN 0 ELSE 1 END AS in_flight,
                i.last_error, i.replay_of,
-               CASE WHEN i.stripped_at IS NULL THEN 0 ELSE 1 END AS stripped
+               CASE WHEN i.stripped_at IS NULL THEN 0 ELSE 1 END AS stripped,
+               i.traceparent
         FROM @keys AS g
              CROSS APPLY (
                  SELECT TOP (1) *

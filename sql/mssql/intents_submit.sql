@@ -4,7 +4,7 @@
 -- more than 365 days ahead.
 --
 -- @doc: {"contracts":[{"c",...}],"rows":[{"n","id","c","hash","at","len",
--- "before"}]}, where "before" is there if there is a not_before;
+-- "before","trace","state"}]}, the last three where there is such a thing;
 -- @bytes: all payloads, end to end;
 -- @version: of the module that asks, one of version 1 knows fewer columns.
 --
@@ -14,8 +14,9 @@
 -- made an id looks again.
 --
 -- A row whose contract is not there fails, too, and so does the batch if a row is
--- not made, as by a trigger: none is left out in silence.  Ids go in in their order.  Here and elsewhere: each row of a document is a seek, by
--- APPLY with TOP, whatever is known of the tables.
+-- not made, as by a trigger: none is left out in silence.  Ids go in in their order.
+-- Here and elsewhere: each row of a document is a seek, by APPLY with TOP, whatever
+-- is known of the tables.
 
 SET ANSI_NULLS ON;
 SET QUOTED_IDENTIFIER ON;
@@ -37,7 +38,8 @@ BEGIN
     SET XACT_ABORT ON;
 
     DECLARE @now datetime2(6), @tries int, @new nvarchar(max),
-            @known nvarchar(max), @latest bigint, @inserted int, @sent int;
+            @known nvarchar(max), @now_us bigint, @latest bigint,
+            @inserted int, @sent int;
 
     SET @new = @doc;
     SET @tries = 0;
@@ -48,7 +50,8 @@ BEGIN
             BEGIN TRANSACTION;
 
             SET @now = submission.submission_now();
-            SET @latest = submission.submission_us(@now) + 31536000000000;
+            SET @now_us = submission.submission_us(@now);
+            SET @latest = @now_us + 31536000000000;
 
             INSERT INTO submission.submission_intents (
                 lease_name, intent_id, payload_hash, payload,
@@ -56,24 +59,28 @@ BEGIN
                 max_acceptance_seconds, max_attempts, terminal_outcomes,
                 retry_delay_ms, retry_max_ms, retry_backoff_pct,
                 retry_jitter_pct, status, attempt_count, created_at,
-                last_modified_at, next_attempt_at, not_before
+                last_modified_at, next_attempt_at, not_before,
+                retry_schedule, notify, traceparent, tracestate
             )
             SELECT @lease_name, r.id, r.hash,
                    CAST(SUBSTRING(@bytes, r.at + 1, r.len) AS varbinary(max)),
                    c.target, c.type, c.url, c.policy, c.seconds, c.attempts,
                    c.outcomes, c.delay, c.max, c.backoff, c.jitter, 'pending',
                    0, @now, @now,
-                   CASE WHEN r.before > submission.submission_us(@now)
+                   CASE WHEN r.before > @now_us
                         THEN submission.submission_at(r.before) ELSE @now END,
                    CASE WHEN r.before IS NOT NULL
-                        THEN submission.submission_at(r.before) END
+                        THEN submission.submission_at(r.before) END,
+                   c.schedule, c.notify, r.trace, r.state
             FROM OPENJSON(@new, '$.rows') WITH (
                      id nvarchar(400) COLLATE Latin1_General_BIN2 '$.id',
                      c int '$.c',
                      hash varchar(64) COLLATE Latin1_General_BIN2 '$.hash',
                      at int '$.at',
                      len int '$.len',
-                     before bigint '$.before'
+                     before bigint '$.before',
+                     trace varchar(64) COLLATE Latin1_General_BIN2 '$.trace',
+                     state varchar(512) COLLATE Latin1_General_BIN2 '$.state'
                  ) AS r
                  LEFT JOIN OPENJSON(@doc, '$.contracts') WITH (
                      c int '$.c',
@@ -87,7 +94,9 @@ BEGIN
                      delay bigint '$.delay',
                      max bigint '$.max',
                      backoff bigint '$.backoff',
-                     jitter bigint '$.jitter'
+                     jitter bigint '$.jitter',
+                     schedule varchar(500) COLLATE Latin1_General_BIN2 '$.schedule',
+                     notify nvarchar(1000) COLLATE Latin1_General_BIN2 '$.notify'
                  ) AS c
                  ON c.c = r.c
             WHERE r.before IS NULL OR r.before <= @latest
@@ -146,7 +155,7 @@ BEGIN
         WHERE r.nth > 1 OR e.there = 1 OR r.before > @latest;
 
         SET @new = (
-            SELECT r.id, r.c, r.hash, r.at, r.len, r.before
+            SELECT r.id, r.c, r.hash, r.at, r.len, r.before, r.trace, r.state
             FROM OPENJSON(@doc, '$.rows') WITH (
                      n int '$.n',
                      id nvarchar(400) COLLATE Latin1_General_BIN2 '$.id',
@@ -154,7 +163,9 @@ BEGIN
                      hash varchar(64) COLLATE Latin1_General_BIN2 '$.hash',
                      at int '$.at',
                      len int '$.len',
-                     before bigint '$.before'
+                     before bigint '$.before',
+                     trace varchar(64) COLLATE Latin1_General_BIN2 '$.trace',
+                     state varchar(512) COLLATE Latin1_General_BIN2 '$.state'
                  ) AS r
             WHERE CHARINDEX(CONCAT(N',', r.n, N','), @known) = 0
             FOR JSON PATH, ROOT('rows')
@@ -176,7 +187,7 @@ BEGIN
         SELECT CAST(-1 AS bigint) AS n, CAST(NULL AS nvarchar(400)) AS intent_id,
                CAST(NULL AS nvarchar(256)) AS submission_target,
                CAST(NULL AS varchar(16)) AS status,
-               submission.submission_us(@now) AS created_at,
+               @now_us AS created_at,
                CAST(NULL AS bigint) AS attempt_count,
                CAST(NULL AS bigint) AS next_attempt_at,
                CAST(NULL AS bigint) AS completed_at,
@@ -187,7 +198,7 @@ BEGIN
         SELECT CAST(-1 AS bigint) AS n, CAST(NULL AS nvarchar(400)) AS intent_id,
                CAST(NULL AS nvarchar(256)) AS submission_target,
                CAST(NULL AS varchar(16)) AS status,
-               submission.submission_us(@now) AS created_at,
+               @now_us AS created_at,
                CAST(NULL AS bigint) AS attempt_count,
                CAST(NULL AS bigint) AS next_attempt_at,
                CAST(NULL AS bigint) AS completed_at,
@@ -198,10 +209,11 @@ BEGIN
                CAST(NULL AS bigint) AS in_flight,
                CAST(NULL AS nvarchar(1000)) AS last_error,
                CAST(NULL AS nvarchar(400)) AS replay_of,
-               CAST(NULL AS bigint) AS stripped;
+               CAST(NULL AS bigint) AS stripped,
+               CAST(NULL AS varchar(64)) AS traceparent;
     ELSE IF @version = 1
         SELECT -1 AS n, NULL AS intent_id, NULL AS submission_target,
-               NULL AS status, submission.submission_us(@now) AS created_at,
+               NULL AS status, @now_us AS created_at,
                NULL AS attempt_count, NULL AS next_attempt_at,
                NULL AS completed_at, NULL AS final_outcome_reason,
                NULL AS exhausted_reason, NULL AS payload_hash
@@ -228,12 +240,12 @@ BEGIN
         ORDER BY n;
     ELSE
         SELECT -1 AS n, NULL AS intent_id, NULL AS submission_target,
-               NULL AS status, submission.submission_us(@now) AS created_at,
+               NULL AS status, @now_us AS created_at,
                NULL AS attempt_count, NULL AS next_attempt_at,
                NULL AS completed_at, NULL AS final_outcome_reason,
                NULL AS exhausted_reason, NULL AS payload_hash,
                NULL AS not_before, NULL AS in_flight, NULL AS last_error,
-               NULL AS replay_of, NULL AS stripped
+               NULL AS replay_of, NULL AS stripped, NULL AS traceparent
         UNION ALL
         SELECT r.n, i.intent_id, i.submission_target, i.status,
                submission.submission_us(i.created_at) AS created_at,
@@ -245,7 +257,8 @@ BEGIN
                CASE WHEN i.inflight_epoch IS NULL THEN 0 ELSE 1 END
                    AS in_flight,
                i.last_error, i.replay_of,
-               CASE WHEN i.stripped_at IS NULL THEN 0 ELSE 1 END AS stripped
+               CASE WHEN i.stripped_at IS NULL THEN 0 ELSE 1 END AS stripped,
+               i.traceparent
         FROM OPENJSON(@doc, '$.rows') WITH (
                  n int '$.n',
                  id nvarchar(400) COLLATE Latin1_General_BIN2 '$.id',

@@ -111,7 +111,8 @@ GO
 -- deadline counts, from the later one of it and created_at.
 -- retry_schedule: delays in milliseconds with a space between them, in place of
 -- those of retry_delay_ms and the others.
--- notify: the webhooks of the contract, and the ends of which they are told.
+-- notify: the webhooks of the contract, and the ends of which they are told: words
+-- such as "rejected:ops", with a space between them.
 -- replay_of, job_id: the intent that this one repeats, and the job that made it.
 -- event_of: this is the event of a webhook, and tells of that intent.  Its target
 -- is "webhook <name>" and its id begins with a space: nothing of a client does.
@@ -387,7 +388,7 @@ IF OBJECT_ID(N'submission.submission_stats') IS NULL
         lease_name              varchar(64)     COLLATE Latin1_General_BIN2 NOT NULL,
         lease_epoch             bigint          NOT NULL,
         at                      datetime2(6)    NOT NULL,
-        stats                   nvarchar(max)   COLLATE Latin1_General_BIN2 NOT NULL,
+        stats                   varbinary(max)  NOT NULL,
         CONSTRAINT submission_stats_pk PRIMARY KEY (lease_name)
     );
 GO
@@ -467,10 +468,20 @@ IF NOT EXISTS (SELECT 1 FROM sys.indexes
         WHERE completed_at IS NULL;
 GO
 
--- Recurring intents.  body: JSON, without the payload.  source: http, configuration.
+-- All of them, by the time at which they were made.
+
+IF NOT EXISTS (SELECT 1 FROM sys.indexes
+               WHERE object_id = OBJECT_ID(N'submission.submission_jobs')
+                     AND name LIKE N'submission[_]jobs[_]list%')
+    CREATE INDEX submission_jobs_list
+        ON submission.submission_jobs (lease_name, kind, created_at, job_id);
+GO
+
+-- Recurring intents.  body: JSON, without the payload.  source: api, configuration.
 -- revision: grows with each change, and is the etag.
 -- next_run_at: the planned time, NULL if none is to come; it stays while paused.
 -- last_run_at: the planned time of last_intent_id.
+-- last_error: why it does not run, until a leader finds that it can, or it is changed.
 
 IF OBJECT_ID(N'submission.submission_schedules') IS NULL
     CREATE TABLE submission.submission_schedules (
@@ -490,6 +501,7 @@ IF OBJECT_ID(N'submission.submission_schedules') IS NULL
         missed_count            bigint          NOT NULL DEFAULT 0,
         paused_at               datetime2(6)    NULL,
         pause_reason            nvarchar(500)   COLLATE Latin1_General_BIN2 NULL,
+        last_error              nvarchar(500)   COLLATE Latin1_General_BIN2 NULL,
         actor                   nvarchar(200)   COLLATE Latin1_General_BIN2 NOT NULL,
         created_at              datetime2(6)    NOT NULL,
         last_modified_at        datetime2(6)    NOT NULL,
@@ -506,7 +518,8 @@ IF NOT EXISTS (SELECT 1 FROM sys.indexes
     CREATE INDEX submission_schedules_due
         ON submission.submission_schedules (lease_name, next_run_at,
                                             schedule_id)
-        WHERE next_run_at IS NOT NULL AND paused_at IS NULL;
+        WHERE next_run_at IS NOT NULL AND paused_at IS NULL
+              AND last_error IS NULL;
 GO
 
 -- Intents that applications leave in their own transactions; the leader moves what

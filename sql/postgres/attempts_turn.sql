@@ -7,7 +7,7 @@ CREATE OR REPLACE FUNCTION submission.submission_understood(
 RETURNS boolean
 LANGUAGE sql IMMUTABLE
 AS $$
-    SELECT i.gateway_type IN ('sms', 'push', 'http')
+    SELECT i.gateway_type IN ('sms', 'push', 'http', 'webhook')
            AND CASE i.policy
                WHEN 'deadline'
                THEN coalesce(i.max_acceptance_seconds, 0)
@@ -21,8 +21,9 @@ AS $$
                 OR i.retry_max_ms BETWEEN i.retry_delay_ms AND 86400000)
            AND i.retry_backoff_pct BETWEEN 100 AND 10000
            AND i.retry_jitter_pct BETWEEN 0 AND 100
-           AND i.gateway_url
-               ~ '^https?://[][!%-.0-9;=@A-Z_a-z~][][!%-;=@A-Z_a-z~]*$'
+           AND (i.gateway_type = 'webhook'
+                OR i.gateway_url
+                   ~ '^https?://[][!%-.0-9;=@A-Z_a-z~][][!%-;=@A-Z_a-z~]*$')
 $$;
 
 
@@ -31,7 +32,7 @@ $$;
 -- time alone, in the others o_n is the place in a document.
 --
 -- p_ended: [{"n","id","number","epoch","holder","started","finished","outcome",
--- "reason","error","http","answer","status","exhausted","delay"}].  Appends
+-- "reason","error","http","answer","span","status","exhausted","delay"}].  Appends
 -- attempts and moves their intents, where this attempt of an intent is in flight;
 -- one without an outcome was not sent: it is as due as it was, or, with a delay,
 -- that much later than now.  o_outcome is 4: applied, with the next attempt in o_due_at;
@@ -44,7 +45,7 @@ $$;
 
 CREATE OR REPLACE FUNCTION submission.submission_attempts_turn(
     p_lease_name text, p_holder_id text, p_lease_epoch bigint,
-    p_ended text, p_due text
+    p_ended text, p_due text, p_version bigint
 )
 RETURNS TABLE (
     o_now bigint, o_n bigint, o_outcome bigint, o_due_at bigint,
@@ -53,7 +54,8 @@ RETURNS TABLE (
     o_max_acceptance_seconds bigint, o_max_attempts bigint,
     o_terminal_outcomes text, o_retry_delay_ms bigint, o_retry_max_ms bigint,
     o_retry_backoff_pct bigint, o_retry_jitter_pct bigint,
-    o_payload bytea
+    o_retry_schedule text, o_notify text, o_traceparent text,
+    o_tracestate text, o_payload bytea
 )
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
 SET search_path = submission, pg_temp
@@ -72,7 +74,7 @@ BEGIN
     SELECT submission_us(v_now), NULL::bigint, NULL::bigint, NULL::bigint,
            NULL::bigint, NULL::bigint, NULL, NULL, NULL, NULL, NULL::bigint,
            NULL::bigint, NULL, NULL::bigint, NULL::bigint, NULL::bigint,
-           NULL::bigint, NULL::bytea;
+           NULL::bigint, NULL, NULL, NULL, NULL, NULL::bytea;
 
     IF p_ended <> '[]' THEN
         RETURN QUERY
@@ -82,7 +84,7 @@ BEGIN
                 n bigint, id text, number bigint, epoch bigint, holder text,
                 started bigint, finished bigint, outcome text, reason text,
                 error text, http integer, answer text, status text,
-                exhausted text, delay bigint
+                exhausted text, delay bigint, span text
             )
         ), found AS MATERIALIZED (
 
@@ -139,19 +141,19 @@ BEGIN
             INSERT INTO submission_attempts (
                 lease_name, intent_id, attempt_number, lease_epoch, holder_id,
                 started_at, finished_at, outcome_status, outcome_reason, error,
-                http_status, answer
+                http_status, answer, span_id
             )
             SELECT p_lease_name, r.intent_id, r.number, r.epoch, r.holder,
                    submission_at(r.started), submission_at(r.finished),
                    r.outcome, left(r.reason, 200), left(r.error, 1000),
-                   r.http, left(r.answer, 500)
+                   r.http, left(r.answer, 500), r.span
             FROM found AS r
             WHERE r.outcome IS NOT NULL
         )
         SELECT NULL::bigint, m.n, 4::bigint, submission_us(m.next_attempt_at),
                NULL::bigint, NULL::bigint, NULL, NULL, NULL, NULL, NULL::bigint,
                NULL::bigint, NULL, NULL::bigint, NULL::bigint, NULL::bigint,
-               NULL::bigint, NULL::bytea
+               NULL::bigint, NULL, NULL, NULL, NULL, NULL::bytea
         FROM moved AS m;
     END IF;
 
@@ -170,6 +172,7 @@ BEGIN
                    CASE WHEN i.next_attempt_at > v_now
                         THEN 2
                         WHEN NOT i.understood
+                             OR (i.gateway_type = 'webhook' AND p_version < 2)
                         THEN 0
                         WHEN i.policy = 'deadline'
                              AND v_now >= greatest(i.created_at, i.not_before)
@@ -215,7 +218,8 @@ BEGIN
                i.gateway_url::text, i.policy::text, i.max_acceptance_seconds,
                i.max_attempts, i.terminal_outcomes::text, i.retry_delay_ms,
                i.retry_max_ms, i.retry_backoff_pct, i.retry_jitter_pct,
-               CASE i.outcome WHEN 1 THEN i.payload END
+               i.retry_schedule::text, i.notify::text, i.traceparent::text,
+               i.tracestate::text, CASE i.outcome WHEN 1 THEN i.payload END
         FROM changed AS i
         UNION ALL
         SELECT NULL::bigint, f.n, f.outcome::bigint, submission_us(f.due_at),
@@ -225,10 +229,42 @@ BEGIN
                i.gateway_url::text, i.policy::text, i.max_acceptance_seconds,
                i.max_attempts, i.terminal_outcomes::text, i.retry_delay_ms,
                i.retry_max_ms, i.retry_backoff_pct, i.retry_jitter_pct,
-               NULL::bytea
+               i.retry_schedule::text, i.notify::text, i.traceparent::text,
+               i.tracestate::text, NULL::bytea
         FROM found AS f
              JOIN submission_intents AS i ON i.ctid = f.place
         WHERE f.outcome IN (0, 2);
     END IF;
+END
+$$;
+
+
+-- As version 1 calls it.
+
+CREATE OR REPLACE FUNCTION submission.submission_attempts_turn(
+    p_lease_name text, p_holder_id text, p_lease_epoch bigint,
+    p_ended text, p_due text
+)
+RETURNS TABLE (
+    o_now bigint, o_n bigint, o_outcome bigint, o_due_at bigint,
+    o_created_at bigint, o_number bigint, o_submission_target text,
+    o_gateway_type text, o_gateway_url text, o_policy text,
+    o_max_acceptance_seconds bigint, o_max_attempts bigint,
+    o_terminal_outcomes text, o_retry_delay_ms bigint, o_retry_max_ms bigint,
+    o_retry_backoff_pct bigint, o_retry_jitter_pct bigint,
+    o_payload bytea
+)
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER
+SET search_path = submission, pg_temp
+AS $$
+BEGIN
+    RETURN QUERY
+    SELECT t.o_now, t.o_n, t.o_outcome, t.o_due_at, t.o_created_at, t.o_number,
+           t.o_submission_target, t.o_gateway_type, t.o_gateway_url, t.o_policy,
+           t.o_max_acceptance_seconds, t.o_max_attempts, t.o_terminal_outcomes,
+           t.o_retry_delay_ms, t.o_retry_max_ms, t.o_retry_backoff_pct,
+           t.o_retry_jitter_pct, t.o_payload
+    FROM submission_attempts_turn(p_lease_name, p_holder_id, p_lease_epoch,
+                                  p_ended, p_due, 1) AS t;
 END
 $$;

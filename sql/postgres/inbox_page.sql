@@ -8,7 +8,8 @@ CREATE OR REPLACE FUNCTION submission.submission_inbox_page(
 )
 RETURNS TABLE (
     o_now bigint, o_seq bigint, o_intent_id text, o_submission_target text,
-    o_not_before bigint, o_size bigint, o_payload bytea
+    o_not_before bigint, o_size bigint, o_traceparent text, o_tracestate text,
+    o_payload bytea
 )
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
 SET search_path = submission, pg_temp
@@ -23,7 +24,7 @@ BEGIN
 
     RETURN QUERY
     SELECT submission_us(v_now), NULL::bigint, NULL, NULL, NULL::bigint,
-           NULL::bigint, NULL::bytea;
+           NULL::bigint, NULL, NULL, NULL::bytea;
 
     -- a time may be infinite, which no integer is
 
@@ -35,7 +36,8 @@ BEGIN
                 WHEN b.not_before < timestamptz '0001-01-01 00:00:00+00'
                 THEN 1
                 ELSE submission_us(b.not_before) END,
-           b.size, CASE WHEN b.size <= p_max THEN b.payload END
+           b.size, left(b.traceparent, 1024), left(b.tracestate, 1024),
+           CASE WHEN b.size <= p_max THEN b.payload END
     FROM (
              SELECT s.*,
                     sum(CASE WHEN s.size <= p_max THEN s.size ELSE 0 END)

@@ -12,9 +12,10 @@ RETURNS TABLE (
     o_completed_at bigint, o_final_outcome_reason text,
     o_exhausted_reason text, o_payload_hash text, o_not_before bigint,
     o_in_flight bigint, o_last_error text, o_replay_of text, o_stripped bigint,
-    o_attempt_number bigint, o_started_at bigint, o_finished_at bigint,
+    o_traceparent text, o_attempt_number bigint, o_started_at bigint, o_finished_at bigint,
     o_outcome_status text, o_outcome_reason text, o_error text,
-    o_http_status bigint, o_answer text
+    o_http_status bigint, o_answer text, o_span_id text,
+    o_lease_epoch bigint
 )
 LANGUAGE plpgsql STABLE SECURITY DEFINER
 SET search_path = submission, pg_temp
@@ -38,10 +39,11 @@ BEGIN
            i.payload_hash::text, submission_us(i.not_before),
            (i.inflight_epoch IS NOT NULL)::int::bigint, i.last_error::text,
            i.replay_of::text, (i.stripped_at IS NOT NULL)::int::bigint,
+           i.traceparent::text,
            a.attempt_number, submission_us(a.started_at),
            submission_us(a.finished_at), a.outcome_status::text,
            a.outcome_reason::text, a.error::text, a.http_status::bigint,
-           a.answer::text
+           a.answer::text, a.span_id::text, a.lease_epoch::bigint
     FROM submission_intents AS i
          LEFT JOIN LATERAL (
              SELECT *

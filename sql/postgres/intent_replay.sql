@@ -28,7 +28,7 @@ BEGIN
         gateway_type, gateway_url, policy, max_acceptance_seconds,
         max_attempts, terminal_outcomes, retry_delay_ms, retry_max_ms,
         retry_backoff_pct, retry_jitter_pct, retry_schedule, notify, status,
-        attempt_count, created_at, last_modified_at, next_attempt_at, replay_of
+        attempt_count, created_at, last_modified_at, next_attempt_at, replay_of, event_of
     )
     SELECT i.lease_name, p_new_id, i.payload_hash, i.payload,
            i.submission_target,
@@ -49,9 +49,10 @@ BEGIN
                 ELSE (c->>'backoff')::bigint END,
            CASE WHEN c IS NULL THEN i.retry_jitter_pct
                 ELSE (c->>'jitter')::bigint END,
-           CASE WHEN c IS NULL THEN i.retry_schedule END,
-           CASE WHEN c IS NULL THEN i.notify END,
-           'pending', 0, v_now, v_now, v_now, i.intent_id
+           CASE WHEN c IS NULL THEN i.retry_schedule
+                ELSE c->>'schedule' END,
+           CASE WHEN c IS NULL THEN i.notify ELSE c->>'notify' END,
+           'pending', 0, v_now, v_now, v_now, i.intent_id, i.event_of
     FROM submission_intents AS i
     WHERE i.lease_name = p_lease_name AND i.intent_id = p_intent_id
           AND i.status <> 'pending' AND i.stripped_at IS NULL

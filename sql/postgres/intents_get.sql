@@ -9,7 +9,8 @@ RETURNS TABLE (
     o_created_at bigint, o_attempt_count bigint, o_next_attempt_at bigint,
     o_completed_at bigint, o_final_outcome_reason text,
     o_exhausted_reason text, o_payload_hash text, o_not_before bigint,
-    o_in_flight bigint, o_last_error text, o_replay_of text, o_stripped bigint
+    o_in_flight bigint, o_last_error text, o_replay_of text, o_stripped bigint,
+    o_traceparent text
 )
 LANGUAGE plpgsql STABLE SECURITY DEFINER
 SET search_path = submission, pg_temp
@@ -26,7 +27,8 @@ BEGIN
            i.final_outcome_reason::text, i.exhausted_reason::text,
            i.payload_hash::text, submission_us(i.not_before),
            (i.inflight_epoch IS NOT NULL)::int::bigint, i.last_error::text,
-           i.replay_of::text, (i.stripped_at IS NOT NULL)::int::bigint
+           i.replay_of::text, (i.stripped_at IS NOT NULL)::int::bigint,
+           i.traceparent::text
     FROM jsonb_array_elements_text(p_doc::jsonb) WITH ORDINALITY AS r (id, n)
          CROSS JOIN LATERAL (
              SELECT *

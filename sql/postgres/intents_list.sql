@@ -7,7 +7,8 @@
 -- With n targets and statuses, the newest "limit / sqrt(n)" of each are looked
 -- at before.  If there are "limit" of these, none that is older than all of them
 -- is on the page; and at most sqrt(n) targets and statuses can have more for it.
--- So no more than 2 * limit * sqrt(n) keys are read, not limit * n.
+-- So no more than 2 * limit * sqrt(n) keys are read, not limit * n.  Targets with a
+-- space in their name are hidden.
 
 CREATE OR REPLACE FUNCTION submission.submission_intents_list(
     p_lease_name text, p_status text, p_target text, p_limit bigint,
@@ -18,7 +19,8 @@ RETURNS TABLE (
     o_created_at bigint, o_attempt_count bigint, o_next_attempt_at bigint,
     o_completed_at bigint, o_final_outcome_reason text,
     o_exhausted_reason text, o_payload_hash text, o_not_before bigint,
-    o_in_flight bigint, o_last_error text, o_replay_of text, o_stripped bigint
+    o_in_flight bigint, o_last_error text, o_replay_of text, o_stripped bigint,
+    o_traceparent text
 )
 LANGUAGE plpgsql STABLE SECURITY DEFINER
 SET search_path = submission, pg_temp
@@ -74,7 +76,7 @@ BEGIN
         SELECT array_agg(t.name)
         INTO v_targets
         FROM target AS t
-        WHERE t.name IS NOT NULL;
+        WHERE t.name IS NOT NULL AND strpos(t.name, ' ') = 0;
 
         v_part := ceil(p_limit / sqrt(greatest(1, cardinality(v_targets)
                                                 * cardinality(v_statuses))));
@@ -109,7 +111,8 @@ BEGIN
            i.final_outcome_reason::text, i.exhausted_reason::text,
            i.payload_hash::text, submission_us(i.not_before),
            (i.inflight_epoch IS NOT NULL)::int::bigint, i.last_error::text,
-           i.replay_of::text, (i.stripped_at IS NOT NULL)::int::bigint
+           i.replay_of::text, (i.stripped_at IS NOT NULL)::int::bigint,
+           i.traceparent::text
     FROM (
              SELECT k.created_at, k.intent_id
              FROM unnest(v_targets) AS t (name)

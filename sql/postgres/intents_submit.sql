@@ -4,8 +4,8 @@
 -- than 365 days ahead.
 --
 -- p_doc: {"contracts":[{"c",...}],"rows":[{"n","id","c","hash","at","len",
--- "before"}]}, "before" where there is a not_before; p_bytes: all payloads, end to
--- end.
+-- "before","trace","state"}]}, the last three where there is such a thing;
+-- p_bytes: all payloads, end to end.
 --
 -- Ids go in in their order: batches that share some wait for one another, and
 -- never in a circle.
@@ -22,7 +22,8 @@ RETURNS TABLE (
     o_created_at bigint, o_attempt_count bigint, o_next_attempt_at bigint,
     o_completed_at bigint, o_final_outcome_reason text,
     o_exhausted_reason text, o_payload_hash text, o_not_before bigint,
-    o_in_flight bigint, o_last_error text, o_replay_of text, o_stripped bigint
+    o_in_flight bigint, o_last_error text, o_replay_of text, o_stripped bigint,
+    o_traceparent text
 )
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
 SET search_path = submission, pg_temp
@@ -50,22 +51,25 @@ BEGIN
             lease_name, intent_id, payload_hash, payload, submission_target,
             gateway_type, gateway_url, policy, max_acceptance_seconds,
             max_attempts, terminal_outcomes, retry_delay_ms, retry_max_ms,
-            retry_backoff_pct, retry_jitter_pct, status, attempt_count,
-            created_at, last_modified_at, next_attempt_at, not_before
+            retry_backoff_pct, retry_jitter_pct, retry_schedule, notify,
+            status, attempt_count, created_at, last_modified_at,
+            next_attempt_at, not_before, traceparent, tracestate
         )
         SELECT p_lease_name, r.id, r.hash, substring(p_bytes, r.at + 1, r.len),
                c.target, c.type, c.url, c.policy, c.seconds, c.attempts,
-               c.outcomes, c.delay, c.max, c.backoff, c.jitter, 'pending', 0,
-               v_now, v_now, greatest(v_now, submission_at(r.before)),
-               submission_at(r.before)
+               c.outcomes, c.delay, c.max, c.backoff, c.jitter, c.schedule,
+               c.notify, 'pending', 0, v_now, v_now,
+               greatest(v_now, submission_at(r.before)),
+               submission_at(r.before), r.trace, r.state
         FROM jsonb_to_recordset(v_doc->'rows') AS r (
                  n integer, id text, c integer, hash text, at integer,
-                 len integer, before bigint
+                 len integer, before bigint, trace text, state text
              )
              JOIN jsonb_to_recordset(v_doc->'contracts') AS c (
                  c integer, target text, type text, url text, policy text,
                  seconds bigint, attempts bigint, outcomes text, delay bigint,
-                 max bigint, backoff bigint, jitter bigint
+                 max bigint, backoff bigint, jitter bigint, schedule text,
+                 notify text
              )
              ON c.c = r.c
         WHERE r.before IS NULL OR r.before <= v_latest
@@ -79,7 +83,7 @@ BEGIN
     RETURN QUERY
     SELECT NULL::bigint, NULL, NULL, NULL, submission_us(v_now), NULL::bigint,
            NULL::bigint, NULL::bigint, NULL, NULL, NULL, NULL::bigint,
-           NULL::bigint, NULL, NULL, NULL::bigint;
+           NULL::bigint, NULL, NULL, NULL::bigint, NULL;
 
     IF cardinality(v_created) = v_rows THEN
         RETURN;
@@ -88,7 +92,7 @@ BEGIN
     RETURN QUERY
     SELECT r.n::bigint, NULL, NULL, NULL, NULL::bigint, NULL::bigint,
            NULL::bigint, NULL::bigint, NULL, NULL, NULL, NULL::bigint,
-           NULL::bigint, NULL, NULL, NULL::bigint
+           NULL::bigint, NULL, NULL, NULL::bigint, NULL
     FROM jsonb_to_recordset(v_doc->'rows') AS r (n integer, before bigint)
     WHERE r.before > v_latest;
 
@@ -103,7 +107,8 @@ BEGIN
            i.final_outcome_reason::text, i.exhausted_reason::text,
            i.payload_hash::text, submission_us(i.not_before),
            (i.inflight_epoch IS NOT NULL)::int::bigint, i.last_error::text,
-           i.replay_of::text, (i.stripped_at IS NOT NULL)::int::bigint
+           i.replay_of::text, (i.stripped_at IS NOT NULL)::int::bigint,
+           i.traceparent::text
     FROM (
              SELECT s.n, s.id,
                     row_number() OVER (PARTITION BY s.id COLLATE "C"

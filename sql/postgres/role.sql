@@ -46,8 +46,17 @@ GRANT EXECUTE ON FUNCTION
     submission.submission_candidate_remove,
     submission.submission_cluster_get,
     submission.submission_schedule_page,
-    submission.submission_attempts_turn,
-    submission.submission_attempts_in_doubt,
+    submission.submission_attempts_turn(text, text, bigint, text, text),
+    submission.submission_attempts_turn(
+        text, text, bigint, text, text, bigint
+    ),
+    submission.submission_attempts_in_doubt(
+        text, text, bigint, bigint, text, bigint
+    ),
+    submission.submission_attempts_in_doubt(
+        text, text, bigint, bigint, text, bigint, bigint
+    ),
+    submission.submission_intent_events,
     submission.submission_intent_cancel,
     submission.submission_intent_replay,
     submission.submission_intent_payload,
@@ -57,7 +66,21 @@ GRANT EXECUTE ON FUNCTION
     submission.submission_failures_get,
     submission.submission_inbox_page,
     submission.submission_inbox_move,
-    submission.submission_retention
+    submission.submission_retention,
+    submission.submission_stats_put,
+    submission.submission_stats_get,
+    submission.submission_backlog_get,
+    submission.submission_job_add,
+    submission.submission_job_stop,
+    submission.submission_jobs_list,
+    submission.submission_job_next,
+    submission.submission_job_apply,
+    submission.submission_target_set,
+    submission.submission_targets_paused,
+    submission.submission_schedules_get,
+    submission.submission_schedule_write,
+    submission.submission_schedules_due,
+    submission.submission_schedules_fire
 TO submission_nginx;
 
 

@@ -70,7 +70,8 @@ CREATE TABLE IF NOT EXISTS submission_manager_candidates (
 -- deadline counts, from the later one of it and created_at.
 -- retry_schedule: delays in milliseconds with a space between them, in place of
 -- those of retry_delay_ms and the others.
--- notify: the webhooks of the contract, and the ends of which they are told.
+-- notify: the webhooks of the contract, and the ends of which they are told: words
+-- such as "rejected:ops", with a space between them.
 -- replay_of, job_id: the intent that this one repeats, and the job that made it.
 -- event_of: this is the event of a webhook, and tells of that intent.  Its target
 -- is "webhook <name>" and its id begins with a space: nothing of a client does.
@@ -338,10 +339,11 @@ CREATE TABLE IF NOT EXISTS submission_jobs (
     PRIMARY KEY (lease_name, kind, job_id)
 );
 
--- Recurring intents.  body: JSON, without the payload.  source: http, configuration.
+-- Recurring intents.  body: JSON, without the payload.  source: api, configuration.
 -- revision: grows with each change, and is the etag.
 -- next_run_at: the planned time, NULL if none is to come; it stays while paused.
 -- last_run_at: the planned time of last_intent_id.
+-- last_error: why it does not run, until a leader finds that it can, or it is changed.
 
 CREATE TABLE IF NOT EXISTS submission_schedules (
     lease_name              varchar(64)   COLLATE "C" NOT NULL,
@@ -360,6 +362,7 @@ CREATE TABLE IF NOT EXISTS submission_schedules (
     missed_count            bigint        NOT NULL DEFAULT 0,
     paused_at               timestamptz,
     pause_reason            varchar(500)  COLLATE "C",
+    last_error              varchar(500)  COLLATE "C",
     actor                   varchar(200)  COLLATE "C" NOT NULL,
     created_at              timestamptz   NOT NULL,
     last_modified_at        timestamptz   NOT NULL,
@@ -437,10 +440,16 @@ BEGIN
             WHERE completed_at IS NULL;
     END IF;
 
+    IF to_regclass('submission_jobs_list') IS NULL THEN
+        CREATE INDEX submission_jobs_list
+            ON submission_jobs (lease_name, kind, created_at, job_id);
+    END IF;
+
     IF to_regclass('submission_schedules_due') IS NULL THEN
         CREATE INDEX submission_schedules_due
             ON submission_schedules (lease_name, next_run_at, schedule_id)
-            WHERE next_run_at IS NOT NULL AND paused_at IS NULL;
+            WHERE next_run_at IS NOT NULL AND paused_at IS NULL
+                  AND last_error IS NULL;
     END IF;
 
     IF to_regclass('submission_inbox_next') IS NULL THEN

@@ -4,6 +4,7 @@
 -- the one after it in its place.  So a page costs a search for each target and
 -- status, and one for each of its intents, however many there are.  The "+"
 -- takes an affinity away, with which the index would not be searched by the id.
+-- Targets with a space in their name are hidden.
 
 WITH RECURSIVE
 target (name) AS (
@@ -27,7 +28,7 @@ page (id, name, status, created_at, intent_id) AS (
          CROSS JOIN json_each('["pending","accepted","rejected","exhausted",'
                               || '"canceled"]') AS s
          CROSS JOIN submission_intents AS k
-    WHERE t.name IS NOT NULL
+    WHERE t.name IS NOT NULL AND instr(t.name, ' ') = 0
           AND (:status IS NULL OR s.value = :status)
           AND k.rowid = (
               SELECT p.rowid
@@ -58,7 +59,7 @@ SELECT 0, i.intent_id, i.submission_target, i.status, i.created_at,
        i.attempt_count, i.next_attempt_at, i.completed_at,
        i.final_outcome_reason, i.exhausted_reason, i.payload_hash,
        i.not_before, i.inflight_epoch IS NOT NULL, i.last_error, i.replay_of,
-       i.stripped_at IS NOT NULL
+       i.stripped_at IS NOT NULL, i.traceparent
 FROM page AS g
      CROSS JOIN submission_intents AS i
      ON i.rowid = g.id

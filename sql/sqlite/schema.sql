@@ -41,7 +41,8 @@ CREATE TABLE IF NOT EXISTS submission_manager_candidates (
 -- deadline counts, from the later one of it and created_at.
 -- retry_schedule: delays in milliseconds with a space between them, in place of
 -- those of retry_delay_ms and the others.
--- notify: the webhooks of the contract, and the ends of which they are told.
+-- notify: the webhooks of the contract, and the ends of which they are told: words
+-- such as "rejected:ops", with a space between them.
 -- replay_of, job_id: the intent that this one repeats, and the job that made it.
 -- event_of: this is the event of a webhook, and tells of that intent.  Its target
 -- is "webhook <name>" and its id begins with a space: nothing of a client does.
@@ -251,10 +252,16 @@ CREATE INDEX IF NOT EXISTS submission_jobs_running
     ON submission_jobs (lease_name, created_at, job_id)
     WHERE completed_at IS NULL;
 
--- Recurring intents.  body: JSON, without the payload.  source: http, configuration.
+-- All of them, by the time at which they were made.
+
+CREATE INDEX IF NOT EXISTS submission_jobs_list
+    ON submission_jobs (lease_name, kind, created_at, job_id);
+
+-- Recurring intents.  body: JSON, without the payload.  source: api, configuration.
 -- revision: grows with each change, and is the etag.
 -- next_run_at: the planned time, NULL if none is to come; it stays while paused.
 -- last_run_at: the planned time of last_intent_id.
+-- last_error: why it does not run, until a leader finds that it can, or it is changed.
 
 CREATE TABLE IF NOT EXISTS submission_schedules (
     lease_name              TEXT    NOT NULL,
@@ -273,6 +280,7 @@ CREATE TABLE IF NOT EXISTS submission_schedules (
     missed_count            INTEGER NOT NULL DEFAULT 0,
     paused_at               INTEGER,
     pause_reason            TEXT,
+    last_error              TEXT,
     actor                   TEXT    NOT NULL,
     created_at              INTEGER NOT NULL,
     last_modified_at        INTEGER NOT NULL,
@@ -284,7 +292,8 @@ CREATE TABLE IF NOT EXISTS submission_schedules (
 
 CREATE INDEX IF NOT EXISTS submission_schedules_due
     ON submission_schedules (lease_name, next_run_at, schedule_id)
-    WHERE next_run_at IS NOT NULL AND paused_at IS NULL;
+    WHERE next_run_at IS NOT NULL AND paused_at IS NULL
+          AND last_error IS NULL;
 
 -- Intents that applications leave in their own transactions; the leader moves what
 -- is committed, from the lowest seq on.  Columns that are not named have defaults.

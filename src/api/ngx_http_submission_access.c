@@ -23,6 +23,13 @@ _Static_assert(sizeof(ngx_http_submission_access_names) / sizeof(char *)
                == NGX_HTTP_SUBMISSION_ACCESS_N, "a name for each level");
 
 
+const char *
+ngx_http_submission_access_name(ngx_http_submission_access_e level)
+{
+    return ngx_http_submission_access_names[level];
+}
+
+
 static ngx_int_t
 ngx_http_submission_access_level(ngx_str_t *value,
     ngx_http_submission_access_e *level)
@@ -48,60 +55,117 @@ ngx_http_submission_access_level(ngx_str_t *value,
 }
 
 
-/* submission_api <manager> [access=...] [payloads=on|off] */
+/* a parameter; NGX_DECLINED: "expected" is what was */
+
+static ngx_int_t
+ngx_http_submission_access_parameter(ngx_http_submission_loc_conf_t *slcf,
+    ngx_str_t *value, ngx_str_t *root, const char **expected)
+{
+    u_char     *data;
+    ngx_str_t   text;
+
+    data = value->data;
+
+    if (ngx_strncmp(data, "access=", 7) == 0) {
+
+        text.data = data + 7;
+        text.len = value->len - 7;
+
+        *expected = root ? "\"access=read\" or \"access=operate\""
+                         : "\"access=read\", \"access=submit\" or "
+                           "\"access=operate\"";
+
+        if (ngx_http_submission_access_level(&text, &slcf->access) != NGX_OK) {
+            return NGX_DECLINED;
+        }
+
+        return root && slcf->access == NGX_HTTP_SUBMISSION_ACCESS_SUBMIT
+               ? NGX_DECLINED : NGX_OK;
+    }
+
+    if (ngx_strncmp(data, "payloads=", 9) == 0) {
+        slcf->payloads = ngx_strcmp(data + 9, "on") == 0;
+
+        *expected = "\"payloads=on\" or \"payloads=off\"";
+
+        return slcf->payloads || ngx_strcmp(data + 9, "off") == 0
+               ? NGX_OK : NGX_DECLINED;
+    }
+
+    if (root && ngx_strncmp(data, "root=", 5) == 0) {
+        root->data = data + 5;
+        root->len = value->len - 5;
+
+        *expected = "\"root=\" and a directory";
+
+        return root->len ? NGX_OK : NGX_DECLINED;
+    }
+
+    *expected = root ? "\"access=\", \"payloads=\" or \"root=\""
+                     : "\"access=\" or \"payloads=\"";
+
+    return NGX_DECLINED;
+}
+
+
+/* the part of it up to "=", in a parameter before it */
+
+static ngx_uint_t
+ngx_http_submission_access_twice(ngx_str_t *value, ngx_uint_t n)
+{
+    u_char      *p;
+    size_t       len;
+    ngx_uint_t   i;
+
+    p = (u_char *) ngx_strchr(value[n].data, '=');
+    len = p ? (size_t) (p - value[n].data) + 1 : value[n].len;
+
+    for (i = 2; i < n; i++) {
+        if (ngx_strncmp(value[i].data, value[n].data, len) == 0) {
+            return len;
+        }
+    }
+
+    return 0;
+}
+
+
+/*
+ * submission_api <manager> [access=...] [payloads=on|off]
+ * submission_console <manager> [access=...] [payloads=on|off] [root=...]
+ */
 
 char *
 ngx_http_submission_access_conf(ngx_conf_t *cf,
-    ngx_http_submission_loc_conf_t *slcf)
+    ngx_http_submission_loc_conf_t *slcf, ngx_str_t *root)
 {
-    ngx_int_t    rc;
-    ngx_str_t   *value, text;
-    ngx_uint_t   i, access, payloads;
+    ngx_str_t   *value;
+    ngx_uint_t   i, len;
     const char  *expected;
 
-    access = 0;
-    payloads = 0;
     value = cf->args->elts;
 
-    slcf->access = NGX_HTTP_SUBMISSION_ACCESS_SUBMIT;
+    slcf->access = root ? NGX_HTTP_SUBMISSION_ACCESS_READ
+                        : NGX_HTTP_SUBMISSION_ACCESS_SUBMIT;
 
     for (i = 2; i < cf->args->nelts; i++) {
 
-        if (ngx_strncmp(value[i].data, "access=", 7) == 0) {
-
-            if (access++) {
-                return "has a duplicate \"access=\"";
-            }
-
-            text.data = value[i].data + 7;
-            text.len = value[i].len - 7;
-
-            rc = ngx_http_submission_access_level(&text, &slcf->access);
-            expected = "\"access=read\", \"access=submit\" or "
-                       "\"access=operate\"";
-
-        } else if (ngx_strncmp(value[i].data, "payloads=", 9) == 0) {
-
-            if (payloads++) {
-                return "has a duplicate \"payloads=\"";
-            }
-
-            slcf->payloads = ngx_strcmp(value[i].data + 9, "on") == 0;
-
-            rc = slcf->payloads || ngx_strcmp(value[i].data + 9, "off") == 0
-                 ? NGX_OK : NGX_DECLINED;
-            expected = "\"payloads=on\" or \"payloads=off\"";
-
-        } else {
-            rc = NGX_DECLINED;
-            expected = "\"access=\" or \"payloads=\"";
+        if (ngx_http_submission_access_parameter(slcf, &value[i], root,
+                                                 &expected)
+            != NGX_OK)
+        {
+            ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                               "invalid parameter \"%V\" of \"%V\": %s was "
+                               "expected", &value[i], &value[0], expected);
+            return NGX_CONF_ERROR;
         }
 
-        if (rc != NGX_OK) {
+        len = ngx_http_submission_access_twice(value, i);
+
+        if (len) {
             ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
-                               "invalid parameter \"%V\" of "
-                               "\"submission_api\": %s was expected",
-                               &value[i], expected);
+                               "\"%V\" directive has a duplicate \"%*s\"",
+                               &value[0], (size_t) len, value[i].data);
             return NGX_CONF_ERROR;
         }
     }

@@ -62,6 +62,13 @@ static const ngx_http_submission_route_t  ngx_http_submission_routes[] = {
       NULL,
       ngx_http_submission_replay_parse },
 
+    { { "intents/*/webhooks/resend", SM_ROUTE_POST },
+      NGX_HTTP_SUBMISSION_OP_WEBHOOKS_RESEND,
+      NGX_HTTP_SUBMISSION_ACCESS_SUBMIT, 0,
+      ngx_http_submission_no_args,
+      NULL,
+      ngx_http_submission_webhooks_parse },
+
     { { "intents/*/payload", SM_ROUTE_READ },
       NGX_HTTP_SUBMISSION_OP_INTENT_PAYLOAD,
       NGX_HTTP_SUBMISSION_ACCESS_OPERATE, 1,
@@ -81,7 +88,161 @@ static const ngx_http_submission_route_t  ngx_http_submission_routes[] = {
       NGX_HTTP_SUBMISSION_ACCESS_READ, 0,
       ngx_http_submission_failures_args,
       NULL,
-      ngx_http_submission_api_read }
+      ngx_http_submission_api_read },
+
+    { { "targets/*/pause", SM_ROUTE_POST },
+      NGX_HTTP_SUBMISSION_OP_TARGET_SET,
+      NGX_HTTP_SUBMISSION_ACCESS_OPERATE, 0,
+      ngx_http_submission_no_args,
+      ngx_http_submission_pause_init,
+      ngx_http_submission_pause_parse },
+
+    { { "targets/*/resume", SM_ROUTE_POST },
+      NGX_HTTP_SUBMISSION_OP_TARGET_SET,
+      NGX_HTTP_SUBMISSION_ACCESS_OPERATE, 0,
+      ngx_http_submission_no_args,
+      NULL,
+      ngx_http_submission_pause_parse },
+
+    { { "config", SM_ROUTE_READ },
+      NGX_HTTP_SUBMISSION_OP_NONE,
+      NGX_HTTP_SUBMISSION_ACCESS_READ, 0,
+      ngx_http_submission_no_args,
+      NULL,
+      ngx_http_submission_config_parse },
+
+    { { "overview", SM_ROUTE_READ },
+      NGX_HTTP_SUBMISSION_OP_NONE,
+      NGX_HTTP_SUBMISSION_ACCESS_READ, 0,
+      ngx_http_submission_no_args,
+      NULL,
+      ngx_http_submission_overview_parse },
+
+    { { "stats", SM_ROUTE_READ },
+      NGX_HTTP_SUBMISSION_OP_NONE,
+      NGX_HTTP_SUBMISSION_ACCESS_READ, 0,
+      ngx_http_submission_stats_args,
+      ngx_http_submission_stats_init_args,
+      ngx_http_submission_stats_parse },
+
+    { { "targets", SM_ROUTE_READ },
+      NGX_HTTP_SUBMISSION_OP_BACKLOG_GET,
+      NGX_HTTP_SUBMISSION_ACCESS_READ, 0,
+      ngx_http_submission_no_args,
+      NULL,
+      ngx_http_submission_target_list_parse },
+
+    { { "targets/*", SM_ROUTE_READ },
+      NGX_HTTP_SUBMISSION_OP_BACKLOG_GET,
+      NGX_HTTP_SUBMISSION_ACCESS_READ, 0,
+      ngx_http_submission_no_args,
+      NULL,
+      ngx_http_submission_target_list_parse },
+
+    { { "replays", SM_ROUTE_POST },
+      NGX_HTTP_SUBMISSION_OP_JOBS_ADD,
+      NGX_HTTP_SUBMISSION_ACCESS_OPERATE, 0,
+      ngx_http_submission_no_args,
+      NULL,
+      ngx_http_submission_jobs_add_parse },
+
+    { { "replays", SM_ROUTE_READ },
+      NGX_HTTP_SUBMISSION_OP_JOBS_LIST,
+      NGX_HTTP_SUBMISSION_ACCESS_READ, 0,
+      ngx_http_submission_jobs_args,
+      ngx_http_submission_jobs_init,
+      ngx_http_submission_api_read },
+
+    { { "replays/*", SM_ROUTE_READ },
+      NGX_HTTP_SUBMISSION_OP_JOBS_LIST,
+      NGX_HTTP_SUBMISSION_ACCESS_READ, 0,
+      ngx_http_submission_no_args,
+      ngx_http_submission_jobs_init,
+      ngx_http_submission_jobs_get_parse },
+
+    { { "replays/*/stop", SM_ROUTE_POST },
+      NGX_HTTP_SUBMISSION_OP_JOBS_STOP,
+      NGX_HTTP_SUBMISSION_ACCESS_OPERATE, 0,
+      ngx_http_submission_no_args,
+      NULL,
+      ngx_http_submission_jobs_stop_parse },
+
+    { { "cancels", SM_ROUTE_POST },
+      NGX_HTTP_SUBMISSION_OP_JOBS_ADD,
+      NGX_HTTP_SUBMISSION_ACCESS_OPERATE, 0,
+      ngx_http_submission_no_args,
+      NULL,
+      ngx_http_submission_jobs_add_parse },
+
+    { { "cancels", SM_ROUTE_READ },
+      NGX_HTTP_SUBMISSION_OP_JOBS_LIST,
+      NGX_HTTP_SUBMISSION_ACCESS_READ, 0,
+      ngx_http_submission_jobs_args,
+      ngx_http_submission_jobs_init,
+      ngx_http_submission_api_read },
+
+    { { "cancels/*", SM_ROUTE_READ },
+      NGX_HTTP_SUBMISSION_OP_JOBS_LIST,
+      NGX_HTTP_SUBMISSION_ACCESS_READ, 0,
+      ngx_http_submission_no_args,
+      ngx_http_submission_jobs_init,
+      ngx_http_submission_jobs_get_parse },
+
+    { { "cancels/*/stop", SM_ROUTE_POST },
+      NGX_HTTP_SUBMISSION_OP_JOBS_STOP,
+      NGX_HTTP_SUBMISSION_ACCESS_OPERATE, 0,
+      ngx_http_submission_no_args,
+      NULL,
+      ngx_http_submission_jobs_stop_parse },
+
+    { { "schedules", SM_ROUTE_READ },
+      NGX_HTTP_SUBMISSION_OP_SCHEDULES_LIST,
+      NGX_HTTP_SUBMISSION_ACCESS_READ, 0,
+      ngx_http_submission_schedules_args,
+      ngx_http_submission_schedules_list_init,
+      ngx_http_submission_api_read },
+
+    { { "schedules/*", SM_ROUTE_READ },
+      NGX_HTTP_SUBMISSION_OP_SCHEDULE_GET,
+      NGX_HTTP_SUBMISSION_ACCESS_READ, 0,
+      ngx_http_submission_no_args,
+      ngx_http_submission_schedules_init,
+      ngx_http_submission_schedules_parse },
+
+    { { "schedules/*", SM_ROUTE_PUT },
+      NGX_HTTP_SUBMISSION_OP_SCHEDULE_PUT,
+      NGX_HTTP_SUBMISSION_ACCESS_OPERATE, 0,
+      ngx_http_submission_no_args,
+      ngx_http_submission_schedules_init,
+      ngx_http_submission_schedules_put_parse },
+
+    { { "schedules/*", SM_ROUTE_DELETE },
+      NGX_HTTP_SUBMISSION_OP_SCHEDULE_DELETE,
+      NGX_HTTP_SUBMISSION_ACCESS_OPERATE, 0,
+      ngx_http_submission_no_args,
+      ngx_http_submission_schedules_init,
+      ngx_http_submission_schedules_parse },
+
+    { { "schedules/*/pause", SM_ROUTE_POST },
+      NGX_HTTP_SUBMISSION_OP_SCHEDULE_PAUSE,
+      NGX_HTTP_SUBMISSION_ACCESS_OPERATE, 0,
+      ngx_http_submission_no_args,
+      ngx_http_submission_schedules_init,
+      ngx_http_submission_schedules_act_parse },
+
+    { { "schedules/*/resume", SM_ROUTE_POST },
+      NGX_HTTP_SUBMISSION_OP_SCHEDULE_RESUME,
+      NGX_HTTP_SUBMISSION_ACCESS_OPERATE, 0,
+      ngx_http_submission_no_args,
+      ngx_http_submission_schedules_init,
+      ngx_http_submission_schedules_act_parse },
+
+    { { "schedules/*/run", SM_ROUTE_POST },
+      NGX_HTTP_SUBMISSION_OP_SCHEDULE_RUN,
+      NGX_HTTP_SUBMISSION_ACCESS_OPERATE, 0,
+      ngx_http_submission_no_args,
+      ngx_http_submission_schedules_init,
+      ngx_http_submission_schedules_act_parse }
 };
 
 static const sm_route_table_t  ngx_http_submission_route_table =
@@ -118,6 +279,11 @@ ngx_http_submission_api_handler(ngx_http_request_t *r)
                    ctx->route->route.pattern, ctx->op->name);
 
     rc = ngx_http_submission_access(ctx);
+    if (rc != NGX_DECLINED) {
+        return rc;
+    }
+
+    rc = ngx_http_submission_origin(ctx);
     if (rc != NGX_DECLINED) {
         return rc;
     }
@@ -160,6 +326,12 @@ ngx_http_submission_api_method(ngx_http_request_t *r)
 
     case NGX_HTTP_POST:
         return SM_ROUTE_POST;
+
+    case NGX_HTTP_PUT:
+        return SM_ROUTE_PUT;
+
+    case NGX_HTTP_DELETE:
+        return SM_ROUTE_DELETE;
 
     default:
         return 0;

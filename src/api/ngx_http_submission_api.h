@@ -13,9 +13,12 @@
 /* api.c */
 ngx_int_t ngx_http_submission_api_handler(ngx_http_request_t *r);
 
-/* access.c: the parameters of "submission_api" */
+/*
+ * access.c: the parameters of "submission_api", and with "root" those of
+ * "submission_console"
+ */
 char *ngx_http_submission_access_conf(ngx_conf_t *cf,
-    ngx_http_submission_loc_conf_t *slcf);
+    ngx_http_submission_loc_conf_t *slcf, ngx_str_t *root);
 
 /* reply.c */
 ngx_int_t ngx_http_submission_reply_init(ngx_conf_t *cf);
@@ -71,6 +74,12 @@ int ngx_http_submission_cluster_call(sm_store_t *store, sm_call_t *call,
 ngx_int_t ngx_http_submission_cluster_reply(ngx_http_request_t *r,
     const void *row);
 
+/* targets.c: the backlog, where nobody leads */
+int ngx_http_submission_backlog_call(sm_store_t *store, sm_call_t *call,
+    void *rows, size_t n);
+ngx_int_t ngx_http_submission_backlog_reply(ngx_http_request_t *r,
+    const void *row);
+
 /* cancel.c, replay.c, audit.c and payload.c */
 ngx_uint_t ngx_http_submission_cancel_own(void *row, sm_str_t **strings);
 size_t ngx_http_submission_cancel_weight(const void *row);
@@ -78,6 +87,12 @@ void ngx_http_submission_cancel_run(ngx_http_submission_task_t *task);
 ngx_int_t ngx_http_submission_cancel_reply(ngx_http_request_t *r,
     const void *row);
 
+ngx_uint_t ngx_http_submission_webhooks_own(void *row, sm_str_t **strings);
+size_t ngx_http_submission_webhooks_weight(const void *row);
+int ngx_http_submission_webhooks_call(sm_store_t *store, sm_call_t *call,
+    void *rows, size_t n);
+ngx_int_t ngx_http_submission_webhooks_reply(ngx_http_request_t *r,
+    const void *row);
 ngx_uint_t ngx_http_submission_replay_own(void *row, sm_str_t **strings);
 size_t ngx_http_submission_replay_weight(const void *row);
 int ngx_http_submission_replay_call(sm_store_t *store, sm_call_t *call,
@@ -97,6 +112,47 @@ size_t ngx_http_submission_payload_weight(const void *row);
 int ngx_http_submission_payload_call(sm_store_t *store, sm_call_t *call,
     void *rows, size_t n);
 ngx_int_t ngx_http_submission_payload_reply(ngx_http_request_t *r,
+    const void *row);
+
+/* jobs.c */
+ngx_uint_t ngx_http_submission_jobs_own(void *row, sm_str_t **strings);
+size_t ngx_http_submission_jobs_weight(const void *row);
+int ngx_http_submission_jobs_add_call(sm_store_t *store, sm_call_t *call,
+    void *rows, size_t n);
+ngx_int_t ngx_http_submission_jobs_add_reply(ngx_http_request_t *r,
+    const void *row);
+int ngx_http_submission_jobs_stop_call(sm_store_t *store, sm_call_t *call,
+    void *rows, size_t n);
+ngx_int_t ngx_http_submission_jobs_stop_reply(ngx_http_request_t *r,
+    const void *row);
+ngx_uint_t ngx_http_submission_jobs_list_own(void *row, sm_str_t **strings);
+size_t ngx_http_submission_jobs_list_weight(const void *row);
+int ngx_http_submission_jobs_list_call(sm_store_t *store, sm_call_t *call,
+    void *rows, size_t n);
+ngx_int_t ngx_http_submission_jobs_list_reply(ngx_http_request_t *r,
+    const void *row);
+
+/* pause.c */
+ngx_uint_t ngx_http_submission_pause_own(void *row, sm_str_t **strings);
+size_t ngx_http_submission_pause_weight(const void *row);
+int ngx_http_submission_pause_call(sm_store_t *store, sm_call_t *call,
+    void *rows, size_t n);
+ngx_int_t ngx_http_submission_pause_reply(ngx_http_request_t *r,
+    const void *row);
+
+/* schedules.c */
+ngx_uint_t ngx_http_submission_schedules_own(void *row, sm_str_t **strings);
+size_t ngx_http_submission_schedules_weight(const void *row);
+int ngx_http_submission_schedules_call(sm_store_t *store, sm_call_t *call,
+    void *rows, size_t n);
+ngx_int_t ngx_http_submission_schedules_reply(ngx_http_request_t *r,
+    const void *row);
+ngx_uint_t ngx_http_submission_schedules_list_own(void *row,
+    sm_str_t **strings);
+size_t ngx_http_submission_schedules_list_weight(const void *row);
+int ngx_http_submission_schedules_list_call(sm_store_t *store,
+    sm_call_t *call, void *rows, size_t n);
+ngx_int_t ngx_http_submission_schedules_list_reply(ngx_http_request_t *r,
     const void *row);
 
 

@@ -270,7 +270,7 @@ ngx_http_submission_bulk_outcome(ngx_http_submission_ctx_t *ctx,
                         NULL);
     }
 
-    return ctx->bulk->left ? NGX_AGAIN : ngx_http_submission_bulk_reply(ctx);
+    return ctx->bulk->left ? NGX_DONE : ngx_http_submission_bulk_reply(ctx);
 }
 
 

@@ -112,6 +112,8 @@ ngx_http_submission_cancel_run(ngx_http_submission_task_t *task)
     for (i = 0; i < batch->n; i++) {
         if (rows[i].outcome == SM_CANCEL_DONE) {
             ngx_http_submission_count_terminal(task->manager,
+                          ngx_http_submission_target(task->manager->conf,
+                                                     rows[i].intent.target),
                                                SM_STATUS_CANCELED, 0,
                                                rows[i].intent.completed_at
                                                - rows[i].intent.created_at);

@@ -339,7 +339,7 @@ ngx_http_submission_intake_answer(ngx_http_submission_batch_t *batch,
     if (ctx->bulk) {
         rc = ngx_http_submission_bulk_outcome(ctx, node->line, row,
                                               call == NULL);
-        if (rc == NGX_AGAIN) {
+        if (rc == NGX_DONE) {
             return;
         }
 

@@ -219,6 +219,8 @@ extern const ngx_http_submission_arg_t  ngx_http_submission_list_args[];
 extern const ngx_http_submission_arg_t  ngx_http_submission_failures_args[];
 extern const ngx_http_submission_arg_t  ngx_http_submission_no_args[];
 extern const ngx_http_submission_arg_t  ngx_http_submission_audit_args[];
+extern const ngx_http_submission_arg_t  ngx_http_submission_jobs_args[];
+extern const ngx_http_submission_arg_t  ngx_http_submission_schedules_args[];
 
 /*
  * api.c: what parsers end with.  _enter() hands the row to the intake, and
@@ -239,6 +241,18 @@ ngx_int_t ngx_http_submission_api_id(ngx_http_request_t *r, sm_str_t *id);
 ngx_int_t ngx_http_submission_access(ngx_http_submission_ctx_t *ctx);
 ngx_int_t ngx_http_submission_access_actor(ngx_http_request_t *r,
     sm_actor_t *actor);
+const char *ngx_http_submission_access_name(
+    ngx_http_submission_access_e level);
+
+/* origin.c: likewise, whether the page of the console has sent it */
+ngx_int_t ngx_http_submission_origin(ngx_http_submission_ctx_t *ctx);
+
+/* config.c */
+ngx_int_t ngx_http_submission_config_parse(ngx_http_request_t *r);
+
+/* trace.c: what is valid of it; without memory NGX_ERROR */
+ngx_int_t ngx_http_submission_trace_read(ngx_http_request_t *r,
+    sm_arena_t *arena, sm_trace_t *trace);
 
 /* submit.c and read.c: what the routes name */
 ngx_int_t ngx_http_submission_submit_type(ngx_http_request_t *r,
@@ -266,8 +280,9 @@ void ngx_http_submission_submit_error(sm_out_t *out,
 
 /*
  * bulk.c: many intents in one request.  _outcome() takes that of one line;
- * without a row the store has failed.  NGX_AGAIN: others are to come; otherwise
- * the request is answered, and to be finalized.
+ * without a row the store has failed.  NGX_DONE: others are to come; otherwise
+ * the request is answered, and to be finalized, with NGX_AGAIN, too: then the
+ * rest of the answer is still to be sent.
  */
 ngx_uint_t ngx_http_submission_bulk_type(ngx_str_t *type);
 ngx_int_t ngx_http_submission_bulk_parse(ngx_http_request_t *r);
@@ -277,9 +292,42 @@ ngx_int_t ngx_http_submission_bulk_outcome(ngx_http_submission_ctx_t *ctx,
 /* cancel.c, replay.c, audit.c and payload.c: likewise */
 ngx_int_t ngx_http_submission_cancel_parse(ngx_http_request_t *r);
 ngx_int_t ngx_http_submission_replay_parse(ngx_http_request_t *r);
+
+/* webhooks.c */
+ngx_int_t ngx_http_submission_webhooks_parse(ngx_http_request_t *r);
+size_t ngx_http_submission_webhooks_size(const sm_events_row_t *row);
+void ngx_http_submission_webhooks_out(ngx_http_request_t *r, sm_out_t *out,
+    const sm_events_row_t *row);
 ngx_int_t ngx_http_submission_payload_parse(ngx_http_request_t *r);
 void ngx_http_submission_audit_init(ngx_http_submission_ctx_t *ctx);
 ngx_int_t ngx_http_submission_audit_parse(ngx_http_request_t *r);
+
+/* config.c: a URL as a string of JSON, without the password in it */
+void ngx_http_submission_config_url(sm_out_t *out, sm_str_t url);
+
+/* overview.c and target_list.c: likewise, from the zone */
+ngx_int_t ngx_http_submission_overview_parse(ngx_http_request_t *r);
+void ngx_http_submission_stats_init_args(ngx_http_submission_ctx_t *ctx);
+ngx_int_t ngx_http_submission_stats_parse(ngx_http_request_t *r);
+ngx_int_t ngx_http_submission_target_list_parse(ngx_http_request_t *r);
+
+extern const ngx_http_submission_arg_t  ngx_http_submission_stats_args[];
+/* jobs.c: likewise, of /v1/replays and of /v1/cancels */
+void ngx_http_submission_jobs_init(ngx_http_submission_ctx_t *ctx);
+ngx_int_t ngx_http_submission_jobs_add_parse(ngx_http_request_t *r);
+ngx_int_t ngx_http_submission_jobs_get_parse(ngx_http_request_t *r);
+ngx_int_t ngx_http_submission_jobs_stop_parse(ngx_http_request_t *r);
+
+/* pause.c: likewise, and it serves resumes */
+void ngx_http_submission_pause_init(ngx_http_submission_ctx_t *ctx);
+ngx_int_t ngx_http_submission_pause_parse(ngx_http_request_t *r);
+
+/* schedules.c: likewise */
+void ngx_http_submission_schedules_init(ngx_http_submission_ctx_t *ctx);
+void ngx_http_submission_schedules_list_init(ngx_http_submission_ctx_t *ctx);
+ngx_int_t ngx_http_submission_schedules_parse(ngx_http_request_t *r);
+ngx_int_t ngx_http_submission_schedules_put_parse(ngx_http_request_t *r);
+ngx_int_t ngx_http_submission_schedules_act_parse(ngx_http_request_t *r);
 
 /* body.c */
 ngx_int_t ngx_http_submission_body_read(ngx_http_request_t *r,

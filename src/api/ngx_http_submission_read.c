@@ -117,7 +117,8 @@ ngx_http_submission_history_weight(const void *data)
 {
     const sm_history_row_t  *row = data;
 
-    return SM_INTENT_MAX + row->limit * SM_ATTEMPT_MAX;
+    return SM_INTENT_MAX + row->limit * SM_ATTEMPT_MAX
+           + SM_EVENTS_MAX * SM_EVENT_MAX;
 }
 
 
@@ -144,7 +145,8 @@ ngx_http_submission_history_reply(ngx_http_request_t *r, const void *data)
     }
 
     size = sizeof("{\"intent\":,\"attempts\":[],\"next\":\"\"}\n")
-           + NGX_INT64_LEN + sm_intent_size(&row->intent);
+           + NGX_INT64_LEN + sm_intent_size(&row->intent)
+           + ngx_http_submission_webhooks_size(&row->events);
 
     for (i = 0; i < row->n; i++) {
         size += sm_attempt_size(&row->attempts[i]) + 1;
@@ -163,13 +165,20 @@ ngx_http_submission_history_reply(ngx_http_request_t *r, const void *data)
         sm_attempt_out(&out, &row->attempts[i]);
     }
 
+    sm_out_c(&out, "],");
+
+    if (row->events.n) {
+        ngx_http_submission_webhooks_out(r, &out, &row->events);
+        sm_out_c(&out, ",");
+    }
+
     if (row->more) {
-        sm_out_c(&out, "],\"next\":\"");
+        sm_out_c(&out, "\"next\":\"");
         sm_out_int(&out, row->attempts[row->n - 1].number);
         sm_out_c(&out, "\"}\n");
 
     } else {
-        sm_out_c(&out, "],\"next\":null}\n");
+        sm_out_c(&out, "\"next\":null}\n");
     }
 
     return ngx_http_submission_reply_send(r, NGX_HTTP_OK, &out);

@@ -39,7 +39,7 @@ ngx_http_submission_replay_contract(void *data, sm_str_t name)
 
     ngx_http_submission_target_t  *target;
 
-    target = ngx_http_submission_target(mcf, name);
+    target = ngx_http_submission_target_client(mcf, name);
 
     return target ? &target->contract : NULL;
 }

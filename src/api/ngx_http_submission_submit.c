@@ -38,11 +38,39 @@ ngx_http_submission_submit_json(ngx_str_t *type)
 }
 
 
+static ngx_int_t
+ngx_http_submission_submit_read(ngx_http_request_t *r,
+    ngx_http_submission_body_pt handler, const char *expected)
+{
+    ngx_table_elt_t  *type;
+
+    type = r->headers_in.content_type;
+
+    if (type && !ngx_http_submission_submit_json(&type->value)) {
+        return ngx_http_submission_reply_error(r,
+                   NGX_HTTP_UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type",
+                   expected, NULL);
+    }
+
+    return ngx_http_submission_body_read(r, handler);
+}
+
+
 /* reads a body that is JSON */
 
 ngx_int_t
 ngx_http_submission_submit_type(ngx_http_request_t *r,
     ngx_http_submission_body_pt handler)
+{
+    return ngx_http_submission_submit_read(r, handler,
+               "the body must be \"application/json\"");
+}
+
+
+/* many at once are rows of this route alone */
+
+ngx_int_t
+ngx_http_submission_submit_parse(ngx_http_request_t *r)
 {
     ngx_table_elt_t  *type;
 
@@ -52,21 +80,9 @@ ngx_http_submission_submit_type(ngx_http_request_t *r,
         return ngx_http_submission_bulk_parse(r);
     }
 
-    if (type && !ngx_http_submission_submit_json(&type->value)) {
-        return ngx_http_submission_reply_error(r,
-                   NGX_HTTP_UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type",
-                   "the body must be \"application/json\" or "
-                   "\"application/x-ndjson\"", NULL);
-    }
-
-    return ngx_http_submission_body_read(r, handler);
-}
-
-
-ngx_int_t
-ngx_http_submission_submit_parse(ngx_http_request_t *r)
-{
-    return ngx_http_submission_submit_type(r, ngx_http_submission_submit_body);
+    return ngx_http_submission_submit_read(r, ngx_http_submission_submit_body,
+               "the body must be \"application/json\" or "
+               "\"application/x-ndjson\"");
 }
 
 
@@ -84,7 +100,7 @@ ngx_http_submission_submit_row(ngx_http_submission_ctx_t *ctx,
         return err->no_memory ? NGX_ERROR : NGX_DECLINED;
     }
 
-    target = ngx_http_submission_target(ctx->manager->conf, req.target);
+    target = ngx_http_submission_target_client(ctx->manager->conf, req.target);
 
     if (target == NULL) {
         err->key = SM_FIELD_TARGET;
@@ -98,6 +114,12 @@ ngx_http_submission_submit_row(ngx_http_submission_ctx_t *ctx,
     row->contract = &target->contract;
     row->payload = req.payload;
     row->not_before = req.not_before;
+
+    if (ngx_http_submission_trace_read(ctx->request, arena, &row->trace)
+        != NGX_OK)
+    {
+        return NGX_ERROR;
+    }
 
     return NGX_OK;
 }
@@ -145,8 +167,10 @@ ngx_http_submission_submit_own(void *data, sm_str_t **strings)
 
     strings[0] = &row->id;
     strings[1] = &row->payload;
+    strings[2] = &row->trace.parent;
+    strings[3] = &row->trace.state;
 
-    return 2;
+    return 4;
 }
 
 

@@ -293,7 +293,8 @@ ngx_http_submission_check(ngx_conf_t *cf)
 
         if (ngx_http_submission_check_lease(cf, managers, i) != NGX_OK
             || ngx_http_submission_check_dispatch(cf, mcf) != NGX_OK
-            || ngx_http_submission_check_gateways(cf, mcf) != NGX_OK)
+            || ngx_http_submission_check_gateways(cf, mcf) != NGX_OK
+            || ngx_http_submission_repeat_check(cf, mcf) != NGX_OK)
         {
             return NGX_ERROR;
         }

@@ -66,6 +66,15 @@ ngx_http_submission_conf_manager(ngx_conf_t *cf, ngx_str_t *name)
     ngx_rbtree_init(&mcf->targets, &mcf->sentinel,
                     ngx_str_rbtree_insert_value);
 
+    if (ngx_array_init(&mcf->by_index, cf->pool, 8,
+                       sizeof(ngx_http_submission_target_t *))
+        != NGX_OK
+        || ngx_array_init(&mcf->schedules, cf->pool, 1, sizeof(sm_recur_row_t))
+           != NGX_OK)
+    {
+        return NULL;
+    }
+
     return mcf;
 }
 
@@ -159,6 +168,11 @@ ngx_http_submission_manager_block(ngx_conf_t *cf, ngx_command_t *cmd,
     mcf->line = cf->conf_file->line;
 
     rv = ngx_http_submission_conf_nested(cf, NGX_HTTP_SUBMISSION_CONF, mcf);
+    if (rv != NGX_CONF_OK) {
+        return rv;
+    }
+
+    rv = ngx_http_submission_webhook_resolve(cf, mcf);
     if (rv != NGX_CONF_OK) {
         return rv;
     }
@@ -507,6 +521,9 @@ ngx_http_submission_conf_option(ngx_http_submission_option_t *option,
 
     case NGX_HTTP_SUBMISSION_OPT_PERCENT:
         return ngx_atofp(text->data, text->len, 2);
+
+    case NGX_HTTP_SUBMISSION_OPT_RATE:
+        return ngx_http_submission_rules_rate(text);
 
     default: /* NGX_HTTP_SUBMISSION_OPT_NUMBER */
         return ngx_atoi(text->data, text->len);

@@ -10,8 +10,11 @@
 
 #include "ngx_http_submission_zone.h"
 
+#include "sm_bucket.h"
 #include "sm_contract.h"
+#include "sm_recur.h"
 #include "sm_retention.h"
+#include "sm_schedule.h"
 
 
 #if !(NGX_THREADS)
@@ -26,6 +29,12 @@
 
 #define NGX_HTTP_SUBMISSION_CONF         0x00200000
 #define NGX_HTTP_SUBMISSION_TARGET_CONF  0x00400000
+#define NGX_HTTP_SUBMISSION_WEBHOOK_CONF 0x00800000
+
+/* for messages */
+
+#define NGX_HTTP_SUBMISSION_ENDS_EXPECTED                                     \
+    "\"accepted\", \"rejected\", \"exhausted\" or \"canceled\""
 
 
 typedef struct ngx_http_submission_manager_s   ngx_http_submission_manager_t;
@@ -43,6 +52,14 @@ typedef struct {
     ngx_uint_t                       index;         /* among all targets */
     sm_contract_t                    contract;
     ngx_uint_t                       concurrency;   /* 0: no limit of its own */
+
+    ngx_array_t                     *notify;        /* see webhook.c */
+    sm_str_t                        *keys;          /* to sign with */
+    ngx_uint_t                       nkeys;
+    ngx_uint_t                       events;        /* of a webhook: ends */
+    unsigned                         webhook:1;     /* no client's */
+    ngx_http_submission_target_metrics_t  *metrics; /* NULL: the others' */
+    sm_target_rules_t                rules;         /* the leader's */
 } ngx_http_submission_target_t;
 
 
@@ -88,10 +105,15 @@ typedef struct {
     sm_retention_rules_t             retention;
     ngx_uint_t                       retention_given;
 
+    ngx_array_t                      schedules;    /* sm_recur_row_t */
+
     ngx_str_t                        registry;
     ngx_uint_t                       ntargets;
     ngx_rbtree_t                     targets;      /* .._target_t */
     ngx_rbtree_node_t                sentinel;
+    ngx_array_t                     *notify;       /* of all targets */
+    unsigned                         signs:1;      /* a target has keys */
+    ngx_array_t                      by_index;     /* .._target_t * */
 
     ngx_cycle_t                     *cycle;
     ngx_thread_pool_t               *thread_pool;
@@ -167,6 +189,9 @@ typedef struct {
     ngx_http_submission_manager_conf_t  *metrics;
     ngx_http_submission_manager_conf_t  *wake;
 
+    ngx_str_t                            console_prefix;  /* len 0: is none */
+    ngx_str_t                            console_root;    /* or len 0 */
+
     ngx_http_submission_access_e         access;    /* of the API */
     ngx_http_complex_value_t            *actor;     /* NULL: $remote_user */
     unsigned                             payloads:1;
@@ -179,7 +204,8 @@ typedef enum {
     NGX_HTTP_SUBMISSION_OPT_NUMBER = 0,
     NGX_HTTP_SUBMISSION_OPT_MSEC,
     NGX_HTTP_SUBMISSION_OPT_SWITCH,     /* "on" or "off" */
-    NGX_HTTP_SUBMISSION_OPT_PERCENT     /* written as a fraction: 1.5, 0.2 */
+    NGX_HTTP_SUBMISSION_OPT_PERCENT,    /* written as a fraction: 1.5, 0.2 */
+    NGX_HTTP_SUBMISSION_OPT_RATE        /* "5r/s", "5r/m": a minute */
 } ngx_http_submission_option_e;
 
 typedef struct {
@@ -251,6 +277,12 @@ char *ngx_http_submission_keep_inbox(ngx_conf_t *cf, ngx_command_t *cmd,
 char *ngx_http_submission_keep_retention(ngx_conf_t *cf, ngx_command_t *cmd,
     void *conf);
 
+/* repeat.c: schedules; _check() is for when all targets are known */
+char *ngx_http_submission_repeat(ngx_conf_t *cf, ngx_command_t *cmd,
+    void *conf);
+ngx_int_t ngx_http_submission_repeat_check(ngx_conf_t *cf,
+    ngx_http_submission_manager_conf_t *mcf);
+
 /* server.c: stores of database servers */
 char *ngx_http_submission_server_postgres(ngx_conf_t *cf,
     ngx_http_submission_manager_conf_t *mcf);
@@ -275,8 +307,40 @@ char *ngx_http_submission_target_retry_delay(ngx_conf_t *cf,
     ngx_command_t *cmd, void *conf);
 char *ngx_http_submission_targets_file(ngx_conf_t *cf, ngx_command_t *cmd,
     void *conf);
+char *ngx_http_submission_target_limits(ngx_conf_t *cf,
+    ngx_http_submission_target_t *target);
+char *ngx_http_submission_target_add(ngx_conf_t *cf,
+    ngx_http_submission_manager_conf_t *mcf,
+    ngx_http_submission_target_t *target);
+
+/* _client(): one that a client may name, and no webhook's */
 ngx_http_submission_target_t *ngx_http_submission_target(
     ngx_http_submission_manager_conf_t *mcf, sm_str_t name);
+ngx_http_submission_target_t *ngx_http_submission_target_client(
+    ngx_http_submission_manager_conf_t *mcf, sm_str_t name);
+
+/* webhook.c; _resolve() is for the end of a block */
+char *ngx_http_submission_webhook_block(ngx_conf_t *cf, ngx_command_t *cmd,
+    void *conf);
+char *ngx_http_submission_webhook_events(ngx_conf_t *cf, ngx_command_t *cmd,
+    void *conf);
+char *ngx_http_submission_webhook_secret(ngx_conf_t *cf, ngx_command_t *cmd,
+    void *conf);
+char *ngx_http_submission_webhook_notify_target(ngx_conf_t *cf,
+    ngx_command_t *cmd, void *conf);
+char *ngx_http_submission_webhook_notify_all(ngx_conf_t *cf,
+    ngx_command_t *cmd, void *conf);
+char *ngx_http_submission_webhook_resolve(ngx_conf_t *cf,
+    ngx_http_submission_manager_conf_t *mcf);
+
+/* rules.c: what the leader does with a target */
+ngx_int_t ngx_http_submission_rules_rate(ngx_str_t *text);
+char *ngx_http_submission_rules_limit(ngx_conf_t *cf,
+    ngx_http_submission_target_t *target, ngx_int_t rate, ngx_int_t burst);
+char *ngx_http_submission_rules_circuit(ngx_conf_t *cf, ngx_command_t *cmd,
+    void *conf);
+char *ngx_http_submission_rules_schedule(ngx_conf_t *cf, ngx_command_t *cmd,
+    void *conf);
 
 /*
  * open.c: what a manager needs outside of nginx, made by the master.  _keep()

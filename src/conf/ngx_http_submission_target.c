@@ -11,12 +11,13 @@
 #define NGX_HTTP_SUBMISSION_REGISTRY_MAX  (16 * 1024 * 1024)
 
 
-static char *
+char *
 ngx_http_submission_target_add(ngx_conf_t *cf,
     ngx_http_submission_manager_conf_t *mcf,
     ngx_http_submission_target_t *target)
 {
-    ngx_str_node_t  *node;
+    ngx_str_node_t                 *node;
+    ngx_http_submission_target_t  **slot;
 
     node = &target->node;
 
@@ -29,6 +30,13 @@ ngx_http_submission_target_add(ngx_conf_t *cf,
                            &node->str);
         return NGX_CONF_ERROR;
     }
+
+    slot = ngx_array_push(&mcf->by_index);
+    if (slot == NULL) {
+        return NGX_CONF_ERROR;
+    }
+
+    *slot = target;
 
     ngx_rbtree_insert(&mcf->targets, &node->node);
 
@@ -53,7 +61,53 @@ ngx_http_submission_target(ngx_http_submission_manager_conf_t *mcf,
 }
 
 
-/* target <name> [concurrency=<n>] { ... } */
+ngx_http_submission_target_t *
+ngx_http_submission_target_client(ngx_http_submission_manager_conf_t *mcf,
+    sm_str_t name)
+{
+    ngx_http_submission_target_t  *target;
+
+    target = ngx_http_submission_target(mcf, name);
+
+    return target && !target->webhook ? target : NULL;
+}
+
+
+/* the parameters of a block, which follow its name */
+
+char *
+ngx_http_submission_target_limits(ngx_conf_t *cf,
+    ngx_http_submission_target_t *target)
+{
+    char                          *rv;
+    ngx_int_t                      concurrency, rate, burst;
+    ngx_http_submission_option_t   options[] = {
+        { "concurrency", NGX_HTTP_SUBMISSION_OPT_NUMBER, 1, 65535,
+          "a number between 1 and 65535", &concurrency },
+        { "rate", NGX_HTTP_SUBMISSION_OPT_RATE, 1, SM_BUCKET_RATE_MAX,
+          "a rate such as \"50r/s\" or \"30r/m\"", &rate },
+        { "burst", NGX_HTTP_SUBMISSION_OPT_NUMBER, 1, SM_BUCKET_BURST_MAX,
+          "a number between 1 and 1000000", &burst },
+        { NULL, 0, 0, 0, NULL, NULL }
+    };
+
+    concurrency = 0;
+    rate = 0;
+    burst = 0;
+
+    rv = ngx_http_submission_conf_options(cf, 2, options);
+
+    if (rv == NGX_CONF_OK) {
+        rv = ngx_http_submission_rules_limit(cf, target, rate, burst);
+    }
+
+    target->concurrency = concurrency;
+
+    return rv;
+}
+
+
+/* target <name> [concurrency=<n>] [rate=<n>r/s|r/m [burst=<n>]] { ... } */
 
 char *
 ngx_http_submission_target_block(ngx_conf_t *cf, ngx_command_t *cmd,
@@ -62,23 +116,15 @@ ngx_http_submission_target_block(ngx_conf_t *cf, ngx_command_t *cmd,
     ngx_http_submission_manager_conf_t *mcf = conf;
 
     char                          *rv, why[512];
-    ngx_int_t                      concurrency;
     ngx_str_t                     *value;
     ngx_http_submission_target_t  *target;
-    ngx_http_submission_option_t   options[] = {
-        { "concurrency", NGX_HTTP_SUBMISSION_OPT_NUMBER, 1, 65535,
-          "a number between 1 and 65535", &concurrency },
-        { NULL, 0, 0, 0, NULL, NULL }
-    };
 
     target = ngx_pcalloc(cf->pool, sizeof(ngx_http_submission_target_t));
     if (target == NULL) {
         return NGX_CONF_ERROR;
     }
 
-    concurrency = 0;
-
-    rv = ngx_http_submission_conf_options(cf, 2, options);
+    rv = ngx_http_submission_target_limits(cf, target);
     if (rv != NGX_CONF_OK) {
         return rv;
     }
@@ -87,7 +133,6 @@ ngx_http_submission_target_block(ngx_conf_t *cf, ngx_command_t *cmd,
 
     sm_contract_init(&target->contract);
 
-    target->concurrency = concurrency;
     target->contract.retry_delay = 0;
     target->contract.target.data = (char *) value[1].data;
     target->contract.target.len = value[1].len;
@@ -140,7 +185,9 @@ ngx_http_submission_target_gateway_type(ngx_conf_t *cf, ngx_command_t *cmd,
 
     target->contract.gateway_type = sm_gateway_by_name(s);
 
-    if (target->contract.gateway_type == SM_GATEWAY_NONE) {
+    if (target->contract.gateway_type == SM_GATEWAY_NONE
+        || target->contract.gateway_type == SM_GATEWAY_WEBHOOK)
+    {
         ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
                            "invalid value \"%V\" of \"gateway_type\": "
                            SM_GATEWAY_EXPECTED " was expected", &value[1]);
@@ -176,9 +223,9 @@ ngx_http_submission_target_gateway_url(ngx_conf_t *cf, ngx_command_t *cmd,
 
     if (why) {
         ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
-                           "invalid value \"%*s\" of \"gateway_url\": it %s",
+                           "invalid value \"%*s\" of \"%V\": it %s",
                            ngx_min(value[1].len, 256),
-                           value[1].data, why);
+                           value[1].data, &cmd->name, why);
         return NGX_CONF_ERROR;
     }
 
@@ -327,6 +374,10 @@ ngx_http_submission_target_retry_delay(ngx_conf_t *cf, ngx_command_t *cmd,
 
     if (target->contract.retry_delay) {
         return "is duplicate";
+    }
+
+    if (target->contract.retry_schedule.data) {
+        return "cannot be used together with \"retry_schedule\"";
     }
 
     value = cf->args->elts;

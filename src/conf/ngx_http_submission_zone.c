@@ -39,6 +39,74 @@ ngx_http_submission_zone_add(ngx_conf_t *cf,
 }
 
 
+/* its counters, which outlive configurations that do not have it */
+
+static ngx_http_submission_target_metrics_t *
+ngx_http_submission_zone_target(ngx_slab_pool_t *shpool,
+    ngx_http_submission_shctx_t *sh, sm_str_t name)
+{
+    uint32_t                             hash;
+    ngx_str_t                            str;
+    ngx_str_node_t                      *found;
+    ngx_http_submission_metrics_node_t  *node;
+
+    str.data = (u_char *) name.data;
+    str.len = name.len;
+    hash = ngx_crc32_short(str.data, str.len);
+
+    found = ngx_str_rbtree_lookup(&sh->targets, &str, hash);
+    if (found) {
+        return &((ngx_http_submission_metrics_node_t *) found)->metrics;
+    }
+
+    node = ngx_slab_calloc(shpool, sizeof(ngx_http_submission_metrics_node_t)
+                                   + name.len);
+    if (node == NULL) {
+        return NULL;
+    }
+
+    ngx_memcpy(node->name, name.data, name.len);
+
+    node->node.str.data = node->name;
+    node->node.str.len = name.len;
+    node->node.node.key = hash;
+
+    /* workers read what they have been given, and not the tree */
+
+    ngx_rbtree_insert(&sh->targets, &node->node.node);
+
+    return &node->metrics;
+}
+
+
+static void
+ngx_http_submission_zone_targets(ngx_shm_zone_t *shm_zone,
+    ngx_http_submission_manager_conf_t *mcf)
+{
+    ngx_uint_t                      i, without;
+    ngx_slab_pool_t                *shpool;
+    ngx_http_submission_target_t  **targets;
+
+    shpool = (ngx_slab_pool_t *) shm_zone->shm.addr;
+    targets = mcf->by_index.elts;
+    without = 0;
+
+    for (i = 0; i < mcf->by_index.nelts; i++) {
+        targets[i]->metrics = ngx_http_submission_zone_target(shpool, mcf->sh,
+                                                targets[i]->contract.target);
+        without += targets[i]->metrics == NULL;
+    }
+
+    if (without) {
+        ngx_log_error(NGX_LOG_WARN, shm_zone->shm.log, 0,
+                      "submission: zone_too_small manager=%V targets=%ui "
+                      "without_metrics=%ui zone_bytes=%uz: these count as "
+                      "target=\"other\"; raise \"zone\"", &mcf->name,
+                      mcf->by_index.nelts, without, shm_zone->shm.size);
+    }
+}
+
+
 /*
  * Zones are created before a configuration takes effect.  A failure here
  * undoes a reload, and the old workers go on; a failure in init_module would
@@ -69,8 +137,16 @@ ngx_http_submission_zone_init(ngx_shm_zone_t *shm_zone, void *data)
             return NGX_ERROR;
         }
 
+        ngx_rbtree_init(&mcf->sh->targets, &mcf->sh->sentinel,
+                        ngx_str_rbtree_insert_value);
+
+        /* what does not fit is told by whoever needs it */
+
+        shpool->log_nomem = 0;
         shpool->data = mcf->sh;
     }
+
+    ngx_http_submission_zone_targets(shm_zone, mcf);
 
     return ngx_http_submission_open(mcf);
 }

@@ -12,6 +12,7 @@
 
 #include "sm_attempt.h"
 #include "sm_policy.h"
+#include "sm_series.h"
 
 
 typedef enum {
@@ -62,7 +63,7 @@ typedef enum {
     NGX_HTTP_SUBMISSION_CNT_REFUSALS,       /* while the breaker was open */
     NGX_HTTP_SUBMISSION_CNT_STORE_RETRIES,  /* requests tried again */
     NGX_HTTP_SUBMISSION_CNT_BREAKS,         /* the breaker opened */
-    NGX_HTTP_SUBMISSION_CNT_EXPIRED_UNSENT, /* intents, never sent */
+    NGX_HTTP_SUBMISSION_CNT_IN_DOUBT,       /* attempts of a lost leader */
     NGX_HTTP_SUBMISSION_CNT_WAKES_SENT,     /* to the leader's instance */
     NGX_HTTP_SUBMISSION_CNT_WAKES_FAILED,
     NGX_HTTP_SUBMISSION_CNT_WAKES_RECEIVED, /* from other instances */
@@ -70,6 +71,9 @@ typedef enum {
     NGX_HTTP_SUBMISSION_CNT_INBOX_REFUSED,
     NGX_HTTP_SUBMISSION_CNT_STRIPPED,       /* intents, by retention */
     NGX_HTTP_SUBMISSION_CNT_FORGOTTEN,
+    NGX_HTTP_SUBMISSION_CNT_RECUR_FIRED,    /* occurrences of schedules */
+    NGX_HTTP_SUBMISSION_CNT_RECUR_SKIPPED,
+    NGX_HTTP_SUBMISSION_CNT_RECUR_MISSED,
     NGX_HTTP_SUBMISSION_CNT_N
 } ngx_http_submission_counter_e;
 
@@ -108,21 +112,42 @@ typedef struct {
 #define NGX_HTTP_SUBMISSION_METRICS_STATUSES  SM_STATUS_COUNT
 #define NGX_HTTP_SUBMISSION_METRICS_CLASSES   (SM_STORE_LEASE_LOST + 1)
 
+/* of a target; its gauges are good in the epoch of .._GAUGE_QUEUE_DEPTH */
+
 typedef struct {
-    ngx_atomic_t                     counters[NGX_HTTP_SUBMISSION_CNT_N];
     ngx_atomic_t                     attempts[SM_OUTCOMES];
     ngx_atomic_t               terminal[NGX_HTTP_SUBMISSION_METRICS_STATUSES];
+    ngx_atomic_t                     expired_unsent;
+    ngx_http_submission_histogram_t  durations[NGX_HTTP_SUBMISSION_DUR_N];
+
+    ngx_atomic_t                     due;
+    ngx_atomic_t                     waiting;
+    ngx_atomic_t                     in_flight;
+    ngx_atomic_t                     oldest_due;   /* milliseconds */
+    ngx_atomic_t                     state;        /* sm_stats_state_e */
+} ngx_http_submission_target_metrics_t;
+
+typedef struct {
+    ngx_str_node_t                   node;         /* must be first */
+    ngx_http_submission_target_metrics_t  metrics;
+    u_char                           name[];
+} ngx_http_submission_metrics_node_t;
+
+
+typedef struct {
+    ngx_atomic_t                     counters[NGX_HTTP_SUBMISSION_CNT_N];
     ngx_atomic_t                     exhausted[SM_EXHAUSTED_REASONS];
     ngx_http_submission_gauge_t      gauges[NGX_HTTP_SUBMISSION_GAUGE_N];
 
     ngx_http_submission_histogram_t
                             to_terminal[NGX_HTTP_SUBMISSION_METRICS_STATUSES];
-    ngx_http_submission_histogram_t  durations[NGX_HTTP_SUBMISSION_DUR_N];
-
     ngx_http_submission_histogram_t  calls[NGX_HTTP_SUBMISSION_OP_N];
     ngx_http_submission_histogram_t  rows[NGX_HTTP_SUBMISSION_OP_N];
     ngx_atomic_t                     errors[NGX_HTTP_SUBMISSION_OP_N]
                                        [NGX_HTTP_SUBMISSION_METRICS_CLASSES];
+
+    /* of targets that are not configured, or for which there is no room */
+    ngx_http_submission_target_metrics_t  others;
 } ngx_http_submission_metrics_t;
 
 
@@ -152,6 +177,64 @@ typedef struct {
     ngx_atomic_t                     down;         /* and that was logged */
     ngx_atomic_t                     asked;        /* with "executor off" */
 } ngx_http_submission_peer_shctx_t;
+
+
+/* an instance, as the store lists it */
+
+#define NGX_HTTP_SUBMISSION_BOARD_INSTANCES  64
+#define NGX_HTTP_SUBMISSION_BOARD_NAME       512
+#define NGX_HTTP_SUBMISSION_BOARD_VERSION    64
+
+typedef struct {
+    int64_t                          heartbeat_at;
+    unsigned                         leader:1;
+    size_t                           len;
+    u_char                           name[NGX_HTTP_SUBMISSION_BOARD_NAME];
+    size_t                           vlen;
+    u_char                       version[NGX_HTTP_SUBMISSION_BOARD_VERSION];
+} ngx_http_submission_instance_t;
+
+
+/*
+ * What is told of the whole cluster, see status/.  Times of the store are
+ * microseconds since 1970; "now" is that time when the clock of
+ * ngx_http_submission_usec() said "now_at".
+ */
+
+typedef struct {
+    ngx_uint_t                       tenure;       /* of the configuration */
+    int64_t                          now;          /* 0: not known */
+    int64_t                          now_at;
+
+    /* the lease's row as it was read by a follower */
+    int64_t                          epoch;        /* 0: there is none */
+    int64_t                          expires_at;
+    size_t                           len;
+    u_char                           holder[NGX_HTTP_SUBMISSION_BOARD_NAME];
+
+    int64_t                          read_at;      /* the rest; as now_at */
+
+    void                            *block;        /* of sm_stats_pack() */
+    size_t                           size;
+    size_t                           allocated;
+    int64_t                          stats_epoch;
+    int64_t                          stats_at;     /* 0: there is none */
+
+    sm_series_t                     *totals;
+    ngx_rbtree_t                     series;       /* of targets */
+    ngx_rbtree_node_t                sentinel;
+    ngx_uint_t                       nseries;
+    ngx_uint_t                       nlost;        /* there was no room for */
+    ngx_msec_t                       warned;
+
+    void                            *backlog;      /* likewise, of a count */
+    size_t                           backlog_size;
+    int64_t                          backlog_at;   /* as now_at */
+
+    ngx_uint_t                       ninstances;
+    ngx_uint_t                       room;         /* for instances */
+    ngx_http_submission_instance_t  *instances;
+} ngx_http_submission_board_shctx_t;
 
 
 /*
@@ -204,7 +287,12 @@ typedef struct {
     u_char                           holder_id[128];
 
     ngx_http_submission_metrics_t    metrics;
+    ngx_rbtree_t                     targets;      /* .._metrics_node_t */
+    ngx_rbtree_node_t                sentinel;
     ngx_http_submission_notices_t    notices;
+
+    ngx_atomic_t                     board_asked;  /* with "executor off" */
+    ngx_http_submission_board_shctx_t  board;      /* under the mutex */
 } ngx_http_submission_shctx_t;
 
 

@@ -88,6 +88,7 @@ typedef struct {
                                            begun, expired */
     int64_t               number;       /* of the attempt; begun, expired */
     sm_contract_t         contract;     /* as it was when it was accepted */
+    sm_trace_t            trace;        /* begun */
     sm_str_t              payload;
 } sm_begin_row_t;
 
@@ -110,11 +111,13 @@ typedef struct {
     sm_str_t              error;        /* no data: none */
     int64_t               http_status;  /* of the gateway; 0: none */
     sm_str_t              answer;       /* no data: none */
+    sm_str_t              span_id;      /* no data: none */
 
     sm_status_e           status;       /* of the intent from now on */
     sm_exhausted_e        exhausted;
     int64_t               delay;        /* pending: milliseconds from now;
                                            given back, 0: due as before */
+    unsigned              untold;       /* no webhook is told of its end */
 
     unsigned              applied;
     int64_t               next_attempt_at;

@@ -59,6 +59,7 @@ sm_submit_created(sm_submit_row_t *row, int64_t now)
     intent->created_at = now;
     intent->next_attempt_at = row->not_before > now ? row->not_before : now;
     intent->not_before = row->not_before;
+    intent->traceparent = row->trace.parent;
 }
 
 

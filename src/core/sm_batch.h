@@ -10,6 +10,7 @@
 
 #include "sm_contract.h"
 #include "sm_intent.h"
+#include "sm_webhook.h"
 
 
 #define SM_HASH_LEN  64         /* SHA-256 in hexadecimal digits */
@@ -31,6 +32,7 @@ typedef struct {
     sm_str_t              payload;
     char                  hash[SM_HASH_LEN];
     int64_t               not_before;   /* 0: none */
+    sm_trace_t            trace;        /* as it came, and valid */
 
     sm_submit_e           outcome;
     sm_intent_t           intent;       /* as it is stored */
@@ -58,6 +60,7 @@ typedef struct {
     sm_attempt_t         *attempts;
     size_t                n;
     unsigned              more;
+    sm_events_row_t       events;       /* of its webhooks */
 } sm_history_row_t;
 
 

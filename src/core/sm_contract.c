@@ -27,7 +27,9 @@ const sm_contract_column_t  sm_contract_columns[] = {
     [SM_CONTRACT_COL_DELAY] = { "delay", SM_CONTRACT_IS_INT },
     [SM_CONTRACT_COL_MAX] = { "max", SM_CONTRACT_IS_INT },
     [SM_CONTRACT_COL_BACKOFF] = { "backoff", SM_CONTRACT_IS_INT },
-    [SM_CONTRACT_COL_JITTER] = { "jitter", SM_CONTRACT_IS_INT }
+    [SM_CONTRACT_COL_JITTER] = { "jitter", SM_CONTRACT_IS_INT },
+    [SM_CONTRACT_COL_SCHEDULE] = { "schedule", SM_CONTRACT_IS_TEXT },
+    [SM_CONTRACT_COL_NOTIFY] = { "notify", SM_CONTRACT_IS_TEXT }
 };
 
 _Static_assert(sm_nelts(sm_contract_columns) == SM_CONTRACT_COL_COUNT,
@@ -109,12 +111,34 @@ sm_next_word(sm_str_t *rest, sm_str_t *word)
 }
 
 
+/* NULL, or what is wrong */
+
+static const char *
+sm_contract_schedule(sm_str_t rest)
+{
+    int64_t   n;
+    sm_str_t  word;
+
+    if (rest.len > SM_SCHEDULE_MAX) {
+        return "the list of retry delays is longer than 500 bytes";
+    }
+
+    while (sm_next_word(&rest, &word)) {
+        if (sm_parse_uint(word, SM_DELAY_MAX, &n) != 0 || n < 1) {
+            return "each retry delay must be between 1 ms and 1 day";
+        }
+    }
+
+    return NULL;
+}
+
+
 int
 sm_contract_terms(const sm_contract_t *c, char *why, size_t size)
 {
     const char  *text;
 
-    text = NULL;
+    text = sm_contract_schedule(c->retry_schedule);
 
     if (c->policy == SM_POLICY_DEADLINE
         && (c->max_acceptance_seconds < 1
@@ -232,6 +256,11 @@ sm_contract_store(const sm_contract_t *c,
     values[SM_CONTRACT_COL_MAX].n = c->retry_max;
     values[SM_CONTRACT_COL_BACKOFF].n = c->retry_backoff;
     values[SM_CONTRACT_COL_JITTER].n = c->retry_jitter;
+
+    values[SM_CONTRACT_COL_SCHEDULE].s = c->retry_schedule;
+    values[SM_CONTRACT_COL_SCHEDULE].null = c->retry_schedule.data == NULL;
+    values[SM_CONTRACT_COL_NOTIFY].s = c->notify;
+    values[SM_CONTRACT_COL_NOTIFY].null = c->notify.data == NULL;
 }
 
 
@@ -257,8 +286,13 @@ sm_contract_load(sm_contract_t *c,
     c->retry_max = values[SM_CONTRACT_COL_MAX].n;
     c->retry_backoff = values[SM_CONTRACT_COL_BACKOFF].n;
     c->retry_jitter = values[SM_CONTRACT_COL_JITTER].n;
+    c->retry_schedule = values[SM_CONTRACT_COL_SCHEDULE].s;
+    c->notify = values[SM_CONTRACT_COL_NOTIFY].s;
 
-    url = sm_gateway_url_check(c->gateway_url);
+    /* where a webhook is, is not stored */
+
+    url = c->gateway_type == SM_GATEWAY_WEBHOOK
+          ? NULL : sm_gateway_url_check(c->gateway_url);
 
     if (c->gateway_type == SM_GATEWAY_NONE) {
         (void) snprintf(why, size, "gateway type \"%.*s\" is unknown",

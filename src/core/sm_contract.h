@@ -17,6 +17,8 @@
 #define SM_DELAY_MAX         86400000   /* milliseconds */
 #define SM_ACCEPTANCE_MAX    31536000   /* seconds */
 #define SM_ATTEMPTS_MAX      1000000
+#define SM_SCHEDULE_MAX      500        /* bytes of retry_schedule */
+#define SM_NOTIFY_MAX        1000       /* bytes of notify */
 
 /* for messages */
 #define SM_POLICY_EXPECTED   "\"deadline\", \"max_attempts\" or \"one_shot\""
@@ -46,6 +48,10 @@ typedef struct {
     int64_t       retry_max;                /* milliseconds, 0: no limit */
     int64_t       retry_backoff;            /* percent, 100: constant delay */
     int64_t       retry_jitter;             /* percent */
+
+    sm_str_t      retry_schedule;           /* milliseconds, separated by single
+                                               spaces; no data: none */
+    sm_str_t      notify;                   /* see sm_webhook.h; no data: none */
 } sm_contract_t;
 
 
@@ -66,6 +72,8 @@ typedef enum {
     SM_CONTRACT_COL_MAX,
     SM_CONTRACT_COL_BACKOFF,
     SM_CONTRACT_COL_JITTER,
+    SM_CONTRACT_COL_SCHEDULE,
+    SM_CONTRACT_COL_NOTIFY,
     SM_CONTRACT_COL_COUNT
 } sm_contract_col_e;
 

@@ -23,6 +23,16 @@ static const sm_gateway_header_t  sm_gateway_headers[] = {
 };
 
 
+/* the others of a webhook are those of its signature */
+
+static const sm_gateway_header_t  sm_gateway_webhook[] = {
+    { "X-Submission-Attempt", "x-submission-attempt",
+      SM_GATEWAY_VALUE_NUMBER },
+    { "X-Submission-Epoch", "x-submission-epoch", SM_GATEWAY_VALUE_EPOCH },
+    { NULL, NULL, 0 }
+};
+
+
 static const sm_gateway_t  sm_gateways[] = {
 
     [SM_GATEWAY_NONE] = {
@@ -60,6 +70,16 @@ static const sm_gateway_t  sm_gateways[] = {
         .expected = "\"http_400\" to \"http_499\", except 408, 425 and 429",
         .content_type = "application/json",
         .headers = sm_gateway_headers
+    },
+
+    [SM_GATEWAY_WEBHOOK] = {
+        .name = sm_str("webhook"),
+        .path = "",
+        .read = SM_GATEWAY_READ_STATUS,
+        .outcomes = NULL,
+        .expected = "nothing",
+        .content_type = "application/json",
+        .headers = sm_gateway_webhook
     }
 };
 

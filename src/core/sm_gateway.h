@@ -21,6 +21,7 @@ typedef enum {
     SM_GATEWAY_SMS,
     SM_GATEWAY_PUSH,
     SM_GATEWAY_HTTP,
+    SM_GATEWAY_WEBHOOK,             /* of no target that is configured */
     SM_GATEWAY_COUNT
 } sm_gateway_e;
 

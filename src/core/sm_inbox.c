@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "sm_inbox.h"
+#include "sm_trace.h"
 
 
 void
@@ -120,6 +121,13 @@ sm_inbox_check(sm_arena_t *arena, sm_inbox_row_t *row, int64_t now)
         sm_inbox_refuse(row, "payload_too_large",
                         "the payload is larger than \"inbox_max_payload\"");
         return 0;
+    }
+
+    if (sm_trace_read(arena, row->trace.parent, row->trace.state,
+                      &row->submit.trace)
+        != 0)
+    {
+        return -1;
     }
 
     return sm_inbox_payload(arena, row);

@@ -36,6 +36,7 @@ typedef struct {
     sm_str_t              payload;
     int64_t               not_before;   /* 0: none */
     unsigned              too_large;    /* and the payload was not read */
+    sm_trace_t            trace;        /* as it was left, maybe invalid */
 
     /* a code as POST answers it, and words; no data: it is valid */
     sm_str_t              reason;

@@ -3,6 +3,7 @@
 
 #include "sm_intent.h"
 #include "sm_time.h"
+#include "sm_trace.h"
 
 
 /* all keys, punctuation, times and numbers of one intent or attempt */
@@ -13,10 +14,12 @@
 
 _Static_assert(sizeof(sm_intent_t) + 4 * SM_ID_MAX + 4 * 128
                + sm_clean_size(200) + 32 + 64 + sm_clean_size(400)
-               + 4 * SM_ID_MAX + 8 * 16 <= SM_INTENT_MAX,
+               + 4 * SM_ID_MAX + SM_TRACE_PARENT_LEN + 9 * 16
+               <= SM_INTENT_MAX,
                "an intent");
 _Static_assert(sizeof(sm_attempt_t) + 16 + sm_clean_size(200)
-               + sm_clean_size(1000) + sm_clip_size(500) + 5 * 16
+               + sm_clean_size(1000) + sm_clip_size(500) + SM_TRACE_SPAN_LEN
+               + 6 * 16
                <= SM_ATTEMPT_MAX,
                "an attempt");
 
@@ -155,13 +158,16 @@ sm_intent_size(const sm_intent_t *intent)
            + sm_json_str_size(intent->rejected_reason.len)
            + sm_json_str_size(intent->exhausted_reason.len)
            + sm_json_str_size(intent->last_error.len)
-           + sm_json_str_size(intent->replay_of.len);
+           + sm_json_str_size(intent->replay_of.len)
+           + sm_json_str_size(SM_TRACE_ID_LEN);
 }
 
 
 void
 sm_intent_out(sm_out_t *out, const sm_intent_t *intent)
 {
+    sm_str_t  trace_id;
+
     sm_out_c(out, "{\"" SM_FIELD_ID "\":");
     sm_json_out_str(out, intent->id);
     sm_out_c(out, ",\"" SM_FIELD_TARGET "\":");
@@ -212,6 +218,13 @@ sm_intent_out(sm_out_t *out, const sm_intent_t *intent)
         sm_json_out_str(out, intent->replay_of);
     }
 
+    trace_id = sm_trace_id(intent->traceparent);
+
+    if (trace_id.len) {
+        sm_out_c(out, ",\"traceId\":");
+        sm_json_out_str(out, trace_id);
+    }
+
     if (intent->stripped) {
         sm_out_c(out, ",\"stripped\":true");
     }
@@ -239,7 +252,8 @@ sm_attempt_size(const sm_attempt_t *attempt)
            + sm_json_str_size(attempt->outcome_status.len)
            + sm_json_str_size(attempt->outcome_reason.len)
            + sm_json_str_size(attempt->error.len)
-           + sm_json_str_size(attempt->answer.len);
+           + sm_json_str_size(attempt->answer.len)
+           + sm_json_str_size(attempt->span_id.len);
 }
 
 
@@ -248,6 +262,8 @@ sm_attempt_out(sm_out_t *out, const sm_attempt_t *attempt)
 {
     sm_out_c(out, "{\"attemptNumber\":");
     sm_out_int(out, attempt->number);
+    sm_out_c(out, ",\"leaseEpoch\":");
+    sm_out_int(out, attempt->epoch);
     sm_out_c(out, ",\"startedAt\":");
     sm_json_out_time(out, attempt->started_at);
     sm_out_c(out, ",\"finishedAt\":");
@@ -267,6 +283,11 @@ sm_attempt_out(sm_out_t *out, const sm_attempt_t *attempt)
     if (attempt->answer.len) {
         sm_out_c(out, ",\"answer\":");
         sm_json_out_str(out, attempt->answer);
+    }
+
+    if (attempt->span_id.len) {
+        sm_out_c(out, ",\"spanId\":");
+        sm_json_out_str(out, attempt->span_id);
     }
 
     sm_out_c(out, "}");

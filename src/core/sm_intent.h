@@ -33,6 +33,14 @@ typedef enum {
 
 /* times are microseconds since 1970 by the store's clock; 0: none */
 
+/* the headers of a trace's context; no data: none */
+
+typedef struct {
+    sm_str_t      parent;
+    sm_str_t      state;
+} sm_trace_t;
+
+
 typedef struct {
     sm_str_t      id;
     sm_str_t      target;
@@ -46,6 +54,7 @@ typedef struct {
     int64_t       not_before;           /* as it was given */
     sm_str_t      last_error;           /* of the last attempt */
     sm_str_t      replay_of;            /* an id */
+    sm_str_t      traceparent;          /* no data: none */
     unsigned      in_flight:1;          /* an attempt is out */
     unsigned      stripped:1;           /* payload and attempts are gone */
 } sm_intent_t;
@@ -53,6 +62,7 @@ typedef struct {
 
 typedef struct {
     int64_t       number;
+    int64_t       epoch;
     int64_t       started_at;
     int64_t       finished_at;
     sm_str_t      outcome_status;
@@ -60,6 +70,7 @@ typedef struct {
     sm_str_t      error;
     int64_t       http_status;          /* of the gateway; 0: none */
     sm_str_t      answer;               /* the beginning of it */
+    sm_str_t      span_id;              /* no data: none */
 } sm_attempt_t;
 
 

@@ -36,16 +36,31 @@ sm_policy_deadline(const sm_contract_t *contract, int64_t created_at)
 }
 
 
-/*
- * Jitter only shortens a delay, so "max" is kept, and an attempt is never
- * later than the contract says.
- */
+/* the delay of a list that belongs to this attempt; the last one repeats */
 
-int64_t
-sm_policy_delay(const sm_contract_t *contract, int64_t number, uint32_t random)
+static int64_t
+sm_policy_listed(sm_str_t rest, int64_t number)
+{
+    int64_t   n, delay;
+    sm_str_t  word;
+
+    delay = 1;
+
+    while (number-- > 0 && sm_next_word(&rest, &word)) {
+        if (sm_parse_uint(word, SM_DELAY_MAX, &n) == 0) {
+            delay = n;
+        }
+    }
+
+    return delay;
+}
+
+
+static int64_t
+sm_policy_grown(const sm_contract_t *contract, int64_t number)
 {
     double   d;
-    int64_t  max, delay, span;
+    int64_t  max;
 
     max = SM_DELAY_MAX;
 
@@ -64,7 +79,23 @@ sm_policy_delay(const sm_contract_t *contract, int64_t number, uint32_t random)
         }
     }
 
-    delay = d < max ? (int64_t) (d + 0.5) : max;
+    return d < max ? (int64_t) (d + 0.5) : max;
+}
+
+
+/*
+ * Jitter only shortens a delay, so "max" is kept, and an attempt is never
+ * later than the contract says.
+ */
+
+int64_t
+sm_policy_delay(const sm_contract_t *contract, int64_t number, uint32_t random)
+{
+    int64_t  delay, span;
+
+    delay = contract->retry_schedule.len
+            ? sm_policy_listed(contract->retry_schedule, number)
+            : sm_policy_grown(contract, number);
 
     if (contract->retry_jitter > 0) {
         span = contract->retry_jitter < 100

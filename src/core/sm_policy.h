@@ -44,7 +44,8 @@ int64_t sm_policy_deadline(const sm_contract_t *contract, int64_t created_at);
 
 /*
  * The delay in milliseconds before the attempt after attempt "number", 1 to
- * SM_DELAY_MAX.  The jitter takes up to its percentage off.
+ * SM_DELAY_MAX.  Of a list of delays the last one repeats.  The jitter takes up
+ * to its percentage off.
  */
 int64_t sm_policy_delay(const sm_contract_t *contract, int64_t number,
     uint32_t random);

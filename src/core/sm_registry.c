@@ -173,7 +173,9 @@ sm_registry_target(sm_arena_t *arena, sm_str_t raw, sm_contract_t *c,
 
     c->gateway_type = sm_gateway_by_name(v[SM_REG_TYPE].text);
 
-    if (c->gateway_type == SM_GATEWAY_NONE) {
+    if (c->gateway_type == SM_GATEWAY_NONE
+        || c->gateway_type == SM_GATEWAY_WEBHOOK)
+    {
         (void) snprintf(err->message, sizeof(err->message),
                         "\"gatewayType\" must be " SM_GATEWAY_EXPECTED);
         return -1;

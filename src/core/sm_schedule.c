@@ -5,91 +5,27 @@
  * for it to come back.  From being taken until it has ended it has a slot, and
  * the bounds limit the slots.
  *
- * A target exists as long as it has entries.  If any of them wait, the target
- * is either in the heap "later", by the due time of its first entry, or in the
- * ring "ready" of targets that were found due and wait for their turn.  A
- * target at its bound keeps its place in the ring, and is the next when it is
- * below it.  Such a target has a slot, so there are never more of them than
- * slots, and passing over them is cheap.
+ * A target exists as long as it has entries, or is kept.  If any of them wait,
+ * the target is either in the heap "later", by the due time of its first entry,
+ * or in the ring "ready" of targets that were found due and wait for their
+ * turn.  A target at its bound keeps its place in the ring, and is the next when
+ * it is below it.  Such a target has a slot, so there are never more of them
+ * than slots, and passing over them is cheap.
+ *
+ * A target that is held is in neither, but in the heap "held", by the time from
+ * which it may not be any more, on the clock of its own; or nowhere, if that is
+ * not a matter of time: it is paused, its probe is under way, or all its tokens
+ * are reserved.  So what is held costs nothing, however many they are.
  */
 
 #include <stdlib.h>
 
-#include "sm_heap.h"
-#include "sm_index.h"
-#include "sm_schedule.h"
+#include "sm_schedule_target.h"
 
 
 /* what a target may take, as a multiple of what it leaves free */
 
 #define SM_SCHEDULE_SHARE  8
-
-
-typedef struct sm_ring_s  sm_ring_t;
-
-struct sm_ring_s {
-    sm_ring_t             *prev;
-    sm_ring_t             *next;
-};
-
-
-struct sm_entry_s {
-    sm_index_node_t        node;
-    sm_schedule_target_t  *target;
-    int64_t                due_at;
-    sm_heap_node_t         waiting;     /* nowhere: it is taken */
-    unsigned char          slot;
-    char                   id[];
-};
-
-
-struct sm_schedule_target_s {
-    sm_index_node_t        node;
-    unsigned               limit;
-    unsigned               slots;
-    unsigned               taken;
-    sm_heap_t              entries;
-    sm_heap_node_t         later;
-    sm_ring_t              ready;       /* next is NULL: it is not in it */
-    char                   name[];
-};
-
-
-struct sm_schedule_s {
-    unsigned               concurrency;
-    unsigned               slots;
-    size_t                 taken;
-    sm_index_t             entries;
-    sm_index_t             targets;
-    sm_heap_t              later;
-    sm_ring_t              ready;
-    size_t                 bytes;       /* of entries, targets, their heaps */
-    sm_schedule_limit_pt   limit;
-    void                  *data;
-};
-
-
-#define sm_container(p, type, member)                                         \
-    ((type *) ((char *) (p) - offsetof(type, member)))
-
-
-/* what malloc() takes for a block, as glibc does */
-
-static size_t
-sm_schedule_block(size_t size)
-{
-    size = (size + sizeof(size_t) + 15) & ~(size_t) 15;
-
-    return size < 32 ? 32 : size;
-}
-
-
-static size_t
-sm_schedule_heap_block(const sm_heap_t *heap)
-{
-    return heap->size
-           ? sm_schedule_block(heap->size * sizeof(sm_heap_slot_t)) : 0;
-}
 
 
 static size_t
@@ -127,8 +63,8 @@ sm_schedule_create(unsigned concurrency, const uint64_t key[2],
     s->concurrency = concurrency;
     s->limit = limit;
     s->data = data;
-    s->ready.prev = &s->ready;
-    s->ready.next = &s->ready;
+    sm_ring_init(&s->ready);
+    sm_ring_init(&s->paused);
 
     return s;
 }
@@ -138,18 +74,6 @@ static void
 sm_schedule_free_entry(sm_index_node_t *node)
 {
     free(node);
-}
-
-
-static void
-sm_schedule_free_target(sm_index_node_t *node)
-{
-    sm_schedule_target_t  *t;
-
-    t = sm_container(node, sm_schedule_target_t, node);
-
-    sm_heap_free(&t->entries);
-    free(t);
 }
 
 
@@ -163,102 +87,9 @@ sm_schedule_destroy(sm_schedule_t *s)
     sm_index_destroy(&s->entries, sm_schedule_free_entry);
     sm_index_destroy(&s->targets, sm_schedule_free_target);
     sm_heap_free(&s->later);
+    sm_heap_free(&s->held);
+    free(s->kept);
     free(s);
-}
-
-
-static void
-sm_schedule_ready(sm_schedule_t *s, sm_schedule_target_t *t)
-{
-    t->ready.prev = s->ready.prev;
-    t->ready.next = &s->ready;
-    t->ready.prev->next = &t->ready;
-    s->ready.prev = &t->ready;
-}
-
-
-static void
-sm_schedule_not_ready(sm_schedule_target_t *t)
-{
-    t->ready.prev->next = t->ready.next;
-    t->ready.next->prev = t->ready.prev;
-    t->ready.next = NULL;
-}
-
-
-static int64_t
-sm_schedule_due_at(const sm_schedule_target_t *t)
-{
-    return t->entries.slots[0].key;
-}
-
-
-/* an entry has come to the target's heap, or was moved in it */
-
-static void
-sm_schedule_aim(sm_schedule_t *s, sm_schedule_target_t *t)
-{
-    int64_t  due_at;
-
-    if (t->ready.next) {
-        return;
-    }
-
-    due_at = sm_schedule_due_at(t);
-
-    if (t->later.place == 0) {
-        sm_heap_add(&s->later, &t->later, due_at);
-
-    } else if (s->later.slots[t->later.place - 1].key != due_at) {
-        sm_heap_move(&s->later, &t->later, due_at);
-    }
-}
-
-
-static sm_schedule_target_t *
-sm_schedule_target(sm_schedule_t *s, sm_str_t name)
-{
-    size_t                 size;
-    uint32_t               hash;
-    sm_index_node_t       *node;
-    sm_schedule_target_t  *t;
-
-    hash = sm_index_hash(&s->targets, name);
-
-    node = sm_index_find(&s->targets, hash, name);
-    if (node) {
-        return sm_container(node, sm_schedule_target_t, node);
-    }
-
-    if (name.len > UINT32_MAX
-        || sm_heap_reserve(&s->later, s->targets.n + 1) != 0)
-    {
-        return NULL;
-    }
-
-    size = offsetof(sm_schedule_target_t, name) + name.len;
-
-    t = calloc(1, size);
-    if (t == NULL) {
-        return NULL;
-    }
-
-    if (name.len) {
-        memcpy(t->name, name.data, name.len);
-    }
-
-    t->node.hash = hash;
-    t->node.len = name.len;
-    t->limit = s->limit ? s->limit(s->data, name) : 0;
-
-    if (sm_index_add(&s->targets, &t->node) != 0) {
-        free(t);
-        return NULL;
-    }
-
-    s->bytes += sm_schedule_block(size);
-
-    return t;
 }
 
 
@@ -284,24 +115,6 @@ sm_schedule_room(sm_schedule_t *s, sm_schedule_target_t *t, unsigned more)
     s->bytes += sm_schedule_heap_block(&t->entries);
 
     return rc;
-}
-
-
-static void
-sm_schedule_forget_if_empty(sm_schedule_t *s, sm_schedule_target_t *t)
-{
-    if (t->taken || t->entries.n) {
-        return;
-    }
-
-    sm_index_remove(&s->targets, &t->node);
-    sm_heap_shrink(&s->later, s->targets.n);
-
-    s->bytes -= sm_schedule_heap_block(&t->entries);
-    s->bytes -= sm_schedule_block(offsetof(sm_schedule_target_t, name)
-                                  + t->node.len);
-
-    sm_schedule_free_target(&t->node);
 }
 
 
@@ -332,6 +145,8 @@ sm_schedule_add(sm_schedule_t *s, sm_schedule_target_t *t, uint32_t hash,
     e->target = t;
     e->waiting.place = 0;
     e->slot = 0;
+    e->token = 0;
+    e->probe = 0;
 
     if (sm_index_add(&s->entries, &e->node) != 0) {
         free(e);
@@ -460,7 +275,7 @@ sm_schedule_may_take(const sm_schedule_t *s, const sm_schedule_target_t *t)
     }
 
     if (t->limit) {
-        return t->slots < t->limit;
+        return t->limit != SM_SCHEDULE_NEVER && t->slots < t->limit;
     }
 
     left = s->concurrency - s->slots - 1;
@@ -480,6 +295,69 @@ sm_schedule_take_first(sm_schedule_t *s, sm_schedule_target_t *t)
 
     sm_schedule_mark(s, e);
 
+    if (t->ruled) {
+        e->probe = sm_circuit_begin(&t->circuit);
+
+        if (t->bucket.rate) {
+            sm_bucket_reserve(&t->bucket);
+            e->token = 1;
+        }
+    }
+
+    return e;
+}
+
+
+/* those whose time has come, by either clock */
+
+static void
+sm_schedule_wake(sm_schedule_t *s, int64_t now)
+{
+    sm_schedule_target_t  *t;
+
+    while (s->held.n && s->held.slots[0].key <= s->clock) {
+        t = sm_container(s->held.slots[0].node, sm_schedule_target_t, held);
+
+        sm_heap_remove(&s->held, &t->held);
+        sm_schedule_aim(s, t);
+    }
+
+    while (s->later.n && s->later.slots[0].key <= now) {
+        t = sm_container(s->later.slots[0].node, sm_schedule_target_t, later);
+
+        sm_heap_remove(&s->later, &t->later);
+        sm_ring_add(&s->ready, &t->ready);
+    }
+}
+
+
+/* one of a target that is in the ring; NULL: none is due any more */
+
+static sm_entry_t *
+sm_schedule_take_one(sm_schedule_t *s, sm_schedule_target_t *t, int64_t now)
+{
+    sm_entry_t  *e;
+
+    sm_ring_remove(&t->ready);
+
+    if (sm_schedule_due_at(t) > now) {
+        sm_schedule_aim(s, t);
+        return NULL;
+    }
+
+    e = sm_schedule_take_first(s, t);
+
+    if (t->entries.n == 0) {
+        return e;
+    }
+
+    if (t->ruled && sm_schedule_held(s, t) > s->clock) {
+        sm_schedule_aim(s, t);
+
+    } else {
+        sm_ring_add(&s->ready, &t->ready);
+    }
+
     return e;
 }
 
@@ -490,14 +368,10 @@ sm_schedule_take(sm_schedule_t *s, int64_t now, sm_entry_t **entries,
 {
     size_t                 n;
     sm_ring_t             *q, *prev;
+    sm_entry_t            *e;
     sm_schedule_target_t  *t;
 
-    while (s->later.n && s->later.slots[0].key <= now) {
-        t = sm_container(s->later.slots[0].node, sm_schedule_target_t, later);
-
-        sm_heap_remove(&s->later, &t->later);
-        sm_schedule_ready(s, t);
-    }
+    sm_schedule_wake(s, now);
 
     n = 0;
     q = s->ready.next;
@@ -511,23 +385,38 @@ sm_schedule_take(sm_schedule_t *s, int64_t now, sm_entry_t **entries,
         }
 
         prev = q->prev;
-        sm_schedule_not_ready(t);
 
-        if (sm_schedule_due_at(t) > now) {
-            sm_schedule_aim(s, t);
+        e = sm_schedule_take_one(s, t, now);
 
-        } else {
-            entries[n++] = sm_schedule_take_first(s, t);
-
-            if (t->entries.n) {
-                sm_schedule_ready(s, t);
-            }
+        if (e) {
+            entries[n++] = e;
         }
 
         q = prev->next;
     }
 
     return n;
+}
+
+
+/* a token that was not spent, and a probe that has shown nothing */
+
+static void
+sm_schedule_end_ruled(sm_schedule_t *s, sm_entry_t *e)
+{
+    sm_schedule_target_t  *t = e->target;
+
+    if (e->token) {
+        e->token = 0;
+        sm_bucket_give_back(&t->bucket);
+    }
+
+    if (e->probe) {
+        e->probe = 0;
+        sm_circuit_unsent(&t->circuit);
+    }
+
+    sm_schedule_aim(s, t);
 }
 
 
@@ -538,6 +427,10 @@ sm_schedule_end(sm_schedule_t *s, sm_entry_t *e)
         e->slot = 0;
         e->target->slots--;
         s->slots--;
+    }
+
+    if (e->token || e->probe) {
+        sm_schedule_end_ruled(s, e);
     }
 }
 
@@ -580,6 +473,78 @@ sm_schedule_drop(sm_schedule_t *s, sm_entry_t *e)
 }
 
 
+/* an entry has left the target's heap without being taken */
+
+static void
+sm_schedule_less(sm_schedule_t *s, sm_schedule_target_t *t)
+{
+    if (t->entries.n == 0 && t->ready.next) {
+        sm_ring_remove(&t->ready);
+    }
+
+    if (t->entries.n || t->ruled) {
+        sm_schedule_aim(s, t);
+
+    } else if (t->later.place) {
+        sm_heap_remove(&s->later, &t->later);
+    }
+}
+
+
+const sm_entry_t *
+sm_schedule_find(sm_schedule_t *s, sm_str_t id)
+{
+    sm_entry_t       *e;
+    sm_index_node_t  *node;
+
+    node = sm_index_find(&s->entries, sm_index_hash(&s->entries, id), id);
+
+    if (node == NULL) {
+        return NULL;
+    }
+
+    e = sm_container(node, sm_entry_t, node);
+
+    return e->waiting.place ? e : NULL;
+}
+
+
+int
+sm_schedule_remove(sm_schedule_t *s, sm_str_t id)
+{
+    sm_entry_t            *e;
+    sm_index_node_t       *node;
+    sm_schedule_target_t  *t;
+
+    node = sm_index_find(&s->entries, sm_index_hash(&s->entries, id), id);
+
+    if (node == NULL) {
+        return 0;
+    }
+
+    e = sm_container(node, sm_entry_t, node);
+
+    if (e->waiting.place == 0) {
+        return 0;
+    }
+
+    t = e->target;
+
+    sm_heap_remove(&t->entries, &e->waiting);
+    sm_schedule_less(s, t);
+
+    s->bytes -= sm_schedule_block(offsetof(sm_entry_t, id) + e->node.len);
+
+    sm_index_remove(&s->entries, &e->node);
+    free(e);
+
+    (void) sm_schedule_room(s, t, 0);
+    sm_schedule_forget_if_empty(s, t);
+
+    return 1;
+}
+
+
 /* below a target that may take there is nothing earlier */
 
 static int64_t
@@ -606,6 +571,23 @@ sm_schedule_next_later(const sm_schedule_t *s, size_t i, int64_t next)
 }
 
 
+/* when the first of those that are held may not be any more */
+
+static int64_t
+sm_schedule_next_held(const sm_schedule_t *s)
+{
+    int64_t  left;
+
+    if (s->held.n == 0) {
+        return INT64_MAX;
+    }
+
+    left = s->held.slots[0].key - s->clock;
+
+    return left > 0 ? s->now + left : s->now;
+}
+
+
 int64_t
 sm_schedule_next(const sm_schedule_t *s)
 {
@@ -613,11 +595,11 @@ sm_schedule_next(const sm_schedule_t *s)
     sm_ring_t             *q;
     sm_schedule_target_t  *t;
 
-    next = INT64_MAX;
-
     if (s->slots >= s->concurrency) {
-        return next;
+        return INT64_MAX;
     }
+
+    next = sm_schedule_next_held(s);
 
     for (q = s->ready.next; q != &s->ready; q = q->next) {
         t = sm_container(q, sm_schedule_target_t, ready);
@@ -638,6 +620,15 @@ sm_schedule_waiting(const sm_schedule_t *s)
 }
 
 
+/* waiting and taken */
+
+size_t
+sm_schedule_entries(const sm_schedule_t *s)
+{
+    return s->entries.n;
+}
+
+
 size_t
 sm_schedule_taken(const sm_schedule_t *s)
 {
@@ -651,6 +642,15 @@ sm_entry_id(const sm_entry_t *e)
     sm_str_t  id = { e->node.len, e->id };
 
     return id;
+}
+
+
+sm_str_t
+sm_entry_target(const sm_entry_t *e)
+{
+    sm_str_t  target = { e->target->node.len, e->target->name };
+
+    return target;
 }
 
 
@@ -668,5 +668,6 @@ sm_schedule_bytes(const sm_schedule_t *s)
            + sm_schedule_index_blocks(&s->entries)
            + sm_schedule_index_blocks(&s->targets)
            + sm_schedule_heap_block(&s->later)
+           + sm_schedule_heap_block(&s->held)
            + s->bytes;
 }

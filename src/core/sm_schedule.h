@@ -7,6 +7,11 @@
  * its own queue, in the order of due time, and a bound on the number of its
  * intents that are under way, so that one target cannot hold up another.
  *
+ * A target may also be held: it is paused, its rate is used up, or its circuit
+ * is open.  Nothing of it is taken then, and nothing else becomes of what
+ * waits.  Rates and circuits are on a clock of their own, that is never set:
+ * sm_schedule_tick() says what time it is.
+ *
  * It is not thread-safe.  An entry takes at most 200 bytes besides the id.
  */
 
@@ -14,6 +19,9 @@
 #define SM_SCHEDULE_H
 
 
+#include <limits.h>
+
+#include "sm_circuit.h"
 #include "sm_str.h"
 
 
@@ -22,7 +30,41 @@ typedef struct sm_schedule_target_s  sm_schedule_target_t;
 typedef struct sm_entry_s            sm_entry_t;
 
 
-/* the bound of a target; 0: none of its own */
+/* what holds a target, besides a pause; all 0: nothing does */
+
+typedef struct {
+    int64_t               rate;         /* a minute */
+    int64_t               burst;
+    sm_circuit_rules_t    circuit;
+} sm_target_rules_t;
+
+
+typedef enum {
+    SM_TARGET_OPEN = 0,
+    SM_TARGET_PAUSED,
+    SM_TARGET_CIRCUIT_OPEN,     /* or the gateway has asked for a rest */
+    SM_TARGET_STATES
+} sm_target_state_e;
+
+
+/* "circuit_open_until" may have passed: the probe is to come, or under way */
+
+typedef struct {
+    sm_target_state_e     state;
+    unsigned              paused;
+    int64_t               circuit_open_until;   /* the clock's; 0: closed */
+    unsigned              failures;             /* errors in a row */
+    int64_t               tokens;               /* with a rate */
+    size_t                due;                  /* that could begin */
+    size_t                waiting;              /* for their time */
+    size_t                in_flight;
+    int64_t               oldest_due;           /* its time; 0: none is due */
+} sm_target_state_t;
+
+
+/* the bound of a target; 0: none of its own; SM_SCHEDULE_NEVER: it waits */
+#define SM_SCHEDULE_NEVER  UINT_MAX
+
 typedef unsigned (*sm_schedule_limit_pt)(void *data, sm_str_t target);
 
 
@@ -36,6 +78,30 @@ typedef unsigned (*sm_schedule_limit_pt)(void *data, sm_str_t target);
 sm_schedule_t *sm_schedule_create(unsigned concurrency,
     const uint64_t key[2], sm_schedule_limit_pt limit, void *data);
 void sm_schedule_destroy(sm_schedule_t *s);
+
+/*
+ * The time by both clocks, in microseconds: the store's, in which intents are
+ * due, and the one that is never set.
+ */
+void sm_schedule_tick(sm_schedule_t *s, int64_t now, int64_t clock);
+
+/*
+ * A target with rules, which is there without intents too, and is known by a
+ * number: from 0, in the order of calls.  Its bucket is empty: what another
+ * leader has sent a moment ago is not known here.  -1: no memory.
+ */
+int sm_schedule_keep(sm_schedule_t *s, sm_str_t name,
+    const sm_target_rules_t *rules);
+
+/*
+ * These targets are paused, and no other: what is new is held, and what is not
+ * named any more goes on.  -1: no memory, and some may not be paused.
+ */
+int sm_schedule_pauses(sm_schedule_t *s, const sm_str_t *names, size_t n);
+
+/* of a kept target.  Its cost grows with the number of those that are due */
+void sm_schedule_target_state(const sm_schedule_t *s, size_t i,
+    sm_target_state_t *state);
 
 /*
  * Adds an intent that is due at that time, or moves it.  A taken one is not
@@ -58,6 +124,28 @@ sm_entry_t *sm_schedule_hold(sm_schedule_t *s, sm_str_t id, sm_str_t target);
 size_t sm_schedule_take(sm_schedule_t *s, int64_t now, sm_entry_t **entries,
     size_t max);
 
+/* whether the target of a taken entry was paused since */
+unsigned sm_schedule_paused(const sm_entry_t *e);
+
+/* the number of its target; -1: that is not kept */
+int sm_schedule_target_of(const sm_entry_t *e);
+
+/* a taken entry leaves for its gateway right now */
+void sm_schedule_sent(sm_schedule_t *s, sm_entry_t *e);
+
+/*
+ * What its gateway said: an answer, whatever it is, or an error.  It tells how
+ * many errors there were in a row, this one included, or before the answer.
+ */
+unsigned sm_schedule_answer(sm_schedule_t *s, sm_entry_t *e);
+unsigned sm_schedule_error(sm_schedule_t *s, sm_entry_t *e);
+
+/* the gateway asks for a rest of so many microseconds */
+void sm_schedule_rest(sm_schedule_t *s, sm_entry_t *e, int64_t length);
+
+/* until when its circuit holds its target; 0: it is closed */
+int64_t sm_schedule_open_until(const sm_schedule_t *s, const sm_entry_t *e);
+
 /*
  * A taken entry has ended and no longer counts for the bounds.  It stays taken
  * until it is put back or dropped.
@@ -70,16 +158,28 @@ void sm_schedule_put(sm_schedule_t *s, sm_entry_t *e, int64_t due_at);
 /* removes a taken entry, which needs no further attempt */
 void sm_schedule_drop(sm_schedule_t *s, sm_entry_t *e);
 
+/* an intent that waits; NULL: it does not, or is not there */
+const sm_entry_t *sm_schedule_find(sm_schedule_t *s, sm_str_t id);
+
+/*
+ * Removes an intent that waits, and needs no further attempt.  A taken one is
+ * not changed, because its owner knows better.  1: it was removed.
+ */
+int sm_schedule_remove(sm_schedule_t *s, sm_str_t id);
+
 /*
  * The time from which sm_schedule_take() will return something if nothing else
- * changes.  It may have passed; INT64_MAX: never.
+ * changes.  It may have passed; INT64_MAX: never.  Where targets are held, it
+ * may also be a time at which one is not held any more.
  */
 int64_t sm_schedule_next(const sm_schedule_t *s);
 
 size_t sm_schedule_waiting(const sm_schedule_t *s);
+size_t sm_schedule_entries(const sm_schedule_t *s);
 size_t sm_schedule_taken(const sm_schedule_t *s);
 
 sm_str_t sm_entry_id(const sm_entry_t *e);
+sm_str_t sm_entry_target(const sm_entry_t *e);
 int64_t sm_entry_due_at(const sm_entry_t *e);
 
 /* all that it has allocated */

@@ -46,9 +46,22 @@ sm_out_c(sm_out_t *out, const char *s)
 void
 sm_out_int(sm_out_t *out, int64_t n)
 {
-    char  buf[sizeof("-9223372036854775808")];
+    char      buf[sizeof("-9223372036854775808")], *p;
+    uint64_t  left;
 
-    sm_out_bytes(out, buf, snprintf(buf, sizeof(buf), "%lld", (long long) n));
+    p = buf + sizeof(buf);
+    left = n < 0 ? -(uint64_t) n : (uint64_t) n;
+
+    do {
+        *--p = '0' + left % 10;
+        left /= 10;
+    } while (left);
+
+    if (n < 0) {
+        *--p = '-';
+    }
+
+    sm_out_bytes(out, p, buf + sizeof(buf) - p);
 }
 
 

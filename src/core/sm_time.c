@@ -44,7 +44,7 @@ sm_time_digits(sm_str_t s, size_t at, size_t n)
  * day is the last of its year; 400 of them are an era of 146,097 days.
  */
 
-static int64_t
+int64_t
 sm_time_days(int64_t year, int64_t month, int64_t day)
 {
     int64_t  era, yoe, doy;
@@ -56,6 +56,27 @@ sm_time_days(int64_t year, int64_t month, int64_t day)
     doy = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1;
 
     return era * 146097 + yoe * 365 + yoe / 4 - yoe / 100 + doy - 719468;
+}
+
+
+/* the same, backwards */
+
+void
+sm_time_date(int64_t days, sm_date_t *date)
+{
+    int64_t  era, doe, yoe, doy, mp;
+
+    days += 719468;
+
+    era = (days >= 0 ? days : days - 146096) / 146097;
+    doe = days - era * 146097;
+    yoe = (doe - doe / 1460 + doe / 36524 - doe / 146096) / 365;
+    doy = doe - (365 * yoe + yoe / 4 - yoe / 100);
+    mp = (5 * doy + 2) / 153;
+
+    date->day = doy - (153 * mp + 2) / 5 + 1;
+    date->month = mp < 10 ? mp + 3 : mp - 9;
+    date->year = yoe + era * 400 + (date->month <= 2);
 }
 
 

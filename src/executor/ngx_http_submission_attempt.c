@@ -10,10 +10,40 @@
 static char *
 ngx_http_submission_attempt_copy(char *p, sm_str_t *dst, sm_str_t *src)
 {
-    dst->data = p;
+    dst->data = src->data ? p : NULL;
     dst->len = src->len;
 
     return src->len ? (char *) ngx_cpymem(p, src->data, src->len) : p;
+}
+
+
+/* each attempt is a span of its own, of the trace that the intent came with */
+
+static void
+ngx_http_submission_attempt_trace(ngx_http_submission_attempt_t *at, char *p,
+    sm_trace_t *trace)
+{
+    uint64_t  n;
+
+    n = (uint64_t) ngx_random() << 33 ^ (uint64_t) ngx_random() << 11
+        ^ (uint64_t) ngx_random();
+
+    sm_trace_span(n, p);
+
+    at->span_id.data = p;
+    at->span_id.len = SM_TRACE_SPAN_LEN;
+
+    p += SM_TRACE_SPAN_LEN;
+
+    sm_trace_child(trace->parent, at->span_id.data, p);
+
+    at->trace.parent.data = p;
+    at->trace.parent.len = SM_TRACE_PARENT_LEN;
+
+    p += SM_TRACE_PARENT_LEN;
+
+    (void) ngx_http_submission_attempt_copy(p, &at->trace.state,
+                                            &trace->state);
 }
 
 
@@ -26,7 +56,10 @@ ngx_http_submission_attempt_create(sm_begin_row_t *row)
     at = ngx_alloc(sizeof(ngx_http_submission_attempt_t) + row->id.len
                    + row->payload.len + row->contract.target.len
                    + row->contract.gateway_url.len
-                   + row->contract.terminal_outcomes.len, ngx_cycle->log);
+                   + row->contract.terminal_outcomes.len
+                   + row->contract.retry_schedule.len
+                   + row->contract.notify.len + row->trace.parent.len
+                   + row->trace.state.len + SM_TRACE_SPAN_LEN, ngx_cycle->log);
     if (at == NULL) {
         return NULL;
     }
@@ -45,8 +78,16 @@ ngx_http_submission_attempt_create(sm_begin_row_t *row)
                                          &row->contract.target);
     p = ngx_http_submission_attempt_copy(p, &at->contract.gateway_url,
                                          &row->contract.gateway_url);
-    (void) ngx_http_submission_attempt_copy(p, &at->contract.terminal_outcomes,
-                                            &row->contract.terminal_outcomes);
+    p = ngx_http_submission_attempt_copy(p, &at->contract.terminal_outcomes,
+                                         &row->contract.terminal_outcomes);
+    p = ngx_http_submission_attempt_copy(p, &at->contract.retry_schedule,
+                                         &row->contract.retry_schedule);
+    p = ngx_http_submission_attempt_copy(p, &at->contract.notify,
+                                         &row->contract.notify);
+
+    if (sm_trace_id(row->trace.parent).len) {
+        ngx_http_submission_attempt_trace(at, p, &row->trace);
+    }
 
     return at;
 }
@@ -64,27 +105,47 @@ void
 ngx_http_submission_attempt_log(ngx_http_submission_attempt_t *at,
     ngx_uint_t level, const char *event, const char *note)
 {
+    const char                  *quote;
     sm_str_t                     outcome, status;
-    ngx_http_submission_field_t  id, reason, error;
+    ngx_http_submission_field_t  id, reason, error, trace;
+
+    /* the name of a webhook's target has a space */
+
+    quote = at->contract.gateway_type == SM_GATEWAY_WEBHOOK ? "\"" : "";
 
     outcome = sm_outcome_name(at->outcome);
     status = sm_status_name(at->decision.status);
 
     ngx_log_error(level, ngx_cycle->log, 0,
-                  "submission: %s manager=%V%V target=%*s attempt=%L "
+                  "submission: %s manager=%V%V target=%s%*s%s attempt=%L "
                   "lease_epoch=%L outcome=%*s%V%V status=%*s duration_ms=%L"
-                  "%s%s",
+                  "%V%s%s",
                   event, &at->manager->conf->name,
                   ngx_http_submission_field(&id, " intent_id=", at->id),
-                  at->contract.target.len, at->contract.target.data,
-                  at->number, at->epoch,
+                  quote, at->contract.target.len, at->contract.target.data,
+                  quote, at->number, at->epoch,
                   outcome.len ? outcome.len : 4,
                   outcome.len ? outcome.data : "none",
                   ngx_http_submission_field(&reason, " reason=", at->reason),
                   ngx_http_submission_field(&error, " error=", at->error),
                   status.len, status.data,
                   (at->finished_at - at->started_at) / 1000,
+                  ngx_http_submission_field(&trace, " trace_id=",
+                                            sm_trace_id(at->trace.parent)),
                   note ? " note=" : "", note ? note : "");
+}
+
+
+/* its entry, unless the schedule that has it is gone */
+
+sm_entry_t *
+ngx_http_submission_attempt_entry(ngx_http_submission_attempt_t *at)
+{
+    ngx_http_submission_executor_t  *ex;
+
+    ex = at->manager->executor;
+
+    return ex->schedule && ex->generation == at->generation ? at->entry : NULL;
 }
 
 
@@ -160,7 +221,7 @@ ngx_http_submission_attempt_unsent(ngx_http_submission_attempt_t *at)
                              "resolved");
         ngx_http_submission_outage(at);
 
-    } else {
+    } else if (at->unsent == NGX_HTTP_SUBMISSION_UNSENT_SHORT) {
         at->error = sm_str_c("not sent: no connection, or no memory, was left");
         ex->unsent = 1;
         ex->pause = ngx_current_msec + NGX_HTTP_SUBMISSION_EXECUTOR_PAUSE;
@@ -195,6 +256,17 @@ ngx_http_submission_attempt_lost(ngx_http_submission_manager_t *manager,
 }
 
 
+static ngx_uint_t
+ngx_http_submission_attempt_paused(ngx_http_submission_attempt_t *at)
+{
+    sm_entry_t  *entry;
+
+    entry = ngx_http_submission_attempt_entry(at);
+
+    return entry && sm_schedule_paused(entry);
+}
+
+
 /* starts the attempt of a row that was begun in this epoch at this time */
 
 void
@@ -226,14 +298,19 @@ ngx_http_submission_attempt_start(ngx_http_submission_manager_t *manager,
     }
 
     at->manager = manager;
+    at->target = ngx_http_submission_target(manager->conf,
+                                            at->contract.target);
     at->generation = generation;
     at->entry = entry;
     at->epoch = epoch;
     at->started_at = now;
     at->finished_at = now;
 
+    /* its target may have been paused while the store was asked */
+
     if (ex->leaving
-        || !ngx_http_submission_leader_gate(at->manager, at->epoch))
+        || !ngx_http_submission_leader_gate(at->manager, at->epoch)
+        || ngx_http_submission_attempt_paused(at))
     {
         ngx_http_submission_attempt_give_back(at, 0);
         return;
@@ -245,7 +322,12 @@ ngx_http_submission_attempt_start(ngx_http_submission_manager_t *manager,
         return;
     }
 
-    ngx_http_submission_observe(at->manager,
+    if (ngx_http_submission_webhook_prepare(at) != NGX_OK) {
+        ngx_http_submission_attempt_unsent(at);
+        return;
+    }
+
+    ngx_http_submission_observe(at->manager, at->target,
                                 NGX_HTTP_SUBMISSION_DUR_QUEUE_DELAY,
                                 at->started_at - at->due_at);
 
@@ -332,9 +414,10 @@ ngx_http_submission_attempt_finished(ngx_http_submission_attempt_t *at)
 
     ngx_http_submission_outage(at);
 
-    ngx_http_submission_observe(at->manager,
-                                NGX_HTTP_SUBMISSION_DUR_ATTEMPT,
-                                ngx_http_submission_usec() - at->left_at);
+    at->took = ngx_http_submission_usec() - at->left_at;
+
+    ngx_http_submission_observe(at->manager, at->target,
+                                NGX_HTTP_SUBMISSION_DUR_ATTEMPT, at->took);
 
     ngx_http_submission_attempt_ended(at);
 }

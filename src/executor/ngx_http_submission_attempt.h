@@ -14,6 +14,9 @@
 #include "sm_answer.h"
 #include "sm_policy.h"
 #include "sm_schedule.h"
+#include "sm_stats.h"
+#include "sm_trace.h"
+#include "sm_webhook.h"
 
 
 #define NGX_HTTP_SUBMISSION_EXECUTOR_PAUSE  100     /* ms, if short of it */
@@ -22,6 +25,8 @@
 typedef struct ngx_http_submission_attempt_s  ngx_http_submission_attempt_t;
 typedef struct ngx_http_submission_duty_s     ngx_http_submission_duty_t;
 typedef struct ngx_http_submission_refresh_s  ngx_http_submission_refresh_t;
+typedef struct ngx_http_submission_stats_s    ngx_http_submission_stats_t;
+typedef struct ngx_http_submission_pauses_s   ngx_http_submission_pauses_t;
 typedef struct ngx_http_submission_retention_s
                                              ngx_http_submission_retention_t;
 
@@ -54,6 +59,11 @@ typedef enum {
     NGX_HTTP_SUBMISSION_DUTY_SWEEP,
     NGX_HTTP_SUBMISSION_DUTY_INBOX,
     NGX_HTTP_SUBMISSION_DUTY_RETENTION,
+    NGX_HTTP_SUBMISSION_DUTY_STATS,
+    NGX_HTTP_SUBMISSION_DUTY_JOB,
+    NGX_HTTP_SUBMISSION_DUTY_DROP,
+    NGX_HTTP_SUBMISSION_DUTY_PAUSES,
+    NGX_HTTP_SUBMISSION_DUTY_RECUR,
     NGX_HTTP_SUBMISSION_DUTY_N
 } ngx_http_submission_duty_e;
 
@@ -71,8 +81,7 @@ struct ngx_http_submission_duty_s {
 
 typedef struct {
     int64_t                          epoch;        /* in which it was seen */
-    ngx_uint_t                       errors;       /* in a row; 0: it is up */
-    ngx_msec_t                       since;        /* the first of them */
+    ngx_msec_t                       since;        /* the first error */
     ngx_msec_t                       told;         /* the last line of it */
     unsigned                         down:1;       /* and that was told */
 } ngx_http_submission_outage_t;
@@ -109,6 +118,13 @@ struct ngx_http_submission_executor_s {
     ngx_uint_t                       nrefused;
     ngx_msec_t                       refused_told;
 
+    ngx_uint_t                       job_limit;    /* of the next batch */
+    int64_t                          dropped_at;   /* see drop.c */
+
+    /* schedules: the epoch that has seeded them, and a wake meanwhile */
+    int64_t                          seeded;
+    unsigned                         recur_woken:1;
+
     ngx_http_submission_task_t      *turn;         /* that is out */
 
     /*
@@ -129,6 +145,10 @@ struct ngx_http_submission_executor_s {
     ngx_http_submission_refresh_t   *refresh;
     ngx_http_submission_retention_t *retention;
     ngx_http_submission_outage_t    *outages;      /* of each target */
+    ngx_http_submission_stats_t     *stats;
+    ngx_event_t                      depth;        /* see depth.c */
+    ngx_msec_t                       depth_wait;
+    ngx_http_submission_pauses_t    *pauses;
     ngx_event_t                      tidy;
 };
 
@@ -138,6 +158,7 @@ struct ngx_http_submission_executor_s {
 typedef enum {
     NGX_HTTP_SUBMISSION_UNSENT_NOT = 0,     /* nothing, as far as is known */
     NGX_HTTP_SUBMISSION_UNSENT_NAME,        /* of the gateway: no address */
+    NGX_HTTP_SUBMISSION_UNSENT_WEBHOOK,     /* "error" says why */
     NGX_HTTP_SUBMISSION_UNSENT_SHORT        /* of connections, or memory */
 } ngx_http_submission_unsent_e;
 
@@ -158,8 +179,13 @@ struct ngx_http_submission_attempt_s {
     ngx_uint_t                       known;        /* see executor.c */
 
     sm_str_t                         id;
+    ngx_http_submission_target_t    *target;       /* NULL: not configured */
     sm_contract_t                    contract;
     sm_str_t                         payload;
+    sm_trace_t                       trace;        /* as it is sent */
+    sm_str_t                         span_id;
+    sm_str_t                        *keys;         /* to sign with */
+    ngx_uint_t                       nkeys;
     int64_t                          number;
     int64_t                          epoch;
     int64_t                          created_at;   /* or not_before */
@@ -179,6 +205,7 @@ struct ngx_http_submission_attempt_s {
     ngx_str_t                        url;
     ngx_str_t                        path;
     int64_t                          left_at;      /* monotonic, usec */
+    int64_t                          took;         /* usec */
 
     sm_answer_t                      answer;
     u_char                          *body;
@@ -211,14 +238,17 @@ void ngx_http_submission_executor_wake(ngx_http_submission_executor_t *ex);
 void ngx_http_submission_executor_time(ngx_http_submission_executor_t *ex,
     int64_t now);
 int64_t ngx_http_submission_executor_now(ngx_http_submission_executor_t *ex);
+void ngx_http_submission_executor_tick(ngx_http_submission_executor_t *ex);
 void ngx_http_submission_executor_recovered(
     ngx_http_submission_manager_t *manager, sm_known_row_t *known);
 
-/* duty.c; _kick(): now, and not when it is due */
+/* duty.c; _kick(): now, and not when it is due; _soon(): in so many ms */
 void ngx_http_submission_duty_init(ngx_http_submission_executor_t *ex);
 void ngx_http_submission_duty_start(ngx_http_submission_executor_t *ex);
 void ngx_http_submission_duty_stop(ngx_http_submission_executor_t *ex);
 void ngx_http_submission_duty_kick(ngx_http_submission_duty_t *duty);
+void ngx_http_submission_duty_soon(ngx_http_submission_duty_t *duty,
+    ngx_msec_t wait);
 
 /* schedule.c */
 ngx_int_t ngx_http_submission_schedule_init(ngx_cycle_t *cycle,
@@ -237,11 +267,58 @@ void ngx_http_submission_inbox_woken(ngx_http_submission_executor_t *ex);
 
 extern const ngx_http_submission_duty_row_t  ngx_http_submission_inbox;
 
+/*
+ * stats.c: what happened, for the leader's numbers.  _start() begins a new
+ * epoch; _submitted() is called for an intent that the schedule did not have,
+ * and _gone() for one that is not pending any more, whoever has ended it.
+ */
+ngx_int_t ngx_http_submission_stats_init(ngx_cycle_t *cycle,
+    ngx_http_submission_executor_t *ex);
+void ngx_http_submission_stats_start(ngx_http_submission_executor_t *ex);
+void ngx_http_submission_stats_submitted(ngx_http_submission_executor_t *ex,
+    sm_str_t id, sm_str_t target);
+void ngx_http_submission_stats_gone(ngx_http_submission_executor_t *ex,
+    sm_str_t id, ngx_http_submission_target_t *target);
+void ngx_http_submission_stats_attempt(ngx_http_submission_attempt_t *at,
+    sm_status_e status);
+void ngx_http_submission_stats_expired(ngx_http_submission_executor_t *ex,
+    sm_str_t id, ngx_http_submission_target_t *target);
+
+/* depth.c: the gauges by target; _look() is soon after something happened */
+void ngx_http_submission_depth_init(ngx_http_submission_executor_t *ex);
+void ngx_http_submission_depth_look(ngx_http_submission_executor_t *ex);
+void ngx_http_submission_depth_stop(ngx_http_submission_executor_t *ex);
+void ngx_http_submission_depth_read(ngx_http_submission_executor_t *ex,
+    sm_stats_target_t *targets, sm_stats_target_t *totals);
+
+extern const ngx_http_submission_duty_row_t  ngx_http_submission_stats_duty;
+
+/* pauses.c */
+ngx_int_t ngx_http_submission_pauses_init(ngx_cycle_t *cycle,
+    ngx_http_submission_executor_t *ex);
+void ngx_http_submission_pauses_start(ngx_http_submission_executor_t *ex);
+ngx_uint_t ngx_http_submission_pauses_known(
+    ngx_http_submission_executor_t *ex);
+void ngx_http_submission_pauses_woken(ngx_http_submission_executor_t *ex);
+const sm_pause_t *ngx_http_submission_pauses_of(
+    ngx_http_submission_executor_t *ex, sm_str_t target);
+
+extern const ngx_http_submission_duty_row_t  ngx_http_submission_pauses_read;
+
 /* retention.c */
 ngx_int_t ngx_http_submission_retention_init(ngx_cycle_t *cycle,
     ngx_http_submission_executor_t *ex);
 
 extern const ngx_http_submission_duty_row_t  ngx_http_submission_retention;
+
+/* job.c and drop.c */
+extern const ngx_http_submission_duty_row_t  ngx_http_submission_job;
+extern const ngx_http_submission_duty_row_t  ngx_http_submission_drop;
+
+/* recur.c: schedules of recurring intents */
+void ngx_http_submission_recur_woken(ngx_http_submission_executor_t *ex);
+
+extern const ngx_http_submission_duty_row_t  ngx_http_submission_recur;
 
 /*
  * turn.c: NGX_OK, the call is out, or there is nothing to do; NGX_ERROR, not
@@ -261,6 +338,8 @@ void ngx_http_submission_attempt_finished(ngx_http_submission_attempt_t *at);
 void ngx_http_submission_attempt_drop(ngx_http_submission_attempt_t *at,
     const char *why);
 void ngx_http_submission_attempt_free(ngx_http_submission_attempt_t *at);
+sm_entry_t *ngx_http_submission_attempt_entry(
+    ngx_http_submission_attempt_t *at);
 void ngx_http_submission_attempt_log(ngx_http_submission_attempt_t *at,
     ngx_uint_t level, const char *event, const char *note);
 
@@ -270,7 +349,8 @@ void ngx_http_submission_expiry_add(ngx_http_submission_executor_t *ex,
     ngx_uint_t n);
 void ngx_http_submission_expiry_tell(ngx_http_submission_executor_t *ex);
 
-/* outage.c: an attempt has ended, or could not be sent */
+/* outage.c: an attempt leaves; has ended, or could not be sent */
+void ngx_http_submission_outage_sent(ngx_http_submission_attempt_t *at);
 ngx_int_t ngx_http_submission_outage_init(ngx_cycle_t *cycle,
     ngx_http_submission_executor_t *ex);
 void ngx_http_submission_outage(ngx_http_submission_attempt_t *at);
@@ -281,6 +361,18 @@ ngx_http_submission_attempt_t *ngx_http_submission_dispatched(
     ngx_http_request_t *r);
 u_char *ngx_http_submission_send_int(ngx_http_request_t *r, int64_t n,
     size_t *len);
+
+ngx_table_elt_t *ngx_http_submission_send_header(ngx_http_request_t *r,
+    const char *key, const char *lowcase, u_char *value, size_t len);
+
+/*
+ * webhook.c; _prepare(): NGX_DECLINED, it cannot be sent, and "unsent" says why
+ */
+ngx_int_t ngx_http_submission_webhook_prepare(
+    ngx_http_submission_attempt_t *at);
+void ngx_http_submission_webhook_gone(ngx_http_submission_attempt_t *at);
+ngx_int_t ngx_http_submission_webhook_headers(ngx_http_request_t *r,
+    ngx_http_submission_attempt_t *at);
 
 /* dispatch.c */
 void ngx_http_submission_dispatch_hook(ngx_event_t *ev);

@@ -55,6 +55,16 @@ static ngx_http_variable_t  ngx_http_submission_dispatch_variables[] = {
       offsetof(ngx_http_submission_attempt_t, number),
       NGX_HTTP_VAR_NOCACHEABLE, 0 },
 
+    { ngx_string("submission_traceparent"), NULL,
+      ngx_http_submission_dispatch_string,
+      offsetof(ngx_http_submission_attempt_t, trace.parent),
+      NGX_HTTP_VAR_NOCACHEABLE, 0 },
+
+    { ngx_string("submission_tracestate"), NULL,
+      ngx_http_submission_dispatch_string,
+      offsetof(ngx_http_submission_attempt_t, trace.state),
+      NGX_HTTP_VAR_NOCACHEABLE, 0 },
+
       ngx_http_null_variable
 };
 
@@ -217,6 +227,10 @@ ngx_http_submission_dispatch_output(void *data, ngx_chain_t *in)
         }
 
         at->peer = c->number;
+    }
+
+    if (!at->sent) {
+        ngx_http_submission_outage_sent(at);
     }
 
     at->sent = 1;

@@ -20,7 +20,12 @@ static const ngx_http_submission_duty_row_t  *ngx_http_submission_duties[] = {
     &ngx_http_submission_schedule_refresh,
     &ngx_http_submission_schedule_sweep,
     &ngx_http_submission_inbox,
-    &ngx_http_submission_retention
+    &ngx_http_submission_retention,
+    &ngx_http_submission_stats_duty,
+    &ngx_http_submission_job,
+    &ngx_http_submission_drop,
+    &ngx_http_submission_pauses_read,
+    &ngx_http_submission_recur
 };
 
 _Static_assert(sizeof(ngx_http_submission_duties) / sizeof(void *)
@@ -105,6 +110,25 @@ ngx_http_submission_duty_kick(ngx_http_submission_duty_t *duty)
     }
 
     ngx_http_submission_duty_run(duty);
+}
+
+
+void
+ngx_http_submission_duty_soon(ngx_http_submission_duty_t *duty,
+    ngx_msec_t wait)
+{
+    if (duty->timer.timer_set) {
+
+        if ((ngx_msec_int_t) (duty->timer.timer.key - ngx_current_msec)
+            <= (ngx_msec_int_t) wait)
+        {
+            return;
+        }
+
+        ngx_del_timer(&duty->timer);
+    }
+
+    ngx_add_timer(&duty->timer, wait);
 }
 
 
@@ -202,7 +226,9 @@ ngx_http_submission_duty_done(ngx_http_submission_task_t *task)
         return;
     }
 
-    ngx_http_submission_executor_time(ex, task->call.now);
+    if (task->call.now) {
+        ngx_http_submission_executor_time(ex, task->call.now);
+    }
 
     wait = duty->row->done(duty, task);
 

@@ -84,12 +84,15 @@ ngx_http_submission_executor_init(ngx_cycle_t *cycle,
     ngx_queue_init(&ex->ended);
 
     ngx_http_submission_expiry_init(ex);
+    ngx_http_submission_depth_init(ex);
     ngx_http_submission_duty_init(ex);
 
     manager->executor = ex;
 
     if (ngx_http_submission_schedule_init(cycle, ex) != NGX_OK
-        || ngx_http_submission_retention_init(cycle, ex) != NGX_OK)
+        || ngx_http_submission_retention_init(cycle, ex) != NGX_OK
+        || ngx_http_submission_stats_init(cycle, ex) != NGX_OK
+        || ngx_http_submission_pauses_init(cycle, ex) != NGX_OK)
     {
         return NGX_ERROR;
     }
@@ -119,6 +122,19 @@ ngx_http_submission_executor_now(ngx_http_submission_executor_t *ex)
 }
 
 
+/* the schedule's time, before it is asked or told something */
+
+void
+ngx_http_submission_executor_tick(ngx_http_submission_executor_t *ex)
+{
+    int64_t  clock;
+
+    clock = ngx_http_submission_usec();
+
+    sm_schedule_tick(ex->schedule, ex->now + clock - ex->now_at, clock);
+}
+
+
 static unsigned
 ngx_http_submission_executor_limit(void *data, sm_str_t name)
 {
@@ -128,10 +144,13 @@ ngx_http_submission_executor_limit(void *data, sm_str_t name)
 
     target = ngx_http_submission_target(manager->conf, name);
 
-    /* intents may be left of a target that is no longer configured */
+    /*
+     * Intents may be left of a target that is no longer configured, and are
+     * sent as their contract says.  Messages of a webhook have none.
+     */
 
     if (target == NULL) {
-        return 0;
+        return sm_webhook_name(name).data ? SM_SCHEDULE_NEVER : 0;
     }
 
     if (target->concurrency) {
@@ -317,20 +336,51 @@ ngx_http_submission_executor_key(ngx_http_submission_executor_t *ex,
 }
 
 
+/* with all targets that are configured, in the order of their numbers */
+
+static sm_schedule_t *
+ngx_http_submission_executor_schedule(ngx_http_submission_executor_t *ex)
+{
+    uint64_t                        key[2];
+    ngx_uint_t                      i;
+    sm_schedule_t                  *s;
+    ngx_http_submission_target_t  **targets;
+
+    ngx_http_submission_executor_key(ex, key);
+
+    s = sm_schedule_create(ex->manager->conf->executor_concurrency, key,
+                           ngx_http_submission_executor_limit, ex->manager);
+    if (s == NULL) {
+        return NULL;
+    }
+
+    sm_schedule_tick(s, 0, ngx_http_submission_usec());
+
+    targets = ex->manager->conf->by_index.elts;
+
+    for (i = 0; i < ex->manager->conf->by_index.nelts; i++) {
+        if (sm_schedule_keep(s, targets[i]->contract.target,
+                             &targets[i]->rules)
+            != 0)
+        {
+            sm_schedule_destroy(s);
+            return NULL;
+        }
+    }
+
+    return s;
+}
+
+
 static ngx_int_t
 ngx_http_submission_executor_start(ngx_http_submission_manager_t *manager,
     int64_t epoch)
 {
-    uint64_t                         key[2];
     ngx_http_submission_executor_t  *ex;
 
     ex = manager->executor;
 
-    ngx_http_submission_executor_key(ex, key);
-
-    ex->schedule = sm_schedule_create(manager->conf->executor_concurrency, key,
-                                      ngx_http_submission_executor_limit,
-                                      manager);
+    ex->schedule = ngx_http_submission_executor_schedule(ex);
     if (ex->schedule == NULL) {
         return NGX_ERROR;
     }
@@ -347,7 +397,9 @@ ngx_http_submission_executor_start(ngx_http_submission_manager_t *manager,
 
     ngx_http_submission_executor_adopt(ex);
 
+    ngx_http_submission_stats_start(ex);
     ngx_http_submission_duty_start(ex);
+    ngx_http_submission_pauses_start(ex);
     ngx_http_submission_schedule_start(ex);
 
     return NGX_OK;
@@ -360,6 +412,7 @@ static void
 ngx_http_submission_executor_stop(ngx_http_submission_executor_t *ex)
 {
     ngx_http_submission_duty_stop(ex);
+    ngx_http_submission_depth_stop(ex);
     ngx_http_submission_schedule_stop(ex);
     ngx_http_submission_expiry_tell(ex);
 
@@ -592,6 +645,8 @@ ngx_http_submission_executor_run(ngx_event_t *ev)
         return;
     }
 
+    ngx_http_submission_executor_tick(ex);
+
     if (!ex->turn && ngx_http_submission_turn(ex) != NGX_OK) {
         ngx_add_timer(&ex->due, NGX_HTTP_SUBMISSION_EXECUTOR_PAUSE);
         return;
@@ -607,9 +662,7 @@ ngx_http_submission_executor_run(ngx_event_t *ev)
 
     ngx_http_submission_executor_arm(ex);
 
-    ngx_http_submission_gauge(ex->manager,
-                              NGX_HTTP_SUBMISSION_GAUGE_QUEUE_DEPTH,
-                              ex->epoch, sm_schedule_waiting(ex->schedule));
+    ngx_http_submission_depth_look(ex);
     ngx_http_submission_gauge(ex->manager, NGX_HTTP_SUBMISSION_GAUGE_INFLIGHT,
                               ex->epoch, ex->nsending);
 }

@@ -40,9 +40,6 @@ ngx_http_submission_expiry_add(ngx_http_submission_executor_t *ex,
         return;
     }
 
-    ngx_http_submission_count(ex->manager,
-                              NGX_HTTP_SUBMISSION_CNT_EXPIRED_UNSENT, n);
-
     ex->nexpired += n;
 
     since = ngx_current_msec - ex->expiry_told;

@@ -103,7 +103,7 @@ ngx_http_submission_inbox_decide(ngx_http_submission_task_t *task,
         return 0;
     }
 
-    target = ngx_http_submission_target(task->manager->conf, row->target);
+    target = ngx_http_submission_target_client(task->manager->conf, row->target);
 
     if (target == NULL) {
         sm_inbox_refuse(row, "invalid_request",
@@ -201,10 +201,10 @@ ngx_http_submission_inbox_tell(ngx_http_submission_executor_t *ex,
                   "rows=%ui seq=%L%V%V%V%V: they are in "
                   "submission_inbox_refused",
                   &ex->manager->conf->name, ex->epoch, ex->nrefused, row->seq,
-                  ngx_http_submission_field(&id, "intentId", row->id),
-                  ngx_http_submission_field(&target, "target", row->target),
-                  ngx_http_submission_field(&reason, "reason", row->reason),
-                  ngx_http_submission_field(&detail, "detail", row->detail));
+                  ngx_http_submission_field(&id, " intentId=", row->id),
+                  ngx_http_submission_field(&target, " target=", row->target),
+                  ngx_http_submission_field(&reason, " reason=", row->reason),
+                  ngx_http_submission_field(&detail, " detail=", row->detail));
 
     ex->nrefused = 0;
     ex->refused_told = ngx_current_msec;

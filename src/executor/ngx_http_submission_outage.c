@@ -1,9 +1,10 @@
 
 /*
- * Outages of gateways: one log line when the attempts of a target begin to
- * fail, with the first error, and one when its gateway answers again.  An
- * error is what sm_answer_read() says is one: no answer, or one that makes no
- * sense.
+ * Outages of gateways: what the schedule learns of attempts, and what it makes
+ * of that.  There is one log line when the attempts of a target begin to fail,
+ * with the first error, and one when its gateway answers again; likewise when
+ * its circuit opens, and when it is closed.  An error is what sm_answer_read()
+ * says is one: no answer, or one that makes no sense.
  *
  * A gateway that fails now and then would cause two lines each time.  So after
  * a line the next outage of the target is logged only some seconds later, if
@@ -18,11 +19,11 @@
 
 static void
 ngx_http_submission_outage_error(ngx_http_submission_attempt_t *at,
-    ngx_http_submission_outage_t *outage)
+    ngx_http_submission_outage_t *outage, ngx_uint_t errors)
 {
     ngx_http_submission_field_t  error;
 
-    if (outage->errors++ == 0) {
+    if (errors == 1) {
         outage->since = ngx_current_msec;
     }
 
@@ -40,14 +41,14 @@ ngx_http_submission_outage_error(ngx_http_submission_attempt_t *at,
                   "submission: target_down manager=%V target=%*s "
                   "lease_epoch=%L errors=%ui%V",
                   &at->manager->conf->name, at->contract.target.len,
-                  at->contract.target.data, at->epoch, outage->errors,
+                  at->contract.target.data, at->epoch, errors,
                   ngx_http_submission_field(&error, " error=", at->error));
 }
 
 
 static void
 ngx_http_submission_outage_answer(ngx_http_submission_attempt_t *at,
-    ngx_http_submission_outage_t *outage)
+    ngx_http_submission_outage_t *outage, ngx_uint_t errors)
 {
     if (outage->down) {
         ngx_log_error(NGX_LOG_NOTICE, ngx_cycle->log, 0,
@@ -55,11 +56,10 @@ ngx_http_submission_outage_answer(ngx_http_submission_attempt_t *at,
                       "lease_epoch=%L down_ms=%M errors=%ui",
                       &at->manager->conf->name, at->contract.target.len,
                       at->contract.target.data, at->epoch,
-                      ngx_current_msec - outage->since, outage->errors);
+                      ngx_current_msec - outage->since, errors);
     }
 
     outage->down = 0;
-    outage->errors = 0;
 }
 
 
@@ -75,22 +75,37 @@ ngx_http_submission_outage_init(ngx_cycle_t *cycle,
 }
 
 
+/* the first byte is on its way */
+
 void
-ngx_http_submission_outage(ngx_http_submission_attempt_t *at)
+ngx_http_submission_outage_sent(ngx_http_submission_attempt_t *at)
 {
-    ngx_http_submission_target_t    *target;
-    ngx_http_submission_outage_t    *outage;
-    ngx_http_submission_executor_t  *ex;
+    sm_entry_t  *entry;
 
-    ex = at->manager->executor;
-    target = ngx_http_submission_target(at->manager->conf,
-                                        at->contract.target);
+    entry = ngx_http_submission_attempt_entry(at);
 
-    if (target == NULL || at->epoch != ex->epoch) {
-        return;
+    if (entry) {
+        ngx_http_submission_executor_tick(at->manager->executor);
+        sm_schedule_sent(at->manager->executor->schedule, entry);
+    }
+}
+
+
+/* NULL: the target is not configured */
+
+static ngx_http_submission_outage_t *
+ngx_http_submission_outage_of(ngx_http_submission_attempt_t *at,
+    sm_entry_t *entry)
+{
+    int                            i;
+    ngx_http_submission_outage_t  *outage;
+
+    i = sm_schedule_target_of(entry);
+    if (i < 0) {
+        return NULL;
     }
 
-    outage = &ex->outages[target->index];
+    outage = &at->manager->executor->outages[i];
 
     if (outage->epoch != at->epoch) {
 
@@ -100,17 +115,111 @@ ngx_http_submission_outage(ngx_http_submission_attempt_t *at)
         outage->epoch = at->epoch;
     }
 
-    switch (at->outcome) {
+    return outage;
+}
 
-    case SM_OUTCOME_ACCEPTED:
-    case SM_OUTCOME_REJECTED:
-        ngx_http_submission_outage_answer(at, outage);
-        break;
 
-    case SM_OUTCOME_UNKNOWN:
-        break;
+/* a gateway that says how long it wants to be left alone */
 
-    default: /* SM_OUTCOME_ERROR, and NONE: it was not sent */
-        ngx_http_submission_outage_error(at, outage);
+static ngx_uint_t
+ngx_http_submission_outage_rests(ngx_http_submission_attempt_t *at)
+{
+    return at->retry_after
+           && (at->answer.status == NGX_HTTP_TOO_MANY_REQUESTS
+               || at->answer.status == NGX_HTTP_SERVICE_UNAVAILABLE);
+}
+
+
+static ngx_uint_t
+ngx_http_submission_outage_learn(ngx_http_submission_attempt_t *at,
+    sm_entry_t *entry)
+{
+    ngx_uint_t      errors;
+    sm_schedule_t  *schedule;
+
+    schedule = at->manager->executor->schedule;
+
+    if (at->outcome == SM_OUTCOME_ACCEPTED
+        || at->outcome == SM_OUTCOME_REJECTED)
+    {
+        return sm_schedule_answer(schedule, entry);
+    }
+
+    /* SM_OUTCOME_ERROR, and NONE: it was not sent */
+
+    errors = sm_schedule_error(schedule, entry);
+
+    if (ngx_http_submission_outage_rests(at)) {
+        sm_schedule_rest(schedule, entry, at->retry_after * 1000);
+    }
+
+    return errors;
+}
+
+
+static void
+ngx_http_submission_outage_circuit(ngx_http_submission_attempt_t *at,
+    int64_t before, int64_t until, ngx_uint_t errors)
+{
+    if (until > before) {
+        ngx_log_error(NGX_LOG_WARN, ngx_cycle->log, 0,
+                      "submission: circuit_open manager=%V target=%*s "
+                      "lease_epoch=%L errors=%ui ms=%L: nothing begins for "
+                      "that long", &at->manager->conf->name,
+                      at->contract.target.len, at->contract.target.data,
+                      at->epoch, errors,
+                      (until - ngx_http_submission_usec()) / 1000);
+
+    } else if (before && until == 0) {
+        ngx_log_error(NGX_LOG_NOTICE, ngx_cycle->log, 0,
+                      "submission: circuit_closed manager=%V target=%*s "
+                      "lease_epoch=%L", &at->manager->conf->name,
+                      at->contract.target.len, at->contract.target.data,
+                      at->epoch);
+    }
+}
+
+
+void
+ngx_http_submission_outage(ngx_http_submission_attempt_t *at)
+{
+    int64_t                          before;
+    ngx_uint_t                       errors;
+    sm_entry_t                      *entry;
+    ngx_http_submission_outage_t    *outage;
+    ngx_http_submission_executor_t  *ex;
+
+    ex = at->manager->executor;
+    entry = ngx_http_submission_attempt_entry(at);
+
+    if (entry == NULL || at->epoch != ex->epoch
+        || at->outcome == SM_OUTCOME_UNKNOWN)
+    {
+        return;
+    }
+
+    ngx_http_submission_executor_tick(ex);
+
+    before = sm_schedule_open_until(ex->schedule, entry);
+    errors = ngx_http_submission_outage_learn(at, entry);
+
+    ngx_http_submission_outage_circuit(at, before,
+                                       sm_schedule_open_until(ex->schedule,
+                                                              entry),
+                                       errors);
+
+    outage = ngx_http_submission_outage_of(at, entry);
+
+    if (outage == NULL) {
+        return;
+    }
+
+    if (at->outcome == SM_OUTCOME_ACCEPTED
+        || at->outcome == SM_OUTCOME_REJECTED)
+    {
+        ngx_http_submission_outage_answer(at, outage, errors);
+
+    } else {
+        ngx_http_submission_outage_error(at, outage, errors);
     }
 }

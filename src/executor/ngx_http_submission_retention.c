@@ -206,7 +206,10 @@ ngx_http_submission_retention_done(ngx_http_submission_duty_t *duty,
     }
 
     re->len = ngx_min(rt->rt.done.len, sizeof(re->target));
-    ngx_memcpy(re->target, rt->rt.done.data, re->len);
+
+    if (re->len) {
+        ngx_memcpy(re->target, rt->rt.done.data, re->len);
+    }
 
     rest = (ngx_msec_t) (rt->took * NGX_HTTP_SUBMISSION_RETENTION_REST / 1000);
 

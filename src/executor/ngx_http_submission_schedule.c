@@ -364,9 +364,11 @@ static ngx_int_t
 ngx_http_submission_schedule_rows(ngx_http_submission_executor_t *ex,
     sm_page_t *page, ngx_http_submission_cursor_t *cursor)
 {
-    size_t  i;
+    size_t  i, n;
 
     for (i = 0; i < page->n; i++) {
+        n = sm_schedule_entries(ex->schedule);
+
         if (sm_schedule_set(ex->schedule, page->rows[i].id,
                             page->rows[i].target, page->rows[i].due_at)
             != 0)
@@ -376,6 +378,13 @@ ngx_http_submission_schedule_rows(ngx_http_submission_executor_t *ex,
                           "waiting=%uz", &ex->manager->conf->name,
                           sm_schedule_waiting(ex->schedule));
             return NGX_ERROR;
+        }
+
+        if (sm_schedule_entries(ex->schedule) != n
+            && !ex->refresh->rebuilding)
+        {
+            ngx_http_submission_stats_submitted(ex, page->rows[i].id,
+                                                page->rows[i].target);
         }
     }
 
@@ -454,6 +463,8 @@ ngx_http_submission_schedule_woken(ngx_event_t *ev)
 
     ngx_http_submission_schedule_new(ex);
     ngx_http_submission_inbox_woken(ex);
+    ngx_http_submission_pauses_woken(ex);
+    ngx_http_submission_recur_woken(ex);
 }
 
 

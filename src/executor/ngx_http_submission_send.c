@@ -204,7 +204,7 @@ ngx_http_submission_send_url(ngx_http_submission_attempt_t *at,
 }
 
 
-static ngx_table_elt_t *
+ngx_table_elt_t *
 ngx_http_submission_send_header(ngx_http_request_t *r, const char *key,
     const char *lowcase, u_char *value, size_t len)
 {
@@ -306,6 +306,22 @@ ngx_http_submission_send_typed(ngx_http_request_t *r,
 }
 
 
+/* a header that is there only if it has a value */
+
+static ngx_int_t
+ngx_http_submission_send_some(ngx_http_request_t *r, const char *key,
+    sm_str_t value)
+{
+    if (value.len == 0) {
+        return NGX_OK;
+    }
+
+    return ngx_http_submission_send_header(r, key, key,
+                                           (u_char *) value.data, value.len)
+           ? NGX_OK : NGX_ERROR;
+}
+
+
 static ngx_int_t
 ngx_http_submission_send_headers(ngx_http_request_t *r,
     ngx_http_submission_attempt_t *at)
@@ -352,7 +368,12 @@ ngx_http_submission_send_headers(ngx_http_request_t *r,
     if (r->headers_in.host == NULL
         || r->headers_in.content_type == NULL
         || r->headers_in.content_length == NULL
-        || ngx_http_submission_send_typed(r, at, gateway->headers) != NGX_OK)
+        || ngx_http_submission_send_typed(r, at, gateway->headers) != NGX_OK
+        || ngx_http_submission_send_some(r, "traceparent", at->trace.parent)
+           != NGX_OK
+        || ngx_http_submission_send_some(r, "tracestate", at->trace.state)
+           != NGX_OK
+        || ngx_http_submission_webhook_headers(r, at) != NGX_OK)
     {
         return NGX_ERROR;
     }

@@ -131,9 +131,11 @@ ngx_http_submission_turn_row(ngx_http_submission_attempt_t *at,
     row->error = at->error;
     row->http_status = at->http_status;
     row->answer = at->kept;
+    row->span_id = at->span_id;
     row->status = at->decision.status;
     row->exhausted = at->decision.exhausted;
     row->delay = at->decision.delay;
+    row->untold = at->contract.notify.len == 0;
 }
 
 
@@ -186,6 +188,7 @@ ngx_http_submission_turn_due(ngx_http_submission_executor_t *ex,
     sm_arena_t  *arena;
 
     if (ex->schedule == NULL || ex->leaving
+        || !ngx_http_submission_pauses_known(ex)
         || (ngx_msec_int_t) (ngx_current_msec - ex->pause) < 0)
     {
         return NGX_OK;
@@ -270,7 +273,7 @@ ngx_http_submission_turn_run(ngx_http_submission_task_t *task)
 
 static void
 ngx_http_submission_turn_expired(ngx_http_submission_turn_t *turn,
-    sm_begin_row_t *row)
+    ngx_http_submission_target_t *target, sm_begin_row_t *row)
 {
     ngx_http_submission_field_t  id;
 
@@ -281,12 +284,22 @@ ngx_http_submission_turn_expired(ngx_http_submission_turn_t *turn,
                   ngx_http_submission_field(&id, " intent_id=", row->id),
                   turn->task.fence.epoch);
 
-    ngx_http_submission_count_terminal(turn->task.manager,
+    ngx_http_submission_count_terminal(turn->task.manager, target,
                                        SM_STATUS_EXHAUSTED,
                                        SM_EXHAUSTED_DEADLINE,
                                        turn->task.call.now - row->created_at);
 
+    if (row->number == 1) {
+        ngx_http_submission_count_expired(turn->task.manager, target);
+    }
+
     ngx_http_submission_notice(turn->task.manager, row->id);
+
+    if (turn->task.manager->executor->schedule
+        && sm_webhook_told(row->contract.notify, SM_STATUS_EXHAUSTED))
+    {
+        ngx_http_submission_schedule_new(turn->task.manager->executor);
+    }
 }
 
 
@@ -296,6 +309,7 @@ ngx_http_submission_turn_begun(ngx_http_submission_turn_t *turn)
     size_t                           i;
     ngx_uint_t                       current, expired;
     sm_begin_row_t                  *row;
+    ngx_http_submission_target_t    *target;
     ngx_http_submission_executor_t  *ex;
 
     ex = turn->task.manager->executor;
@@ -327,33 +341,33 @@ ngx_http_submission_turn_begun(ngx_http_submission_turn_t *turn)
             break;
 
         case SM_BEGIN_EXPIRED:
-            ngx_http_submission_turn_expired(turn, row);
+            target = current
+                     ? ngx_http_submission_target(ex->manager->conf,
+                                            sm_entry_target(turn->entries[i]))
+                     : NULL;
+
+            ngx_http_submission_turn_expired(turn, target, row);
             expired += row->number == 1;
 
-            /* fall through */
+            if (current) {
+                ngx_http_submission_stats_expired(ex, row->id, target);
+                sm_schedule_drop(ex->schedule, turn->entries[i]);
+            }
+
+            break;
 
         default: /* SM_BEGIN_GONE */
 
             if (current) {
+                ngx_http_submission_stats_gone(ex, row->id,
+                          ngx_http_submission_target(ex->manager->conf,
+                                           sm_entry_target(turn->entries[i])));
                 sm_schedule_drop(ex->schedule, turn->entries[i]);
             }
         }
     }
 
     ngx_http_submission_expiry_add(ex, expired);
-}
-
-
-/* its entry, unless the schedule that has it is gone */
-
-static sm_entry_t *
-ngx_http_submission_attempt_entry(ngx_http_submission_attempt_t *at)
-{
-    ngx_http_submission_executor_t  *ex;
-
-    ex = at->manager->executor;
-
-    return ex->schedule && ex->generation == at->generation ? at->entry : NULL;
 }
 
 
@@ -396,19 +410,27 @@ ngx_http_submission_attempt_recorded(ngx_http_submission_attempt_t *at,
         return;
     }
 
-    ngx_http_submission_count_attempt(at->manager, at->outcome, 1);
+    ngx_http_submission_stats_attempt(at, row->status);
+    ngx_http_submission_count_attempt(at->manager, at->target, at->outcome,
+                                      1);
 
     if (row->status == SM_STATUS_PENDING) {
         ngx_http_submission_count(at->manager,
                                   NGX_HTTP_SUBMISSION_CNT_RETRIES, 1);
 
-    } else {
-        ngx_http_submission_count_terminal(at->manager, row->status,
-                                           row->exhausted,
+    } else if (at->contract.gateway_type != SM_GATEWAY_WEBHOOK) {
+        ngx_http_submission_count_terminal(at->manager, at->target,
+                                           row->status, row->exhausted,
                                            now - at->created_at);
     }
 
+    if (schedule && sm_webhook_told(at->contract.notify, row->status)) {
+        ngx_http_submission_schedule_new(at->manager->executor);
+    }
+
     ngx_http_submission_attempt_log(at, NGX_LOG_INFO, "attempt", NULL);
+
+    ngx_http_submission_webhook_gone(at);
 
     ngx_http_submission_notice(at->manager, at->id);
 }

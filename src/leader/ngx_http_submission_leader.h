@@ -83,5 +83,10 @@ void ngx_http_submission_leader_idle(ngx_http_submission_manager_t *manager);
 /* lease.c, in threads */
 void ngx_http_submission_lease_run(ngx_http_submission_task_t *task);
 
+/* fetch.c: the leader's numbers, with "executor off"; _run() is in a thread */
+ngx_int_t ngx_http_submission_fetch_init(ngx_cycle_t *cycle,
+    ngx_http_submission_manager_t *manager);
+void ngx_http_submission_fetch_run(ngx_http_submission_task_t *task);
+
 
 #endif /* _NGX_HTTP_SUBMISSION_LEADER_H_INCLUDED_ */

@@ -70,6 +70,12 @@ ngx_http_submission_lease_create(ngx_http_submission_leader_t *ld,
                      && ngx_http_submission_lease_starved(ld));
     call->random = (uint32_t) ngx_random();
 
+    if (kind == NGX_HTTP_SUBMISSION_LEASE_WATCH
+        || kind == NGX_HTTP_SUBMISSION_LEASE_ACQUIRE)
+    {
+        ngx_http_submission_fetch_plan(manager, &call->fetch);
+    }
+
     call->fence.holder.data = (char *) manager->holder_id.data;
     call->fence.holder.len = manager->holder_id.len;
     call->fence.epoch = sh->held;
@@ -243,7 +249,12 @@ ngx_http_submission_lease_run(ngx_http_submission_task_t *task)
     store = &task->manager->store;
 
     if (call->kind == NGX_HTTP_SUBMISSION_LEASE_WATCH) {
-        (void) sm_store_lease_watch(store, c, &call->lease, &call->wake_url);
+        if (sm_store_lease_watch(store, c, &call->lease, &call->wake_url)
+            == 0)
+        {
+            ngx_http_submission_fetch(store, c, &call->fetch);
+        }
+
         call->watched = call->lease;
         return;
     }
@@ -281,10 +292,11 @@ ngx_http_submission_lease_run(ngx_http_submission_task_t *task)
     if (call->kind == NGX_HTTP_SUBMISSION_LEASE_ACQUIRE) {
 
         if (ngx_http_submission_lease_acquire(call) == 0
-            && !call->lease.held)
+            && !call->lease.held
+            && sm_store_lease_watch(store, c, &call->watched, &call->wake_url)
+               == 0)
         {
-            (void) sm_store_lease_watch(store, c, &call->watched,
-                                        &call->wake_url);
+            ngx_http_submission_fetch(store, c, &call->fetch);
         }
 
         return;

@@ -55,6 +55,17 @@ struct ngx_http_submission_leader_s {
 };
 
 
+/* what a follower reads of the leader's numbers, see fetch.c */
+
+typedef struct {
+    unsigned                         wanted:1;     /* it is time to */
+    unsigned                         fetched:1;
+    sm_stats_row_t                   row;
+    sm_stats_t                       stats;        /* at 0: nothing new */
+    sm_cluster_t                     cluster;
+} ngx_http_submission_fetch_t;
+
+
 /* a call to the store about the lease, see lease.c */
 
 typedef enum {
@@ -86,6 +97,8 @@ typedef struct {
     sm_str_t    wake_url;     /* told */
     ngx_uint_t  look;         /* for others */
     ngx_uint_t  others;       /* instances that live */
+
+    ngx_http_submission_fetch_t      fetch;
 
     uint32_t                         random;
     sm_known_row_t                  *known;        /* of the executor */
@@ -120,6 +133,17 @@ void ngx_http_submission_leader_leave(ngx_http_submission_leader_t *ld);
 void ngx_http_submission_leader_release(ngx_http_submission_leader_t *ld);
 void ngx_http_submission_leader_shutdown(ngx_http_submission_leader_t *ld);
 void ngx_http_submission_leader_exit(ngx_event_t *ev);
+
+/*
+ * fetch.c: _plan() says whether it is time to; the next is called in a thread,
+ * after a watch over the lease; _fetched() takes what was read.
+ */
+void ngx_http_submission_fetch_plan(ngx_http_submission_manager_t *manager,
+    ngx_http_submission_fetch_t *fetch);
+void ngx_http_submission_fetch(sm_store_t *store, sm_call_t *call,
+    ngx_http_submission_fetch_t *fetch);
+void ngx_http_submission_fetched(ngx_http_submission_manager_t *manager,
+    ngx_http_submission_fetch_t *fetch);
 
 /* lease.c; NGX_BUSY: a call is out */
 ngx_int_t ngx_http_submission_lease_call(ngx_http_submission_leader_t *ld,

@@ -65,6 +65,8 @@ ngx_http_submission_lease_note(ngx_http_submission_leader_t *ld,
     if (call->watched.now && call->task.call.status == SM_STORE_OK) {
         ngx_http_submission_peer_learn(ld->manager, &call->watched,
                                        call->wake_url);
+        ngx_http_submission_board_lease(ld->manager, &call->watched);
+        ngx_http_submission_fetched(ld->manager, &call->fetch);
     }
 
     if (call->kind == NGX_HTTP_SUBMISSION_LEASE_RECOVER
@@ -203,15 +205,17 @@ ngx_http_submission_lease_recovered(ngx_http_submission_leader_t *ld,
                   &manager->conf->name, call->fence.epoch, recovered->attempts,
                   recovered->retries);
 
-    ngx_http_submission_count_attempt(manager, SM_OUTCOME_UNKNOWN,
+    ngx_http_submission_count(manager, NGX_HTTP_SUBMISSION_CNT_IN_DOUBT,
+                              recovered->attempts);
+    ngx_http_submission_count_attempt(manager, NULL, SM_OUTCOME_UNKNOWN,
                                       recovered->attempts);
     ngx_http_submission_count(manager, NGX_HTTP_SUBMISSION_CNT_RETRIES,
                               recovered->retries);
 
     for (i = 0; i < SM_EXHAUSTED_REASONS; i++) {
         for (n = 0; n < recovered->exhausted[i]; n++) {
-            ngx_http_submission_count_terminal(manager, SM_STATUS_EXHAUSTED, i,
-                                               -1);
+            ngx_http_submission_count_terminal(manager, NULL,
+                                               SM_STATUS_EXHAUSTED, i, -1);
         }
     }
 }

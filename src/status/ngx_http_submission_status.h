@@ -10,6 +10,26 @@
 
 #include "ngx_http_submission_conf.h"
 
+#include "sm_series.h"
+
+
+/* what one answer is made of: a copy of the board, in the request's memory */
+
+typedef struct {
+    int64_t                          now;          /* the store's time */
+    unsigned                         known:1;      /* or this host's */
+
+    unsigned                         leads:1;      /* this instance */
+    sm_str_t                         leader;       /* NULL: nobody leads */
+    int64_t                          epoch;
+    int64_t                          left;         /* of the lease, usec */
+
+    sm_stats_t                      *stats;        /* NULL: there are none */
+
+    ngx_uint_t                       ninstances;
+    ngx_http_submission_instance_t  *instances;
+} ngx_http_submission_board_t;
+
 
 /* ready.c */
 ngx_int_t ngx_http_submission_readyz_handler(ngx_http_request_t *r);
@@ -22,23 +42,65 @@ char *ngx_http_submission_role_directive(ngx_conf_t *cf, ngx_command_t *cmd,
 #endif
 
 /*
- * metrics.c; durations are microseconds, a negative one is not known.  All but
- * the handler and _gauge(), which is for the executor worker, may be called in
- * threads.
+ * board.c.  Writers: _lease() is what a follower has read of the lease, _stats()
+ * what the leader has written or a follower has read, _cluster() the instances.
+ * _seen() is the time of the document that is there.  _age() is how long ago a
+ * follower has asked for it, in milliseconds.
  */
+void ngx_http_submission_board_lease(ngx_http_submission_manager_t *manager,
+    sm_lease_t *lease);
+void ngx_http_submission_board_stats(ngx_http_submission_manager_t *manager,
+    sm_stats_t *stats);
+void ngx_http_submission_board_cluster(ngx_http_submission_manager_t *manager,
+    sm_cluster_t *cluster);
+int64_t ngx_http_submission_board_seen(ngx_http_submission_manager_t *manager,
+    ngx_msec_t *age);
+
+/*
+ * board_read.c.  _read() is NULL without memory.  _series() is an hour of a
+ * target, or of all where the name is empty: NULL, and "rc" is NGX_OK where
+ * there is none.  _backlog() keeps what was counted; _counted() gives it back:
+ * NGX_DECLINED, there is none, or it is too old.
+ */
+ngx_http_submission_board_t *ngx_http_submission_board_read(ngx_pool_t *pool,
+    ngx_http_submission_manager_conf_t *mcf);
+sm_series_t *ngx_http_submission_board_series(ngx_pool_t *pool,
+    ngx_http_submission_manager_conf_t *mcf, sm_str_t name, ngx_int_t *rc);
+ngx_int_t ngx_http_submission_board_counted(ngx_pool_t *pool,
+    ngx_http_submission_manager_conf_t *mcf, sm_stats_t **backlog);
+void ngx_http_submission_board_backlog(ngx_http_submission_manager_t *manager,
+    sm_stats_t *backlog);
+
+/* for the metrics; the age is microseconds, -1 where there are no numbers */
+void ngx_http_submission_board_use(ngx_http_submission_manager_conf_t *mcf,
+    int64_t *age, ngx_uint_t *histories, ngx_uint_t *bytes);
+
+/* metrics.c */
 ngx_int_t ngx_http_submission_metrics_handler(ngx_http_request_t *r);
+
+/*
+ * count.c; durations are microseconds, a negative one is not known.  A target
+ * of NULL is not configured.  All but _gauge() and _depth(), which are for the
+ * executor worker, may be called in threads.
+ */
 void ngx_http_submission_count(ngx_http_submission_manager_t *manager,
     ngx_http_submission_counter_e counter, ngx_uint_t n);
 void ngx_http_submission_count_attempt(ngx_http_submission_manager_t *manager,
-    sm_outcome_e outcome, ngx_uint_t n);
+    ngx_http_submission_target_t *target, sm_outcome_e outcome, ngx_uint_t n);
+void ngx_http_submission_count_expired(ngx_http_submission_manager_t *manager,
+    ngx_http_submission_target_t *target);
 void ngx_http_submission_count_terminal(ngx_http_submission_manager_t *manager,
-    sm_status_e status, sm_exhausted_e reason, int64_t since_created);
+    ngx_http_submission_target_t *target, sm_status_e status,
+    sm_exhausted_e reason, int64_t since_created);
 void ngx_http_submission_count_call(ngx_http_submission_manager_t *manager,
     ngx_http_submission_op_e op, sm_store_class_e class, ngx_uint_t rows,
     int64_t usec);
 void ngx_http_submission_gauge(ngx_http_submission_manager_t *manager,
     ngx_http_submission_gauge_e gauge, int64_t epoch, ngx_uint_t value);
+void ngx_http_submission_depth(ngx_http_submission_manager_t *manager,
+    ngx_http_submission_target_t *target, const sm_stats_target_t *numbers);
 void ngx_http_submission_observe(ngx_http_submission_manager_t *manager,
+    ngx_http_submission_target_t *target,
     ngx_http_submission_duration_e duration, int64_t usec);
 
 

@@ -365,7 +365,7 @@ sm_store_##name(sm_store_t *store, sm_call_t *call                            \
 SM_STORE_OPS(SM_STORE_FUNCTION)
 
 
-static int
+int
 sm_store_hash(sm_store_t *store, sm_call_t *call, sm_submit_row_t *rows,
     size_t n)
 {
@@ -394,6 +394,23 @@ sm_store_hash(sm_store_t *store, sm_call_t *call, sm_submit_row_t *rows,
     EVP_MD_CTX_free(ctx);
 
     return ok ? 0 : sm_call_fail(call, SM_STORE_PERMANENT, 0, "SHA-256 failed");
+}
+
+
+int
+sm_store_text_hash(sm_store_t *store, sm_call_t *call, sm_str_t s, char *hash)
+{
+    sm_submit_row_t  row;
+
+    row.payload = s;
+
+    if (sm_store_hash(store, call, &row, 1) != 0) {
+        return -1;
+    }
+
+    (void) memcpy(hash, row.hash, SM_JOB_HASH);
+
+    return 0;
 }
 
 
@@ -537,7 +554,18 @@ sm_store_intent_history(sm_store_t *store, sm_call_t *call,
     }
 
     for (i = 0; i < n; i++) {
+        rows[i].events.id = rows[i].id;
+        rows[i].events.n = 0;
+
         if (store->ops->intent_history(conn, call, &rows[i]) != 0) {
+            break;
+        }
+
+        /* nobody is told before its end */
+
+        if (rows[i].found && rows[i].intent.completed_at
+            && store->ops->intent_events(conn, call, &rows[i].events) != 0)
+        {
             break;
         }
     }

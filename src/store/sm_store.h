@@ -27,8 +27,12 @@
 #include "sm_batch.h"
 #include "sm_failures.h"
 #include "sm_inbox.h"
+#include "sm_job.h"
 #include "sm_lease.h"
+#include "sm_pause.h"
+#include "sm_recur.h"
 #include "sm_retention.h"
+#include "sm_stats.h"
 
 
 /*
@@ -185,6 +189,8 @@ int sm_store_intents_get(sm_store_t *store, sm_call_t *call,
     sm_get_row_t *rows, size_t n);
 int sm_store_intent_history(sm_store_t *store, sm_call_t *call,
     sm_history_row_t *rows, size_t n);
+int sm_store_intent_events(sm_store_t *store, sm_call_t *call,
+    sm_events_row_t *row);
 int sm_store_intents_list(sm_store_t *store, sm_call_t *call,
     sm_list_row_t *rows, size_t n);
 
@@ -196,6 +202,8 @@ int sm_store_replays_insert(sm_store_t *store, sm_call_t *call,
     sm_replay_insert_t *rows, size_t n);
 int sm_store_intent_payload(sm_store_t *store, sm_call_t *call,
     sm_payload_row_t *rows, size_t n);
+int sm_store_webhooks_resend(sm_store_t *store, sm_call_t *call,
+    sm_resend_row_t *rows, size_t n);
 int sm_store_audit_list(sm_store_t *store, sm_call_t *call,
     sm_audit_row_t *rows, size_t n);
 int sm_store_failures_get(sm_store_t *store, sm_call_t *call,
@@ -264,6 +272,113 @@ int sm_store_inbox_move(sm_store_t *store, sm_call_t *call,
 
 int sm_store_retention(sm_store_t *store, sm_call_t *call,
     const sm_fence_t *fence, sm_retention_t *rt);
+
+int sm_store_stats_put(sm_store_t *store, sm_call_t *call,
+    const sm_fence_t *fence, sm_str_t doc);
+int sm_store_stats_get(sm_store_t *store, sm_call_t *call,
+    sm_stats_row_t *row);
+int sm_store_backlog_get(sm_store_t *store, sm_call_t *call,
+    sm_backlog_t *backlog);
+int sm_store_jobs_add(sm_store_t *store, sm_call_t *call, sm_job_row_t *rows,
+    size_t n);
+int sm_store_jobs_stop(sm_store_t *store, sm_call_t *call, sm_job_row_t *rows,
+    size_t n);
+int sm_store_jobs_list(sm_store_t *store, sm_call_t *call,
+    sm_jobs_row_t *rows, size_t n);
+int sm_store_job_next(sm_store_t *store, sm_call_t *call,
+    const sm_fence_t *fence, sm_job_t *job);
+int sm_store_job_apply(sm_store_t *store, sm_call_t *call,
+    const sm_fence_t *fence, sm_job_batch_t *batch);
+
+/* what a job would find, up to SM_JOB_COUNT of them */
+int sm_store_job_count(sm_store_t *store, sm_call_t *call, sm_job_row_t *row);
+
+
+/* the next batch of whichever job is its turn */
+
+typedef struct {
+    size_t                 limit;       /* intents */
+
+    /* today's contract of a target; NULL: there is none */
+    const sm_contract_t *(*contract)(void *data, sm_str_t target);
+    void                  *data;
+
+    sm_job_t               job;         /* as it was; no id: there is none */
+    sm_job_state_e         state;       /* as it is */
+    size_t                 done;        /* in this batch */
+    size_t                 skipped;
+    sm_job_item_t         *items;
+    size_t                 n;
+} sm_job_work_t;
+
+/*
+ * An intent that the store refuses for its data is skipped, alone; the others
+ * are then written in more than one transaction.
+ */
+int sm_store_job_work(sm_store_t *store, sm_call_t *call,
+    const sm_fence_t *fence, sm_job_work_t *work);
+
+/* the first half of the SHA-256 of a text, in SM_JOB_HASH digits */
+int sm_store_text_hash(sm_store_t *store, sm_call_t *call, sm_str_t s,
+    char *hash);
+
+int sm_store_target_set(sm_store_t *store, sm_call_t *call,
+    sm_target_set_t *rows, size_t n);
+
+int sm_store_targets_paused(sm_store_t *store, sm_call_t *call,
+    const sm_fence_t *fence, sm_pauses_t *pauses);
+
+/*
+ * Schedules: what is asked for by HTTP, row by row, each in as many transactions
+ * as it takes, of which one writes.
+ */
+int sm_store_schedules(sm_store_t *store, sm_call_t *call,
+    sm_recur_row_t *rows, size_t n);
+int sm_store_schedules_list(sm_store_t *store, sm_call_t *call,
+    sm_recur_list_t *rows, size_t n);
+
+/* one each of what these and the following are made of: see sm_store_ops.h */
+int sm_store_schedules_get(sm_store_t *store, sm_call_t *call,
+    sm_recur_page_t *page);
+int sm_store_schedule_write(sm_store_t *store, sm_call_t *call,
+    const sm_fence_t *fence, sm_recur_write_t *write);
+int sm_store_schedules_due(sm_store_t *store, sm_call_t *call,
+    const sm_fence_t *fence, sm_recur_page_t *page);
+int sm_store_schedules_fire(sm_store_t *store, sm_call_t *call,
+    const sm_fence_t *fence, sm_recur_fire_t *rows, size_t n);
+
+/*
+ * The leader's: _seed() makes the schedules those of the configuration, where
+ * they are not, removes what is no longer there, and lets those run again whose
+ * target is; _tick() fires what is due.
+ */
+
+typedef struct {
+    const sm_contract_t  *(*contract)(void *data, sm_str_t target);
+    void                 *data;
+    size_t                limit;        /* schedules, and */
+    size_t                bytes;        /* of payloads, in one transaction */
+
+    size_t                created;      /* intents */
+    size_t                found;        /* that were there already */
+    size_t                schedules;    /* that were due */
+    int64_t               skipped;
+    int64_t               missed;
+    int64_t               next_due;     /* by the store's clock; 0: none */
+    unsigned              more:1;
+
+    sm_recur_fire_t      *rows;         /* for log lines */
+    size_t                n;
+} sm_recur_tick_t;
+
+int sm_store_schedules_seed(sm_store_t *store, sm_call_t *call,
+    const sm_fence_t *fence, sm_recur_row_t *seeds, size_t n,
+    sm_recur_tick_t *tick);
+int sm_store_schedules_tick(sm_store_t *store, sm_call_t *call,
+    const sm_fence_t *fence, sm_recur_tick_t *tick);
+
+/* 0, or -1: there is no time zone of that name; it reads ICU's data */
+int sm_store_zone_check(sm_str_t name);
 
 /* sets the call's status and error, returns -1 */
 int sm_call_fail(sm_call_t *call, sm_store_class_e status, int code,

@@ -16,7 +16,7 @@
 #include "sm_store_server.h"
 
 
-#define SM_ODBC_COLUMNS   24
+#define SM_ODBC_COLUMNS   28
 #define SM_ODBC_TEXT_MAX  2048          /* UTF-16 units of a column */
 #define SM_ODBC_LATE      1000          /* ms; so long a server may be late */
 

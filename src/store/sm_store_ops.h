@@ -23,6 +23,7 @@
  *                      goes on.
  * intents_submit       Commits, or leaves nothing behind.
  *
+ * intent_events        A read: the events of an intent.
  * intents_list         The newest, of a target and a status.
  * intents_search       Any other list: up to row->limit + 1 keys of it.
  *
@@ -56,6 +57,16 @@
  *                      a larger payload a refusal keeps max_payload bytes.
  * retention            In one transaction: a batch of intents that ended long
  *                      ago lose payload and attempts, or go.
+ * job_next             A read: the job to work on, with an id if there is one.
+ * job_apply            In one transaction: what a batch of a job does to its
+ *                      intents, and how far the job is then; nothing if it has
+ *                      been stopped.
+ * targets_paused       A read: the targets that are paused now.
+ *
+ * stats_put            The leader's numbers, in place of those before.
+ *
+ * stats_get            A read of that row, by anybody; and so is
+ * backlog_get          of what has an attempt to come, up to a bound.
  *
  * These write an entry of the audit in the transaction of the change, and where
  * they change nothing, none.
@@ -66,8 +77,23 @@
  *                      that the turn may wait for.
  * replays_insert       Each is a copy of an intent that has ended, under
  *                      another id.
+ * target_set           Each target is paused, or goes on; on a server each is a
+ *                      transaction.
  *
- * intent_payload       A read, and so is audit_list.
+ * jobs_add             Each is a job, unless there is one with its id.
+ * jobs_stop            Each ends where it is.
+ *
+ * intent_payload       A read, and so are audit_list and jobs_list.
+ *
+ * schedules_get        A read: schedules by their ids; call->now is the time.
+ * schedule_write       In one transaction: changes a schedule, if it has still
+ *                      the revision, and writes the audit.  Without a fence it
+ *                      is not an executor that does so.
+ * schedules_due        A read, fenced: what is due, and when the next one is.
+ * schedules_fire       In one transaction: makes the intents of schedules that
+ *                      are as they were read, and moves them on; what is not is
+ *                      left.  A server may leave all if one of them is not.
+ *                      Without a fence it is done by hand, and audited.
  */
 
 #define SM_STORE_OPS(OP)                                                      \
@@ -77,6 +103,7 @@
     OP(OWN, intents_submit, (sm_submit_row_t *, rows), (size_t, n))           \
     OP(CALL, intents_get, (sm_get_row_t *, rows), (size_t, n))                \
     OP(OWN, intent_history, (sm_history_row_t *, row))                        \
+    OP(CALL, intent_events, (sm_events_row_t *, row))                         \
     OP(OWN, intents_list, (sm_list_row_t *, row))                             \
     OP(OWN, intents_search, (const sm_list_row_t *, row), (sm_key_t *, keys), \
        (size_t *, n))                                                         \
@@ -109,7 +136,26 @@
        (sm_inbox_page_t *, page))                                             \
     OP(OWN, inbox_move, (const sm_fence_t *, fence), (size_t, max_payload),   \
        (sm_inbox_row_t *, rows), (size_t, n))                                 \
-    OP(CALL, retention, (const sm_fence_t *, fence), (sm_retention_t *, rt))
+    OP(CALL, retention, (const sm_fence_t *, fence), (sm_retention_t *, rt))  \
+    OP(CALL, stats_put, (const sm_fence_t *, fence), (sm_str_t, doc))         \
+    OP(CALL, stats_get, (sm_stats_row_t *, row))                              \
+    OP(CALL, backlog_get, (sm_backlog_t *, backlog))                          \
+    OP(CALL, jobs_add, (sm_job_row_t *, rows), (size_t, n))                   \
+    OP(CALL, jobs_stop, (sm_job_row_t *, rows), (size_t, n))                  \
+    OP(CALL, jobs_list, (sm_jobs_row_t *, rows), (size_t, n))                 \
+    OP(CALL, job_next, (const sm_fence_t *, fence), (sm_job_t *, job))        \
+    OP(CALL, job_apply, (const sm_fence_t *, fence),                          \
+       (sm_job_batch_t *, batch))                                             \
+    OP(CALL, target_set, (sm_target_set_t *, rows), (size_t, n))              \
+    OP(CALL, targets_paused, (const sm_fence_t *, fence),                     \
+       (sm_pauses_t *, pauses))                                               \
+    OP(CALL, schedules_get, (sm_recur_page_t *, page))                        \
+    OP(CALL, schedule_write, (const sm_fence_t *, fence),                     \
+       (sm_recur_write_t *, write))                                           \
+    OP(CALL, schedules_due, (const sm_fence_t *, fence),                      \
+       (sm_recur_page_t *, page))                                             \
+    OP(CALL, schedules_fire, (const sm_fence_t *, fence),                     \
+       (sm_recur_fire_t *, rows), (size_t, n))
 
 
 /* the parameters of a row, and their names, after others */
@@ -163,6 +209,20 @@ struct sm_store_ops_s {
 int sm_store_schema_check(sm_call_t *call, const char *store, int64_t version,
     int64_t compatible_from);
 
+/* sm_store.c: fills in the hashes of payloads */
+int sm_store_hash(sm_store_t *store, sm_call_t *call, sm_submit_row_t *rows,
+    size_t n);
+
+/*
+ * sm_store_recur.c: what is asked for of one schedule; the ids of a page, both
+ * included; names of actions
+ */
+int sm_store_schedule(sm_store_t *store, sm_call_t *call,
+    const sm_fence_t *fence, sm_recur_row_t *row);
+int sm_store_schedules_range(sm_call_t *call, const sm_recur_page_t *page,
+    sm_str_t *first, sm_str_t *last);
+sm_str_t sm_store_schedule_action(sm_recur_action_e action);
+const char *sm_store_schedule_audit(sm_recur_action_e action);
 
 
 #endif /* SM_STORE_OPS_H */

@@ -44,6 +44,7 @@ sm_store_doubt(const sm_doubt_row_t *doubt, int64_t now, uint32_t random,
     row->status = out.status;
     row->exhausted = out.exhausted;
     row->delay = out.delay;
+    row->untold = doubt->contract.notify.len == 0;
 }
 
 

@@ -12,7 +12,7 @@
 #include "sm_store_ops.h"
 
 
-#define SM_SERVER_PARAMS    12
+#define SM_SERVER_PARAMS    16
 
 
 typedef struct sm_server_s  sm_server_t;
@@ -23,9 +23,12 @@ typedef struct sm_server_s  sm_server_t;
  * columns; t: text, d: a document, b: bytes, i: an integer of 64 bits.
  */
 
-#define SM_PROC_INTENT    "tttiiiitttiitti"     /* see intents.c */
+#define SM_PROC_INTENT    "tttiiiitttiittit"    /* see intents.c */
 #define SM_PROC_LEASE     "iitiiii"             /* see lease.c */
-#define SM_PROC_CONTRACT  "ttttiitiiii"         /* see attempts.c */
+#define SM_PROC_CONTRACT  "ttttiitiiiitt"       /* see attempts.c */
+#define SM_PROC_RECUR     "ttttttttiiiiiiiiiiib"  /* see recur.c */
+
+#define SM_PROC_JOB       "tttittiiittiii"      /* see jobs.c */
 
 #define SM_SERVER_PROCS(X)                                                    \
     X(SCHEMA_GET, "schema_get", "", "ii")                                     \
@@ -33,7 +36,8 @@ typedef struct sm_server_s  sm_server_t;
     X(INTENTS_SUBMIT, "intents_submit", "tdbi", "i" SM_PROC_INTENT)           \
     X(INTENTS_GET, "intents_get", "tdi", "i" SM_PROC_INTENT)                  \
     X(INTENT_HISTORY, "intent_history", "ttiii",                              \
-      "i" SM_PROC_INTENT "iiitttit")                                          \
+      "i" SM_PROC_INTENT "iiitttitti")                                        \
+    X(INTENT_EVENTS, "intent_events", "tti", "tttiiiit")                      \
     X(INTENTS_LIST, "intents_list", "tttiiti", "i" SM_PROC_INTENT)            \
     X(LEASE_ACQUIRE, "lease_acquire", "tti", SM_PROC_LEASE)                   \
     X(LEASE_RENEW, "lease_renew", "ttii", SM_PROC_LEASE)                      \
@@ -44,8 +48,9 @@ typedef struct sm_server_s  sm_server_t;
     X(CANDIDATE_REMOVE, "candidate_remove", "tt", "i")                        \
     X(CLUSTER_GET, "cluster_get", "t", SM_PROC_LEASE "tttiii")                \
     X(SCHEDULE_PAGE, "schedule_page", "ttiiiti", "ittii")                     \
-    X(ATTEMPTS_TURN, "attempts_turn", "ttidd", "iiiiii" SM_PROC_CONTRACT "b") \
-    X(ATTEMPTS_IN_DOUBT, "attempts_in_doubt", "ttiiti",                       \
+    X(ATTEMPTS_TURN, "attempts_turn", "ttiddi",                               \
+      "iiiiii" SM_PROC_CONTRACT "ttb")                                        \
+    X(ATTEMPTS_IN_DOUBT, "attempts_in_doubt", "ttiitii",                      \
       "itiitii" SM_PROC_CONTRACT)                                             \
     X(INTENT_CANCEL, "intent_cancel", "tttt", "i")                            \
     X(INTENT_REPLAY, "intent_replay", "tttdttt", "i")                         \
@@ -54,9 +59,23 @@ typedef struct sm_server_s  sm_server_t;
     X(INTENTS_SEARCH, "intents_search", "tttttiitii", "it")                   \
     X(INTENTS_PREFIX, "intents_prefix", "ttttii", "it")                       \
     X(FAILURES_GET, "failures_get", "ttiii", "ittttiiti")                     \
-    X(INBOX_PAGE, "inbox_page", "ttiiii", "iittiib")                          \
+    X(INBOX_PAGE, "inbox_page", "ttiiii", "iittiittb")                         \
     X(INBOX_MOVE, "inbox_move", "ttidbdi", "iii")                             \
-    X(RETENTION, "retention", "ttitidii", "iiiiiit")
+    X(RETENTION, "retention", "ttitidii", "iiiiiit")                          \
+    X(STATS_PUT, "stats_put", "ttib", "i")                                    \
+    X(STATS_GET, "stats_get", "ti", "iib")                                    \
+    X(BACKLOG_GET, "backlog_get", "tii", "iitiii")                            \
+    X(JOB_ADD, "job_add", "ttttittt", "i" SM_PROC_JOB)                        \
+    X(JOB_STOP, "job_stop", "ttttt", "i" SM_PROC_JOB)                         \
+    X(JOBS_LIST, "jobs_list", "tttiti", "i" SM_PROC_JOB)                      \
+    X(JOB_NEXT, "job_next", "tti", "i" SM_PROC_JOB)                           \
+    X(JOB_APPLY, "job_apply", "ttittiiitttd", "iii")                          \
+    X(TARGET_SET, "target_set", "ttttttti", "ititt")                          \
+    X(TARGETS_PAUSED, "targets_paused", "tti", "ititt")                       \
+    X(SCHEDULES_GET, "schedules_get", "tttiii", "i" SM_PROC_RECUR)            \
+    X(SCHEDULE_WRITE, "schedule_write", "ttittittttibtttt", "ii")             \
+    X(SCHEDULES_DUE, "schedules_due", "ttiii", "i" SM_PROC_RECUR)             \
+    X(SCHEDULES_FIRE, "schedules_fire", "ttidbdttt", "iiitti")
 
 
 #define SM_SERVER_ENUM(op, name, params, columns)  SM_PROC_##op,

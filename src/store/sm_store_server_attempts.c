@@ -37,7 +37,9 @@ enum {
     SM_TURN_COL_CREATED_AT,
     SM_TURN_COL_NUMBER,
     SM_TURN_COL_CONTRACT,
-    SM_TURN_COL_PAYLOAD = SM_TURN_COL_CONTRACT + SM_CONTRACT_COL_COUNT,
+    SM_TURN_COL_TRACEPARENT = SM_TURN_COL_CONTRACT + SM_CONTRACT_COL_COUNT,
+    SM_TURN_COL_TRACESTATE,
+    SM_TURN_COL_PAYLOAD,
     SM_TURN_COL_COUNT
 };
 
@@ -214,6 +216,14 @@ sm_server_begin_row(sm_server_t *sv, sm_call_t *call, sm_begin_row_t *row)
         return 0;
     }
 
+    if (sm_server_text(sv, call, SM_TURN_COL_TRACEPARENT, &row->trace.parent)
+        != 0
+        || sm_server_text(sv, call, SM_TURN_COL_TRACESTATE, &row->trace.state)
+           != 0)
+    {
+        return -1;
+    }
+
     return sm_server_bytes(sv, call, SM_TURN_COL_PAYLOAD, &row->payload);
 }
 
@@ -274,6 +284,7 @@ sm_server_attempts_turn(sm_conn_t *conn, sm_call_t *call,
     sm_server_put_fence(sv, fence);
     sm_server_put_text(sv, ended_doc);
     sm_server_put_text(sv, due_doc);
+    sm_server_put_int(sv, SM_SCHEMA_VERSION);
 
     if (sm_server_exec(sv, call) == 0) {
         while (sm_server_fenced_fetch(sv, call) == 1
@@ -326,6 +337,7 @@ sm_server_attempts_in_doubt(sm_conn_t *conn, sm_call_t *call,
     sm_server_put_int(sv, after ? after->started_at : 0);
     sm_server_put_text(sv, after ? after->id : none);
     sm_server_put_int(sv, limit);
+    sm_server_put_int(sv, SM_SCHEMA_VERSION);
 
     if (sm_server_exec(sv, call) == 0) {
         while (sm_server_fenced_fetch(sv, call) == 1 && *n < limit) {

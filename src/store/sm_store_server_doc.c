@@ -80,6 +80,16 @@ sm_server_out_contract(sm_out_t *out, const sm_contract_t *c)
 }
 
 
+/* the very bytes of the row before it cross once, as those of a schedule */
+
+static int
+sm_server_same_payload(const sm_submit_row_t *rows, size_t i)
+{
+    return i && rows[i].payload.data == rows[i - 1].payload.data
+           && rows[i].payload.len == rows[i - 1].payload.len;
+}
+
+
 /* {"contracts":[{"c":0,...}],"rows":[{"n":0,"id":"","c":0,...}]} */
 
 int
@@ -87,7 +97,7 @@ sm_server_submit_doc(sm_arena_t *arena, const sm_submit_row_t *rows, size_t n,
     sm_str_t *doc, sm_str_t *bytes)
 {
     char                  *p;
-    size_t                 i, k, size, contracts;
+    size_t                 i, k, at, size, contracts;
     uint32_t              *which;
     sm_out_t               out;
     sm_str_t               hash;
@@ -118,11 +128,18 @@ sm_server_submit_doc(sm_arena_t *arena, const sm_submit_row_t *rows, size_t n,
 
             size += SM_SERVER_CONTRACT_SIZE + sm_json_str_size(c->target.len)
                     + sm_json_str_size(c->gateway_url.len)
-                    + sm_json_str_size(c->terminal_outcomes.len);
+                    + sm_json_str_size(c->terminal_outcomes.len)
+                    + sm_json_str_size(c->retry_schedule.len)
+                    + sm_json_str_size(c->notify.len);
         }
 
-        size += SM_SERVER_ROW_SIZE + sm_json_str_size(rows[i].id.len);
-        bytes->len += rows[i].payload.len;
+        size += SM_SERVER_ROW_SIZE + sm_json_str_size(rows[i].id.len)
+                + sm_json_str_size(rows[i].trace.parent.len)
+                + sm_json_str_size(rows[i].trace.state.len);
+
+        if (!sm_server_same_payload(rows, i)) {
+            bytes->len += rows[i].payload.len;
+        }
     }
 
     sm_out_init(&out, sm_arena_alloc(arena, size), size);
@@ -145,7 +162,7 @@ sm_server_submit_doc(sm_arena_t *arena, const sm_submit_row_t *rows, size_t n,
 
     sm_out_c(&out, "],\"rows\":[");
 
-    for (i = 0; i < n; i++) {
+    for (i = 0, at = 0; i < n; i++) {
         hash.data = rows[i].hash;
         hash.len = SM_HASH_LEN;
 
@@ -153,16 +170,29 @@ sm_server_submit_doc(sm_arena_t *arena, const sm_submit_row_t *rows, size_t n,
         sm_server_out_str(&out, ",\"id\":", rows[i].id);
         sm_server_out_int(&out, ",\"c\":", which[i]);
         sm_server_out_str(&out, ",\"hash\":", hash);
-        sm_server_out_int(&out, ",\"at\":", p - bytes->data);
+
+        if (!sm_server_same_payload(rows, i)) {
+            at = p - bytes->data;
+        }
+
+        sm_server_out_int(&out, ",\"at\":", at);
         sm_server_out_int(&out, ",\"len\":", rows[i].payload.len);
 
         if (rows[i].not_before) {
             sm_server_out_int(&out, ",\"before\":", rows[i].not_before);
         }
 
+        if (rows[i].trace.parent.data) {
+            sm_server_out_str(&out, ",\"trace\":", rows[i].trace.parent);
+        }
+
+        if (rows[i].trace.state.data) {
+            sm_server_out_str(&out, ",\"state\":", rows[i].trace.state);
+        }
+
         sm_out_c(&out, "}");
 
-        if (rows[i].payload.len) {
+        if (rows[i].payload.len && !sm_server_same_payload(rows, i)) {
             (void) memcpy(p, rows[i].payload.data, rows[i].payload.len);
             p += rows[i].payload.len;
         }
@@ -220,7 +250,8 @@ sm_server_complete_doc(sm_arena_t *arena, const sm_complete_row_t *rows,
                 + sm_json_str_size(rows[i].holder.len)
                 + sm_json_str_size(rows[i].reason.len)
                 + sm_json_str_size(rows[i].error.len)
-                + sm_json_str_size(rows[i].answer.len);
+                + sm_json_str_size(rows[i].answer.len)
+                + sm_json_str_size(rows[i].span_id.len);
     }
 
     sm_out_init(&out, sm_arena_alloc(arena, size), size);
@@ -261,6 +292,10 @@ sm_server_complete_doc(sm_arena_t *arena, const sm_complete_row_t *rows,
 
             if (row->answer.data) {
                 sm_server_out_str(&out, ",\"answer\":", row->answer);
+            }
+
+            if (row->span_id.data) {
+                sm_server_out_str(&out, ",\"span\":", row->span_id);
             }
         }
 

@@ -14,6 +14,8 @@ enum {
     SM_INBOX_COL_TARGET,
     SM_INBOX_COL_NOT_BEFORE,
     SM_INBOX_COL_SIZE,
+    SM_INBOX_COL_TRACEPARENT,
+    SM_INBOX_COL_TRACESTATE,
     SM_INBOX_COL_PAYLOAD,
     SM_INBOX_COL_COUNT
 };
@@ -50,6 +52,11 @@ sm_server_inbox_row(sm_server_t *sv, sm_call_t *call, size_t max_payload,
 
     if (sm_server_text(sv, call, SM_INBOX_COL_ID, &row->id) != 0
         || sm_server_text(sv, call, SM_INBOX_COL_TARGET, &row->target) != 0
+        || sm_server_text(sv, call, SM_INBOX_COL_TRACEPARENT,
+                          &row->trace.parent)
+           != 0
+        || sm_server_text(sv, call, SM_INBOX_COL_TRACESTATE, &row->trace.state)
+           != 0
         || sm_server_bytes(sv, call, SM_INBOX_COL_PAYLOAD, &row->payload) != 0)
     {
         return -1;

@@ -25,6 +25,7 @@ enum {
     SM_INTENT_COL_LAST_ERROR,
     SM_INTENT_COL_REPLAY_OF,
     SM_INTENT_COL_STRIPPED,
+    SM_INTENT_COL_TRACEPARENT,
     SM_INTENT_COL_COUNT
 };
 
@@ -45,6 +46,8 @@ enum {
     SM_HISTORY_COL_ERROR,
     SM_HISTORY_COL_HTTP_STATUS,
     SM_HISTORY_COL_ANSWER,
+    SM_HISTORY_COL_SPAN_ID,
+    SM_HISTORY_COL_EPOCH,
     SM_HISTORY_COL_COUNT
 };
 
@@ -73,6 +76,9 @@ sm_server_intent(sm_server_t *sv, sm_call_t *call, sm_intent_t *intent,
            != 0
         || sm_server_text(sv, call, SM_INTENT_COL_REPLAY_OF,
                           &intent->replay_of)
+           != 0
+        || sm_server_text(sv, call, SM_INTENT_COL_TRACEPARENT,
+                          &intent->traceparent)
            != 0)
     {
         return -1;
@@ -252,13 +258,15 @@ sm_server_attempt(sm_server_t *sv, sm_call_t *call, sm_attempt_t *a)
     a->started_at = sm_server_int(sv, SM_HISTORY_COL_STARTED_AT);
     a->finished_at = sm_server_int(sv, SM_HISTORY_COL_FINISHED_AT);
     a->http_status = sm_server_int(sv, SM_HISTORY_COL_HTTP_STATUS);
+    a->epoch = sm_server_int(sv, SM_HISTORY_COL_EPOCH);
 
     if (sm_server_text(sv, call, SM_HISTORY_COL_OUTCOME, &a->outcome_status)
         != 0
         || sm_server_text(sv, call, SM_HISTORY_COL_REASON, &a->outcome_reason)
            != 0
         || sm_server_text(sv, call, SM_HISTORY_COL_ERROR, &a->error) != 0
-        || sm_server_text(sv, call, SM_HISTORY_COL_ANSWER, &a->answer) != 0)
+        || sm_server_text(sv, call, SM_HISTORY_COL_ANSWER, &a->answer) != 0
+        || sm_server_text(sv, call, SM_HISTORY_COL_SPAN_ID, &a->span_id) != 0)
     {
         return -1;
     }

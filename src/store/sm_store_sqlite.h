@@ -24,6 +24,7 @@
     X(SUBMIT, sm_sqlite_sql_intents_submit)                                   \
     X(GET, sm_sqlite_sql_intents_get)                                         \
     X(HISTORY, sm_sqlite_sql_intent_history)                                  \
+    X(EVENTS, sm_sqlite_sql_intent_events)                                    \
     X(LIST, sm_sqlite_sql_intents_list)                                       \
     X(LEASE_ACQUIRE, sm_sqlite_sql_lease_acquire)                             \
     X(LEASE_RENEW, sm_sqlite_sql_lease_renew)                                 \
@@ -42,6 +43,7 @@
     X(ATTEMPT_MARK, sm_sqlite_sql_attempts_begin_mark)                        \
     X(ATTEMPT_EXPIRE, sm_sqlite_sql_attempts_begin_expire)                    \
     X(ATTEMPT_COMPLETE, sm_sqlite_sql_attempts_complete)                      \
+    X(INTENT_ENDED, sm_sqlite_sql_intent_ended)                               \
     X(ATTEMPT_APPEND, sm_sqlite_sql_attempts_complete_append)                 \
     X(ATTEMPT_RETURN, sm_sqlite_sql_attempts_complete_return)                 \
     X(IN_DOUBT, sm_sqlite_sql_attempts_in_doubt)                              \
@@ -64,7 +66,28 @@
     X(RETENTION_STRIP, sm_sqlite_sql_retention_strip)                         \
     X(RETENTION_FORGET, sm_sqlite_sql_retention_forget)                       \
     X(RETENTION_AUDIT, sm_sqlite_sql_retention_audit)                         \
-    X(RETENTION_REFUSED, sm_sqlite_sql_retention_refused)
+    X(RETENTION_REFUSED, sm_sqlite_sql_retention_refused)                     \
+    X(STATS_PUT, sm_sqlite_sql_stats_put)                                     \
+    X(STATS_GET, sm_sqlite_sql_stats_get)                                     \
+    X(BACKLOG, sm_sqlite_sql_backlog_get)                                     \
+    X(JOB_ADD, sm_sqlite_sql_job_add)                                         \
+    X(JOB_STOP, sm_sqlite_sql_job_stop)                                       \
+    X(JOB_NEXT, sm_sqlite_sql_job_next)                                       \
+    X(JOB_MOVE, sm_sqlite_sql_job_move)                                       \
+    X(JOB_COUNT, sm_sqlite_sql_job_count)                                     \
+    X(JOBS_LIST, sm_sqlite_sql_jobs_list)                                     \
+    X(TARGET_KNOWN, sm_sqlite_sql_target_known)                               \
+    X(TARGET_PAUSE, sm_sqlite_sql_target_pause)                               \
+    X(TARGET_RESUME, sm_sqlite_sql_target_resume)                             \
+    X(TARGETS_PAUSED, sm_sqlite_sql_targets_paused)                           \
+    X(SCHEDULES_GET, sm_sqlite_sql_schedules_get)                             \
+    X(SCHEDULES_DUE, sm_sqlite_sql_schedules_due)                             \
+    X(SCHEDULES_NEXT, sm_sqlite_sql_schedules_next)                           \
+    X(SCHEDULE_INSERT, sm_sqlite_sql_schedule_insert)                         \
+    X(SCHEDULE_UPDATE, sm_sqlite_sql_schedule_update)                         \
+    X(SCHEDULE_STATE, sm_sqlite_sql_schedule_state)                           \
+    X(SCHEDULE_DELETE, sm_sqlite_sql_schedule_delete)                         \
+    X(SCHEDULE_FIRE, sm_sqlite_sql_schedule_fire)
 
 
 #define SM_SQLITE_NAME(name, text)  SM_SQLITE_##name,
@@ -131,6 +154,9 @@ int sm_sqlite_fence_read(sm_sqlite_t *sq, sm_call_t *call,
  * sm_store_sqlite_audit.c: an entry, in the transaction of what it tells of; no
  * detail is none
  */
+/* an intent has ended in this transaction: its webhooks are told */
+int sm_sqlite_ended(sm_sqlite_t *sq, sm_call_t *call, sm_str_t id);
+
 int sm_sqlite_audit(sm_sqlite_t *sq, sm_call_t *call, int64_t now,
     const sm_actor_t *actor, const char *action, sm_str_t object,
     sm_str_t detail);

@@ -42,6 +42,10 @@ sm_sqlite_cancel(sm_sqlite_t *sq, sm_call_t *call, sm_cancel_row_t *row,
 
     row->outcome = SM_CANCEL_DONE;
 
+    if (sm_sqlite_ended(sq, call, row->id) != 0) {
+        return -1;
+    }
+
     return sm_sqlite_audit(sq, call, now, &row->actor, "cancel", row->id,
                            none);
 }

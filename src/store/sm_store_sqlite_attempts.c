@@ -22,7 +22,9 @@ enum {
     SM_BEGIN_COL_ATTEMPT_COUNT,
     SM_BEGIN_COL_CREATED_AT,        /* or not_before, if that is later */
     SM_BEGIN_COL_PAYLOAD,
-    SM_BEGIN_COL_CONTRACT
+    SM_BEGIN_COL_CONTRACT,
+    SM_BEGIN_COL_TRACEPARENT = SM_BEGIN_COL_CONTRACT + SM_CONTRACT_COL_COUNT,
+    SM_BEGIN_COL_TRACESTATE
 };
 
 
@@ -72,7 +74,8 @@ enum {
     SM_APPEND_PAR_REASON,
     SM_APPEND_PAR_ERROR,
     SM_APPEND_PAR_HTTP_STATUS,
-    SM_APPEND_PAR_ANSWER
+    SM_APPEND_PAR_ANSWER,
+    SM_APPEND_PAR_SPAN_ID
 };
 
 
@@ -167,6 +170,16 @@ sm_sqlite_begin_look(sm_sqlite_t *sq, sm_call_t *call, sqlite3_stmt *stmt,
         return 0;
     }
 
+    if (sm_sqlite_text(call, stmt, SM_BEGIN_COL_TRACEPARENT,
+                       &row->trace.parent)
+        != 0
+        || sm_sqlite_text(call, stmt, SM_BEGIN_COL_TRACESTATE,
+                          &row->trace.state)
+           != 0)
+    {
+        return -1;
+    }
+
     payload.data = sqlite3_column_blob(stmt, SM_BEGIN_COL_PAYLOAD);
     payload.len = sqlite3_column_bytes(stmt, SM_BEGIN_COL_PAYLOAD);
 
@@ -231,7 +244,12 @@ sm_sqlite_begin_row(sm_sqlite_t *sq, sm_call_t *call, sm_begin_row_t *row)
 
     sm_sqlite_bind_int(sq->stmts[which], ":rowid", rowid);
 
-    return sm_sqlite_run(sq, call, which);
+    if (sm_sqlite_run(sq, call, which) != 0) {
+        return -1;
+    }
+
+    return row->outcome == SM_BEGIN_EXPIRED && row->contract.notify.len
+           ? sm_sqlite_ended(sq, call, id) : 0;
 }
 
 
@@ -317,6 +335,7 @@ sm_sqlite_append(sm_sqlite_t *sq, sm_call_t *call, const sm_complete_row_t *row)
     sm_sqlite_bind_nth(stmt, SM_APPEND_PAR_REASON, row->reason);
     sm_sqlite_bind_nth(stmt, SM_APPEND_PAR_ERROR, row->error);
     sm_sqlite_bind_nth(stmt, SM_APPEND_PAR_ANSWER, row->answer);
+    sm_sqlite_bind_nth(stmt, SM_APPEND_PAR_SPAN_ID, row->span_id);
 
     if (row->http_status) {
         (void) sqlite3_bind_int64(stmt, SM_APPEND_PAR_HTTP_STATUS,
@@ -379,6 +398,12 @@ sm_sqlite_complete_row(sm_sqlite_t *sq, sm_call_t *call,
 
     row->applied = 1;
     row->next_attempt_at = next_attempt_at;
+
+    if (row->status != SM_STATUS_PENDING && !row->untold
+        && sm_sqlite_ended(sq, call, row->id) != 0)
+    {
+        return -1;
+    }
 
     return sm_sqlite_append(sq, call, row);
 }

@@ -15,7 +15,9 @@ enum {
     SM_INBOX_COL_TARGET,
     SM_INBOX_COL_NOT_BEFORE,
     SM_INBOX_COL_SIZE,
-    SM_INBOX_COL_PAYLOAD
+    SM_INBOX_COL_PAYLOAD,
+    SM_INBOX_COL_TRACEPARENT,
+    SM_INBOX_COL_TRACESTATE
 };
 
 
@@ -43,7 +45,13 @@ sm_sqlite_inbox_row(sm_sqlite_t *sq, sm_call_t *call, sqlite3_stmt *stmt,
     }
 
     if (sm_sqlite_text(call, stmt, SM_INBOX_COL_ID, &row->id) != 0
-        || sm_sqlite_text(call, stmt, SM_INBOX_COL_TARGET, &row->target) != 0)
+        || sm_sqlite_text(call, stmt, SM_INBOX_COL_TARGET, &row->target) != 0
+        || sm_sqlite_text(call, stmt, SM_INBOX_COL_TRACEPARENT,
+                          &row->trace.parent)
+           != 0
+        || sm_sqlite_text(call, stmt, SM_INBOX_COL_TRACESTATE,
+                          &row->trace.state)
+           != 0)
     {
         return -1;
     }

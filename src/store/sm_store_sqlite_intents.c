@@ -16,7 +16,9 @@ enum {
     SM_SUBMIT_PAR_CONTRACT,
     SM_SUBMIT_PAR_NOW = SM_SUBMIT_PAR_CONTRACT + SM_CONTRACT_COL_COUNT,
     SM_SUBMIT_PAR_NEXT_ATTEMPT_AT,
-    SM_SUBMIT_PAR_NOT_BEFORE
+    SM_SUBMIT_PAR_NOT_BEFORE,
+    SM_SUBMIT_PAR_TRACEPARENT,
+    SM_SUBMIT_PAR_TRACESTATE
 };
 
 
@@ -34,7 +36,8 @@ sm_sqlite_intent(sm_call_t *call, sqlite3_stmt *stmt, sm_intent_t *intent,
         || sm_sqlite_text(call, stmt, 9, &intent->exhausted_reason) != 0
         || sm_sqlite_text(call, stmt, 10, hash) != 0
         || sm_sqlite_text(call, stmt, 13, &intent->last_error) != 0
-        || sm_sqlite_text(call, stmt, 14, &intent->replay_of) != 0)
+        || sm_sqlite_text(call, stmt, 14, &intent->replay_of) != 0
+        || sm_sqlite_text(call, stmt, 16, &intent->traceparent) != 0)
     {
         return -1;
     }
@@ -195,6 +198,9 @@ sm_sqlite_insert(sm_sqlite_t *sq, sm_call_t *call, sm_submit_row_t *rows,
 
         sm_sqlite_bind_not_before(stmt, row->not_before, now);
 
+        sm_sqlite_bind_nth(stmt, SM_SUBMIT_PAR_TRACEPARENT, row->trace.parent);
+        sm_sqlite_bind_nth(stmt, SM_SUBMIT_PAR_TRACESTATE, row->trace.state);
+
         rc = sqlite3_step(stmt);
 
         if (rc != SQLITE_DONE) {
@@ -332,11 +338,13 @@ sm_sqlite_attempts(sm_sqlite_t *sq, sm_call_t *call, sm_history_row_t *row)
         a->started_at = sqlite3_column_int64(stmt, 1);
         a->finished_at = sqlite3_column_int64(stmt, 2);
         a->http_status = sqlite3_column_int64(stmt, 6);
+        a->epoch = sqlite3_column_int64(stmt, 9);
 
         if (sm_sqlite_text(call, stmt, 3, &a->outcome_status) != 0
             || sm_sqlite_text(call, stmt, 4, &a->outcome_reason) != 0
             || sm_sqlite_text(call, stmt, 5, &a->error) != 0
-            || sm_sqlite_text(call, stmt, 7, &a->answer) != 0)
+            || sm_sqlite_text(call, stmt, 7, &a->answer) != 0
+            || sm_sqlite_text(call, stmt, 8, &a->span_id) != 0)
         {
             break;
         }

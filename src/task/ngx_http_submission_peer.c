@@ -95,7 +95,7 @@ ngx_http_submission_peer_learn(ngx_http_submission_manager_t *manager,
     {
         url.epoch = lease->epoch;
 
-        if (wake_url.len <= NGX_HTTP_SUBMISSION_URL_MAX) {
+        if (wake_url.len && wake_url.len <= NGX_HTTP_SUBMISSION_URL_MAX) {
             url.len = wake_url.len;
             ngx_memcpy(url.data, wake_url.data, url.len);
         }

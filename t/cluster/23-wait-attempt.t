@@ -63,21 +63,28 @@ cmp_ok($seconds[INTENTS / 2], '<', LOOK, 'and was told of it')
 sub gauges {
     my $text = fetch($instance, 'GET', '/metrics')->{body} // '';
 
-    return join ' ', $text =~ /^submission_(?:queue_depth|inflight_attempts) (\d+)/mg;
+    my ($depth, $in_flight) = (0, 0);
+
+    $depth += $1 while $text
+        =~ /^submission_queue_depth\{target="[^"]+",state="(?:due|waiting)"\} (\d+)/mg;
+    $in_flight += $1 while $text
+        =~ /^submission_queue_depth\{target="[^"]+",state="in_flight"\} (\d+)/mg;
+
+    return "$depth $in_flight " . join ' ', $text =~ /^submission_inflight_attempts (\d+)/mg;
 }
 
 $gateway->behave('/held' => 'hold');
 $run->post(map { [$_, 'sms.held'] } $run->ids('held', 3 * HELD));
 $gateway->wait_for_held(HELD);
 
-wait_for('the gauges', sub { gauges() eq 2 * HELD . ' ' . HELD });
+wait_for('the gauges', sub { gauges() eq 2 * HELD . ' ' . HELD . ' ' . HELD });
 pass('what is scheduled and what is at gateways');
 
 $gateway->behave('/held' => undef);
 $gateway->release;
 $run->wait_terminal('held-');
 
-wait_for('the gauges', sub { gauges() eq '0 0' });
+wait_for('the gauges', sub { gauges() eq '0 0 0' });
 pass('nothing any more');
 
 $run->done;

@@ -254,7 +254,7 @@ least('until the deadline', [gaps_of('sms.short', 'answer 500')], 0.7, 0.7);
     cmp_ok($instance->log_count(qr/ expired_unsent /), '<', 10,
            'unsent: in few lines');
     like(SubmissionCluster::fetch($instance, 'GET', '/metrics')->{body},
-         qr/^submission_expired_unsent_total 300$/m, 'unsent: counted');
+         qr/^submission_expired_unsent_total\{target="[^"]+"\} 300$/m, 'unsent: counted');
 }
 
 $run->done;

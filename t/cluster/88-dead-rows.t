@@ -142,24 +142,25 @@ $dump->disconnect;
 
 for my $function (['attempts_in_doubt', 'p_lease_name text, p_holder_id text, '
                    . 'p_lease_epoch bigint, p_after_at bigint, '
-                   . 'p_after_id text, p_limit bigint'],
+                   . 'p_after_id text, p_limit bigint, p_version bigint'],
                   ['schedule_page', 'p_lease_name text, p_holder_id text, '
                    . 'p_lease_epoch bigint, p_due bigint, p_after_at bigint, '
                    . 'p_after_id text, p_limit bigint'])
 {
     my ($name, $parameters) = @$function;
     my $arguments = join ', ', $parameters =~ /(p_\w+)/g;
+    my $types = join ', ', $parameters =~ /p_\w+ (\w+)/g;
     my ($result) = $store->{dbh}->selectrow_array(
-        'SELECT pg_get_function_result(oid) FROM pg_proc '
-        . "WHERE proname = 'submission_$name'");
+        'SELECT pg_get_function_result('
+        . "'submission.submission_$name($types)'::regprocedure)");
 
     $store->{dbh}->do($_) for
-        "ALTER FUNCTION submission.submission_$name RENAME TO test_$name",
+        "ALTER FUNCTION submission.submission_$name($types) RENAME TO test_$name",
         "CREATE FUNCTION submission.submission_$name($parameters) "
         . "RETURNS $result LANGUAGE plpgsql SECURITY DEFINER AS \$\$ BEGIN "
         . 'IF p_after_at <= 0 THEN PERFORM pg_sleep(2.5); END IF; RETURN QUERY '
         . "SELECT * FROM submission.test_$name($arguments); END \$\$",
-        "GRANT EXECUTE ON FUNCTION submission.submission_$name "
+        "GRANT EXECUTE ON FUNCTION submission.submission_$name($types) "
         . 'TO submission_nginx';
 }
 

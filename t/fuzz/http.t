@@ -17,6 +17,7 @@ use FindBin;
 use lib "$FindBin::Bin/../lib";
 
 use Encode ();
+use JSON::PP qw(decode_json);
 use Test::More;
 use Time::HiRes qw(time);
 
@@ -31,6 +32,13 @@ srand($seed);
 
 my ($http, $http2) = map { SubmissionCluster::free_port() } 1 .. 2;
 
+my $secret = "$ENV{SUBMISSION_TEST_DIR}/fuzz.secret";
+
+open(my $file, '>', $secret) or die "$secret: $!\n";
+chmod 0600, $secret;
+print $file 'whsec_', 'A' x 32, "\n";
+close $file;
+
 # deadlines short enough to end, buffers small enough to fill
 
 my $run = SubmissionCluster::Executor->new(
@@ -39,8 +47,23 @@ my $run = SubmissionCluster::Executor->new(
     targets => {
         'sms.realtime' => { policy => 'deadline 20s',
                             outcomes => 'invalid_request' },
+        'push.marketing' => { policy => 'max_attempts 3', type => 'push',
+                              limit => 'rate=500r/s burst=50', retry => '',
+                              outcomes => 'invalid_token',
+                              more => 'retry_schedule 50ms 100ms jitter=0.5; '
+                                      . 'circuit failures=5 open=50ms '
+                                      . 'max_open=100ms;' },
     },
     instance => {
+        manager => <<"END",
+        webhook ops {
+            url http://127.0.0.1:$http/told;
+            secret_file $secret;
+            retry_delay 50ms;
+        }
+        notify ops;
+        schedule seed every=1s target=http.hook overlap=allow;
+END
         main => 'worker_shutdown_timeout 2s;',
         server => <<"END",
         listen 127.0.0.1:$http sndbuf=4k;
@@ -53,7 +76,11 @@ my $run = SubmissionCluster::Executor->new(
         client_body_buffer_size 1k;
         client_max_body_size 150k;
 
-        location /slow/ { limit_rate 200; submission_api main; }
+        location /slow/    { limit_rate 200; submission_api main; }
+        location /operate/ { submission_api main access=operate; }
+        location = /wake   { submission_wake main; }
+        location = /told   { return 204; }
+        location /console/ { submission_console main access=operate; }
 END
     });
 my ($instance) = $run->instances;
@@ -107,6 +134,29 @@ note("$fuzz->{opened} connections, $reloads reloads, ",
 is_deeply(\@problems, [], 'no worker went but by a reload');
 is_deeply([splice(@{$fuzz->{wrong}}, 0, 10)], [], 'no answer that must not be');
 cmp_ok(scalar(keys %{$fuzz->{ids}}), '>', $seconds, 'intents were taken');
+
+# what would go on for ever, or not at all
+
+sub operate {
+    my ($method, $path) = @_;
+
+    return fetch($instance, $method, "/operate/$path",
+                 $method eq 'POST' ? '' : undef);
+}
+
+my @targets = map { $_->{target} =~ s/ /%20/gr }
+              @{decode_json(operate('GET', 'targets')->{body})->{targets}};
+
+is(operate('POST', "targets/$_/resume")->{status}, 200, "$_ goes on")
+    for @targets;
+
+for my $schedule (@{decode_json(operate('GET', 'schedules?limit=500')->{body})
+                    ->{schedules}})
+{
+    operate($schedule->{source} eq 'api' ? 'DELETE' : 'POST',
+            "schedules/$schedule->{id}"
+            . ($schedule->{source} eq 'api' ? '' : '/pause'));
+}
 
 $run->wait_terminal(undef, 60);
 

@@ -105,6 +105,8 @@ try_attempt(sm_arena_t *arena, sm_str_t text)
         { NULL, 0, 0 }
     };
 
+    memset(&attempt, 0, sizeof(sm_attempt_t));
+
     attempt.number = INT64_MIN;
     attempt.started_at = INT64_MIN;
     attempt.finished_at = INT64_MAX;
@@ -113,6 +115,7 @@ try_attempt(sm_arena_t *arena, sm_str_t text)
     attempt.error = text;
     attempt.http_status = INT64_MIN;
     attempt.answer = text;
+    attempt.span_id = text;
 
     fuzz_out(arena, &out, sm_attempt_size(&attempt));
     sm_attempt_out(&out, &attempt);

@@ -12,6 +12,7 @@ package SubmissionNeeds;
 #   sqlite         it is about what is SQLite's own
 #   no_checker     it tells nothing under ASAN or valgrind, or cannot run there
 #   no_valgrind    it starts a second binary, and valgrind runs the first only
+#   browser        Chromium and its driver; it is run once, with SQLite
 #   faketime, openssl, prlimit
 #                  a program, or a library, that Debian has a package of
 
@@ -34,6 +35,12 @@ my %needs = (
     },
     faketime => sub { !faketime() && 'no libfaketime (Debian: libfaketime)' },
     openssl => sub { !_program('openssl') && 'no openssl (Debian: openssl)' },
+    browser => sub {
+        !$on_sqlite && 'the page is the same on every store'
+        || $check && "not under $check"
+        || !(_program('chromium') && _program('chromedriver'))
+           && 'no browser (Debian: chromium, chromium-driver)';
+    },
     prlimit => sub { !_program('prlimit') && 'no prlimit (Debian: util-linux)' },
 );
 

@@ -480,6 +480,11 @@ def check_answer(d, answer):
     kind = answer['type'].split(';')[0].strip().lower()
     body = answer['body'].encode('latin-1')
 
+    if answer['status'] in (204, 304, '204', '304') and not content:
+        if body:
+            yield 'it has a body'
+        return
+
     if answer['method'] == 'HEAD':
         if body:
             yield 'HEAD has a body'

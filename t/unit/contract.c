@@ -399,6 +399,41 @@ test_terms(void)
 }
 
 
+static void
+test_schedule(void)
+{
+    char           list[512];
+    size_t         i;
+    sm_contract_t  c;
+
+    static const char  each[] = "each retry delay must be between 1 ms and "
+                                "1 day";
+
+    static const struct {
+        const char  *list;
+        const char  *fault;
+    } t[] = {
+        { "1", "" }, { "5000 300000", "" }, { "86400000", "" }, { "", "" },
+        { "0", each }, { "86400001", each }, { "5s", each }, { "5 -1", each },
+        { "5,6", each }
+    };
+
+    for (i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+        c = good;
+        c.retry_schedule = sm_str_c(t[i].list);
+        check(&c, t[i].fault, t[i].list);
+    }
+
+    memset(list, ' ', sizeof(list));
+    list[0] = '5';
+    c.retry_schedule.data = list;
+    c.retry_schedule.len = SM_SCHEDULE_MAX;
+    check(&c, "", "500 bytes");
+    c.retry_schedule.len = SM_SCHEDULE_MAX + 1;
+    check(&c, "the list of retry delays is longer than 500 bytes", "501 bytes");
+}
+
+
 /* what is stored is read as it was, and what is not understood is said */
 
 static void
@@ -476,6 +511,7 @@ main(void)
     test_next_word();
     test_check();
     test_terms();
+    test_schedule();
     test_stored();
 
     return done_testing();

@@ -342,11 +342,11 @@ static void
 test_attempt_out(void)
 {
     sm_attempt_t  a = {
-        .number = 1, .started_at = 1770033610000000,
+        .number = 1, .epoch = 7, .started_at = 1770033610000000,
         .finished_at = 1770033610250000, .outcome_status = sm_str("accepted")
     };
 
-    attempt_is(&a, "{\"attemptNumber\":1,"
+    attempt_is(&a, "{\"attemptNumber\":1,\"leaseEpoch\":7,"
                "\"startedAt\":\"2026-02-02T12:00:10.000000Z\","
                "\"finishedAt\":\"2026-02-02T12:00:10.250000Z\","
                "\"outcomeStatus\":\"accepted\",\"outcomeReason\":null,"
@@ -357,7 +357,7 @@ test_attempt_out(void)
     a.outcome_reason = sm_str_c("invalid_request");
     a.error = sm_str_c("a \"quoted\"\n");
 
-    attempt_is(&a, "{\"attemptNumber\":12,"
+    attempt_is(&a, "{\"attemptNumber\":12,\"leaseEpoch\":7,"
                "\"startedAt\":\"2026-02-02T12:00:10.000000Z\","
                "\"finishedAt\":\"2026-02-02T12:00:10.250000Z\","
                "\"outcomeStatus\":\"rejected\","
@@ -368,7 +368,7 @@ test_attempt_out(void)
     a.http_status = 503;
     a.answer = sm_str_c("no \"luck\"");
 
-    attempt_is(&a, "{\"attemptNumber\":12,"
+    attempt_is(&a, "{\"attemptNumber\":12,\"leaseEpoch\":7,"
                "\"startedAt\":\"2026-02-02T12:00:10.000000Z\","
                "\"finishedAt\":\"2026-02-02T12:00:10.250000Z\","
                "\"outcomeStatus\":\"rejected\",\"outcomeReason\":null,"
@@ -391,6 +391,8 @@ test_sizes(void)
     sm_attempt_t  a;
 
     memset(bytes, 1, sizeof(bytes));
+    memset(&i, 0, sizeof(i));
+    memset(&a, 0, sizeof(a));
 
     for (len = 0, bad = 0; len <= sizeof(bytes); len += 50) {
         s.len = len;
@@ -412,8 +414,10 @@ test_sizes(void)
             free(buf);
 
             a.number = INT64_MIN;
+            a.epoch = INT64_MIN;
             a.started_at = a.finished_at = i.created_at;
             a.outcome_status = a.outcome_reason = a.error = a.answer = s;
+            a.span_id = s;
             a.http_status = INT64_MIN;
 
             buf = malloc(sm_attempt_size(&a));

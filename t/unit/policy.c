@@ -499,6 +499,49 @@ test_retry_after_with_jitter(void)
 }
 
 
+static void
+test_schedule(void)
+{
+    size_t         i;
+    sm_contract_t  c;
+
+    static const struct {
+        const char  *list;
+        int64_t      number;
+        int64_t      delay;
+    } t[] = {
+        { "5000", 1, 5000 }, { "5000", 2, 5000 }, { "5000", 1000000, 5000 },
+        { "5000 300000 1500 7200000", 1, 5000 },
+        { "5000 300000 1500 7200000", 2, 300000 },
+        { "5000 300000 1500 7200000", 3, 1500 },
+        { "5000 300000 1500 7200000", 4, 7200000 },
+        { "5000 300000 1500 7200000", 5, 7200000 },
+        { "5000 300000 1500 7200000", INT64_MAX, 7200000 },
+        { "86400000", 3, DAY },
+
+        /* what another version may have written: nothing breaks */
+
+        { " 7  8 ", 2, 8 }, { "x", 1, 1 }, { "5 99999999999999999999", 2, 5 },
+    };
+
+    contract_init(&c, SM_POLICY_MAX_ATTEMPTS);
+    c.retry_backoff = 300;
+    c.retry_max = 6000;
+
+    for (i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+        c.retry_schedule = sm_str_c(t[i].list);
+        is_int(sm_policy_delay(&c, t[i].number, 0), t[i].delay,
+               "\"%s\": after attempt %" PRId64, t[i].list, t[i].number);
+    }
+
+    c.retry_schedule = sm_str_c("1000 10000");
+    c.retry_jitter = 50;
+    is_int(sm_policy_delay(&c, 2, 0), 10000, "with jitter: at most all of it");
+    is_int(sm_policy_delay(&c, 2, UINT32_MAX), 5000, "and at least half");
+    is_int(sm_policy_unsent(&c, 0), 1000, "what was not sent: the first one");
+}
+
+
 int
 main(void)
 {
@@ -508,6 +551,7 @@ main(void)
     test_no_terminal_outcomes();
     test_deadline();
     test_backoff();
+    test_schedule();
     test_jitter();
     test_unsent();
     test_retry_after_with_jitter();

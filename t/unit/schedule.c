@@ -314,6 +314,26 @@ do_give_back(int drop)
 }
 
 
+/* one that waits goes, and a taken one stays */
+
+static void
+do_remove(void)
+{
+    int       gone;
+    unsigned  i;
+
+    i = rnd(ids);
+    gone = sm_schedule_remove(s, sm_str_c(items[i].id));
+
+    check(gone == (items[i].place == WAITING), "removed: %d, place %d", gone,
+          (int) items[i].place);
+
+    if (gone) {
+        move(i, OUT);
+    }
+}
+
+
 static void
 check_all(size_t empty)
 {
@@ -402,6 +422,7 @@ play(unsigned round)
             break;
         case 4:
             do_give_back(rnd(3) == 0);
+            do_remove();
             break;
         case 5: case 6:
             do_take();
@@ -519,6 +540,41 @@ limit_of_two(void *data, sm_str_t target)
     (void) target;
 
     return 2;
+}
+
+
+static unsigned
+limit_never_of_a(void *data, sm_str_t target)
+{
+    (void) data;
+
+    return target.data[0] == 'a' ? SM_SCHEDULE_NEVER : 2;
+}
+
+
+/* a target that nobody can send to waits, and is in nobody's way */
+
+static void
+test_never(void)
+{
+    sm_entry_t  *entries[8];
+
+    s = sm_schedule_create(8, key, limit_never_of_a, NULL);
+
+    fill("a", 3, 0);
+    is_int(sm_schedule_take(s, 1000, entries, 8), 0, "none of it is taken");
+    ok(sm_schedule_next(s) == INT64_MAX, "and it is not waited for");
+
+    fill("b", 3, 0);
+    is_int(sm_schedule_take(s, 1000, entries, 8), 2, "others are");
+    is_mem(sm_entry_id(entries[0]).data, 1, "b", 1, "as before");
+
+    sm_schedule_drop(s, entries[0]);
+    sm_schedule_drop(s, entries[1]);
+    is_int(sm_schedule_take(s, 1000, entries, 8), 1, "all of them");
+    is_int(sm_schedule_waiting(s), 3, "and it waits");
+
+    sm_schedule_destroy(s);
 }
 
 
@@ -729,6 +785,7 @@ main(int argc, char *argv[])
 
     test_bounds();
     test_hold();
+    test_never();
     test_turns();
     test_memory_back();
     test_million();

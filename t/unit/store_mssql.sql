@@ -77,7 +77,8 @@ BEGIN
             LANGUAGE plpgsql SECURITY DEFINER AS $$
             BEGIN
                 IF TG_OP = 'INSERT' THEN
-                    INSERT INTO "@_submission".%1$I VALUES (%2$s);
+                    INSERT INTO "@_submission".%1$I
+                    OVERRIDING SYSTEM VALUE VALUES (%2$s);
                     RETURN NEW;
                 ELSIF TG_OP = 'UPDATE' THEN
                     UPDATE "@_submission".%1$I SET (%4$s) = ROW(%2$s)

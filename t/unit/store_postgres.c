@@ -329,10 +329,10 @@ test_role(void)
 
     /*
      * Version 1 has two procedures that the store does not call any more, and
-     * older forms of four that it does.
+     * older forms of six that it does.
      */
 
-    (void) snprintf(may, sizeof(may), "%d %d", SM_PROCS + 2, SM_PROCS + 2 + 4);
+    (void) snprintf(may, sizeof(may), "%d %d", SM_PROCS + 2, SM_PROCS + 2 + 6);
 
     is_str(sql_text(&f, "SELECT count(*) FROM pg_proc WHERE pronamespace = "
                     "'submission'::regnamespace AND has_function_privilege("

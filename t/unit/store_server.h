@@ -551,7 +551,10 @@ server_empty(fixture_t *f)
                     "DELETE FROM submission_manager_candidates; "
                     "DELETE FROM submission_intents; "
                     "DELETE FROM submission_attempts; "
-                    "DELETE FROM submission_audit", f->database);
+                    "DELETE FROM submission_audit; "
+                    "DELETE FROM submission_inbox_refused; "
+                    "DELETE FROM submission_schedules; "
+                    "DELETE FROM submission_jobs", f->database);
     server_run(conn, text);
     server_disconnect(conn);
 

@@ -221,7 +221,7 @@ sub answer {
         $headers{lc $name} = $value;
     }
 
-    my $length = ($status // 0) == 204 ? 0 : $headers{'content-length'};
+    my $length = ($status // 0) =~ /^(?:204|304)$/ ? 0 : $headers{'content-length'};
 
     if (!$status || !defined $length) {
         # nothing here is sent in another way, so this is not an answer

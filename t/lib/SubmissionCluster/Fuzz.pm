@@ -40,6 +40,11 @@ my @texts = ('', 'a', 'x' x 200, 'x' x 201, '..', '.', '/', '%', '%2F', '%00',
              '-1', '0', '1e999', '18446744073709551616', '[' x 200, '{"a":' x 130,
              'x' x 3000, 'x' x 20000);
 
+my @times = ('2020-01-01T00:00:00Z', '2026-02-02T12:00:00.123456+05:30',
+             '2026-02-30T12:00:00Z', '9999-12-31T23:59:59Z',
+             '0000-00-00T00:00:00Z', '2026-02-02T24:00:60-23:59',
+             '2026-02-02', '2026-02-02T12:00:00', 'now');
+
 my @headers = ('Connection: close', 'Connection: keep-alive',
                'Content-Type: text/plain', 'Content-Type: application/x+json',
                'Content-Type: application/json; charset=utf-8',
@@ -50,7 +55,22 @@ my @headers = ('Connection: close', 'Connection: keep-alive',
                'Range: bytes=0-', 'If-None-Match: *', 'If-Match: "x"', 'Host:', 'Host: a b',
                'Upgrade: h2c', 'Accept-Encoding: gzip', 'Cookie: a=b',
                'X-Long: ' . 'x' x 5000, "X-Bad: \0", ': none', 'no colon',
-               'Idempotency-Key: x', 'X-HTTP-Method-Override: PUT');
+               'Idempotency-Key: x', 'X-HTTP-Method-Override: PUT',
+               'Content-Type: application/x-ndjson',
+               'Content-Type: application/x-ndjson; charset=utf-8',
+               'traceparent: 00-0af7651916cd43dd8448eb211c80319c-'
+               . 'b7ad6b7169203331-01',
+               'traceparent: 00-' . '0' x 32 . '-' . '0' x 16 . '-00',
+               'traceparent: ff', 'tracestate: a=b,c=d',
+               'tracestate: ' . 'x' x 600, 'If-Match: *',
+               'Sec-Fetch-Site: cross-site', 'Sec-Fetch-Site: same-origin',
+               'Origin: null');
+
+# what is done to an intent, or to something else that has a name
+
+my @verbs = qw(cancel replay payload history pause resume run stop webhooks/resend);
+my @things = qw(intents audit failures config targets replays cancels schedules
+                stats overview cluster);
 
 
 sub new {
@@ -92,12 +112,107 @@ sub payload {
 }
 
 
+# soon, or no time at all: whatever is taken must end before the test does
+
+sub not_before {
+    return chance(0.2) ? token() : pick(@times[0, 1]) if chance(0.5);
+
+    my @t = gmtime(time + rand 3);
+
+    return sprintf '%04d-%02d-%02dT%02d:%02d:%02dZ', $t[5] + 1900, $t[4] + 1,
+                   @t[3, 2, 1, 0];
+}
+
+
+# lines of intents, good and bad
+
+sub bulk {
+    my ($self) = @_;
+
+    my $n = pick(0, 1, 2, 10, 10, 50, 300, 999, 1000, 1001);
+    my @lines = map { $self->body } 1 .. $n;
+
+    # most of the bytes are of few lines
+
+    $_ = substr($_, 0, 400) for @lines[5 .. $#lines];
+    splice(@lines, rand @lines, 1, pick('', ' ', token(), "\r", '{' x 5000))
+        if @lines && chance(0.3);
+
+    my $body = join(pick("\n", "\n", "\n", "\r\n", "\n\n"), @lines)
+               . pick("\n", "\n", '', "\n\n", "\0");
+
+    return chance(0.1) ? mutate($body) : $body;
+}
+
+
+# few names, so that they are there when something is done to them
+
+sub schedule { return 'fuzz-s' . int rand 20 }
+
+
+# a schedule, or what is done to one; mostly good
+
+sub schedule_request {
+    my @headers = chance(0.2) ? pick('If-Match: *', 'If-None-Match: *',
+                                     'If-Match: "1"') : ();
+    my $path = '/operate/schedules/' . schedule();
+
+    return { method => pick('DELETE', 'GET'), path => $path,
+             headers => \@headers } if chance(0.3);
+
+    return { method => 'POST', headers => \@headers, body => '',
+             path => "$path/" . pick('run', 'pause', 'resume') }
+        if chance(0.4);
+
+    my $body = '{"submissionTarget":"' . pick(@targets) . '","payload":'
+               . payload() . ',' . pick('"every":"PT1S"', '"every":"PT2S"',
+                                        '"cron":"* * * * *"',
+                                        '"cron":"*/2 * * * *",'
+                                        . '"timeZone":"Europe/Stockholm"')
+               . ',"misfire":"' . pick(qw(skip once all)) . '","overlap":"'
+               . pick(qw(skip allow)) . '"'
+               . pick('', '', ',"startAt":"2026-01-01T00:00:00Z"') . '}';
+
+    return { method => 'PUT', path => $path, body => $body,
+             headers => ['Content-Type: application/json', @headers] };
+}
+
+
+# bodies of what is done: a replay's, a job's, a schedule's, or an intent's
+
+sub action_body {
+    my ($self) = @_;
+
+    return $self->body if chance(0.2);
+
+    my @fields = map { pick(
+        '"intentId":"' . $self->id . '"', '"id":"' . $self->id . '"',
+        '"contract":"' . pick('original', 'current', token()) . '"',
+        '"reason":"' . token() . '"', '"limit":' . pick(1, 10, 0, -1, '1e9'),
+        '"dryRun":' . pick('true', 'false', 'null'),
+        '"filter":{"status":"' . pick('pending', 'exhausted', token())
+        . '","target":"' . pick(@targets) . '"}',
+        '"filter":{"idPrefix":"' . token() . '","from":"' . pick(@times) . '"}',
+        '"submissionTarget":"' . pick(@targets) . '"', '"payload":' . payload(),
+        '"every":"' . pick('PT1S', 'PT10M', 'P1D', 'PT0S', token()) . '"',
+        '"cron":"' . pick('* * * * *', '*/5 1-3 1,2 * 0', token()) . '"',
+        '"timeZone":"' . pick('Europe/Stockholm', 'UTC', '../etc', token()) . '"',
+    ) } 0 .. rand 4;
+
+    my $body = '{' . join(',', @fields) . '}';
+
+    return chance(0.15) ? pick('', '{}', '[]', mutate($body)) : $body;
+}
+
+
 sub body {
     my ($self) = @_;
 
     my @fields = ('"intentId":"' . $self->id . '"',
                   '"submissionTarget":"' . pick(@targets) . '"',
                   '"payload":' . payload());
+
+    push @fields, '"notBefore":"' . not_before() . '"' if chance(0.1);
 
     if (chance(0.15)) {
         my $what = int rand 5;
@@ -124,7 +239,13 @@ sub query {
                 'limit=500', 'limit=' . token(), 'after=' . token(),
                 'after=MTcwMDAwMDAwMDAwMDAwMCBh', 'after=2', 'waitSeconds=1',
                 'waitSeconds=2', 'waitSeconds=' . token(), token() . '=1',
-                token(), '');
+                'until=terminal', 'until=' . token(), 'reason=' . token(),
+                'reason=invalid_request', 'from=' . pick(@times),
+                'to=' . pick(@times), 'by=completed', 'by=' . token(),
+                'idPrefix=fuzz-', 'idPrefix=' . token(), 'order=asc',
+                'order=' . token(), 'since=' . pick(@times), 'actor=' . token(),
+                'action=cancel', 'action=' . token(), 'window=60',
+                'window=' . token(), token(), '');
 
     return '' if chance(0.3);
     return '?' . join pick('&', '&', '&&', ';'), map { pick(@args) }
@@ -135,11 +256,20 @@ sub query {
 sub path {
     my ($self) = @_;
 
-    my $root = pick('/v1', '/v1', '/v1', '/slow');
+    my $root = pick('/v1', '/v1', '/operate', '/operate', '/slow',
+                    '/console/api/v1');
+
+    return "$root/" . pick(@things) . query() if chance(0.2);
+    return "$root/" . pick('intents', 'intents', pick(@things)) . '/'
+           . pick($self->id, pick(@targets), 'webhook%20ops', schedule()) . '/'
+           . pick(@verbs) . query()
+        if chance(0.3);
 
     return pick("$root/intents", "$root/intents/" . $self->id,
                 "$root/intents/" . $self->id . '/history', "$root/cluster",
-                '/readyz', '/metrics', "$root/", $root, "$root//intents",
+                '/readyz', '/metrics', '/wake', '/console/',
+                '/console/' . pick('app.js', 'x', '../v1/overview', token()),
+                "$root/", $root, "$root//intents",
                 "$root/./intents", "$root/x/../intents", "$root/intents/",
                 "$root/" . token(), '/' . token(), "$root/intents/" . token(),
                 "$root/intents/" . $self->id . '/' . token())
@@ -154,8 +284,29 @@ sub request {
 
     my @headers = chance(0.2) ? map { pick(@headers) } 0 .. rand 3 : ();
 
-    if (chance(0.6)) {
-        my $wait = chance(0.3) ? '?waitSeconds=' . pick(0, 1, 1, 2, 30) : '';
+    # what was posted before, as a rule, and while it may be in flight
+
+    if (chance(0.15)) {
+        my $id = chance(0.8) ? 'fuzz-' . int(1 + rand $self->{names}) : $self->id;
+
+        return { method => 'POST', headers => \@headers,
+                 path => pick('/v1', '/operate', '/slow') . "/intents/$id/"
+                         . pick('cancel', 'replay'),
+                 body => chance(0.5) ? '' : $self->action_body };
+    }
+
+    return schedule_request() if chance(0.05);
+
+    if (chance(0.07)) {
+        return { method => 'POST', path => pick('/v1', '/slow') . '/intents'
+                                           . (chance(0.1) ? query() : ''),
+                 headers => ['Content-Type: application/x-ndjson', @headers],
+                 body => $self->bulk };
+    }
+
+    if (chance(0.5)) {
+        my $wait = chance(0.3) ? '?waitSeconds=' . pick(0, 1, 1, 2, 30)
+                                 . pick('', '&until=terminal') : '';
 
         return { method => 'POST', path => pick('/v1', '/v1', '/slow')
                                            . "/intents$wait",
@@ -168,7 +319,7 @@ sub request {
 
     return { method => $method, path => $self->path, headers => \@headers,
              body => $method =~ /^(?:POST|PUT|PATCH)$/ || chance(0.05)
-                     ? $self->body : undef };
+                     ? $self->action_body : undef };
 }
 
 
@@ -468,10 +619,28 @@ sub answered {
 
     $self->{statuses}{$status}++;
 
-    my $wrong = $status =~ /^(?:304|412|500|502|504)$/ ? 'not of this API' : '';
+    my $wrong = $status =~ /^(?:500|502|504)$/ ? 'not of this API' : '';
+
+    # of many at once each line is an answer
+
+    if (($type // '') eq 'application/x-ndjson') {
+        for (split /\n/, $body) {
+            my $json = eval { JSON::PP->new->utf8->decode($_) };
+
+            $wrong ||= 'not a line of JSON' if !$json;
+            $wrong ||= 'a line of 500' if $json && ($json->{status} // '') eq 500;
+            $self->{ids}{$json->{intent}{intentId}}++
+                if $json && $json->{intent};
+        }
+    }
 
     if (($type // '') eq 'application/json') {
-        my $json = eval { JSON::PP->new->utf8->decode($body) };
+
+        # a payload is as the client sent it, with half a character, too
+
+        my $json = eval {
+            JSON::PP->new->utf8->decode($body =~ s/\\ud800(?!\\ud)//gr);
+        };
 
         $wrong ||= 'not JSON' if !$json;
 
@@ -589,7 +758,8 @@ sub http2_answer {
         # headers are not decoded: no answer but JSON begins so
 
         $self->{fuzz}->answered($answer->{status},
-            $body =~ /^\{/ ? 'application/json' : undef, $body);
+            $body =~ /^\{"line":/ ? 'application/x-ndjson'
+            : $body =~ /^\{/ ? 'application/json' : undef, $body);
         delete $self->{answers_of}{$stream};
     }
 

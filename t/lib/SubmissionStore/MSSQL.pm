@@ -31,7 +31,8 @@ use constant PASSWORD => q(Pw {1;2=3" 'x);
 use constant BINARY => { -2 => 1, -3 => 1, -4 => 1 };
 
 use constant TABLES => qw(manager_leases manager_candidates intents attempts
-                          schema inbox inbox_refused);
+                          schema inbox inbox_refused targets stats audit jobs
+                          schedules);
 
 my $top = abs_path(dirname(__FILE__) . '/../../..');
 my $count = 0;

@@ -1,0 +1,160 @@
+// Requests to the API below this page, and its errors in words.
+
+const BASE = 'api/v1/';
+const TIMEOUT = 10000;
+
+const seen = new Map();     // path -> {etag, data}
+
+export const told = {
+  heard: 0,                 // when the last answer came, by this page's clock
+  skew: 0,                  // how far the server's clock is ahead, in ms
+  changed: false            // whether the last round brought anything new
+};
+
+export class Problem extends Error {
+  constructor(status, code, message, details) {
+    super(message);
+    this.status = status;
+    this.code = code;
+    this.details = details || {};
+  }
+
+  get lost() {
+    return this.status === 0;
+  }
+
+  // the route itself is not there: another version of the module
+
+  get absent() {
+    return this.status === 404 && /nothing at this path/.test(this.message);
+  }
+}
+
+const ADVICE = {
+  lost: 'This instance cannot be reached. What is shown is the last that was heard; it is asked again by itself.',
+  absent: 'This instance does not offer this. It may run an older version of the module: upgrade it, or ask another instance.',
+  unauthorized: 'You are not signed in any more. Reload the page to sign in.',
+  forbidden: 'It is not allowed here. Use a location with access=operate, or ask who runs it.',
+  store_unavailable: 'The store did not complete it. It may or may not have been done: look first, then repeat it. Repeating is safe.',
+  overloaded: 'The server is busy. Wait a moment, and repeat it.',
+  in_flight: 'An attempt is at the gateway right now. Wait until it has ended, and try again.',
+  already_terminal: 'It has ended already, and nothing was changed. To send it again, replay it.',
+  not_terminal: 'It has not ended yet, so it cannot be replayed. Cancel it first, or wait.',
+  payload_stripped: 'Its payload is not kept any more (retention), so it cannot be replayed. Submit it anew from the application.',
+  unknown_target: 'Its target is not configured any more. Configure it again, or replay it through the API with "contract":"original".',
+  idempotency_conflict: 'Another intent has that id. Choose another one.',
+  not_found: 'There is no such thing. It may have been removed by retention; check the id.',
+  invalid_request: 'The server did not understand it. Change what was entered.',
+  too_many_requests: 'There are too many requests. Wait a moment.'
+};
+
+export function advice(problem) {
+  return problem.lost ? ADVICE.lost : problem.absent ? ADVICE.absent
+    : ADVICE[problem.code] || 'Look into the error log of nginx on this instance.';
+}
+
+async function send(path, options) {
+  const abort = new AbortController();
+  const timer = setTimeout(() => abort.abort(), TIMEOUT);
+
+  try {
+    return await fetch(BASE + path, { cache: 'no-store', redirect: 'error',
+                                      signal: abort.signal, ...options });
+  } catch {
+    throw new Problem(0, 'lost', 'no answer');
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function read(response) {
+  const text = await response.text().catch(() => '');
+  let body;
+
+  try {
+    body = JSON.parse(text);
+  } catch {
+    body = null;
+  }
+
+  if (!response.ok) {
+    const error = body?.error || {};
+    throw new Problem(response.status, error.code || 'http',
+                      error.message || `HTTP ${response.status}`, error.details);
+  }
+
+  if (body === null) {
+    throw new Problem(response.status, 'http', 'the answer is not JSON');
+  }
+
+  return body;
+}
+
+// the server's clock, to the second
+
+function heard(response) {
+  const date = Date.parse(response.headers.get('Date'));
+
+  told.heard = Date.now();
+
+  if (date && Math.abs(date + 500 - told.heard - told.skew) > 1500) {
+    told.skew = date + 500 - told.heard;
+  }
+}
+
+export async function get(path) {
+  const old = seen.get(path);
+  const response = await send(path, old?.etag
+    ? { headers: { 'If-None-Match': old.etag } } : {});
+
+  heard(response);
+
+  if (response.status === 304) {
+    return old.data;
+  }
+
+  told.changed = true;
+
+  const data = await read(response);
+  const etag = response.headers.get('ETag');
+
+  if (etag) {
+    seen.set(path, { etag, data });
+  }
+
+  return data;
+}
+
+// text as it is; of a payload
+
+export async function getText(path) {
+  const response = await send(path, {});
+  if (!response.ok) {
+    return read(response);
+  }
+  return response.text();
+}
+
+export async function post(path, body, method = 'POST') {
+  const response = await send(path, {
+    method,
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify(body || {})
+  });
+  heard(response);
+  return response.status === 204 ? {} : read(response);
+}
+
+export const seg = encodeURIComponent;
+
+export function query(args) {
+  const q = new URLSearchParams();
+  for (const [name, value] of Object.entries(args)) {
+    if (value != null && value !== '') {
+      q.set(name, value);
+    }
+  }
+  // URLSearchParams writes a space as "+", and the API takes that for a plus
+  const text = q.toString().replace(/\+/g, '%20');
+  return text && `?${text}`;
+}

@@ -1,0 +1,40 @@
+// Who did what.
+
+import { get, query, seg } from '../api.js';
+import { h, id, card, table, empty, button, link } from '../dom.js';
+import { ago, moment } from '../format.js';
+
+export const load = (ctx) => get(`audit${query({
+  actor: ctx.params.get('actor'), action: ctx.params.get('action'), limit: 50, after: ctx.params.get('after') })}`);
+
+const INTENTS = /^(cancel|replay)$/;
+
+const detail = (d) => (d == null ? '' : Object.entries(d).map(([k, v]) =>
+  `${k}: ${typeof v === 'object' ? JSON.stringify(v) : v}`).join(', '));
+
+const row = (e, i, ctx) => ({ key: `${e.at}-${e.object}-${i}`, cells: [
+  h('time', { datetime: e.at, title: moment(e.at, ctx.now) }, ago(e.at, ctx.now)),
+  h('bdi', null, e.actor || '–'), h('code', null, e.address || '–'), h('strong', null, e.action.replace(/_/g, ' ')),
+  INTENTS.test(e.action) ? link(`#/intents/${seg(e.object)}`, id(e.object)) : id(e.object),
+  h('bdi', null, detail(e.detail))] });
+
+export function view(data, ctx) {
+  const input = (name, label) => h('div', { class: 'field' }, h('label', { for: name }, label),
+    h('input', { id: name, maxlength: 200, value: ctx.params.get(name) || '', autocomplete: 'off' }));
+  const of = (name) => document.getElementById(name).value.trim();
+
+  return [
+    h('h1', null, 'Audit'),
+    h('form', { class: 'filters', onsubmit: (event) => {
+      event.preventDefault();
+      ctx.go({ actor: of('actor'), action: of('action'), after: '' });
+    } }, input('actor', 'Who'), input('action', 'Action'),
+      h('div', { class: 'field buttons' }, h('button', { type: 'submit', class: 'primary' }, 'Search'))),
+    card(null, table('Audit', [['When'], ['Who'], ['From'], ['Action'], ['Of'], ['Detail']],
+      data.entries.map((e, i) => row(e, i, ctx)),
+      empty('Nothing has been done', 'Each cancel, replay, pause and job is written down here.')),
+    h('div', { class: 'row pages' },
+      ctx.params.get('after') && button('Newest', () => ctx.go({ after: '' })),
+      data.next && button('Older', () => ctx.go({ after: data.next }))))
+  ];
+}

@@ -1,0 +1,165 @@
+// To find intents.  Each filter is one that an index answers; there is no total.
+
+import { get, post, query, seg } from '../api.js';
+import { h, id, card, pill, table, empty, button, link } from '../dom.js';
+import { count, ago, moment } from '../format.js';
+import { dialog, each } from '../act.js';
+import { advice } from '../api.js';
+import { job } from './failures.js';
+
+const FILTERS = ['idPrefix', 'target', 'status', 'reason', 'from', 'to', 'by', 'order'];
+const STATUSES = ['pending', 'accepted', 'rejected', 'exhausted', 'canceled'];
+const LIMIT = 50;
+
+// a local time of the form, as the API takes it
+
+function instant(text) {
+  const at = text && new Date(text);
+  return at && !Number.isNaN(at.getTime()) ? at.toISOString() : '';
+}
+
+function args(params) {
+  const f = Object.fromEntries(FILTERS.map((name) => [name, params.get(name) || '']));
+
+  if (f.idPrefix) {
+    return { idPrefix: f.idPrefix, order: f.order };
+  }
+  return { ...f, from: instant(f.from), to: instant(f.to), by: f.reason ? 'completed' : f.by };
+}
+
+export const load = (ctx) =>
+  get(`intents${query({ ...args(ctx.params), limit: LIMIT, after: ctx.params.get('after') })}`);
+
+function form(ctx) {
+  const p = ctx.params;
+  const byId = Boolean(p.get('idPrefix'));
+  const select = (name, label, options) => h('div', { class: 'field' },
+    h('label', { for: name }, label),
+    h('select', { id: name, name, disabled: byId, value: p.get(name) || '',
+                  onchange: () => submit(ctx) },
+      options.map(([value, text]) => h('option', { value, selected: (p.get(name) || '') === value }, text))));
+  const input = (name, label, props) => h('div', { class: 'field' },
+    h('label', { for: name }, label),
+    h('input', { id: name, name, disabled: byId && name !== 'search', value: p.get(name) || '', ...props }));
+
+  return h('form', { class: 'filters', role: 'search', onsubmit: (event) => {
+    event.preventDefault();
+    submit(ctx);
+  } },
+    input('search', 'Id, or its beginning ( / )', { value: p.get('idPrefix') || '', type: 'search', maxlength: 200,
+                                                autocomplete: 'off', spellcheck: 'false', class: 'long' }),
+    select('target', 'Target', [['', 'any'], ...(ctx.config?.targets || []).map((t) => [t.target, t.target])]),
+    select('status', 'Status', [['', 'any'], ...STATUSES.map((s) => [s, s])]),
+    input('reason', 'Reason', { maxlength: 200, placeholder: 'such as max_attempts', autocomplete: 'off' }),
+    input('from', 'From', { type: 'datetime-local', step: 1 }),
+    input('to', 'To', { type: 'datetime-local', step: 1 }),
+    select('by', 'By time of', [['', 'creation'], ['completed', 'completion']]),
+    select('order', 'Order', [['', byId ? 'by id' : 'newest first'], ['asc', 'oldest first'], ['desc', 'newest first']]),
+    h('div', { class: 'field buttons' },
+      h('button', { type: 'submit', class: 'primary' }, 'Search'),
+      link('#/intents', 'Clear', 'button')));
+}
+
+function submit(ctx) {
+  const of = (name) => document.getElementById(name).value.trim();
+  const prefix = of('search');
+  const changes = { idPrefix: prefix, after: '', sel: '', find: '' };
+
+  for (const name of FILTERS.slice(1)) {
+    changes[name] = prefix && name !== 'order' ? '' : of(name);
+  }
+  ctx.go(changes);
+}
+
+function toggle(ctx, one, on) {
+  const sel = new Set(ctx.params.getAll('sel'));
+  on ? sel.add(one) : sel.delete(one);
+  ctx.go({ sel: [...sel] }, true);
+}
+
+const ended = (i) => i.status !== 'pending';
+
+function act(kind, ids, ctx) {
+  const many = `${count(ids.length)} intent${ids.length === 1 ? '' : 's'}`;
+
+  dialog(kind === 'cancel' ? `Cancel ${many}?` : `Replay ${many}?`, [
+    h('p', null, kind === 'cancel'
+      ? 'They end as canceled, and are never sent. One whose attempt is at the gateway is left as it is.'
+      : 'Each becomes a new intent with the same target and payload, and is sent again. What was answered so far stays as it is.'),
+    h('ul', { class: 'sample' }, ids.slice(0, 10).map((one) => h('li', null, id(one))),
+      ids.length > 10 && h('li', null, `and ${count(ids.length - 10)} more`))
+  ], { text: kind === 'cancel' ? 'Cancel them' : 'Replay them', tone: kind === 'cancel' ? 'danger' : 'primary',
+       run: async (progress) => {
+         const result = await each(ids, (one) => post(`intents/${seg(one)}/${kind}`), progress);
+         ctx.go({ sel: [] }, true);
+         ctx.refresh();
+         return [h('p', null, h('strong', null, `${count(result.done)} ${kind === 'cancel' ? 'canceled' : 'replayed'}`),
+                   result.failed.length ? `, ${count(result.failed.length)} not:` : '.'),
+                 h('ul', { class: 'sample' }, result.failed.map(([one, problem]) =>
+                   h('li', null, id(one), ': ', problem.message, '. ', advice(problem))))];
+       } });
+}
+
+function tools(data, ctx) {
+  const there = new Map(data.intents.map((i) => [i.intentId, i]));
+  const sel = ctx.params.getAll('sel').filter((one) => there.has(one));
+  const pending = sel.filter((one) => !ended(there.get(one)));
+  const over = sel.filter((one) => ended(there.get(one)));
+  const f = args(ctx.params);
+  const filter = { target: f.target, status: f.status, reason: f.reason, from: f.from, to: f.to, idPrefix: f.idPrefix };
+  // a job of cancels goes by the time of creation, one of replays by that of completion
+  const some = (kind) => !sel.length && (kind === 'cancel' ? f.status === 'pending' && f.by !== 'completed'
+    : f.status && f.status !== 'pending' && (f.by === 'completed' || !(f.from || f.to)));
+
+  return h('div', { class: 'row tools' },
+    h('span', { role: 'status' }, sel.length ? `${count(sel.length)} selected` : h('span', { class: 'note' }, 'Select intents to cancel or replay them.')),
+    pending.length > 0 && button(`Cancel ${count(pending.length)}…`, () => act('cancel', pending, ctx), { class: 'danger small' }),
+    over.length > 0 && button(`Replay ${count(over.length)}…`, () => act('replay', over, ctx), { class: 'primary small' }),
+    some('cancel') && button('Cancel all of these…', () => job('cancel', filter, ctx), { class: 'small' }),
+    some('replay') && button('Replay all of these…', () => job('replay', filter, ctx), { class: 'small' }));
+}
+
+function row(i, ctx, sel) {
+  return { key: `i-${i.intentId}`, cells: [
+    ...(ctx.may ? [h('input', { type: 'checkbox', 'aria-label': `Select ${i.intentId}`, checked: sel.has(i.intentId),
+                                onchange: (event) => toggle(ctx, i.intentId, event.target.checked) })] : []),
+    link(`#/intents/${seg(i.intentId)}`, id(i.intentId), 'strong'),
+    h('bdi', null, i.submissionTarget),
+    [pill(i.status), i.inFlight && [' ', h('span', { class: 'pill note' }, 'in flight')]],
+    count(i.attemptCount),
+    h('time', { datetime: i.createdAt, title: moment(i.createdAt) }, ago(i.createdAt, ctx.now)),
+    i.completedAt ? h('time', { datetime: i.completedAt, title: moment(i.completedAt) }, ago(i.completedAt, ctx.now))
+      : i.nextAttemptAt ? `next ${ago(i.nextAttemptAt, ctx.now)}` : '–',
+    h('div', { class: 'clip' }, h('bdi', null, [i.rejectedReason || i.exhaustedReason, i.lastError].filter(Boolean).join(': ')))
+  ] };
+}
+
+export function view(data, ctx) {
+  const sel = new Set(ctx.params.getAll('sel'));
+  const all = data.intents.length > 0 && data.intents.every((i) => sel.has(i.intentId));
+  const pick = h('input', { type: 'checkbox', 'aria-label': 'Select all on this page', checked: all,
+                            indeterminate: !all && sel.size > 0,
+                            onchange: (event) => ctx.go({ sel: event.target.checked ? data.intents.map((i) => i.intentId) : [] }, true) });
+
+  return [
+    h('h1', null, 'Intents'),
+    form(ctx),
+    card(null, ctx.may && tools(data, ctx),
+      table('Intents', [...(ctx.may ? [[pick, 'tick']] : []), ['Intent'], ['Target'], ['Status'], ['Attempts', 'num'],
+                        ['Created', 'num'], ['Ended', 'num'], ['Why']],
+        data.intents.map((i) => row(i, ctx, sel)),
+        empty('No intent matches', 'Ids are matched from their beginning, and case counts. Try fewer filters, or another time.')),
+      h('div', { class: 'row pages' },
+        ctx.params.get('after') && button('First page', () => ctx.go({ after: '', sel: [] })),
+        ctx.params.get('after') && button('Previous', () => history.back()),
+        data.next && button('Next page', () => ctx.go({ after: data.next, sel: [] })),
+        !data.next && data.intents.length > 0 && h('span', { class: 'note' }, 'This is the last page.')))
+  ];
+}
+
+export function after(data, ctx) {
+  if (ctx.params.get('find')) {
+    ctx.go({ find: '' }, true);
+    document.getElementById('search')?.focus();
+  }
+}

@@ -1,0 +1,82 @@
+-- A job, unless there is one with its id.  outcome is 1: it was made, 2: it was
+-- there before.
+
+SET ANSI_NULLS ON;
+SET QUOTED_IDENTIFIER ON;
+SET ANSI_PADDING ON;
+SET ANSI_WARNINGS ON;
+SET ARITHABORT ON;
+SET CONCAT_NULL_YIELDS_NULL ON;
+SET NUMERIC_ROUNDABORT OFF;
+GO
+
+CREATE OR ALTER PROCEDURE submission.submission_job_add
+    @lease_name varchar(64),
+    @kind varchar(16),
+    @job_id nvarchar(400),
+    @filter nvarchar(4000),
+    @max bigint,
+    @actor nvarchar(max),
+    @address nvarchar(max),
+    @detail nvarchar(max)
+AS
+BEGIN
+    SET NOCOUNT ON;
+    SET XACT_ABORT ON;
+
+    DECLARE @now datetime2(6), @tries int, @inserted int, @action varchar(32);
+
+    SET @action = @kind + '_job';
+    SET @tries = 0;
+
+    WHILE 1 = 1
+    BEGIN
+        BEGIN TRY
+            BEGIN TRANSACTION;
+
+            SET @now = submission.submission_now();
+
+            INSERT INTO submission.submission_jobs (
+                lease_name, kind, job_id, filter, max_intents, state, actor,
+                created_at, last_modified_at
+            )
+            SELECT @lease_name, @kind, @job_id, @filter, @max, 'running',
+                   LEFT(COALESCE(@actor, N''), 200), @now, @now
+            WHERE NOT EXISTS (
+                      SELECT 1
+                      FROM submission.submission_jobs AS s
+                      WHERE s.lease_name = @lease_name AND s.kind = @kind
+                            AND s.job_id = @job_id
+                  );
+
+            SET @inserted = @@ROWCOUNT;
+
+            IF @inserted = 1
+                EXECUTE submission.submission_audit_add @lease_name, @now,
+                        @actor, @address, @action, @job_id, @detail;
+
+            COMMIT TRANSACTION;
+            BREAK;
+        END TRY
+        BEGIN CATCH
+            IF @@TRANCOUNT > 0
+                ROLLBACK TRANSACTION;
+
+            SET @tries = @tries + 1;
+
+            IF ERROR_NUMBER() NOT IN (2627, 2601) OR @tries >= 20
+                THROW;
+        END CATCH;
+    END;
+
+    SELECT CAST(CASE WHEN @inserted = 1 THEN 1 ELSE 2 END AS bigint) AS outcome,
+           j.kind, j.job_id, j.filter, j.max_intents, j.state, j.position,
+           j.seen_count, j.done_count, j.skipped_count, j.last_error, j.actor,
+           submission.submission_us(j.created_at) AS created_us,
+           submission.submission_us(j.last_modified_at) AS modified_us,
+           submission.submission_us(j.completed_at) AS completed_us
+    FROM submission.submission_jobs AS j
+    WHERE j.lease_name = @lease_name AND j.kind = @kind
+          AND j.job_id = @job_id;
+END
+GO

@@ -1,0 +1,230 @@
+-- Makes the intents of schedules, and moves the schedules on, in one transaction, if
+-- all of them are still as they were read; if one is not, nothing is changed, and the
+-- answer has the time alone.  In the other rows n is the place in @moves of a schedule
+-- that was moved on, or -1 where k is the place in @doc of an intent that was there
+-- before, which is described.
+--
+-- @doc, @bytes: as for submission_intents_submit; NULL if there is none.
+-- @moves: [{"n","id","rev","planned","next","last","lastId","fired","skipped",
+-- "missed","error"}]; without "planned" it runs by hand, and its next time stays.
+-- Without a holder it is somebody who is in the audit, and not an executor.
+
+SET ANSI_NULLS ON;
+SET QUOTED_IDENTIFIER ON;
+SET ANSI_PADDING ON;
+SET ANSI_WARNINGS ON;
+SET ARITHABORT ON;
+SET CONCAT_NULL_YIELDS_NULL ON;
+SET NUMERIC_ROUNDABORT OFF;
+GO
+
+CREATE OR ALTER PROCEDURE submission.submission_schedules_fire
+    @lease_name varchar(64),
+    @holder_id nvarchar(128),
+    @lease_epoch bigint,
+    @doc nvarchar(max),
+    @bytes varbinary(max),
+    @moves nvarchar(max),
+    @actor nvarchar(max),
+    @address nvarchar(max),
+    @detail nvarchar(max)
+AS
+BEGIN
+    SET NOCOUNT ON;
+    SET XACT_ABORT ON;
+
+    DECLARE @now datetime2(6), @tries int, @sent int, @moved int, @id nvarchar(400);
+
+    DECLARE @rows TABLE (
+        n        int NOT NULL PRIMARY KEY,
+        id       nvarchar(400) COLLATE Latin1_General_BIN2 NOT NULL,
+        rev      bigint NOT NULL,
+        planned  datetime2(6) NULL,
+        next     datetime2(6) NULL,
+        last     datetime2(6) NULL,
+        last_id  nvarchar(400) COLLATE Latin1_General_BIN2 NULL,
+        fired    bigint NOT NULL,
+        skipped  bigint NOT NULL,
+        missed   bigint NOT NULL,
+        error    nvarchar(500) COLLATE Latin1_General_BIN2 NULL
+    );
+
+    DECLARE @created TABLE (
+        id       nvarchar(400) COLLATE Latin1_General_BIN2 NOT NULL PRIMARY KEY
+    );
+
+    DECLARE @found TABLE (
+        k        int NOT NULL PRIMARY KEY,
+        hash     varchar(64) COLLATE Latin1_General_BIN2 NOT NULL,
+        target   nvarchar(256) COLLATE Latin1_General_BIN2 NOT NULL,
+        before   bigint NULL
+    );
+
+    INSERT INTO @rows (n, id, rev, planned, next, last, last_id, fired, skipped,
+                       missed, error)
+    SELECT r.n, r.id, r.rev, submission.submission_at(r.planned),
+           submission.submission_at(r.next), submission.submission_at(r.last),
+           r.last_id, r.fired, r.skipped, r.missed, r.error
+    FROM OPENJSON(@moves) WITH (
+             n int '$.n',
+             id nvarchar(400) COLLATE Latin1_General_BIN2 '$.id',
+             rev bigint '$.rev',
+             planned bigint '$.planned',
+             next bigint '$.next',
+             last bigint '$.last',
+             last_id nvarchar(400) COLLATE Latin1_General_BIN2 '$.lastId',
+             fired bigint '$.fired',
+             skipped bigint '$.skipped',
+             missed bigint '$.missed',
+             error nvarchar(500) COLLATE Latin1_General_BIN2 '$.error'
+         ) AS r;
+
+    SET @sent = @@ROWCOUNT;
+    SET @tries = 0;
+
+    WHILE 1 = 1
+    BEGIN
+        BEGIN TRY
+            DELETE FROM @created;
+            DELETE FROM @found;
+
+            BEGIN TRANSACTION;
+
+            IF @holder_id IS NULL
+                SET @now = submission.submission_now();
+            ELSE
+                EXECUTE submission.submission_fence @lease_name, @holder_id,
+                                                    @lease_epoch, @now OUTPUT;
+
+            UPDATE s
+            SET next_run_at = CASE WHEN r.planned IS NULL THEN s.next_run_at
+                                   ELSE r.next END,
+                last_run_at = COALESCE(r.last, s.last_run_at),
+                last_fired_at = CASE WHEN r.last IS NULL THEN s.last_fired_at
+                                     ELSE @now END,
+                last_intent_id = COALESCE(r.last_id, s.last_intent_id),
+                fired_count = s.fired_count + r.fired,
+                skipped_count = s.skipped_count + r.skipped,
+                missed_count = s.missed_count + r.missed,
+                last_error = COALESCE(r.error, s.last_error)
+            FROM @rows AS r
+                 INNER LOOP JOIN submission.submission_schedules AS s
+                                 WITH (INDEX (submission_schedules_pk))
+                 ON s.lease_name = @lease_name AND s.schedule_id = r.id
+            WHERE s.revision = r.rev
+                  AND (r.planned IS NULL
+                       OR (s.next_run_at = r.planned AND s.paused_at IS NULL
+                           AND s.last_error IS NULL));
+
+            SET @moved = @@ROWCOUNT;
+
+            IF @moved <> @sent
+            BEGIN
+                ROLLBACK TRANSACTION;
+
+                SELECT submission.submission_us(@now) AS now, NULL AS n,
+                       NULL AS k, NULL AS hash, NULL AS target,
+                       NULL AS before;
+                RETURN;
+            END;
+
+            IF @holder_id IS NULL
+            BEGIN
+                SELECT @id = r.id FROM @rows AS r WHERE r.n = 0;
+
+                EXECUTE submission.submission_audit_add @lease_name, @now,
+                        @actor, @address, 'schedule_run', @id, @detail;
+            END;
+
+            INSERT INTO submission.submission_intents (
+                lease_name, intent_id, payload_hash, payload,
+                submission_target, gateway_type, gateway_url, policy,
+                max_acceptance_seconds, max_attempts, terminal_outcomes,
+                retry_delay_ms, retry_max_ms, retry_backoff_pct,
+                retry_jitter_pct, retry_schedule, notify, status,
+                attempt_count, created_at, last_modified_at, next_attempt_at
+            )
+            OUTPUT inserted.intent_id INTO @created (id)
+            SELECT @lease_name, d.id, d.hash,
+                   CAST(SUBSTRING(@bytes, d.at + 1, d.len) AS varbinary(max)),
+                   c.target, c.type, c.url, c.policy, c.seconds, c.attempts,
+                   c.outcomes, c.delay, c.max, c.backoff, c.jitter, c.schedule,
+                   c.notify, 'pending', 0, @now, @now, @now
+            FROM OPENJSON(@doc, '$.rows') WITH (
+                     id nvarchar(400) COLLATE Latin1_General_BIN2 '$.id',
+                     c int '$.c',
+                     hash varchar(64) COLLATE Latin1_General_BIN2 '$.hash',
+                     at int '$.at',
+                     len int '$.len'
+                 ) AS d
+                 JOIN OPENJSON(@doc, '$.contracts') WITH (
+                     c int '$.c',
+                     target nvarchar(256) COLLATE Latin1_General_BIN2 '$.target',
+                     type varchar(16) COLLATE Latin1_General_BIN2 '$.type',
+                     url nvarchar(1024) COLLATE Latin1_General_BIN2 '$.url',
+                     policy varchar(16) COLLATE Latin1_General_BIN2 '$.policy',
+                     seconds bigint '$.seconds',
+                     attempts bigint '$.attempts',
+                     outcomes nvarchar(1000) COLLATE Latin1_General_BIN2 '$.outcomes',
+                     delay bigint '$.delay',
+                     max bigint '$.max',
+                     backoff bigint '$.backoff',
+                     jitter bigint '$.jitter',
+                     schedule varchar(500) COLLATE Latin1_General_BIN2 '$.schedule',
+                     notify nvarchar(1000) COLLATE Latin1_General_BIN2 '$.notify'
+                 ) AS c
+                 ON c.c = d.c
+                 OUTER APPLY (
+                     SELECT TOP (1) 1 AS there
+                     FROM submission.submission_intents AS s
+                          WITH (FORCESEEK (submission_intents_pk
+                                           (lease_name, intent_id)))
+                     WHERE s.lease_name = @lease_name
+                           AND s.intent_id = d.id COLLATE Latin1_General_BIN2
+                 ) AS e
+            WHERE e.there IS NULL
+            ORDER BY d.id;
+
+            INSERT INTO @found (k, hash, target, before)
+            SELECT d.n, i.payload_hash, i.submission_target,
+                   submission.submission_us(i.not_before)
+            FROM OPENJSON(@doc, '$.rows') WITH (
+                     n int '$.n',
+                     id nvarchar(400) COLLATE Latin1_General_BIN2 '$.id'
+                 ) AS d
+                 CROSS APPLY (
+                     SELECT TOP (1) s.payload_hash, s.submission_target,
+                            s.not_before
+                     FROM submission.submission_intents AS s
+                          WITH (FORCESEEK (submission_intents_pk
+                                           (lease_name, intent_id)))
+                     WHERE s.lease_name = @lease_name
+                           AND s.intent_id = d.id COLLATE Latin1_General_BIN2
+                 ) AS i
+            WHERE NOT EXISTS (SELECT 1 FROM @created AS n
+                              WHERE n.id = d.id COLLATE Latin1_General_BIN2);
+
+            COMMIT TRANSACTION;
+            BREAK;
+        END TRY
+        BEGIN CATCH
+            IF @@TRANCOUNT > 0
+                ROLLBACK TRANSACTION;
+
+            SET @tries = @tries + 1;
+
+            IF ERROR_NUMBER() NOT IN (2627, 2601) OR @tries >= 20
+                THROW;
+        END CATCH;
+    END;
+
+    SELECT submission.submission_us(@now) AS now, NULL AS n, NULL AS k,
+           NULL AS hash, NULL AS target, NULL AS before
+    UNION ALL
+    SELECT NULL, r.n, NULL, NULL, NULL, NULL
+    FROM @rows AS r
+    UNION ALL
+    SELECT NULL, -1, f.k, f.hash, f.target, f.before
+    FROM @found AS f;
+END
+GO

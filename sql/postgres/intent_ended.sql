@@ -1,0 +1,53 @@
+-- Whoever ends an intent tells its webhooks, in the same transaction: an event is an
+-- intent of the webhook's own target, whose payload is what a body is made of.  Where
+-- to, and how often, is what the configuration says when it is sent.
+
+CREATE OR REPLACE FUNCTION submission.submission_intent_ended()
+RETURNS trigger
+LANGUAGE plpgsql SECURITY DEFINER
+SET search_path = submission, pg_temp
+AS $$
+BEGIN
+    INSERT INTO submission_intents (
+        lease_name, intent_id, submission_target, payload_hash, gateway_type,
+        gateway_url, policy, max_attempts, terminal_outcomes, retry_delay_ms,
+        retry_max_ms, retry_backoff_pct, retry_jitter_pct, status,
+        attempt_count, created_at, last_modified_at, next_attempt_at, event_of,
+        traceparent, tracestate, payload
+    )
+    SELECT NEW.lease_name,
+           ' ' || w.name || ' ' || replace(gen_random_uuid()::text, '-', ''),
+           'webhook ' || w.name, '', 'webhook', '', 'max_attempts', 1000000, '',
+           5000, 0, 100, 0, 'pending', 0, NEW.last_modified_at,
+           NEW.last_modified_at, NEW.last_modified_at, NEW.intent_id,
+           NEW.traceparent, NEW.tracestate,
+           convert_to(json_build_object(
+               'id', NEW.intent_id, 'target', NEW.submission_target,
+               'status', NEW.status, 'created', submission_us(NEW.created_at),
+               'attempts', NEW.attempt_count,
+               'completed', submission_us(NEW.completed_at),
+               'reason', NEW.final_outcome_reason,
+               'exhausted', NEW.exhausted_reason,
+               'before', submission_us(NEW.not_before),
+               'error', NEW.last_error, 'replay', NEW.replay_of,
+               'trace', NEW.traceparent
+           )::text, 'UTF8')
+    FROM (
+             SELECT substr(t.word, length(NEW.status) + 2) AS name
+             FROM unnest(string_to_array(NEW.notify, ' ')) AS t (word)
+             WHERE t.word LIKE NEW.status || ':%'
+         ) AS w;
+
+    RETURN NULL;
+END
+$$;
+
+DROP TRIGGER IF EXISTS submission_intents_ended
+    ON submission.submission_intents;
+
+CREATE TRIGGER submission_intents_ended
+AFTER UPDATE OF status ON submission.submission_intents
+FOR EACH ROW
+WHEN (NEW.notify IS NOT NULL AND OLD.status = 'pending'
+      AND NEW.status <> 'pending')
+EXECUTE FUNCTION submission.submission_intent_ended();

@@ -1,0 +1,53 @@
+-- A job, unless there is one with its id.  o_outcome is 1: it was made, 2: it was
+-- there before.
+
+CREATE OR REPLACE FUNCTION submission.submission_job_add(
+    p_lease_name text, p_kind text, p_job_id text, p_filter text,
+    p_max bigint, p_actor text, p_address text, p_detail text
+)
+RETURNS TABLE (
+    o_outcome bigint, o_kind text, o_job_id text, o_filter text, o_max bigint,
+    o_state text, o_position text, o_seen bigint, o_done bigint,
+    o_skipped bigint, o_error text, o_actor text, o_created_at bigint,
+    o_modified_at bigint, o_completed_at bigint
+)
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER
+SET search_path = submission, pg_temp
+SET enable_seqscan = off
+SET enable_bitmapscan = off
+SET jit = off
+AS $$
+DECLARE
+    v_now  timestamptz;
+    v_new  bigint;
+BEGIN
+    v_now := submission_now();
+
+    INSERT INTO submission_jobs (
+        lease_name, kind, job_id, filter, max_intents, state, actor,
+        created_at, last_modified_at
+    )
+    VALUES (
+        p_lease_name, p_kind, p_job_id, p_filter, p_max, 'running',
+        left(coalesce(p_actor, ''), 200), v_now, v_now
+    )
+    ON CONFLICT (lease_name, kind, job_id) DO NOTHING;
+
+    v_new := CASE WHEN FOUND THEN 1 ELSE 2 END;
+
+    IF v_new = 1 THEN
+        PERFORM submission_audit_add(p_lease_name, v_now, p_actor, p_address,
+                                     p_kind || '_job', p_job_id, p_detail);
+    END IF;
+
+    RETURN QUERY
+    SELECT v_new, j.kind::text, j.job_id::text, j.filter::text, j.max_intents,
+           j.state::text, j.position::text, j.seen_count, j.done_count,
+           j.skipped_count, j.last_error::text, j.actor::text,
+           submission_us(j.created_at), submission_us(j.last_modified_at),
+           submission_us(j.completed_at)
+    FROM submission_jobs AS j
+    WHERE j.lease_name = p_lease_name AND j.kind = p_kind
+          AND j.job_id = p_job_id;
+END
+$$;

@@ -1,0 +1,153 @@
+-- A batch of a job, in one transaction with how far the job is then.  The first row
+-- of the answer has the time alone.  If the job was running, and as far as p_seen, one
+-- has -1 as o_n, and how many items were done; each that was canceled has its place.
+--
+-- p_doc: {"contracts":[{"c","d":{...}}],"items":[{"n","id","new","c"}]}.  An item of
+-- a replay without c keeps its contract.  What is not done is skipped: an intent
+-- that is in flight, or whose payload is gone, or an id that is another's.
+
+CREATE OR REPLACE FUNCTION submission.submission_job_apply(
+    p_lease_name text, p_holder_id text, p_lease_epoch bigint, p_kind text,
+    p_job_id text, p_seen bigint, p_seen_after bigint, p_skipped bigint,
+    p_position text, p_state text, p_error text, p_doc text
+)
+RETURNS TABLE (o_now bigint, o_n bigint, o_done bigint)
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER
+SET search_path = submission, pg_temp
+SET enable_seqscan = off
+SET enable_hashjoin = off
+SET enable_mergejoin = off
+SET enable_bitmapscan = off
+SET jit = off
+AS $$
+DECLARE
+    v_now   timestamptz;
+    v_doc   jsonb;
+    v_gone  bigint[];
+    v_done  bigint;
+BEGIN
+    v_now := submission_fence(p_lease_name, p_holder_id, p_lease_epoch);
+    v_doc := p_doc::jsonb;
+
+    RETURN QUERY
+    SELECT submission_us(v_now), NULL::bigint, NULL::bigint;
+
+    PERFORM 1
+    FROM submission_jobs AS j
+    WHERE j.lease_name = p_lease_name AND j.kind = p_kind
+          AND j.job_id = p_job_id AND j.completed_at IS NULL
+          AND j.seen_count = p_seen
+    FOR UPDATE;
+
+    IF NOT FOUND THEN
+        RETURN;
+    END IF;
+
+    IF p_kind = 'cancel' THEN
+
+        WITH item AS MATERIALIZED (
+            SELECT r.n, r.id
+            FROM jsonb_to_recordset(v_doc->'items') AS r (n bigint, id text)
+        ), changed AS (
+            UPDATE submission_intents AS i
+            SET status = 'canceled',
+                completed_at = v_now,
+                last_modified_at = v_now,
+                next_attempt_at = NULL
+            FROM item AS m
+            WHERE i.lease_name = p_lease_name
+                  AND i.intent_id = m.id COLLATE "C"
+                  AND i.status = 'pending' AND i.inflight_epoch IS NULL
+            RETURNING m.n
+        )
+        SELECT array_agg(c.n), count(*) INTO v_gone, v_done
+        FROM changed AS c;
+
+    ELSE
+
+        WITH item AS MATERIALIZED (
+            SELECT r.n, r.id, r.new, c.d
+            FROM jsonb_to_recordset(v_doc->'items') AS r (
+                     n bigint, id text, new text, c bigint
+                 )
+                 LEFT JOIN jsonb_to_recordset(v_doc->'contracts') AS c (
+                     c bigint, d jsonb
+                 )
+                 ON c.c = r.c
+        ), made AS (
+            INSERT INTO submission_intents (
+                lease_name, intent_id, payload_hash, payload,
+                submission_target, gateway_type, gateway_url, policy,
+                max_acceptance_seconds, max_attempts, terminal_outcomes,
+                retry_delay_ms, retry_max_ms, retry_backoff_pct,
+                retry_jitter_pct, retry_schedule, notify, status,
+                attempt_count, created_at, last_modified_at, next_attempt_at,
+                replay_of
+            )
+            SELECT i.lease_name, m.new, i.payload_hash, i.payload,
+                   i.submission_target,
+                   CASE WHEN m.d IS NULL THEN i.gateway_type
+                        ELSE m.d->>'type' END,
+                   CASE WHEN m.d IS NULL THEN i.gateway_url
+                        ELSE m.d->>'url' END,
+                   CASE WHEN m.d IS NULL THEN i.policy
+                        ELSE m.d->>'policy' END,
+                   CASE WHEN m.d IS NULL THEN i.max_acceptance_seconds
+                        ELSE (m.d->>'seconds')::bigint END,
+                   CASE WHEN m.d IS NULL THEN i.max_attempts
+                        ELSE (m.d->>'attempts')::bigint END,
+                   CASE WHEN m.d IS NULL THEN i.terminal_outcomes
+                        ELSE m.d->>'outcomes' END,
+                   CASE WHEN m.d IS NULL THEN i.retry_delay_ms
+                        ELSE (m.d->>'delay')::bigint END,
+                   CASE WHEN m.d IS NULL THEN i.retry_max_ms
+                        ELSE (m.d->>'max')::bigint END,
+                   CASE WHEN m.d IS NULL THEN i.retry_backoff_pct
+                        ELSE (m.d->>'backoff')::bigint END,
+                   CASE WHEN m.d IS NULL THEN i.retry_jitter_pct
+                        ELSE (m.d->>'jitter')::bigint END,
+                   CASE WHEN m.d IS NULL THEN i.retry_schedule
+                        ELSE m.d->>'schedule' END,
+                   CASE WHEN m.d IS NULL THEN i.notify
+                        ELSE m.d->>'notify' END,
+                   'pending', 0, v_now, v_now, v_now, i.intent_id
+            FROM item AS m
+                 CROSS JOIN LATERAL (
+                     SELECT *
+                     FROM submission_intents AS s
+                     WHERE s.lease_name = p_lease_name
+                           AND s.intent_id = m.id COLLATE "C"
+                           AND s.status <> 'pending'
+                           AND s.stripped_at IS NULL
+                     LIMIT 1
+                 ) AS i
+            ORDER BY m.new COLLATE "C"
+            ON CONFLICT (lease_name, intent_id) DO NOTHING
+            RETURNING 1
+        )
+        SELECT count(*) INTO v_done
+        FROM made;
+
+    END IF;
+
+    UPDATE submission_jobs AS j
+    SET state = p_state,
+        position = coalesce(p_position, j.position),
+        seen_count = p_seen_after,
+        done_count = j.done_count + v_done,
+        skipped_count = j.skipped_count + p_skipped
+                        + jsonb_array_length(v_doc->'items') - v_done,
+        last_error = coalesce(left(p_error, 1000), j.last_error),
+        started_at = coalesce(j.started_at, v_now),
+        last_modified_at = v_now,
+        completed_at = CASE WHEN p_state <> 'running' THEN v_now END
+    WHERE j.lease_name = p_lease_name AND j.kind = p_kind
+          AND j.job_id = p_job_id;
+
+    RETURN QUERY
+    SELECT NULL::bigint, -1::bigint, v_done
+    UNION ALL
+    SELECT NULL::bigint, g.n, NULL::bigint
+    FROM unnest(v_gone) AS g (n);
+END
+$$;

@@ -1,0 +1,91 @@
+-- Schedules whose time has come, the oldest first, and whether their last intent has
+-- not ended.  The first row has the time alone; one with an empty id has, as its next
+-- time, when the next schedule is due.  A row that begins after p_bytes of payloads
+-- is left for the next page.
+
+CREATE OR REPLACE FUNCTION submission.submission_schedules_due(
+    p_lease_name text, p_holder_id text, p_lease_epoch bigint,
+    p_limit bigint, p_bytes bigint
+)
+RETURNS TABLE (
+    o_now bigint, o_schedule_id text, o_submission_target text, o_body text,
+    o_payload_hash text, o_last_intent_id text, o_pause_reason text,
+    o_last_error text, o_actor text, o_configured bigint, o_revision bigint,
+    o_next_run_at bigint, o_last_run_at bigint, o_fired_count bigint,
+    o_skipped_count bigint, o_missed_count bigint, o_paused_at bigint,
+    o_created_at bigint, o_last_modified_at bigint, o_busy bigint,
+    o_payload bytea
+)
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER
+SET search_path = submission, pg_temp
+SET enable_seqscan = off
+SET enable_hashjoin = off
+SET enable_mergejoin = off
+SET enable_bitmapscan = off
+SET jit = off
+AS $$
+DECLARE
+    v_now   timestamptz;
+    v_next  timestamptz;
+BEGIN
+    v_now := submission_fence_read(p_lease_name, p_holder_id, p_lease_epoch);
+
+    SELECT s.next_run_at INTO v_next
+    FROM submission_schedules AS s
+    WHERE s.lease_name = p_lease_name AND s.next_run_at > v_now
+          AND s.next_run_at IS NOT NULL AND s.paused_at IS NULL
+          AND s.last_error IS NULL
+    ORDER BY s.next_run_at
+    LIMIT 1;
+
+    RETURN QUERY
+    SELECT submission_us(v_now), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
+           NULL::bigint, NULL::bigint, NULL::bigint, NULL::bigint,
+           NULL::bigint, NULL::bigint, NULL::bigint, NULL::bigint,
+           NULL::bigint, NULL::bigint, NULL::bigint, NULL::bytea;
+
+    RETURN QUERY
+    SELECT NULL::bigint, ''::text, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
+           NULL::bigint, NULL::bigint, submission_us(v_next), NULL::bigint,
+           NULL::bigint, NULL::bigint, NULL::bigint, NULL::bigint,
+           NULL::bigint, NULL::bigint, NULL::bigint, NULL::bytea;
+
+    RETURN QUERY
+    SELECT NULL::bigint, s.schedule_id::text, s.submission_target::text,
+           s.body::text, s.payload_hash::text, s.last_intent_id::text,
+           s.pause_reason::text, s.last_error::text, s.actor::text,
+           (s.source = 'configuration')::int::bigint, s.revision,
+           submission_us(s.next_run_at), submission_us(s.last_run_at),
+           s.fired_count, s.skipped_count, s.missed_count,
+           submission_us(s.paused_at), submission_us(s.created_at),
+           submission_us(s.last_modified_at),
+           s.busy::int::bigint, s.payload
+    FROM (
+             SELECT d.*,
+                    coalesce(i.status = 'pending', false) AS busy,
+                    sum(octet_length(d.payload)::bigint)
+                        OVER (ORDER BY d.next_run_at, d.schedule_id)
+                    - octet_length(d.payload) AS began
+             FROM (
+                      SELECT *
+                      FROM submission_schedules AS e
+                      WHERE e.lease_name = p_lease_name
+                            AND e.next_run_at <= v_now
+                            AND e.next_run_at IS NOT NULL
+                            AND e.paused_at IS NULL AND e.last_error IS NULL
+                      ORDER BY e.next_run_at, e.schedule_id
+                      LIMIT p_limit
+                  ) AS d
+                  LEFT JOIN LATERAL (
+                      SELECT t.status
+                      FROM submission_intents AS t
+                      WHERE t.lease_name = p_lease_name
+                            AND t.intent_id = d.last_intent_id
+                      LIMIT 1
+                  ) AS i
+                  ON true
+         ) AS s
+    WHERE s.began < p_bytes
+    ORDER BY s.next_run_at, s.schedule_id;
+END
+$$;

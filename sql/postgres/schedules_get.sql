@@ -1,0 +1,51 @@
+-- Schedules by their ids, from p_first to p_last; the payload only if it is asked
+-- for.  p_special: only those of the configuration, and those that do not run.  The
+-- first row has the time alone.
+
+CREATE OR REPLACE FUNCTION submission.submission_schedules_get(
+    p_lease_name text, p_first text, p_last text, p_limit bigint,
+    p_special bigint, p_payload bigint
+)
+RETURNS TABLE (
+    o_now bigint, o_schedule_id text, o_submission_target text, o_body text,
+    o_payload_hash text, o_last_intent_id text, o_pause_reason text,
+    o_last_error text, o_actor text, o_configured bigint, o_revision bigint,
+    o_next_run_at bigint, o_last_run_at bigint, o_fired_count bigint,
+    o_skipped_count bigint, o_missed_count bigint, o_paused_at bigint,
+    o_created_at bigint, o_last_modified_at bigint, o_busy bigint,
+    o_payload bytea
+)
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER
+SET search_path = submission, pg_temp
+SET enable_seqscan = off
+SET enable_hashjoin = off
+SET enable_mergejoin = off
+SET enable_bitmapscan = off
+SET jit = off
+AS $$
+BEGIN
+    RETURN QUERY
+    SELECT submission_us(submission_now()), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
+           NULL::bigint, NULL::bigint, NULL::bigint, NULL::bigint,
+           NULL::bigint, NULL::bigint, NULL::bigint, NULL::bigint,
+           NULL::bigint, NULL::bigint, NULL::bigint, NULL::bytea;
+
+    RETURN QUERY
+    SELECT NULL::bigint, s.schedule_id::text, s.submission_target::text,
+           s.body::text, s.payload_hash::text, s.last_intent_id::text,
+           s.pause_reason::text, s.last_error::text, s.actor::text,
+           (s.source = 'configuration')::int::bigint, s.revision,
+           submission_us(s.next_run_at), submission_us(s.last_run_at),
+           s.fired_count, s.skipped_count, s.missed_count,
+           submission_us(s.paused_at), submission_us(s.created_at),
+           submission_us(s.last_modified_at), 0::bigint,
+           CASE WHEN p_payload <> 0 THEN s.payload END
+    FROM submission_schedules AS s
+    WHERE s.lease_name = p_lease_name AND s.schedule_id >= p_first
+          AND s.schedule_id <= p_last
+          AND (p_special = 0 OR s.source = 'configuration'
+               OR s.last_error IS NOT NULL)
+    ORDER BY s.schedule_id
+    LIMIT p_limit;
+END
+$$;

@@ -1,0 +1,16 @@
+-- The leader's numbers; the document is NULL unless its time is another one than
+-- p_seen.
+
+CREATE OR REPLACE FUNCTION submission.submission_stats_get(
+    p_lease_name text, p_seen bigint
+)
+RETURNS TABLE (o_lease_epoch bigint, o_at bigint, o_stats bytea)
+LANGUAGE sql STABLE SECURITY DEFINER
+SET search_path = submission, pg_temp
+AS $$
+    SELECT s.lease_epoch, submission_us(s.at),
+           CASE WHEN submission_us(s.at) <> p_seen
+                THEN convert_to(s.stats, 'UTF8') END
+    FROM submission_stats AS s
+    WHERE s.lease_name = p_lease_name
+$$;

@@ -1,0 +1,80 @@
+-- Pauses a target, or lets it go on, and writes who did it into the audit.
+-- o_outcome is 1: it is now in that state, 2: it was before.  No row: there is
+-- no such target: it is not configured where the request came in (p_known is
+-- 0), nobody has ever paused it, and no intent of it is pending.
+
+CREATE OR REPLACE FUNCTION submission.submission_target_set(
+    p_lease_name text, p_target text, p_state text, p_reason text,
+    p_actor text, p_address text, p_detail text, p_known bigint
+)
+RETURNS TABLE (
+    o_outcome bigint, o_state text, o_since bigint, o_reason text,
+    o_actor text
+)
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER
+SET search_path = submission, pg_temp
+SET enable_seqscan = off
+SET enable_bitmapscan = off
+SET jit = off
+AS $$
+DECLARE
+    v_now      timestamptz;
+    v_changed  bigint;
+BEGIN
+    v_now := submission_now();
+
+    IF p_known = 0
+       AND NOT EXISTS (SELECT 1
+                       FROM submission_targets AS t
+                       WHERE t.lease_name = p_lease_name
+                             AND t.submission_target = p_target)
+       AND NOT EXISTS (SELECT 1
+                       FROM submission_intents AS i
+                       WHERE i.lease_name = p_lease_name
+                             AND i.submission_target = p_target
+                             AND i.status = 'pending')
+    THEN
+        RETURN;
+    END IF;
+
+    IF p_state = 'paused' THEN
+        INSERT INTO submission_targets AS t (
+            lease_name, submission_target, state, since, reason, actor
+        )
+        VALUES (
+            p_lease_name, p_target, p_state, v_now, left(p_reason, 500),
+            left(p_actor, 200)
+        )
+        ON CONFLICT (lease_name, submission_target) DO UPDATE
+        SET state = excluded.state,
+            since = excluded.since,
+            reason = excluded.reason,
+            actor = excluded.actor
+        WHERE t.state <> excluded.state;
+    ELSE
+        UPDATE submission_targets AS t
+        SET state = p_state,
+            since = v_now,
+            reason = left(p_reason, 500),
+            actor = left(p_actor, 200)
+        WHERE t.lease_name = p_lease_name AND t.submission_target = p_target
+              AND t.state <> p_state;
+    END IF;
+
+    GET DIAGNOSTICS v_changed = ROW_COUNT;
+
+    IF v_changed = 1 THEN
+        PERFORM submission_audit_add(p_lease_name, v_now, p_actor, p_address,
+                                     CASE p_state WHEN 'paused' THEN 'pause'
+                                                  ELSE 'resume' END,
+                                     p_target, p_detail);
+    END IF;
+
+    RETURN QUERY
+    SELECT 2 - v_changed, coalesce(t.state::text, 'open'),
+           submission_us(t.since), t.reason::text, t.actor::text
+    FROM (SELECT 1) AS one
+         LEFT JOIN submission_targets AS t
+         ON t.lease_name = p_lease_name AND t.submission_target = p_target;
+END
+$$;

@@ -1,0 +1,8 @@
+-- The leader's numbers, in place of those before; in a fenced transaction.
+
+INSERT INTO submission_stats (lease_name, lease_epoch, at, stats)
+VALUES (:lease_name, :lease_epoch, :now, :stats)
+ON CONFLICT (lease_name) DO UPDATE
+SET lease_epoch = excluded.lease_epoch,
+    at = excluded.at,
+    stats = excluded.stats;

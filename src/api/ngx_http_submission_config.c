@@ -1,0 +1,367 @@
+
+/*
+ * GET config: what this instance runs with, for those who look at the console.
+ * No password, no connection string, and no path of a file is in it.
+ */
+
+#include "ngx_http_submission_intake.h"
+
+#include "sm_json.h"
+
+
+/* without targets; and of a target, beside its strings */
+
+#define NGX_HTTP_SUBMISSION_CONFIG_SIZE    16384
+#define NGX_HTTP_SUBMISSION_CONFIG_TARGET  1024
+
+
+/* ,"name": */
+
+static void
+ngx_http_submission_config_key(sm_out_t *out, const char *name)
+{
+    if (out->last > out->start && out->last[-1] != '{') {
+        sm_out_c(out, ",");
+    }
+
+    sm_out_c(out, "\"");
+    sm_out_c(out, name);
+    sm_out_c(out, "\":");
+}
+
+
+static void
+ngx_http_submission_config_int(sm_out_t *out, const char *name, int64_t n)
+{
+    ngx_http_submission_config_key(out, name);
+    sm_out_int(out, n);
+}
+
+
+static void
+ngx_http_submission_config_bool(sm_out_t *out, const char *name, ngx_uint_t on)
+{
+    ngx_http_submission_config_key(out, name);
+    sm_out_c(out, on ? "true" : "false");
+}
+
+
+static void
+ngx_http_submission_config_str(sm_out_t *out, const char *name, sm_str_t s)
+{
+    ngx_http_submission_config_key(out, name);
+    sm_json_out_str(out, s);
+}
+
+
+static sm_str_t
+ngx_http_submission_config_text(ngx_str_t *s)
+{
+    sm_str_t  text;
+
+    text.data = (char *) s->data;
+    text.len = s->len;
+
+    return text;
+}
+
+
+/* the rest of a URL after "user:password@", and its scheme */
+
+void
+ngx_http_submission_config_url(sm_out_t *out, sm_str_t url)
+{
+    size_t    i, host;
+    sm_str_t  rest;
+
+    host = url.len > 8 && url.data[4] == 's' ? 8 : 7;
+    rest = url;
+
+    for (i = host; i < url.len && url.data[i] != '/'; i++) {
+        if (url.data[i] == '@') {
+            rest.data = url.data + i + 1;
+            rest.len = url.len - i - 1;
+        }
+    }
+
+    if (rest.data == url.data) {
+        sm_json_out_str(out, url);
+        return;
+    }
+
+    /* a URL has nothing that JSON would escape, see sm_gateway_url_check() */
+
+    sm_out_c(out, "\"");
+    sm_out_bytes(out, url.data, ngx_min(host, url.len));
+    sm_out_str(out, rest);
+    sm_out_c(out, "\"");
+}
+
+
+/* without those that are not there */
+
+static void
+ngx_http_submission_config_rules(sm_out_t *out, const sm_target_rules_t *rules)
+{
+    if (rules->rate) {
+        ngx_http_submission_config_int(out, "ratePerMinute", rules->rate);
+        ngx_http_submission_config_int(out, "burst", rules->burst);
+    }
+
+    if (rules->circuit.failures) {
+        ngx_http_submission_config_int(out, "circuitFailures",
+                                       rules->circuit.failures);
+    }
+}
+
+
+static void
+ngx_http_submission_config_target(sm_out_t *out,
+    ngx_http_submission_target_t *target)
+{
+    const sm_contract_t  *c;
+
+    c = &target->contract;
+
+    sm_out_c(out, out->last[-1] == '[' ? "{" : ",{");
+
+    ngx_http_submission_config_str(out, "target", c->target);
+    ngx_http_submission_config_str(out, "gatewayType",
+                                   sm_gateway_name(c->gateway_type));
+    ngx_http_submission_config_key(out, "gatewayUrl");
+    ngx_http_submission_config_url(out, c->gateway_url);
+    ngx_http_submission_config_str(out, "policy", sm_policy_name(c->policy));
+
+    if (c->policy == SM_POLICY_DEADLINE) {
+        ngx_http_submission_config_int(out, "deadlineSeconds",
+                                       c->max_acceptance_seconds);
+    }
+
+    if (c->policy == SM_POLICY_MAX_ATTEMPTS) {
+        ngx_http_submission_config_int(out, "maxAttempts", c->max_attempts);
+    }
+
+    ngx_http_submission_config_str(out, "terminalOutcomes",
+                                   c->terminal_outcomes);
+
+    if (c->retry_schedule.len) {
+        ngx_http_submission_config_str(out, "retryScheduleMs",
+                                       c->retry_schedule);
+    }
+
+    ngx_http_submission_config_int(out, "retryDelayMs", c->retry_delay);
+    ngx_http_submission_config_int(out, "retryMaxMs", c->retry_max);
+    ngx_http_submission_config_int(out, "retryBackoffPercent",
+                                   c->retry_backoff);
+    ngx_http_submission_config_int(out, "retryJitterPercent", c->retry_jitter);
+
+    if (target->concurrency) {
+        ngx_http_submission_config_int(out, "concurrency",
+                                       target->concurrency);
+    }
+
+    ngx_http_submission_config_rules(out, &target->rules);
+
+    sm_out_c(out, "}");
+}
+
+
+static size_t
+ngx_http_submission_config_size(ngx_http_submission_manager_conf_t *mcf)
+{
+    size_t                         size;
+    ngx_rbtree_node_t             *node;
+    ngx_http_submission_target_t  *target;
+
+    size = NGX_HTTP_SUBMISSION_CONFIG_SIZE;
+
+    if (mcf->targets.root == mcf->targets.sentinel) {
+        return size;
+    }
+
+    for (node = ngx_rbtree_min(mcf->targets.root, mcf->targets.sentinel);
+         node;
+         node = ngx_rbtree_next(&mcf->targets, node))
+    {
+        target = (ngx_http_submission_target_t *) node;
+
+        size += NGX_HTTP_SUBMISSION_CONFIG_TARGET
+                + sm_json_str_size(target->contract.target.len)
+                + sm_json_str_size(target->contract.gateway_url.len)
+                + sm_json_str_size(target->contract.terminal_outcomes.len)
+                + sm_json_str_size(target->contract.retry_schedule.len);
+    }
+
+    return size;
+}
+
+
+static void
+ngx_http_submission_config_targets(sm_out_t *out,
+    ngx_http_submission_manager_conf_t *mcf)
+{
+    ngx_rbtree_node_t  *node;
+
+    ngx_http_submission_config_key(out, "targets");
+    sm_out_c(out, "[");
+
+    if (mcf->targets.root != mcf->targets.sentinel) {
+        for (node = ngx_rbtree_min(mcf->targets.root, mcf->targets.sentinel);
+             node;
+             node = ngx_rbtree_next(&mcf->targets, node))
+        {
+            ngx_http_submission_config_target(out,
+                                       (ngx_http_submission_target_t *) node);
+        }
+    }
+
+    sm_out_c(out, "]");
+}
+
+
+static void
+ngx_http_submission_config_manager(sm_out_t *out,
+    ngx_http_submission_manager_conf_t *mcf)
+{
+    ngx_http_submission_config_str(out, "manager",
+                                   ngx_http_submission_config_text(
+                                       &mcf->name));
+
+    ngx_http_submission_config_key(out, "store");
+    sm_out_c(out, "{");
+    ngx_http_submission_config_str(out, "kind",
+                              sm_str_c(sm_store_ops_name(mcf->store_ops)));
+    ngx_http_submission_config_int(out, "connections", mcf->pool);
+    ngx_http_submission_config_int(out, "queryTimeoutMs", mcf->query_timeout);
+    ngx_http_submission_config_int(out, "retryMs", mcf->retry);
+    sm_out_c(out, "}");
+
+    ngx_http_submission_config_key(out, "lease");
+    sm_out_c(out, "{");
+    ngx_http_submission_config_str(out, "name",
+                                   ngx_http_submission_config_text(
+                                       &mcf->lease_name));
+    ngx_http_submission_config_int(out, "durationMs", mcf->lease_duration);
+    ngx_http_submission_config_int(out, "renewIntervalMs",
+                                   mcf->renew_interval);
+    ngx_http_submission_config_int(out, "acquireIntervalMs",
+                                   mcf->acquire_interval);
+    ngx_http_submission_config_int(out, "refreshIntervalMs",
+                                   mcf->schedule_refresh_interval);
+    ngx_http_submission_config_bool(out, "releaseOnExit",
+                                    mcf->release_on_exit);
+    ngx_http_submission_config_bool(out, "wakes", mcf->wake_url.len != 0);
+    sm_out_c(out, "}");
+
+    ngx_http_submission_config_key(out, "executor");
+    sm_out_c(out, "{");
+    ngx_http_submission_config_bool(out, "on", !mcf->executor_off);
+    ngx_http_submission_config_int(out, "concurrency",
+                                   mcf->executor_concurrency);
+    ngx_http_submission_config_int(out, "batch", mcf->executor_batch);
+    sm_out_c(out, "}");
+
+    ngx_http_submission_config_key(out, "intake");
+    sm_out_c(out, "{");
+    ngx_http_submission_config_int(out, "queue", mcf->intake_queue);
+    ngx_http_submission_config_int(out, "batch", mcf->intake_batch);
+    ngx_http_submission_config_int(out, "inboxMaxPayload",
+                                   mcf->inbox_max_payload);
+    sm_out_c(out, "}");
+
+    ngx_http_submission_config_int(out, "zoneBytes", mcf->shm_zone->shm.size);
+}
+
+
+/* seconds; 0: for ever */
+
+static void
+ngx_http_submission_config_retention(sm_out_t *out,
+    const sm_retention_rules_t *rules)
+{
+    sm_status_e                 i;
+    const sm_retention_rule_t  *rule;
+
+    ngx_http_submission_config_key(out, "retention");
+    sm_out_c(out, "{");
+
+    for (i = SM_STATUS_PENDING + 1; i < SM_STATUS_COUNT; i++) {
+        rule = &rules->statuses[i];
+
+        ngx_http_submission_config_key(out, sm_status_name(i).data);
+        sm_out_c(out, "{");
+        ngx_http_submission_config_int(out, "stripSeconds",
+                                       rule->strip / 1000000);
+        ngx_http_submission_config_int(out, "forgetSeconds",
+                                       rule->forget / 1000000);
+        sm_out_c(out, "}");
+    }
+
+    ngx_http_submission_config_int(out, "auditSeconds",
+                                   rules->audit / 1000000);
+    ngx_http_submission_config_int(out, "refusedSeconds",
+                                   rules->refused / 1000000);
+    sm_out_c(out, "}");
+}
+
+
+ngx_int_t
+ngx_http_submission_config_parse(ngx_http_request_t *r)
+{
+    sm_out_t                             out;
+    ngx_int_t                            rc;
+    sm_actor_t                           actor;
+    ngx_http_submission_ctx_t           *ctx;
+    ngx_http_submission_loc_conf_t      *slcf;
+    ngx_http_submission_manager_conf_t  *mcf;
+
+    rc = ngx_http_discard_request_body(r);
+    if (rc != NGX_OK) {
+        return rc;
+    }
+
+    ctx = ngx_http_get_module_ctx(r, ngx_http_submission_module);
+    slcf = ngx_http_get_module_loc_conf(r, ngx_http_submission_module);
+    mcf = slcf->api;
+
+    if (ngx_http_submission_access_actor(r, &actor) != NGX_OK
+        || ngx_http_submission_reply_out(r, &out,
+                                         ngx_http_submission_config_size(mcf))
+           != NGX_OK)
+    {
+        return NGX_HTTP_INTERNAL_SERVER_ERROR;
+    }
+
+    sm_out_c(&out, "{");
+
+    ngx_http_submission_config_str(&out, "instance",
+                                   ngx_http_submission_config_text(
+                                       &ctx->manager->holder_id));
+    ngx_http_submission_config_str(&out, "version",
+                                   sm_str_c(NGX_HTTP_SUBMISSION_VERSION));
+    ngx_http_submission_config_str(&out, "nginx", sm_str_c(NGINX_VERSION));
+
+    /* what whoever asks may do here, and who that is */
+
+    ngx_http_submission_config_str(&out, "access",
+                     sm_str_c(ngx_http_submission_access_name(slcf->access)));
+    ngx_http_submission_config_bool(&out, "payloads",
+                         slcf->payloads
+                         || slcf->access
+                            == NGX_HTTP_SUBMISSION_ACCESS_OPERATE);
+    ngx_http_submission_config_key(&out, "actor");
+
+    if (actor.name.len) {
+        sm_json_out_str(&out, actor.name);
+    } else {
+        sm_out_c(&out, "null");
+    }
+
+    ngx_http_submission_config_manager(&out, mcf);
+    ngx_http_submission_config_retention(&out, &mcf->retention);
+    ngx_http_submission_config_targets(&out, mcf);
+
+    sm_out_c(&out, "}\n");
+
+    return ngx_http_submission_reply_send(r, NGX_HTTP_OK, &out);
+}

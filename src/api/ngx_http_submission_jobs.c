@@ -1,0 +1,523 @@
+
+/*
+ * /v1/replays and /v1/cancels: jobs, their progress, and their end.
+ */
+
+#include <sys/random.h>
+
+#include "ngx_http_submission_intake.h"
+
+
+#define NGX_HTTP_SUBMISSION_JOBS_LIMIT  50
+#define NGX_HTTP_SUBMISSION_JOBS_MAX    500
+
+#define NGX_HTTP_SUBMISSION_JOBS_ID     8       /* random bytes */
+
+
+static ngx_int_t ngx_http_submission_jobs_limit(ngx_http_submission_ctx_t *ctx,
+    sm_str_t value);
+static ngx_int_t ngx_http_submission_jobs_after(ngx_http_submission_ctx_t *ctx,
+    sm_str_t value);
+static ngx_int_t ngx_http_submission_jobs_body(ngx_http_request_t *r,
+    sm_str_t body);
+static ngx_int_t ngx_http_submission_jobs_stop_body(ngx_http_request_t *r,
+    sm_str_t body);
+
+
+const ngx_http_submission_arg_t  ngx_http_submission_jobs_args[] = {
+
+    { "limit", ngx_http_submission_jobs_limit,
+      "\"limit\" must be a number between 1 and 500" },
+
+    { "after", ngx_http_submission_jobs_after,
+      "\"after\" must be the \"next\" of an earlier page" },
+
+    { NULL, NULL, NULL }
+};
+
+
+static const sm_json_field_t  ngx_http_submission_jobs_no_fields[] = {
+    { NULL, 0, 0 }
+};
+
+
+static sm_job_kind_e
+ngx_http_submission_jobs_kind(ngx_http_submission_ctx_t *ctx)
+{
+    return ctx->route->route.pattern[0] == 'r' ? SM_JOB_REPLAY : SM_JOB_CANCEL;
+}
+
+
+/* the id of the path; NGX_DECLINED: it is one */
+
+static ngx_int_t
+ngx_http_submission_jobs_path(ngx_http_request_t *r, sm_str_t *id)
+{
+    char                        message[128];
+    const char                 *why;
+    ngx_http_submission_ctx_t  *ctx;
+
+    ctx = ngx_http_get_module_ctx(r, ngx_http_submission_module);
+
+    *id = sm_trim(ctx->id);
+
+    why = sm_job_id_check(*id);
+
+    if (why == NULL) {
+        return NGX_DECLINED;
+    }
+
+    (void) snprintf(message, sizeof(message), "the job id %s", why);
+
+    return ngx_http_submission_reply_error(r, NGX_HTTP_BAD_REQUEST,
+                                           "invalid_request", message, "id");
+}
+
+
+/* of jobs that are given none */
+
+static ngx_int_t
+ngx_http_submission_jobs_new_id(ngx_http_request_t *r, sm_str_t *id)
+{
+    u_char  *p, bytes[NGX_HTTP_SUBMISSION_JOBS_ID];
+    size_t   i;
+
+    if (getrandom(bytes, sizeof(bytes), GRND_NONBLOCK) != sizeof(bytes)) {
+        for (i = 0; i < sizeof(bytes); i++) {
+            bytes[i] = (u_char) ngx_random();
+        }
+    }
+
+    p = ngx_pnalloc(r->pool, 1 + 2 * sizeof(bytes));
+    if (p == NULL) {
+        return NGX_ERROR;
+    }
+
+    p[0] = 'j';
+    (void) ngx_hex_dump(p + 1, bytes, sizeof(bytes));
+
+    id->data = (char *) p;
+    id->len = 1 + 2 * sizeof(bytes);
+
+    return NGX_OK;
+}
+
+
+static ngx_int_t
+ngx_http_submission_jobs_invalid(ngx_http_request_t *r, sm_json_error_t *err)
+{
+    return err->no_memory
+           ? NGX_HTTP_INTERNAL_SERVER_ERROR
+           : ngx_http_submission_reply_error(r, NGX_HTTP_BAD_REQUEST,
+                                             "invalid_request", err->message,
+                                             err->key);
+}
+
+
+ngx_int_t
+ngx_http_submission_jobs_add_parse(ngx_http_request_t *r)
+{
+    return ngx_http_submission_submit_type(r, ngx_http_submission_jobs_body);
+}
+
+
+static ngx_int_t
+ngx_http_submission_jobs_body(ngx_http_request_t *r, sm_str_t body)
+{
+    ngx_int_t                   rc;
+    sm_arena_t                  arena;
+    sm_job_row_t               *row;
+    sm_json_error_t             err;
+    ngx_http_submission_ctx_t  *ctx;
+
+    ctx = ngx_http_get_module_ctx(r, ngx_http_submission_module);
+    row = ctx->row;
+
+    ngx_memzero(&arena, sizeof(sm_arena_t));
+
+    row->request.kind = ngx_http_submission_jobs_kind(ctx);
+
+    if (sm_job_request_parse(&arena, body, &row->request, &err) != 0) {
+        rc = ngx_http_submission_jobs_invalid(r, &err);
+        goto done;
+    }
+
+    if (ngx_http_submission_access_actor(r, &row->actor) != NGX_OK
+        || (row->request.id.data == NULL
+            && ngx_http_submission_jobs_new_id(r, &row->request.id) != NGX_OK))
+    {
+        rc = NGX_HTTP_INTERNAL_SERVER_ERROR;
+        goto done;
+    }
+
+    rc = ngx_http_submission_api_enter(r);
+
+done:
+
+    sm_arena_free(&arena);
+
+    return rc;
+}
+
+
+ngx_int_t
+ngx_http_submission_jobs_stop_parse(ngx_http_request_t *r)
+{
+    return ngx_http_submission_submit_type(r,
+                                           ngx_http_submission_jobs_stop_body);
+}
+
+
+/* a body says nothing yet: there may be none */
+
+static ngx_int_t
+ngx_http_submission_jobs_stop_body(ngx_http_request_t *r, sm_str_t body)
+{
+    int                         bad;
+    ngx_int_t                   rc;
+    sm_arena_t                  arena;
+    sm_job_row_t               *row;
+    sm_json_error_t             err;
+    sm_json_value_t             none;
+    ngx_http_submission_ctx_t  *ctx;
+
+    ctx = ngx_http_get_module_ctx(r, ngx_http_submission_module);
+    row = ctx->row;
+
+    if (body.len) {
+        ngx_memzero(&arena, sizeof(sm_arena_t));
+
+        bad = sm_json_object(&arena, body, ngx_http_submission_jobs_no_fields,
+                             &none, &err);
+
+        sm_arena_free(&arena);
+
+        if (bad) {
+            return ngx_http_submission_jobs_invalid(r, &err);
+        }
+    }
+
+    rc = ngx_http_submission_jobs_path(r, &row->request.id);
+    if (rc != NGX_DECLINED) {
+        return rc;
+    }
+
+    row->request.kind = ngx_http_submission_jobs_kind(ctx);
+
+    if (ngx_http_submission_access_actor(r, &row->actor) != NGX_OK) {
+        return NGX_HTTP_INTERNAL_SERVER_ERROR;
+    }
+
+    return ngx_http_submission_api_enter(r);
+}
+
+
+ngx_uint_t
+ngx_http_submission_jobs_own(void *data, sm_str_t **strings)
+{
+    sm_job_row_t  *row = data;
+
+    strings[0] = &row->request.id;
+    strings[1] = &row->request.doc;
+    strings[2] = &row->actor.name;
+    strings[3] = &row->actor.address;
+
+    return 4;
+}
+
+
+size_t
+ngx_http_submission_jobs_weight(const void *data)
+{
+    return 2 * SM_JOB_MAX;
+}
+
+
+/* a dry run only reads; each job is a transaction of its own */
+
+int
+ngx_http_submission_jobs_add_call(sm_store_t *store, sm_call_t *call,
+    void *rows, size_t n)
+{
+    size_t         i;
+    sm_job_row_t  *row;
+
+    for (i = 0; i < n; i++) {
+        row = (sm_job_row_t *) rows + i;
+
+        if (row->request.dry_run ? sm_store_job_count(store, call, row)
+                                 : sm_store_jobs_add(store, call, row, 1))
+        {
+            return -1;
+        }
+    }
+
+    return 0;
+}
+
+
+int
+ngx_http_submission_jobs_stop_call(sm_store_t *store, sm_call_t *call,
+    void *rows, size_t n)
+{
+    return sm_store_jobs_stop(store, call, rows, n);
+}
+
+
+static ngx_int_t
+ngx_http_submission_jobs_reply(ngx_http_request_t *r, const sm_job_t *job)
+{
+    sm_out_t  out;
+
+    if (ngx_http_submission_reply_out(r, &out, sm_job_size(job) + 2)
+        != NGX_OK)
+    {
+        return NGX_HTTP_INTERNAL_SERVER_ERROR;
+    }
+
+    sm_job_out(&out, job);
+    sm_out_c(&out, "\n");
+
+    return ngx_http_submission_reply_send(r, NGX_HTTP_OK, &out);
+}
+
+
+static ngx_int_t
+ngx_http_submission_jobs_same(ngx_http_request_t *r, const sm_job_t *job)
+{
+    if (ngx_http_submission_reply_header(r, "Idempotent-Replayed", "true")
+        != NGX_OK)
+    {
+        return NGX_HTTP_INTERNAL_SERVER_ERROR;
+    }
+
+    return ngx_http_submission_jobs_reply(r, job);
+}
+
+
+static ngx_int_t
+ngx_http_submission_jobs_not_found(ngx_http_request_t *r)
+{
+    return ngx_http_submission_reply_error(r, NGX_HTTP_NOT_FOUND, "not_found",
+                                           "there is no such job", NULL);
+}
+
+
+static ngx_int_t
+ngx_http_submission_jobs_counted(ngx_http_request_t *r,
+    const sm_job_row_t *row)
+{
+    size_t    i, size;
+    sm_out_t  out;
+
+    size = sizeof("{\"dryRun\":true,\"count\":,\"countIsBound\":false,"
+                  "\"sample\":[]}\n")
+           + NGX_INT64_LEN;
+
+    for (i = 0; i < row->nsample; i++) {
+        size += sm_json_str_size(row->sample[i].len) + 1;
+    }
+
+    if (ngx_http_submission_reply_out(r, &out, size) != NGX_OK) {
+        return NGX_HTTP_INTERNAL_SERVER_ERROR;
+    }
+
+    sm_out_c(&out, "{\"dryRun\":true,\"count\":");
+    sm_out_int(&out, row->count);
+    sm_out_c(&out, row->bounded ? ",\"countIsBound\":true,\"sample\":["
+                                : ",\"countIsBound\":false,\"sample\":[");
+
+    for (i = 0; i < row->nsample; i++) {
+        sm_out_c(&out, i ? "," : "");
+        sm_json_out_str(&out, row->sample[i]);
+    }
+
+    sm_out_c(&out, "]}\n");
+
+    return ngx_http_submission_reply_send(r, NGX_HTTP_OK, &out);
+}
+
+
+ngx_int_t
+ngx_http_submission_jobs_add_reply(ngx_http_request_t *r, const void *data)
+{
+    const sm_job_row_t  *row = data;
+
+    if (row->request.dry_run) {
+        return ngx_http_submission_jobs_counted(r, row);
+    }
+
+    switch (row->outcome) {
+
+    case SM_JOB_CREATED:
+        return ngx_http_submission_jobs_reply(r, &row->job);
+
+    case SM_JOB_SAME:
+        return ngx_http_submission_jobs_same(r, &row->job);
+
+    default: /* SM_JOB_CONFLICT */
+        return ngx_http_submission_reply_error(r, NGX_HTTP_CONFLICT,
+                   "idempotency_conflict", "another job has this id", "id");
+    }
+}
+
+
+ngx_int_t
+ngx_http_submission_jobs_stop_reply(ngx_http_request_t *r, const void *data)
+{
+    const sm_job_row_t  *row = data;
+
+    switch (row->outcome) {
+
+    case SM_JOB_CREATED:
+        return ngx_http_submission_jobs_reply(r, &row->job);
+
+    case SM_JOB_SAME:
+        return ngx_http_submission_jobs_same(r, &row->job);
+
+    default: /* SM_JOB_NOT_FOUND */
+        return ngx_http_submission_jobs_not_found(r);
+    }
+}
+
+
+/* lists, and one of them */
+
+void
+ngx_http_submission_jobs_init(ngx_http_submission_ctx_t *ctx)
+{
+    sm_jobs_row_t  *row = ctx->row;
+
+    row->kind = ngx_http_submission_jobs_kind(ctx);
+    row->limit = NGX_HTTP_SUBMISSION_JOBS_LIMIT;
+}
+
+
+static ngx_int_t
+ngx_http_submission_jobs_limit(ngx_http_submission_ctx_t *ctx, sm_str_t value)
+{
+    int64_t         n;
+    sm_jobs_row_t  *row = ctx->row;
+
+    if (sm_parse_uint(value, NGX_HTTP_SUBMISSION_JOBS_MAX, &n) != 0 || n == 0)
+    {
+        return NGX_DECLINED;
+    }
+
+    row->limit = n;
+
+    return NGX_OK;
+}
+
+
+static ngx_int_t
+ngx_http_submission_jobs_after(ngx_http_submission_ctx_t *ctx, sm_str_t value)
+{
+    char           *buf;
+    sm_jobs_row_t  *row = ctx->row;
+
+    buf = ngx_pnalloc(ctx->request->pool, value.len + 1);
+    if (buf == NULL) {
+        return NGX_ERROR;
+    }
+
+    return sm_cursor_parse(value, buf, &row->after_at, &row->after_id) == 0
+           && row->after_at ? NGX_OK : NGX_DECLINED;
+}
+
+
+ngx_int_t
+ngx_http_submission_jobs_get_parse(ngx_http_request_t *r)
+{
+    ngx_int_t                   rc;
+    sm_jobs_row_t              *row;
+    ngx_http_submission_ctx_t  *ctx;
+
+    ctx = ngx_http_get_module_ctx(r, ngx_http_submission_module);
+    row = ctx->row;
+
+    row->limit = 1;
+
+    rc = ngx_http_submission_jobs_path(r, &row->id);
+
+    return rc == NGX_DECLINED ? ngx_http_submission_api_read(r) : rc;
+}
+
+
+ngx_uint_t
+ngx_http_submission_jobs_list_own(void *data, sm_str_t **strings)
+{
+    sm_jobs_row_t  *row = data;
+
+    strings[0] = &row->id;
+    strings[1] = &row->after_id;
+
+    return 2;
+}
+
+
+size_t
+ngx_http_submission_jobs_list_weight(const void *data)
+{
+    const sm_jobs_row_t  *row = data;
+
+    return (row->limit + 1) * SM_JOB_MAX;
+}
+
+
+int
+ngx_http_submission_jobs_list_call(sm_store_t *store, sm_call_t *call,
+    void *rows, size_t n)
+{
+    return sm_store_jobs_list(store, call, rows, n);
+}
+
+
+ngx_int_t
+ngx_http_submission_jobs_list_reply(ngx_http_request_t *r, const void *data)
+{
+    const sm_jobs_row_t  *row = data;
+
+    size_t           i, size;
+    sm_out_t         out;
+    const sm_job_t  *last;
+
+    if (row->id.data) {
+        return row->n ? ngx_http_submission_jobs_reply(r, &row->jobs[0])
+                      : ngx_http_submission_jobs_not_found(r);
+    }
+
+    size = sizeof("{\"jobs\":[],\"next\":null}\n");
+
+    for (i = 0; i < row->n; i++) {
+        size += sm_job_size(&row->jobs[i]) + 1;
+    }
+
+    last = row->more ? &row->jobs[row->n - 1] : NULL;
+
+    if (last) {
+        size += sm_cursor_size(last->id.len);
+    }
+
+    if (ngx_http_submission_reply_out(r, &out, size) != NGX_OK) {
+        return NGX_HTTP_INTERNAL_SERVER_ERROR;
+    }
+
+    sm_out_c(&out, "{\"jobs\":[");
+
+    for (i = 0; i < row->n; i++) {
+        sm_out_c(&out, i ? "," : "");
+        sm_job_out(&out, &row->jobs[i]);
+    }
+
+    if (last) {
+        sm_out_c(&out, "],\"next\":\"");
+        sm_cursor_out(&out, last->created_at, last->id);
+        sm_out_c(&out, "\"}\n");
+
+    } else {
+        sm_out_c(&out, "],\"next\":null}\n");
+    }
+
+    return ngx_http_submission_reply_send(r, NGX_HTTP_OK, &out);
+}

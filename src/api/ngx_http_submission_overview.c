@@ -1,0 +1,369 @@
+
+/*
+ * GET /v1/overview and /v1/stats, from the zone.
+ */
+
+#include "ngx_http_submission_view.h"
+
+
+#define NGX_HTTP_SUBMISSION_OVERVIEW_SIZE    4096
+#define NGX_HTTP_SUBMISSION_OVERVIEW_WINDOW  3600   /* seconds */
+#define NGX_HTTP_SUBMISSION_OVERVIEW_STEP    5      /* of ages in the ETag */
+
+
+typedef struct {
+    int64_t                          window;
+    sm_str_t                         target;
+} ngx_http_submission_overview_args_t;
+
+
+static ngx_int_t ngx_http_submission_stats_window(
+    ngx_http_submission_ctx_t *ctx, sm_str_t value);
+static ngx_int_t ngx_http_submission_stats_target(
+    ngx_http_submission_ctx_t *ctx, sm_str_t value);
+
+
+const ngx_http_submission_arg_t  ngx_http_submission_stats_args[] = {
+
+    { "window", ngx_http_submission_stats_window,
+      "\"window\" must be a number of seconds from 1 to 3600" },
+
+    { "target", ngx_http_submission_stats_target,
+      "\"target\" must be the name of a target" },
+
+    { NULL, NULL, NULL }
+};
+
+
+static sm_str_t
+ngx_http_submission_overview_str(ngx_str_t *s)
+{
+    sm_str_t  str = { s->len, (char *) s->data };
+
+    return str;
+}
+
+
+static void
+ngx_http_submission_overview_leader(ngx_http_submission_view_t *view,
+    sm_out_t *out)
+{
+    ngx_http_submission_board_t  *board;
+
+    board = view->board;
+
+    if (board->leader.data == NULL) {
+        sm_out_c(out, ",\"leader\":null");
+        return;
+    }
+
+    sm_out_c(out, ",\"leader\":{\"holder\":");
+    sm_json_out_str(out, board->leader);
+    sm_out_c(out, ",\"epoch\":");
+    sm_out_int(out, board->epoch);
+
+    if (!view->stable) {
+        sm_out_c(out, ",\"leaseRemainingMs\":");
+        sm_out_int(out, board->left > 0 ? board->left / 1000 : 0);
+    }
+
+    sm_out_c(out, "}");
+}
+
+
+static void
+ngx_http_submission_overview_instances(ngx_http_submission_view_t *view,
+    sm_out_t *out)
+{
+    int64_t                          age;
+    sm_str_t                         s;
+    ngx_uint_t                       i;
+    ngx_http_submission_instance_t  *instance;
+
+    sm_out_c(out, ",\"instances\":[");
+
+    for (i = 0; i < view->board->ninstances; i++) {
+        instance = &view->board->instances[i];
+
+        sm_out_c(out, i ? ",{\"id\":" : "{\"id\":");
+        s.data = (char *) instance->name;
+        s.len = instance->len;
+        sm_json_out_str(out, s);
+
+        sm_out_c(out, instance->leader ? ",\"role\":\"leader\""
+                                       : ",\"role\":\"follower\"");
+
+        sm_out_c(out, ",\"heartbeatAgeMs\":");
+        age = (view->board->now - instance->heartbeat_at) / 1000;
+        age = ngx_max(age, 0);
+
+        sm_out_int(out, view->stable
+                        ? age / 1000 / NGX_HTTP_SUBMISSION_OVERVIEW_STEP / 4
+                        : age);
+
+        sm_out_c(out, ",\"version\":");
+        s.data = (char *) instance->version;
+        s.len = instance->vlen;
+        sm_json_out_str(out, s);
+        sm_out_c(out, "}");
+    }
+
+    sm_out_c(out, "]");
+}
+
+
+static const char *
+ngx_http_submission_overview_breaker(ngx_http_submission_manager_t *manager)
+{
+    if (!ngx_http_submission_breaker_open(manager)) {
+        return "closed";
+    }
+
+    return manager->sh->probing ? "half_open" : "open";
+}
+
+
+static void
+ngx_http_submission_overview_store(ngx_http_submission_view_t *view,
+    sm_out_t *out)
+{
+    ngx_http_submission_manager_t  *manager;
+
+    manager = view->manager;
+
+    sm_out_c(out, ",\"store\":{\"kind\":");
+    sm_json_out_str(out, sm_str_c(sm_store_ops_name(manager->conf->store_ops)));
+    sm_out_c(out, manager->sh->store == NGX_HTTP_SUBMISSION_STORE_UP
+                  ? ",\"up\":true" : ",\"up\":false");
+    sm_out_c(out, ",\"breaker\":\"");
+    sm_out_c(out, view->stable && ngx_http_submission_breaker_open(manager)
+                  ? "open" : ngx_http_submission_overview_breaker(manager));
+    sm_out_c(out, "\"},");
+}
+
+
+static void
+ngx_http_submission_overview_rate(sm_out_t *out, const char *key,
+    sm_stats_window_t *w, sm_stats_count_e which)
+{
+    sm_out_c(out, key);
+    ngx_http_submission_view_decimal(out,
+                    ngx_http_submission_view_rate(w->counts[which], w->span),
+                    1000);
+}
+
+
+static void
+ngx_http_submission_overview_totals(ngx_http_submission_view_t *view,
+    sm_out_t *out)
+{
+    sm_stats_target_t  *t;
+    sm_stats_window_t  *w;
+
+    if (view->board->stats == NULL) {
+        sm_out_c(out, "\"totals\":null");
+        return;
+    }
+
+    t = &view->board->stats->totals;
+    w = &t->windows[SM_STATS_1M];
+
+    sm_out_c(out, "\"totals\":{\"due\":");
+    sm_out_int(out, t->due);
+    sm_out_c(out, ",\"waiting\":");
+    sm_out_int(out, t->waiting);
+    sm_out_c(out, ",\"inFlight\":");
+    sm_out_int(out, t->in_flight);
+    sm_out_c(out, ",\"oldestDueSeconds\":");
+
+    if (t->due) {
+        sm_out_int(out, t->oldest_due / 1000000);
+
+    } else {
+        sm_out_c(out, "null");
+    }
+
+    ngx_http_submission_overview_rate(out, ",\"submittedPerSecond\":", w,
+                                      SM_STATS_SUBMITTED);
+    ngx_http_submission_overview_rate(out,
+                                  ",\"attemptsPerSecond\":{\"accepted\":", w,
+                                  SM_STATS_ATTEMPT_ACCEPTED);
+    ngx_http_submission_overview_rate(out, ",\"rejected\":", w,
+                                      SM_STATS_ATTEMPT_REJECTED);
+    ngx_http_submission_overview_rate(out, ",\"error\":", w,
+                                      SM_STATS_ATTEMPT_ERROR);
+    ngx_http_submission_overview_rate(out, ",\"unknown\":", w,
+                                      SM_STATS_ATTEMPT_UNKNOWN);
+    sm_out_c(out, "}}");
+}
+
+
+static void
+ngx_http_submission_overview_out(ngx_http_submission_view_t *view,
+    sm_out_t *out)
+{
+    sm_out_c(out, "{\"instance\":");
+    sm_json_out_str(out,
+              ngx_http_submission_overview_str(&view->manager->holder_id));
+    sm_out_c(out, view->board->leads ? ",\"role\":\"leader\""
+                                     : ",\"role\":\"follower\"");
+
+    if (!view->stable) {
+        sm_out_c(out, ",\"now\":");
+        sm_json_out_time(out, view->board->now);
+    }
+
+    ngx_http_submission_overview_leader(view, out);
+    ngx_http_submission_overview_instances(view, out);
+    ngx_http_submission_overview_store(view, out);
+    ngx_http_submission_view_age(view, out);
+    ngx_http_submission_overview_totals(view, out);
+
+    sm_out_c(out, "}\n");
+}
+
+
+ngx_int_t
+ngx_http_submission_overview_parse(ngx_http_request_t *r)
+{
+    ngx_int_t                    rc;
+    ngx_http_submission_view_t  *view;
+
+    rc = ngx_http_discard_request_body(r);
+    if (rc != NGX_OK) {
+        return rc;
+    }
+
+    view = ngx_http_submission_view_init(r, ngx_http_submission_overview_out);
+    if (view == NULL) {
+        return NGX_HTTP_INTERNAL_SERVER_ERROR;
+    }
+
+    return ngx_http_submission_view_send(view,
+               NGX_HTTP_SUBMISSION_OVERVIEW_SIZE
+               + sm_json_str_size(view->manager->holder_id.len)
+               + sm_json_str_size(NGX_HTTP_SUBMISSION_BOARD_NAME)
+               + view->board->ninstances
+                 * (256 + sm_json_str_size(NGX_HTTP_SUBMISSION_BOARD_NAME
+                                   + NGX_HTTP_SUBMISSION_BOARD_VERSION)));
+}
+
+
+/* the history */
+
+
+void
+ngx_http_submission_stats_init_args(ngx_http_submission_ctx_t *ctx)
+{
+    ngx_http_submission_overview_args_t  *args;
+
+    args = ngx_pcalloc(ctx->request->pool,
+                       sizeof(ngx_http_submission_overview_args_t));
+
+    if (args) {
+        args->window = NGX_HTTP_SUBMISSION_OVERVIEW_WINDOW;
+    }
+
+    ctx->row = args;
+}
+
+
+static ngx_int_t
+ngx_http_submission_stats_window(ngx_http_submission_ctx_t *ctx,
+    sm_str_t value)
+{
+    ngx_http_submission_overview_args_t  *args = ctx->row;
+
+    if (args == NULL) {
+        return NGX_ERROR;
+    }
+
+    return sm_parse_uint(value, NGX_HTTP_SUBMISSION_OVERVIEW_WINDOW,
+                         &args->window)
+           != 0 || args->window == 0
+           ? NGX_DECLINED : NGX_OK;
+}
+
+
+static ngx_int_t
+ngx_http_submission_stats_target(ngx_http_submission_ctx_t *ctx,
+    sm_str_t value)
+{
+    ngx_http_submission_overview_args_t  *args = ctx->row;
+
+    if (args == NULL) {
+        return NGX_ERROR;
+    }
+
+    args->target = value;
+
+    return sm_webhook_target_check(value) ? NGX_DECLINED : NGX_OK;
+}
+
+
+static void
+ngx_http_submission_stats_out(ngx_http_submission_view_t *view, sm_out_t *out)
+{
+    sm_out_c(out, "{");
+    ngx_http_submission_view_head(view, out);
+    sm_out_c(out, "\"interval\":");
+    sm_out_int(out, SM_STATS_INTERVAL);
+    sm_out_c(out, ",\"columns\":[");
+    sm_series_out_columns(out);
+    sm_out_c(out, "],\"rows\":[");
+
+    if (view->series) {
+        sm_series_out(out, view->series, view->since);
+    }
+
+    sm_out_c(out, "]}\n");
+}
+
+
+ngx_int_t
+ngx_http_submission_stats_parse(ngx_http_request_t *r)
+{
+    ngx_int_t                             rc;
+    ngx_http_submission_ctx_t            *ctx;
+    ngx_http_submission_view_t           *view;
+    ngx_http_submission_overview_args_t  *args;
+
+    rc = ngx_http_discard_request_body(r);
+    if (rc != NGX_OK) {
+        return rc;
+    }
+
+    ctx = ngx_http_get_module_ctx(r, ngx_http_submission_module);
+    args = ctx->row;
+    view = ngx_http_submission_view_init(r, ngx_http_submission_stats_out);
+
+    if (args == NULL || view == NULL) {
+        return NGX_HTTP_INTERNAL_SERVER_ERROR;
+    }
+
+    view->series = ngx_http_submission_board_series(r->pool,
+                                                    ctx->manager->conf,
+                                                    args->target, &rc);
+    if (rc != NGX_OK) {
+        return NGX_HTTP_INTERNAL_SERVER_ERROR;
+    }
+
+    if (view->series == NULL && args->target.len
+        && ngx_http_submission_target(ctx->manager->conf, args->target)
+           == NULL)
+    {
+        return ngx_http_submission_reply_error(r, NGX_HTTP_NOT_FOUND,
+                                               "not_found",
+                                               "there is no such target",
+                                               NULL);
+    }
+
+    /* in whole rows, so that the answer is the same until there is a new one */
+
+    view->since = (view->board->stats ? view->board->stats->at / 1000000 : 0)
+                  - args->window + 1;
+
+    return ngx_http_submission_view_send(view,
+                           NGX_HTTP_SUBMISSION_VIEW_HEAD + 512
+                           + (view->series ? sm_series_size(view->series) : 0));
+}

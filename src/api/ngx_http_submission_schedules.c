@@ -1,0 +1,605 @@
+
+/*
+ * Schedules: PUT, GET and DELETE /v1/schedules/{id}, GET /v1/schedules, and
+ * POST to /pause, /resume and /run of one.
+ */
+
+#include "ngx_http_submission_intake.h"
+
+
+#define NGX_HTTP_SUBMISSION_SCHEDULES_LIMIT   50
+#define NGX_HTTP_SUBMISSION_SCHEDULES_MAX     500
+
+/* what a row may add to a batch with its payload; see payload.c */
+
+#define NGX_HTTP_SUBMISSION_SCHEDULES_WEIGHT  (64 * 1024)
+
+
+static ngx_int_t ngx_http_submission_schedules_limit(
+    ngx_http_submission_ctx_t *ctx, sm_str_t value);
+static ngx_int_t ngx_http_submission_schedules_after(
+    ngx_http_submission_ctx_t *ctx, sm_str_t value);
+static ngx_int_t ngx_http_submission_schedules_put(ngx_http_request_t *r,
+    sm_str_t body);
+static ngx_int_t ngx_http_submission_schedules_act(ngx_http_request_t *r,
+    sm_str_t body);
+
+
+_Static_assert(NGX_HTTP_SUBMISSION_OP_SCHEDULE_RUN
+               - NGX_HTTP_SUBMISSION_OP_SCHEDULE_GET
+               == SM_RECUR_OP_RUN - SM_RECUR_OP_GET,
+               "operations in the order of sm_recur_op_e");
+
+
+const ngx_http_submission_arg_t  ngx_http_submission_schedules_args[] = {
+
+    { "limit", ngx_http_submission_schedules_limit,
+      "\"limit\" must be a number between 1 and 500" },
+
+    { "after", ngx_http_submission_schedules_after,
+      "\"after\" must be the \"next\" of an earlier page" },
+
+    { NULL, NULL, NULL }
+};
+
+
+static const sm_json_field_t  ngx_http_submission_schedules_pause[] = {
+    { "reason", SM_JSON_STRING, 0 },
+    { NULL, 0, 0 }
+};
+
+static const sm_json_field_t  ngx_http_submission_schedules_nothing[] = {
+    { NULL, 0, 0 }
+};
+
+
+void
+ngx_http_submission_schedules_list_init(ngx_http_submission_ctx_t *ctx)
+{
+    sm_recur_list_t  *row = ctx->row;
+
+    row->limit = NGX_HTTP_SUBMISSION_SCHEDULES_LIMIT;
+}
+
+
+static ngx_int_t
+ngx_http_submission_schedules_limit(ngx_http_submission_ctx_t *ctx,
+    sm_str_t value)
+{
+    int64_t           n;
+    sm_recur_list_t  *row = ctx->row;
+
+    if (sm_parse_uint(value, NGX_HTTP_SUBMISSION_SCHEDULES_MAX, &n) != 0
+        || n == 0)
+    {
+        return NGX_DECLINED;
+    }
+
+    row->limit = n;
+
+    return NGX_OK;
+}
+
+
+static ngx_int_t
+ngx_http_submission_schedules_after(ngx_http_submission_ctx_t *ctx,
+    sm_str_t value)
+{
+    sm_recur_list_t  *row = ctx->row;
+
+    row->after = value;
+
+    return sm_recur_id_check(value) ? NGX_DECLINED : NGX_OK;
+}
+
+
+/* in a thread: targets are configured once, and only read afterwards */
+
+static const sm_contract_t *
+ngx_http_submission_schedules_contract(void *data, sm_str_t name)
+{
+    ngx_http_submission_manager_conf_t  *mcf = data;
+
+    ngx_http_submission_target_t  *target;
+
+    target = ngx_http_submission_target_client(mcf, name);
+
+    return target ? &target->contract : NULL;
+}
+
+
+void
+ngx_http_submission_schedules_init(ngx_http_submission_ctx_t *ctx)
+{
+    sm_recur_row_t  *row = ctx->row;
+
+    row->op = SM_RECUR_OP_GET + (ctx->route->op
+                                 - NGX_HTTP_SUBMISSION_OP_SCHEDULE_GET);
+    row->contract = ngx_http_submission_schedules_contract;
+    row->data = ctx->manager->conf;
+}
+
+
+static ngx_int_t
+ngx_http_submission_schedules_refuse(ngx_http_request_t *r,
+    sm_json_error_t *err)
+{
+    return err->no_memory
+           ? NGX_HTTP_INTERNAL_SERVER_ERROR
+           : ngx_http_submission_reply_error(r, NGX_HTTP_BAD_REQUEST,
+                                             "invalid_request", err->message,
+                                             err->key);
+}
+
+
+/* the revision of an entity tag, as "etag" shows it; -1: it is none of ours */
+
+static int64_t
+ngx_http_submission_schedules_tag(ngx_str_t *value)
+{
+    int64_t   n;
+    sm_str_t  s;
+
+    s.data = (char *) value->data;
+    s.len = value->len;
+
+    if (s.len < 3 || s.data[0] != '"' || s.data[s.len - 1] != '"') {
+        return -1;
+    }
+
+    s.data++;
+    s.len -= 2;
+
+    return sm_parse_uint(s, INT64_MAX, &n) == 0 && n ? n : -1;
+}
+
+
+static ngx_uint_t
+ngx_http_submission_schedules_any(ngx_str_t *value)
+{
+    return value->len == 1 && value->data[0] == '*';
+}
+
+
+/* what all of them have: the id, who asks, and what is expected to be there */
+
+static ngx_int_t
+ngx_http_submission_schedules_row(ngx_http_request_t *r, sm_recur_row_t *row)
+{
+    char                        message[160];
+    const char                 *why;
+    ngx_table_elt_t            *h;
+    ngx_http_submission_ctx_t  *ctx;
+
+    ctx = ngx_http_get_module_ctx(r, ngx_http_submission_module);
+
+    row->id = ctx->id;
+    why = sm_recur_id_check(row->id);
+
+    if (why) {
+        (void) snprintf(message, sizeof(message), "the id of the schedule %s",
+                        why);
+        return ngx_http_submission_reply_error(r, NGX_HTTP_BAD_REQUEST,
+                                               "invalid_request", message,
+                                               "id");
+    }
+
+    /* nginx's own filter knows nothing of our tags */
+
+    r->disable_not_modified = 1;
+
+    h = r->headers_in.if_match;
+
+    if (h && ngx_http_submission_schedules_any(&h->value)) {
+        row->match_any = 1;
+
+    } else if (h) {
+        row->match = ngx_http_submission_schedules_tag(&h->value);
+    }
+
+    h = r->headers_in.if_none_match;
+
+    if (h && ngx_http_submission_schedules_any(&h->value)) {
+        row->match_none = 1;
+    }
+
+    return ngx_http_submission_access_actor(r, &row->actor) == NGX_OK
+           ? NGX_DECLINED : NGX_HTTP_INTERNAL_SERVER_ERROR;
+}
+
+
+/* GET and DELETE */
+
+ngx_int_t
+ngx_http_submission_schedules_parse(ngx_http_request_t *r)
+{
+    ngx_int_t                   rc;
+    ngx_http_submission_ctx_t  *ctx;
+
+    ctx = ngx_http_get_module_ctx(r, ngx_http_submission_module);
+
+    rc = ngx_http_submission_schedules_row(r, ctx->row);
+
+    return rc == NGX_DECLINED ? ngx_http_submission_api_read(r) : rc;
+}
+
+
+static ngx_int_t
+ngx_http_submission_schedules_body(ngx_http_request_t *r,
+    ngx_http_submission_body_pt handler)
+{
+    ngx_table_elt_t  *type;
+
+    type = r->headers_in.content_type;
+
+    if (type && ngx_http_submission_bulk_type(&type->value)) {
+        return ngx_http_submission_reply_error(r,
+                   NGX_HTTP_UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type",
+                   "the body must be \"application/json\"", NULL);
+    }
+
+    return ngx_http_submission_submit_type(r, handler);
+}
+
+
+ngx_int_t
+ngx_http_submission_schedules_put_parse(ngx_http_request_t *r)
+{
+    return ngx_http_submission_schedules_body(r,
+                                            ngx_http_submission_schedules_put);
+}
+
+
+ngx_int_t
+ngx_http_submission_schedules_act_parse(ngx_http_request_t *r)
+{
+    return ngx_http_submission_schedules_body(r,
+                                            ngx_http_submission_schedules_act);
+}
+
+
+static ngx_int_t
+ngx_http_submission_schedules_fill(ngx_http_submission_ctx_t *ctx,
+    sm_arena_t *arena, sm_str_t body, sm_json_error_t *err)
+{
+    sm_recur_row_t   *row;
+    sm_recur_rule_t   rule;
+
+    row = ctx->row;
+
+    if (sm_recur_parse(arena, body, &rule, &row->target, &row->payload, err)
+        != 0)
+    {
+        return NGX_DECLINED;
+    }
+
+    if (ngx_http_submission_target_client(ctx->manager->conf, row->target)
+        == NULL)
+    {
+        err->key = SM_FIELD_TARGET;
+        err->no_memory = 0;
+        (void) snprintf(err->message, sizeof(err->message),
+                        "\"" SM_FIELD_TARGET "\" names no target of this "
+                        "manager");
+        return NGX_DECLINED;
+    }
+
+    return sm_recur_body(arena, &rule, &row->body) == 0 ? NGX_OK : NGX_ERROR;
+}
+
+
+static ngx_int_t
+ngx_http_submission_schedules_put(ngx_http_request_t *r, sm_str_t body)
+{
+    ngx_int_t                   rc;
+    sm_arena_t                  arena;
+    sm_json_error_t             err;
+    ngx_http_submission_ctx_t  *ctx;
+
+    ctx = ngx_http_get_module_ctx(r, ngx_http_submission_module);
+
+    rc = ngx_http_submission_schedules_row(r, ctx->row);
+    if (rc != NGX_DECLINED) {
+        return rc;
+    }
+
+    ngx_memzero(&arena, sizeof(sm_arena_t));
+
+    switch (ngx_http_submission_schedules_fill(ctx, &arena, body, &err)) {
+
+    case NGX_OK:
+        rc = ngx_http_submission_api_enter(r);
+        break;
+
+    case NGX_DECLINED:
+        rc = ngx_http_submission_schedules_refuse(r, &err);
+        break;
+
+    default: /* NGX_ERROR */
+        rc = NGX_HTTP_INTERNAL_SERVER_ERROR;
+    }
+
+    sm_arena_free(&arena);
+
+    return rc;
+}
+
+
+/* a reason, cleaned, in the memory of the request */
+
+static ngx_int_t
+ngx_http_submission_schedules_reason(ngx_http_request_t *r, sm_str_t text,
+    sm_str_t *reason)
+{
+    sm_out_t  out;
+
+    if (ngx_http_submission_reply_out(r, &out,
+                                      sm_clean_size(SM_RECUR_REASON_MAX))
+        != NGX_OK)
+    {
+        return NGX_ERROR;
+    }
+
+    sm_out_clean(&out, text, SM_RECUR_REASON_MAX);
+
+    reason->data = out.start;
+    reason->len = out.last - out.start;
+
+    return NGX_OK;
+}
+
+
+/* pause, resume and run: there may be no body */
+
+static ngx_int_t
+ngx_http_submission_schedules_act(ngx_http_request_t *r, sm_str_t body)
+{
+    ngx_int_t                   rc;
+    sm_arena_t                  arena;
+    sm_recur_row_t             *row;
+    sm_json_error_t             err;
+    sm_json_value_t             reason;
+    ngx_http_submission_ctx_t  *ctx;
+
+    ctx = ngx_http_get_module_ctx(r, ngx_http_submission_module);
+    row = ctx->row;
+
+    rc = ngx_http_submission_schedules_row(r, row);
+    if (rc != NGX_DECLINED) {
+        return rc;
+    }
+
+    if (body.len == 0) {
+        return ngx_http_submission_api_enter(r);
+    }
+
+    ngx_memzero(&arena, sizeof(sm_arena_t));
+    reason.type = 0;
+
+    if (sm_json_object(&arena, body,
+                       row->op == SM_RECUR_OP_PAUSE
+                       ? ngx_http_submission_schedules_pause
+                       : ngx_http_submission_schedules_nothing,
+                       &reason, &err)
+        != 0)
+    {
+        rc = ngx_http_submission_schedules_refuse(r, &err);
+
+    } else if (row->op == SM_RECUR_OP_PAUSE && reason.type
+               && ngx_http_submission_schedules_reason(r, reason.text,
+                                                       &row->reason)
+                  != NGX_OK)
+    {
+        rc = NGX_HTTP_INTERNAL_SERVER_ERROR;
+
+    } else {
+        rc = ngx_http_submission_api_enter(r);
+    }
+
+    sm_arena_free(&arena);
+
+    return rc;
+}
+
+
+ngx_uint_t
+ngx_http_submission_schedules_own(void *data, sm_str_t **strings)
+{
+    sm_recur_row_t  *row = data;
+
+    strings[0] = &row->id;
+    strings[1] = &row->target;
+    strings[2] = &row->body;
+    strings[3] = &row->payload;
+    strings[4] = &row->reason;
+    strings[5] = &row->actor.name;
+    strings[6] = &row->actor.address;
+
+    return 7;
+}
+
+
+size_t
+ngx_http_submission_schedules_weight(const void *data)
+{
+    return NGX_HTTP_SUBMISSION_SCHEDULES_WEIGHT;
+}
+
+
+int
+ngx_http_submission_schedules_call(sm_store_t *store, sm_call_t *call,
+    void *rows, size_t n)
+{
+    return sm_store_schedules(store, call, rows, n);
+}
+
+
+ngx_uint_t
+ngx_http_submission_schedules_list_own(void *data, sm_str_t **strings)
+{
+    sm_recur_list_t  *row = data;
+
+    strings[0] = &row->after;
+
+    return 1;
+}
+
+
+size_t
+ngx_http_submission_schedules_list_weight(const void *data)
+{
+    const sm_recur_list_t  *row = data;
+
+    return row->limit * SM_RECUR_MAX;
+}
+
+
+int
+ngx_http_submission_schedules_list_call(sm_store_t *store, sm_call_t *call,
+    void *rows, size_t n)
+{
+    return sm_store_schedules_list(store, call, rows, n);
+}
+
+
+ngx_int_t
+ngx_http_submission_schedules_list_reply(ngx_http_request_t *r,
+    const void *data)
+{
+    const sm_recur_list_t  *row = data;
+
+    size_t    i, size;
+    sm_out_t  out;
+
+    size = sizeof("{\"schedules\":[],\"next\":null}\n")
+           + sm_json_str_size(SM_RECUR_ID_MAX);
+
+    for (i = 0; i < row->n; i++) {
+        size += sm_recur_size(&row->rows[i], &row->rules[i]) + 1;
+    }
+
+    if (ngx_http_submission_reply_out(r, &out, size) != NGX_OK) {
+        return NGX_HTTP_INTERNAL_SERVER_ERROR;
+    }
+
+    sm_out_c(&out, "{\"schedules\":[");
+
+    for (i = 0; i < row->n; i++) {
+        sm_out_c(&out, i ? "," : "");
+        sm_recur_out(&out, &row->rows[i], &row->rules[i]);
+    }
+
+    sm_out_c(&out, "],\"next\":");
+
+    if (row->more) {
+        sm_json_out_str(&out, row->rows[row->n - 1].id);
+
+    } else {
+        sm_out_c(&out, "null");
+    }
+
+    sm_out_c(&out, "}\n");
+
+    return ngx_http_submission_reply_send(r, NGX_HTTP_OK, &out);
+}
+
+
+/* whoever may not read payloads elsewhere does not read them here */
+
+static ngx_int_t
+ngx_http_submission_schedules_show(ngx_http_request_t *r, ngx_uint_t status,
+    const sm_recur_row_t *row)
+{
+    u_char                          *tag;
+    sm_out_t                         out;
+    sm_recur_t                       recur;
+    ngx_http_submission_loc_conf_t  *slcf;
+
+    slcf = ngx_http_get_module_loc_conf(r, ngx_http_submission_module);
+
+    recur = row->recur;
+
+    if (row->op != SM_RECUR_OP_GET
+        || (slcf->access < NGX_HTTP_SUBMISSION_ACCESS_OPERATE
+            && !slcf->payloads))
+    {
+        recur.payload.len = 0;
+    }
+
+    tag = ngx_pnalloc(r->pool, NGX_INT64_LEN + sizeof("\"\""));
+
+    if (tag == NULL
+        || ngx_http_submission_reply_out(r, &out,
+                                         sm_recur_size(&recur, &row->rule) + 1)
+           != NGX_OK)
+    {
+        return NGX_HTTP_INTERNAL_SERVER_ERROR;
+    }
+
+    *ngx_sprintf(tag, "\"%L\"", recur.revision) = '\0';
+
+    if (row->op != SM_RECUR_OP_DELETE
+        && ngx_http_submission_reply_header(r, "ETag", (char *) tag) != NGX_OK)
+    {
+        return NGX_HTTP_INTERNAL_SERVER_ERROR;
+    }
+
+    sm_recur_out(&out, &recur, &row->rule);
+    sm_out_c(&out, "\n");
+
+    return ngx_http_submission_reply_send(r, status, &out);
+}
+
+
+ngx_int_t
+ngx_http_submission_schedules_reply(ngx_http_request_t *r, const void *data)
+{
+    const sm_recur_row_t  *row = data;
+
+    switch (row->outcome) {
+
+    case SM_RECUR_CREATED:
+        return ngx_http_submission_schedules_show(r, NGX_HTTP_CREATED, row);
+
+    case SM_RECUR_DONE:
+        return row->op == SM_RECUR_OP_RUN
+               ? ngx_http_submission_reply_intent(r, &row->intent)
+               : ngx_http_submission_schedules_show(r, NGX_HTTP_OK, row);
+
+    case SM_RECUR_CHANGED:
+        return ngx_http_submission_reply_error(r, NGX_HTTP_PRECONDITION_FAILED,
+                   "precondition_failed", "the schedule is not what "
+                   "\"If-Match\" or \"If-None-Match\" expects: read it again",
+                   NULL);
+
+    case SM_RECUR_CONFIGURED:
+        return ngx_http_submission_reply_error(r, NGX_HTTP_CONFLICT,
+                   "schedule_configured", "the schedule is in the "
+                   "configuration of nginx: change it there, and reload",
+                   NULL);
+
+    case SM_RECUR_NO_ZONE:
+        return ngx_http_submission_reply_error(r, NGX_HTTP_BAD_REQUEST,
+                   "invalid_request", "\"timeZone\" must be a name of the IANA "
+                   "database such as \"Europe/Stockholm\"", "timeZone");
+
+    case SM_RECUR_NO_TIME:
+        return ngx_http_submission_reply_error(r, NGX_HTTP_BAD_REQUEST,
+                   "invalid_request", "\"endAt\" leaves no time that is to "
+                   "come", "endAt");
+
+    case SM_RECUR_NO_TARGET:
+        return ngx_http_submission_reply_error(r, NGX_HTTP_CONFLICT,
+                   "unknown_target", "the target of the schedule is not "
+                   "configured any more", NULL);
+
+    case SM_RECUR_CONFLICT:
+        return ngx_http_submission_reply_error(r, NGX_HTTP_CONFLICT,
+                   "idempotency_conflict", "another intent has the id of this "
+                   "run", SM_FIELD_ID);
+
+    default: /* SM_RECUR_NOT_FOUND */
+        return ngx_http_submission_reply_error(r, NGX_HTTP_NOT_FOUND,
+                   "not_found", "there is no such schedule", NULL);
+    }
+}

@@ -1,0 +1,373 @@
+
+/*
+ * GET /v1/targets and /v1/targets/{target}, from the zone.
+ *
+ * Where nobody leads nobody keeps the numbers, and the backlog is counted: up to
+ * a bound, once every few seconds for all who look.
+ */
+
+#include "ngx_http_submission_view.h"
+
+
+#define NGX_HTTP_SUBMISSION_TARGET_WEBHOOK  "webhook "
+
+
+/*
+ * Both lists are in the order of a configuration, mostly of the same one: the
+ * search begins where the last one ended.
+ */
+
+static sm_stats_target_t *
+ngx_http_submission_target_find(sm_stats_t *stats, size_t *from, sm_str_t name)
+{
+    size_t  i, k;
+
+    if (stats == NULL) {
+        return NULL;
+    }
+
+    for (i = 0; i < stats->n; i++) {
+        k = (*from + i) % stats->n;
+
+        if (sm_str_eq(stats->targets[k].name, name)) {
+            *from = k + 1;
+            return &stats->targets[k];
+        }
+    }
+
+    return NULL;
+}
+
+
+static ngx_uint_t
+ngx_http_submission_target_is_webhook(sm_str_t name)
+{
+    return name.len >= sizeof(NGX_HTTP_SUBMISSION_TARGET_WEBHOOK) - 1
+           && ngx_strncmp(name.data, NGX_HTTP_SUBMISSION_TARGET_WEBHOOK,
+                          sizeof(NGX_HTTP_SUBMISSION_TARGET_WEBHOOK) - 1)
+              == 0;
+}
+
+
+static void
+ngx_http_submission_target_one(ngx_http_submission_view_t *view, sm_out_t *out,
+    ngx_uint_t *first, sm_str_t name, ngx_http_submission_target_t *target,
+    sm_stats_target_t *stats, sm_stats_target_t *counted)
+{
+    sm_out_c(out, *first ? "{" : ",{");
+    *first = 0;
+
+    ngx_http_submission_target_out(view, out, name, target, stats, counted);
+
+    sm_out_c(out, "}");
+}
+
+
+/* those of the configuration, then others that the leader or the store has */
+
+static void
+ngx_http_submission_target_all(ngx_http_submission_view_t *view, sm_out_t *out,
+    ngx_uint_t webhooks)
+{
+    size_t                         k, b;
+    sm_str_t                       name;
+    sm_stats_t                    *other;
+    ngx_uint_t                     i, n, first;
+    ngx_http_submission_target_t  *target, **targets;
+
+    targets = view->manager->conf->by_index.elts;
+    n = view->manager->conf->ntargets;
+    first = 1;
+    k = 0;
+    b = 0;
+
+    for (i = 0; i < n; i++) {
+        target = targets[i];
+        name = target->contract.target;
+
+        if (ngx_http_submission_target_is_webhook(name) == webhooks) {
+            ngx_http_submission_target_one(view, out, &first, name, target,
+                 ngx_http_submission_target_find(view->board->stats, &k, name),
+                 ngx_http_submission_target_find(view->backlog, &b, name));
+        }
+    }
+
+    other = view->backlog ? view->backlog : view->board->stats;
+
+    for (i = 0; other && i < other->n; i++) {
+        name = other->targets[i].name;
+
+        if (name.len == 0
+            || ngx_http_submission_target_is_webhook(name) != webhooks
+            || ngx_http_submission_target(view->manager->conf, name))
+        {
+            continue;
+        }
+
+        ngx_http_submission_target_one(view, out, &first, name, NULL,
+                 ngx_http_submission_target_find(view->board->stats, &k, name),
+                 ngx_http_submission_target_find(view->backlog, &b, name));
+    }
+}
+
+
+static void
+ngx_http_submission_target_backlog_out(ngx_http_submission_view_t *view,
+    sm_out_t *out)
+{
+    if (view->backlog == NULL) {
+        return;
+    }
+
+    sm_out_c(out, "\"backlog\":{\"countedAt\":");
+    sm_json_out_time(out, view->backlog->at);
+    sm_out_c(out, ",\"bound\":");
+    sm_out_int(out, SM_BACKLOG_BOUND);
+    sm_out_c(out, view->backlog->omitted ? ",\"partial\":true},"
+                                         : ",\"partial\":false},");
+}
+
+
+static void
+ngx_http_submission_target_list_out(ngx_http_submission_view_t *view,
+    sm_out_t *out)
+{
+    sm_out_c(out, "{");
+    ngx_http_submission_view_head(view, out);
+    ngx_http_submission_target_backlog_out(view, out);
+
+    if (view->board->stats && view->board->stats->omitted) {
+        sm_out_c(out, "\"omitted\":");
+        sm_out_int(out, view->board->stats->omitted);
+        sm_out_c(out, ",");
+    }
+
+    sm_out_c(out, "\"targets\":[");
+    ngx_http_submission_target_all(view, out, 0);
+    sm_out_c(out, "],\"webhooks\":[");
+    ngx_http_submission_target_all(view, out, 1);
+    sm_out_c(out, "]}\n");
+}
+
+
+static void
+ngx_http_submission_target_get_out(ngx_http_submission_view_t *view,
+    sm_out_t *out)
+{
+    size_t              b;
+    sm_str_t            name;
+    sm_stats_target_t  *counted;
+
+    b = 0;
+    name = view->target ? view->target->contract.target : view->stats->name;
+    counted = ngx_http_submission_target_find(view->backlog, &b, name);
+
+    sm_out_c(out, "{");
+    ngx_http_submission_view_head(view, out);
+    ngx_http_submission_target_backlog_out(view, out);
+    ngx_http_submission_target_out(view, out, name, view->target, view->stats,
+                                   counted);
+
+    if (view->target) {
+        ngx_http_submission_target_contract_out(out, &view->target->contract);
+    }
+
+    sm_out_c(out, "}\n");
+}
+
+
+static size_t
+ngx_http_submission_target_stats_size(sm_stats_t *stats)
+{
+    size_t  i, size;
+
+    size = 0;
+
+    for (i = 0; stats && i < stats->n; i++) {
+        size += ngx_http_submission_target_size(NULL, &stats->targets[i]);
+    }
+
+    return size;
+}
+
+
+static ngx_int_t
+ngx_http_submission_target_list(ngx_http_submission_view_t *view)
+{
+    size_t                          size;
+    ngx_uint_t                      i;
+    ngx_http_submission_target_t  **targets;
+
+    targets = view->manager->conf->by_index.elts;
+
+    size = NGX_HTTP_SUBMISSION_VIEW_HEAD
+           + ngx_http_submission_target_stats_size(view->board->stats)
+           + ngx_http_submission_target_stats_size(view->backlog);
+
+    for (i = 0; i < view->manager->conf->ntargets; i++) {
+        size += ngx_http_submission_target_size(targets[i], NULL);
+    }
+
+    return ngx_http_submission_view_send(view, size);
+}
+
+
+/* NGX_HTTP_NOT_FOUND: neither this configuration nor the leader knows of it */
+
+static ngx_int_t
+ngx_http_submission_target_get(ngx_http_submission_view_t *view, sm_str_t name)
+{
+    size_t  k;
+
+    k = 0;
+
+    view->target = ngx_http_submission_target(view->manager->conf, name);
+    view->stats = ngx_http_submission_target_find(view->board->stats, &k,
+                                                  name);
+
+    if (name.len == 0 || (view->target == NULL && view->stats == NULL)) {
+        return ngx_http_submission_reply_error(view->request,
+                                               NGX_HTTP_NOT_FOUND, "not_found",
+                                               "there is no such target",
+                                               NULL);
+    }
+
+    return ngx_http_submission_view_send(view,
+                   NGX_HTTP_SUBMISSION_VIEW_HEAD
+                   + ngx_http_submission_target_size(view->target, NULL)
+                   + ngx_http_submission_target_size(view->target, view->stats)
+                   );
+}
+
+
+static ngx_int_t
+ngx_http_submission_target_answer(ngx_http_submission_view_t *view)
+{
+    ngx_http_submission_ctx_t  *ctx;
+
+    ctx = ngx_http_get_module_ctx(view->request, ngx_http_submission_module);
+
+    if (ctx->id.data) {
+        view->out = ngx_http_submission_target_get_out;
+        return ngx_http_submission_target_get(view, ctx->id);
+    }
+
+    return ngx_http_submission_target_list(view);
+}
+
+
+ngx_int_t
+ngx_http_submission_target_list_parse(ngx_http_request_t *r)
+{
+    ngx_int_t                    rc;
+    ngx_http_submission_view_t  *view;
+
+    rc = ngx_http_discard_request_body(r);
+    if (rc != NGX_OK) {
+        return rc;
+    }
+
+    view = ngx_http_submission_view_init(r,
+                                         ngx_http_submission_target_list_out);
+    if (view == NULL) {
+        return NGX_HTTP_INTERNAL_SERVER_ERROR;
+    }
+
+    if (view->board->leader.data == NULL) {
+
+        rc = ngx_http_submission_board_counted(r->pool, view->manager->conf,
+                                               &view->backlog);
+        if (rc == NGX_ERROR) {
+            return NGX_HTTP_INTERNAL_SERVER_ERROR;
+        }
+
+        if (rc == NGX_DECLINED) {
+            return ngx_http_submission_api_read(r);
+        }
+    }
+
+    return ngx_http_submission_target_answer(view);
+}
+
+
+/* one count for all that ask */
+
+int
+ngx_http_submission_backlog_call(sm_store_t *store, sm_call_t *call,
+    void *data, size_t n)
+{
+    sm_backlog_t  *rows = data;
+
+    size_t  i;
+
+    if (sm_store_backlog_get(store, call, &rows[0]) != 0) {
+        return -1;
+    }
+
+    for (i = 1; i < n; i++) {
+        rows[i] = rows[0];
+    }
+
+    return 0;
+}
+
+
+/* as numbers of targets, of which only these are known */
+
+static sm_stats_t *
+ngx_http_submission_backlog_stats(ngx_pool_t *pool, const sm_backlog_t *backlog)
+{
+    size_t                i;
+    sm_stats_t           *stats;
+    sm_stats_target_t    *t;
+    sm_backlog_target_t  *from;
+
+    stats = ngx_pcalloc(pool, sizeof(sm_stats_t));
+    if (stats == NULL) {
+        return NULL;
+    }
+
+    stats->targets = ngx_pcalloc(pool, (backlog->n + 1)
+                                       * sizeof(sm_stats_target_t));
+    if (stats->targets == NULL) {
+        return NULL;
+    }
+
+    stats->at = backlog->now;
+    stats->omitted = backlog->partial;
+    stats->n = backlog->n;
+
+    for (i = 0; i < backlog->n; i++) {
+        t = &stats->targets[i];
+        from = &backlog->targets[i];
+
+        t->name = from->target;
+        t->due = from->due;
+        t->waiting = from->waiting;
+        t->oldest_due = from->due ? backlog->now - from->oldest_due_at : 0;
+    }
+
+    return stats;
+}
+
+
+ngx_int_t
+ngx_http_submission_backlog_reply(ngx_http_request_t *r, const void *data)
+{
+    ngx_http_submission_view_t  *view;
+
+    view = ngx_http_submission_view_init(r,
+                                         ngx_http_submission_target_list_out);
+    if (view == NULL) {
+        return NGX_HTTP_INTERNAL_SERVER_ERROR;
+    }
+
+    view->backlog = ngx_http_submission_backlog_stats(r->pool, data);
+    if (view->backlog == NULL) {
+        return NGX_HTTP_INTERNAL_SERVER_ERROR;
+    }
+
+    ngx_http_submission_board_backlog(view->manager, view->backlog);
+
+    return ngx_http_submission_target_answer(view);
+}

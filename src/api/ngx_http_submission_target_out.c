@@ -1,0 +1,305 @@
+
+/*
+ * A target as it is told: what is configured here, and what the leader has told
+ * of it.
+ */
+
+#include "ngx_http_submission_view.h"
+
+
+#define NGX_HTTP_SUBMISSION_TARGET_NUMBERS  2048    /* bytes */
+
+
+size_t
+ngx_http_submission_target_size(ngx_http_submission_target_t *target,
+    sm_stats_target_t *stats)
+{
+    size_t  size;
+
+    size = NGX_HTTP_SUBMISSION_TARGET_NUMBERS;
+
+    if (target) {
+        size += sm_json_str_size(target->contract.target.len)
+                + sm_json_str_size(target->contract.gateway_url.len)
+                + sm_json_str_size(target->contract.terminal_outcomes.len);
+    }
+
+    if (stats) {
+        size += sm_json_str_size(stats->name.len)
+                + sm_json_str_size(stats->pause_reason.len)
+                + sm_json_str_size(stats->pause_actor.len)
+                + sm_json_str_size(stats->error_reason.len)
+                + sm_json_str_size(stats->error_detail.len);
+    }
+
+    return size;
+}
+
+
+static void
+ngx_http_submission_target_time(sm_out_t *out, const char *key, int64_t at)
+{
+    sm_out_c(out, key);
+
+    if (at) {
+        sm_json_out_time(out, at);
+
+    } else {
+        sm_out_c(out, "null");
+    }
+}
+
+
+/* a string, or null where it is empty */
+
+static void
+ngx_http_submission_target_str(sm_out_t *out, const char *key, sm_str_t s)
+{
+    sm_out_c(out, key);
+
+    if (s.len) {
+        sm_json_out_str(out, s);
+
+    } else {
+        sm_out_c(out, "null");
+    }
+}
+
+
+static void
+ngx_http_submission_target_state(sm_out_t *out, sm_stats_target_t *stats)
+{
+    sm_out_c(out, ",\"state\":");
+    sm_json_out_str(out, sm_stats_state_name(stats ? stats->state
+                                                   : SM_STATS_OPEN));
+
+    ngx_http_submission_target_time(out, ",\"since\":",
+                                    stats ? stats->since : 0);
+
+    if (stats && stats->state == SM_STATS_PAUSED) {
+        ngx_http_submission_target_str(out, ",\"pause\":{\"reason\":",
+                                       stats->pause_reason);
+        ngx_http_submission_target_str(out, ",\"actor\":",
+                                       stats->pause_actor);
+        ngx_http_submission_target_time(out, ",\"at\":", stats->since);
+        sm_out_c(out, "}");
+    }
+
+    if (stats && (stats->failures || stats->open_until)) {
+        sm_out_c(out, ",\"circuit\":{\"failures\":");
+        sm_out_int(out, stats->failures);
+        ngx_http_submission_target_time(out, ",\"openUntil\":",
+                                        stats->open_until);
+        sm_out_c(out, "}");
+    }
+}
+
+
+static void
+ngx_http_submission_target_conf(sm_out_t *out,
+    ngx_http_submission_target_t *target)
+{
+    unsigned  second;
+
+    sm_out_c(out, ",\"gatewayType\":");
+    sm_json_out_str(out, sm_gateway_name(target->contract.gateway_type));
+    sm_out_c(out, ",\"gatewayUrl\":");
+    ngx_http_submission_config_url(out, target->contract.gateway_url);
+    sm_out_c(out, ",\"concurrency\":");
+
+    if (target->concurrency) {
+        sm_out_int(out, target->concurrency);
+
+    } else {
+        sm_out_c(out, "null");
+    }
+
+    if (target->rules.rate) {
+        second = target->rules.rate % 60 == 0;
+
+        sm_out_c(out, ",\"rate\":\"");
+        sm_out_int(out, second ? target->rules.rate / 60 : target->rules.rate);
+        sm_out_c(out, second ? "r/s\",\"burst\":" : "r/m\",\"burst\":");
+        sm_out_int(out, target->rules.burst);
+    }
+}
+
+
+static void
+ngx_http_submission_target_number(sm_out_t *out, const char *key,
+    ngx_uint_t known, int64_t n)
+{
+    sm_out_c(out, key);
+
+    if (known) {
+        sm_out_int(out, n);
+
+    } else {
+        sm_out_c(out, "null");
+    }
+}
+
+
+/* "counted" has no more than a count of the store knows */
+
+static void
+ngx_http_submission_target_queue(ngx_http_submission_view_t *view,
+    sm_out_t *out, sm_stats_target_t *stats, sm_stats_target_t *counted)
+{
+    ngx_uint_t          known;
+    sm_stats_target_t  *t;
+
+    known = view->backlog || view->board->stats;
+    t = view->backlog ? counted : stats;
+
+    ngx_http_submission_target_number(out, ",\"due\":", known,
+                                      t ? t->due : 0);
+    ngx_http_submission_target_number(out, ",\"waiting\":", known,
+                                      t ? t->waiting : 0);
+    ngx_http_submission_target_number(out, ",\"inFlight\":",
+                                      known && !view->backlog,
+                                      t ? t->in_flight : 0);
+    ngx_http_submission_target_number(out, ",\"oldestDueSeconds\":",
+                                      t && t->due,
+                                      t ? t->oldest_due / 1000000 : 0);
+}
+
+
+/* {"1m":n,"5m":n}, with null where it is negative */
+
+static void
+ngx_http_submission_target_pair(sm_out_t *out, const char *key,
+    const int64_t n[SM_STATS_WINDOWS], int64_t unit)
+{
+    size_t  i;
+
+    static const char  *names[] = { "{\"1m\":", ",\"5m\":" };
+
+    sm_out_c(out, key);
+
+    for (i = 0; i < SM_STATS_WINDOWS; i++) {
+        sm_out_c(out, names[i]);
+
+        if (n[i] < 0) {
+            sm_out_c(out, "null");
+
+        } else {
+            ngx_http_submission_view_decimal(out, n[i], unit);
+        }
+    }
+
+    sm_out_c(out, "}");
+}
+
+
+static void
+ngx_http_submission_target_windows(ngx_http_submission_view_t *view,
+    sm_out_t *out, sm_stats_target_t *stats)
+{
+    size_t              i;
+    int64_t             attempts, n[4][SM_STATS_WINDOWS];
+    sm_stats_window_t  *w;
+
+    for (i = 0; i < SM_STATS_WINDOWS; i++) {
+        n[0][i] = view->board->stats && !view->backlog ? 0 : -1;
+        n[1][i] = n[2][i] = n[3][i] = -1;
+
+        if (stats == NULL || view->backlog) {
+            continue;
+        }
+
+        w = &stats->windows[i];
+        attempts = sm_stats_attempts(w->counts);
+
+        n[0][i] = ngx_http_submission_view_rate(attempts, w->span);
+        n[1][i] = attempts ? w->counts[SM_STATS_ATTEMPT_ACCEPTED] * 10000
+                             / attempts
+                           : -1;
+        n[2][i] = w->p50;
+        n[3][i] = w->p99;
+    }
+
+    ngx_http_submission_target_pair(out, ",\"perSecond\":", n[0], 1000);
+    ngx_http_submission_target_pair(out, ",\"successRatio\":", n[1], 10000);
+    ngx_http_submission_target_pair(out, ",\"p50Ms\":", n[2], 1000);
+    ngx_http_submission_target_pair(out, ",\"p99Ms\":", n[3], 1000);
+}
+
+
+void
+ngx_http_submission_target_out(ngx_http_submission_view_t *view, sm_out_t *out,
+    sm_str_t name, ngx_http_submission_target_t *target,
+    sm_stats_target_t *stats, sm_stats_target_t *counted)
+{
+    sm_out_c(out, "\"target\":");
+    sm_json_out_str(out, name);
+
+    ngx_http_submission_target_state(out, stats);
+
+    if (target) {
+        ngx_http_submission_target_conf(out, target);
+    }
+
+    ngx_http_submission_target_queue(view, out, stats, counted);
+    ngx_http_submission_target_windows(view, out, stats);
+
+    if (stats && stats->error_at) {
+        ngx_http_submission_target_time(out, ",\"lastError\":{\"at\":",
+                                        stats->error_at);
+        sm_out_c(out, ",\"reason\":");
+        sm_json_out_str(out, stats->error_reason);
+        ngx_http_submission_target_str(out, ",\"detail\":",
+                                       stats->error_detail);
+        sm_out_c(out, "}");
+    }
+}
+
+
+void
+ngx_http_submission_target_contract_out(sm_out_t *out,
+    const sm_contract_t *contract)
+{
+    int       first;
+    sm_str_t  rest, word;
+
+    sm_out_c(out, ",\"contract\":{\"policy\":");
+    sm_json_out_str(out, sm_policy_name(contract->policy));
+
+    if (contract->policy == SM_POLICY_DEADLINE) {
+        sm_out_c(out, ",\"maxAcceptanceSeconds\":");
+        sm_out_int(out, contract->max_acceptance_seconds);
+    }
+
+    if (contract->policy == SM_POLICY_MAX_ATTEMPTS) {
+        sm_out_c(out, ",\"maxAttempts\":");
+        sm_out_int(out, contract->max_attempts);
+    }
+
+    sm_out_c(out, ",\"terminalOutcomes\":[");
+
+    rest = contract->terminal_outcomes;
+    first = 1;
+
+    while (sm_next_word(&rest, &word)) {
+        sm_out_c(out, first ? "" : ",");
+        sm_json_out_str(out, word);
+        first = 0;
+    }
+
+    sm_out_c(out, "],\"retryDelaySeconds\":");
+    ngx_http_submission_view_decimal(out, contract->retry_delay, 1000);
+    sm_out_c(out, ",\"retryBackoff\":");
+    ngx_http_submission_view_decimal(out, contract->retry_backoff, 100);
+    sm_out_c(out, ",\"retryMaxSeconds\":");
+
+    if (contract->retry_max) {
+        ngx_http_submission_view_decimal(out, contract->retry_max, 1000);
+
+    } else {
+        sm_out_c(out, "null");
+    }
+
+    sm_out_c(out, ",\"retryJitter\":");
+    ngx_http_submission_view_decimal(out, contract->retry_jitter, 100);
+    sm_out_c(out, "}");
+}

@@ -1,0 +1,74 @@
+
+/*
+ * What is answered from the zone: the overview, the targets, and their history;
+ * for api/ alone.
+ */
+
+#ifndef _NGX_HTTP_SUBMISSION_VIEW_H_INCLUDED_
+#define _NGX_HTTP_SUBMISSION_VIEW_H_INCLUDED_
+
+
+#include "ngx_http_submission_intake.h"
+
+
+typedef struct ngx_http_submission_view_s  ngx_http_submission_view_t;
+
+struct ngx_http_submission_view_s {
+    ngx_http_request_t              *request;
+    ngx_http_submission_manager_t   *manager;
+    ngx_http_submission_board_t     *board;
+
+    /* what changes by itself is left out, or told roughly: for the ETag */
+    unsigned                         stable:1;
+
+    void                           (*out)(ngx_http_submission_view_t *view,
+                                         sm_out_t *out);
+
+    sm_stats_t                      *backlog;      /* nobody leads */
+    ngx_http_submission_target_t    *target;       /* NULL: all of them */
+    sm_stats_target_t               *stats;        /* of that one */
+    sm_series_t                     *series;
+    int64_t                          since;        /* seconds */
+};
+
+
+/*
+ * view.c.  _init() is the view of a request: NULL without memory.  _send()
+ * renders it into so many bytes at most, and answers 304 where the client has
+ * it.
+ */
+ngx_http_submission_view_t *ngx_http_submission_view_init(
+    ngx_http_request_t *r,
+    void (*out)(ngx_http_submission_view_t *view, sm_out_t *out));
+ngx_int_t ngx_http_submission_view_send(ngx_http_submission_view_t *view,
+    size_t size);
+
+/* "now", the age of the numbers and, as a string, the leader; with commas */
+void ngx_http_submission_view_head(ngx_http_submission_view_t *view,
+    sm_out_t *out);
+void ngx_http_submission_view_age(ngx_http_submission_view_t *view,
+    sm_out_t *out);
+
+/* "n" of "unit", with as many digits after the point as that has zeros */
+void ngx_http_submission_view_decimal(sm_out_t *out, int64_t n, int64_t unit);
+
+/* a count over a time in milliseconds, in thousandths a second */
+int64_t ngx_http_submission_view_rate(int64_t n, int64_t span);
+
+#define NGX_HTTP_SUBMISSION_VIEW_HEAD                                         \
+    (512 + sm_json_str_size(NGX_HTTP_SUBMISSION_BOARD_NAME))
+
+/*
+ * target_out.c: the keys of a target, without the braces.  "stats" is NULL where
+ * the leader has nothing to tell of it, "counted" where it was not counted.
+ */
+size_t ngx_http_submission_target_size(ngx_http_submission_target_t *target,
+    sm_stats_target_t *stats);
+void ngx_http_submission_target_out(ngx_http_submission_view_t *view,
+    sm_out_t *out, sm_str_t name, ngx_http_submission_target_t *target,
+    sm_stats_target_t *stats, sm_stats_target_t *counted);
+void ngx_http_submission_target_contract_out(sm_out_t *out,
+    const sm_contract_t *contract);
+
+
+#endif /* _NGX_HTTP_SUBMISSION_VIEW_H_INCLUDED_ */

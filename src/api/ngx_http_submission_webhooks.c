@@ -1,0 +1,201 @@
+
+/*
+ * POST /v1/intents/{id}/webhooks/resend, and how events are shown.
+ */
+
+#include "ngx_http_submission_intake.h"
+#include "ngx_http_submission_sign.h"
+
+
+static ngx_int_t ngx_http_submission_webhooks_body(ngx_http_request_t *r,
+    sm_str_t body);
+
+
+static const sm_json_field_t  ngx_http_submission_webhooks_fields[] = {
+    { "webhook", SM_JSON_STRING, 0 },
+    { NULL, 0, 0 }
+};
+
+
+size_t
+ngx_http_submission_webhooks_size(const sm_events_row_t *row)
+{
+    size_t  i, size;
+
+    size = sizeof("\"webhooks\":[],");
+
+    for (i = 0; i < row->n; i++) {
+        size += sm_event_size(&row->events[i]) + 1;
+    }
+
+    return size;
+}
+
+
+/* "webhooks":[...] */
+
+void
+ngx_http_submission_webhooks_out(ngx_http_request_t *r, sm_out_t *out,
+    const sm_events_row_t *row)
+{
+    char                             msg[NGX_HTTP_SUBMISSION_SIGN_ID];
+    size_t                           i;
+    sm_str_t                         lease, message;
+    ngx_http_submission_loc_conf_t  *slcf;
+
+    slcf = ngx_http_get_module_loc_conf(r, ngx_http_submission_module);
+
+    lease.data = (char *) slcf->api->lease_name.data;
+    lease.len = slcf->api->lease_name.len;
+
+    sm_out_c(out, "\"webhooks\":[");
+
+    for (i = 0; i < row->n; i++) {
+        message.data = msg;
+        message.len = ngx_http_submission_sign_id(lease,
+                                     sm_webhook_first(row->events[i].id), msg)
+                      ? sizeof(msg) : 0;
+
+        sm_out_c(out, i ? "," : "");
+        sm_event_out(out, &row->events[i], message);
+    }
+
+    sm_out_c(out, "]");
+}
+
+
+ngx_int_t
+ngx_http_submission_webhooks_parse(ngx_http_request_t *r)
+{
+    return ngx_http_submission_submit_type(r,
+                                           ngx_http_submission_webhooks_body);
+}
+
+
+static ngx_int_t
+ngx_http_submission_webhooks_body(ngx_http_request_t *r, sm_str_t body)
+{
+    ngx_int_t                   rc;
+    sm_arena_t                  arena;
+    sm_json_error_t             err;
+    sm_json_value_t             v[1];
+    sm_resend_row_t            *row;
+    ngx_http_submission_ctx_t  *ctx;
+
+    ctx = ngx_http_get_module_ctx(r, ngx_http_submission_module);
+    row = ctx->row;
+
+    rc = ngx_http_submission_api_id(r, &row->id);
+    if (rc != NGX_DECLINED) {
+        return rc;
+    }
+
+    ngx_memzero(&arena, sizeof(sm_arena_t));
+    ngx_memzero(v, sizeof(v));
+
+    if (body.len
+        && sm_json_object(&arena, body, ngx_http_submission_webhooks_fields, v,
+                          &err)
+           != 0)
+    {
+        rc = err.no_memory
+             ? NGX_HTTP_INTERNAL_SERVER_ERROR
+             : ngx_http_submission_reply_error(r, NGX_HTTP_BAD_REQUEST,
+                                               "invalid_request", err.message,
+                                               err.key);
+        goto done;
+    }
+
+    if (v[0].type) {
+        row->webhook = v[0].text;
+    }
+
+    if (ngx_http_submission_access_actor(r, &row->actor) != NGX_OK) {
+        rc = NGX_HTTP_INTERNAL_SERVER_ERROR;
+        goto done;
+    }
+
+    rc = ngx_http_submission_api_enter(r);
+
+done:
+
+    sm_arena_free(&arena);
+
+    return rc;
+}
+
+
+ngx_uint_t
+ngx_http_submission_webhooks_own(void *data, sm_str_t **strings)
+{
+    sm_resend_row_t  *row = data;
+
+    strings[0] = &row->id;
+    strings[1] = &row->webhook;
+    strings[2] = &row->actor.name;
+    strings[3] = &row->actor.address;
+
+    return 4;
+}
+
+
+size_t
+ngx_http_submission_webhooks_weight(const void *data)
+{
+    return SM_INTENT_MAX + 2 * SM_EVENTS_MAX * SM_EVENT_MAX;
+}
+
+
+int
+ngx_http_submission_webhooks_call(sm_store_t *store, sm_call_t *call,
+    void *rows, size_t n)
+{
+    return sm_store_webhooks_resend(store, call, rows, n);
+}
+
+
+ngx_int_t
+ngx_http_submission_webhooks_reply(ngx_http_request_t *r, const void *data)
+{
+    const sm_resend_row_t  *row = data;
+
+    sm_out_t  out;
+
+    switch (row->outcome) {
+
+    case SM_RESEND_DONE:
+        break;
+
+    case SM_RESEND_NOT_TERMINAL:
+        return ngx_http_submission_reply_status(r, "not_terminal",
+                   "the intent has not ended", row->status);
+
+    case SM_RESEND_NONE:
+        return ngx_http_submission_reply_status(r, "not_notified",
+                   "no such webhook was told of the intent", row->status);
+
+    case SM_RESEND_STRIPPED:
+        return ngx_http_submission_reply_status(r, "payload_stripped",
+                   "what the webhook was told is not kept any more",
+                   row->status);
+
+    default: /* SM_RESEND_NOT_FOUND */
+        return ngx_http_submission_reply_not_found(r);
+    }
+
+    if (ngx_http_submission_reply_out(r, &out,
+                  ngx_http_submission_webhooks_size(&row->events)
+                  + sm_json_str_size(row->id.len) + 64)
+        != NGX_OK)
+    {
+        return NGX_HTTP_INTERNAL_SERVER_ERROR;
+    }
+
+    sm_out_c(&out, "{\"" SM_FIELD_ID "\":");
+    sm_json_out_str(&out, row->id);
+    sm_out_c(&out, ",");
+    ngx_http_submission_webhooks_out(r, &out, &row->events);
+    sm_out_c(&out, "}\n");
+
+    return ngx_http_submission_reply_send(r, NGX_HTTP_OK, &out);
+}

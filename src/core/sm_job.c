@@ -1,0 +1,401 @@
+
+#include "sm_job.h"
+#include "sm_cursor.h"
+
+
+/* all keys, punctuation, times and numbers of one job, and of a document */
+#define SM_JOB_FIXED  512
+
+
+static const sm_str_t  sm_job_kind_names[] = {
+    [SM_JOB_REPLAY] = sm_str("replay"),
+    [SM_JOB_CANCEL] = sm_str("cancel")
+};
+
+_Static_assert(sm_nelts(sm_job_kind_names) == SM_JOB_KINDS,
+               "a name for each kind of jobs");
+
+
+static const sm_str_t  sm_job_state_names[] = {
+    [SM_JOB_NONE] = sm_null_str,
+    [SM_JOB_RUNNING] = sm_str("running"),
+    [SM_JOB_DONE] = sm_str("done"),
+    [SM_JOB_STOPPED] = sm_str("stopped"),
+    [SM_JOB_FAILED] = sm_str("failed")
+};
+
+_Static_assert(sm_nelts(sm_job_state_names) == SM_JOB_STATES,
+               "a name for each state of a job");
+
+
+/* what is stored of a request */
+
+const sm_json_field_t  sm_job_doc_fields[] = {
+    { "filter", SM_JSON_OBJECT, 1 },
+    { "contract", SM_JSON_STRING, 0 },
+    { NULL, 0, 0 }
+};
+
+
+sm_str_t
+sm_job_kind_name(sm_job_kind_e kind)
+{
+    return sm_job_kind_names[kind];
+}
+
+
+sm_str_t
+sm_job_state_name(sm_job_state_e state)
+{
+    return sm_job_state_names[state];
+}
+
+
+sm_job_kind_e
+sm_job_kind_by_name(sm_str_t name)
+{
+    sm_job_kind_e  i;
+
+    for (i = 0; i < SM_JOB_KINDS; i++) {
+        if (sm_str_eq(name, sm_job_kind_names[i])) {
+            break;
+        }
+    }
+
+    return i;
+}
+
+
+sm_job_state_e
+sm_job_state_by_name(sm_str_t name)
+{
+    sm_job_state_e  i;
+
+    for (i = SM_JOB_STATES - 1; i > SM_JOB_NONE; i--) {
+        if (sm_str_eq(name, sm_job_state_names[i])) {
+            break;
+        }
+    }
+
+    return i;
+}
+
+
+/* "a~1" is the first replay of "a", and not that by a job "1" */
+
+const char *
+sm_job_id_check(sm_str_t id)
+{
+    size_t       i;
+    const char  *fault;
+
+    fault = sm_id_check(id);
+
+    if (fault) {
+        return fault;
+    }
+
+    if (sm_utf8_length(id) > SM_JOB_ID_MAX) {
+        return "must not be longer than 64 characters";
+    }
+
+    for (i = 0; i < id.len; i++) {
+        if (id.data[i] < '0' || id.data[i] > '9') {
+            return NULL;
+        }
+    }
+
+    return "must not be a number";
+}
+
+
+int
+sm_job_resume(const sm_job_t *job, sm_list_row_t *row)
+{
+    sm_str_t     number;
+    const char  *space;
+
+    /* the clock of a store may have no more than milliseconds */
+
+    if (row->by != SM_LIST_ID && (row->to == 0 || row->to > job->created_at)) {
+        row->to = job->created_at + 1;
+    }
+
+    if (job->position.data == NULL) {
+        return 0;
+    }
+
+    space = memchr(job->position.data, ' ', job->position.len);
+
+    if (space == NULL) {
+        return -1;
+    }
+
+    number.data = job->position.data;
+    number.len = space - number.data;
+
+    row->after_id.data = space + 1;
+    row->after_id.len = job->position.len - number.len - 1;
+
+    return sm_parse_uint(number, SM_TIME_MAX, &row->after_at) != 0
+           || sm_id_check(row->after_id) ? -1 : 0;
+}
+
+
+int
+sm_job_position(sm_arena_t *arena, const sm_list_row_t *row, int64_t at,
+    sm_str_t id, sm_str_t *position)
+{
+    size_t    size;
+    sm_out_t  out;
+
+    size = SM_CURSOR_TIME + id.len;
+
+    sm_out_init(&out, sm_arena_alloc(arena, size), size);
+
+    if (out.start == NULL) {
+        return -1;
+    }
+
+    sm_out_int(&out, row->by == SM_LIST_ID ? 0 : at);
+    sm_out_c(&out, " ");
+    sm_out_str(&out, id);
+
+    position->data = out.start;
+    position->len = out.last - out.start;
+
+    return 0;
+}
+
+
+/*
+ * Whether the job has made it, or it came after the job.  The time says so, unless
+ * the store's clock was set back; then the id does.
+ */
+
+static int
+sm_job_made(const sm_job_t *job, const sm_intent_t *intent)
+{
+    sm_str_t  id;
+
+    if (intent->created_at > job->created_at) {
+        return 1;
+    }
+
+    id = intent->id;
+
+    if (intent->replay_of.len == 0 || id.len <= job->id.len) {
+        return 0;
+    }
+
+    if (id.data[job->id.len] == '~'
+        && memcmp(id.data, job->id.data, job->id.len) == 0)
+    {
+        return 1;
+    }
+
+    id.data += id.len - job->id.len;
+    id.len = job->id.len;
+
+    return id.data[-1] == '~' && sm_str_eq(id, job->id);
+}
+
+
+/* targets with a space in their name are hidden */
+
+sm_job_fit_e
+sm_job_fits(const sm_job_t *job, const sm_intent_t *intent)
+{
+    if (memchr(intent->target.data, ' ', intent->target.len)
+        || (job->created_at && sm_job_made(job, intent)))
+    {
+        return SM_JOB_PASS;
+    }
+
+    if (job->kind == SM_JOB_CANCEL) {
+        return intent->status != SM_STATUS_PENDING ? SM_JOB_PASS
+               : intent->in_flight ? SM_JOB_SKIP : SM_JOB_TAKE;
+    }
+
+    return intent->status == SM_STATUS_PENDING ? SM_JOB_PASS
+           : intent->stripped ? SM_JOB_SKIP : SM_JOB_TAKE;
+}
+
+
+int
+sm_job_new_id(sm_arena_t *arena, sm_str_t id, sm_str_t job, const char *hash,
+    sm_str_t *new_id)
+{
+    size_t    size;
+    sm_out_t  out;
+
+    size = id.len + job.len + SM_JOB_HASH + 1;
+
+    sm_out_init(&out, sm_arena_alloc(arena, size), size);
+
+    if (out.start == NULL) {
+        return -1;
+    }
+
+    sm_out_str(&out, id);
+    sm_out_c(&out, "~");
+    sm_out_str(&out, job);
+
+    new_id->data = out.start;
+    new_id->len = out.last - out.start;
+
+    if (sm_id_check(*new_id) == NULL) {
+        return 0;
+    }
+
+    out.last = out.start;
+
+    sm_out_str(&out, job);
+    sm_out_c(&out, "~");
+    sm_out_bytes(&out, hash, SM_JOB_HASH);
+
+    new_id->len = out.last - out.start;
+
+    return 0;
+}
+
+
+int
+sm_job_detail(sm_arena_t *arena, const sm_job_request_t *req, sm_str_t *detail)
+{
+    size_t    size;
+    sm_out_t  out;
+
+    size = req->doc.len + sizeof(",\"limit\":1000000000}");
+
+    sm_out_init(&out, sm_arena_alloc(arena, size), size);
+
+    if (out.start == NULL) {
+        return -1;
+    }
+
+    sm_out_str(&out, req->doc);
+
+    if (req->limit && req->doc.len) {
+        out.last--;
+
+        sm_out_c(&out, ",\"limit\":");
+        sm_out_int(&out, req->limit);
+        sm_out_c(&out, "}");
+    }
+
+    detail->data = out.start;
+    detail->len = out.last - out.start;
+
+    return 0;
+}
+
+
+sm_job_e
+sm_job_outcome(const sm_job_request_t *req, const sm_job_t *job,
+    unsigned created)
+{
+    if (created) {
+        return SM_JOB_CREATED;
+    }
+
+    return sm_str_eq(req->doc, job->doc) && req->limit == job->limit
+           ? SM_JOB_SAME : SM_JOB_CONFLICT;
+}
+
+
+size_t
+sm_job_size(const sm_job_t *job)
+{
+    return SM_JOB_FIXED + job->doc.len + sm_json_str_size(job->id.len)
+           + sm_json_str_size(job->actor.len)
+           + sm_json_str_size(job->error.len);
+}
+
+
+/* what somebody else has written into the table may not be a document */
+
+static void
+sm_job_out_doc(sm_out_t *out, sm_str_t doc)
+{
+    int              rc;
+    sm_arena_t       arena;
+    sm_json_error_t  err;
+    sm_json_value_t  v[SM_JOB_DOC_KEYS];
+
+    memset(&arena, 0, sizeof(sm_arena_t));
+
+    rc = sm_json_object(&arena, doc, sm_job_doc_fields, v, &err);
+
+    sm_out_c(out, ",\"filter\":");
+
+    if (rc == 0) {
+        sm_out_str(out, v[SM_JOB_DOC_FILTER].raw);
+
+    } else {
+        sm_out_c(out, "{}");
+    }
+
+    if (rc == 0 && v[SM_JOB_DOC_CONTRACT].type) {
+        sm_out_c(out, ",\"contract\":");
+        sm_out_str(out, v[SM_JOB_DOC_CONTRACT].raw);
+    }
+
+    sm_arena_free(&arena);
+}
+
+
+void
+sm_job_out(sm_out_t *out, const sm_job_t *job)
+{
+    sm_out_c(out, "{\"id\":");
+    sm_json_out_str(out, job->id);
+    sm_out_c(out, ",\"kind\":\"");
+    sm_out_str(out, sm_job_kind_name(job->kind));
+    sm_out_c(out, "\",\"state\":\"");
+    sm_out_str(out, sm_job_state_name(job->state));
+    sm_out_c(out, "\"");
+    sm_job_out_doc(out, job->doc);
+
+    sm_out_c(out, ",\"limit\":");
+
+    if (job->limit) {
+        sm_out_int(out, job->limit);
+
+    } else {
+        sm_out_c(out, "null");
+    }
+
+    sm_out_c(out, ",\"matched\":");
+    sm_out_int(out, job->done + job->skipped);
+    sm_out_c(out, ",\"done\":");
+    sm_out_int(out, job->done);
+    sm_out_c(out, ",\"skipped\":");
+    sm_out_int(out, job->skipped);
+
+    if (job->error.len) {
+        sm_out_c(out, ",\"lastError\":");
+        sm_json_out_str(out, job->error);
+    }
+
+    sm_out_c(out, ",\"createdAt\":");
+    sm_json_out_time(out, job->created_at);
+    sm_out_c(out, ",\"updatedAt\":");
+    sm_json_out_time(out, job->modified_at);
+
+    if (job->completed_at) {
+        sm_out_c(out, ",\"completedAt\":");
+        sm_json_out_time(out, job->completed_at);
+    }
+
+    sm_out_c(out, ",\"actor\":");
+
+    if (job->actor.len) {
+        sm_json_out_str(out, job->actor);
+
+    } else {
+        sm_out_c(out, "null");
+    }
+
+    sm_out_c(out, "}");
+}

@@ -1,0 +1,70 @@
+
+/*
+ * Pauses of targets: what an operator sets, and what the leader reads.
+ */
+
+#ifndef SM_PAUSE_H
+#define SM_PAUSE_H
+
+
+#include "sm_action.h"
+
+
+#define SM_PAUSE_REASON_MAX  500        /* characters */
+
+
+/* times are microseconds since 1970; reason and actor may have no data */
+
+typedef struct {
+    sm_str_t              target;
+    int64_t               since;        /* 0: since ever */
+    sm_str_t              reason;
+    sm_str_t              actor;
+} sm_pause_t;
+
+
+typedef enum {
+    SM_TARGET_SET_UNKNOWN = 0,  /* there is no such target */
+    SM_TARGET_SET_DONE,
+    SM_TARGET_SET_SAME,         /* it was so before */
+    SM_TARGET_SET_OUTCOMES
+} sm_target_set_e;
+
+
+/* "known": the target is configured, whatever the store knows of it */
+
+typedef struct {
+    sm_str_t              target;
+    unsigned              pause;        /* or it goes on */
+    unsigned              known;
+    sm_str_t              reason;       /* no data: none */
+    sm_actor_t            actor;
+
+    sm_target_set_e       outcome;
+    unsigned              paused;
+    sm_pause_t            is;           /* of the state that it is in now */
+} sm_target_set_t;
+
+
+/* the paused ones, for the leader */
+
+typedef struct {
+    sm_pause_t           *rows;
+    size_t                n;
+    size_t                size;
+} sm_pauses_t;
+
+
+/* one more, of zeros, in the arena; NULL: no memory */
+sm_pause_t *sm_pauses_add(sm_arena_t *arena, sm_pauses_t *pauses);
+
+
+/* the detail of an audit entry, {"reason":"..."}; none: no data.  -1: memory */
+int sm_pause_detail(sm_arena_t *arena, sm_str_t reason, sm_str_t *detail);
+
+/* {"target":"...","state":"paused","since":"...","pause":{...}}; and a byte */
+size_t sm_target_set_size(const sm_target_set_t *row);
+void sm_target_set_out(sm_out_t *out, const sm_target_set_t *row);
+
+
+#endif /* SM_PAUSE_H */

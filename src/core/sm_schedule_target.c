@@ -1,0 +1,473 @@
+
+/*
+ * The targets of the schedule: what there is of each, where it is, and what
+ * holds it.
+ */
+
+#include <stdlib.h>
+
+#include "sm_schedule_target.h"
+
+
+void
+sm_ring_init(sm_ring_t *ring)
+{
+    ring->prev = ring;
+    ring->next = ring;
+}
+
+
+void
+sm_ring_add(sm_ring_t *ring, sm_ring_t *q)
+{
+    q->prev = ring->prev;
+    q->next = ring;
+    q->prev->next = q;
+    ring->prev = q;
+}
+
+
+void
+sm_ring_remove(sm_ring_t *q)
+{
+    q->prev->next = q->next;
+    q->next->prev = q->prev;
+    q->next = NULL;
+}
+
+
+/* as glibc does */
+
+size_t
+sm_schedule_block(size_t size)
+{
+    size = (size + sizeof(size_t) + 15) & ~(size_t) 15;
+
+    return size < 32 ? 32 : size;
+}
+
+
+size_t
+sm_schedule_heap_block(const sm_heap_t *heap)
+{
+    return heap->size
+           ? sm_schedule_block(heap->size * sizeof(sm_heap_slot_t)) : 0;
+}
+
+
+sm_schedule_target_t *
+sm_schedule_target(sm_schedule_t *s, sm_str_t name)
+{
+    size_t                 size;
+    uint32_t               hash;
+    sm_index_node_t       *node;
+    sm_schedule_target_t  *t;
+
+    hash = sm_index_hash(&s->targets, name);
+
+    node = sm_index_find(&s->targets, hash, name);
+    if (node) {
+        return sm_container(node, sm_schedule_target_t, node);
+    }
+
+    if (name.len > UINT32_MAX
+        || sm_heap_reserve(&s->later, s->targets.n + 1) != 0
+        || sm_heap_reserve(&s->held, s->targets.n + 1) != 0)
+    {
+        return NULL;
+    }
+
+    size = offsetof(sm_schedule_target_t, name) + name.len;
+
+    t = calloc(1, size);
+    if (t == NULL) {
+        return NULL;
+    }
+
+    if (name.len) {
+        memcpy(t->name, name.data, name.len);
+    }
+
+    t->node.hash = hash;
+    t->node.len = name.len;
+    t->limit = s->limit ? s->limit(s->data, name) : 0;
+
+    if (sm_index_add(&s->targets, &t->node) != 0) {
+        free(t);
+        return NULL;
+    }
+
+    s->bytes += sm_schedule_block(size);
+
+    return t;
+}
+
+
+void
+sm_schedule_free_target(sm_index_node_t *node)
+{
+    sm_schedule_target_t  *t;
+
+    t = sm_container(node, sm_schedule_target_t, node);
+
+    sm_heap_free(&t->entries);
+    free(t);
+}
+
+
+void
+sm_schedule_forget_if_empty(sm_schedule_t *s, sm_schedule_target_t *t)
+{
+    if (t->taken || t->entries.n || t->kept || t->paused.next) {
+        return;
+    }
+
+    sm_index_remove(&s->targets, &t->node);
+    sm_heap_shrink(&s->later, s->targets.n);
+    sm_heap_shrink(&s->held, s->targets.n);
+
+    s->bytes -= sm_schedule_heap_block(&t->entries);
+    s->bytes -= sm_schedule_block(offsetof(sm_schedule_target_t, name)
+                                  + t->node.len);
+
+    sm_schedule_free_target(&t->node);
+}
+
+
+int64_t
+sm_schedule_due_at(const sm_schedule_target_t *t)
+{
+    return t->entries.slots[0].key;
+}
+
+
+int64_t
+sm_schedule_held(const sm_schedule_t *s, const sm_schedule_target_t *t)
+{
+    int64_t  circuit, bucket;
+
+    if (t->paused.next) {
+        return INT64_MAX;
+    }
+
+    circuit = sm_circuit_next(&t->circuit, s->clock);
+    bucket = sm_bucket_next(&t->bucket, s->clock);
+
+    return circuit > bucket ? circuit : bucket;
+}
+
+
+static void
+sm_schedule_place(sm_heap_t *heap, sm_heap_node_t *node, int64_t key)
+{
+    if (key == INT64_MAX) {
+
+        if (node->place) {
+            sm_heap_remove(heap, node);
+        }
+
+    } else if (node->place == 0) {
+        sm_heap_add(heap, node, key);
+
+    } else if (heap->slots[node->place - 1].key != key) {
+        sm_heap_move(heap, node, key);
+    }
+}
+
+
+static void
+sm_schedule_aim_ruled(sm_schedule_t *s, sm_schedule_target_t *t)
+{
+    int64_t  until;
+
+    until = t->entries.n ? sm_schedule_held(s, t) : INT64_MAX;
+
+    if (until > s->clock) {
+        if (t->later.place) {
+            sm_heap_remove(&s->later, &t->later);
+        }
+
+        sm_schedule_place(&s->held, &t->held, until);
+        return;
+    }
+
+    if (t->held.place) {
+        sm_heap_remove(&s->held, &t->held);
+    }
+
+    if (t->later.place == 0) {
+        sm_heap_add(&s->later, &t->later, sm_schedule_due_at(t));
+        return;
+    }
+
+    sm_heap_move(&s->later, &t->later, sm_schedule_due_at(t));
+}
+
+
+void
+sm_schedule_aim(sm_schedule_t *s, sm_schedule_target_t *t)
+{
+    int64_t  due_at;
+
+    if (t->ready.next) {
+        return;
+    }
+
+    if (t->ruled) {
+        sm_schedule_aim_ruled(s, t);
+        return;
+    }
+
+    due_at = sm_schedule_due_at(t);
+
+    if (t->later.place == 0) {
+        sm_heap_add(&s->later, &t->later, due_at);
+
+    } else if (s->later.slots[t->later.place - 1].key != due_at) {
+        sm_heap_move(&s->later, &t->later, due_at);
+    }
+}
+
+
+void
+sm_schedule_aim_again(sm_schedule_t *s, sm_schedule_target_t *t)
+{
+    if (t->ready.next) {
+
+        if (t->entries.n && sm_schedule_held(s, t) <= s->clock) {
+            return;
+        }
+
+        sm_ring_remove(&t->ready);
+    }
+
+    if (t->entries.n || t->ruled) {
+        sm_schedule_aim(s, t);
+    }
+}
+
+
+void
+sm_schedule_tick(sm_schedule_t *s, int64_t now, int64_t clock)
+{
+    s->now = now;
+    s->clock = clock;
+}
+
+
+int
+sm_schedule_keep(sm_schedule_t *s, sm_str_t name,
+    const sm_target_rules_t *rules)
+{
+    sm_schedule_target_t  *t, **kept;
+
+    if ((s->nkept & (s->nkept - 1)) == 0) {
+
+        /* it is full: twice as many */
+
+        kept = realloc(s->kept, (s->nkept ? 2 * s->nkept : 1)
+                                * sizeof(sm_schedule_target_t *));
+        if (kept == NULL) {
+            return -1;
+        }
+
+        s->kept = kept;
+    }
+
+    t = sm_schedule_target(s, name);
+    if (t == NULL) {
+        return -1;
+    }
+
+    t->kept = 1;
+    t->number = s->nkept;
+    t->ruled = rules->rate || rules->circuit.failures;
+
+    sm_bucket_init(&t->bucket, rules->rate, rules->burst, s->clock);
+    t->circuit.rules = rules->circuit;
+
+    s->kept[s->nkept++] = t;
+
+    return 0;
+}
+
+
+/* what goes on is as it was made: held by its rules, if it has any */
+
+static void
+sm_schedule_resume(sm_schedule_t *s, sm_schedule_target_t *t)
+{
+    sm_ring_remove(&t->paused);
+
+    sm_schedule_aim_again(s, t);
+
+    t->ruled = t->bucket.rate || t->circuit.rules.failures;
+
+    sm_schedule_forget_if_empty(s, t);
+}
+
+
+int
+sm_schedule_pauses(sm_schedule_t *s, const sm_str_t *names, size_t n)
+{
+    size_t                 i;
+    sm_ring_t             *q, *next;
+    sm_schedule_target_t  *t;
+
+    s->round++;
+
+    for (i = 0; i < n; i++) {
+        t = sm_schedule_target(s, names[i]);
+        if (t == NULL) {
+            return -1;
+        }
+
+        t->round = s->round;
+
+        if (t->paused.next == NULL) {
+            sm_ring_add(&s->paused, &t->paused);
+            t->ruled = 1;
+            sm_schedule_aim_again(s, t);
+        }
+    }
+
+    for (q = s->paused.next; q != &s->paused; q = next) {
+        next = q->next;
+        t = sm_container(q, sm_schedule_target_t, paused);
+
+        if (t->round != s->round) {
+            sm_schedule_resume(s, t);
+        }
+    }
+
+    return 0;
+}
+
+
+unsigned
+sm_schedule_paused(const sm_entry_t *e)
+{
+    return e->target->paused.next != NULL;
+}
+
+
+int
+sm_schedule_target_of(const sm_entry_t *e)
+{
+    return e->target->kept ? (int) e->target->number : -1;
+}
+
+
+void
+sm_schedule_sent(sm_schedule_t *s, sm_entry_t *e)
+{
+    if (e->token) {
+        e->token = 0;
+        sm_bucket_spend(&e->target->bucket, s->clock);
+        sm_schedule_aim(s, e->target);
+    }
+}
+
+
+unsigned
+sm_schedule_answer(sm_schedule_t *s, sm_entry_t *e)
+{
+    unsigned               errors;
+    sm_schedule_target_t  *t = e->target;
+
+    sm_schedule_sent(s, e);
+
+    errors = t->circuit.errors;
+
+    sm_circuit_answer(&t->circuit);
+    e->probe = 0;
+
+    if (t->ruled) {
+        sm_schedule_aim(s, t);
+    }
+
+    return errors;
+}
+
+
+unsigned
+sm_schedule_error(sm_schedule_t *s, sm_entry_t *e)
+{
+    sm_schedule_target_t  *t = e->target;
+
+    sm_schedule_sent(s, e);
+
+    sm_circuit_error(&t->circuit, e->probe, s->clock);
+
+    if (e->probe) {
+        e->probe = 0;
+        sm_circuit_unsent(&t->circuit);
+    }
+
+    if (t->ruled) {
+        sm_schedule_aim_again(s, t);
+    }
+
+    return t->circuit.errors;
+}
+
+
+void
+sm_schedule_rest(sm_schedule_t *s, sm_entry_t *e, int64_t length)
+{
+    sm_circuit_rest(&e->target->circuit, length, s->clock);
+
+    if (e->target->ruled) {
+        sm_schedule_aim_again(s, e->target);
+    }
+}
+
+
+int64_t
+sm_schedule_open_until(const sm_schedule_t *s, const sm_entry_t *e)
+{
+    return sm_circuit_until(&e->target->circuit, s->clock);
+}
+
+
+/* below one that is not due there is none that is */
+
+static size_t
+sm_schedule_count_due(const sm_heap_t *heap, size_t i, int64_t now)
+{
+    size_t  k, n;
+
+    if (i >= heap->n || heap->slots[i].key > now) {
+        return 0;
+    }
+
+    n = 1;
+
+    for (k = 0; k < 4; k++) {
+        n += sm_schedule_count_due(heap, sm_heap_child(i) + k, now);
+    }
+
+    return n;
+}
+
+
+void
+sm_schedule_target_state(const sm_schedule_t *s, size_t i,
+    sm_target_state_t *state)
+{
+    const sm_schedule_target_t  *t = s->kept[i];
+
+    state->paused = t->paused.next != NULL;
+    state->circuit_open_until = sm_circuit_until(&t->circuit, s->clock);
+    state->failures = t->circuit.errors;
+    state->tokens = sm_bucket_tokens(&t->bucket, s->clock);
+
+    state->due = sm_schedule_count_due(&t->entries, 0, s->now);
+    state->waiting = t->entries.n - state->due;
+    state->in_flight = t->taken;
+    state->oldest_due = state->due ? sm_schedule_due_at(t) : 0;
+
+    state->state = state->paused ? SM_TARGET_PAUSED
+                   : state->circuit_open_until ? SM_TARGET_CIRCUIT_OPEN
+                   : SM_TARGET_OPEN;
+}

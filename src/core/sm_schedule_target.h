@@ -1,0 +1,113 @@
+
+/*
+ * Inside the schedule: its entries, its targets, and where both are.  See
+ * sm_schedule.c.
+ */
+
+#ifndef SM_SCHEDULE_TARGET_H
+#define SM_SCHEDULE_TARGET_H
+
+
+#include "sm_bucket.h"
+#include "sm_circuit.h"
+#include "sm_heap.h"
+#include "sm_index.h"
+#include "sm_schedule.h"
+
+
+#define sm_container(p, type, member)                                         \
+    ((type *) ((char *) (p) - offsetof(type, member)))
+
+
+typedef struct sm_ring_s  sm_ring_t;
+
+struct sm_ring_s {
+    sm_ring_t             *prev;
+    sm_ring_t             *next;        /* NULL: it is in none */
+};
+
+
+struct sm_entry_s {
+    sm_index_node_t        node;
+    sm_schedule_target_t  *target;
+    int64_t                due_at;
+    sm_heap_node_t         waiting;     /* nowhere: it is taken */
+    unsigned               slot:1;
+    unsigned               token:1;     /* it has one, reserved */
+    unsigned               probe:1;
+    char                   id[];
+};
+
+
+struct sm_schedule_target_s {
+    sm_index_node_t        node;
+    unsigned               limit;
+    unsigned               slots;
+    unsigned               taken;
+    sm_heap_t              entries;
+    sm_heap_node_t         later;
+    sm_heap_node_t         held;
+    sm_ring_t              ready;
+
+    unsigned               kept:1;      /* even without entries */
+    unsigned               ruled:1;     /* it may be held */
+    size_t                 number;      /* of a kept one */
+    unsigned               round;       /* of pauses that has named it */
+    sm_ring_t              paused;
+    sm_bucket_t            bucket;
+    sm_circuit_t           circuit;
+
+    char                   name[];
+};
+
+
+struct sm_schedule_s {
+    unsigned               concurrency;
+    unsigned               slots;
+    size_t                 taken;
+    sm_index_t             entries;
+    sm_index_t             targets;
+    sm_heap_t              later;
+    sm_heap_t              held;
+    sm_ring_t              ready;
+    sm_ring_t              paused;
+    unsigned               round;
+    int64_t                now;         /* by both clocks, see tick */
+    int64_t                clock;
+    size_t                 bytes;       /* of entries, targets, their heaps */
+    sm_schedule_target_t **kept;
+    size_t                 nkept;
+    sm_schedule_limit_pt   limit;
+    void                  *data;
+};
+
+
+void sm_ring_init(sm_ring_t *ring);
+void sm_ring_add(sm_ring_t *ring, sm_ring_t *q);
+void sm_ring_remove(sm_ring_t *q);
+
+/* what malloc() takes */
+size_t sm_schedule_block(size_t size);
+size_t sm_schedule_heap_block(const sm_heap_t *heap);
+
+/* of that name, a new one if there is none; NULL: no memory */
+sm_schedule_target_t *sm_schedule_target(sm_schedule_t *s, sm_str_t name);
+void sm_schedule_forget_if_empty(sm_schedule_t *s, sm_schedule_target_t *t);
+void sm_schedule_free_target(sm_index_node_t *node);
+
+/* the due time of the first that waits; there must be one */
+int64_t sm_schedule_due_at(const sm_schedule_target_t *t);
+
+/* until when a ruled target is held: not after s->clock, it is not */
+int64_t sm_schedule_held(const sm_schedule_t *s,
+    const sm_schedule_target_t *t);
+
+/*
+ * Puts a target where it belongs, by its first entry and what holds it; what is
+ * in the ring keeps its place there.  _again() takes it out of the ring first.
+ */
+void sm_schedule_aim(sm_schedule_t *s, sm_schedule_target_t *t);
+void sm_schedule_aim_again(sm_schedule_t *s, sm_schedule_target_t *t);
+
+
+#endif /* SM_SCHEDULE_TARGET_H */

@@ -1,0 +1,123 @@
+
+#include "sm_series.h"
+
+
+/* as long as a row gets, with its brackets and commas */
+
+#define SM_SERIES_ROW  (SM_SERIES_COLUMNS * sizeof("4294967295,") + 4)
+
+
+static const char  *sm_series_columns[] = {
+    "at", "submitted", "accepted", "rejected", "exhausted", "canceled",
+    "attempts", "failedAttempts", "due", "waiting", "inFlight",
+    "oldestDueSeconds"
+};
+
+_Static_assert(sm_nelts(sm_series_columns) == SM_SERIES_COLUMNS,
+               "a key for each column");
+
+
+static uint32_t
+sm_series_clamp(int64_t n)
+{
+    return n < 0 ? 0 : n > UINT32_MAX ? UINT32_MAX : (uint32_t) n;
+}
+
+
+void
+sm_series_add(sm_series_t *s, int64_t epoch, int64_t at,
+    const sm_stats_target_t *t, unsigned first)
+{
+    size_t     i;
+    int64_t    counts[SM_STATS_COUNTS];
+    uint32_t  *row;
+
+    for (i = 0; i < SM_STATS_COUNTS; i++) {
+        counts[i] = t->counts[i] - (s->epoch == epoch ? s->counts[i] : 0);
+
+        if (first) {
+            counts[i] = 0;
+        }
+
+        s->counts[i] = t->counts[i];
+    }
+
+    s->epoch = epoch;
+
+    row = s->rows[s->n % SM_SERIES_ROWS];
+
+    row[SM_SERIES_AT] = sm_series_clamp(at / 1000000);
+    row[SM_SERIES_SUBMITTED] = sm_series_clamp(counts[SM_STATS_SUBMITTED]);
+    row[SM_SERIES_ACCEPTED] = sm_series_clamp(counts[SM_STATS_ACCEPTED]);
+    row[SM_SERIES_REJECTED] = sm_series_clamp(counts[SM_STATS_REJECTED]);
+    row[SM_SERIES_EXHAUSTED] = sm_series_clamp(counts[SM_STATS_EXHAUSTED]);
+    row[SM_SERIES_CANCELED] = sm_series_clamp(counts[SM_STATS_CANCELED]);
+    row[SM_SERIES_ATTEMPTS] = sm_series_clamp(sm_stats_attempts(counts));
+    row[SM_SERIES_FAILED] = sm_series_clamp(sm_stats_failed(counts));
+    row[SM_SERIES_DUE] = sm_series_clamp(t->due);
+    row[SM_SERIES_WAITING] = sm_series_clamp(t->waiting);
+    row[SM_SERIES_IN_FLIGHT] = sm_series_clamp(t->in_flight);
+    row[SM_SERIES_OLDEST] = sm_series_clamp(t->oldest_due / 1000000);
+
+    s->n++;
+}
+
+
+void
+sm_series_out_columns(sm_out_t *out)
+{
+    size_t  i;
+
+    for (i = 0; i < SM_SERIES_COLUMNS; i++) {
+        sm_out_c(out, i ? ",\"" : "\"");
+        sm_out_c(out, sm_series_columns[i]);
+        sm_out_c(out, "\"");
+    }
+}
+
+
+static uint64_t
+sm_series_first(const sm_series_t *s)
+{
+    return s->n > SM_SERIES_ROWS ? s->n - SM_SERIES_ROWS : 0;
+}
+
+
+size_t
+sm_series_size(const sm_series_t *s)
+{
+    return (s->n - sm_series_first(s)) * SM_SERIES_ROW;
+}
+
+
+void
+sm_series_out(sm_out_t *out, const sm_series_t *s, int64_t since)
+{
+    size_t           i;
+    uint64_t         n;
+    unsigned         first;
+    const uint32_t  *row;
+
+    first = 1;
+
+    for (n = sm_series_first(s); n < s->n; n++) {
+        row = s->rows[n % SM_SERIES_ROWS];
+
+        if ((int64_t) row[SM_SERIES_AT] < since) {
+            continue;
+        }
+
+        sm_out_c(out, first ? "[" : ",[");
+        first = 0;
+
+        for (i = 0; i < SM_SERIES_COLUMNS; i++) {
+            if (i) {
+                sm_out_c(out, ",");
+            }
+
+            sm_out_int(out, row[i]);
+        }
+
+        sm_out_c(out, "]");
+    }
+}

@@ -1,0 +1,577 @@
+
+/*
+ * The document is for this module alone.  A target is
+ *
+ * {"t":name, "s":[state,since,failures,open until], "n":[due,waiting,in flight,
+ * age of the oldest], "c":[counts], "m":[[span,p50,p99,counts...] of a minute,
+ * of five], "p":[reason,actor] of a pause, "e":[at,reason,detail] of the last
+ * error}
+ *
+ * and keys that another version may add are passed over.
+ */
+
+#include "sm_stats.h"
+
+
+#define SM_STATS_WINDOW_NUMBERS  (3 + SM_STATS_COUNTS)
+
+/* for what comes after the targets */
+#define SM_STATS_END             64
+
+
+static const char  *sm_stats_states[] = { "open", "paused", "circuit_open" };
+
+_Static_assert(sm_nelts(sm_stats_states) == SM_STATS_STATES,
+               "a name for each state");
+
+
+enum {
+    SM_STATS_KEY_NAME = 0,
+    SM_STATS_KEY_STATE,
+    SM_STATS_KEY_NUMBERS,
+    SM_STATS_KEY_COUNTS,
+    SM_STATS_KEY_WINDOWS,
+    SM_STATS_KEY_PAUSE,
+    SM_STATS_KEY_ERROR,
+    SM_STATS_KEYS
+};
+
+static const sm_json_field_t  sm_stats_target_fields[] = {
+    { "t", SM_JSON_STRING, 1 },
+    { "s", SM_JSON_ARRAY, 1 },
+    { "n", SM_JSON_ARRAY, 1 },
+    { "c", SM_JSON_ARRAY, 1 },
+    { "m", SM_JSON_ARRAY, 1 },
+    { "p", SM_JSON_ARRAY, 0 },
+    { "e", SM_JSON_ARRAY, 0 },
+    { NULL, 0, 0 }
+};
+
+_Static_assert(sm_nelts(sm_stats_target_fields) == SM_STATS_KEYS + 1,
+               "each key of a target");
+
+
+enum {
+    SM_STATS_DOC_TOTALS = 0,
+    SM_STATS_DOC_TARGETS,
+    SM_STATS_DOC_OMITTED,
+    SM_STATS_DOC_BEGAN,
+    SM_STATS_DOC_KEYS
+};
+
+static const sm_json_field_t  sm_stats_fields[] = {
+    { "totals", SM_JSON_OBJECT, 1 },
+    { "targets", SM_JSON_ARRAY, 1 },
+    { "omitted", SM_JSON_NUMBER, 1 },
+    { "began", SM_JSON_NUMBER, 1 },
+    { NULL, 0, 0 }
+};
+
+_Static_assert(sm_nelts(sm_stats_fields) == SM_STATS_DOC_KEYS + 1,
+               "each key of the document");
+
+
+sm_str_t
+sm_stats_state_name(sm_stats_state_e state)
+{
+    return sm_str_c(sm_stats_states[state < SM_STATS_STATES ? state : 0]);
+}
+
+
+int
+sm_stats_idle(const sm_stats_target_t *t)
+{
+    size_t  i;
+
+    for (i = 0; i < SM_STATS_COUNTS; i++) {
+        if (t->counts[i]) {
+            return 0;
+        }
+    }
+
+    return t->state == SM_STATS_OPEN && t->since == 0
+           && t->due + t->waiting + t->in_flight == 0 && t->error_at == 0;
+}
+
+
+/* the document */
+
+
+static void
+sm_stats_out_numbers(sm_out_t *out, const int64_t *numbers, size_t n)
+{
+    size_t  i;
+
+    for (i = 0; i < n; i++) {
+        if (i) {
+            sm_out_c(out, ",");
+        }
+
+        sm_out_int(out, numbers[i]);
+    }
+}
+
+
+static void
+sm_stats_out_array(sm_out_t *out, const char *key, const int64_t *numbers,
+    size_t n)
+{
+    sm_out_c(out, ",\"");
+    sm_out_c(out, key);
+    sm_out_c(out, "\":[");
+    sm_stats_out_numbers(out, numbers, n);
+    sm_out_c(out, "]");
+}
+
+
+static void
+sm_stats_out_window(sm_out_t *out, const sm_stats_window_t *w)
+{
+    int64_t  head[] = { w->span, w->p50, w->p99 };
+
+    sm_out_c(out, "[");
+    sm_stats_out_numbers(out, head, sm_nelts(head));
+    sm_out_c(out, ",");
+    sm_stats_out_numbers(out, w->counts, SM_STATS_COUNTS);
+    sm_out_c(out, "]");
+}
+
+
+static void
+sm_stats_out_target(sm_out_t *out, const sm_stats_target_t *t)
+{
+    int64_t  state[] = { t->state, t->since, t->failures, t->open_until };
+    int64_t  numbers[] = { t->due, t->waiting, t->in_flight, t->oldest_due };
+
+    sm_out_c(out, "{\"t\":");
+    sm_json_out_str(out, t->name);
+
+    sm_stats_out_array(out, "s", state, sm_nelts(state));
+    sm_stats_out_array(out, "n", numbers, sm_nelts(numbers));
+    sm_stats_out_array(out, "c", t->counts, SM_STATS_COUNTS);
+
+    sm_out_c(out, ",\"m\":[");
+    sm_stats_out_window(out, &t->windows[SM_STATS_1M]);
+    sm_out_c(out, ",");
+    sm_stats_out_window(out, &t->windows[SM_STATS_5M]);
+    sm_out_c(out, "]");
+
+    if (t->pause_reason.len || t->pause_actor.len) {
+        sm_out_c(out, ",\"p\":[");
+        sm_json_out_str(out, t->pause_reason);
+        sm_out_c(out, ",");
+        sm_json_out_str(out, t->pause_actor);
+        sm_out_c(out, "]");
+    }
+
+    if (t->error_at) {
+        sm_out_c(out, ",\"e\":[");
+        sm_out_int(out, t->error_at);
+        sm_out_c(out, ",");
+        sm_json_out_str(out, t->error_reason);
+        sm_out_c(out, ",");
+        sm_json_out_str(out, t->error_detail);
+        sm_out_c(out, "]");
+    }
+
+    sm_out_c(out, "}");
+}
+
+
+void
+sm_stats_out(sm_out_t *out, sm_stats_t *stats)
+{
+    char      *last, *end;
+    size_t     i;
+    unsigned   first;
+
+    stats->omitted = 0;
+
+    sm_out_c(out, "{\"v\":1,\"began\":");
+    sm_out_int(out, stats->began);
+    sm_out_c(out, ",\"totals\":");
+    sm_stats_out_target(out, &stats->totals);
+    sm_out_c(out, ",\"targets\":[");
+
+    first = 1;
+    end = out->end;
+    out->end -= SM_STATS_END;
+
+    for (i = 0; i < stats->n; i++) {
+
+        if (sm_stats_idle(&stats->targets[i])) {
+            continue;
+        }
+
+        last = out->last;
+
+        if (!first) {
+            sm_out_c(out, ",");
+        }
+
+        sm_stats_out_target(out, &stats->targets[i]);
+
+        if (out->full) {
+            out->full = 0;
+            out->last = last;
+            stats->omitted++;
+            continue;
+        }
+
+        first = 0;
+    }
+
+    out->end = end;
+
+    sm_out_c(out, "],\"omitted\":");
+    sm_out_int(out, stats->omitted);
+    sm_out_c(out, "}");
+}
+
+
+/* -1 where there are not so many numbers; more are passed over */
+
+static int
+sm_stats_numbers(sm_arena_t *arena, sm_str_t raw, int64_t *numbers, size_t n)
+{
+    size_t            i, found;
+    unsigned          minus;
+    sm_str_t          s;
+    sm_json_value_t  *elts;
+    sm_json_error_t   err;
+
+    if (sm_json_array(arena, raw, &elts, &found, &err) != 0 || found < n) {
+        return -1;
+    }
+
+    for (i = 0; i < n; i++) {
+        s = elts[i].raw;
+        minus = s.len && s.data[0] == '-';
+
+        if (minus) {
+            s.data++;
+            s.len--;
+        }
+
+        if (sm_parse_uint(s, INT64_MAX, &numbers[i]) != 0) {
+            return -1;
+        }
+
+        if (minus) {
+            numbers[i] = -numbers[i];
+        }
+    }
+
+    return 0;
+}
+
+
+static int
+sm_stats_parse_window(sm_arena_t *arena, sm_str_t raw, sm_stats_window_t *w)
+{
+    int64_t  numbers[SM_STATS_WINDOW_NUMBERS];
+
+    if (sm_stats_numbers(arena, raw, numbers, SM_STATS_WINDOW_NUMBERS) != 0) {
+        return -1;
+    }
+
+    w->span = numbers[0];
+    w->p50 = numbers[1];
+    w->p99 = numbers[2];
+
+    memcpy(w->counts, &numbers[3], sizeof(w->counts));
+
+    return 0;
+}
+
+
+static int
+sm_stats_parse_windows(sm_arena_t *arena, sm_str_t raw, sm_stats_target_t *t)
+{
+    size_t            n;
+    sm_json_value_t  *elts;
+    sm_json_error_t   err;
+
+    return sm_json_array(arena, raw, &elts, &n, &err) != 0
+           || n < SM_STATS_WINDOWS
+           || sm_stats_parse_window(arena, elts[0].raw,
+                                    &t->windows[SM_STATS_1M])
+              != 0
+           || sm_stats_parse_window(arena, elts[1].raw,
+                                    &t->windows[SM_STATS_5M])
+              != 0
+           ? -1 : 0;
+}
+
+
+/* the strings of an array are read as those of an object: decoded */
+
+static int
+sm_stats_string(sm_arena_t *arena, sm_str_t raw, sm_str_t *s)
+{
+    char             *doc;
+    sm_str_t          object;
+    sm_json_value_t   value;
+    sm_json_error_t   err;
+
+    static const sm_json_field_t  fields[] = {
+        { "s", SM_JSON_STRING, 1 },
+        { NULL, 0, 0 }
+    };
+
+    doc = sm_arena_alloc(arena, raw.len + sizeof("{\"s\":}"));
+    if (doc == NULL) {
+        return -1;
+    }
+
+    memcpy(doc, "{\"s\":", 5);
+    memcpy(doc + 5, raw.data, raw.len);
+    doc[5 + raw.len] = '}';
+
+    object.data = doc;
+    object.len = raw.len + 6;
+
+    if (sm_json_object(arena, object, fields, &value, &err) != 0) {
+        return -1;
+    }
+
+    *s = value.text;
+
+    return 0;
+}
+
+
+static int
+sm_stats_parse_pause(sm_arena_t *arena, sm_str_t raw, sm_stats_target_t *t)
+{
+    size_t            n;
+    sm_json_value_t  *elts;
+    sm_json_error_t   err;
+
+    return sm_json_array(arena, raw, &elts, &n, &err) != 0 || n < 2
+           || sm_stats_string(arena, elts[0].raw, &t->pause_reason) != 0
+           || sm_stats_string(arena, elts[1].raw, &t->pause_actor) != 0
+           ? -1 : 0;
+}
+
+
+static int
+sm_stats_parse_error(sm_arena_t *arena, sm_str_t raw, sm_stats_target_t *t)
+{
+    size_t            n;
+    sm_json_value_t  *elts;
+    sm_json_error_t   err;
+
+    return sm_json_array(arena, raw, &elts, &n, &err) != 0 || n < 3
+           || sm_parse_uint(elts[0].raw, INT64_MAX, &t->error_at) != 0
+           || sm_stats_string(arena, elts[1].raw, &t->error_reason) != 0
+           || sm_stats_string(arena, elts[2].raw, &t->error_detail) != 0
+           ? -1 : 0;
+}
+
+
+static int
+sm_stats_parse_target(sm_arena_t *arena, sm_str_t raw, sm_stats_target_t *t)
+{
+    int64_t          state[4], numbers[4];
+    sm_json_error_t  err;
+    sm_json_value_t  values[SM_STATS_KEYS];
+
+    if (sm_json_object_lax(arena, raw, sm_stats_target_fields, values, &err)
+        != 0
+        || sm_stats_numbers(arena, values[SM_STATS_KEY_STATE].raw, state,
+                            sm_nelts(state))
+           != 0
+        || sm_stats_numbers(arena, values[SM_STATS_KEY_NUMBERS].raw, numbers,
+                            sm_nelts(numbers))
+           != 0
+        || sm_stats_numbers(arena, values[SM_STATS_KEY_COUNTS].raw, t->counts,
+                            SM_STATS_COUNTS)
+           != 0
+        || sm_stats_parse_windows(arena, values[SM_STATS_KEY_WINDOWS].raw, t)
+           != 0
+        || (values[SM_STATS_KEY_PAUSE].type
+            && sm_stats_parse_pause(arena, values[SM_STATS_KEY_PAUSE].raw, t)
+               != 0)
+        || (values[SM_STATS_KEY_ERROR].type
+            && sm_stats_parse_error(arena, values[SM_STATS_KEY_ERROR].raw, t)
+               != 0))
+    {
+        return -1;
+    }
+
+    t->name = values[SM_STATS_KEY_NAME].text;
+    t->state = state[0] > 0 && state[0] < SM_STATS_STATES ? state[0]
+                                                          : SM_STATS_OPEN;
+    t->since = state[1];
+    t->failures = state[2];
+    t->open_until = state[3];
+
+    t->due = numbers[0];
+    t->waiting = numbers[1];
+    t->in_flight = numbers[2];
+    t->oldest_due = numbers[3];
+
+    return 0;
+}
+
+
+int
+sm_stats_parse(sm_arena_t *arena, sm_str_t doc, sm_stats_t *stats)
+{
+    size_t            i, n;
+    sm_json_error_t   err;
+    sm_json_value_t   values[SM_STATS_DOC_KEYS], *elts;
+
+    memset(stats, 0, sizeof(sm_stats_t));
+
+    if (sm_json_object_lax(arena, doc, sm_stats_fields, values, &err) != 0
+        || sm_stats_parse_target(arena, values[SM_STATS_DOC_TOTALS].raw,
+                                 &stats->totals)
+           != 0
+        || sm_json_array(arena, values[SM_STATS_DOC_TARGETS].raw, &elts, &n,
+                         &err)
+           != 0
+        || sm_parse_uint(values[SM_STATS_DOC_OMITTED].raw, INT64_MAX,
+                         &stats->omitted)
+           != 0
+        || sm_parse_uint(values[SM_STATS_DOC_BEGAN].raw, INT64_MAX,
+                         &stats->began)
+           != 0)
+    {
+        return -1;
+    }
+
+    if (n == 0) {
+        return 0;
+    }
+
+    stats->targets = sm_arena_calloc(arena, n, sizeof(sm_stats_target_t));
+    if (stats->targets == NULL) {
+        return -1;
+    }
+
+    for (i = 0; i < n; i++) {
+        if (sm_stats_parse_target(arena, elts[i].raw, &stats->targets[i])
+            != 0)
+        {
+            return -1;
+        }
+    }
+
+    stats->n = n;
+
+    return 0;
+}
+
+
+/* the block: the stats, their targets, and the strings */
+
+
+typedef void (*sm_stats_string_pt)(sm_str_t *s, void *data);
+
+
+static void
+sm_stats_strings(sm_stats_target_t *t, sm_stats_string_pt each, void *data)
+{
+    each(&t->name, data);
+    each(&t->pause_reason, data);
+    each(&t->pause_actor, data);
+    each(&t->error_reason, data);
+    each(&t->error_detail, data);
+}
+
+
+static void
+sm_stats_all_strings(sm_stats_t *stats, sm_stats_string_pt each, void *data)
+{
+    size_t  i;
+
+    sm_stats_strings(&stats->totals, each, data);
+
+    for (i = 0; i < stats->n; i++) {
+        sm_stats_strings(&stats->targets[i], each, data);
+    }
+}
+
+
+static void
+sm_stats_add_length(sm_str_t *s, void *data)
+{
+    *(size_t *) data += s->len;
+}
+
+
+size_t
+sm_stats_pack_size(const sm_stats_t *stats)
+{
+    size_t  size;
+
+    size = sizeof(sm_stats_t) + stats->n * sizeof(sm_stats_target_t);
+
+    sm_stats_all_strings((sm_stats_t *) stats, sm_stats_add_length, &size);
+
+    return size;
+}
+
+
+typedef struct {
+    char    *block;
+    size_t   used;
+} sm_stats_block_t;
+
+
+static void
+sm_stats_put_string(sm_str_t *s, void *data)
+{
+    sm_stats_block_t *b = data;
+
+    if (s->len) {
+        memcpy(b->block + b->used, s->data, s->len);
+    }
+
+    s->data = (char *) b->used;
+    b->used += s->len;
+}
+
+
+void
+sm_stats_pack(void *block, const sm_stats_t *stats)
+{
+    sm_stats_t        *copy;
+    sm_stats_block_t   b;
+
+    copy = block;
+    *copy = *stats;
+    copy->targets = (sm_stats_target_t *) (copy + 1);
+
+    if (stats->n) {
+        memcpy(copy->targets, stats->targets,
+               stats->n * sizeof(sm_stats_target_t));
+    }
+
+    b.block = block;
+    b.used = sizeof(sm_stats_t) + stats->n * sizeof(sm_stats_target_t);
+
+    sm_stats_all_strings(copy, sm_stats_put_string, &b);
+}
+
+
+static void
+sm_stats_get_string(sm_str_t *s, void *data)
+{
+    s->data = (char *) data + (size_t) s->data;
+}
+
+
+sm_stats_t *
+sm_stats_open(void *block)
+{
+    sm_stats_t *stats = block;
+
+    stats->targets = (sm_stats_target_t *) (stats + 1);
+
+    sm_stats_all_strings(stats, sm_stats_get_string, block);
+
+    return stats;
+}

@@ -1,0 +1,129 @@
+
+/*
+ * The leader's numbers: made by the leader every few seconds, kept in the store
+ * as one document, and in the memory that the workers of an instance share as
+ * one block.
+ *
+ * A document has at most SM_STATS_MAX bytes, however many targets there are.
+ * Targets of which there is nothing to tell are not in it; nor are those for
+ * which there is no room, and their number is.
+ */
+
+#ifndef SM_STATS_H
+#define SM_STATS_H
+
+
+#include "sm_json.h"
+#include "sm_lease.h"
+#include "sm_window.h"
+
+
+#define SM_STATS_INTERVAL  5            /* seconds */
+#define SM_STATS_MAX       131072       /* bytes */
+#define SM_STATS_DETAIL    200          /* characters of an error */
+
+
+typedef enum {
+    SM_STATS_OPEN = 0,
+    SM_STATS_PAUSED,
+    SM_STATS_CIRCUIT_OPEN,
+    SM_STATS_STATES
+} sm_stats_state_e;
+
+
+enum {
+    SM_STATS_1M = 0,
+    SM_STATS_5M,
+    SM_STATS_WINDOWS
+};
+
+
+/* times are microseconds since 1970 by the store's clock; 0: none */
+
+typedef struct {
+    sm_str_t            name;
+
+    sm_stats_state_e    state;
+    int64_t             since;          /* of the state */
+    sm_str_t            pause_reason;
+    sm_str_t            pause_actor;
+    int64_t             failures;       /* in a row */
+    int64_t             open_until;     /* of the circuit */
+
+    int64_t             due;
+    int64_t             waiting;        /* for their time */
+    int64_t             in_flight;
+    int64_t             oldest_due;     /* its age, microseconds; 0: none */
+
+    int64_t             counts[SM_STATS_COUNTS];    /* since the epoch began */
+    sm_stats_window_t   windows[SM_STATS_WINDOWS];
+
+    int64_t             error_at;
+    sm_str_t            error_reason;
+    sm_str_t            error_detail;
+} sm_stats_target_t;
+
+
+typedef struct {
+    int64_t             epoch;
+    int64_t             at;
+    int64_t             began;          /* when the epoch did */
+    int64_t             omitted;        /* targets for which there is no room */
+    sm_stats_target_t   totals;         /* of all, those among them */
+    sm_stats_target_t  *targets;
+    size_t              n;
+} sm_stats_t;
+
+
+/* what a store has of it; "doc" is empty where it is not newer than "seen" */
+
+typedef struct {
+    int64_t             seen;           /* the time of the last one, or 0 */
+
+    int64_t             epoch;
+    int64_t             at;             /* 0: there is none */
+    sm_str_t            doc;
+} sm_stats_row_t;
+
+
+/* how many intents are pending, where nobody leads; see backlog_get */
+
+#define SM_BACKLOG_BOUND   10000        /* intents that are looked at */
+#define SM_BACKLOG_GROUPS  1000         /* targets */
+
+typedef struct {
+    sm_str_t            target;
+    int64_t             due;
+    int64_t             waiting;
+    int64_t             oldest_due_at;  /* 0: none is due */
+} sm_backlog_target_t;
+
+typedef struct {
+    int64_t               now;
+    unsigned              partial;      /* there are more than were counted */
+    sm_backlog_target_t  *targets;
+    size_t                n;
+} sm_backlog_t;
+
+
+sm_str_t sm_stats_state_name(sm_stats_state_e state);
+
+/* whether there is something to tell of it */
+int sm_stats_idle(const sm_stats_target_t *t);
+
+/* "out" has SM_STATS_MAX bytes; counts what is omitted */
+void sm_stats_out(sm_out_t *out, sm_stats_t *stats);
+
+/* -1: it is none, or there is no memory.  The strings are in the arena. */
+int sm_stats_parse(sm_arena_t *arena, sm_str_t doc, sm_stats_t *stats);
+
+/*
+ * All of it in one block, whose strings are told by their offsets until it is
+ * opened, which changes it.  _size() is how long the block is.
+ */
+size_t sm_stats_pack_size(const sm_stats_t *stats);
+void sm_stats_pack(void *block, const sm_stats_t *stats);
+sm_stats_t *sm_stats_open(void *block);
+
+
+#endif /* SM_STATS_H */

@@ -1,0 +1,431 @@
+
+#include "sm_webhook.h"
+
+
+/* what the store keeps of an intent, see sql/<store>/schema.sql */
+
+enum {
+    SM_FACT_ID = 0,
+    SM_FACT_TARGET,
+    SM_FACT_STATUS,
+    SM_FACT_CREATED,
+    SM_FACT_ATTEMPTS,
+    SM_FACT_COMPLETED,
+    SM_FACT_REASON,
+    SM_FACT_EXHAUSTED,
+    SM_FACT_BEFORE,
+    SM_FACT_ERROR,
+    SM_FACT_REPLAY,
+    SM_FACT_TRACE,
+    SM_FACT_COUNT
+};
+
+static const sm_json_field_t  sm_webhook_facts[] = {
+    [SM_FACT_ID] = { "id", SM_JSON_STRING, 1 },
+    [SM_FACT_TARGET] = { "target", SM_JSON_STRING, 1 },
+    [SM_FACT_STATUS] = { "status", SM_JSON_STRING, 1 },
+    [SM_FACT_CREATED] = { "created", SM_JSON_NUMBER, 1 },
+    [SM_FACT_ATTEMPTS] = { "attempts", SM_JSON_NUMBER, 1 },
+    [SM_FACT_COMPLETED] = { "completed", SM_JSON_NUMBER, 1 },
+    [SM_FACT_REASON] = { "reason", SM_JSON_STRING | SM_JSON_NULL, 0 },
+    [SM_FACT_EXHAUSTED] = { "exhausted", SM_JSON_STRING | SM_JSON_NULL, 0 },
+    [SM_FACT_BEFORE] = { "before", SM_JSON_NUMBER | SM_JSON_NULL, 0 },
+    [SM_FACT_ERROR] = { "error", SM_JSON_STRING | SM_JSON_NULL, 0 },
+    [SM_FACT_REPLAY] = { "replay", SM_JSON_STRING | SM_JSON_NULL, 0 },
+    [SM_FACT_TRACE] = { "trace", SM_JSON_STRING | SM_JSON_NULL, 0 },
+    [SM_FACT_COUNT] = { NULL, 0, 0 }
+};
+
+
+const char *
+sm_webhook_name_check(sm_str_t name)
+{
+    char    c;
+    size_t  i;
+
+    if (name.len == 0 || name.len > SM_WEBHOOK_NAME_MAX) {
+        return "must have 1 to 64 characters";
+    }
+
+    for (i = 0; i < name.len; i++) {
+        c = name.data[i];
+
+        if ((c < 'a' || c > 'z') && (c < 'A' || c > 'Z')
+            && (c < '0' || c > '9') && c != '.' && c != '_' && c != '-')
+        {
+            return "must be of letters, digits, \".\", \"_\" and \"-\"";
+        }
+    }
+
+    return NULL;
+}
+
+
+sm_str_t
+sm_webhook_name(sm_str_t target)
+{
+    size_t    len;
+    sm_str_t  name = sm_null_str;
+
+    len = sizeof(SM_WEBHOOK_TARGET) - 1;
+
+    if (target.len > len && memcmp(target.data, SM_WEBHOOK_TARGET, len) == 0) {
+        name.data = target.data + len;
+        name.len = target.len - len;
+    }
+
+    return name;
+}
+
+
+const char *
+sm_webhook_target_check(sm_str_t target)
+{
+    sm_str_t  name;
+
+    name = sm_webhook_name(target);
+
+    return name.data && sm_webhook_name_check(name) == NULL
+           ? NULL : sm_target_check(target);
+}
+
+
+int
+sm_webhook_told(sm_str_t notify, sm_status_e status)
+{
+    size_t    i;
+    sm_str_t  name;
+
+    if (notify.len == 0 || status == SM_STATUS_PENDING) {
+        return 0;
+    }
+
+    name = sm_status_name(status);
+
+    for (i = 0; i + name.len < notify.len; i++) {
+        if ((i == 0 || notify.data[i - 1] == ' ')
+            && memcmp(notify.data + i, name.data, name.len) == 0
+            && notify.data[i + name.len] == ':')
+        {
+            return 1;
+        }
+    }
+
+    return 0;
+}
+
+
+sm_str_t
+sm_webhook_first(sm_str_t id)
+{
+    size_t  i;
+
+    for (i = 0; i < id.len; i++) {
+        if (id.data[i] == '~') {
+            id.len = i;
+        }
+    }
+
+    return id;
+}
+
+
+static int
+sm_webhook_digit(char c)
+{
+    const char  *p;
+
+    static const char  digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                  "abcdefghijklmnopqrstuvwxyz0123456789+/";
+
+    p = c ? strchr(digits, c) : NULL;
+
+    return p ? (int) (p - digits) : -1;
+}
+
+
+/* base64; the padding may lack */
+
+static const char *
+sm_webhook_key(sm_arena_t *arena, sm_str_t text, sm_str_t *key)
+{
+    int       digit;
+    char     *p;
+    size_t    i;
+    uint32_t  bits;
+
+    while (text.len && text.data[text.len - 1] == '=') {
+        text.len--;
+    }
+
+    key->len = text.len * 3 / 4;
+
+    if (text.len % 4 == 1) {
+        return "is not base64 after \"whsec_\"";
+    }
+
+    if (key->len < SM_WEBHOOK_KEY_MIN || key->len > SM_WEBHOOK_KEY_MAX) {
+        return "must have 24 to 64 bytes after \"whsec_\", as base64";
+    }
+
+    p = sm_arena_alloc(arena, key->len);
+    if (p == NULL) {
+        return "found no memory";
+    }
+
+    key->data = p;
+
+    for (i = 0, bits = 0; i < text.len; i++) {
+        digit = sm_webhook_digit(text.data[i]);
+
+        if (digit == -1) {
+            return "is not base64 after \"whsec_\"";
+        }
+
+        bits = bits << 6 | (uint32_t) digit;
+
+        switch (i % 4) {
+        case 1:
+            *p++ = (char) (bits >> 4 & 0xff);
+            break;
+        case 2:
+            *p++ = (char) (bits >> 2 & 0xff);
+            break;
+        case 3:
+            *p++ = (char) (bits & 0xff);
+            break;
+        default:
+            break;
+        }
+    }
+
+    return NULL;
+}
+
+
+const char *
+sm_webhook_keys(sm_arena_t *arena, sm_str_t text,
+    sm_str_t keys[SM_WEBHOOK_KEYS], size_t *n)
+{
+    size_t       i, from;
+    sm_str_t     line;
+    const char  *why;
+
+    *n = 0;
+
+    for (i = 0, from = 0; i <= text.len; i++) {
+
+        if (i < text.len && text.data[i] != '\n') {
+            continue;
+        }
+
+        line.data = text.data + from;
+        line.len = i - from;
+
+        if (line.len && line.data[line.len - 1] == '\r') {
+            line.len--;
+        }
+
+        line = sm_trim(line);
+        from = i + 1;
+
+        if (line.len == 0) {
+            continue;
+        }
+
+        if (line.len < 6 || memcmp(line.data, "whsec_", 6) != 0) {
+            return "must begin with \"whsec_\"";
+        }
+
+        if (*n == SM_WEBHOOK_KEYS) {
+            return "is one of more than 8";
+        }
+
+        line.data += 6;
+        line.len -= 6;
+
+        why = sm_webhook_key(arena, line, &keys[*n]);
+        if (why) {
+            return why;
+        }
+
+        (*n)++;
+    }
+
+    return *n ? NULL : "is missing: the file is empty";
+}
+
+
+static int64_t
+sm_webhook_number(const sm_json_value_t *v)
+{
+    int64_t  n;
+
+    if (v->type != SM_JSON_NUMBER
+        || sm_parse_uint(v->raw, INT64_MAX, &n) != 0)
+    {
+        return 0;
+    }
+
+    return n;
+}
+
+
+int
+sm_webhook_body(sm_arena_t *arena, sm_str_t facts, sm_str_t *body)
+{
+    char             *p;
+    size_t            size;
+    sm_out_t          out;
+    sm_intent_t       intent;
+    sm_json_error_t   err;
+    sm_json_value_t   v[SM_FACT_COUNT];
+
+    if (sm_json_object_lax(arena, facts, sm_webhook_facts, v, &err) != 0) {
+        return err.no_memory ? -1 : 1;
+    }
+
+    memset(&intent, 0, sizeof(sm_intent_t));
+
+    intent.id = v[SM_FACT_ID].text;
+    intent.target = v[SM_FACT_TARGET].text;
+    intent.status = sm_status_by_name(v[SM_FACT_STATUS].text);
+    intent.created_at = sm_webhook_number(&v[SM_FACT_CREATED]);
+    intent.attempt_count = sm_webhook_number(&v[SM_FACT_ATTEMPTS]);
+    intent.completed_at = sm_webhook_number(&v[SM_FACT_COMPLETED]);
+    intent.exhausted_reason = v[SM_FACT_EXHAUSTED].text;
+    intent.not_before = sm_webhook_number(&v[SM_FACT_BEFORE]);
+    intent.last_error = v[SM_FACT_ERROR].text;
+    intent.replay_of = v[SM_FACT_REPLAY].text;
+    intent.traceparent = v[SM_FACT_TRACE].text;
+
+    if (intent.status == SM_STATUS_NONE || intent.completed_at == 0) {
+        return 1;
+    }
+
+    if (intent.status == SM_STATUS_REJECTED) {
+        intent.rejected_reason = v[SM_FACT_REASON].text;
+    }
+
+    size = sm_intent_size(&intent) + 128;
+
+    p = sm_arena_alloc(arena, size);
+    if (p == NULL) {
+        return -1;
+    }
+
+    sm_out_init(&out, p, size);
+
+    sm_out_c(&out, "{\"type\":\"intent.");
+    sm_out_str(&out, sm_status_name(intent.status));
+    sm_out_c(&out, "\",\"timestamp\":");
+    sm_json_out_time(&out, intent.completed_at);
+    sm_out_c(&out, ",\"data\":");
+    sm_intent_out(&out, &intent);
+    sm_out_c(&out, "}");
+
+    body->data = out.start;
+    body->len = out.last - out.start;
+
+    return out.full ? 1 : 0;
+}
+
+
+/* how often it was told before: the number after "~" */
+
+static int64_t
+sm_webhook_times(sm_str_t id)
+{
+    int64_t   n;
+    sm_str_t  first, digits;
+
+    first = sm_webhook_first(id);
+
+    if (first.len == id.len) {
+        return 0;
+    }
+
+    digits.data = id.data + first.len + 1;
+    digits.len = id.len - first.len - 1;
+
+    return sm_parse_uint(digits, SM_ATTEMPTS_MAX, &n) == 0 ? n : 0;
+}
+
+
+int
+sm_webhook_latest(sm_arena_t *arena, const sm_events_row_t *row, size_t i,
+    sm_str_t *id)
+{
+    char      *p;
+    size_t     k;
+    int64_t    times;
+    sm_out_t   out;
+    sm_str_t   first;
+
+    first = sm_webhook_first(row->events[i].id);
+    times = sm_webhook_times(row->events[i].id);
+
+    for (k = 0; k < row->n; k++) {
+        if (sm_str_eq(sm_webhook_first(row->events[k].id), first)
+            && sm_webhook_times(row->events[k].id) > times)
+        {
+            return 0;
+        }
+    }
+
+    p = sm_arena_alloc(arena, first.len + 24);
+    if (p == NULL) {
+        return -1;
+    }
+
+    sm_out_init(&out, p, first.len + 24);
+    sm_out_str(&out, first);
+    sm_out_c(&out, "~");
+    sm_out_int(&out, times + 1);
+
+    id->data = out.start;
+    id->len = out.last - out.start;
+
+    return 1;
+}
+
+
+size_t
+sm_event_size(const sm_event_t *event)
+{
+    return 512 + sm_json_str_size(event->target.len)
+           + sm_json_str_size(event->last_error.len);
+}
+
+
+void
+sm_event_out(sm_out_t *out, const sm_event_t *event, sm_str_t message)
+{
+    sm_out_c(out, "{\"webhook\":");
+    sm_json_out_str(out, sm_webhook_name(event->target));
+    sm_out_c(out, ",\"messageId\":");
+    sm_json_out_str(out, message);
+    sm_out_c(out, ",\"createdAt\":");
+    sm_json_out_time(out, event->created_at);
+    sm_out_c(out, ",\"status\":\"");
+    sm_out_str(out, sm_status_name(event->status));
+    sm_out_c(out, "\",\"attemptCount\":");
+    sm_out_int(out, event->attempt_count);
+
+    if (event->next_attempt_at) {
+        sm_out_c(out, ",\"nextAttemptAt\":");
+        sm_json_out_time(out, event->next_attempt_at);
+    }
+
+    if (event->completed_at) {
+        sm_out_c(out, ",\"completedAt\":");
+        sm_json_out_time(out, event->completed_at);
+    }
+
+    if (event->last_error.len) {
+        sm_out_c(out, ",\"lastError\":");
+        sm_json_out_str(out, event->last_error);
+    }
+
+    sm_out_c(out, "}");
+}

@@ -1,0 +1,86 @@
+
+/*
+ * What has happened to a target lately: counts, and how long attempts took, over
+ * the last one and five minutes.
+ *
+ * The time is cut into slots of 15 seconds.  A window has the slots that are
+ * over and lie in it, and the one that goes on; so it is up to one slot longer
+ * than its name says, and its span is what it really covers.  Durations are in
+ * buckets, four for each power of two: a percentile is off by an eighth at most.
+ *
+ * It takes the same memory however much happens.  It is not thread-safe.
+ */
+
+#ifndef SM_WINDOW_H
+#define SM_WINDOW_H
+
+
+#include <stddef.h>
+#include <stdint.h>
+
+
+/* what is counted of a target: intents, and attempts by their outcome */
+
+typedef enum {
+    SM_STATS_SUBMITTED = 0,
+    SM_STATS_ACCEPTED,
+    SM_STATS_REJECTED,
+    SM_STATS_EXHAUSTED,
+    SM_STATS_CANCELED,
+    SM_STATS_ATTEMPT_ACCEPTED,
+    SM_STATS_ATTEMPT_REJECTED,
+    SM_STATS_ATTEMPT_ERROR,
+    SM_STATS_ATTEMPT_UNKNOWN,
+    SM_STATS_COUNTS
+} sm_stats_count_e;
+
+
+#define SM_WINDOW_SLOT     15000000             /* microseconds */
+#define SM_WINDOW_SLOTS    21                   /* five minutes, and now */
+#define SM_WINDOW_UNIT     128                  /* microseconds */
+#define SM_WINDOW_BUCKETS  88
+
+#define SM_WINDOW_1M       60000000
+#define SM_WINDOW_5M       300000000
+
+
+typedef struct {
+    uint32_t            counts[SM_STATS_COUNTS];
+    uint32_t            buckets[SM_WINDOW_BUCKETS];
+} sm_window_slot_t;
+
+
+typedef struct {
+    int64_t             since;          /* when it began */
+    int64_t             number;         /* of the slot that goes on */
+    sm_window_slot_t    slots[SM_WINDOW_SLOTS];
+} sm_window_t;
+
+
+/* what a window says; a percentile is -1 where nothing was observed */
+
+typedef struct {
+    int64_t             span;           /* milliseconds */
+    int64_t             counts[SM_STATS_COUNTS];
+    int64_t             p50;            /* microseconds */
+    int64_t             p99;
+} sm_stats_window_t;
+
+
+/* "now" is microseconds of any clock that is never set */
+void sm_window_init(sm_window_t *w, int64_t now);
+void sm_window_count(sm_window_t *w, int64_t now, sm_stats_count_e which,
+    unsigned n);
+void sm_window_observe(sm_window_t *w, int64_t now, int64_t usec);
+
+/* "length": SM_WINDOW_1M or SM_WINDOW_5M */
+void sm_window_read(sm_window_t *w, int64_t now, int64_t length,
+    sm_stats_window_t *out);
+
+
+/* attempts of all outcomes, and those that were not accepted */
+int64_t sm_stats_attempts(const int64_t counts[SM_STATS_COUNTS]);
+int64_t sm_stats_failed(const int64_t counts[SM_STATS_COUNTS]);
+
+
+#endif /* SM_WINDOW_H */

@@ -1,0 +1,167 @@
+
+/*
+ * What the schedule has of each target, for the leader's numbers and for the
+ * gauges by target.
+ *
+ * To count what is due takes time where much is due.  So the gauges are looked
+ * at a moment after something has happened, and the more that costs, the more
+ * seldom.
+ */
+
+#include "ngx_http_submission_attempt.h"
+
+
+#define NGX_HTTP_SUBMISSION_DEPTH_WAIT   100        /* milliseconds */
+#define NGX_HTTP_SUBMISSION_DEPTH_SHARE  200        /* one part of the time */
+
+
+/* must be in the order of sm_target_state_e */
+
+static const sm_stats_state_e  ngx_http_submission_depth_states[] = {
+    SM_STATS_OPEN, SM_STATS_PAUSED, SM_STATS_CIRCUIT_OPEN
+};
+
+_Static_assert(sm_nelts(ngx_http_submission_depth_states) == SM_TARGET_STATES,
+               "a state for each of the schedule's");
+
+
+static void ngx_http_submission_depth_timer(ngx_event_t *ev);
+
+
+void
+ngx_http_submission_depth_init(ngx_http_submission_executor_t *ex)
+{
+    ex->depth.handler = ngx_http_submission_depth_timer;
+    ex->depth.data = ex;
+    ex->depth.log = ngx_cycle->log;
+    ex->depth.cancelable = 1;
+}
+
+
+void
+ngx_http_submission_depth_look(ngx_http_submission_executor_t *ex)
+{
+    if (!ex->depth.timer_set) {
+        ngx_add_timer(&ex->depth, ngx_max(ex->depth_wait,
+                                          NGX_HTTP_SUBMISSION_DEPTH_WAIT));
+    }
+}
+
+
+void
+ngx_http_submission_depth_stop(ngx_http_submission_executor_t *ex)
+{
+    if (ex->depth.timer_set) {
+        ngx_del_timer(&ex->depth);
+    }
+}
+
+
+static void
+ngx_http_submission_depth_target(ngx_http_submission_executor_t *ex,
+    ngx_uint_t i, int64_t now, sm_stats_target_t *row)
+{
+    sm_target_state_t  state;
+
+    sm_schedule_target_state(ex->schedule, i, &state);
+
+    row->state = ngx_http_submission_depth_states[state.state];
+    row->failures = state.failures;
+    row->open_until = state.circuit_open_until
+                      ? now + state.circuit_open_until
+                        - ngx_http_submission_usec()
+                      : 0;
+    row->due = state.due;
+    row->waiting = state.waiting;
+    row->in_flight = state.in_flight;
+    row->oldest_due = state.due ? ngx_max(now - state.oldest_due, 0) : 0;
+}
+
+
+/*
+ * "targets" has one more than are configured: the others have what is left, and
+ * when that is due is not looked at.
+ */
+
+void
+ngx_http_submission_depth_read(ngx_http_submission_executor_t *ex,
+    sm_stats_target_t *targets, sm_stats_target_t *totals)
+{
+    int64_t             now, began;
+    ngx_uint_t          i, n;
+    sm_stats_target_t  *t;
+
+    began = ngx_http_submission_usec();
+    n = ex->manager->conf->by_index.nelts;
+
+    ngx_http_submission_executor_tick(ex);
+
+    now = ngx_http_submission_executor_now(ex);
+
+    for (i = 0; i < n; i++) {
+        t = &targets[i];
+
+        ngx_http_submission_depth_target(ex, i, now, t);
+
+        totals->due += t->due;
+        totals->waiting += t->waiting;
+        totals->in_flight += t->in_flight;
+        totals->oldest_due = ngx_max(totals->oldest_due, t->oldest_due);
+    }
+
+    t = &targets[n];
+
+    t->waiting = ngx_max((int64_t) sm_schedule_waiting(ex->schedule)
+                         - totals->due - totals->waiting, 0);
+    t->in_flight = ngx_max((int64_t) sm_schedule_taken(ex->schedule)
+                           - totals->in_flight, 0);
+
+    totals->waiting += t->waiting;
+    totals->in_flight += t->in_flight;
+
+    ex->depth_wait = (ngx_msec_t) ((ngx_http_submission_usec() - began)
+                                   * NGX_HTTP_SUBMISSION_DEPTH_SHARE / 1000);
+}
+
+
+static void
+ngx_http_submission_depth_timer(ngx_event_t *ev)
+{
+    ngx_uint_t                       i, n;
+    sm_stats_target_t               *rows, totals;
+    ngx_http_submission_target_t   **targets;
+    ngx_http_submission_executor_t  *ex;
+
+    ex = ev->data;
+
+    if (ex->schedule == NULL) {
+        return;
+    }
+
+    targets = ex->manager->conf->by_index.elts;
+    n = ex->manager->conf->by_index.nelts;
+
+    rows = ngx_calloc((n + 1) * sizeof(sm_stats_target_t), ev->log);
+    if (rows == NULL) {
+        return;
+    }
+
+    ngx_memzero(&totals, sizeof(sm_stats_target_t));
+
+    ngx_http_submission_depth_read(ex, rows, &totals);
+
+    for (i = 0; i <= n; i++) {
+        if (i == n || targets[i]->metrics) {
+            ngx_http_submission_depth(ex->manager, i < n ? targets[i] : NULL,
+                                      &rows[i]);
+        }
+    }
+
+    /* the first look of an epoch makes the gauges good */
+
+    ngx_http_submission_gauge(ex->manager,
+                              NGX_HTTP_SUBMISSION_GAUGE_QUEUE_DEPTH,
+                              ex->epoch, sm_schedule_waiting(ex->schedule));
+
+    ngx_free(rows);
+}

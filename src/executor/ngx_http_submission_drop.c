@@ -1,0 +1,156 @@
+
+/*
+ * Intents that were canceled leave the schedule, and not only when they are due:
+ * the one that is canceled may have been due in a year.
+ *
+ * A cancel is an entry of the audit, in the order of time, whichever instance has
+ * made it.  The leader reads those of the last seconds, at each interval of the
+ * refresh.  An entry that it misses costs memory and nothing else, since no
+ * attempt of such an intent begins.  What jobs cancel, the leader knows.
+ */
+
+#include "ngx_http_submission_attempt.h"
+
+
+#define NGX_HTTP_SUBMISSION_DROP_WINDOW  10000000    /* usec */
+#define NGX_HTTP_SUBMISSION_DROP_PAGE    500
+#define NGX_HTTP_SUBMISSION_DROP_PAGES   20
+
+
+typedef struct {
+    ngx_http_submission_task_t       task;
+    int64_t                          from;
+    ngx_uint_t                       n;            /* pages */
+    sm_audit_row_t                   pages[NGX_HTTP_SUBMISSION_DROP_PAGES];
+} ngx_http_submission_drop_task_t;
+
+
+static ngx_msec_t ngx_http_submission_drop_interval(
+    ngx_http_submission_executor_t *ex);
+static ngx_int_t ngx_http_submission_drop_begin(
+    ngx_http_submission_duty_t *duty, ngx_http_submission_task_t *task);
+static ngx_msec_t ngx_http_submission_drop_done(
+    ngx_http_submission_duty_t *duty, ngx_http_submission_task_t *task);
+
+
+const ngx_http_submission_duty_row_t  ngx_http_submission_drop = {
+    NGX_HTTP_SUBMISSION_OP_SCHEDULE_DROP,
+    sizeof(ngx_http_submission_drop_task_t),
+    ngx_http_submission_drop_interval,
+    ngx_http_submission_drop_begin,
+    ngx_http_submission_drop_done
+};
+
+
+static ngx_msec_t
+ngx_http_submission_drop_interval(ngx_http_submission_executor_t *ex)
+{
+    return ex->manager->conf->schedule_refresh_interval;
+}
+
+
+/* what is read, and how far back: to the last time, and a little beyond it */
+
+static ngx_int_t
+ngx_http_submission_drop_begin(ngx_http_submission_duty_t *duty,
+    ngx_http_submission_task_t *task)
+{
+    int64_t                           now;
+    ngx_http_submission_executor_t   *ex;
+    ngx_http_submission_drop_task_t  *dt;
+
+    dt = (ngx_http_submission_drop_task_t *) task;
+    ex = duty->executor;
+
+    if (sm_schedule_waiting(ex->schedule) == 0) {
+        return NGX_DECLINED;
+    }
+
+    now = ngx_http_submission_executor_now(ex);
+
+    if (ex->dropped_at == 0 || ex->dropped_at > now) {
+        ex->dropped_at = now;
+    }
+
+    dt->from = ex->dropped_at - NGX_HTTP_SUBMISSION_DROP_WINDOW;
+    ex->dropped_at = now;
+
+    return NGX_OK;
+}
+
+
+void
+ngx_http_submission_drop_run(ngx_http_submission_task_t *task)
+{
+    sm_audit_row_t                   *row, *last;
+    ngx_http_submission_drop_task_t  *dt;
+
+    dt = (ngx_http_submission_drop_task_t *) task;
+    last = NULL;
+
+    do {
+        row = &dt->pages[dt->n];
+
+        row->from = ngx_max(dt->from, 1);
+        row->action = sm_str_c("cancel");
+        row->limit = NGX_HTTP_SUBMISSION_DROP_PAGE;
+
+        if (last) {
+            row->after_at = last->entries[last->n - 1].at;
+            row->after_seq = last->entries[last->n - 1].seq;
+        }
+
+        if (sm_store_audit_list(&task->manager->store, &task->call, row, 1)
+            != 0)
+        {
+            return;
+        }
+
+        dt->n++;
+        task->rows += row->n;
+        last = row;
+
+    } while (row->more && row->n && dt->n < NGX_HTTP_SUBMISSION_DROP_PAGES);
+}
+
+
+static ngx_msec_t
+ngx_http_submission_drop_done(ngx_http_submission_duty_t *duty,
+    ngx_http_submission_task_t *task)
+{
+    size_t                            k;
+    ngx_uint_t                        i, n;
+    const sm_entry_t                 *entry;
+    ngx_http_submission_executor_t   *ex;
+    ngx_http_submission_drop_task_t  *dt;
+
+    dt = (ngx_http_submission_drop_task_t *) task;
+    ex = duty->executor;
+    n = 0;
+
+    for (i = 0; i < dt->n; i++) {
+        for (k = 0; k < dt->pages[i].n; k++) {
+            entry = sm_schedule_find(ex->schedule,
+                                     dt->pages[i].entries[k].object);
+            if (entry) {
+                ngx_http_submission_stats_gone(ex, sm_entry_id(entry),
+                                 ngx_http_submission_target(ex->manager->conf,
+                                                     sm_entry_target(entry)));
+            }
+
+            n += sm_schedule_remove(ex->schedule,
+                                    dt->pages[i].entries[k].object);
+        }
+    }
+
+    ngx_log_debug3(NGX_LOG_DEBUG_HTTP, ngx_cycle->log, 0,
+                   "submission: schedule drop cancels:%ui dropped:%ui "
+                   "waiting:%uz", task->rows, n,
+                   sm_schedule_waiting(ex->schedule));
+
+    if (n) {
+        ngx_http_submission_executor_wake(ex);
+    }
+
+    return NGX_HTTP_SUBMISSION_DUTY_INTERVAL;
+}

@@ -1,0 +1,273 @@
+
+/*
+ * The targets that operators have paused, as whoever leads reads them: before
+ * its first turn, with each refresh, and soon after it was woken.  They live as
+ * long as the schedule: another leader reads them anew.
+ *
+ * A wake comes with every submission, so between two reads that it causes
+ * there is a rest.
+ */
+
+#include "ngx_http_submission_attempt.h"
+
+
+#define NGX_HTTP_SUBMISSION_PAUSES_REST  100     /* milliseconds */
+
+
+struct ngx_http_submission_pauses_s {
+    sm_arena_t                       arena;
+    sm_pauses_t                      paused;
+    ngx_msec_t                       read;         /* the last began */
+    unsigned                         known:1;
+};
+
+
+typedef struct {
+    ngx_http_submission_task_t       task;
+    sm_pauses_t                      paused;
+} ngx_http_submission_pauses_task_t;
+
+
+static ngx_msec_t ngx_http_submission_pauses_interval(
+    ngx_http_submission_executor_t *ex);
+static ngx_int_t ngx_http_submission_pauses_begin(
+    ngx_http_submission_duty_t *duty, ngx_http_submission_task_t *task);
+static ngx_msec_t ngx_http_submission_pauses_done(
+    ngx_http_submission_duty_t *duty, ngx_http_submission_task_t *task);
+
+
+const ngx_http_submission_duty_row_t  ngx_http_submission_pauses_read = {
+    NGX_HTTP_SUBMISSION_OP_TARGETS_PAUSED,
+    sizeof(ngx_http_submission_pauses_task_t),
+    ngx_http_submission_pauses_interval,
+    ngx_http_submission_pauses_begin,
+    ngx_http_submission_pauses_done
+};
+
+
+/* the worker exits */
+
+static void
+ngx_http_submission_pauses_cleanup(void *data)
+{
+    ngx_http_submission_pauses_t *ps = data;
+
+    sm_arena_free(&ps->arena);
+}
+
+
+ngx_int_t
+ngx_http_submission_pauses_init(ngx_cycle_t *cycle,
+    ngx_http_submission_executor_t *ex)
+{
+    ngx_pool_cleanup_t  *cln;
+
+    cln = ngx_pool_cleanup_add(cycle->pool,
+                               sizeof(ngx_http_submission_pauses_t));
+    if (cln == NULL) {
+        return NGX_ERROR;
+    }
+
+    ngx_memzero(cln->data, sizeof(ngx_http_submission_pauses_t));
+
+    cln->handler = ngx_http_submission_pauses_cleanup;
+    ex->pauses = cln->data;
+
+    return NGX_OK;
+}
+
+
+void
+ngx_http_submission_pauses_start(ngx_http_submission_executor_t *ex)
+{
+    sm_arena_free(&ex->pauses->arena);
+    ngx_memzero(ex->pauses, sizeof(ngx_http_submission_pauses_t));
+
+    ngx_http_submission_duty_kick(
+                                 &ex->duties[NGX_HTTP_SUBMISSION_DUTY_PAUSES]);
+}
+
+
+/* whether anything may begin: what is not known may be paused */
+
+ngx_uint_t
+ngx_http_submission_pauses_known(ngx_http_submission_executor_t *ex)
+{
+    return ex->pauses->known;
+}
+
+
+void
+ngx_http_submission_pauses_woken(ngx_http_submission_executor_t *ex)
+{
+    ngx_msec_t                   elapsed;
+    ngx_http_submission_duty_t  *duty;
+
+    duty = &ex->duties[NGX_HTTP_SUBMISSION_DUTY_PAUSES];
+    elapsed = ngx_current_msec - ex->pauses->read;
+
+    if (elapsed >= NGX_HTTP_SUBMISSION_PAUSES_REST) {
+        ngx_http_submission_duty_kick(duty);
+        return;
+    }
+
+    ngx_http_submission_duty_soon(duty, NGX_HTTP_SUBMISSION_PAUSES_REST
+                                        - elapsed);
+}
+
+
+/* NULL: it is not paused, as far as is known */
+
+const sm_pause_t *
+ngx_http_submission_pauses_of(ngx_http_submission_executor_t *ex,
+    sm_str_t target)
+{
+    size_t  i;
+
+    for (i = 0; i < ex->pauses->paused.n; i++) {
+        if (sm_str_eq(ex->pauses->paused.rows[i].target, target)) {
+            return &ex->pauses->paused.rows[i];
+        }
+    }
+
+    return NULL;
+}
+
+
+static ngx_msec_t
+ngx_http_submission_pauses_interval(ngx_http_submission_executor_t *ex)
+{
+    return ex->manager->conf->schedule_refresh_interval;
+}
+
+
+static ngx_int_t
+ngx_http_submission_pauses_begin(ngx_http_submission_duty_t *duty,
+    ngx_http_submission_task_t *task)
+{
+    duty->executor->pauses->read = ngx_current_msec;
+
+    return NGX_OK;
+}
+
+
+void
+ngx_http_submission_pauses_run(ngx_http_submission_task_t *task)
+{
+    ngx_http_submission_pauses_task_t  *pt;
+
+    pt = (ngx_http_submission_pauses_task_t *) task;
+
+    (void) sm_store_targets_paused(&task->manager->store, &task->call,
+                                   &task->fence, &pt->paused);
+}
+
+
+static void
+ngx_http_submission_pauses_log(ngx_http_submission_executor_t *ex,
+    const sm_pause_t *pause, const char *event)
+{
+    ngx_http_submission_field_t  target, reason, actor;
+
+    ngx_log_error(NGX_LOG_NOTICE, ngx_cycle->log, 0,
+                  "submission: %s manager=%V%V lease_epoch=%L%V%V", event,
+                  &ex->manager->conf->name,
+                  ngx_http_submission_field(&target, " target=",
+                                            pause->target),
+                  ex->epoch,
+                  ngx_http_submission_field(&actor, " actor=", pause->actor),
+                  ngx_http_submission_field(&reason, " reason=",
+                                            pause->reason));
+}
+
+
+/* what is in one and not in the other */
+
+static void
+ngx_http_submission_pauses_tell(ngx_http_submission_executor_t *ex,
+    sm_pauses_t *paused, sm_pauses_t *others, const char *event)
+{
+    size_t  i, k;
+
+    for (i = 0; i < paused->n; i++) {
+
+        for (k = 0; k < others->n; k++) {
+            if (sm_str_eq(others->rows[k].target, paused->rows[i].target)) {
+                break;
+            }
+        }
+
+        if (k == others->n) {
+            ngx_http_submission_pauses_log(ex, &paused->rows[i], event);
+        }
+    }
+}
+
+
+static ngx_int_t
+ngx_http_submission_pauses_apply(ngx_http_submission_executor_t *ex,
+    sm_arena_t *arena, sm_pauses_t *paused)
+{
+    size_t     i;
+    sm_str_t  *names;
+
+    names = sm_arena_calloc(arena, paused->n + 1, sizeof(sm_str_t));
+    if (names == NULL) {
+        return NGX_ERROR;
+    }
+
+    for (i = 0; i < paused->n; i++) {
+        names[i] = paused->rows[i].target;
+    }
+
+    ngx_http_submission_executor_tick(ex);
+
+    return sm_schedule_pauses(ex->schedule, names, paused->n) == 0 ? NGX_OK
+                                                                  : NGX_ERROR;
+}
+
+
+static ngx_msec_t
+ngx_http_submission_pauses_done(ngx_http_submission_duty_t *duty,
+    ngx_http_submission_task_t *task)
+{
+    sm_pauses_t                         paused;
+    sm_arena_t                          arena;
+    ngx_http_submission_pauses_t       *ps;
+    ngx_http_submission_executor_t     *ex;
+    ngx_http_submission_pauses_task_t  *pt;
+
+    pt = (ngx_http_submission_pauses_task_t *) task;
+    ex = duty->executor;
+    ps = ex->pauses;
+
+    /* the rows are in the memory of the call, which is kept in its place */
+
+    paused = pt->paused;
+    arena = task->call.arena;
+    ngx_memzero(&task->call.arena, sizeof(sm_arena_t));
+
+    if (ngx_http_submission_pauses_apply(ex, &arena, &paused) != NGX_OK) {
+        ngx_log_error(NGX_LOG_CRIT, ngx_cycle->log, 0,
+                      "submission: no memory for pauses manager=%V: nothing "
+                      "begins", &ex->manager->conf->name);
+
+        ps->known = 0;
+        sm_arena_free(&arena);
+        return NGX_HTTP_SUBMISSION_DUTY_INTERVAL;
+    }
+
+    ngx_http_submission_pauses_tell(ex, &paused, &ps->paused, "target_paused");
+    ngx_http_submission_pauses_tell(ex, &ps->paused, &paused,
+                                    "target_resumed");
+
+    sm_arena_free(&ps->arena);
+
+    ps->arena = arena;
+    ps->paused = paused;
+    ps->known = 1;
+
+    ngx_http_submission_executor_wake(ex);
+
+    return NGX_HTTP_SUBMISSION_DUTY_INTERVAL;
+}

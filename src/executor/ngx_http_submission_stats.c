@@ -1,0 +1,573 @@
+
+/*
+ * The leader's numbers: what happened to each target in this epoch and in the
+ * last minutes, told to the store every few seconds, in one row, for everybody
+ * who looks.
+ *
+ * Targets that are not configured any more share the numbers of one that has no
+ * name.  A page of the schedule may have been read before an attempt ended, and
+ * show an intent that has ended; the hashes of the last ones are remembered, so
+ * that such an intent is neither a new one nor a canceled one.
+ */
+
+#include "ngx_http_submission_attempt.h"
+
+
+#define NGX_HTTP_SUBMISSION_STATS_FIRST  500        /* milliseconds */
+#define NGX_HTTP_SUBMISSION_STATS_ENDED  65536
+#define NGX_HTTP_SUBMISSION_STATS_ERROR  (4 * SM_STATS_DETAIL)
+
+
+typedef struct {
+    int64_t                          counts[SM_STATS_COUNTS];
+    sm_window_t                     *window;       /* NULL: nothing yet */
+
+    sm_stats_state_e                 state;        /* when last looked at */
+    int64_t                          since;
+
+    int64_t                          error_at;
+    size_t                           reason_len;
+    size_t                           detail_len;
+    char                             reason[64];
+    char                            *detail;
+} ngx_http_submission_stats_target_t;
+
+
+struct ngx_http_submission_stats_s {
+    int64_t                          written;      /* an epoch */
+    int64_t                          began;        /* monotonic, usec */
+    ngx_uint_t                       n;            /* with the others */
+    ngx_http_submission_stats_target_t  *targets;
+    ngx_http_submission_stats_target_t   totals;
+    uint32_t                         ended[NGX_HTTP_SUBMISSION_STATS_ENDED];
+};
+
+
+typedef struct {
+    ngx_http_submission_task_t       task;
+    sm_stats_t                       stats;
+    sm_cluster_t                     cluster;
+} ngx_http_submission_stats_task_t;
+
+
+static ngx_msec_t ngx_http_submission_stats_interval(
+    ngx_http_submission_executor_t *ex);
+static ngx_int_t ngx_http_submission_stats_begin(
+    ngx_http_submission_duty_t *duty, ngx_http_submission_task_t *task);
+static ngx_msec_t ngx_http_submission_stats_done(
+    ngx_http_submission_duty_t *duty, ngx_http_submission_task_t *task);
+
+
+const ngx_http_submission_duty_row_t  ngx_http_submission_stats_duty = {
+    NGX_HTTP_SUBMISSION_OP_STATS_PUT,
+    sizeof(ngx_http_submission_stats_task_t),
+    ngx_http_submission_stats_interval,
+    ngx_http_submission_stats_begin,
+    ngx_http_submission_stats_done
+};
+
+
+/* must be in the order of sm_outcome_e */
+
+static const sm_stats_count_e  ngx_http_submission_stats_outcomes[] = {
+    SM_STATS_ATTEMPT_UNKNOWN,                      /* none: not counted */
+    SM_STATS_ATTEMPT_ACCEPTED,
+    SM_STATS_ATTEMPT_REJECTED,
+    SM_STATS_ATTEMPT_ERROR,
+    SM_STATS_ATTEMPT_UNKNOWN
+};
+
+_Static_assert(sm_nelts(ngx_http_submission_stats_outcomes) == SM_OUTCOMES,
+               "a count for each outcome");
+
+
+static void
+ngx_http_submission_stats_free(ngx_http_submission_stats_target_t *t)
+{
+    ngx_free(t->window);
+    ngx_free(t->detail);
+}
+
+
+/* the worker exits */
+
+static void
+ngx_http_submission_stats_cleanup(void *data)
+{
+    ngx_http_submission_stats_t *st = data;
+
+    ngx_uint_t  i;
+
+    for (i = 0; i < st->n; i++) {
+        ngx_http_submission_stats_free(&st->targets[i]);
+    }
+
+    ngx_http_submission_stats_free(&st->totals);
+}
+
+
+ngx_int_t
+ngx_http_submission_stats_init(ngx_cycle_t *cycle,
+    ngx_http_submission_executor_t *ex)
+{
+    ngx_pool_cleanup_t                  *cln;
+    ngx_http_submission_stats_t         *st;
+    ngx_http_submission_manager_conf_t  *conf;
+
+    conf = ex->manager->conf;
+
+    st = ngx_pcalloc(cycle->pool, sizeof(ngx_http_submission_stats_t));
+    if (st == NULL) {
+        return NGX_ERROR;
+    }
+
+    st->n = conf->ntargets + 1;
+
+    st->targets = ngx_pcalloc(cycle->pool,
+                              st->n
+                              * sizeof(ngx_http_submission_stats_target_t));
+
+    cln = ngx_pool_cleanup_add(cycle->pool, 0);
+
+    if (st->targets == NULL || cln == NULL) {
+        return NGX_ERROR;
+    }
+
+    cln->handler = ngx_http_submission_stats_cleanup;
+    cln->data = st;
+
+    ex->stats = st;
+
+    return NGX_OK;
+}
+
+
+static void
+ngx_http_submission_stats_reset(ngx_http_submission_stats_target_t *t)
+{
+    sm_window_t  *window;
+
+    window = t->window;
+
+    if (window) {
+        sm_window_init(window, ngx_http_submission_usec());
+    }
+
+    ngx_memzero(t->counts, sizeof(t->counts));
+    t->error_at = 0;
+    t->state = SM_STATS_OPEN;
+    t->since = 0;
+}
+
+
+void
+ngx_http_submission_stats_start(ngx_http_submission_executor_t *ex)
+{
+    ngx_uint_t                    i;
+    ngx_http_submission_stats_t  *st;
+
+    st = ex->stats;
+
+    for (i = 0; i < st->n; i++) {
+        ngx_http_submission_stats_reset(&st->targets[i]);
+    }
+
+    ngx_http_submission_stats_reset(&st->totals);
+
+    st->began = ngx_http_submission_usec();
+}
+
+
+static ngx_http_submission_stats_target_t *
+ngx_http_submission_stats_target(ngx_http_submission_executor_t *ex,
+    ngx_http_submission_target_t *target)
+{
+    return &ex->stats->targets[target ? target->index : ex->stats->n - 1];
+}
+
+
+/* without memory the minutes are missing, and the counts are there */
+
+static sm_window_t *
+ngx_http_submission_stats_window(ngx_http_submission_stats_target_t *t,
+    int64_t now)
+{
+    if (t->window == NULL) {
+        t->window = ngx_alloc(sizeof(sm_window_t), ngx_cycle->log);
+
+        if (t->window) {
+            sm_window_init(t->window, now);
+        }
+    }
+
+    return t->window;
+}
+
+
+static void
+ngx_http_submission_stats_add(ngx_http_submission_stats_target_t *t,
+    int64_t now, sm_stats_count_e which)
+{
+    sm_window_t  *window;
+
+    t->counts[which]++;
+
+    window = ngx_http_submission_stats_window(t, now);
+
+    if (window) {
+        sm_window_count(window, now, which, 1);
+    }
+}
+
+
+static void
+ngx_http_submission_stats_count(ngx_http_submission_executor_t *ex,
+    ngx_http_submission_stats_target_t *t, int64_t now, sm_stats_count_e which)
+{
+    ngx_http_submission_stats_add(t, now, which);
+    ngx_http_submission_stats_add(&ex->stats->totals, now, which);
+}
+
+
+/* whether it has ended lately; 0 is a hash that nothing has */
+
+static uint32_t
+ngx_http_submission_stats_hash(sm_str_t id)
+{
+    uint32_t  hash;
+
+    hash = ngx_murmur_hash2((u_char *) id.data, id.len);
+
+    return hash ? hash : 1;
+}
+
+
+static uint32_t *
+ngx_http_submission_stats_ended(ngx_http_submission_executor_t *ex,
+    uint32_t hash)
+{
+    return &ex->stats->ended[hash % NGX_HTTP_SUBMISSION_STATS_ENDED];
+}
+
+
+void
+ngx_http_submission_stats_submitted(ngx_http_submission_executor_t *ex,
+    sm_str_t id, sm_str_t target)
+{
+    uint32_t  hash;
+
+    hash = ngx_http_submission_stats_hash(id);
+
+    if (*ngx_http_submission_stats_ended(ex, hash) != hash) {
+        ngx_http_submission_stats_count(ex,
+                             ngx_http_submission_stats_target(ex,
+                                  ngx_http_submission_target(ex->manager->conf,
+                                                             target)),
+                             ngx_http_submission_usec(), SM_STATS_SUBMITTED);
+    }
+}
+
+
+void
+ngx_http_submission_stats_gone(ngx_http_submission_executor_t *ex, sm_str_t id,
+    ngx_http_submission_target_t *target)
+{
+    uint32_t  hash, *ended;
+
+    hash = ngx_http_submission_stats_hash(id);
+    ended = ngx_http_submission_stats_ended(ex, hash);
+
+    if (*ended != hash) {
+        *ended = hash;
+        ngx_http_submission_stats_count(ex,
+                                  ngx_http_submission_stats_target(ex, target),
+                                  ngx_http_submission_usec(),
+                                  SM_STATS_CANCELED);
+    }
+}
+
+
+static void
+ngx_http_submission_stats_end(ngx_http_submission_executor_t *ex,
+    ngx_http_submission_stats_target_t *t, int64_t now, sm_str_t id,
+    sm_status_e status)
+{
+    uint32_t  hash;
+
+    hash = ngx_http_submission_stats_hash(id);
+    *ngx_http_submission_stats_ended(ex, hash) = hash;
+
+    ngx_http_submission_stats_count(ex, t, now,
+                                    SM_STATS_ACCEPTED
+                                    + (status - SM_STATUS_ACCEPTED));
+}
+
+
+void
+ngx_http_submission_stats_expired(ngx_http_submission_executor_t *ex,
+    sm_str_t id, ngx_http_submission_target_t *target)
+{
+    ngx_http_submission_stats_end(ex,
+                                  ngx_http_submission_stats_target(ex, target),
+                                  ngx_http_submission_usec(), id,
+                                  SM_STATUS_EXHAUSTED);
+}
+
+
+static void
+ngx_http_submission_stats_error(ngx_http_submission_stats_target_t *t,
+    ngx_http_submission_attempt_t *at)
+{
+    sm_out_t  out;
+
+    t->error_at = at->finished_at;
+
+    sm_out_init(&out, t->reason, sizeof(t->reason));
+    sm_out_clip(&out, at->reason.len ? at->reason
+                                     : sm_outcome_name(at->outcome),
+                sizeof(t->reason) / 4);
+    t->reason_len = out.last - out.start;
+
+    t->detail_len = 0;
+
+    if (t->detail == NULL) {
+        t->detail = ngx_alloc(NGX_HTTP_SUBMISSION_STATS_ERROR,
+                              ngx_cycle->log);
+        if (t->detail == NULL) {
+            return;
+        }
+    }
+
+    sm_out_init(&out, t->detail, NGX_HTTP_SUBMISSION_STATS_ERROR);
+    sm_out_clip(&out, at->error, SM_STATS_DETAIL);
+    t->detail_len = out.last - out.start;
+}
+
+
+void
+ngx_http_submission_stats_attempt(ngx_http_submission_attempt_t *at,
+    sm_status_e status)
+{
+    int64_t                              now;
+    ngx_http_submission_executor_t      *ex;
+    ngx_http_submission_stats_target_t  *t, *totals;
+
+    ex = at->manager->executor;
+    now = ngx_http_submission_usec();
+    totals = &ex->stats->totals;
+    t = ngx_http_submission_stats_target(ex, at->target);
+
+    ngx_http_submission_stats_count(ex, t, now,
+                              ngx_http_submission_stats_outcomes[at->outcome]);
+
+    if (t->window && totals->window) {
+        sm_window_observe(t->window, now, at->took);
+        sm_window_observe(totals->window, now, at->took);
+    }
+
+    if (at->outcome != SM_OUTCOME_ACCEPTED) {
+        ngx_http_submission_stats_error(t, at);
+    }
+
+    if (status != SM_STATUS_PENDING) {
+        ngx_http_submission_stats_end(ex, t, now, at->id, status);
+    }
+}
+
+
+static ngx_msec_t
+ngx_http_submission_stats_interval(ngx_http_submission_executor_t *ex)
+{
+    return ex->stats->written == ex->epoch ? SM_STATS_INTERVAL * 1000
+                                           : NGX_HTTP_SUBMISSION_STATS_FIRST;
+}
+
+
+static ngx_int_t
+ngx_http_submission_stats_copy(sm_arena_t *arena,
+    ngx_http_submission_stats_target_t *t, sm_stats_target_t *row)
+{
+    int64_t   now;
+    sm_str_t  reason, detail;
+
+    now = ngx_http_submission_usec();
+
+    ngx_memcpy(row->counts, t->counts, sizeof(row->counts));
+
+    if (t->window) {
+        sm_window_read(t->window, now, SM_WINDOW_1M,
+                       &row->windows[SM_STATS_1M]);
+        sm_window_read(t->window, now, SM_WINDOW_5M,
+                       &row->windows[SM_STATS_5M]);
+
+    } else {
+        row->windows[SM_STATS_1M].p50 = -1;
+        row->windows[SM_STATS_1M].p99 = -1;
+        row->windows[SM_STATS_5M] = row->windows[SM_STATS_1M];
+    }
+
+    if (t->error_at == 0) {
+        return NGX_OK;
+    }
+
+    row->error_at = t->error_at;
+
+    reason.data = t->reason;
+    reason.len = t->reason_len;
+    detail.data = t->detail;
+    detail.len = t->detail_len;
+
+    return sm_arena_strdup(arena, &row->error_reason, reason) != 0
+           || sm_arena_strdup(arena, &row->error_detail, detail) != 0
+           ? NGX_ERROR : NGX_OK;
+}
+
+
+/* who has paused it, and why; without memory, without that */
+
+static void
+ngx_http_submission_stats_paused(ngx_http_submission_executor_t *ex,
+    sm_arena_t *arena, sm_stats_target_t *row)
+{
+    const sm_pause_t  *pause;
+
+    pause = ngx_http_submission_pauses_of(ex, row->name);
+
+    if (pause) {
+        row->since = pause->since;
+        (void) sm_arena_strdup(arena, &row->pause_reason, pause->reason);
+        (void) sm_arena_strdup(arena, &row->pause_actor, pause->actor);
+    }
+}
+
+
+/* since when a target is in its state, as far as this leader has seen it */
+
+static void
+ngx_http_submission_stats_since(ngx_http_submission_executor_t *ex,
+    ngx_http_submission_stats_target_t *t, sm_stats_target_t *row)
+{
+    if (row->state != t->state) {
+        t->state = row->state;
+        t->since = ngx_http_submission_executor_now(ex);
+    }
+
+    if (row->since == 0) {
+        row->since = t->since;
+    }
+}
+
+
+static ngx_int_t
+ngx_http_submission_stats_begin(ngx_http_submission_duty_t *duty,
+    ngx_http_submission_task_t *task)
+{
+    ngx_uint_t                           i;
+    sm_stats_t                          *stats;
+    sm_arena_t                          *arena;
+    ngx_http_submission_stats_t         *st;
+    ngx_http_submission_executor_t      *ex;
+    ngx_http_submission_stats_task_t    *stt;
+    ngx_http_submission_target_t       **targets;
+
+    ex = duty->executor;
+    st = ex->stats;
+    stt = (ngx_http_submission_stats_task_t *) task;
+    arena = &task->call.arena;
+    stats = &stt->stats;
+    targets = ex->manager->conf->by_index.elts;
+
+    stats->epoch = ex->epoch;
+    stats->began = ngx_http_submission_executor_now(ex)
+                   - (ngx_http_submission_usec() - st->began);
+    stats->n = st->n;
+    stats->targets = sm_arena_calloc(arena, st->n, sizeof(sm_stats_target_t));
+
+    if (stats->targets == NULL) {
+        return NGX_ERROR;
+    }
+
+    for (i = 0; i < st->n; i++) {
+        if (ngx_http_submission_stats_copy(arena, &st->targets[i],
+                                           &stats->targets[i])
+            != NGX_OK)
+        {
+            return NGX_ERROR;
+        }
+
+        if (i < st->n - 1) {
+            stats->targets[i].name = targets[i]->contract.target;
+        }
+    }
+
+    ngx_http_submission_depth_read(ex, stats->targets, &stats->totals);
+
+    for (i = 0; i < st->n; i++) {
+        ngx_http_submission_stats_paused(ex, arena, &stats->targets[i]);
+        ngx_http_submission_stats_since(ex, &st->targets[i],
+                                        &stats->targets[i]);
+    }
+
+    return ngx_http_submission_stats_copy(arena, &st->totals, &stats->totals);
+}
+
+
+/* in a thread; those who live are read in the same breath */
+
+void
+ngx_http_submission_stats_run(ngx_http_submission_task_t *task)
+{
+    char                              *buf;
+    sm_str_t                           doc;
+    sm_out_t                           out;
+    ngx_http_submission_stats_task_t  *stt;
+
+    stt = (ngx_http_submission_stats_task_t *) task;
+
+    buf = sm_arena_alloc(&task->call.arena, SM_STATS_MAX);
+    if (buf == NULL) {
+        (void) sm_call_fail(&task->call, SM_STORE_TRANSIENT, 0,
+                            "out of memory");
+        return;
+    }
+
+    sm_out_init(&out, buf, SM_STATS_MAX);
+    sm_stats_out(&out, &stt->stats);
+
+    doc.data = out.start;
+    doc.len = out.last - out.start;
+
+    if (sm_store_stats_put(&task->manager->store, &task->call, &task->fence,
+                           doc)
+        == 0)
+    {
+        stt->stats.at = task->call.now;
+        (void) sm_store_cluster_get(&task->manager->store, &task->call,
+                                    &stt->cluster);
+    }
+}
+
+
+static ngx_msec_t
+ngx_http_submission_stats_done(ngx_http_submission_duty_t *duty,
+    ngx_http_submission_task_t *task)
+{
+    ngx_http_submission_executor_t    *ex;
+    ngx_http_submission_stats_task_t  *stt;
+
+    ex = duty->executor;
+    stt = (ngx_http_submission_stats_task_t *) task;
+
+    ex->stats->written = ex->epoch;
+
+    ngx_http_submission_depth_look(ex);
+
+    ngx_http_submission_board_cluster(ex->manager, &stt->cluster);
+    ngx_http_submission_board_stats(ex->manager, &stt->stats);
+
+    ngx_log_debug3(NGX_LOG_DEBUG_HTTP, ngx_cycle->log, 0,
+                   "submission: stats epoch:%L targets:%uz omitted:%L",
+                   stt->stats.epoch, stt->stats.n, stt->stats.omitted);
+
+    return NGX_HTTP_SUBMISSION_DUTY_INTERVAL;
+}

@@ -1,0 +1,172 @@
+
+/*
+ * The leader's numbers and the list of instances, read by those who do not
+ * lead: with the watch over the lease, every few seconds, however many look at
+ * them.  An instance with "executor off" watches no lease, and one of its
+ * workers reads them on a timer.
+ */
+
+#include "ngx_http_submission_lease.h"
+
+
+/* milliseconds: more often than they are written, so that none is missed */
+
+#define NGX_HTTP_SUBMISSION_FETCH_INTERVAL  2000
+
+
+typedef struct {
+    ngx_http_submission_task_t       task;
+    sm_lease_t                       lease;
+    sm_str_t                         wake_url;
+    ngx_http_submission_fetch_t      fetch;
+} ngx_http_submission_fetch_task_t;
+
+
+static void ngx_http_submission_fetch_timer(ngx_event_t *ev);
+static void ngx_http_submission_fetch_done(ngx_http_submission_task_t *task);
+
+
+void
+ngx_http_submission_fetch_plan(ngx_http_submission_manager_t *manager,
+    ngx_http_submission_fetch_t *fetch)
+{
+    ngx_msec_t  age;
+
+    fetch->row.seen = ngx_http_submission_board_seen(manager, &age);
+    fetch->wanted = age >= NGX_HTTP_SUBMISSION_FETCH_INTERVAL;
+}
+
+
+/* a document that another version has written and this one cannot read is none */
+
+void
+ngx_http_submission_fetch(sm_store_t *store, sm_call_t *call,
+    ngx_http_submission_fetch_t *fetch)
+{
+    if (!fetch->wanted
+        || sm_store_stats_get(store, call, &fetch->row) != 0
+        || sm_store_cluster_get(store, call, &fetch->cluster) != 0)
+    {
+        return;
+    }
+
+    fetch->fetched = 1;
+
+    if (fetch->row.doc.len
+        && sm_stats_parse(&call->arena, fetch->row.doc, &fetch->stats) == 0)
+    {
+        fetch->stats.epoch = fetch->row.epoch;
+        fetch->stats.at = fetch->row.at;
+    }
+}
+
+
+void
+ngx_http_submission_fetched(ngx_http_submission_manager_t *manager,
+    ngx_http_submission_fetch_t *fetch)
+{
+    if (!fetch->fetched) {
+        return;
+    }
+
+    ngx_http_submission_board_cluster(manager, &fetch->cluster);
+
+    if (fetch->stats.at) {
+        ngx_http_submission_board_stats(manager, &fetch->stats);
+    }
+}
+
+
+ngx_int_t
+ngx_http_submission_fetch_init(ngx_cycle_t *cycle,
+    ngx_http_submission_manager_t *manager)
+{
+    ngx_event_t  *ev;
+
+    ev = ngx_pcalloc(cycle->pool, sizeof(ngx_event_t));
+    if (ev == NULL) {
+        return NGX_ERROR;
+    }
+
+    ev->handler = ngx_http_submission_fetch_timer;
+    ev->data = manager;
+    ev->log = cycle->log;
+    ev->cancelable = 1;
+
+    ngx_add_timer(ev, 1);
+
+    return NGX_OK;
+}
+
+
+/* one of the workers reads it */
+
+static void
+ngx_http_submission_fetch_timer(ngx_event_t *ev)
+{
+    ngx_atomic_uint_t                  asked;
+    ngx_http_submission_manager_t     *manager;
+    ngx_http_submission_fetch_task_t  *ft;
+
+    manager = ev->data;
+
+    ngx_add_timer(ev, NGX_HTTP_SUBMISSION_FETCH_INTERVAL);
+
+    asked = manager->sh->board_asked;
+
+    if ((asked && ngx_http_submission_since(asked)
+                  < NGX_HTTP_SUBMISSION_FETCH_INTERVAL)
+        || !ngx_atomic_cmp_set(&manager->sh->board_asked, asked,
+                               ngx_max(ngx_current_msec, 1)))
+    {
+        return;
+    }
+
+    ft = ngx_http_submission_task_create(manager,
+                                     NGX_HTTP_SUBMISSION_OP_STATS_GET,
+                                     sizeof(ngx_http_submission_fetch_task_t));
+    if (ft == NULL) {
+        return;
+    }
+
+    ngx_http_submission_fetch_plan(manager, &ft->fetch);
+
+    ft->task.done = ngx_http_submission_fetch_done;
+
+    if (ngx_http_submission_task_post(&ft->task) != NGX_OK) {
+        ngx_http_submission_task_free(&ft->task);
+    }
+}
+
+
+void
+ngx_http_submission_fetch_run(ngx_http_submission_task_t *task)
+{
+    ngx_http_submission_fetch_task_t  *ft;
+
+    ft = (ngx_http_submission_fetch_task_t *) task;
+
+    if (sm_store_lease_watch(&task->manager->store, &task->call, &ft->lease,
+                             &ft->wake_url)
+        == 0)
+    {
+        ngx_http_submission_fetch(&task->manager->store, &task->call,
+                                  &ft->fetch);
+    }
+}
+
+
+static void
+ngx_http_submission_fetch_done(ngx_http_submission_task_t *task)
+{
+    ngx_http_submission_fetch_task_t  *ft;
+
+    ft = (ngx_http_submission_fetch_task_t *) task;
+
+    if (task->call.status != SM_STORE_OK) {
+        return;
+    }
+
+    ngx_http_submission_board_lease(task->manager, &ft->lease);
+    ngx_http_submission_fetched(task->manager, &ft->fetch);
+}

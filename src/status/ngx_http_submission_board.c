@@ -1,0 +1,443 @@
+
+/*
+ * The board, and what is written to it: see ngx_http_submission_board.h.
+ *
+ * The executor worker of an instance is the only one that writes: what it has
+ * just told the store, if it leads, or what it has read there.  So all
+ * instances have the same numbers, and whoever looks at them asks the store for
+ * nothing.
+ *
+ * A zone that is too small loses history first, of targets one by one, and then
+ * the numbers of targets; never anything else.
+ */
+
+#include "ngx_http_submission_board.h"
+
+
+#define NGX_HTTP_SUBMISSION_BOARD_WARN   3600000     /* milliseconds */
+
+/* counts of an epoch that is not older are those of the first row, usec */
+
+#define NGX_HTTP_SUBMISSION_BOARD_BEGUN  (2 * SM_STATS_INTERVAL * 1000000)
+
+
+static ngx_slab_pool_t *
+ngx_http_submission_board_pool(ngx_http_submission_manager_conf_t *mcf)
+{
+    return (ngx_slab_pool_t *) mcf->shm_zone->shm.addr;
+}
+
+
+static void
+ngx_http_submission_board_free(ngx_slab_pool_t *shpool, void *p)
+{
+    if (p) {
+        ngx_slab_free_locked(shpool, p);
+    }
+}
+
+
+static void
+ngx_http_submission_board_clear(ngx_slab_pool_t *shpool,
+    ngx_http_submission_board_shctx_t *board)
+{
+    ngx_rbtree_node_t  *node;
+
+    if (board->series.root) {
+        while (board->series.root != board->series.sentinel) {
+            node = board->series.root;
+            ngx_rbtree_delete(&board->series, node);
+            ngx_slab_free_locked(shpool, node);
+        }
+    }
+
+    ngx_http_submission_board_free(shpool, board->block);
+    ngx_http_submission_board_free(shpool, board->totals);
+    ngx_http_submission_board_free(shpool, board->backlog);
+    ngx_http_submission_board_free(shpool, board->instances);
+
+    ngx_memzero(board, sizeof(ngx_http_submission_board_shctx_t));
+
+    ngx_rbtree_init(&board->series, &board->sentinel,
+                    ngx_str_rbtree_insert_value);
+}
+
+
+ngx_http_submission_board_shctx_t *
+ngx_http_submission_board_lock(ngx_http_submission_manager_conf_t *mcf)
+{
+    ngx_slab_pool_t                    *shpool;
+    ngx_http_submission_board_shctx_t  *board;
+
+    board = &mcf->sh->board;
+    shpool = ngx_http_submission_board_pool(mcf);
+
+    ngx_shmtx_lock(&shpool->mutex);
+
+    /* nginx's slab would log an error of its own each time */
+
+    shpool->log_nomem = 0;
+
+    if (board->series.root == NULL || board->tenure < mcf->tenure) {
+        ngx_http_submission_board_clear(shpool, board);
+        board->tenure = mcf->tenure;
+    }
+
+    return board;
+}
+
+
+void
+ngx_http_submission_board_unlock(ngx_http_submission_manager_conf_t *mcf)
+{
+    ngx_shmtx_unlock(&ngx_http_submission_board_pool(mcf)->mutex);
+}
+
+
+/* an old worker must not write over what a new one knows */
+
+static ngx_uint_t
+ngx_http_submission_board_old(ngx_http_submission_manager_t *manager)
+{
+    return manager->conf->tenure != manager->sh->tenure;
+}
+
+
+static void
+ngx_http_submission_board_time(ngx_http_submission_board_shctx_t *board,
+    int64_t now)
+{
+    board->now = now;
+    board->now_at = ngx_http_submission_usec();
+}
+
+
+/* as much as there is room for; what is empty may be at no address */
+
+static size_t
+ngx_http_submission_board_copy(u_char *dst, size_t size, sm_str_t src)
+{
+    size = ngx_min(src.len, size);
+
+    if (size) {
+        ngx_memcpy(dst, src.data, size);
+    }
+
+    return size;
+}
+
+
+void
+ngx_http_submission_board_lease(ngx_http_submission_manager_t *manager,
+    sm_lease_t *lease)
+{
+    ngx_http_submission_board_shctx_t  *board;
+
+    if (ngx_http_submission_board_old(manager)) {
+        return;
+    }
+
+    board = ngx_http_submission_board_lock(manager->conf);
+
+    ngx_http_submission_board_time(board, lease->now);
+
+    board->epoch = lease->exists ? lease->epoch : 0;
+    board->expires_at = lease->expires_at;
+    board->len = ngx_http_submission_board_copy(board->holder,
+                                                sizeof(board->holder),
+                                                lease->holder);
+
+    ngx_http_submission_board_unlock(manager->conf);
+}
+
+
+/* room for them, or for as many as there was; nothing is kept */
+
+static void
+ngx_http_submission_board_room(ngx_slab_pool_t *shpool,
+    ngx_http_submission_board_shctx_t *board, ngx_uint_t n)
+{
+    if (n > board->room) {
+        ngx_http_submission_board_free(shpool, board->instances);
+
+        board->room = n;
+        board->instances = ngx_slab_alloc_locked(shpool, n
+                                    * sizeof(ngx_http_submission_instance_t));
+
+        if (board->instances == NULL) {
+            board->room = 0;
+        }
+    }
+
+    board->ninstances = ngx_min(n, board->room);
+}
+
+
+void
+ngx_http_submission_board_cluster(ngx_http_submission_manager_t *manager,
+    sm_cluster_t *cluster)
+{
+    ngx_uint_t                          i;
+    sm_candidate_t                     *c;
+    ngx_http_submission_instance_t     *instance;
+    ngx_http_submission_board_shctx_t  *board;
+
+    if (ngx_http_submission_board_old(manager)) {
+        return;
+    }
+
+    board = ngx_http_submission_board_lock(manager->conf);
+
+    ngx_http_submission_board_time(board, cluster->lease.now);
+
+    board->read_at = board->now_at;
+
+    ngx_http_submission_board_room(
+                           ngx_http_submission_board_pool(manager->conf), board,
+                           ngx_min(cluster->n,
+                                   NGX_HTTP_SUBMISSION_BOARD_INSTANCES));
+
+    for (i = 0; i < board->ninstances; i++) {
+        c = &cluster->candidates[i];
+        instance = &board->instances[i];
+
+        instance->heartbeat_at = c->heartbeat_at;
+        instance->leader = cluster->lease.exists
+                           && cluster->lease.expires_at > cluster->lease.now
+                           && sm_str_eq(cluster->lease.holder, c->holder);
+
+        instance->len = ngx_http_submission_board_copy(instance->name,
+                                                       sizeof(instance->name),
+                                                       c->holder);
+        instance->vlen = ngx_http_submission_board_copy(instance->version,
+                                                    sizeof(instance->version),
+                                                       c->version);
+    }
+
+    ngx_http_submission_board_unlock(manager->conf);
+}
+
+
+/* without room the totals alone; without that, what there was is gone */
+
+static ngx_int_t
+ngx_http_submission_board_block(ngx_slab_pool_t *shpool,
+    ngx_http_submission_board_shctx_t *board, sm_stats_t *stats)
+{
+    size_t      size;
+    sm_stats_t  totals;
+
+    size = sm_stats_pack_size(stats);
+
+    if (size > board->allocated) {
+        ngx_http_submission_board_free(shpool, board->block);
+
+        board->allocated = size + size / 4;
+        board->block = ngx_slab_alloc_locked(shpool, board->allocated);
+    }
+
+    if (board->block) {
+        sm_stats_pack(board->block, stats);
+        board->size = size;
+        return NGX_OK;
+    }
+
+    totals = *stats;
+    totals.omitted += stats->n;
+    totals.n = 0;
+
+    size = sm_stats_pack_size(&totals);
+
+    board->block = ngx_slab_alloc_locked(shpool, size);
+    board->allocated = 0;
+    board->size = 0;
+
+    if (board->block) {
+        sm_stats_pack(board->block, &totals);
+        board->allocated = size;
+        board->size = size;
+    }
+
+    return NGX_DECLINED;
+}
+
+
+static sm_series_t *
+ngx_http_submission_board_target(ngx_slab_pool_t *shpool,
+    ngx_http_submission_board_shctx_t *board, sm_str_t name)
+{
+    uint32_t                           hash;
+    ngx_str_t                          str;
+    ngx_str_node_t                    *found;
+    ngx_http_submission_board_node_t  *node;
+
+    str.data = (u_char *) name.data;
+    str.len = name.len;
+    hash = ngx_crc32_short(str.data, str.len);
+
+    found = ngx_str_rbtree_lookup(&board->series, &str, hash);
+    if (found) {
+        return &((ngx_http_submission_board_node_t *) found)->series;
+    }
+
+    node = ngx_slab_calloc_locked(shpool,
+                                  sizeof(ngx_http_submission_board_node_t)
+                                  + name.len);
+    if (node == NULL) {
+        return NULL;
+    }
+
+    if (name.len) {
+        ngx_memcpy(node->name, name.data, name.len);
+    }
+
+    node->node.str.data = node->name;
+    node->node.str.len = name.len;
+    node->node.node.key = hash;
+
+    ngx_rbtree_insert(&board->series, &node->node.node);
+    board->nseries++;
+
+    return &node->series;
+}
+
+
+/* one row more in each history; "first": see sm_series_add() */
+
+static ngx_int_t
+ngx_http_submission_board_history(ngx_slab_pool_t *shpool,
+    ngx_http_submission_board_shctx_t *board, sm_stats_t *stats,
+    unsigned first)
+{
+    size_t                  i;
+    sm_series_t            *series;
+    ngx_rbtree_node_t      *node;
+    sm_stats_target_t       none;
+
+    if (board->totals == NULL) {
+        board->totals = ngx_slab_calloc_locked(shpool, sizeof(sm_series_t));
+    }
+
+    if (board->totals) {
+        sm_series_add(board->totals, stats->epoch, stats->at, &stats->totals,
+                      first);
+    }
+
+    board->nlost = board->totals ? 0 : 1;
+
+    for (i = 0; i < stats->n; i++) {
+        series = ngx_http_submission_board_target(shpool, board,
+                                                  stats->targets[i].name);
+        if (series == NULL) {
+            board->nlost++;
+            continue;
+        }
+
+        sm_series_add(series, stats->epoch, stats->at, &stats->targets[i],
+                      first);
+    }
+
+    /* those of which there was nothing to tell */
+
+    if (board->series.root == board->series.sentinel) {
+        return board->nlost ? NGX_DECLINED : NGX_OK;
+    }
+
+    ngx_memzero(&none, sizeof(sm_stats_target_t));
+
+    for (node = ngx_rbtree_min(board->series.root, board->series.sentinel);
+         node;
+         node = ngx_rbtree_next(&board->series, node))
+    {
+        series = &((ngx_http_submission_board_node_t *) node)->series;
+
+        if (series->rows[(series->n - 1) % SM_SERIES_ROWS][SM_SERIES_AT]
+            != (uint32_t) (stats->at / 1000000))
+        {
+            sm_series_add(series, stats->epoch, stats->at, &none, first);
+        }
+    }
+
+    return board->nlost ? NGX_DECLINED : NGX_OK;
+}
+
+
+void
+ngx_http_submission_board_stats(ngx_http_submission_manager_t *manager,
+    sm_stats_t *stats)
+{
+    ngx_int_t                           rc;
+    ngx_uint_t                          lost, warn;
+    ngx_slab_pool_t                    *shpool;
+    ngx_http_submission_board_shctx_t  *board;
+
+    if (ngx_http_submission_board_old(manager)) {
+        return;
+    }
+
+    shpool = ngx_http_submission_board_pool(manager->conf);
+    board = ngx_http_submission_board_lock(manager->conf);
+
+    if (stats->at <= board->stats_at && stats->epoch == board->stats_epoch) {
+        ngx_http_submission_board_unlock(manager->conf);
+        return;
+    }
+
+    rc = ngx_http_submission_board_history(shpool, board, stats,
+                                  board->stats_at == 0
+                                  && stats->at - stats->began
+                                     > NGX_HTTP_SUBMISSION_BOARD_BEGUN);
+
+    if (ngx_http_submission_board_block(shpool, board, stats) != NGX_OK) {
+        rc = NGX_DECLINED;
+    }
+
+    board->stats_epoch = stats->epoch;
+    board->stats_at = stats->at;
+
+    lost = board->nlost;
+    warn = rc != NGX_OK
+           && (board->warned == 0
+               || ngx_http_submission_since(board->warned)
+                  >= NGX_HTTP_SUBMISSION_BOARD_WARN);
+
+    if (warn) {
+        board->warned = ngx_max(ngx_current_msec, 1);
+    }
+
+    ngx_http_submission_board_unlock(manager->conf);
+
+    if (warn) {
+        ngx_log_error(NGX_LOG_WARN, ngx_cycle->log, 0,
+                      "submission: zone_too_small manager=%V targets=%uz "
+                      "without_history=%ui zone_bytes=%uz: each target needs "
+                      "%uz bytes of the zone for an hour of its numbers; "
+                      "raise \"zone\"",
+                      &manager->conf->name, stats->n, lost,
+                      manager->conf->shm_zone->shm.size,
+                      (size_t) ngx_align(
+                                    sizeof(ngx_http_submission_board_node_t),
+                                    ngx_pagesize)
+                      + sizeof(sm_stats_target_t));
+    }
+}
+
+
+int64_t
+ngx_http_submission_board_seen(ngx_http_submission_manager_t *manager,
+    ngx_msec_t *age)
+{
+    int64_t                             seen;
+    ngx_http_submission_board_shctx_t  *board;
+
+    board = ngx_http_submission_board_lock(manager->conf);
+
+    seen = board->stats_at;
+    *age = board->read_at
+           ? (ngx_msec_t) ((ngx_http_submission_usec() - board->read_at) / 1000)
+           : NGX_MAX_INT_T_VALUE;
+
+    ngx_http_submission_board_unlock(manager->conf);
+
+    return seen;
+}

@@ -1,0 +1,344 @@
+
+/*
+ * Metrics by target: those that are configured, and "other" for the rest, such
+ * as intents of a target that is not configured any more.  The sum over the
+ * targets is what an instance has counted at all.
+ */
+
+#include "ngx_http_submission_metrics.h"
+
+
+#define NGX_HTTP_SUBMISSION_METRICS_OTHER  "other"
+
+/* lines of a target, and families with their two lines */
+
+#define NGX_HTTP_SUBMISSION_METRICS_TARGET_LINES                              \
+    (SM_OUTCOMES + NGX_HTTP_SUBMISSION_METRICS_STATUSES + 1                   \
+     + NGX_HTTP_SUBMISSION_DUR_N * NGX_HTTP_SUBMISSION_LINES                  \
+     + 4 + SM_STATS_STATES)
+
+#define NGX_HTTP_SUBMISSION_METRICS_TARGET_FAMILIES  8
+
+
+/* a target, with its name as it stands in a label */
+
+typedef struct {
+    sm_str_t                               label;
+    ngx_http_submission_target_metrics_t  *metrics;
+} ngx_http_submission_metrics_row_t;
+
+
+typedef struct {
+    sm_out_t                              *out;
+    ngx_http_submission_metrics_row_t     *rows;
+    ngx_uint_t                             n;
+    ngx_uint_t                             executes;
+} ngx_http_submission_metrics_table_t;
+
+
+/* must be in the order of ngx_http_submission_duration_e */
+
+static ngx_http_submission_metric_t  ngx_http_submission_durations[] = {
+
+    { "attempt_duration_seconds",
+      "From sending an attempt to its outcome." },
+
+    { "queue_delay_seconds",
+      "From the time when an attempt was due to its begin." }
+};
+
+_Static_assert(sm_nelts(ngx_http_submission_durations)
+               == NGX_HTTP_SUBMISSION_DUR_N, "a row for each duration");
+
+
+/* a name may have any character; two of them are escaped */
+
+static size_t
+ngx_http_submission_metrics_label_size(sm_str_t name)
+{
+    return 2 * name.len;
+}
+
+
+static void
+ngx_http_submission_metrics_label(sm_out_t *out, sm_str_t name)
+{
+    size_t  i;
+
+    for (i = 0; i < name.len; i++) {
+        if (name.data[i] == '"' || name.data[i] == '\\') {
+            sm_out_c(out, "\\");
+        }
+
+        sm_out_bytes(out, &name.data[i], 1);
+    }
+}
+
+
+size_t
+ngx_http_submission_metrics_targets_size(
+    ngx_http_submission_manager_conf_t *mcf)
+{
+    size_t                          size;
+    ngx_uint_t                      i;
+    ngx_http_submission_target_t  **targets;
+
+    targets = mcf->by_index.elts;
+
+    size = NGX_HTTP_SUBMISSION_LINE
+           * (2 * NGX_HTTP_SUBMISSION_METRICS_TARGET_FAMILIES
+              + NGX_HTTP_SUBMISSION_METRICS_TARGET_LINES);
+
+    for (i = 0; i < mcf->by_index.nelts; i++) {
+        size += NGX_HTTP_SUBMISSION_METRICS_TARGET_LINES
+                * (NGX_HTTP_SUBMISSION_LINE
+                   + ngx_http_submission_metrics_label_size(
+                                               targets[i]->contract.target));
+    }
+
+    return size;
+}
+
+
+/* those without room of their own are counted with the others */
+
+static ngx_int_t
+ngx_http_submission_metrics_rows(ngx_pool_t *pool,
+    ngx_http_submission_metrics_table_t *table,
+    ngx_http_submission_manager_conf_t *mcf)
+{
+    size_t                               size;
+    u_char                              *p;
+    sm_out_t                             out;
+    ngx_uint_t                           i;
+    ngx_http_submission_target_t       **targets;
+    ngx_http_submission_metrics_row_t   *row;
+
+    targets = mcf->by_index.elts;
+    size = sizeof(NGX_HTTP_SUBMISSION_METRICS_OTHER);
+
+    for (i = 0; i < mcf->by_index.nelts; i++) {
+        size += ngx_http_submission_metrics_label_size(
+                                                targets[i]->contract.target);
+    }
+
+    p = ngx_pnalloc(pool, size);
+    table->rows = ngx_palloc(pool, (mcf->by_index.nelts + 1)
+                                   * sizeof(ngx_http_submission_metrics_row_t));
+
+    if (p == NULL || table->rows == NULL) {
+        return NGX_ERROR;
+    }
+
+    sm_out_init(&out, p, size);
+
+    for (i = 0; i < mcf->by_index.nelts; i++) {
+        if (targets[i]->metrics == NULL) {
+            continue;
+        }
+
+        row = &table->rows[table->n++];
+
+        row->metrics = targets[i]->metrics;
+        row->label.data = out.last;
+        ngx_http_submission_metrics_label(&out, targets[i]->contract.target);
+        row->label.len = out.last - row->label.data;
+    }
+
+    row = &table->rows[table->n++];
+    row->metrics = &mcf->sh->metrics.others;
+    row->label = sm_str_c(NGX_HTTP_SUBMISSION_METRICS_OTHER);
+
+    return NGX_OK;
+}
+
+
+/* a sample with the label of its target and another one */
+
+static void
+ngx_http_submission_metrics_two(sm_out_t *out, const char *name,
+    sm_str_t target, const char *label, sm_str_t value, int64_t n)
+{
+    ngx_http_submission_metrics_name(out, name, "", "target", target);
+    sm_out_c(out, ",");
+    sm_out_c(out, label);
+    sm_out_c(out, "=\"");
+    sm_out_str(out, value);
+    sm_out_c(out, "\"} ");
+    sm_out_int(out, n);
+    sm_out_c(out, "\n");
+}
+
+
+static void
+ngx_http_submission_metrics_counts(ngx_http_submission_metrics_table_t *table)
+{
+    ngx_uint_t                          i, k;
+    ngx_http_submission_metrics_row_t  *row;
+
+    ngx_http_submission_metrics_family(table->out, "counter", "attempts_total",
+                                       "Attempts that were recorded.");
+
+    for (i = 0; i < table->n; i++) {
+        row = &table->rows[i];
+
+        for (k = SM_OUTCOME_NONE + 1; k < SM_OUTCOMES; k++) {
+            ngx_http_submission_metrics_two(table->out, "attempts_total",
+                                            row->label, "outcome_status",
+                                            sm_outcome_name(k),
+                                            row->metrics->attempts[k]);
+        }
+    }
+
+    ngx_http_submission_metrics_family(table->out, "counter",
+                                       "intents_terminal_total",
+                                       "Intents that came to their end.");
+
+    for (i = 0; i < table->n; i++) {
+        row = &table->rows[i];
+
+        for (k = SM_STATUS_PENDING + 1;
+             k < NGX_HTTP_SUBMISSION_METRICS_STATUSES;
+             k++)
+        {
+            ngx_http_submission_metrics_two(table->out,
+                                            "intents_terminal_total",
+                                            row->label, "status",
+                                            sm_status_name(k),
+                                            row->metrics->terminal[k]);
+        }
+    }
+
+    ngx_http_submission_metrics_family(table->out, "counter",
+                                       "expired_unsent_total",
+                   "Intents whose deadline passed before their first attempt.");
+
+    for (i = 0; i < table->n; i++) {
+        ngx_http_submission_metrics_sample(table->out, "expired_unsent_total",
+                                       "", "target", table->rows[i].label,
+                                       table->rows[i].metrics->expired_unsent);
+    }
+}
+
+
+static void
+ngx_http_submission_metrics_times(ngx_http_submission_metrics_table_t *table)
+{
+    ngx_uint_t                     i, k;
+    ngx_http_submission_metric_t  *m;
+
+    for (k = 0; k < NGX_HTTP_SUBMISSION_DUR_N; k++) {
+        m = &ngx_http_submission_durations[k];
+
+        ngx_http_submission_metrics_family(table->out, "histogram", m->name,
+                                           m->help);
+
+        for (i = 0; i < table->n; i++) {
+            ngx_http_submission_metrics_histogram(table->out, m->name,
+                                         "target", table->rows[i].label,
+                                         &table->rows[i].metrics->durations[k],
+                                         ngx_http_submission_duration_bounds,
+                                         1000000);
+        }
+    }
+}
+
+
+static void
+ngx_http_submission_metrics_depth(ngx_http_submission_metrics_table_t *table)
+{
+    ngx_uint_t                             i, executes;
+    ngx_http_submission_metrics_row_t     *row;
+    ngx_http_submission_target_metrics_t  *m;
+
+    executes = table->executes;
+
+    ngx_http_submission_metrics_family(table->out, "gauge", "queue_depth",
+             "Intents in the schedule of this instance, 0 unless it leads.");
+
+    for (i = 0; i < table->n; i++) {
+        row = &table->rows[i];
+        m = row->metrics;
+
+        ngx_http_submission_metrics_two(table->out, "queue_depth", row->label,
+                                        "state", sm_str_c("due"),
+                                        executes ? m->due : 0);
+        ngx_http_submission_metrics_two(table->out, "queue_depth", row->label,
+                                        "state", sm_str_c("waiting"),
+                                        executes ? m->waiting : 0);
+        ngx_http_submission_metrics_two(table->out, "queue_depth", row->label,
+                                        "state", sm_str_c("in_flight"),
+                                        executes ? m->in_flight : 0);
+    }
+
+    ngx_http_submission_metrics_family(table->out, "gauge",
+                                       "oldest_due_seconds",
+                        "How late the oldest due intent is, 0 if none is due.");
+
+    for (i = 0; i < table->n; i++) {
+        row = &table->rows[i];
+
+        ngx_http_submission_metrics_name(table->out, "oldest_due_seconds", "",
+                                         "target", row->label);
+        sm_out_c(table->out, "} ");
+        ngx_http_submission_metrics_decimal(table->out,
+                                            executes ? row->metrics->oldest_due
+                                                     : 0,
+                                            1000);
+        sm_out_c(table->out, "\n");
+    }
+}
+
+
+static void
+ngx_http_submission_metrics_state(ngx_http_submission_metrics_table_t *table)
+{
+    ngx_uint_t                          i, k;
+    ngx_http_submission_metrics_row_t  *row;
+
+    ngx_http_submission_metrics_family(table->out, "gauge", "target_state",
+           "1 for the state of a target, by the leader; 0 on other instances.");
+
+    for (i = 0; i < table->n; i++) {
+        row = &table->rows[i];
+
+        for (k = 0; k < SM_STATS_STATES; k++) {
+            ngx_http_submission_metrics_two(table->out, "target_state",
+                                            row->label, "state",
+                                            sm_stats_state_name(k),
+                                            table->executes
+                                            && row->metrics->state == k);
+        }
+    }
+}
+
+
+ngx_int_t
+ngx_http_submission_metrics_targets(ngx_pool_t *pool, sm_out_t *out,
+    ngx_http_submission_manager_conf_t *mcf, ngx_uint_t executes)
+{
+    ngx_http_submission_role_t            role;
+    ngx_http_submission_metrics_table_t   table;
+
+    ngx_memzero(&table, sizeof(ngx_http_submission_metrics_table_t));
+
+    table.out = out;
+
+    ngx_http_submission_zone_role(mcf->sh, &role);
+
+    table.executes = executes
+                     && (int64_t) mcf->sh->metrics.gauges
+                              [NGX_HTTP_SUBMISSION_GAUGE_QUEUE_DEPTH].epoch
+                        == role.epoch;
+
+    if (ngx_http_submission_metrics_rows(pool, &table, mcf) != NGX_OK) {
+        return NGX_ERROR;
+    }
+
+    ngx_http_submission_metrics_counts(&table);
+    ngx_http_submission_metrics_times(&table);
+    ngx_http_submission_metrics_depth(&table);
+    ngx_http_submission_metrics_state(&table);
+
+    return NGX_OK;
+}

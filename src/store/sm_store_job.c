@@ -1,0 +1,509 @@
+
+/*
+ * Working a job off, and counting what it would find.
+ *
+ * A batch reads the next page of the job's list, decides, and writes what there
+ * is to do together with the place after it, if the job is still where it was.
+ * So each intent of the list is met once, whoever leads: another leader goes on
+ * from the place that is stored, and a batch that was late is refused, by the
+ * fence or by the place.
+ */
+
+#include "sm_store.h"
+
+
+/* intents that are read at once for a count */
+
+#define SM_JOB_PAGE  500
+
+
+/* a page of a job, from which batches are written */
+
+typedef struct {
+    sm_store_t            *store;
+    sm_call_t             *call;
+    const sm_fence_t      *fence;
+    sm_job_work_t         *work;
+    sm_list_row_t          row;
+    unsigned               original;
+
+    sm_job_item_t         *items;       /* of the intents that are taken */
+    sm_str_t              *contracts;
+    sm_str_t              *targets;     /* of the contracts */
+    size_t                 ncontracts;
+} sm_job_page_t;
+
+
+static int
+sm_store_job_no_memory(sm_call_t *call)
+{
+    return sm_call_fail(call, SM_STORE_TRANSIENT, 0, "out of memory");
+}
+
+
+/* 0: as a list; 1: it is not understood, and err says why; -1 */
+
+static int
+sm_store_job_row(sm_call_t *call, const sm_job_t *job, sm_list_row_t *row,
+    unsigned *original, sm_json_error_t *err)
+{
+    if (sm_job_list(&call->arena, job->kind, job->doc, row, original, err)
+        == 0)
+    {
+        return 0;
+    }
+
+    return err->no_memory ? sm_store_job_no_memory(call) : 1;
+}
+
+
+/* the ids are copied: a page goes before the next one is read */
+
+static int
+sm_store_job_count_page(sm_call_t *call, const sm_job_t *job,
+    sm_list_row_t *list, size_t max, sm_job_row_t *row)
+{
+    size_t  i;
+
+    for (i = 0; i < list->n && row->count < max; i++) {
+
+        if (sm_job_fits(job, &list->intents[i]) != SM_JOB_TAKE) {
+            continue;
+        }
+
+        row->count++;
+
+        if (row->nsample < SM_JOB_SAMPLE
+            && sm_arena_strdup(&call->arena, &row->sample[row->nsample++],
+                               list->intents[i].id)
+               != 0)
+        {
+            return sm_store_job_no_memory(call);
+        }
+    }
+
+    list->after_at = list->next_at;
+
+    return list->more
+           && sm_arena_strdup(&call->arena, &list->after_id, list->next_id)
+              != 0 ? sm_store_job_no_memory(call) : 0;
+}
+
+
+static int
+sm_store_job_count_next(sm_store_t *store, sm_call_t *call,
+    const sm_job_t *job, sm_list_row_t *list, size_t max, sm_job_row_t *row)
+{
+    int        rc;
+    sm_call_t  page;
+
+    memset(&page, 0, sizeof(sm_call_t));
+
+    list->limit = SM_JOB_PAGE;
+
+    rc = sm_store_intents_list(store, &page, list, 1);
+
+    if (rc == 0) {
+        rc = sm_store_job_count_page(call, job, list, max, row);
+
+    } else {
+        (void) sm_call_fail(call, page.status, page.code, "%s", page.error);
+        call->unreached = page.unreached;
+    }
+
+    sm_arena_free(&page.arena);
+
+    return rc;
+}
+
+
+int
+sm_store_job_count(sm_store_t *store, sm_call_t *call, sm_job_row_t *row)
+{
+    int              rc;
+    size_t           max, seen;
+    sm_job_t         job;
+    unsigned         original;
+    sm_list_row_t    list;
+    sm_json_error_t  err;
+
+    row->count = 0;
+    row->bounded = 0;
+    row->nsample = 0;
+
+    memset(&job, 0, sizeof(sm_job_t));
+
+    job.kind = row->request.kind;
+    job.doc = row->request.doc;
+
+    rc = sm_store_job_row(call, &job, &list, &original, &err);
+
+    if (rc != 0) {
+        return rc < 0 ? -1 : sm_call_fail(call, SM_STORE_PERMANENT, 0,
+                                          "%s", err.message);
+    }
+
+    max = SM_JOB_COUNT;
+
+    if (row->request.limit && (size_t) row->request.limit < max) {
+        max = row->request.limit;
+    }
+
+    for (seen = 0; seen < SM_JOB_COUNT; seen += SM_JOB_PAGE) {
+
+        if (sm_store_job_count_next(store, call, &job, &list, max, row) != 0) {
+            return -1;
+        }
+
+        if (!list.more || row->count >= max) {
+            break;
+        }
+    }
+
+    /* a limit that was reached is an answer, and no bound */
+
+    row->bounded = list.more && (size_t) row->request.limit != row->count;
+
+    return 0;
+}
+
+
+/* the contract of a target, as a document, once for each in a page */
+
+static int
+sm_store_job_contract(sm_job_page_t *page, sm_str_t target,
+    sm_job_item_t *item)
+{
+    size_t                i;
+    const sm_contract_t  *contract;
+
+    for (i = 0; i < page->ncontracts; i++) {
+        if (sm_str_eq(page->targets[i], target)) {
+            break;
+        }
+    }
+
+    if (i == page->ncontracts) {
+        contract = page->work->contract(page->work->data, target);
+
+        page->targets[i].data = target.data;
+        page->targets[i].len = target.len;
+
+        if (contract
+            && sm_contract_doc(&page->call->arena, contract,
+                               &page->contracts[i])
+               != 0)
+        {
+            return sm_store_job_no_memory(page->call);
+        }
+
+        if (contract == NULL) {
+            page->contracts[i].data = NULL;
+            page->contracts[i].len = 0;
+        }
+
+        page->ncontracts++;
+    }
+
+    item->nth = i;
+    item->contract = page->contracts[i];
+
+    return 0;
+}
+
+
+/* SM_JOB_TAKE, _SKIP or _PASS; -1 */
+
+static int
+sm_store_job_item(sm_job_page_t *page, const sm_intent_t *intent,
+    sm_job_item_t *item)
+{
+    char          hash[SM_JOB_HASH];
+    sm_job_fit_e  fit;
+
+    fit = sm_job_fits(&page->work->job, intent);
+
+    memset(item, 0, sizeof(sm_job_item_t));
+
+    item->id = intent->id;
+    item->target = intent->target;
+    item->created_at = intent->created_at;
+
+    if (fit != SM_JOB_TAKE || page->work->job.kind == SM_JOB_CANCEL) {
+        return fit;
+    }
+
+    if (!page->original) {
+
+        if (sm_store_job_contract(page, intent->target, item) != 0) {
+            return -1;
+        }
+
+        if (item->contract.data == NULL) {
+            return SM_JOB_SKIP;             /* the target is not configured */
+        }
+    }
+
+    if (sm_utf8_length(intent->id) + sm_utf8_length(page->work->job.id)
+        >= SM_ID_MAX
+        && sm_store_text_hash(page->store, page->call, intent->id, hash) != 0)
+    {
+        return -1;
+    }
+
+    if (sm_job_new_id(&page->call->arena, intent->id, page->work->job.id, hash,
+                      &item->new_id)
+        != 0)
+    {
+        return sm_store_job_no_memory(page->call);
+    }
+
+    return SM_JOB_TAKE;
+}
+
+
+static int
+sm_store_job_after(sm_job_page_t *page, size_t last, sm_str_t *position)
+{
+    int64_t             at;
+    const sm_intent_t  *intent;
+
+    intent = &page->row.intents[last];
+    at = page->row.by == SM_LIST_CREATED ? intent->created_at
+                                         : intent->completed_at;
+
+    return sm_job_position(&page->call->arena, &page->row, at, intent->id,
+                           position)
+           == 0 ? 0 : sm_store_job_no_memory(page->call);
+}
+
+
+/*
+ * Intents [first, first + n) of the page, as one batch; with "poison" they are
+ * skipped.
+ */
+
+static int
+sm_store_job_write(sm_job_page_t *page, size_t first, size_t n,
+    unsigned poison)
+{
+    int              fit;
+    size_t           i;
+    int64_t          matched;
+    unsigned         last;
+    sm_job_work_t   *work;
+    sm_job_batch_t   batch;
+
+    work = page->work;
+    last = first + n == page->row.n;
+
+    memset(&batch, 0, sizeof(sm_job_batch_t));
+
+    batch.kind = work->job.kind;
+    batch.id = work->job.id;
+    batch.seen = work->job.seen;
+    batch.seen_after = batch.seen + (n ? n : 1);
+    batch.items = page->items + work->n;
+
+    for (i = first; i < first + n; i++) {
+
+        fit = sm_store_job_item(page, &page->row.intents[i],
+                                &batch.items[batch.n]);
+        if (fit < 0) {
+            return -1;
+        }
+
+        if (fit == SM_JOB_TAKE && !poison) {
+            batch.n++;
+
+        } else {
+            batch.skipped += fit != SM_JOB_PASS;
+        }
+    }
+
+    batch.contracts = page->contracts;
+    batch.ncontracts = page->ncontracts;
+
+    if (last && page->row.more) {
+        if (sm_job_position(&page->call->arena, &page->row, page->row.next_at,
+                            page->row.next_id, &batch.position)
+            != 0)
+        {
+            return sm_store_job_no_memory(page->call);
+        }
+
+    } else if (n && sm_store_job_after(page, first + n - 1, &batch.position)
+                    != 0)
+    {
+        return -1;
+    }
+
+    matched = work->job.done + work->job.skipped + batch.n + batch.skipped;
+
+    batch.state = (last && !page->row.more)
+                  || (work->job.limit && matched >= work->job.limit)
+                  ? SM_JOB_DONE : SM_JOB_RUNNING;
+
+    if (sm_store_job_apply(page->store, page->call, page->fence, &batch) != 0)
+    {
+        return -1;
+    }
+
+    if (!batch.applied) {
+
+        /* it was stopped */
+
+        work->state = SM_JOB_NONE;
+        return 0;
+    }
+
+    work->n += batch.n;
+    work->done += batch.done;
+    work->skipped += batch.n - batch.done + batch.skipped;
+    work->state = batch.state;
+
+    work->job.seen = batch.seen_after;
+    work->job.done += batch.done;
+    work->job.skipped += batch.n - batch.done + batch.skipped;
+
+    return 0;
+}
+
+
+/* as sm_store_write() does: what is refused is alone in the end */
+
+static int
+sm_store_job_halves(sm_job_page_t *page, size_t first, size_t n)
+{
+    size_t  half;
+
+    if (sm_store_job_write(page, first, n, 0) == 0) {
+        return 0;
+    }
+
+    if (page->call->status != SM_STORE_CONSTRAINT || n == 0) {
+        return -1;
+    }
+
+    page->call->status = SM_STORE_OK;
+
+    if (n == 1) {
+        return sm_store_job_write(page, first, 1, 1);
+    }
+
+    half = n / 2;
+
+    if (sm_store_job_halves(page, first, half) != 0) {
+        return -1;
+    }
+
+    return page->work->state == SM_JOB_RUNNING
+           ? sm_store_job_halves(page, first + half, n - half) : 0;
+}
+
+
+/* a job that nobody can read would be in the way of others */
+
+static int
+sm_store_job_fail(sm_job_page_t *page, const char *why)
+{
+    sm_job_work_t   *work;
+    sm_job_batch_t   batch;
+
+    work = page->work;
+
+    memset(&batch, 0, sizeof(sm_job_batch_t));
+
+    batch.kind = work->job.kind;
+    batch.id = work->job.id;
+    batch.seen = work->job.seen;
+    batch.seen_after = work->job.seen + 1;
+    batch.state = SM_JOB_FAILED;
+
+    if (sm_arena_strdup(&page->call->arena, &batch.error, sm_str_c(why)) != 0) {
+        return sm_store_job_no_memory(page->call);
+    }
+
+    if (sm_store_job_apply(page->store, page->call, page->fence, &batch) != 0)
+    {
+        return -1;
+    }
+
+    work->state = batch.applied ? SM_JOB_FAILED : SM_JOB_NONE;
+    work->job.error = batch.error;
+
+    return 0;
+}
+
+
+int
+sm_store_job_work(sm_store_t *store, sm_call_t *call, const sm_fence_t *fence,
+    sm_job_work_t *work)
+{
+    int              rc;
+    int64_t          left;
+    sm_job_t        *job;
+    sm_job_page_t    page;
+    sm_json_error_t  err;
+
+    work->state = SM_JOB_NONE;
+    work->done = 0;
+    work->skipped = 0;
+    work->n = 0;
+
+    job = &work->job;
+
+    if (sm_store_job_next(store, call, fence, job) != 0) {
+        return -1;
+    }
+
+    if (job->id.data == NULL) {
+        return 0;
+    }
+
+    memset(&page, 0, sizeof(sm_job_page_t));
+
+    page.store = store;
+    page.call = call;
+    page.fence = fence;
+    page.work = work;
+
+    rc = sm_store_job_row(call, job, &page.row, &page.original, &err);
+
+    if (rc == 0 && sm_job_resume(job, &page.row) != 0) {
+        return sm_store_job_fail(&page, "its position is not understood");
+    }
+
+    if (rc != 0) {
+        return rc < 0 ? -1 : sm_store_job_fail(&page, err.message);
+    }
+
+    left = job->limit ? job->limit - job->done - job->skipped : INT64_MAX;
+    left = left > 1 ? left : 1;
+
+    page.row.limit = left < (int64_t) work->limit ? (size_t) left : work->limit;
+
+    /* the job may be older than all that its filter asks for */
+
+    if (page.row.from && page.row.to && page.row.from >= page.row.to) {
+        return sm_store_job_halves(&page, 0, 0);
+    }
+
+    if (sm_store_intents_list(store, call, &page.row, 1) != 0) {
+        return -1;
+    }
+
+    page.items = sm_arena_calloc(&call->arena, page.row.limit + 1,
+                                 sizeof(sm_job_item_t));
+    page.contracts = sm_arena_calloc(&call->arena, page.row.limit,
+                                     sizeof(sm_str_t));
+    page.targets = sm_arena_calloc(&call->arena, page.row.limit,
+                                   sizeof(sm_str_t));
+    work->items = page.items;
+
+    if (page.items == NULL || page.contracts == NULL || page.targets == NULL) {
+        return sm_store_job_no_memory(call);
+    }
+
+    return sm_store_job_halves(&page, 0, page.row.n);
+}

@@ -1,0 +1,602 @@
+
+/*
+ * Schedules: what is asked for by HTTP.
+ *
+ * A schedule is read first, because the next time depends on what is there and
+ * on a time zone; then it is written if it still has the revision that was
+ * read.  Whoever was faster makes it begin again.
+ *
+ * What is asked for twice, as after a commit whose answer was lost, changes
+ * nothing the second time: a PUT of what is there is done, and so is a pause of
+ * what is paused.
+ */
+
+#include "sm_store_ops.h"
+#include "sm_store_zone.h"
+
+
+#define SM_RECUR_TRIES   20
+
+#define SM_RECUR_SECOND  1000000
+
+
+static const struct {
+    sm_str_t     action;
+    const char  *audit;
+} sm_recur_actions[] = {
+    { sm_str("put"), "schedule_put" },
+    { sm_str("delete"), "schedule_delete" },
+    { sm_str("pause"), "schedule_pause" },
+    { sm_str("resume"), "schedule_resume" },
+    { sm_str("retry"), NULL }
+};
+
+_Static_assert(sm_nelts(sm_recur_actions) == SM_RECUR_ACTIONS,
+               "a row for each action");
+
+
+sm_str_t
+sm_store_schedule_action(sm_recur_action_e action)
+{
+    return sm_recur_actions[action].action;
+}
+
+
+const char *
+sm_store_schedule_audit(sm_recur_action_e action)
+{
+    return sm_recur_actions[action].audit;
+}
+
+
+static int
+sm_recur_no_memory(sm_call_t *call)
+{
+    return sm_call_fail(call, SM_STORE_TRANSIENT, 0, "out of memory");
+}
+
+
+/* no id has a "!", which is less than all that they have, nor a DEL */
+
+int
+sm_store_schedules_range(sm_call_t *call, const sm_recur_page_t *page,
+    sm_str_t *first, sm_str_t *last)
+{
+    char  *p;
+
+    if (page->id.data) {
+        *first = page->id;
+        *last = page->id;
+        return 0;
+    }
+
+    *last = sm_str_c("\x7f");
+
+    p = sm_arena_alloc(&call->arena, page->after.len + 1);
+    if (p == NULL) {
+        return sm_recur_no_memory(call);
+    }
+
+    if (page->after.len) {
+        (void) memcpy(p, page->after.data, page->after.len);
+    }
+
+    p[page->after.len] = '!';
+
+    first->data = p;
+    first->len = page->after.len + 1;
+
+    return 0;
+}
+
+
+/* the schedule of a row as it is now; 1: it is there, 0, -1 */
+
+static int
+sm_recur_read(sm_store_t *store, sm_call_t *call, sm_recur_row_t *row,
+    unsigned payload)
+{
+    sm_recur_page_t  page;
+
+    memset(&page, 0, sizeof(sm_recur_page_t));
+
+    page.id = row->id;
+    page.limit = 1;
+    page.payload = payload;
+
+    if (sm_store_schedules_get(store, call, &page) != 0) {
+        return -1;
+    }
+
+    memset(&row->recur, 0, sizeof(sm_recur_t));
+    memset(&row->rule, 0, sizeof(sm_recur_rule_t));
+
+    row->recur.id = row->id;
+
+    if (page.n == 0) {
+        return 0;
+    }
+
+    row->recur = page.rows[0];
+
+    /* one that is not understood has no times, and can be replaced */
+
+    if (sm_recur_load(&call->arena, row->recur.body, &row->rule) != 0) {
+        memset(&row->rule, 0, sizeof(sm_recur_rule_t));
+    }
+
+    return 1;
+}
+
+
+static int
+sm_recur_expected(sm_recur_row_t *row)
+{
+    if ((row->match && row->match != row->recur.revision)
+        || ((row->match || row->match_any) && row->recur.revision == 0)
+        || (row->match_none && row->recur.revision))
+    {
+        row->outcome = SM_RECUR_CHANGED;
+        return 0;
+    }
+
+    return 1;
+}
+
+
+/* 1: written, and the row has it as it is now; 0: begin again */
+
+static int
+sm_recur_write(sm_store_t *store, sm_call_t *call, const sm_fence_t *fence,
+    sm_recur_row_t *row, sm_recur_action_e action, const sm_recur_t *recur,
+    sm_str_t detail)
+{
+    sm_recur_write_t  write;
+
+    write.action = action;
+    write.revision = row->recur.revision;
+    write.recur = recur;
+    write.actor = &row->actor;
+    write.detail = detail;
+
+    if (sm_store_schedule_write(store, call, fence, &write) != 0) {
+        return -1;
+    }
+
+    return write.done;
+}
+
+
+/*
+ * The next time: that which is planned, if the times are the same; otherwise
+ * the first that is not before now.  An interval without a start begins one
+ * interval from now.
+ */
+
+static int
+sm_recur_plan(sm_call_t *call, sm_recur_row_t *row, sm_recur_rule_t *rule,
+    int64_t *next)
+{
+    int                     rc;
+    int64_t                 now, last;
+    sm_zones_t              zones;
+    const sm_recur_zone_t  *zone;
+
+    if (row->recur.revision && sm_recur_same_times(rule, &row->rule)) {
+        rule->start = row->rule.start;
+        *next = row->recur.next_run_at / SM_RECUR_SECOND;
+
+        if (*next || row->configured) {
+            return 1;
+        }
+    }
+
+    now = call->now / SM_RECUR_SECOND;
+    last = row->recur.last_run_at / SM_RECUR_SECOND;
+
+    if (rule->interval && rule->start == 0) {
+        rule->start = now + rule->interval;
+    }
+
+    memset(&zones, 0, sizeof(sm_zones_t));
+
+    if (sm_zones_get(&zones, rule->zone, &zone) != 0) {
+        row->outcome = SM_RECUR_NO_ZONE;
+        return 0;
+    }
+
+    rc = sm_recur_next(rule, zone, now > last ? now : last, next);
+
+    sm_zones_done(&zones);
+
+    if (rc != 0 || (*next == 0 && !row->configured)) {
+        row->outcome = SM_RECUR_NO_TIME;
+        return 0;
+    }
+
+    return 1;
+}
+
+
+static int
+sm_recur_is(const sm_recur_row_t *row, const sm_recur_t *wanted)
+{
+    return row->recur.revision
+           && row->recur.configured == wanted->configured
+           && sm_str_eq(row->recur.target, wanted->target)
+           && sm_str_eq(row->recur.body, wanted->body)
+           && sm_str_eq(row->recur.hash, wanted->hash);
+}
+
+
+/* 1: it has its outcome, 0: begin again */
+
+static int
+sm_recur_put(sm_store_t *store, sm_call_t *call, const sm_fence_t *fence,
+    sm_recur_row_t *row)
+{
+    int               rc;
+    int64_t           next;
+    unsigned          there;
+    sm_recur_t        wanted;
+    sm_submit_row_t  *submit;
+    sm_recur_rule_t   rule;
+
+    rc = sm_recur_read(store, call, row, 0);
+    if (rc < 0) {
+        return -1;
+    }
+
+    there = rc;
+
+    if (row->recur.configured && !row->configured) {
+        row->outcome = SM_RECUR_CONFIGURED;
+        return 1;
+    }
+
+    submit = sm_arena_calloc(&call->arena, 1, sizeof(sm_submit_row_t));
+
+    if (submit == NULL
+        || sm_recur_load(&call->arena, row->body, &rule) != 0)
+    {
+        return sm_recur_no_memory(call);
+    }
+
+    submit->payload = row->payload;
+
+    rc = sm_recur_plan(call, row, &rule, &next);
+    if (rc != 1) {
+        return 1;
+    }
+
+    memset(&wanted, 0, sizeof(sm_recur_t));
+
+    wanted.id = row->id;
+    wanted.target = row->target;
+    wanted.payload = row->payload;
+    wanted.hash.data = submit->hash;
+    wanted.hash.len = SM_HASH_LEN;
+    wanted.next_run_at = next * SM_RECUR_SECOND;
+    wanted.configured = row->configured;
+
+    if (sm_store_hash(store, call, submit, 1) != 0) {
+        return -1;
+    }
+
+    if (sm_recur_body(&call->arena, &rule, &wanted.body) != 0) {
+        return sm_recur_no_memory(call);
+    }
+
+    if (sm_recur_is(row, &wanted)) {
+        row->outcome = SM_RECUR_DONE;
+        return 1;
+    }
+
+    if (!sm_recur_expected(row)) {
+        return 1;
+    }
+
+    row->outcome = there ? SM_RECUR_DONE : SM_RECUR_CREATED;
+
+    rc = sm_recur_write(store, call, fence, row, SM_RECUR_PUT, &wanted,
+                        wanted.body);
+
+    return rc == 1 && !row->configured
+           ? (sm_recur_read(store, call, row, 0) < 0 ? -1 : 1) : rc;
+}
+
+
+/* {"reason":"..."} */
+
+static int
+sm_recur_detail(sm_call_t *call, const char *key, sm_str_t value,
+    sm_str_t *detail)
+{
+    size_t    size;
+    sm_out_t  out;
+
+    detail->data = NULL;
+    detail->len = 0;
+
+    if (value.data == NULL) {
+        return 0;
+    }
+
+    size = 32 + sm_json_str_size(value.len);
+
+    sm_out_init(&out, sm_arena_alloc(&call->arena, size), size);
+
+    if (out.start == NULL) {
+        return sm_recur_no_memory(call);
+    }
+
+    sm_out_c(&out, "{\"");
+    sm_out_c(&out, key);
+    sm_out_c(&out, "\":");
+    sm_json_out_str(&out, value);
+    sm_out_c(&out, "}");
+
+    detail->data = out.start;
+    detail->len = out.last - out.start;
+
+    return 0;
+}
+
+
+static int
+sm_recur_change(sm_store_t *store, sm_call_t *call, sm_recur_row_t *row)
+{
+    int                 rc;
+    sm_str_t            detail;
+    sm_recur_t          wanted;
+    sm_recur_action_e   action;
+
+    action = row->op == SM_RECUR_OP_DELETE ? SM_RECUR_DELETE
+             : row->op == SM_RECUR_OP_PAUSE ? SM_RECUR_PAUSE
+             : SM_RECUR_RESUME;
+
+    rc = sm_recur_read(store, call, row, 0);
+
+    if (rc < 1) {
+        row->outcome = row->match || row->match_any ? SM_RECUR_CHANGED
+                                                    : SM_RECUR_NOT_FOUND;
+        return rc < 0 ? -1 : 1;
+    }
+
+    if (action == SM_RECUR_DELETE && row->recur.configured) {
+        row->outcome = SM_RECUR_CONFIGURED;
+        return 1;
+    }
+
+    row->outcome = SM_RECUR_DONE;
+
+    if ((action == SM_RECUR_PAUSE && row->recur.paused_at)
+        || (action == SM_RECUR_RESUME && row->recur.paused_at == 0
+            && row->recur.error.data == NULL))
+    {
+        return 1;
+    }
+
+    if (!sm_recur_expected(row)) {
+        return 1;
+    }
+
+    wanted = row->recur;
+    wanted.pause_reason = row->reason;
+
+    if (sm_recur_detail(call, "reason", row->reason, &detail) != 0) {
+        return -1;
+    }
+
+    rc = sm_recur_write(store, call, NULL, row, action, &wanted, detail);
+
+    return rc == 1 && action != SM_RECUR_DELETE
+           ? (sm_recur_read(store, call, row, 0) < 0 ? -1 : 1) : rc;
+}
+
+
+static int
+sm_recur_ran(sm_store_t *store, sm_call_t *call, sm_recur_row_t *row,
+    sm_str_t id)
+{
+    sm_get_row_t  get;
+
+    memset(&get, 0, sizeof(sm_get_row_t));
+
+    get.id = id;
+
+    if (sm_store_intents_get(store, call, &get, 1) != 0) {
+        return -1;
+    }
+
+    row->intent = get.intent;
+
+    return 1;
+}
+
+
+/* one occurrence now, whatever the last one does */
+
+static int
+sm_recur_run(sm_store_t *store, sm_call_t *call, sm_recur_row_t *row)
+{
+    int                   rc;
+    const sm_contract_t  *contract;
+    sm_recur_fire_t       fire;
+    sm_submit_row_t      *submit;
+
+    rc = sm_recur_read(store, call, row, 1);
+
+    if (rc < 1) {
+        row->outcome = SM_RECUR_NOT_FOUND;
+        return rc < 0 ? -1 : 1;
+    }
+
+    contract = row->contract(row->data, row->recur.target);
+
+    if (contract == NULL) {
+        row->outcome = SM_RECUR_NO_TARGET;
+        return 1;
+    }
+
+    submit = sm_arena_calloc(&call->arena, 1, sizeof(sm_submit_row_t));
+    if (submit == NULL) {
+        return sm_recur_no_memory(call);
+    }
+
+    memset(&fire, 0, sizeof(sm_recur_fire_t));
+
+    fire.recur = &row->recur;
+    fire.last = call->now / SM_RECUR_SECOND;
+    fire.actor = &row->actor;
+    fire.due.n = 1;
+    fire.intents = submit;
+
+    if (sm_recur_intent(&call->arena, row->id, fire.last, &submit->id) != 0
+        || sm_recur_detail(call, "intentId", submit->id, &fire.detail) != 0)
+    {
+        return sm_recur_no_memory(call);
+    }
+
+    fire.last_intent = submit->id;
+    submit->contract = contract;
+    submit->payload = row->recur.payload;
+
+    if (sm_store_hash(store, call, submit, 1) != 0
+        || sm_store_schedules_fire(store, call, NULL, &fire, 1) != 0)
+    {
+        return -1;
+    }
+
+    if (!fire.done) {
+        return 0;
+    }
+
+    row->outcome = submit->outcome == SM_SUBMIT_CONFLICT ? SM_RECUR_CONFLICT
+                                                         : SM_RECUR_DONE;
+
+    return sm_recur_ran(store, call, row, submit->id);
+}
+
+
+static int
+sm_recur_one(sm_store_t *store, sm_call_t *call, const sm_fence_t *fence,
+    sm_recur_row_t *row)
+{
+    switch (row->op) {
+
+    case SM_RECUR_OP_PUT:
+        return sm_recur_put(store, call, fence, row);
+
+    case SM_RECUR_OP_RUN:
+        return sm_recur_run(store, call, row);
+
+    case SM_RECUR_OP_GET:
+        row->outcome = SM_RECUR_NOT_FOUND;
+
+        switch (sm_recur_read(store, call, row, 1)) {
+
+        case 1:
+            row->outcome = SM_RECUR_DONE;
+            return 1;
+
+        case 0:
+            return 1;
+
+        default:
+            return -1;
+        }
+
+    default:
+        return sm_recur_change(store, call, row);
+    }
+}
+
+
+int
+sm_store_schedule(sm_store_t *store, sm_call_t *call, const sm_fence_t *fence,
+    sm_recur_row_t *row)
+{
+    int       rc;
+    unsigned  tries;
+
+    for (tries = 0; tries < SM_RECUR_TRIES; tries++) {
+        rc = sm_recur_one(store, call, fence, row);
+
+        if (rc) {
+            return rc < 0 ? -1 : 0;
+        }
+    }
+
+    return sm_call_fail(call, SM_STORE_TRANSIENT, 0,
+                        "a schedule changes all the time");
+}
+
+
+int
+sm_store_schedules(sm_store_t *store, sm_call_t *call, sm_recur_row_t *rows,
+    size_t n)
+{
+    size_t  i;
+
+    for (i = 0; i < n; i++) {
+        if (sm_store_schedule(store, call, NULL, &rows[i]) != 0) {
+            return -1;
+        }
+    }
+
+    return 0;
+}
+
+
+static int
+sm_recur_list(sm_store_t *store, sm_call_t *call, sm_recur_list_t *row)
+{
+    size_t           i;
+    sm_recur_page_t  page;
+
+    memset(&page, 0, sizeof(sm_recur_page_t));
+
+    page.after = row->after;
+    page.limit = row->limit;
+
+    if (sm_store_schedules_get(store, call, &page) != 0) {
+        return -1;
+    }
+
+    row->rows = page.rows;
+    row->n = page.n;
+    row->more = page.more;
+
+    row->rules = sm_arena_calloc(&call->arena, page.n + 1,
+                                 sizeof(sm_recur_rule_t));
+    if (row->rules == NULL) {
+        return sm_recur_no_memory(call);
+    }
+
+    for (i = 0; i < page.n; i++) {
+        if (sm_recur_load(&call->arena, page.rows[i].body, &row->rules[i])
+            != 0)
+        {
+            memset(&row->rules[i], 0, sizeof(sm_recur_rule_t));
+        }
+    }
+
+    return 0;
+}
+
+
+int
+sm_store_schedules_list(sm_store_t *store, sm_call_t *call,
+    sm_recur_list_t *rows, size_t n)
+{
+    size_t  i;
+
+    for (i = 0; i < n; i++) {
+        if (sm_recur_list(store, call, &rows[i]) != 0) {
+            return -1;
+        }
+    }
+
+    return 0;
+}

@@ -1,0 +1,317 @@
+
+/*
+ * Schedules: what is due becomes intents, and those of the configuration.
+ *
+ * A page of them is read, what becomes of each is decided, and one fenced
+ * transaction makes the intents and moves the schedules on, if they are still
+ * as they were read.  So a crash at any point leaves an occurrence to come or an
+ * intent, and another leader finds the one or the other.
+ *
+ * A schedule that cannot run, as its target is not configured, gets an error:
+ * it is not due any more, keeps its planned time, and is in nobody's way.  A
+ * leader that has the target lets it go on.
+ */
+
+#include <stdio.h>
+
+#include "sm_store_ops.h"
+#include "sm_store_zone.h"
+
+
+#define SM_RECUR_SECOND  1000000
+
+
+static int
+sm_recur_error(sm_call_t *call, sm_recur_fire_t *row, const char *what)
+{
+    row->due.n = 0;
+    row->due.skipped = 0;
+    row->due.missed = 0;
+    row->due.next = row->recur->next_run_at / SM_RECUR_SECOND;
+    row->last = 0;
+    row->last_intent.data = NULL;
+
+    return sm_arena_strdup(&call->arena, &row->error, sm_str_c(what)) == 0
+           ? 0 : sm_call_fail(call, SM_STORE_TRANSIENT, 0, "out of memory");
+}
+
+
+static int
+sm_recur_intents(sm_store_t *store, sm_call_t *call, sm_recur_fire_t *row,
+    const sm_contract_t *contract)
+{
+    size_t            i;
+    sm_submit_row_t  *submit;
+
+    row->intents = sm_arena_calloc(&call->arena, row->due.n,
+                                   sizeof(sm_submit_row_t));
+    if (row->intents == NULL) {
+        goto no_memory;
+    }
+
+    for (i = 0; i < row->due.n; i++) {
+        submit = &row->intents[i];
+
+        submit->contract = contract;
+        submit->payload = row->recur->payload;
+
+        if (sm_recur_intent(&call->arena, row->recur->id, row->due.times[i],
+                            &submit->id)
+            != 0)
+        {
+            goto no_memory;
+        }
+
+        if (i == 0) {
+            if (sm_store_hash(store, call, submit, 1) != 0) {
+                return -1;
+            }
+
+        } else {
+            (void) memcpy(submit->hash, row->intents[0].hash, SM_HASH_LEN);
+        }
+
+        row->last = row->due.times[i];
+        row->last_intent = submit->id;
+    }
+
+    return 0;
+
+no_memory:
+
+    return sm_call_fail(call, SM_STORE_TRANSIENT, 0, "out of memory");
+}
+
+
+static int
+sm_recur_decide(sm_store_t *store, sm_call_t *call, sm_zones_t *zones,
+    const sm_recur_tick_t *tick, int64_t now, sm_recur_fire_t *row)
+{
+    sm_recur_rule_t         rule;
+    const sm_contract_t    *contract;
+    const sm_recur_zone_t  *zone;
+
+    if (sm_recur_load(&call->arena, row->recur->body, &rule) != 0) {
+        return sm_recur_error(call, row, "its rule is not understood");
+    }
+
+    contract = tick->contract(tick->data, row->recur->target);
+
+    if (contract == NULL) {
+        return sm_recur_error(call, row, "its target is not configured");
+    }
+
+    if (sm_zones_get(zones, rule.zone, &zone) != 0
+        || sm_recur_due(&call->arena, &rule, zone,
+                        row->recur->next_run_at / SM_RECUR_SECOND, now,
+                        row->recur->busy, &row->due)
+           != 0)
+    {
+        return sm_recur_error(call, row, "its time zone is not known");
+    }
+
+    return row->due.n ? sm_recur_intents(store, call, row, contract) : 0;
+}
+
+
+/* what the store refuses for its data is found one by one, and stays alone */
+
+static int
+sm_recur_apart(sm_store_t *store, sm_call_t *call, const sm_fence_t *fence,
+    sm_recur_fire_t *rows, size_t n)
+{
+    size_t  i;
+
+    for (i = 0; i < n; i++) {
+        call->status = SM_STORE_OK;
+
+        if (sm_store_schedules_fire(store, call, fence, &rows[i], 1) == 0) {
+            continue;
+        }
+
+        if (call->status != SM_STORE_CONSTRAINT) {
+            return -1;
+        }
+
+        call->status = SM_STORE_OK;
+
+        if (sm_recur_error(call, &rows[i], "the store refused its data") != 0
+            || sm_store_schedules_fire(store, call, fence, &rows[i], 1) != 0)
+        {
+            return -1;
+        }
+    }
+
+    return 0;
+}
+
+
+static void
+sm_recur_count(sm_recur_tick_t *tick, const sm_recur_fire_t *row)
+{
+    size_t   i;
+    int64_t  next;
+
+    if (!row->done) {
+        return;
+    }
+
+    next = row->error.data ? 0 : row->due.next * SM_RECUR_SECOND;
+
+    if (next && (tick->next_due == 0 || next < tick->next_due)) {
+        tick->next_due = next;
+    }
+
+    tick->schedules++;
+    tick->skipped += row->due.skipped;
+    tick->missed += row->due.missed;
+
+    for (i = 0; i < row->due.n; i++) {
+        if (row->intents[i].outcome == SM_SUBMIT_CREATED) {
+            tick->created++;
+
+        } else {
+            tick->found++;
+        }
+    }
+}
+
+
+int
+sm_store_schedules_tick(sm_store_t *store, sm_call_t *call,
+    const sm_fence_t *fence, sm_recur_tick_t *tick)
+{
+    int              rc;
+    size_t           i;
+    int64_t          now;
+    sm_zones_t       zones;
+    sm_recur_page_t  page;
+
+    memset(&page, 0, sizeof(sm_recur_page_t));
+
+    page.limit = tick->limit;
+    page.bytes = tick->bytes;
+    page.payload = 1;
+
+    if (sm_store_schedules_due(store, call, fence, &page) != 0) {
+        return -1;
+    }
+
+    tick->next_due = page.next_due;
+    tick->more = page.more;
+    tick->n = page.n;
+
+    if (page.n == 0) {
+        return 0;
+    }
+
+    now = call->now / SM_RECUR_SECOND;
+
+    tick->rows = sm_arena_calloc(&call->arena, page.n,
+                                 sizeof(sm_recur_fire_t));
+    if (tick->rows == NULL) {
+        return sm_call_fail(call, SM_STORE_TRANSIENT, 0, "out of memory");
+    }
+
+    memset(&zones, 0, sizeof(sm_zones_t));
+
+    for (i = 0, rc = 0; i < page.n && rc == 0; i++) {
+        tick->rows[i].recur = &page.rows[i];
+        rc = sm_recur_decide(store, call, &zones, tick, now, &tick->rows[i]);
+    }
+
+    sm_zones_done(&zones);
+
+    if (rc == 0) {
+        rc = sm_store_schedules_fire(store, call, fence, tick->rows, page.n);
+
+        if (rc != 0 && call->status == SM_STORE_CONSTRAINT) {
+            rc = sm_recur_apart(store, call, fence, tick->rows, page.n);
+        }
+    }
+
+    for (i = 0; i < page.n && rc == 0; i++) {
+        sm_recur_count(tick, &tick->rows[i]);
+    }
+
+    return rc;
+}
+
+
+/* those of the configuration that it does not have any more */
+
+static int
+sm_recur_seed_old(sm_store_t *store, sm_call_t *call, const sm_fence_t *fence,
+    const sm_recur_row_t *seeds, size_t n, const sm_recur_t *recur,
+    const sm_recur_tick_t *tick)
+{
+    size_t             i;
+    sm_recur_write_t   write;
+
+    static const sm_actor_t  leader = { sm_str("configuration"), sm_str("") };
+
+    for (i = 0; i < n && !sm_str_eq(seeds[i].id, recur->id); i++) {
+        /* void */
+    }
+
+    memset(&write, 0, sizeof(sm_recur_write_t));
+
+    write.revision = recur->revision;
+    write.recur = recur;
+    write.actor = &leader;
+
+    if (recur->configured && i == n) {
+        write.action = SM_RECUR_DELETE;
+
+    } else if (recur->error.data
+               && tick->contract(tick->data, recur->target) != NULL)
+    {
+        write.action = SM_RECUR_RETRY;
+
+    } else {
+        return 0;
+    }
+
+    return sm_store_schedule_write(store, call, fence, &write);
+}
+
+
+int
+sm_store_schedules_seed(sm_store_t *store, sm_call_t *call,
+    const sm_fence_t *fence, sm_recur_row_t *seeds, size_t n,
+    sm_recur_tick_t *tick)
+{
+    size_t           i;
+    sm_recur_page_t  page;
+
+    memset(&page, 0, sizeof(sm_recur_page_t));
+
+    page.limit = tick->limit;
+    page.special = 1;
+
+    do {
+        if (sm_store_schedules_get(store, call, &page) != 0) {
+            return -1;
+        }
+
+        for (i = 0; i < page.n; i++) {
+            if (sm_recur_seed_old(store, call, fence, seeds, n, &page.rows[i],
+                                  tick)
+                != 0)
+            {
+                return -1;
+            }
+
+            page.after = page.rows[i].id;
+        }
+
+    } while (page.more);
+
+    for (i = 0; i < n; i++) {
+        if (sm_store_schedule(store, call, fence, &seeds[i]) != 0) {
+            return -1;
+        }
+    }
+
+    return 0;
+}

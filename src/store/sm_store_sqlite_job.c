@@ -1,0 +1,431 @@
+
+/*
+ * Jobs in SQLite: a batch is one transaction of the one writer.
+ */
+
+#include "sm_store_sqlite.h"
+
+
+/* the columns of job_next.sql and jobs_list.sql */
+
+enum {
+    SM_JOB_COL_KIND = 0,
+    SM_JOB_COL_ID,
+    SM_JOB_COL_DOC,
+    SM_JOB_COL_LIMIT,
+    SM_JOB_COL_STATE,
+    SM_JOB_COL_POSITION,
+    SM_JOB_COL_SEEN,
+    SM_JOB_COL_DONE,
+    SM_JOB_COL_SKIPPED,
+    SM_JOB_COL_ERROR,
+    SM_JOB_COL_ACTOR,
+    SM_JOB_COL_CREATED_AT,
+    SM_JOB_COL_MODIFIED_AT,
+    SM_JOB_COL_COMPLETED_AT
+};
+
+
+static int
+sm_sqlite_job(sm_call_t *call, sqlite3_stmt *stmt, sm_job_t *job)
+{
+    job->kind = sm_job_kind_by_name(sm_sqlite_peek(stmt, SM_JOB_COL_KIND));
+    job->limit = sqlite3_column_int64(stmt, SM_JOB_COL_LIMIT);
+    job->state = sm_job_state_by_name(sm_sqlite_peek(stmt, SM_JOB_COL_STATE));
+    job->seen = sqlite3_column_int64(stmt, SM_JOB_COL_SEEN);
+    job->done = sqlite3_column_int64(stmt, SM_JOB_COL_DONE);
+    job->skipped = sqlite3_column_int64(stmt, SM_JOB_COL_SKIPPED);
+    job->created_at = sqlite3_column_int64(stmt, SM_JOB_COL_CREATED_AT);
+    job->modified_at = sqlite3_column_int64(stmt, SM_JOB_COL_MODIFIED_AT);
+    job->completed_at = sqlite3_column_int64(stmt, SM_JOB_COL_COMPLETED_AT);
+
+    if (sm_sqlite_text(call, stmt, SM_JOB_COL_ID, &job->id) != 0
+        || sm_sqlite_text(call, stmt, SM_JOB_COL_DOC, &job->doc) != 0
+        || sm_sqlite_text(call, stmt, SM_JOB_COL_POSITION, &job->position) != 0
+        || sm_sqlite_text(call, stmt, SM_JOB_COL_ERROR, &job->error) != 0
+        || sm_sqlite_text(call, stmt, SM_JOB_COL_ACTOR, &job->actor) != 0)
+    {
+        return -1;
+    }
+
+    return 0;
+}
+
+
+/* up to n jobs that a statement gives */
+
+static int
+sm_sqlite_jobs(sm_sqlite_t *sq, sm_call_t *call, unsigned which,
+    sm_job_t *jobs, size_t max, size_t *n)
+{
+    int            rc;
+    sqlite3_stmt  *stmt;
+
+    stmt = sq->stmts[which];
+
+    *n = 0;
+
+    while ((rc = sqlite3_step(stmt)) == SQLITE_ROW && *n < max) {
+        if (sm_sqlite_job(call, stmt, &jobs[(*n)++]) != 0) {
+            break;
+        }
+    }
+
+    if (rc != SQLITE_DONE && rc != SQLITE_ROW) {
+        (void) sm_sqlite_fail(sq, call);
+    }
+
+    (void) sqlite3_reset(stmt);
+
+    return call->status == SM_STORE_OK ? 0 : -1;
+}
+
+
+static void
+sm_sqlite_job_bind(sm_sqlite_t *sq, sqlite3_stmt *stmt, sm_job_kind_e kind,
+    sm_str_t id)
+{
+    sm_sqlite_bind_text(stmt, ":lease_name", sq->conf->lease_name);
+    sm_sqlite_bind_text(stmt, ":kind", sm_job_kind_name(kind));
+    sm_sqlite_bind_text(stmt, ":job_id", id);
+}
+
+
+static int
+sm_sqlite_job_get(sm_sqlite_t *sq, sm_call_t *call, sm_job_row_t *row,
+    size_t *n)
+{
+    sm_str_t       none = sm_str("");
+    sqlite3_stmt  *stmt;
+
+    stmt = sq->stmts[SM_SQLITE_JOBS_LIST];
+
+    sm_sqlite_job_bind(sq, stmt, row->request.kind, row->request.id);
+    sm_sqlite_bind_int(stmt, ":at", 0);
+    sm_sqlite_bind_text(stmt, ":id", none);
+    sm_sqlite_bind_int(stmt, ":limit", 1);
+
+    return sm_sqlite_jobs(sq, call, SM_SQLITE_JOBS_LIST, &row->job, 1, n);
+}
+
+
+static int
+sm_sqlite_job_add(sm_sqlite_t *sq, sm_call_t *call, sm_job_row_t *row,
+    int64_t now)
+{
+    size_t         n;
+    sm_str_t       detail;
+    unsigned       created;
+    sqlite3_stmt  *stmt;
+
+    stmt = sq->stmts[SM_SQLITE_JOB_ADD];
+
+    sm_sqlite_job_bind(sq, stmt, row->request.kind, row->request.id);
+    sm_sqlite_bind_text(stmt, ":filter", row->request.doc);
+    sm_sqlite_bind_int(stmt, ":max_intents", row->request.limit);
+    sm_sqlite_bind_text(stmt, ":actor", row->actor.name);
+    sm_sqlite_bind_int(stmt, ":now", now);
+
+    if (sm_sqlite_run(sq, call, SM_SQLITE_JOB_ADD) != 0) {
+        return -1;
+    }
+
+    created = sqlite3_changes(sq->db) != 0;
+
+    if (sm_job_detail(&call->arena, &row->request, &detail) != 0) {
+        return sm_call_fail(call, SM_STORE_TRANSIENT, 0, "out of memory");
+    }
+
+    if (created
+        && sm_sqlite_audit(sq, call, now, &row->actor,
+                           row->request.kind == SM_JOB_REPLAY ? "replay_job"
+                                                              : "cancel_job",
+                           row->request.id, detail)
+           != 0)
+    {
+        return -1;
+    }
+
+    if (sm_sqlite_job_get(sq, call, row, &n) != 0) {
+        return -1;
+    }
+
+    row->outcome = sm_job_outcome(&row->request, &row->job, created);
+
+    return 0;
+}
+
+
+static int
+sm_sqlite_job_stop(sm_sqlite_t *sq, sm_call_t *call, sm_job_row_t *row,
+    int64_t now)
+{
+    size_t         n;
+    sm_str_t       none = sm_null_str;
+    sqlite3_stmt  *stmt;
+
+    stmt = sq->stmts[SM_SQLITE_JOB_STOP];
+
+    sm_sqlite_job_bind(sq, stmt, row->request.kind, row->request.id);
+    sm_sqlite_bind_int(stmt, ":now", now);
+
+    if (sm_sqlite_run(sq, call, SM_SQLITE_JOB_STOP) != 0) {
+        return -1;
+    }
+
+    row->outcome = sqlite3_changes(sq->db) ? SM_JOB_CREATED : SM_JOB_SAME;
+
+    if (row->outcome == SM_JOB_CREATED
+        && sm_sqlite_audit(sq, call, now, &row->actor,
+                           row->request.kind == SM_JOB_REPLAY
+                           ? "replay_job_stop" : "cancel_job_stop",
+                           row->request.id, none)
+           != 0)
+    {
+        return -1;
+    }
+
+    if (sm_sqlite_job_get(sq, call, row, &n) != 0) {
+        return -1;
+    }
+
+    if (n == 0) {
+        row->outcome = SM_JOB_NOT_FOUND;
+    }
+
+    return 0;
+}
+
+
+static int
+sm_sqlite_jobs_write(sm_conn_t *conn, sm_call_t *call, sm_job_row_t *rows,
+    size_t n, int (*write)(sm_sqlite_t *sq, sm_call_t *call, sm_job_row_t *row,
+                           int64_t now))
+{
+    size_t        i;
+    int64_t       now;
+    sm_sqlite_t  *sq = (sm_sqlite_t *) conn;
+
+    if (sm_sqlite_begin_write(conn, call) != 0) {
+        return -1;
+    }
+
+    if (sm_sqlite_now(sq, call, &now) != 0) {
+        return sm_sqlite_rollback(sq);
+    }
+
+    for (i = 0; i < n; i++) {
+        if (write(sq, call, &rows[i], now) != 0) {
+            return sm_sqlite_rollback(sq);
+        }
+    }
+
+    return sm_sqlite_commit(sq, call);
+}
+
+
+int
+sm_sqlite_jobs_add(sm_conn_t *conn, sm_call_t *call, sm_job_row_t *rows,
+    size_t n)
+{
+    return sm_sqlite_jobs_write(conn, call, rows, n, sm_sqlite_job_add);
+}
+
+
+int
+sm_sqlite_jobs_stop(sm_conn_t *conn, sm_call_t *call, sm_job_row_t *rows,
+    size_t n)
+{
+    return sm_sqlite_jobs_write(conn, call, rows, n, sm_sqlite_job_stop);
+}
+
+
+int
+sm_sqlite_jobs_list(sm_conn_t *conn, sm_call_t *call, sm_jobs_row_t *rows,
+    size_t n)
+{
+    size_t         i;
+    sm_sqlite_t   *sq = (sm_sqlite_t *) conn;
+    sqlite3_stmt  *stmt;
+
+    sm_sqlite_start_call(sq);
+
+    for (i = 0; i < n; i++) {
+        rows[i].jobs = sm_arena_calloc(&call->arena, rows[i].limit + 1,
+                                       sizeof(sm_job_t));
+        if (rows[i].jobs == NULL) {
+            return sm_call_fail(call, SM_STORE_TRANSIENT, 0, "out of memory");
+        }
+
+        stmt = sq->stmts[SM_SQLITE_JOBS_LIST];
+
+        sm_sqlite_job_bind(sq, stmt, rows[i].kind, rows[i].id);
+        sm_sqlite_bind_int(stmt, ":at", rows[i].after_at ? rows[i].after_at
+                                                         : INT64_MAX);
+        sm_sqlite_bind_text(stmt, ":id", rows[i].after_id);
+        sm_sqlite_bind_int(stmt, ":limit", rows[i].limit + 1);
+
+        if (sm_sqlite_jobs(sq, call, SM_SQLITE_JOBS_LIST, rows[i].jobs,
+                           rows[i].limit + 1, &rows[i].n)
+            != 0)
+        {
+            return -1;
+        }
+
+        rows[i].more = rows[i].n > rows[i].limit;
+        rows[i].n -= rows[i].more;
+    }
+
+    return 0;
+}
+
+
+int
+sm_sqlite_job_next(sm_conn_t *conn, sm_call_t *call, const sm_fence_t *fence,
+    sm_job_t *job)
+{
+    size_t        n;
+    sm_sqlite_t  *sq = (sm_sqlite_t *) conn;
+
+    memset(job, 0, sizeof(sm_job_t));
+
+    sm_sqlite_start_call(sq);
+
+    if (sm_sqlite_run(sq, call, SM_SQLITE_BEGIN_READ) != 0) {
+        return -1;
+    }
+
+    if (sm_sqlite_fence_read(sq, call, fence) != 0) {
+        return sm_sqlite_rollback(sq);
+    }
+
+    sm_sqlite_bind_text(sq->stmts[SM_SQLITE_JOB_NEXT], ":lease_name",
+                        sq->conf->lease_name);
+
+    if (sm_sqlite_jobs(sq, call, SM_SQLITE_JOB_NEXT, job, 1, &n) != 0) {
+        return sm_sqlite_rollback(sq);
+    }
+
+    return sm_sqlite_run(sq, call, SM_SQLITE_COMMIT);
+}
+
+
+/* 1: it was done, 0: it cannot be */
+
+static int
+sm_sqlite_job_item(sm_sqlite_t *sq, sm_call_t *call, sm_job_kind_e kind,
+    sm_job_item_t *item)
+{
+    unsigned       which;
+    sqlite3_stmt  *stmt;
+
+    which = kind == SM_JOB_REPLAY ? SM_SQLITE_REPLAY : SM_SQLITE_CANCEL;
+    stmt = sq->stmts[which];
+
+    sm_sqlite_bind_text(stmt, ":lease_name", sq->conf->lease_name);
+    sm_sqlite_bind_text(stmt, ":intent_id", item->id);
+    sm_sqlite_bind_int(stmt, ":now", call->now);
+
+    if (kind == SM_JOB_REPLAY) {
+        sm_sqlite_bind_text(stmt, ":new_id", item->new_id);
+        sm_sqlite_bind_text(stmt, ":contract", item->contract);
+    }
+
+    if (sm_sqlite_run(sq, call, which) != 0) {
+        return -1;
+    }
+
+    if (sqlite3_changes(sq->db) == 0) {
+        return 0;
+    }
+
+    return kind == SM_JOB_CANCEL && sm_sqlite_ended(sq, call, item->id) != 0
+           ? -1 : 1;
+}
+
+
+static int
+sm_sqlite_job_move(sm_sqlite_t *sq, sm_call_t *call, sm_job_batch_t *batch)
+{
+    sqlite3_stmt  *stmt;
+
+    stmt = sq->stmts[SM_SQLITE_JOB_MOVE];
+
+    sm_sqlite_job_bind(sq, stmt, batch->kind, batch->id);
+    sm_sqlite_bind_text(stmt, ":state", sm_job_state_name(batch->state));
+    sm_sqlite_bind_text(stmt, ":position", batch->position);
+    sm_sqlite_bind_text(stmt, ":error", batch->error);
+    sm_sqlite_bind_int(stmt, ":seen", batch->seen);
+    sm_sqlite_bind_int(stmt, ":seen_after", batch->seen_after);
+    sm_sqlite_bind_int(stmt, ":now", call->now);
+
+    if (sm_sqlite_run(sq, call, SM_SQLITE_JOB_MOVE) != 0) {
+        return -1;
+    }
+
+    batch->applied = sqlite3_changes(sq->db) != 0;
+
+    return 0;
+}
+
+
+static int
+sm_sqlite_job_batch(sm_sqlite_t *sq, sm_call_t *call, sm_job_batch_t *batch)
+{
+    int            rc;
+    size_t         i;
+    sqlite3_stmt  *stmt;
+
+    if (sm_sqlite_job_move(sq, call, batch) != 0) {
+        return -1;
+    }
+
+    if (!batch->applied) {
+        return 0;
+    }
+
+    batch->done = 0;
+
+    for (i = 0; i < batch->n; i++) {
+        rc = sm_sqlite_job_item(sq, call, batch->kind, &batch->items[i]);
+
+        if (rc == -1) {
+            return -1;
+        }
+
+        batch->items[i].done = rc;
+        batch->done += rc;
+    }
+
+    stmt = sq->stmts[SM_SQLITE_JOB_COUNT];
+
+    sm_sqlite_job_bind(sq, stmt, batch->kind, batch->id);
+    sm_sqlite_bind_int(stmt, ":done", batch->done);
+    sm_sqlite_bind_int(stmt, ":skipped",
+                       batch->skipped + batch->n - batch->done);
+
+    return sm_sqlite_run(sq, call, SM_SQLITE_JOB_COUNT);
+}
+
+
+int
+sm_sqlite_job_apply(sm_conn_t *conn, sm_call_t *call, const sm_fence_t *fence,
+    sm_job_batch_t *batch)
+{
+    sm_sqlite_t  *sq = (sm_sqlite_t *) conn;
+
+    batch->applied = 0;
+    batch->done = 0;
+
+    if (sm_sqlite_begin_write(conn, call) != 0) {
+        return -1;
+    }
+
+    if (sm_sqlite_fence(sq, call, fence) != 0
+        || sm_sqlite_job_batch(sq, call, batch) != 0)
+    {
+        return sm_sqlite_rollback(sq);
+    }
+
+    return sm_sqlite_commit(sq, call);
+}

@@ -1,0 +1,192 @@
+
+/*
+ * Pauses of targets in SQLite.
+ */
+
+#include "sm_store_sqlite.h"
+
+
+/* what is there, and whether the target is known for it; -1 */
+
+static int
+sm_sqlite_target_known(sm_sqlite_t *sq, sm_call_t *call, sm_target_set_t *row,
+    unsigned *known)
+{
+    sm_str_t       paused = sm_str("paused");
+    sqlite3_stmt  *stmt;
+
+    stmt = sq->stmts[SM_SQLITE_TARGET_KNOWN];
+
+    sm_sqlite_bind_text(stmt, ":lease_name", sq->conf->lease_name);
+    sm_sqlite_bind_text(stmt, ":target", row->target);
+
+    if (sqlite3_step(stmt) != SQLITE_ROW) {
+        (void) sm_sqlite_fail(sq, call);
+        (void) sqlite3_reset(stmt);
+        return -1;
+    }
+
+    *known = sqlite3_column_int(stmt, 0) || sqlite3_column_int(stmt, 5);
+
+    row->paused = sm_str_eq(sm_sqlite_peek(stmt, 1), paused);
+    row->is.since = sqlite3_column_int64(stmt, 2);
+
+    (void) (sm_sqlite_text(call, stmt, 3, &row->is.reason) == 0
+            && sm_sqlite_text(call, stmt, 4, &row->is.actor) == 0);
+
+    (void) sqlite3_reset(stmt);
+
+    return call->status == SM_STORE_OK ? 0 : -1;
+}
+
+
+static int
+sm_sqlite_target_change(sm_sqlite_t *sq, sm_call_t *call, sm_target_set_t *row,
+    int64_t now)
+{
+    unsigned       which;
+    sm_str_t       detail;
+    sqlite3_stmt  *stmt;
+
+    which = row->pause ? SM_SQLITE_TARGET_PAUSE : SM_SQLITE_TARGET_RESUME;
+    stmt = sq->stmts[which];
+
+    sm_sqlite_bind_text(stmt, ":lease_name", sq->conf->lease_name);
+    sm_sqlite_bind_text(stmt, ":target", row->target);
+    sm_sqlite_bind_text(stmt, ":reason", row->reason);
+    sm_sqlite_bind_text(stmt, ":actor", row->actor.name);
+    sm_sqlite_bind_int(stmt, ":now", now);
+
+    if (sm_sqlite_run(sq, call, which) != 0) {
+        return -1;
+    }
+
+    row->outcome = sqlite3_changes(sq->db) ? SM_TARGET_SET_DONE
+                                           : SM_TARGET_SET_SAME;
+
+    if (row->outcome == SM_TARGET_SET_SAME) {
+        return 0;
+    }
+
+    if (sm_pause_detail(&call->arena, row->reason, &detail) != 0) {
+        return sm_call_fail(call, SM_STORE_TRANSIENT, 0, "out of memory");
+    }
+
+    return sm_sqlite_audit(sq, call, now, &row->actor,
+                           row->pause ? "pause" : "resume", row->target,
+                           detail);
+}
+
+
+static int
+sm_sqlite_target(sm_sqlite_t *sq, sm_call_t *call, sm_target_set_t *row,
+    int64_t now)
+{
+    unsigned  known;
+
+    row->outcome = SM_TARGET_SET_UNKNOWN;
+
+    if (sm_sqlite_target_known(sq, call, row, &known) != 0) {
+        return -1;
+    }
+
+    if (!row->known && !known) {
+        return 0;
+    }
+
+    if (sm_sqlite_target_change(sq, call, row, now) != 0) {
+        return -1;
+    }
+
+    return sm_sqlite_target_known(sq, call, row, &known);
+}
+
+
+int
+sm_sqlite_target_set(sm_conn_t *conn, sm_call_t *call, sm_target_set_t *rows,
+    size_t n)
+{
+    size_t        i;
+    int64_t       now;
+    sm_sqlite_t  *sq = (sm_sqlite_t *) conn;
+
+    if (sm_sqlite_begin_write(conn, call) != 0) {
+        return -1;
+    }
+
+    if (sm_sqlite_now(sq, call, &now) != 0) {
+        return sm_sqlite_rollback(sq);
+    }
+
+    for (i = 0; i < n; i++) {
+        if (sm_sqlite_target(sq, call, &rows[i], now) != 0) {
+            return sm_sqlite_rollback(sq);
+        }
+    }
+
+    return sm_sqlite_commit(sq, call);
+}
+
+
+static int
+sm_sqlite_paused_rows(sm_sqlite_t *sq, sm_call_t *call, sm_pauses_t *pauses)
+{
+    int            rc;
+    sm_pause_t    *row;
+    sqlite3_stmt  *stmt;
+
+    stmt = sq->stmts[SM_SQLITE_TARGETS_PAUSED];
+
+    sm_sqlite_bind_text(stmt, ":lease_name", sq->conf->lease_name);
+
+    while ((rc = sqlite3_step(stmt)) == SQLITE_ROW) {
+
+        row = sm_pauses_add(&call->arena, pauses);
+
+        if (row == NULL) {
+            (void) sm_call_fail(call, SM_STORE_TRANSIENT, 0, "out of memory");
+            break;
+        }
+
+        row->since = sqlite3_column_int64(stmt, 1);
+
+        if (sm_sqlite_text(call, stmt, 0, &row->target) != 0
+            || sm_sqlite_text(call, stmt, 2, &row->reason) != 0
+            || sm_sqlite_text(call, stmt, 3, &row->actor) != 0)
+        {
+            break;
+        }
+    }
+
+    if (rc != SQLITE_DONE && call->status == SM_STORE_OK) {
+        (void) sm_sqlite_fail(sq, call);
+    }
+
+    (void) sqlite3_reset(stmt);
+
+    return call->status == SM_STORE_OK ? 0 : -1;
+}
+
+
+int
+sm_sqlite_targets_paused(sm_conn_t *conn, sm_call_t *call,
+    const sm_fence_t *fence, sm_pauses_t *pauses)
+{
+    sm_sqlite_t  *sq = (sm_sqlite_t *) conn;
+
+    sm_sqlite_start_call(sq);
+
+    memset(pauses, 0, sizeof(sm_pauses_t));
+
+    if (sm_sqlite_run(sq, call, SM_SQLITE_BEGIN_READ) != 0) {
+        return -1;
+    }
+
+    if (sm_sqlite_fence_read(sq, call, fence) != 0
+        || sm_sqlite_paused_rows(sq, call, pauses) != 0)
+    {
+        return sm_sqlite_rollback(sq);
+    }
+
+    return sm_sqlite_run(sq, call, SM_SQLITE_COMMIT);
+}

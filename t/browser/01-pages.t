@@ -1,0 +1,223 @@
+# Every page of the console, in a real browser, with the data of a live pair of
+# instances: it shows what there is, is readable in both colours, by keyboard
+# and by programs, is not wider than a small screen, and takes nothing that a
+# client sends for anything but text.
+#
+# Goes red when: a page fails or logs an error; something violates the policy;
+# an id becomes an element; a page is wider than 320 pixels; a text has too
+# little contrast; a control has no name; a page cannot be reached by keys; the
+# address does not say what is shown; the page asks another host.
+
+use strict;
+use warnings;
+use utf8;
+
+use FindBin;
+use lib "$FindBin::Bin/../lib", $FindBin::Bin;
+
+use SubmissionNeeds 'browser';
+
+use Encode qw(encode);
+use JSON::PP;
+use Test::More;
+
+use SubmissionCluster;
+use SubmissionConsole;
+
+my ($run, $leader, $follower) = pair(targets => {
+    'sms.flaky' => { policy => 'max_attempts 2', path => '/flaky', retry => '50ms' },
+});
+my $gateway = $run->gateway;
+
+my @odd = ('<img src=x onerror="document.title=1">', "\x{202e}gnp.exe\x{202c} \x{200f}rtl",
+           "\x{1f680}" x 100, '"><script>alert(1)</script>', 'a/b?c=d#e%20&f', 'x' x 200,
+           q(javascript:alert('1')), '${7*7} {{7*7}}');
+
+sub posted {
+    my ($id, $target, $payload) = @_;
+
+    my $body = encode('UTF-8', JSON::PP->new->allow_nonref->encode($id));
+
+    my $status = fetch($leader, 'POST', '/v1/intents',
+        qq({"intentId":$body,"submissionTarget":"$target","payload":$payload}))->{status};
+
+    $status == 200 or die "$status\n";
+}
+
+$gateway->behave('/flaky' => 'answer 503', '/hook' => 'answer 404');
+
+posted($_, 'push.marketing', '{"html":"<b>&amp;</b>"}') for @odd;
+posted("flaky-$_", 'sms.flaky', '{"to":"<script>"}') for 1 .. 3;
+posted("hook-$_", 'http.hook', '{}') for 1 .. 60;
+$run->wait_terminal($_, 30) for 'flaky-', 'hook-';
+
+my $browser = browser($run);
+
+# only this instance is asked
+
+$browser->tools('Network.enable');
+$browser->tools('Network.setBlockedURLs', urls => ['*://*.example/*']);
+
+
+my %shown = (
+    overview => qr/Leader.*\Q$leader->{name}\E.*Instances/s,
+    targets => qr/push\.marketing.*sms\.realtime/s,
+    intents => qr/hook-60/,
+    failures => qr/sms\.flaky.*max_attempts/s,
+    schedules => qr/Schedules/,
+    audit => qr/Nothing has been done/,
+    config => qr/sms\.flaky.*up to|2 attempts/s,
+);
+
+for my $page (@pages) {
+    visit($browser, $follower, "#/$page", $shown{$page});
+    fit($browser, "$page, light");
+}
+
+visit($browser, $leader, '#/overview', $shown{overview});
+$browser->wait_has('.uplot canvas', 30);
+cmp_ok($browser->has('.chart table tbody tr'), '>=', 4, 'a table for each chart');
+fit($browser, 'with charts');
+
+my $first = $browser->run('const e = performance.getEntriesByName("first-contentful-paint")[0];
+                           return e ? e.startTime : null');
+cmp_ok($first, '<', 200 * slow(), sprintf 'the first paint took %.0f ms', $first);
+
+my $hosts = $browser->run('return [...new Set(performance.getEntriesByType("resource")
+                           .map((e) => new URL(e.name).host))].join()');
+is($hosts, "127.0.0.1:$leader->{port}", 'one host is asked');
+
+
+# in the dark, and small
+
+$browser->media(dark => 1);
+
+for my $page (@pages) {
+    visit($browser, $leader, "#/$page", $shown{$page});
+    fit($browser, "$page, dark");
+}
+
+$browser->media;
+$browser->size(320, 640);
+
+for my $page (@pages, 'intents/flaky-1', 'intents/' . 'x' x 200) {
+    visit($browser, $leader, "#/$page", $shown{$page} // qr/Timeline/);
+    cmp_ok($browser->run('return document.documentElement.scrollWidth'), '<=', 320,
+           "$page is not wider than a small screen");
+}
+
+$browser->size(3840, 2160);
+visit($browser, $leader, '#/targets', $shown{targets});
+fit($browser, 'on a large screen');
+$browser->size(1280, 900);
+
+
+# text is text
+
+visit($browser, $leader, '#/intents?target=push.marketing', qr/Intents/);
+
+for my $id (@odd) {
+    (my $text = encode('UTF-8', $id)) =~ s/(.{40}).*/$1.../s;
+
+    is(same_text($browser, $id), 1, "in the list: $text");
+}
+
+is($browser->has('main img, main script, main b'), 0, 'no element came of it');
+
+for my $id (@odd) {
+    my $path = $browser->run('return encodeURIComponent(arguments[0])', $id);
+
+    visit($browser, $leader, "#/intents/$path", qr/Timeline/);
+    cmp_ok(same_text($browser, $id), '>=', 1, 'an intent of its own');
+    $browser->click('main section:last-of-type button');
+    $browser->wait_text('main pre[tabindex]', qr/<b>&amp;<\/b>/);
+    is($browser->has('main img, main script, main b'), 0, 'with its payload');
+}
+
+unlike($browser->run('return document.title'), qr/^1/, 'nothing was run');
+is($browser->problems, '', 'nothing was refused');
+
+
+# one intent
+
+visit($browser, $leader, '#/intents/flaky-1', qr/Attempt 2.*Attempt 1/s);
+like($browser->text('main'), qr/exhausted.*max_attempts.*HTTP 503/s, 'why it failed');
+is($browser->has('.timeline li'), 4, 'the timeline');
+fit($browser, 'an intent');
+
+
+# the address is the state
+
+visit($browser, $leader, '#/intents?target=http.hook&status=rejected', qr/hook-60/);
+is($browser->run('return document.getElementById("status").value'), 'rejected', 'the filter');
+$browser->run('[...document.querySelectorAll("main button")].find((b) => b.textContent === "Next page").click()');
+$browser->wait_text('main', qr/hook-1\b/);
+like($browser->run('return location.hash'), qr/target=http\.hook&status=rejected&after=/, 'the page');
+unlike($browser->text('main'), qr/hook-60/, 'another page');
+$browser->run('history.back()');
+$browser->wait_text('main', qr/hook-60/);
+$browser->click('tr[data-key="i-hook-60"] input');
+wait_for('the selection is in the address',
+         sub { $browser->run('return location.hash') =~ /sel=hook-60/ });
+visit($browser, $leader, '#/intents?target=http.hook&sel=hook-59&sel=hook-58', qr/2 selected/);
+is($browser->has('tbody input:checked'), 2, 'what a colleague had selected');
+
+
+# by keys alone
+
+visit($browser, $leader, '#/overview', $shown{overview});
+$browser->press('g', 't');
+$browser->wait_text('main h1', qr/Targets/);
+$browser->press('?');
+$browser->wait_text('dialog', qr/search for intents/);
+fit($browser, 'the help');
+$browser->press('Escape');
+wait_for('the help is closed', sub { !$browser->has('dialog') });
+$browser->press('/');
+wait_for('the search has the focus',
+         sub { $browser->run('return document.activeElement.id') eq 'search' });
+$browser->press(split(//, 'flaky-'), 'Enter');
+$browser->wait_text('main tbody', qr/flaky-1.*flaky-3/s);
+unlike($browser->text('main tbody'), qr/hook/, 'and nothing else');
+$browser->press('Escape');
+$browser->press('g', 'f');
+$browser->wait_text('main h1', qr/Failures/);
+
+visit($browser, $leader, '#/failures', $shown{failures});
+$browser->press('Tab');
+is($browser->text(':focus'), 'Skip to the content', 'the first stop');
+$browser->press('Enter');
+is($browser->run('return document.activeElement.id'), 'main', 'leads to the content');
+$browser->wait_text('main h1', qr/Failures/);
+visit($browser, $leader, '#/failures', $shown{failures});
+my %seen;
+for (1 .. 24) {
+    $browser->press('Tab');
+    my ($what, $ring) = @{$browser->run('const el = document.activeElement;
+        return [el.textContent.trim() || el.id, getComputedStyle(el).outlineStyle]')};
+    $seen{$what} = $ring;
+}
+is(join(' ', grep { $seen{$_} eq 'none' } sort keys %seen), '', 'the focus is seen');
+ok(exists $seen{$_}, "$_ is reached") for 'Overview', 'Configuration', 'List';
+
+$browser->press('d');
+is($browser->run('return document.documentElement.dataset.theme'), 'light', 'colours');
+$browser->press('d');
+is($browser->run('return document.documentElement.dataset.theme'), 'dark', 'dark ones');
+visit($browser, $leader, '#/targets', $shown{targets});
+is($browser->run('return document.documentElement.dataset.theme'), 'dark', 'are kept');
+is($browser->run('return getComputedStyle(document.body).backgroundColor'), 'rgb(16, 20, 27)', 'and used');
+
+$browser->press('p');
+$browser->wait_text('#live', qr/paused/);
+my $n = $browser->run('return performance.getEntriesByType("resource").length');
+$browser->run_async('setTimeout(arguments[arguments.length - 1], 3000)');
+is($browser->run('return performance.getEntriesByType("resource").length'), $n, 'asks nothing while paused');
+$browser->press('p');
+wait_for('it asks again', sub {
+    $browser->run('return performance.getEntriesByType("resource").length') > $n;
+});
+
+is($browser->problems, '', 'nothing was wrong in the end');
+
+finish($run, $browser);

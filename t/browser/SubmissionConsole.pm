@@ -1,0 +1,193 @@
+package SubmissionConsole;
+
+# What the tests of the console share: a pair of instances with a console each,
+# to act and to look, and what holds of any page.
+#
+#   my ($run, $leader, $follower) = pair();
+#   my $browser = browser($run);
+#   visit($browser, $leader, '#/targets', qr/sms\.realtime/);
+#   fit($browser, 'targets');
+#   finish($run, $browser);
+
+use strict;
+use warnings;
+
+use Exporter qw(import);
+use Test::More;
+
+use SubmissionBrowser;
+use SubmissionCluster;
+
+our @EXPORT = qw(pair browser visit at fit same_text finish @pages);
+
+our @pages = qw(overview targets intents failures schedules audit config);
+
+my $top = $SubmissionCluster::top;
+
+
+sub pair {
+    my (%options) = @_;
+
+    my $root = $ENV{SUBMISSION_CONSOLE_ROOT}
+               ? "root=$ENV{SUBMISSION_CONSOLE_ROOT}" : '';
+
+    my $run = SubmissionCluster::Executor->new(
+        instances => ['a', 'b'], refresh => '200ms', %options,
+        instance => { zone => '8m', server =>
+            "location /console/ { submission_console main access=operate $root; "
+            . 'submission_actor $http_x_nobody; } '
+            . "location /look/ { submission_console main $root; }" });
+
+    my $leader = $run->start;
+    my ($follower) = grep { $_ != $leader } $run->instances;
+
+    return ($run, $leader, $follower);
+}
+
+
+sub browser {
+    my ($run, %options) = @_;
+
+    my $browser = SubmissionBrowser->new($run->cluster->{dir}, %options);
+
+    # before any script of the page: what the policy refused
+
+    $browser->tools('Page.addScriptToEvaluateOnNewDocument', source =>
+        'addEventListener("securitypolicyviolation", (e) => '
+        . 'console.error("policy: " + e.violatedDirective + " " + e.blockedURI));');
+
+    return $browser;
+}
+
+
+sub at {
+    my ($instance, $hash, $location) = @_;
+
+    $location //= 'console';
+
+    return "http://127.0.0.1:$instance->{port}/$location/$hash";
+}
+
+
+sub visit {
+    my ($browser, $instance, $hash, $like, $location) = @_;
+
+    $browser->open('about:blank');
+    $browser->open(at($instance, $hash, $location));
+    $browser->wait_has('main h1');
+
+    return $browser->wait_text('main', $like);
+}
+
+
+# the text is there as it was posted, and became nothing else
+
+sub same_text {
+    my ($browser, $text) = @_;
+
+    return $browser->run('const has = (el) => el.textContent === arguments[0];
+        return [...document.querySelectorAll("bdi")].filter(has).length', $text);
+}
+
+
+# Contrast as WCAG has it, of all text that is seen; AA: 4.5, and 3 if it is
+# large.  Answers what has less.
+
+my $contrast = <<'END';
+    const rgb = (text) => {
+      const [r, g, b, a = 1] = text.match(/[\d.]+/g).map(Number);
+      return { r, g, b, a };
+    };
+    const over = (top, back) => ({
+      r: top.r * top.a + back.r * (1 - top.a),
+      g: top.g * top.a + back.g * (1 - top.a),
+      b: top.b * top.a + back.b * (1 - top.a), a: 1 });
+    const light = ({ r, g, b }) => {
+      const [x, y, z] = [r, g, b].map((v) => {
+        v /= 255;
+        return v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4;
+      });
+      return 0.2126 * x + 0.7152 * y + 0.0722 * z;
+    };
+    const behind = (el) => {
+      const list = [];
+      for (let at = el; at; at = at.parentElement) {
+        list.push(rgb(getComputedStyle(at).backgroundColor));
+      }
+      return list.reverse().reduce((back, top) => over(top, back),
+                                   { r: 255, g: 255, b: 255, a: 1 });
+    };
+    const found = [];
+    const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    while (walk.nextNode()) {
+      const el = walk.currentNode.parentElement;
+      if (!walk.currentNode.data.trim() || !el.checkVisibility()
+          || el.closest('.unseen, .skip, :disabled, option')) continue;
+      const style = getComputedStyle(el);
+      const back = behind(el);
+      const front = over(rgb(style.color), back);
+      const [a, b] = [light(front), light(back)].sort((x, y) => y - x);
+      const ratio = (a + 0.05) / (b + 0.05);
+      const size = parseFloat(style.fontSize);
+      const large = size >= 24 || (size >= 18.66 && style.fontWeight >= 600);
+      if (ratio < (large ? 3 : 4.5)) {
+        found.push(`${ratio.toFixed(2)} "${walk.currentNode.data.trim().slice(0, 30)}" ${el.className}`);
+      }
+    }
+    return [...new Set(found)].join("\n");
+END
+
+# what may be wrong with any page: nothing of that is
+
+sub fit {
+    my ($browser, $name) = @_;
+
+    is($browser->problems, '', "$name: no error, nothing refused");
+    is($browser->run($contrast), '', "$name: the contrast");
+
+    my $axe = axe() or return;
+
+    $browser->run($axe . '; 1');
+
+    my $found = $browser->run_async(
+        'const done = arguments[arguments.length - 1];
+         axe.run(document, { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"] })
+            .then((r) => done(r.violations
+                .filter((v) => v.impact === "serious" || v.impact === "critical")
+                .map((v) => v.id + ": " + v.nodes.map((n) => n.target.join(" ")).slice(0, 3).join(", "))),
+                  (e) => done([String(e)]));');
+
+    is(join("\n", @$found), '', "$name: axe-core");
+    $browser->problems;
+}
+
+
+# axe-core, which is not part of the repository: "make" gets it where there is npm
+
+my $text;
+
+sub axe {
+    return $text if defined $text;
+
+    $text = '';
+
+    if (open my $in, '<:encoding(UTF-8)', "$top/build/axe/axe.min.js") {
+        local $/;
+        $text = <$in>;
+    } else {
+        diag('axe-core is not there, and is left out');
+    }
+
+    return $text;
+}
+
+
+sub finish {
+    my ($run, $browser) = @_;
+
+    $browser->close;
+    $run->done;
+}
+
+
+1;

@@ -1,0 +1,357 @@
+
+/*
+ * The leader's numbers in core: windows of minutes with percentiles, the
+ * document, the block of shared memory, and an hour of history.  Broken by: a
+ * slot that is not cleared when its time comes again; a percentile that is off
+ * by more than an eighth; a document that grows with the number of targets, or
+ * comes back otherwise; counts of an epoch that are taken for those of an
+ * interval; a row that is missed, or counted twice.
+ */
+
+#include <math.h>
+
+#include "sm_series.h"
+#include "tap.h"
+
+
+#define SECOND  INT64_C(1000000)
+#define BEGIN   (1000 * 15 * SECOND)
+
+
+static sm_arena_t  arena;
+
+
+/* windows */
+
+
+static void
+test_windows(void)
+{
+    int64_t            now;
+    sm_window_t        w;
+    sm_stats_window_t  out;
+
+    sm_window_init(&w, BEGIN);
+
+    sm_window_read(&w, BEGIN, SM_WINDOW_1M, &out);
+    ok(out.p50 == -1 && out.p99 == -1 && out.span == 0, "nothing at first");
+
+    for (now = BEGIN; now < BEGIN + 600 * SECOND; now += SECOND) {
+        sm_window_count(&w, now, SM_STATS_SUBMITTED, 2);
+        sm_window_count(&w, now, SM_STATS_ATTEMPT_ACCEPTED, 1);
+    }
+
+    now = BEGIN + 600 * SECOND;
+
+    sm_window_read(&w, now, SM_WINDOW_1M, &out);
+    is_int(out.counts[SM_STATS_ATTEMPT_ACCEPTED], 60, "the last minute");
+    is_int(out.span, 60000, "which is a minute long");
+    sm_window_read(&w, now, SM_WINDOW_5M, &out);
+    is_int(out.counts[SM_STATS_SUBMITTED], 600, "the last five");
+    is_int(out.span, 300000, "which are five long");
+
+    sm_window_read(&w, now + 14 * SECOND, SM_WINDOW_1M, &out);
+    is_int(out.counts[SM_STATS_ATTEMPT_ACCEPTED], 60,
+           "a slot that goes on is in it");
+    is_int(out.span, 74000, "and the span says so");
+
+    sm_window_read(&w, now + 90 * SECOND, SM_WINDOW_1M, &out);
+    is_int(out.counts[SM_STATS_ATTEMPT_ACCEPTED], 0, "old ones are not");
+
+    sm_window_count(&w, now + 86400 * SECOND, SM_STATS_SUBMITTED, 1);
+    sm_window_read(&w, now + 86400 * SECOND, SM_WINDOW_5M, &out);
+    is_int(out.counts[SM_STATS_SUBMITTED], 1, "nor after a long rest");
+
+    sm_window_init(&w, BEGIN + 7 * SECOND);
+    sm_window_count(&w, BEGIN + 8 * SECOND, SM_STATS_SUBMITTED, 1);
+    sm_window_read(&w, BEGIN + 9 * SECOND, SM_WINDOW_5M, &out);
+    is_int(out.span, 2000, "a young one is as long as it is old");
+}
+
+
+static void
+test_percentiles(void)
+{
+    int                i, n;
+    double             worst, off;
+    int64_t            usec, wrong;
+    sm_window_t        w;
+    sm_stats_window_t  out;
+
+    worst = 0;
+    wrong = 0;
+
+    for (usec = 1000; usec < 400 * SECOND; usec += usec / 7) {
+        sm_window_init(&w, BEGIN);
+        sm_window_observe(&w, BEGIN, usec);
+        sm_window_read(&w, BEGIN, SM_WINDOW_1M, &out);
+
+        off = fabs((double) out.p50 - usec) / usec;
+        worst = off > worst ? off : worst;
+        wrong += out.p50 != out.p99;
+    }
+
+    ok(worst > 0 && worst <= 0.125, "a percentile is off by %.3f at most",
+       worst);
+    is_int(wrong, 0, "of one value all percentiles are the same");
+
+    sm_window_init(&w, BEGIN);
+
+    for (i = 0, n = 0; i < 1000; i++) {
+        sm_window_observe(&w, BEGIN, i < 980 ? 10000 : 2 * SECOND);
+        n++;
+    }
+
+    sm_window_read(&w, BEGIN, SM_WINDOW_1M, &out);
+    ok(llabs(out.p50 - 10000) <= 1250, "the middle: %lld", (long long) out.p50);
+    ok(llabs(out.p99 - 2 * SECOND) <= 250000, "the end: %lld",
+       (long long) out.p99);
+
+    sm_window_observe(&w, BEGIN, -5);
+    sm_window_observe(&w, BEGIN, INT64_MAX);
+    sm_window_read(&w, BEGIN, SM_WINDOW_1M, &out);
+    ok(out.p99 > 0, "any value is taken");
+}
+
+
+/* the document */
+
+
+static sm_stats_target_t
+target(const char *name, int seed)
+{
+    size_t             i;
+    sm_stats_target_t  t;
+
+    memset(&t, 0, sizeof(sm_stats_target_t));
+
+    t.name = sm_str_c(name);
+    t.due = seed;
+    t.waiting = 2 * seed;
+    t.in_flight = 3 * seed;
+    t.oldest_due = 4 * seed;
+
+    for (i = 0; i < SM_STATS_COUNTS; i++) {
+        t.counts[i] = 100 * seed + i;
+        t.windows[SM_STATS_1M].counts[i] = 10 * seed + i;
+        t.windows[SM_STATS_5M].counts[i] = 50 * seed + i;
+    }
+
+    t.windows[SM_STATS_1M].span = 60000;
+    t.windows[SM_STATS_1M].p50 = -1;
+    t.windows[SM_STATS_1M].p99 = 7;
+    t.windows[SM_STATS_5M].span = 300000;
+
+    return t;
+}
+
+
+static sm_str_t
+render(sm_stats_t *stats)
+{
+    static char  buf[SM_STATS_MAX];
+    sm_out_t     out;
+    sm_str_t     doc;
+
+    sm_out_init(&out, buf, sizeof(buf));
+    sm_stats_out(&out, stats);
+
+    doc.data = out.start;
+    doc.len = out.full ? 0 : out.last - out.start;
+
+    return doc;
+}
+
+
+static int
+same(const sm_stats_target_t *a, const sm_stats_target_t *b)
+{
+    return sm_str_eq(a->name, b->name) && a->state == b->state
+           && a->since == b->since && a->failures == b->failures
+           && a->open_until == b->open_until && a->due == b->due
+           && a->waiting == b->waiting && a->in_flight == b->in_flight
+           && a->oldest_due == b->oldest_due
+           && memcmp(a->counts, b->counts, sizeof(a->counts)) == 0
+           && memcmp(a->windows, b->windows, sizeof(a->windows)) == 0
+           && a->error_at == b->error_at
+           && sm_str_eq(a->error_reason, b->error_reason)
+           && sm_str_eq(a->error_detail, b->error_detail)
+           && sm_str_eq(a->pause_reason, b->pause_reason)
+           && sm_str_eq(a->pause_actor, b->pause_actor);
+}
+
+
+static void
+test_document(void)
+{
+    void               *block;
+    size_t              size;
+    sm_str_t            doc;
+    sm_stats_t          stats, back, *opened;
+    sm_stats_target_t   targets[3];
+
+    memset(&stats, 0, sizeof(sm_stats_t));
+
+    targets[0] = target("sms.\"\xc3\xa9\\\"", 1);
+    targets[0].state = SM_STATS_PAUSED;
+    targets[0].since = 1234;
+    targets[0].pause_reason = sm_str_c("say \"no\"\n");
+    targets[0].pause_actor = sm_str_c("anna");
+    targets[1] = target("idle", 0);
+    memset(targets[1].counts, 0, sizeof(targets[1].counts));
+    targets[2] = target("push", 7);
+    targets[2].state = SM_STATS_CIRCUIT_OPEN;
+    targets[2].failures = 5;
+    targets[2].open_until = 99;
+    targets[2].error_at = 77;
+    targets[2].error_reason = sm_str_c("error");
+    targets[2].error_detail = sm_str_c("HTTP 503");
+
+    stats.began = 42;
+    stats.totals = target("", 9);
+    stats.targets = targets;
+    stats.n = 3;
+
+    ok(sm_stats_idle(&targets[1]) && !sm_stats_idle(&targets[0]), "idle");
+
+    doc = render(&stats);
+    ok(doc.len && sm_stats_parse(&arena, doc, &back) == 0, "there and back");
+    is_int(back.n, 2, "without what is idle");
+    ok(same(&back.totals, &stats.totals), "totals");
+    ok(same(&back.targets[0], &targets[0]), "a paused one");
+    ok(same(&back.targets[1], &targets[2]), "one with an open circuit");
+    ok(back.omitted == 0 && back.began == 42, "all of it");
+
+    size = sm_stats_pack_size(&back);
+    block = malloc(size);
+    sm_stats_pack(block, &back);
+    opened = malloc(size);
+    memcpy(opened, block, size);
+    free(block);
+    opened = sm_stats_open(opened);
+
+    ok(opened->n == 2 && same(&opened->totals, &back.totals)
+       && same(&opened->targets[0], &back.targets[0])
+       && same(&opened->targets[1], &back.targets[1]), "as a block");
+    free(opened);
+
+    ok(sm_stats_parse(&arena, sm_str_c("{\"v\":2}"), &back) != 0
+       && sm_stats_parse(&arena, sm_str_c("[]"), &back) != 0
+       && sm_stats_parse(&arena, sm_str_c(""), &back) != 0
+       && sm_stats_parse(&arena, sm_str_c("{\"totals\":{\"t\":\"\",\"s\":[1],"
+                         "\"n\":[],\"c\":[],\"m\":[]},\"targets\":[],"
+                         "\"omitted\":0,\"began\":0}"), &back) != 0,
+       "what is none is refused");
+}
+
+
+static void
+test_bound(void)
+{
+    int                 i;
+    static char         names[5000][16];
+    sm_str_t            doc;
+    sm_stats_t          stats, back;
+    sm_stats_target_t  *targets;
+
+    targets = calloc(5000, sizeof(sm_stats_target_t));
+
+    for (i = 0; i < 5000; i++) {
+        (void) snprintf(names[i], sizeof(names[i]), "t-%d", i);
+        targets[i] = target(names[i], 1000000 + i);
+    }
+
+    memset(&stats, 0, sizeof(sm_stats_t));
+    stats.totals = target("", 1);
+    stats.targets = targets;
+    stats.n = 5000;
+
+    doc = render(&stats);
+    ok(doc.len > SM_STATS_MAX / 2 && doc.len <= SM_STATS_MAX,
+       "5,000 targets are %zu bytes", doc.len);
+    ok(sm_stats_parse(&arena, doc, &back) == 0, "which are a document");
+    ok(back.n > 200 && back.n + back.omitted == 5000,
+       "with %zu of them, and it says how many are missing", back.n);
+
+    free(targets);
+}
+
+
+/* history */
+
+
+static uint32_t
+last(const sm_series_t *s, sm_series_col_e column)
+{
+    return s->rows[(s->n - 1) % SM_SERIES_ROWS][column];
+}
+
+
+static void
+test_series(void)
+{
+    int                 i;
+    char                buf[256];
+    sm_out_t            out;
+    sm_stats_target_t   t;
+    static sm_series_t  s;
+
+    memset(&t, 0, sizeof(sm_stats_target_t));
+
+    t.counts[SM_STATS_ACCEPTED] = 500;
+    sm_series_add(&s, 1, 10 * SECOND, &t, 1);
+    is_int(last(&s, SM_SERIES_ACCEPTED), 0,
+           "what was counted before anybody looked is of no row");
+
+    t.counts[SM_STATS_ACCEPTED] = 510;
+    t.counts[SM_STATS_ATTEMPT_ACCEPTED] = 3;
+    t.counts[SM_STATS_ATTEMPT_ERROR] = 4;
+    t.due = 8;
+    t.oldest_due = 9 * SECOND;
+    sm_series_add(&s, 1, 15 * SECOND, &t, 0);
+    is_int(last(&s, SM_SERIES_ACCEPTED), 10, "what came since");
+    is_int(last(&s, SM_SERIES_ATTEMPTS), 7, "attempts");
+    is_int(last(&s, SM_SERIES_FAILED), 4, "those that failed");
+    is_int(last(&s, SM_SERIES_DUE), 8, "what is due");
+    is_int(last(&s, SM_SERIES_OLDEST), 9, "its age");
+
+    t.counts[SM_STATS_ACCEPTED] = 530;
+    sm_series_add(&s, 1, 25 * SECOND, &t, 0);
+    is_int(last(&s, SM_SERIES_ACCEPTED), 20,
+           "a document that nobody has read is in the next");
+
+    memset(&t, 0, sizeof(sm_stats_target_t));
+    t.counts[SM_STATS_ACCEPTED] = 4;
+    sm_series_add(&s, 2, 30 * SECOND, &t, 0);
+    is_int(last(&s, SM_SERIES_ACCEPTED), 4, "another leader counts from 0");
+
+    for (i = 0; i < 2 * SM_SERIES_ROWS; i++) {
+        t.counts[SM_STATS_ACCEPTED]++;
+        sm_series_add(&s, 2, (100 + i) * SECOND, &t, 0);
+    }
+
+    sm_out_init(&out, buf, sizeof(buf));
+    sm_series_out(&out, &s, 100 + 2 * SM_SERIES_ROWS - 2);
+    is_mem(buf, out.last - buf, "[1538,0,1,0,0,0,0,0,0,0,0,0],"
+           "[1539,0,1,0,0,0,0,0,0,0,0,0]", 57, "the newest are at the end");
+
+    is_int(sm_series_size(&s) / SM_SERIES_ROWS
+           * SM_SERIES_ROWS == sm_series_size(&s), 1, "no more than an hour");
+}
+
+
+int
+main(void)
+{
+    needs_no_store();
+
+    test_windows();
+    test_percentiles();
+    test_document();
+    test_bound();
+    test_series();
+
+    sm_arena_free(&arena);
+
+    return done_testing();
+}

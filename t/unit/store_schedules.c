@@ -1,0 +1,832 @@
+
+/*
+ * Schedules on every store, with a clock that the test sets: changes and what they
+ * leave behind, and that each planned time is one intent (G17).  Broken by: a fence
+ * that is not looked at; a schedule that is moved on without its intent, or the intent
+ * made without that; a next time that is computed from when something was done; rows
+ * that are fired as they were read although they have changed; a revision that is not
+ * compared; a schedule without a target that stops others or comes again and again;
+ * an entry of the audit that is missing.
+ */
+
+#include "sql_clock.h"
+
+
+#define SECOND  1000
+#define HOUR    3600000
+#define DAY     86400000
+
+
+static const sm_fence_t  a1 = { sm_str("a"), 1 };
+static const sm_fence_t  b1 = { sm_str("b"), 1 };
+
+static const sm_actor_t  alice = { sm_str("alice"), sm_str("10.0.0.1") };
+
+static unsigned  no_push;
+
+
+static const sm_contract_t *
+contract_of(void *data, sm_str_t target)
+{
+    (void) data;
+
+    return sm_str_eq(target, sms.target) ? &sms
+           : sm_str_eq(target, push.target) && !no_push ? &push : NULL;
+}
+
+
+static void
+open_leader(fixture_t *f)
+{
+    sm_lease_t  lease;
+
+    now_ms = START;
+    no_push = 0;
+
+    fixture_open(f);
+
+    must(sm_store_lease_acquire(&f->store, new_call(f), sm_str_c("a"),
+                                HOUR, &lease)
+         == 0);
+    must(lease.held && lease.epoch == 1);
+
+    /* it is looked at in a month, too */
+
+    sql(f, "UPDATE submission_manager_leases SET expires_at = %lld",
+        (long long) (START + 60 * (int64_t) DAY) * US);
+}
+
+
+static void
+ask(fixture_t *f, sm_recur_row_t *row, sm_recur_op_e op, const char *id)
+{
+    row->op = op;
+    row->id = sm_str_c(id);
+    row->actor = alice;
+    row->contract = contract_of;
+
+    must(sm_store_schedules(&f->store, &f->call, row, 1) == 0);
+}
+
+
+/* the rule and the payload as in the body of PUT */
+
+static int
+put_row(fixture_t *f, sm_recur_row_t *row, const char *id, const char *body)
+{
+    sm_json_error_t  err;
+    sm_recur_rule_t  rule;
+
+    (void) new_call(f);
+
+    if (sm_recur_parse(&f->call.arena, sm_str_c(body), &rule, &row->target,
+                       &row->payload, &err)
+        != 0)
+    {
+        diag("%s: %s", body, err.message);
+        must(!"a rule");
+    }
+
+    must(sm_recur_body(&f->call.arena, &rule, &row->body) == 0);
+
+    ask(f, row, SM_RECUR_OP_PUT, id);
+
+    return row->outcome;
+}
+
+
+static int
+put(fixture_t *f, const char *id, const char *body)
+{
+    sm_recur_row_t  row;
+
+    memset(&row, 0, sizeof(row));
+
+    return put_row(f, &row, id, body);
+}
+
+
+static int
+act(fixture_t *f, sm_recur_op_e op, const char *id)
+{
+    sm_recur_row_t  row;
+
+    memset(&row, 0, sizeof(row));
+
+    (void) new_call(f);
+    ask(f, &row, op, id);
+
+    return row.outcome;
+}
+
+
+static int
+tick_as(fixture_t *f, const sm_fence_t *fence, sm_recur_tick_t *tick)
+{
+    memset(tick, 0, sizeof(sm_recur_tick_t));
+
+    tick->contract = contract_of;
+    tick->limit = 100;
+    tick->bytes = 1024 * 1024;
+
+    return sm_store_schedules_tick(&f->store, new_call(f), fence, tick);
+}
+
+
+static size_t
+tick(fixture_t *f)
+{
+    sm_recur_tick_t  t;
+
+    must(tick_as(f, &a1, &t) == 0);
+
+    return t.created;
+}
+
+
+/* the ids of intents, with a space between them */
+
+static const char *
+intents(fixture_t *f)
+{
+    const char  *text;
+
+    text = sql_text(f, "SELECT group_concat(t, ' ') FROM (SELECT intent_id AS t "
+                    "FROM submission_intents ORDER BY intent_id) AS i");
+
+    return text ? text : "";
+}
+
+
+static int64_t
+column(fixture_t *f, const char *name, const char *id)
+{
+    return sql_int(f, "SELECT coalesce(%s, 0) FROM submission_schedules WHERE "
+                   "schedule_id = '%s'", name, id);
+}
+
+
+static const char *
+audit(fixture_t *f)
+{
+    const char  *text;
+
+    text = sql_text(f, "SELECT group_concat(t, ', ') FROM (SELECT actor || ' ' || "
+                    "action || ' ' || object AS t FROM submission_audit "
+                    "ORDER BY seq) AS i");
+
+    return text ? text : "";
+}
+
+
+static void
+end_all(fixture_t *f)
+{
+    sql(f, "UPDATE submission_intents SET status = 'accepted'");
+}
+
+
+#define EVERY(n)  "{\"submissionTarget\":\"sms\",\"every\":\"PT" #n "S\"," \
+                  "\"payload\":{\"a\":1}}"
+
+
+static void
+test_put(void)
+{
+    int64_t         revision;
+    fixture_t       f;
+    sm_recur_row_t  row;
+
+    open_leader(&f);
+
+    memset(&row, 0, sizeof(row));
+
+    is_int(put_row(&f, &row, "s", EVERY(10)), SM_RECUR_CREATED, "it is made");
+    is_int(row.recur.next_run_at, START * US + 10 * SECOND * US,
+           "it begins one interval from now");
+    is_int(row.recur.revision, START * US, "it has a revision");
+    is_int(row.recur.created_at, START * US, "and a time");
+    ok(!row.recur.configured && row.recur.paused_at == 0, "it is not paused");
+    is_mem(row.recur.actor.data, row.recur.actor.len, "alice", 5, "whose it is");
+
+    revision = row.recur.revision;
+    now_ms += 5 * SECOND;
+
+    is_int(put(&f, "s", EVERY(10)), SM_RECUR_DONE, "the same again");
+    is_int(column(&f, "revision", "s"), revision, "changes nothing");
+    is_str(audit(&f), "alice schedule_put s", "and is in the audit once");
+
+    memset(&row, 0, sizeof(row));
+    row.match = revision + 1;
+
+    is_int(put_row(&f, &row, "s", EVERY(20)), SM_RECUR_CHANGED,
+           "another revision was expected");
+    is_int(column(&f, "revision", "s"), revision, "nothing is changed");
+
+    memset(&row, 0, sizeof(row));
+    row.match = revision;
+
+    is_int(put_row(&f, &row, "s", "{\"submissionTarget\":\"push\","
+                   "\"every\":\"PT10S\",\"payload\":2}"), SM_RECUR_DONE,
+           "this one");
+    ok(row.recur.revision > revision, "the revision grows");
+    is_int(row.recur.next_run_at, START * US + 10 * SECOND * US,
+           "the plan is the same, for the interval is");
+
+    is_int(put(&f, "s", EVERY(20)), SM_RECUR_DONE, "another interval");
+    is_int(column(&f, "next_run_at", "s"), START * US + 25 * SECOND * US,
+           "has another plan");
+
+    memset(&row, 0, sizeof(row));
+    row.match_none = 1;
+    is_int(put_row(&f, &row, "s", EVERY(30)), SM_RECUR_CHANGED,
+           "it must not be there");
+    is_int(put_row(&f, &row, "t", EVERY(30)), SM_RECUR_CREATED, "t is not");
+
+    memset(&row, 0, sizeof(row));
+    row.match_any = 1;
+    is_int(put_row(&f, &row, "u", EVERY(30)), SM_RECUR_CHANGED,
+           "it must be there");
+
+    is_int(put(&f, "u", "{\"submissionTarget\":\"sms\",\"cron\":\"* * * * *\","
+               "\"timeZone\":\"Europe/Nowhere\"}"), SM_RECUR_NO_ZONE,
+           "a zone that is none");
+    is_int(put(&f, "u", "{\"submissionTarget\":\"sms\",\"every\":\"PT10S\","
+               "\"endAt\":\"2001-01-01T00:00:00Z\"}"), SM_RECUR_NO_TIME,
+           "an end that is over");
+    is_int(act(&f, SM_RECUR_OP_GET, "u"), SM_RECUR_NOT_FOUND, "none of it");
+
+    is_int(put(&f, "u", "{\"submissionTarget\":\"sms\",\"cron\":\"0 3 * * *\","
+               "\"timeZone\":\"Europe/Stockholm\"}"), SM_RECUR_CREATED,
+           "by local time");
+    is_str(sql_text(&f, "SELECT next_run_at FROM submission_schedules WHERE "
+                    "schedule_id = 'u'"), "1000083600000000",
+           "which is 1 in UTC in September");
+
+    is_int(act(&f, SM_RECUR_OP_DELETE, "t"), SM_RECUR_DONE, "it is deleted");
+    is_int(act(&f, SM_RECUR_OP_DELETE, "t"), SM_RECUR_NOT_FOUND, "once");
+
+    is_str(audit(&f), "alice schedule_put s, alice schedule_put s, "
+           "alice schedule_put s, alice schedule_put t, alice schedule_put u, "
+           "alice schedule_delete t", "the audit has all, and nothing else");
+
+    fixture_done(&f);
+}
+
+
+static void
+test_list(void)
+{
+    int              i;
+    char             id[16], all[64];
+    size_t           k, n, len;
+    fixture_t        f;
+    sm_recur_row_t   row;
+    sm_recur_list_t  list;
+
+    open_leader(&f);
+
+    for (i = 0; i < 7; i++) {
+        (void) snprintf(id, sizeof(id), "s%d", i);
+        must(put(&f, id, EVERY(10)) == SM_RECUR_CREATED);
+    }
+
+    must(put(&f, "s", EVERY(10)) == SM_RECUR_CREATED);
+
+    sql(&f, "INSERT INTO submission_schedules (lease_name, schedule_id, "
+        "submission_target, body, payload_hash, source, revision, actor, "
+        "created_at, last_modified_at, payload, fired_count, skipped_count, "
+        "missed_count) VALUES ('other', 's9', 'sms', '{}', 'h', 'api', 1, 'x', "
+        "1000000, 1000000, '', 0, 0, 0)");
+
+    memset(&list, 0, sizeof(list));
+    memset(all, 0, sizeof(all));
+
+    list.limit = 3;
+    len = 0;
+    n = 0;
+
+    (void) new_call(&f);
+
+    do {
+        must(sm_store_schedules_list(&f.store, &f.call, &list, 1) == 0);
+
+        for (k = 0; k < list.n; k++) {
+            len += snprintf(all + len, sizeof(all) - len, "%.*s ",
+                            (int) list.rows[k].id.len, list.rows[k].id.data);
+        }
+
+        ok(list.n == 0 || list.rules[0].interval == 10, "with its rule");
+
+        list.after = list.rows[list.n - 1].id;
+        n++;
+
+    } while (list.more);
+
+    is_str(all, "s s0 s1 s2 s3 s4 s5 s6 ", "all of this manager, in order");
+    is_int(n, 3, "in three pages");
+
+    memset(&row, 0, sizeof(row));
+    (void) new_call(&f);
+    ask(&f, &row, SM_RECUR_OP_GET, "s3");
+
+    is_int(row.outcome, SM_RECUR_DONE, "one of them");
+    is_mem(row.recur.payload.data, row.recur.payload.len, "{\"a\":1}", 7,
+           "with its payload");
+
+    fixture_done(&f);
+}
+
+
+static void
+test_fire(void)
+{
+    fixture_t        f;
+    sm_recur_tick_t  t;
+
+    open_leader(&f);
+
+    must(put(&f, "s", EVERY(10)) == SM_RECUR_CREATED);
+
+    now_ms += 9999;
+    must(tick_as(&f, &a1, &t) == 0);
+    ok(t.created == 0 && t.n == 0, "nothing is due");
+    is_int(t.next_due, (START + 10 * SECOND) * US, "but will be");
+
+    now_ms += 1;
+    must(tick_as(&f, &b1, &t) != 0);
+    is_int(f.call.status, SM_STORE_LEASE_LOST, "who does not lead makes none");
+    is_str(intents(&f), "", "none at all");
+
+    now_ms += 250;
+    must(tick_as(&f, &a1, &t) == 0);
+    is_int(t.created, 1, "the leader makes one");
+    is_int(t.next_due, (START + 20 * SECOND) * US, "and knows of the next");
+    is_str(intents(&f), "s@2001-09-09T01:46:50Z", "of the planned time");
+    is_int(column(&f, "next_run_at", "s"), (START + 20 * SECOND) * US,
+           "the next time is that of the plan");
+    is_int(column(&f, "last_run_at", "s"), (START + 10 * SECOND) * US,
+           "the last one, too");
+    is_int(column(&f, "fired_count", "s"), 1, "it is counted");
+    is_str(sql_text(&f, "SELECT payload || ' ' || submission_target || ' ' || "
+                    "max_acceptance_seconds || ' ' || status FROM "
+                    "submission_intents"), "{\"a\":1} sms 30 pending",
+           "it is an intent as any other, by today's contract");
+    is_int(tick(&f), 0, "it is made once");
+
+    now_ms += 10 * SECOND;
+    must(tick_as(&f, &a1, &t) == 0);
+    ok(t.created == 0 && t.skipped == 1, "the last one has not ended");
+    is_int(column(&f, "skipped_count", "s"), 1, "that is counted");
+    is_int(column(&f, "fired_count", "s"), 1, "as what it is");
+    is_int(column(&f, "next_run_at", "s"), (START + 30 * SECOND) * US,
+           "and it goes on");
+
+    end_all(&f);
+    now_ms += 10 * SECOND;
+    is_int(tick(&f), 1, "the last one has ended");
+    is_str(intents(&f), "s@2001-09-09T01:46:50Z s@2001-09-09T01:47:10Z",
+           "two in all");
+
+    fixture_done(&f);
+}
+
+
+/* what was read is fired twice, late, and by a leader that has lost */
+
+static void
+test_twice(void)
+{
+    fixture_t        f;
+    sm_recur_tick_t  t;
+
+    open_leader(&f);
+
+    must(put(&f, "s", EVERY(10)) == SM_RECUR_CREATED);
+    must(put(&f, "z", EVERY(15)) == SM_RECUR_CREATED);
+
+    now_ms += 10 * SECOND;
+    must(tick_as(&f, &a1, &t) == 0);
+    is_int(t.created, 1, "it is made");
+
+    f.call.status = SM_STORE_OK;
+    must(sm_store_schedules_fire(&f.store, &f.call, &a1, t.rows, t.n) == 0);
+    ok(!t.rows[0].done, "the same rows again: they are not as they were read");
+    is_int(column(&f, "fired_count", "s"), 1, "nothing is changed");
+    is_str(intents(&f), "s@2001-09-09T01:46:50Z", "one intent");
+
+    /* as after a crash between the two, which there is not: one transaction */
+
+    end_all(&f);
+    sql(&f, "UPDATE submission_schedules SET next_run_at = %lld WHERE "
+        "schedule_id = 's'", (long long) (START + 10 * SECOND) * US);
+    must(tick_as(&f, &a1, &t) == 0);
+    ok(t.created == 0 && t.found == 1, "an intent that is there is found");
+    is_int(column(&f, "next_run_at", "s"), (START + 20 * SECOND) * US,
+           "and the schedule goes on");
+    is_str(intents(&f), "s@2001-09-09T01:46:50Z", "one intent");
+
+    /* a change between reading and firing */
+
+    now_ms += 10 * SECOND;
+    must(tick_as(&f, &a1, &t) == 0);
+    sql(&f, "UPDATE submission_schedules SET next_run_at = %lld, "
+        "revision = revision + 1 WHERE schedule_id = 's'",
+        (long long) (START + 20 * SECOND) * US);
+    sql(&f, "DELETE FROM submission_intents");
+    f.call.status = SM_STORE_OK;
+    must(sm_store_schedules_fire(&f.store, &f.call, &a1, t.rows, t.n) == 0);
+    is_str(intents(&f), "", "another revision is not fired as it was");
+
+    sql(&f, "UPDATE submission_schedules SET revision = revision - 1, "
+        "paused_at = 5 WHERE schedule_id = 's'");
+    f.call.status = SM_STORE_OK;
+    must(sm_store_schedules_fire(&f.store, &f.call, &a1, t.rows, 1) == 0);
+    is_str(intents(&f), "", "nor one that is paused");
+
+    sql(&f, "UPDATE submission_schedules SET paused_at = NULL");
+    f.call.status = SM_STORE_OK;
+    must(sm_store_schedules_fire(&f.store, &f.call, &b1, t.rows, 1) != 0);
+    is_int(f.call.status, SM_STORE_LEASE_LOST, "nor by one that has lost");
+    is_str(intents(&f), "", "nothing is made");
+    is_int(column(&f, "next_run_at", "s"), (START + 20 * SECOND) * US,
+           "nothing is moved");
+
+    fixture_done(&f);
+}
+
+
+/* nobody leads for 1,000 intervals: each has its intent, to the second */
+
+static void
+test_drift(void)
+{
+    int              i, wrong;
+    fixture_t        f;
+    sm_recur_tick_t  t;
+
+    open_leader(&f);
+
+    must(put(&f, "all", "{\"submissionTarget\":\"sms\",\"every\":\"PT10M\","
+             "\"misfire\":\"all\"}") == SM_RECUR_CREATED);
+    must(put(&f, "once", "{\"submissionTarget\":\"sms\",\"every\":\"PT10M\"}")
+         == SM_RECUR_CREATED);
+    must(put(&f, "skip", "{\"submissionTarget\":\"sms\",\"every\":\"PT10M\","
+             "\"misfire\":\"skip\"}") == SM_RECUR_CREATED);
+
+    now_ms += 1000 * 600 * SECOND + 90 * SECOND;
+
+    must(tick_as(&f, &a1, &t) == 0);
+    is_int(t.created, 1001, "a thousand, and one");
+    is_int(t.missed, 999 + 1000, "the others were missed by their rule");
+    ok(t.n == 3 && !t.rows[0].due.cut && !t.rows[1].due.cut, "none was cut");
+
+    is_int(sql_int(&f, "SELECT count(*) FROM submission_intents WHERE intent_id "
+                   "LIKE 'all@%%'"), 1000, "each time has one intent");
+    is_str(sql_text(&f, "SELECT min(intent_id) || ' ' || max(intent_id) FROM "
+                    "submission_intents WHERE intent_id LIKE 'all@%%'"),
+           "all@2001-09-09T01:56:40Z all@2001-09-16T00:26:40Z",
+           "from the first to the last, without drift");
+    is_str(sql_text(&f, "SELECT intent_id FROM submission_intents WHERE "
+                    "intent_id LIKE 'once@%%'"), "once@2001-09-16T00:26:40Z",
+           "of the other there is the latest");
+    is_int(sql_int(&f, "SELECT count(*) FROM submission_intents WHERE intent_id "
+                   "LIKE 'skip@%%'"), 0, "of the third none: it is 90 s late");
+    is_int(column(&f, "missed_count", "once"), 999, "that is counted");
+    is_int(column(&f, "missed_count", "skip"), 1000, "and so is that");
+    is_int(column(&f, "next_run_at", "skip"),
+           (START + 1001 * 600 * SECOND) * US, "the plan stays");
+
+    /* 100 more, one by one, each looked at with another delay */
+
+    sql(&f, "DELETE FROM submission_intents");
+    wrong = 0;
+
+    for (i = 1001; i <= 1100; i++) {
+        now_ms = START + (int64_t) i * 600 * SECOND + i * 37 % 50000;
+        wrong += tick(&f) != 3;
+        end_all(&f);
+    }
+
+    is_int(wrong, 0, "one each, every time");
+    is_str(sql_text(&f, "SELECT max(intent_id) FROM submission_intents WHERE "
+                    "intent_id LIKE 'once@%%'"), "once@2001-09-16T17:06:40Z",
+           "without drift");
+    is_int(sql_int(&f, "SELECT count(*) FROM submission_intents"), 300,
+           "and no other");
+
+    now_ms += 1001 * 600 * SECOND;
+    must(tick_as(&f, &a1, &t) == 0);
+    is_int(sql_int(&f, "SELECT count(*) FROM submission_intents WHERE intent_id "
+                   "LIKE 'all@%%'"), 1100, "a thousand at once at the most");
+    is_int(column(&f, "missed_count", "all"), 1, "the others were missed");
+
+    fixture_done(&f);
+}
+
+
+static void
+test_pause(void)
+{
+    fixture_t       f;
+    sm_recur_row_t  row;
+
+    open_leader(&f);
+
+    must(put(&f, "s", EVERY(10)) == SM_RECUR_CREATED);
+
+    memset(&row, 0, sizeof(row));
+    row.reason = sm_str_c("it's \"loud\"");
+    (void) new_call(&f);
+    ask(&f, &row, SM_RECUR_OP_PAUSE, "s");
+
+    is_int(row.outcome, SM_RECUR_DONE, "it is paused");
+    is_int(row.recur.paused_at, START * US, "since now");
+    is_str(sql_text(&f, "SELECT pause_reason FROM submission_schedules"),
+           "it's \"loud\"", "for a reason");
+    is_str(sql_text(&f, "SELECT detail FROM submission_audit WHERE action = "
+                    "'schedule_pause'"), "{\"reason\":\"it's \\\"loud\\\"\"}",
+           "which the audit has, too");
+    is_int(act(&f, SM_RECUR_OP_PAUSE, "s"), SM_RECUR_DONE, "again");
+
+    now_ms += 35 * SECOND;
+    is_int(tick(&f), 0, "what is paused does not run");
+    is_int(column(&f, "next_run_at", "s"), (START + 10 * SECOND) * US,
+           "its time stays");
+    is_int(put(&f, "s", "{\"submissionTarget\":\"push\",\"every\":\"PT10S\"}"),
+           SM_RECUR_DONE, "it can be changed");
+    ok(column(&f, "paused_at", "s") != 0, "and is paused still");
+
+    is_int(act(&f, SM_RECUR_OP_RESUME, "s"), SM_RECUR_DONE, "it goes on");
+    is_int(act(&f, SM_RECUR_OP_RESUME, "s"), SM_RECUR_DONE, "again");
+    is_int(tick(&f), 1, "and runs");
+    is_str(intents(&f), "s@2001-09-09T01:47:10Z", "the latest, by its rule");
+    is_int(column(&f, "missed_count", "s"), 2, "the others were missed");
+
+    is_str(audit(&f), "alice schedule_put s, alice schedule_pause s, "
+           "alice schedule_put s, alice schedule_resume s", "the audit");
+    is_int(act(&f, SM_RECUR_OP_PAUSE, "t"), SM_RECUR_NOT_FOUND, "no such one");
+
+    fixture_done(&f);
+}
+
+
+static void
+test_run(void)
+{
+    fixture_t       f;
+    sm_recur_row_t  row;
+
+    open_leader(&f);
+
+    must(put(&f, "s", EVERY(10)) == SM_RECUR_CREATED);
+    now_ms += 3 * SECOND + 400;
+
+    memset(&row, 0, sizeof(row));
+    (void) new_call(&f);
+    ask(&f, &row, SM_RECUR_OP_RUN, "s");
+
+    is_int(row.outcome, SM_RECUR_DONE, "it runs now");
+    is_str(intents(&f), "s@2001-09-09T01:46:43Z", "as an intent of this second");
+    is_mem(row.intent.id.data, row.intent.id.len, "s@2001-09-09T01:46:43Z", 22,
+           "which is the answer");
+    is_int(row.intent.status, SM_STATUS_PENDING, "with its status");
+    is_int(column(&f, "next_run_at", "s"), (START + 10 * SECOND) * US,
+           "the next time stays");
+    is_int(act(&f, SM_RECUR_OP_RUN, "s"), SM_RECUR_DONE, "again");
+    is_str(intents(&f), "s@2001-09-09T01:46:43Z", "in the same second: the same");
+    is_str(sql_text(&f, "SELECT detail FROM submission_audit WHERE action = "
+                    "'schedule_run'"),
+           "{\"intentId\":\"s@2001-09-09T01:46:43Z\"}", "it is in the audit");
+
+    now_ms = START + 10 * SECOND;
+    is_int(tick(&f), 0, "it is the last one, and has not ended");
+    is_int(column(&f, "skipped_count", "s"), 1, "so this one is skipped");
+
+    is_int(act(&f, SM_RECUR_OP_RUN, "t"), SM_RECUR_NOT_FOUND, "no such one");
+
+    must(put(&f, "p", "{\"submissionTarget\":\"push\",\"every\":\"PT10S\"}")
+         == SM_RECUR_CREATED);
+    no_push = 1;
+    is_int(act(&f, SM_RECUR_OP_RUN, "p"), SM_RECUR_NO_TARGET, "no such target");
+
+    must(outcome(&f, "s@2001-09-09T01:46:51Z", &push, "x") == SM_SUBMIT_CREATED);
+    now_ms = START + 11 * SECOND;
+    is_int(act(&f, SM_RECUR_OP_RUN, "s"), SM_RECUR_CONFLICT,
+           "somebody has an intent of that id");
+
+    fixture_done(&f);
+}
+
+
+/* a target that is gone, a rule that is none, an id that is another intent's */
+
+static void
+test_trouble(void)
+{
+    fixture_t        f;
+    sm_recur_tick_t  t;
+
+    open_leader(&f);
+
+    must(put(&f, "a", "{\"submissionTarget\":\"push\",\"every\":\"PT10S\"}")
+         == SM_RECUR_CREATED);
+    must(put(&f, "b", EVERY(10)) == SM_RECUR_CREATED);
+    must(put(&f, "c", EVERY(10)) == SM_RECUR_CREATED);
+    must(put(&f, "d", EVERY(10)) == SM_RECUR_CREATED);
+    sql(&f, "UPDATE submission_schedules SET body = '{\"every\":7}' WHERE "
+        "schedule_id = 'b'");
+    must(outcome(&f, "c@2001-09-09T01:46:50Z", &push, "x") == SM_SUBMIT_CREATED);
+
+    no_push = 1;
+    now_ms += 10 * SECOND;
+
+    must(tick_as(&f, &a1, &t) == 0);
+    is_int(t.created, 1, "the one that can run does");
+    is_str(intents(&f), "c@2001-09-09T01:46:50Z d@2001-09-09T01:46:50Z",
+           "it is d");
+    is_str(sql_text(&f, "SELECT last_error FROM submission_schedules WHERE "
+                    "schedule_id = 'a'"), "its target is not configured",
+           "a says why it does not");
+    is_str(sql_text(&f, "SELECT last_error FROM submission_schedules WHERE "
+                    "schedule_id = 'b'"), "its rule is not understood",
+           "and b");
+    is_int(column(&f, "next_run_at", "c"), (START + 20 * SECOND) * US,
+           "c goes on: its id is taken");
+    is_int(column(&f, "next_run_at", "a"), (START + 10 * SECOND) * US,
+           "a has its time still");
+
+    must(tick_as(&f, &a1, &t) == 0);
+    is_int(t.n, 0, "nothing comes again");
+    is_int(t.next_due, (START + 20 * SECOND) * US, "nor is it waited for");
+
+    memset(&t, 0, sizeof(t));
+    t.contract = contract_of;
+    t.limit = 2;
+    must(sm_store_schedules_seed(&f.store, new_call(&f), &a1, NULL, 0, &t)
+         == 0);
+    ok(sql_text(&f, "SELECT last_error FROM submission_schedules WHERE "
+                "schedule_id = 'a'") != NULL
+       && tick(&f) == 0, "another leader without the target finds the same");
+
+    no_push = 0;
+    must(sm_store_schedules_seed(&f.store, new_call(&f), &a1, NULL, 0, &t)
+         == 0);
+    is_int(tick(&f), 1, "one that has it lets it run");
+    is_str(sql_text(&f, "SELECT min(intent_id) FROM submission_intents"),
+           "a@2001-09-09T01:46:50Z", "at the time that it had");
+
+    fixture_done(&f);
+}
+
+
+static void
+seed(fixture_t *f, sm_recur_row_t *row, const char *id, const char *body)
+{
+    sm_json_error_t  err;
+    sm_recur_rule_t  rule;
+
+    static const sm_actor_t  actor = { sm_str("configuration"), sm_str("") };
+
+    memset(row, 0, sizeof(sm_recur_row_t));
+
+    must(sm_recur_parse(&f->call.arena, sm_str_c(body), &rule, &row->target,
+                        &row->payload, &err) == 0);
+    must(sm_recur_body(&f->call.arena, &rule, &row->body) == 0);
+
+    row->op = SM_RECUR_OP_PUT;
+    row->id = sm_str_c(id);
+    row->actor = actor;
+    row->configured = 1;
+}
+
+
+static void
+test_seed(void)
+{
+    int64_t          revision;
+    fixture_t        f;
+    sm_recur_row_t   seeds[3];
+    sm_recur_tick_t  t;
+
+    open_leader(&f);
+
+    must(put(&f, "mine", EVERY(10)) == SM_RECUR_CREATED);
+    must(put(&f, "both", EVERY(10)) == SM_RECUR_CREATED);
+
+    memset(&t, 0, sizeof(t));
+    t.contract = contract_of;
+    t.limit = 2;
+
+    (void) new_call(&f);
+    seed(&f, &seeds[0], "nightly", "{\"submissionTarget\":\"push\","
+         "\"cron\":\"0 2 * * *\",\"payload\":{}}");
+    seed(&f, &seeds[1], "both", EVERY(20));
+    seed(&f, &seeds[2], "third", EVERY(20));
+
+    must(sm_store_schedules_seed(&f.store, &f.call, &b1, seeds, 3, &t) != 0);
+    is_int(f.call.status, SM_STORE_LEASE_LOST, "only a leader seeds");
+    is_int(sql_int(&f, "SELECT count(*) FROM submission_schedules"), 2,
+           "nothing is changed");
+
+    f.call.status = SM_STORE_OK;
+    must(sm_store_schedules_seed(&f.store, &f.call, &a1, seeds, 3, &t) == 0);
+    is_int(sql_int(&f, "SELECT count(*) FROM submission_schedules WHERE source "
+                   "= 'configuration'"), 3, "there are three of them");
+    is_str(sql_text(&f, "SELECT source FROM submission_schedules WHERE "
+                    "schedule_id = 'both'"), "configuration",
+           "the configuration has the last word");
+
+    revision = column(&f, "revision", "nightly");
+    now_ms += 5 * SECOND;
+
+    is_int(put(&f, "nightly", EVERY(10)), SM_RECUR_CONFIGURED,
+           "it is not changed by HTTP");
+    is_int(act(&f, SM_RECUR_OP_DELETE, "nightly"), SM_RECUR_CONFIGURED,
+           "nor deleted");
+    is_int(act(&f, SM_RECUR_OP_PAUSE, "nightly"), SM_RECUR_DONE,
+           "but it can be paused");
+    ok(column(&f, "revision", "nightly") > revision, "which is a change");
+    revision = column(&f, "revision", "nightly");
+
+    (void) new_call(&f);
+    seed(&f, &seeds[0], "nightly", "{\"submissionTarget\":\"push\","
+         "\"cron\":\"0 2 * * *\",\"payload\":{}}");
+    seed(&f, &seeds[1], "third", EVERY(30));
+
+    must(sm_store_schedules_seed(&f.store, &f.call, &a1, seeds, 2, &t) == 0);
+    is_int(column(&f, "revision", "nightly"), revision, "the same is the same");
+    ok(column(&f, "paused_at", "nightly") != 0, "and stays paused");
+    is_int(column(&f, "next_run_at", "third"), (START + 35 * SECOND) * US,
+           "another rule has another time");
+    is_str(sql_text(&f, "SELECT group_concat(schedule_id, ' ') FROM (SELECT "
+                    "schedule_id FROM submission_schedules ORDER BY "
+                    "schedule_id) AS s"), "mine nightly third",
+           "what is not there any more is removed, and nothing else");
+
+    fixture_done(&f);
+}
+
+
+/* more than one page, and payloads that do not fit into one */
+
+static void
+test_many(void)
+{
+    int              i;
+    char             id[16];
+    fixture_t        f;
+    sm_recur_tick_t  t;
+
+    open_leader(&f);
+
+    for (i = 0; i < 25; i++) {
+        (void) snprintf(id, sizeof(id), "s%02d", i);
+        must(put(&f, id, EVERY(10)) == SM_RECUR_CREATED);
+    }
+
+    now_ms += 10 * SECOND;
+
+    memset(&t, 0, sizeof(t));
+    t.contract = contract_of;
+    t.limit = 10;
+    t.bytes = 1024 * 1024;
+
+    must(sm_store_schedules_tick(&f.store, new_call(&f), &a1, &t) == 0);
+    ok(t.created == 10 && t.more, "ten, and there are more");
+
+    t.bytes = 20;
+    t.created = 0;
+    must(sm_store_schedules_tick(&f.store, new_call(&f), &a1, &t) == 0);
+    ok(t.created == 3 && t.more, "three, for their payloads have 21 bytes");
+
+    t.limit = 100;
+    t.bytes = 1024 * 1024;
+    t.created = 0;
+    must(sm_store_schedules_tick(&f.store, new_call(&f), &a1, &t) == 0);
+    ok(t.created == 12 && !t.more, "and the rest");
+    is_int(sql_int(&f, "SELECT count(*) FROM submission_intents"), 25,
+           "one each");
+
+    fixture_done(&f);
+}
+
+
+int
+main(void)
+{
+    sql_clock_start();
+
+    test_put();
+    test_list();
+    test_fire();
+    test_twice();
+    test_drift();
+    test_pause();
+    test_run();
+    test_trouble();
+    test_seed();
+    test_many();
+
+    return done_testing();
+}

@@ -1,0 +1,619 @@
+
+/*
+ * The schedule with targets that are held: by a pause, a rate, a circuit; by
+ * random operations against a model.  Broken by: something that is taken of a
+ * target that is held, a target that is not found again when it is not, one
+ * that holds up another, a probe that is not alone, a state that is not so.
+ *
+ * targets [<seed> [<rounds>]]
+ */
+
+#include <stdlib.h>
+#include <time.h>
+
+#include "sm_bucket.h"
+#include "sm_schedule.h"
+#include "tap.h"
+
+
+#define ROUNDS   300
+#define STEPS    400
+#define IDS      80
+#define TARGETS  6
+#define SENDS    (STEPS + 2 * IDS)
+
+
+typedef enum { OUT = 0, WAITING, TAKEN } place_e;
+
+typedef struct {
+    place_e      place;
+    unsigned     target;
+    int64_t      due_at;
+    unsigned     sent;
+    unsigned     probe;
+    sm_entry_t  *e;
+    char         id[16];
+} item_t;
+
+typedef struct {
+    unsigned     paused;
+    unsigned     errors;
+    unsigned     open;
+    unsigned     probing;
+    int64_t      length, until, rest;
+    unsigned     out;               /* tokens */
+    unsigned     nsends;
+    int64_t      sends[SENDS];
+} model_t;
+
+
+static item_t             items[IDS];
+static model_t            model[TARGETS];
+static sm_target_rules_t  rules[TARGETS];
+static unsigned           concurrency, bad, taken, held;
+static int64_t            now, mono, begun;
+static sm_schedule_t     *s;
+static uint64_t           state, seed;
+
+static const uint64_t     key[] = { 1, 2 };
+static const char *const  names[] = { "a", "b", "c", "d", "e", "not.kept" };
+
+
+static unsigned
+rnd(unsigned n)
+{
+    state ^= state >> 12;
+    state ^= state << 25;
+    state ^= state >> 27;
+
+    return (unsigned) ((state * 2685821657736338717ULL >> 33) % n);
+}
+
+
+#define check(cond, ...)                                                      \
+    if (!(cond) && bad++ < 10) {                                              \
+        diag("line %d: %s", __LINE__, #cond);                                 \
+        diag(__VA_ARGS__);                                                    \
+    }
+
+
+/* so that one target may have all of it */
+
+static unsigned
+no_share(void *data, sm_str_t target)
+{
+    (void) data;
+    (void) target;
+
+    return 10000;
+}
+
+
+/* what has left, and what is reserved, must fit into every window up to now */
+
+static int
+has_token(unsigned t)
+{
+    int64_t   from;
+    unsigned  i, n;
+    model_t  *m = &model[t];
+
+    if (rules[t].rate == 0) {
+        return 1;
+    }
+
+    if (m->out >= rules[t].burst) {
+        return 0;
+    }
+
+    for (i = 0; i <= m->nsends; i++) {
+        n = m->nsends - i + m->out + 1;
+        from = i < m->nsends ? m->sends[i] : mono;
+
+        if ((__int128) n * SM_BUCKET_TOKEN
+            > (__int128) rules[t].rate * (mono - from)
+              + (__int128) rules[t].burst * SM_BUCKET_TOKEN)
+        {
+            return 0;
+        }
+    }
+
+    /* it began empty */
+
+    n = m->nsends + m->out + 1;
+
+    return (__int128) n * SM_BUCKET_TOKEN
+           <= (__int128) rules[t].rate * (mono - begun);
+}
+
+
+static int
+is_held(unsigned t)
+{
+    model_t  *m = &model[t];
+
+    return m->paused || m->rest > mono
+           || (m->open && (m->probing || m->until > mono)) || !has_token(t);
+}
+
+
+static unsigned
+count(unsigned t, place_e place, int64_t due)
+{
+    unsigned  i, n;
+
+    for (i = 0, n = 0; i < IDS; i++) {
+        n += items[i].place == place && (t == TARGETS || items[i].target == t)
+             && items[i].due_at <= due;
+    }
+
+    return n;
+}
+
+
+static void
+tick(void)
+{
+    sm_schedule_tick(s, now, mono);
+}
+
+
+static void
+do_take(void)
+{
+    size_t       k, n, max;
+    unsigned     i, t;
+    sm_entry_t  *entries[IDS];
+
+    tick();
+
+    max = rnd(2) ? IDS : rnd(4);
+    n = sm_schedule_take(s, now, entries, max);
+
+    for (k = 0; k < n; k++) {
+        for (i = 0; !sm_str_eq(sm_entry_id(entries[k]),
+                               sm_str_c(items[i].id)); i++);
+
+        t = items[i].target;
+
+        check(items[i].place == WAITING, "taken twice");
+        check(items[i].due_at <= now, "too early");
+        check(!is_held(t), "%s is held", names[t]);
+
+        taken++;
+
+        items[i].place = TAKEN;
+        items[i].e = entries[k];
+        items[i].sent = rules[t].rate == 0;
+        items[i].probe = model[t].open;
+        model[t].probing |= model[t].open;
+        model[t].out += rules[t].rate != 0;
+    }
+
+    if (n == max || count(TARGETS, TAKEN, INT64_MAX) >= concurrency) {
+        return;
+    }
+
+    for (t = 0; t < TARGETS; t++) {
+        held += count(t, WAITING, now) && is_held(t);
+        check(count(t, WAITING, now) == 0 || is_held(t),
+              "%s is due and not held, and was not taken", names[t]);
+    }
+}
+
+
+static void
+send(item_t *it)
+{
+    model_t  *m = &model[it->target];
+
+    if (it->sent) {
+        return;
+    }
+
+    it->sent = 1;
+    m->sends[m->nsends++] = mono;
+    m->out--;
+}
+
+
+static void
+give_back(item_t *it)
+{
+    model_t  *m = &model[it->target];
+
+    m->out -= !it->sent;
+
+    if (it->probe) {
+        it->probe = 0;
+        m->probing = 0;
+    }
+
+    it->sent = 1;
+}
+
+
+static void
+do_answer(item_t *it)
+{
+    model_t  *m = &model[it->target];
+
+    unsigned  errors;
+
+    send(it);
+    errors = sm_schedule_answer(s, it->e);
+
+    /* one that is not kept is forgotten when it is empty */
+
+    check(it->target == TARGETS - 1 || errors == m->errors, "errors before");
+
+    m->errors = 0;
+    m->open = 0;
+    m->probing = 0;
+    it->probe = 0;
+}
+
+
+static void
+do_error(item_t *it)
+{
+    unsigned             opens, errors;
+    model_t             *m = &model[it->target];
+    sm_circuit_rules_t  *r = &rules[it->target].circuit;
+
+    send(it);
+    errors = sm_schedule_error(s, it->e);
+    m->errors++;
+
+    check(it->target == TARGETS - 1 || errors == m->errors, "errors in a row");
+
+    opens = 0;
+
+    if (r->failures && !m->open && m->errors >= r->failures) {
+        m->length = r->open;
+        opens = 1;
+
+    } else if (r->failures && m->open && it->probe) {
+        m->length = 2 * m->length < r->max_open ? 2 * m->length : r->max_open;
+        opens = 1;
+    }
+
+    if (opens) {
+        m->open = 1;
+        m->until = mono + m->length;
+    }
+
+    if (opens || it->probe) {
+        m->probing = 0;
+    }
+
+    it->probe = 0;
+
+    if (rnd(10) == 0) {
+        sm_schedule_rest(s, it->e, 3000);
+
+        if (r->failures && m->rest < mono + 3000) {
+            m->rest = mono + 3000;
+        }
+    }
+}
+
+
+/* a taken one goes on: sent, answered, failed, or none of it; then it ends */
+
+static void
+do_step(void)
+{
+    item_t  *it = &items[rnd(IDS)];
+
+    if (it->place != TAKEN) {
+        return;
+    }
+
+    tick();
+
+    check(sm_schedule_paused(it->e) == model[it->target].paused, "paused");
+    check(sm_schedule_target_of(it->e)
+          == (it->target == TARGETS - 1 ? -1 : (int) it->target), "number");
+
+    switch (rnd(5)) {
+    case 0:
+        sm_schedule_sent(s, it->e);
+        send(it);
+        return;
+    case 1:
+        do_error(it);
+        break;
+    case 2:
+        break;
+    default:
+        do_answer(it);
+    }
+
+    if (rnd(3)) {
+        sm_schedule_end(s, it->e);
+    }
+
+    give_back(it);
+
+    if (rnd(3)) {
+        sm_schedule_drop(s, it->e);
+        it->place = OUT;
+
+    } else {
+        it->due_at = now + rnd(3000);
+        sm_schedule_put(s, it->e, it->due_at);
+        it->place = WAITING;
+    }
+}
+
+
+static void
+do_pauses(unsigned chance)
+{
+    size_t    n;
+    unsigned  t;
+    sm_str_t  list[TARGETS];
+
+    for (t = 0, n = 0; t < TARGETS; t++) {
+        model[t].paused = chance && rnd(chance) == 0;
+
+        if (model[t].paused) {
+            list[n++] = sm_str_c(names[t]);
+        }
+    }
+
+    tick();
+    check(sm_schedule_pauses(s, list, n) == 0, "pauses");
+}
+
+
+static void
+do_set(void)
+{
+    item_t  *it = &items[rnd(IDS)];
+
+    if (it->place == TAKEN) {
+        return;
+    }
+
+    tick();
+
+    it->due_at = now - 1000 + rnd(3000);
+    it->place = WAITING;
+
+    check(sm_schedule_set(s, sm_str_c(it->id), sm_str_c(names[it->target]),
+                          it->due_at) == 0, "set");
+}
+
+
+static void
+check_states(void)
+{
+    size_t             i;
+    unsigned           t, due;
+    sm_target_state_t  st;
+
+    tick();
+
+    for (t = 0; t < TARGETS - 1; t++) {
+        sm_schedule_target_state(s, t, &st);
+
+        due = count(t, WAITING, now);
+
+        check(st.paused == model[t].paused, "state: paused");
+        check(st.failures == model[t].errors, "state: failures");
+        check(st.due == due, "state: %zu due, not %u", st.due, due);
+        check(st.waiting == count(t, WAITING, INT64_MAX) - due, "waiting");
+        check(st.in_flight == count(t, TAKEN, INT64_MAX), "in flight");
+        check((st.circuit_open_until != 0)
+              == (model[t].open || model[t].rest > mono), "state: open");
+        check(st.state == (model[t].paused ? SM_TARGET_PAUSED
+                           : model[t].open || model[t].rest > mono
+                           ? SM_TARGET_CIRCUIT_OPEN : SM_TARGET_OPEN),
+              "state: %d", (int) st.state);
+        check(rules[t].rate == 0 || (st.tokens > 0) == has_token(t),
+              "state: %d tokens", (int) st.tokens);
+
+        if (due == 0) {
+            check(st.oldest_due == 0, "none is due");
+            continue;
+        }
+
+        for (i = 0; i < IDS; i++) {
+            check(items[i].place != WAITING || items[i].target != t
+                  || items[i].due_at >= st.oldest_due, "an older one");
+        }
+    }
+}
+
+
+static void
+play(unsigned round)
+{
+    unsigned  i, k, t;
+    int64_t   next;
+
+    memset(items, 0, sizeof(items));
+    memset(model, 0, sizeof(model));
+    memset(rules, 0, sizeof(rules));
+
+    concurrency = rnd(3) ? 1 + rnd(20) : 1000;
+    now = 1000000;
+    mono = rnd(2) ? 0 : 77000000000;
+    begun = mono;
+
+    s = sm_schedule_create(concurrency, key, no_share, NULL);
+    tick();
+
+    for (t = 0; t < TARGETS - 1; t++) {
+        if (rnd(2)) {
+            rules[t].rate = 1 + rnd(100000000);
+            rules[t].rate = rules[t].rate % SM_BUCKET_RATE_MAX + 1;
+            rules[t].burst = 1 + rnd(4);
+        }
+
+        if (rnd(2)) {
+            rules[t].circuit.failures = 1 + rnd(3);
+            rules[t].circuit.open = 500 + rnd(1000);
+            rules[t].circuit.max_open = 4000;
+        }
+
+        check(sm_schedule_keep(s, sm_str_c(names[t]), &rules[t]) == 0, "keep");
+    }
+
+    for (i = 0; i < IDS; i++) {
+        items[i].target = rnd(TARGETS);
+        sprintf(items[i].id, "id-%u", i);
+    }
+
+    for (k = 0; k < STEPS && !bad; k++) {
+        switch (rnd(8)) {
+        case 0: case 1:
+            do_set();
+            break;
+        case 2:
+            i = rnd(rnd(10) ? 300 : 5000);
+            now += i;
+            mono += i;
+            now -= rnd(30) == 0 ? 200 : 0;      /* the store's clock is set */
+            break;
+        case 3:
+            if (rnd(6) == 0) {
+                do_pauses(rnd(4));
+            }
+            break;
+        case 4:
+            do_take();
+            break;
+        case 5:
+            check_states();
+            break;
+        default:
+            do_step();
+        }
+    }
+
+    /* "next" alone finds them all */
+
+    do_pauses(0);
+
+    for (k = 0; !bad && count(TARGETS, WAITING, INT64_MAX); k++) {
+        for (i = 0; i < IDS; i++) {
+            if (items[i].place == TAKEN) {
+                tick();
+                do_answer(&items[i]);
+                sm_schedule_drop(s, items[i].e);
+                give_back(&items[i]);
+                items[i].place = OUT;
+            }
+        }
+
+        tick();
+        next = sm_schedule_next(s);
+        check(next != INT64_MAX, "next: nothing, and some wait");
+
+        if (next > now && next != INT64_MAX) {
+            mono += next - now;
+            now = next;
+        }
+
+        do_take();
+        check(k < 20 * IDS, "it does not end");
+    }
+
+    if (bad) {
+        diag("seed %" PRIu64 ", round %u", seed, round);
+    }
+
+    sm_schedule_destroy(s);
+}
+
+
+/* ten that are limited beside one that is not: what a take costs, and its turn */
+
+static void
+test_many(void)
+{
+    char               id[32];
+    size_t             n, k, other;
+    unsigned           i, rounds;
+    sm_str_t           str;
+    sm_entry_t        *entries[64];
+    sm_target_rules_t  limited = { 60, 1, { 0, 0, 0 } }, free_ = { 0 };
+
+    s = sm_schedule_create(64, key, NULL, NULL);
+    sm_schedule_tick(s, 0, 0);
+
+    for (i = 0; i < 10; i++) {
+        str.len = sprintf(id, "limited-%u", i);
+        str.data = id;
+        (void) sm_schedule_keep(s, str, &limited);
+    }
+
+    (void) sm_schedule_keep(s, sm_str_c("free"), &free_);
+
+    for (i = 0; i < 200000; i++) {
+        char  name[32];
+
+        str.len = sprintf(id, "i-%u", i);
+        str.data = id;
+        sprintf(name, "limited-%u", i % 10);
+        (void) sm_schedule_set(s, str,
+                               sm_str_c(i % 20 == 19 ? "free" : name), i);
+    }
+
+    for (rounds = 0, other = 0, k = 0; rounds < 1000; rounds++) {
+        sm_schedule_tick(s, 1000000 + rounds, rounds);
+        n = sm_schedule_take(s, 1000000 + rounds, entries, 64);
+        other += n;
+
+        while (n) {
+            sm_schedule_sent(s, entries[--n]);
+            sm_schedule_drop(s, entries[n]);
+        }
+    }
+
+    ok(other >= 10000 - 64, "none of ten limited targets holds up another: "
+       "%zu of it", other);
+
+    for (rounds = 0; rounds < 10; rounds++) {
+        sm_schedule_tick(s, 1000000, (rounds + 1) * 1000000);
+        n = sm_schedule_take(s, 1000000, entries, 64);
+
+        for (k = n; k; ) {
+            sm_schedule_sent(s, entries[--k]);
+            sm_schedule_drop(s, entries[k]);
+        }
+
+        is_int(n, 10, "one of each, each second");
+        is_int(sm_schedule_next(s), 1000000 + 1000000, "and then the next");
+    }
+
+    sm_schedule_destroy(s);
+}
+
+
+int
+main(int argc, char **argv)
+{
+    unsigned  i, rounds;
+
+    needs_no_store();
+
+    seed = argc > 1 ? strtoull(argv[1], NULL, 10) : (uint64_t) time(NULL);
+    rounds = argc > 2 ? strtoul(argv[2], NULL, 10) : ROUNDS;
+    diag("seed %" PRIu64, seed);
+    state = seed * 2 + 1;
+
+    for (i = 0; i < rounds && !bad; i++) {
+        play(i);
+    }
+
+    is_int(bad, 0, "%u rounds", i);
+    ok(taken > 1000 && held > 100, "%u taken, %u held", taken, held);
+
+    test_many();
+
+    return done_testing();
+}
