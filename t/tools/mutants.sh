@@ -153,7 +153,8 @@ run_test() {
 
     (
         cd "$tree" || exit 1
-        rm -rf build/prove.*
+        export SUBMISSION_TEST_ROOM=$tree/build/room
+        rm -rf "$SUBMISSION_TEST_ROOM"
         export SUBMISSION_TEST_STORE=sqlite
         exec timeout -k 10 "$seconds" "${on[@]}" "${command[@]}" < /dev/null
     )

@@ -43,9 +43,21 @@ running() {
         && as_user "$bin/pg_ctl" -D "$data" status > /dev/null 2>&1
 }
 
+remove() {
+    rm -rf "$(readlink -f "$dir")" "$dir"
+}
+
+# a link to where there is room, unless the caller named the directory
+
 create() {
-    rm -rf "$dir"
-    mkdir -p "$dir"
+    remove
+
+    if [ -n "${SUBMISSION_POSTGRES_DIR:-}" ]; then
+        mkdir -p "$dir"
+    else
+        mkdir -p "${dir%/*}"
+        ln -s "$(t/tools/room.sh postgres)" "$dir"
+    fi
 
     perl -MIO::Socket::INET -e '
         print IO::Socket::INET->new(LocalAddr => "127.0.0.1", Listen => 1)
@@ -54,7 +66,7 @@ create() {
     head -c 18 /dev/urandom | base64 | tr '+/' 'ab' > "$dir/password"
     chmod 600 "$dir/password"
 
-    [ "$(id -u)" != 0 ] || chown -R postgres:postgres "$dir"
+    [ "$(id -u)" != 0 ] || chown -R postgres:postgres "$dir/"
 
     as_user "$bin/initdb" -D "$data" -U owner --pwfile="$dir/password" \
             -A scram-sha-256 -E UTF8 --locale=C.UTF-8 > "$dir/initdb.log" 2>&1 \
@@ -86,7 +98,7 @@ start)
 
 stop)
     ! running || as_user "$bin/pg_ctl" -D "$data" -m immediate -s -w stop
-    rm -rf "$dir"
+    remove
     ;;
 
 kill)

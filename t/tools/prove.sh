@@ -11,7 +11,7 @@
 #   SUBMISSION_NGINX, TEST_NGINX_BINARY            the nginx to run
 #   SUBMISSION_MODULE, TEST_NGINX_LOAD_MODULES     the module to load, if any
 #   SUBMISSION_CHECK                               asan, valgrind, or nothing
-#   SUBMISSION_TEST_DIR                            a directory of this run's own
+#   SUBMISSION_TEST_DIR, TMPDIR                    directories of this run's own
 #   TEST_NGINX_SERVROOT, TEST_NGINX_PORT           for Test::Nginx: run-test.sh
 
 set -eu
@@ -35,11 +35,9 @@ cd "$top"
 [ -x "$nginx" ] || { echo "$0: no nginx at \"$nginx\"" >&2; exit 1; }
 
 
-mkdir -p build
-find build -maxdepth 1 -name 'prove.*' -mmin +360 -exec rm -rf {} +
-dir=$(mktemp -d "$top/build/prove.XXXXXX")
-chmod 755 "$dir"
-mkdir -m 1777 "$dir/reports"
+dir=$(t/tools/room.sh prove)
+find "${dir%/*}" -maxdepth 1 -name 'prove.*' -mmin +360 -exec rm -rf {} +
+mkdir -m 1777 "$dir/reports" "$dir/tmp"
 
 test_nginx=$("$top/t/tools/get-test-nginx.sh" "$top/build/test-nginx")
 
@@ -47,6 +45,7 @@ export PERL5LIB="$test_nginx:$top/t/lib${PERL5LIB:+:$PERL5LIB}"
 export SUBMISSION_NGINX="$nginx" TEST_NGINX_BINARY="$nginx"
 export SUBMISSION_MODULE="$module" TEST_NGINX_LOAD_MODULES="$module"
 export SUBMISSION_CHECK="$check" SUBMISSION_TEST_DIR="$dir"
+export TMPDIR="$dir/tmp"
 
 # machines are busy, and a login takes seconds on Babelfish
 

@@ -49,7 +49,11 @@ sub start {
 
     # a path that the server's user can pass, and short enough for a socket
 
-    my $dir = "/tmp/submission-pg.$$." . @servers;
+    my $base = $ENV{SUBMISSION_TEST_DIR} // '/tmp';
+
+    $base = '/tmp' if length $base > 60;
+
+    my $dir = "$base/submission-pg.$$." . @servers;
     my $self = bless { dir => $dir, proxies => [], options => '' }, $class;
 
     push @servers, $self;
