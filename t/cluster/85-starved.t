@@ -23,7 +23,8 @@ use constant { INTENTS => 5, LEASE => 3 };
 
 my $run = SubmissionCluster::Executor->new(
     instances => ['a', 'b'], lease => LEASE . 's',
-    instance => { workers => 1, dispatch => 'proxy_set_header Connection close;' });
+    instance => { workers => 1, threads => 'threads=1',
+                  dispatch => 'proxy_set_header Connection close;' });
 my ($gateway, $lease, $store) = ($run->gateway, $run->leadership, $run->store);
 my ($a, $b) = $run->instances;
 
@@ -60,7 +61,7 @@ my ($limit) = do {
     map { /^Max open files\s+(\d+)/ } <$file>;
 };
 
-# all connections to the store that it needs at once are open by then
+# its one connection to the store, of its one thread, is open by then
 
 $run->post(map { "warm-$_" } 1 .. 200);
 $run->wait_terminal('warm-');
