@@ -206,13 +206,14 @@ store_sql() {
     fi
 }
 
-# store_compile <program>
+# store_compile <program>, with the libraries that unit tests have
 
 store_compile() {
+    # shellcheck disable=SC2046  # several libraries
     gcc -std=gnu11 -O2 -Wall -Wextra -Werror -Isrc/core -Isrc/store \
         -Ibuild/module -isystem /usr/include/postgresql \
         -o "build/bench/$1" "bench/$1.c" src/core/*.c src/store/*.c \
-        -lyajl -lsqlite3 -lpq -lodbc -lcrypto -lpthread
+        $(sed -n 's/^UNIT_LIBS *= *//p' Makefile)
 }
 
 # batch_rows <op>: "calls rows" of a /metrics on the input
