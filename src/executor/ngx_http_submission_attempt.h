@@ -376,6 +376,9 @@ ngx_int_t ngx_http_submission_webhook_headers(ngx_http_request_t *r,
 
 /* dispatch.c */
 void ngx_http_submission_dispatch_hook(ngx_event_t *ev);
+void ngx_http_submission_dispatch_sent(ngx_http_submission_attempt_t *at);
+
+/* dispatch_result.c */
 void ngx_http_submission_dispatch_result(void *data);
 
 

@@ -20,7 +20,7 @@ extern const ngx_http_submission_leader_handlers_t
 /* send.c */
 ngx_int_t ngx_http_submission_send_init(ngx_cycle_t *cycle);
 
-/* dispatch.c */
+/* dispatch.c, dispatch_variables.c */
 char *ngx_http_submission_dispatch(ngx_conf_t *cf, ngx_command_t *cmd,
     void *conf);
 ngx_int_t ngx_http_submission_dispatch_add_variables(ngx_conf_t *cf);

@@ -209,6 +209,13 @@ struct sm_store_ops_s {
 int sm_store_schema_check(sm_call_t *call, const char *store, int64_t version,
     int64_t compatible_from);
 
+/*
+ * sm_store.c: a connection for a call, or NULL and why in the call; what the
+ * call came to, when it is given back
+ */
+sm_conn_t *sm_store_get_conn(sm_store_t *store, sm_call_t *call);
+int sm_store_put_conn(sm_store_t *store, sm_call_t *call, sm_conn_t *conn);
+
 /* sm_store.c: fills in the hashes of payloads */
 int sm_store_hash(sm_store_t *store, sm_call_t *call, sm_submit_row_t *rows,
     size_t n);
