@@ -18,8 +18,8 @@ BEGIN
     SELECT NEW.lease_name,
            ' ' || w.name || ' ' || replace(gen_random_uuid()::text, '-', ''),
            'webhook ' || w.name, '', 'webhook', '', 'max_attempts', 1000000, '',
-           5000, 0, 100, 0, 'pending', 0, NEW.last_modified_at,
-           NEW.last_modified_at, NEW.last_modified_at, NEW.intent_id,
+           5000, 0, 100, 0, 'pending', 0, NEW.completed_at,
+           NEW.completed_at, NEW.completed_at, NEW.intent_id,
            NEW.traceparent, NEW.tracestate,
            convert_to(json_build_object(
                'id', NEW.intent_id, 'target', NEW.submission_target,
