@@ -4,6 +4,7 @@
 # attempt (G14).
 #
 # Goes red when: something is sent later than one refresh after the answer; a
+# leader reads what is paused only in the beginning, or when it is woken; a
 # new leader begins before it knows what is paused; what waited is lost, or has
 # lost an attempt; a deadline stands still meanwhile.
 
@@ -61,13 +62,33 @@ sub works {
 
 my ($follower) = grep { $_ != $leader } @instances;
 
+# nothing was submitted that would wake it, and what it reads in the beginning it
+# has read two renewals later: after that it looks by itself
+
+for (1, 2) {
+    my $renewed = $lease->row->{renewed_at};
+
+    wait_for('the lease is renewed',
+             sub { $lease->row->{renewed_at} > $renewed });
+}
+
+act($follower, 'sms.gone', 'pause');
+
+wait_for('the leader finds that', sub {
+    $leader->log_count(qr/target_paused manager=main target="sms.gone" /);
+});
+
+act($follower, 'sms.gone', 'resume');
+
+wait_for('and the end of it', sub {
+    $leader->log_count(qr/target_resumed manager=main target="sms.gone" /);
+});
+
 $gateway->behave('/ill' => 'delay 30');
 $run->post(map { [$_, 'sms.ill'] } $run->ids('early', 100));
 $gateway->wait_for_sends(10, which => sub { $_[0]{path} =~ m{^/ill} });
 
 my $paused = act($follower, 'sms.ill', 'pause', '{"reason":"it is ill"}');
-
-# nobody wakes it: it looks by itself
 
 wait_for('the leader says so', sub {
     $leader->log_count(qr/target_paused manager=main target="sms.ill" .*actor="test" reason="it is ill"/);

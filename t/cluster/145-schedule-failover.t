@@ -92,7 +92,18 @@ my $since = $store->now / 1e6;
 
 $lease->kill_tree($leader);
 
+my $killed = $store->now / 1e6;
+
 wait_for('the other one leads', sub { ($lease->leaders)[0] });
+
+# nobody wakes it; at its first refresh, a minute later, it would look, too
+
+wait_for('it makes what was due', sub {
+    my @all = occurrences('all');
+    @all && $all[-1]{at} > $killed;
+}, 90);
+
+cmp_ok($store->now / 1e6 - $killed, '<', 30, 'it looked by itself, at once');
 
 wait_for('several of its times have passed',
          sub { $store->now / 1e6 > $since + 4 });
