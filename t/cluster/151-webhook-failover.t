@@ -18,6 +18,7 @@ use lib "$FindBin::Bin/../lib";
 use File::Temp qw(tempdir);
 use JSON::PP qw(decode_json);
 use MIME::Base64 qw(encode_base64);
+use POSIX qw(ceil);
 use Test::More;
 use Time::HiRes qw(time);
 
@@ -68,18 +69,26 @@ $gateway->behave('/' => 'delay 10', 'r-' => 'delay 10 answer 422',
                  'x-' => 'delay 10 answer 500');
 
 my @kinds = qw(a r x o c);
+my $posted = 0;
 my %target = (r => 'told', x => 'told', o => 'sms.once');
-my @left = map { [$kinds[$_ % @kinds] . "-$_",
-                  $target{$kinds[$_ % @kinds]} // 'sms.realtime'] } 1 .. $total;
+my $part = ceil($total / $kills / @kinds);
 
-# a part of them, then somebody dies; some are canceled, if that is in time
+# a part of them, of every kind, then somebody dies; some are canceled, if that is
+# in time
 
-my $part = int(@left / $kills) + 1;
+for my $k (1 .. $kills) {
+    my @loads = map {
+        $run->cluster->load(
+            prefix => "$_-$k", total => $part, connections => 6,
+            target => $target{$_} // 'sms.realtime', instances => \@instances,
+            retry => [qw(refused unanswered torn 500 502 503 504)])->start;
+    } @kinds;
 
-while (my @some = splice(@left, 0, $part)) {
-    $run->post(@some);
+    wait_for('a part is posted', sub { !grep { !$_->finished } @loads }, 60);
+    $_->close for @loads;
+    $posted += $_->count('answered') for @loads;
 
-    for my $id (grep { /^c/ } map { $_->[0] } @some) {
+    for my $id (map { "c-$k-$_" } 1 .. $part) {
         my @up = grep { $_->running } @instances;
 
         fetch($up[rand @up], 'POST', "/v1/intents/$id/cancel", '');
@@ -150,7 +159,8 @@ my $n = @wrong;
 splice(@wrong, 10) if $n > 10;
 is_deeply(\@wrong, [], 'each end is told of as it should be')
     or diag("$n problems");
-is(keys %of, $total, 'all were told of');
+is($posted, $kills * @kinds * $part, 'all were taken');
+is(keys %of, $posted, 'all were told of');
 cmp_ok($ends{$_} // 0, '>', 10, ($ends{$_} // 0) . " were $_")
     for qw(accepted rejected exhausted);
 diag(join ', ', map { "$ends{$_} $_" } sort keys %ends);
