@@ -84,7 +84,7 @@ sub candidate_columns {
 #   locked_out        what the log says of a call that met a lock
 #   away, back        it cannot be reached, and is there again
 #   refuse, slow_begin, void_grants, fail_turns, fail_pages, record_lease,
-#   would_change
+#   record_schedules, would_change
 
 
 sub value {
@@ -208,6 +208,40 @@ SELECT lease_name, new.value, 'pending', 0, t, t, t, $same
 FROM submission_intents, $new AS new, (SELECT $at AS t) AS time
 WHERE intent_id = '$like'
 END
+}
+
+
+# Changes of schedules since record_schedules(), in order, written down inside the
+# transactions that made them: "was_" is what was there before.
+
+my @changed = qw(next_run_at last_intent_id fired_count skipped_count
+                 missed_count paused_at);
+
+sub change_columns {
+    my ($self, $sql) = @_;
+
+    return (join(', ', 'schedule_id', @changed, map { "was_$_" } @changed),
+            join(', ', map { $sql->($_) } 'NEW.schedule_id',
+                       (map { "NEW.$_" } @changed), map { "OLD.$_" } @changed));
+}
+
+
+sub changes {
+    my ($self) = @_;
+
+    my ($names) = $self->change_columns(sub { $_[0] });
+    my @changes;
+
+    for my $row ($self->query("SELECT at, $names FROM test_schedules "
+                              . 'ORDER BY id'))
+    {
+        my %change;
+
+        @change{'at', split /, /, $names} = @$row;
+        push @changes, \%change;
+    }
+
+    return @changes;
 }
 
 

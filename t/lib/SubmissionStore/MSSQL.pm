@@ -625,6 +625,32 @@ sub record_lease {
 }
 
 
+sub record_schedules {
+    my ($self) = @_;
+
+    my ($names, $values) = $self->change_columns(sub {
+        my $column = $_[0] =~ s/^OLD\./d./r =~ s/^NEW\./i./r;
+
+        return $column =~ /_at$/ ? _us($column) : $column;
+    });
+    my $table = join ', ', map { $_ . (/_id$/ ? ' nvarchar(400)' : ' bigint')
+                                 . ' NULL' } split /, /, $names;
+    my $now = $self->now_sql;
+
+    _query($self->{dbh}, 'CREATE TABLE dbo.test_schedules '
+                         . '(id bigint IDENTITY(1, 1) PRIMARY KEY, '
+                         . "at bigint NOT NULL, $table)");
+    _query($self->{dbh}, 'GRANT SELECT, INSERT ON dbo.test_schedules '
+                         . 'TO submission_nginx') if $self->{babelfish};
+    $self->_trigger('test_schedule', 'AFTER UPDATE', 'schedules',
+                    "INSERT INTO dbo.test_schedules (at, $names) "
+                    . "SELECT $now, $values "
+                    . 'FROM inserted AS i JOIN deleted AS d '
+                    . 'ON d.lease_name = i.lease_name '
+                    . 'AND d.schedule_id = i.schedule_id');
+}
+
+
 sub would_change {
     my ($self, $name, $holder, $epoch) = @_;
 

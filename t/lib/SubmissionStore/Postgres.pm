@@ -457,6 +457,24 @@ sub record_lease {
 }
 
 
+sub record_schedules {
+    my ($self) = @_;
+
+    my ($names, $values) = $self->change_columns(sub {
+        return $_[0] =~ /_at$/ ? "submission.submission_us($_[0])" : $_[0];
+    });
+    my $table = join ', ', map { $_ . (/_id$/ ? ' text' : ' bigint') }
+                           split /, /, $names;
+    my $now = $self->now_sql;
+
+    $self->{dbh}->do('CREATE TABLE t.test_schedules '
+                     . "(id bigserial PRIMARY KEY, at bigint, $table)");
+    $self->_trigger('test_schedule', 'AFTER UPDATE', 'submission_schedules', '',
+                    "INSERT INTO t.test_schedules (at, $names) "
+                    . "VALUES ($now, $values)");
+}
+
+
 sub would_change {
     my ($self, $name, $holder, $epoch) = @_;
 

@@ -306,6 +306,23 @@ END
 }
 
 
+# every change of a schedule goes into test_schedules: see changes()
+
+sub record_schedules {
+    my ($self) = @_;
+
+    my ($names, $values) = $self->change_columns(sub { $_[0] });
+    my $now = $self->now_sql;
+
+    $self->query(<<"END");
+CREATE TABLE test_schedules (id INTEGER PRIMARY KEY, at, $names);
+CREATE TRIGGER test_schedule AFTER UPDATE ON submission_schedules BEGIN
+    INSERT INTO test_schedules (at, $names) VALUES ($now, $values);
+END;
+END
+}
+
+
 # How many rows a statement of the module would change, now.
 
 sub would_change {
