@@ -68,7 +68,7 @@ sub act {
     wait_for("$target: $action", sub {
         my $instance = pick(grep { $_->running } @instances) // return;
 
-        $began = now();
+        $began //= now();
         $answer = eval { fetch($instance, 'POST',
                                "/o/targets/sms.$target/$action", '') };
 
