@@ -18,7 +18,7 @@ export function dialog(title, body, act) {
   const content = h('div', { class: 'body' }, body);
   const status = h('p', { role: 'status', class: 'status' });
   const go = act && button(act.text, run, { class: act.tone || 'primary' });
-  const close = button(act ? 'Cancel' : 'Close', () => el.close());
+  const close = button(act ? 'Back' : 'Close', () => el.close());
   const el = h('dialog', { 'aria-labelledby': 'dialog-title' },
     h('h2', { id: 'dialog-title' }, title), content, status,
     h('div', { class: 'buttons' }, close, go));
@@ -47,6 +47,11 @@ export function dialog(title, body, act) {
     el.remove();
     open = null;
     before?.focus?.();
+  };
+  el.onkeydown = (event) => {
+    if (go && !go.disabled && event.key === 'Enter' && event.target.tagName === 'INPUT') {
+      run();
+    }
   };
   el.onclick = (event) => {
     if (event.target === el) {

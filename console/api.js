@@ -36,6 +36,7 @@ const ADVICE = {
   unauthorized: 'You are not signed in any more. Reload the page to sign in.',
   forbidden: 'It is not allowed here. Use a location with access=operate, or ask who runs it.',
   store_unavailable: 'The store did not complete it. It may or may not have been done: look first, then repeat it. Repeating is safe.',
+  unread: 'The store did not answer, and nothing was changed. Try again; the overview says how the store is.',
   overloaded: 'The server is busy. Wait a moment, and repeat it.',
   in_flight: 'An attempt is at the gateway right now. Wait until it has ended, and try again.',
   already_terminal: 'It has ended already, and nothing was changed. To send it again, replay it.',
@@ -43,13 +44,13 @@ const ADVICE = {
   payload_stripped: 'Its payload is not kept any more (retention), so it cannot be replayed. Submit it anew from the application.',
   unknown_target: 'Its target is not configured any more. Configure it again, or replay it through the API with "contract":"original".',
   idempotency_conflict: 'Another intent has that id. Choose another one.',
-  not_found: 'There is no such thing. It may have been removed by retention; check the id.',
+  not_found: 'Retention may have removed it, or its name is another one: look for it by the beginning of its id.',
   invalid_request: 'The server did not understand it. Change what was entered.',
   too_many_requests: 'There are too many requests. Wait a moment.'
 };
 
-export function advice(problem) {
-  return problem.lost ? ADVICE.lost : problem.absent ? ADVICE.absent
+export function advice(problem, reading) {
+  return reading && problem.code === 'store_unavailable' ? ADVICE.unread : problem.lost ? ADVICE.lost : problem.absent ? ADVICE.absent
     : ADVICE[problem.code] || 'Look into the error log of nginx on this instance.';
 }
 

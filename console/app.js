@@ -100,24 +100,11 @@ async function ask(force) {
   if (!state.config || force) {
     state.config = await get('config');
   }
-  [state.overview, state.targets] = await Promise.all([maybe('overview'), maybe('targets')]);
+  [state.overview, state.targets] = await Promise.all([get('overview'), get('targets')]);
   if (force || state.page.live || !state.loaded) {
     state.data = await state.page.load(context());
     state.trouble = null;
     state.loaded = Date.now();
-  }
-}
-
-// null: this version does not have it
-
-async function maybe(path) {
-  try {
-    return await get(path);
-  } catch (problem) {
-    if (problem.absent) {
-      return null;
-    }
-    throw problem;
   }
 }
 
@@ -236,7 +223,7 @@ function banners() {
     add('clock', 'warn', h('strong', null, 'This clock is off '),
         `by ${duration(Math.abs(told.skew) / 1000)}, compared with the server's.`);
   }
-  for (const t of state.targets?.targets || []) {
+  for (const t of [...state.targets?.targets || [], ...state.targets?.webhooks || []]) {
     if (t.state === 'open') {
       continue;
     }
@@ -281,25 +268,26 @@ function trouble() {
   const p = state.trouble;
 
   return h('div', { class: 'trouble', role: 'alert' },
-    h('p', null, h('strong', null, p.absent ? 'Not offered here' : p.message),
+    h('p', null, h('strong', null, p.absent ? 'Not offered here' : p.message[0].toUpperCase() + p.message.slice(1)),
       p.status ? ` (${p.status}${p.code && p.code !== 'http' ? `, ${p.code}` : ''})` : ''),
-    h('p', null, advice(p)),
+    h('p', null, advice(p, true)),
     button('Try again (r)', () => refresh(true)));
 }
 
 function draw() {
   frame();
 
-  const asked = state.loaded && !state.page.live
-    ? h('p', { class: 'asof' }, `As of ${clock(state.loaded)} `,
-        button('Refresh (r)', () => refresh(true), { class: 'small' }))
-    : null;
+  // a page that does not ask by itself says so where one looks first
+
+  const asked = state.loaded > 0 && !state.page.live
+    && h('p', { class: 'asof' }, `As of ${clock(state.loaded)} `,
+         button('Refresh (r)', () => refresh(true), { class: 'small' }));
 
   if (state.trouble || state.data) {
     show($('main'), h('div', { 'data-key': state.route.name + state.route.id },
-      !state.data && h('h1', null, state.route.title),
+      asked, !state.data && h('h1', null, h('bdi', null, state.route.id || state.route.title)),
       state.trouble && trouble(),
-      state.data && state.page.view(state.data, context()), asked));
+      state.data && state.page.view(state.data, context())));
     state.page.after?.(state.data, context());
   } else if (state.lost) {
     show($('main'), empty('No answer yet', 'It is asked again every few seconds.'));

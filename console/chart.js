@@ -1,10 +1,15 @@
 // Charts by uPlot, and the same numbers as a table.
 
 import uPlot from './vendor/uPlot.esm.js';
-import { h, svg, $ } from './dom.js';
-import { clock, count } from './format.js';
+import { h, svg, show, $ } from './dom.js';
+import { clock, count, DASH } from './format.js';
 
 const LEAST = 300;          // seconds, of what is shown
+
+// of an axis of whole numbers, and of one of seconds: round minutes, hours and days
+
+export const WHOLE = [...Array(30)].map((_, i) => [1, 2, 5][i % 3] * 10 ** Math.floor(i / 3));
+export const TIMES = [1, 2, 5, 10, 20, 60, 120, 300, 600, 1200, 3600, 7200, 14400, 28800, 86400, 172800, 604800, 2592000];
 
 const charts = new Map();
 
@@ -22,14 +27,25 @@ const faint = (rgb) => rgb.replace('rgb(', 'rgba(').replace(')', ', .14)');
 
 // the place of a chart in a page; "keep": a new page leaves it alone
 
-export function place(id, title, unit, series, rows) {
+export function place(id, title, unit, series, rows, how) {
+  const at = charts.get(id)?.plot.cursor.idx;
+
   return h('figure', { class: 'chart', 'data-key': id },
-    h('figcaption', null, h('h3', null, title), h('span', { class: 'legend' },
-      series.map((s) => h('span', { class: `key ${s.tone}` }, s.label)))),
+    h('figcaption', null, h('h3', null, title, ' ', h('span', { class: 'note' }, how ? '' : unit)),
+      h('span', { class: 'legend' }, legend(series, rows, at, how))),
     h('div', { id, 'data-key': id, 'data-keep': '1', class: 'plot', 'aria-hidden': 'true' }),
     h('details', null, h('summary', null, `${title} as a table`),
       numbers(title, unit, series, rows)));
 }
+
+// what the colours mean, and what was at the place that the mouse points at
+
+const legend = (series, rows, at, how) => [
+  rows.at[at] && h('span', null, clock(rows.at[at] * 1000)),
+  series.map((s) => h('span', { class: `key ${s.tone}` }, s.label,
+    s.values[at] == null ? '' : h('b', null, ` ${(how || round)(s.values[at])}`)))];
+
+const round = (v) => count(Math.round(v * 10) / 10);
 
 // one row a minute, the newest first
 
@@ -52,22 +68,25 @@ function numbers(title, unit, series, rows) {
         series.map((s) => h('th', { scope: 'col', class: 'num' }, `${s.label}${unit ? `, ${unit}` : ''}`)))),
       h('tbody', null, list.map(([at, ...values]) =>
         h('tr', null, h('th', { scope: 'row' }, clock(at * 1000)),
-          values.map((v) => h('td', { class: 'num' }, v == null ? '–' : count(Math.round(v * 10) / 10))))))));
+          values.map((v) => h('td', { class: 'num' }, v == null ? DASH : round(v))))))));
 }
 
-const short = (u, values) => values.map((v) => count(v));
+// as large as the letters are
 
-function options(el, series) {
+const rem = (n) => n * parseFloat(getComputedStyle(document.documentElement).fontSize);
+const size = (el) => ({ width: el.clientWidth || 300, height: Math.round(rem(11.3)) });
+
+function options(el, series, how, steps, point) {
   const axis = { stroke: colour('quiet'), grid: { stroke: colour('line'), width: 1 },
-                 ticks: { show: false }, font: '12px system-ui' };
+                 ticks: { show: false }, font: `${rem(.8)}px system-ui` };
 
   return {
-    width: el.clientWidth || 300, height: 170, legend: { show: false },
+    ...size(el), legend: { show: false }, padding: [rem(.7), rem(1.2), 0, 0], hooks: { setCursor: [point] },
     cursor: { drag: { x: false, y: false }, points: { size: 6 } },
     scales: { x: { range: (u, min, max) => [Math.min(min, max - LEAST), max] },
               y: { range: (u, min, max) => [0, Math.max(max * 1.1, 2)] } },
-    axes: [{ ...axis, space: 70, size: 26, values: (u, at) => at.map((t) => clock(t * 1000).slice(0, 5)) },
-           { ...axis, size: 48, values: short }],
+    axes: [{ ...axis, space: rem(4.6), size: rem(1.7), values: (u, at) => at.map((t) => clock(t * 1000).slice(0, 5)) },
+           { ...axis, size: rem(3.7), values: (u, at) => at.map(how || count), ...(steps && { incrs: steps }) }],
     series: [{}, ...series.map((s) => ({
       label: s.label, stroke: colour(s.tone), width: 1.5,
       fill: s.fill ? faint(colour(s.tone)) : undefined, points: { show: false }
@@ -79,12 +98,12 @@ const wait = new ResizeObserver((entries) => {
   for (const { target } of entries) {
     const chart = charts.get(target.id);
     if (chart && chart.el === target && target.clientWidth !== chart.plot.width) {
-      chart.plot.setSize({ width: target.clientWidth, height: 170 });
+      chart.plot.setSize(size(target));
     }
   }
 });
 
-export function plot(id, series, rows) {
+export function plot(id, series, rows, how, steps) {
   const el = $(id);
 
   if (!el) {
@@ -95,12 +114,19 @@ export function plot(id, series, rows) {
   const old = charts.get(id);
 
   if (old && old.el === el) {
+    Object.assign(old, { series, rows });
     old.plot.setData(data);
     return;
   }
 
   old?.plot.destroy();
-  charts.set(id, { el, plot: new uPlot(options(el, series), data, el) });
+
+  const chart = { el, series, rows };
+  const point = (u) => show(el.parentNode.querySelector('.legend'),
+    legend(chart.series, chart.rows, u.cursor.idx, how));
+
+  chart.plot = new uPlot(options(el, series, how, steps, point), data, el);
+  charts.set(id, chart);
   wait.observe(el);
 }
 

@@ -4,6 +4,8 @@
 // what has not changed stays, with its focus, its selection and what is open.
 // Text is always text; nothing here reads HTML.
 
+import { count, full } from './format.js';
+
 const EVENTS = ['onclick', 'onchange', 'oninput', 'onsubmit', 'ontoggle'];
 
 function put(el, kids) {
@@ -143,12 +145,16 @@ export const link = (href, text, cls) =>
   h('a', { href, class: cls }, text);
 
 const TONES = {
-  accepted: 'good', open: 'good', leader: 'good', up: 'good', closed: 'good',
+  accepted: 'good', open: 'good', active: 'good', leader: 'good', up: 'good', closed: 'good',
   done: 'good', pending: 'quiet', follower: 'quiet', canceled: 'quiet',
   stopped: 'quiet', running: 'note', paused: 'warn', half_open: 'warn',
   unknown: 'warn', rejected: 'bad', exhausted: 'bad', refused: 'bad',
   error: 'bad', circuit_open: 'bad', down: 'bad', failed: 'bad'
 };
+
+// a number that is cut short says all of it to whoever points at it
+
+export const num = (n) => (n >= 1e6 ? h('span', { title: full(n) }, count(n)) : count(n));
 
 export const pill = (word, text) =>
   h('span', { class: `pill ${TONES[word] || 'quiet'}` },
@@ -157,9 +163,9 @@ export const pill = (word, text) =>
 export const card = (title, ...kids) =>
   h('section', { class: 'card' }, title && h('h2', null, title), kids);
 
-export const tile = (label, value, note, tone) =>
+export const tile = (label, value, note, tone, href) =>
   h('div', { class: `tile ${tone || ''}` },
-    h('dt', null, label),
+    h('dt', null, href ? link(href, label) : label),
     h('dd', null, h('span', { class: 'figure' }, value),
       note && h('span', { class: 'note' }, note)));
 

@@ -1,14 +1,14 @@
 // Numbers with units, times, and durations, for people.
 
 const whole = new Intl.NumberFormat('en');
-const short = new Intl.NumberFormat('en', { notation: 'compact',
+const brief = new Intl.NumberFormat('en', { notation: 'compact',
                                             maximumFractionDigits: 2 });
 const one = new Intl.NumberFormat('en', { maximumFractionDigits: 1 });
 
 export const DASH = '–';
 
 export function count(n) {
-  return n == null ? DASH : Math.abs(n) >= 1e6 ? short.format(n) : whole.format(n);
+  return n == null ? DASH : Math.abs(n) >= 1e6 ? brief.format(n) : whole.format(n);
 }
 
 export const full = (n) => (n == null ? '' : whole.format(n));
@@ -26,6 +26,13 @@ export function percent(ratio) {
   return `${p} %`;
 }
 
+// the larger unit, and the smaller one if there is any of it
+
+function units(n, large, name, small, part) {
+  const rest = Math.floor(n % large / small);
+  return `${Math.floor(n / large)} ${name}${rest ? ` ${rest} ${part}` : ''}`;
+}
+
 export function duration(seconds) {
   if (seconds == null || Number.isNaN(seconds)) {
     return DASH;
@@ -35,19 +42,17 @@ export function duration(seconds) {
     return s ? '< 1 ms' : '0 s';
   }
   if (s < 1) {
-    return `${Math.round(s * 1000)} ms`;
+    return `${Math.floor(s * 1000)} ms`;
   }
-  if (s < 60) {
-    return `${s < 10 ? one.format(s) : Math.round(s)} s`;
-  }
-  if (s < 3600) {
-    return `${Math.floor(s / 60)} min ${Math.floor(s % 60)} s`;
-  }
-  if (s < 86400) {
-    return `${Math.floor(s / 3600)} h ${Math.floor(s % 3600 / 60)} min`;
-  }
-  return `${Math.floor(s / 86400)} d ${Math.floor(s % 86400 / 3600)} h`;
+  return s < 10 ? `${Math.floor(s * 10) / 10} s` : s < 60 ? `${Math.floor(s)} s`
+    : s < 3600 ? units(s, 60, 'min', 1, 's') : s < 86400 ? units(s, 3600, 'h', 60, 'min')
+    : units(s, 86400, 'd', 3600, 'h');
 }
+
+// where there is little room, or where it changes while one looks
+
+export const rough = (seconds) =>
+  seconds >= 60 && seconds < 3600 ? `${Math.floor(seconds / 60)} min` : duration(seconds);
 
 export const millis = (ms) => (ms == null ? DASH : duration(ms / 1000));
 
@@ -74,7 +79,14 @@ export function moment(at, now = Date.now()) {
   return new Date(now).toDateString() === t.toDateString() ? time : `${day} ${time}`;
 }
 
+// as the fields of a form have it
+
+export const local = (at) => {
+  const t = new Date(at);
+  return at && new Date(t - t.getTimezoneOffset() * 60000).toISOString().slice(0, 19);
+};
+
 export function ago(at, now) {
   const s = (now - new Date(at)) / 1000;
-  return s < -1 ? `in ${duration(-s)}` : s < 1 ? 'just now' : `${duration(s)} ago`;
+  return s < -1 ? `in ${rough(-s)}` : s < 1 ? 'just now' : `${rough(s)} ago`;
 }

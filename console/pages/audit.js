@@ -4,8 +4,8 @@ import { get, query, seg } from '../api.js';
 import { h, id, card, table, empty, button, link } from '../dom.js';
 import { ago, moment } from '../format.js';
 
-export const load = (ctx) => get(`audit${query({
-  actor: ctx.params.get('actor'), action: ctx.params.get('action'), limit: 50, after: ctx.params.get('after') })}`);
+export const load = async (ctx) => (ctx.may ? get(`audit${query({
+  actor: ctx.params.get('actor'), action: ctx.params.get('action'), limit: 50, after: ctx.params.get('after') })}`) : {});
 
 const INTENTS = /^(cancel|replay)$/;
 
@@ -19,6 +19,10 @@ const row = (e, i, ctx) => ({ key: `${e.at}-${e.object}-${i}`, cells: [
   h('bdi', null, detail(e.detail))] });
 
 export function view(data, ctx) {
+  if (!ctx.may) {
+    return [h('h1', null, 'Audit'), card(null, empty('The audit is not shown here',
+      'This console is for looking only. Use one with access=operate to see who did what.'))];
+  }
   const input = (name, label) => h('div', { class: 'field' }, h('label', { for: name }, label),
     h('input', { id: name, maxlength: 200, value: ctx.params.get(name) || '', autocomplete: 'off' }));
   const of = (name) => document.getElementById(name).value.trim();

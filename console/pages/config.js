@@ -36,9 +36,15 @@ export const view = (c) => [
       ['Released at exit', yes(c.lease.releaseOnExit)], ['Wakes', yes(c.lease.wakes)]])),
     card('Executor', facts([['Executor', yes(c.executor.on)], ['Attempts at a time', count(c.executor.concurrency)], ['Batch', count(c.executor.batch)]])),
     card('Intake', facts([['Queue of a worker', count(c.intake.queue)], ['Batch', count(c.intake.batch)], ['Largest of the inbox', bytes(c.intake.inboxMaxPayload)]]))),
-  card('Targets', table('Targets', [['Target'], ['Gateway'], ['Policy'], ['Retry'], ['Limits'], ['Final rejections']],
-    c.targets.map((t) => ({ key: t.target, cells: [h('bdi', { class: 'id strong' }, t.target), h('span', { class: 'id' }, `${t.gatewayType} ${t.gatewayUrl}`),
-      policy(t), retry(t), limits(t), t.terminalOutcomes || '–'] })))),
+  ...[['Targets', 'Target', false], ['Webhooks', 'Webhook', true]].map(([title, what, hook]) => {
+    const list = c.targets.filter((t) => (t.gatewayType === 'webhook') === hook).sort((a, b) => (a.target < b.target ? -1 : 1));
+
+    return list.length > 0 && card(title, table(title, [[what, 'name'], [hook ? 'Address' : 'Gateway'], ['Policy', 'why'], ['Retry', 'line'], ['Limits'],
+      ...(hook ? [] : [['Final rejections']])],
+      list.map((t) => ({ key: t.target, cells: [h('bdi', { class: 'id strong' }, t.target),
+        h('span', { class: 'id' }, hook ? t.gatewayUrl : `${t.gatewayType} ${t.gatewayUrl}`),
+        policy(t), retry(t), limits(t), ...(hook ? [] : [t.terminalOutcomes || '–'])] }))));
+  }),
   card('Retention', table('Retention', [['Ended as'], ['Payload and attempts', 'num'], ['All of it', 'num']],
     ['accepted', 'rejected', 'exhausted', 'canceled'].map((s) => ({ key: s,
       cells: [s, kept(c.retention[s].stripSeconds), kept(c.retention[s].forgetSeconds)] }))))

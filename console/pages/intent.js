@@ -92,7 +92,8 @@ function timeline(data, ctx) {
         h('div', { class: 'row' }, pill(i.status), h('span', null, moment(i.completedAt, ctx.now)),
           h('span', { class: 'note' }, `${duration((Date.parse(i.completedAt) - Date.parse(i.createdAt)) / 1000)} after it was taken`))),
       i.inFlight && h('li', { 'data-key': 'flight' }, h('span', { class: 'pill note' }, 'in flight'), ' An attempt is at the gateway.'),
-      i.nextAttemptAt && h('li', { 'data-key': 'next' }, `Next attempt ${ago(i.nextAttemptAt, ctx.now)}, ${moment(i.nextAttemptAt, ctx.now)}`),
+      i.nextAttemptAt && h('li', { 'data-key': 'next' }, Date.parse(i.nextAttemptAt) > ctx.now
+        ? `Next attempt ${ago(i.nextAttemptAt, ctx.now)}, ${moment(i.nextAttemptAt, ctx.now)}` : 'The next attempt is due.'),
       data.attempts.map((a) => one(a, longest, ctx)),
       !data.next && h('li', { class: 'end', 'data-key': 'begin' }, h('div', { class: 'row' }, h('strong', null, 'Taken'), h('span', null, moment(i.createdAt, ctx.now))))),
     !data.attempts.length && h('p', { class: 'note' }, i.stripped ? 'Its attempts are not kept any more.' : 'There has been no attempt yet.'),
@@ -101,14 +102,18 @@ function timeline(data, ctx) {
       data.next && button('Older attempts', () => ctx.go({ after: data.next }))));
 }
 
-function hooks(i, list, ctx) {
-  return list?.length > 0 && card('Webhooks', table('Webhooks',
+// the newest of each webhook is the one that can be repeated
+
+function hooks(i, all, ctx) {
+  const list = [...all || []].sort((a, b) => (a.webhook !== b.webhook ? (a.webhook < b.webhook ? -1 : 1) : a.createdAt < b.createdAt ? 1 : -1));
+
+  return list.length > 0 && card('Webhooks', table('Webhooks',
     [['Webhook'], ['Status'], ['Attempts', 'num'], ['When', 'num'], ['Last error'], ['Message'], ...(ctx.may ? [['']] : [])],
-    list.map((w) => ({ key: w.messageId, cells: [
+    list.map((w, n) => ({ key: `${w.messageId}-${n}`, cells: [
       h('bdi', null, w.webhook), pill(w.status, w.status === 'accepted' ? 'delivered' : ''), count(w.attemptCount),
       w.nextAttemptAt ? `next ${ago(w.nextAttemptAt, ctx.now)}` : ago(w.completedAt || w.createdAt, ctx.now),
       h('bdi', null, w.lastError || '–'), h('code', { class: 'id' }, w.messageId),
-      ...(ctx.may ? [w.status === 'pending' ? '' : button('Send again', async () => {
+      ...(ctx.may ? [w.status === 'pending' || list[n - 1]?.webhook === w.webhook ? '' : button('Send again', async () => {
         await attempt(post(`intents/${seg(i.intentId)}/webhooks/resend`, { webhook: w.webhook }), `${w.webhook} is told again`);
         follow(ctx, 3);
       }, { class: 'small', 'aria-label': `Tell ${w.webhook} again` })] : [])] }))));

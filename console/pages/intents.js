@@ -5,7 +5,7 @@ import { h, id, card, pill, table, empty, button, link } from '../dom.js';
 import { count, ago, moment } from '../format.js';
 import { dialog, each } from '../act.js';
 import { advice } from '../api.js';
-import { job } from './failures.js';
+import { job, names } from './failures.js';
 
 const FILTERS = ['idPrefix', 'target', 'status', 'reason', 'from', 'to', 'by', 'order'];
 const STATUSES = ['pending', 'accepted', 'rejected', 'exhausted', 'canceled'];
@@ -48,7 +48,7 @@ function form(ctx) {
   } },
     input('search', 'Id, or its beginning ( / )', { value: p.get('idPrefix') || '', type: 'search', maxlength: 200,
                                                 autocomplete: 'off', spellcheck: 'false', class: 'long' }),
-    select('target', 'Target', [['', 'any'], ...(ctx.config?.targets || []).map((t) => [t.target, t.target])]),
+    select('target', 'Target', [['', 'any'], ...names(ctx)]),
     select('status', 'Status', [['', 'any'], ...STATUSES.map((s) => [s, s])]),
     input('reason', 'Reason', { maxlength: 200, placeholder: 'such as max_attempts', autocomplete: 'off' }),
     input('from', 'From', { type: 'datetime-local', step: 1 }),
@@ -119,17 +119,19 @@ function tools(data, ctx) {
     some('replay') && button('Replay all of these…', () => job('replay', filter, ctx), { class: 'small' }));
 }
 
+const next = (i, ctx) => (Date.parse(i.nextAttemptAt) > ctx.now ? `next ${ago(i.nextAttemptAt, ctx.now)}` : 'due now');
+
 function row(i, ctx, sel) {
   return { key: `i-${i.intentId}`, cells: [
     ...(ctx.may ? [h('input', { type: 'checkbox', 'aria-label': `Select ${i.intentId}`, checked: sel.has(i.intentId),
                                 onchange: (event) => toggle(ctx, i.intentId, event.target.checked) })] : []),
     link(`#/intents/${seg(i.intentId)}`, id(i.intentId), 'strong'),
-    h('bdi', null, i.submissionTarget),
+    h('bdi', { class: 'id' }, i.submissionTarget),
     [pill(i.status), i.inFlight && [' ', h('span', { class: 'pill note' }, 'in flight')]],
     count(i.attemptCount),
     h('time', { datetime: i.createdAt, title: moment(i.createdAt) }, ago(i.createdAt, ctx.now)),
     i.completedAt ? h('time', { datetime: i.completedAt, title: moment(i.completedAt) }, ago(i.completedAt, ctx.now))
-      : i.nextAttemptAt ? `next ${ago(i.nextAttemptAt, ctx.now)}` : '–',
+      : i.nextAttemptAt ? next(i, ctx) : '–',
     h('div', { class: 'clip' }, h('bdi', null, [i.rejectedReason || i.exhaustedReason, i.lastError].filter(Boolean).join(': ')))
   ] };
 }
@@ -144,11 +146,13 @@ export function view(data, ctx) {
   return [
     h('h1', null, 'Intents'),
     form(ctx),
-    card(null, ctx.may && tools(data, ctx),
-      table('Intents', [...(ctx.may ? [[pick, 'tick']] : []), ['Intent'], ['Target'], ['Status'], ['Attempts', 'num'],
-                        ['Created', 'num'], ['Ended', 'num'], ['Why']],
+    card(null, ctx.may && data.intents.length > 0 && tools(data, ctx),
+      table('Intents', [...(ctx.may ? [[pick, 'tick']] : []), ['Intent', 'name'], ['Target'], ['Status'], ['Attempts', 'num'],
+                        ['Created', 'num'], ['Ended', 'num'], ['Why', 'why']],
         data.intents.map((i) => row(i, ctx, sel)),
-        empty('No intent matches', 'Ids are matched from their beginning, and case counts. Try fewer filters, or another time.')),
+        FILTERS.some((name) => ctx.params.get(name))
+          ? empty('No intent matches', 'Ids are matched from their beginning, and case counts. Try fewer filters, or another time.')
+          : empty('No intent yet', 'Each that is submitted is listed here, the newest first.')),
       h('div', { class: 'row pages' },
         ctx.params.get('after') && button('First page', () => ctx.go({ after: '', sel: [] })),
         ctx.params.get('after') && button('Previous', () => history.back()),

@@ -1,8 +1,8 @@
 // Who leads, how the store is, and what happens: an hour of it.
 
 import { get } from '../api.js';
-import { h, card, tile, pill, table, empty, link } from '../dom.js';
-import { count, rate, duration, millis, ago } from '../format.js';
+import { h, card, tile, pill, table, empty, num } from '../dom.js';
+import { rate, rough, duration, millis } from '../format.js';
 import * as chart from '../chart.js';
 
 export const live = true;
@@ -15,23 +15,7 @@ const column = (stats, name) => {
 const perSecond = (values, interval) =>
   values.map((v) => (v == null ? null : v / interval));
 
-export async function load(ctx) {
-  let stats = null;
-
-  try {
-    stats = await get('stats');
-  } catch (problem) {
-    if (!problem.absent) {
-      throw problem;
-    }
-  }
-
-  // without the numbers in memory, the lease at least: asked once, not each time
-
-  const cluster = ctx.overview ? null : await get('cluster');
-
-  return { overview: ctx.overview, stats, cluster };
-}
+export const load = async (ctx) => ({ overview: ctx.overview, stats: await get('stats') });
 
 function lines(stats) {
   const per = (name) => perSecond(column(stats, name), stats.interval);
@@ -50,9 +34,9 @@ function lines(stats) {
       ['c-depth', 'Depth', 'intents', [
         { label: 'due', tone: 'amber', values: column(stats, 'due'), fill: true },
         { label: 'waiting', tone: 'blue', values: column(stats, 'waiting') },
-        { label: 'in flight', tone: 'green', values: column(stats, 'inFlight') }]],
+        { label: 'in flight', tone: 'green', values: column(stats, 'inFlight') }], null, chart.WHOLE],
       ['c-age', 'Oldest due', 'seconds', [
-        { label: 'age', tone: 'amber', values: column(stats, 'oldestDueSeconds'), fill: true }]]
+        { label: 'age', tone: 'amber', values: column(stats, 'oldestDueSeconds'), fill: true }], duration, chart.TIMES]
     ]
   };
 }
@@ -80,7 +64,8 @@ const instances = (o) => card('Instances', table('Instances',
     i.heartbeatAgeMs == null ? '–' : `${millis(i.heartbeatAgeMs)} ago`, i.version || '–'] })),
   empty('No instance has an executor', 'Nothing is sent until one has.')));
 
-const OUTCOMES = [['accepted', 'good'], ['rejected', 'bad'], ['error', 'bad'], ['unknown', 'warn']];
+const OUTCOMES = [['accepted', 'Accepted', 'good', '#/intents?status=accepted'], ['rejected', 'Rejected', 'bad', '#/failures'],
+  ['error', 'Failed', 'bad', '#/failures'], ['unknown', 'Unknown', 'warn', '#/targets']];
 
 // nothing at first: the leader has not told anything yet
 
@@ -89,50 +74,35 @@ function totals(told) {
   const by = t.attemptsPerSecond || {};
 
   return h('dl', { class: 'tiles' },
-    tile('Taken', rate(t.submittedPerSecond), 'intents'),
-    OUTCOMES.filter(([name]) => by[name] != null).map(([name, tone]) =>
-      tile(name === 'error' ? 'Failed' : name[0].toUpperCase() + name.slice(1), rate(by[name]), 'attempts', by[name] ? tone : '')),
-    tile('Due', count(t.due), 'to be sent now'),
-    tile('Waiting', count(t.waiting), 'for their time'),
-    tile('In flight', count(t.inFlight), 'at gateways'),
-    tile('Oldest due', duration(t.oldestDueSeconds), 'of what is due', t.oldestDueSeconds > 60 ? 'warn' : ''));
-}
-
-function without(cluster, ctx) {
-  const l = cluster.lease;
-
-  return [
-    h('div', { class: 'grid' },
-      card('Leader', l && !l.expired
-        ? [h('p', { class: 'big' }, h('bdi', { class: 'id' }, l.holderId)),
-           h('p', null, `Epoch ${l.leaseEpoch}, since ${ago(l.acquiredAt, ctx.now)}.`)]
-        : empty('Nobody leads'))),
-    card('Instances', table('Instances', [['Instance'], ['Role'], ['Last heartbeat', 'num'], ['Version', 'num']],
-      cluster.instances.map((i) => ({ key: i.holderId, cells: [
-        h('bdi', { class: 'id' }, i.holderId), pill(i.role), ago(i.heartbeatAt, ctx.now), i.version] })),
-      empty('No instance has an executor')))];
+    tile('Taken', rate(t.submittedPerSecond), 'intents', '', '#/intents'),
+    OUTCOMES.map(([name, label, tone, href]) =>
+      tile(label, rate(by[name]), name === 'unknown' ? 'in doubt' : 'attempts', by[name] ? tone : '', href)),
+    tile('Due', num(t.due), 'to be sent now', '', '#/targets'),
+    tile('Waiting', num(t.waiting), 'for their time', '', '#/targets'),
+    tile('In flight', num(t.inFlight), 'at gateways', '', '#/targets'),
+    tile('Oldest due', rough(t.oldestDueSeconds), 'past its time', t.oldestDueSeconds > 60 ? 'warn' : '', '#/targets'));
 }
 
 export function view(data, ctx) {
   const o = data.overview;
-  const l = data.stats?.rows.length ? lines(data.stats) : null;
+  const l = data.stats.rows.length ? lines(data.stats) : null;
 
   return [
     h('h1', null, 'Overview'),
-    o ? [totals(o.totals), h('div', { class: 'grid' }, lease(o, ctx), instances(o), store(o))] : without(data.cluster, ctx),
+    totals(o.totals),
+    h('div', { class: 'grid' }, lease(o, ctx), instances(o), store(o)),
     card('The last hour', l
-      ? h('div', { class: 'charts' }, l.charts.map(([id, title, unit, series]) =>
-        chart.place(id, title, unit, series, l)))
-      : empty('Nothing to draw yet', 'The leader reports every few seconds; the charts begin then.',
-              link('#/intents', 'Look at the intents')))
+      ? h('div', { class: 'charts' }, l.charts.map(([id, title, unit, series, how]) =>
+        chart.place(id, title, unit, series, l, how)))
+      : empty('Nothing to draw yet', 'The leader reports every five seconds; the charts begin then.'))
   ];
 }
 
 export function after(data) {
-  if (data?.stats?.rows.length) {
+  if (data?.stats.rows.length) {
     const l = lines(data.stats);
-    for (const [id, , , series] of l.charts) {
-      chart.plot(id, series, l);
+    for (const [id, , , series, ...axis] of l.charts) {
+      chart.plot(id, series, l, ...axis);
     }
   }
 }

@@ -5,7 +5,7 @@
 #
 # Prints a C header with the files of the console: a table of their names,
 # types, sizes and tags, and the bytes of each, compressed.  Scripts and style
-# sheets lose their indentation and comments; their names stay as they are.
+# sheets lose their indentation, comments and blanks; names stay as they are.
 # With a second argument it goes to that file, which stays untouched, and keeps
 # its time, when nothing changed.  -c prints what is left of one file.
 
@@ -31,13 +31,16 @@ type_of() {
     esac
 }
 
-# what goes without saying goes: indentation, comments, blanks in style sheets
+# what goes without saying goes: indentation, comments, and blanks around signs,
+# but for lines that may have them in a string or in a regular expression
 
 bytes() {
     case $1 in
         *.js)
             sed -e 's/^[[:blank:]]*//' -e '/^\/\//d' -e '/^\/\*$/,/^\*\/$/d' \
-                -e "/[\"'\`]/!s/[[:blank:]]*\/\/ .*//" -e '/^$/d' "$1" ;;
+                -e "/[\"'\`]/!s/[[:blank:]]*\/\/ .*//" \
+                -e "/[\"'\`\/]/!s/ *\([=,;?:{}()&|<>*]\) */\1/g" \
+                -e '/^$/d' "$1" ;;
         *.css)
             sed -e 's/^ *//' -e 's/ *\([{};,]\) */\1/g' -e 's/: /:/g' \
                 -e '/^$/d' "$1" ;;

@@ -16,6 +16,7 @@
 #define NGX_HTTP_SUBMISSION_STATS_FIRST  500        /* milliseconds */
 #define NGX_HTTP_SUBMISSION_STATS_ENDED  65536
 #define NGX_HTTP_SUBMISSION_STATS_ERROR  (4 * SM_STATS_DETAIL)
+#define NGX_HTTP_SUBMISSION_STATS_REASON  64        /* characters */
 
 
 typedef struct {
@@ -28,7 +29,8 @@ typedef struct {
     int64_t                          error_at;
     size_t                           reason_len;
     size_t                           detail_len;
-    char                             reason[64];
+    char                             reason[4
+                                         * NGX_HTTP_SUBMISSION_STATS_REASON];
     char                            *detail;
 } ngx_http_submission_stats_target_t;
 
@@ -325,7 +327,7 @@ ngx_http_submission_stats_error(ngx_http_submission_stats_target_t *t,
     sm_out_init(&out, t->reason, sizeof(t->reason));
     sm_out_clip(&out, at->reason.len ? at->reason
                                      : sm_outcome_name(at->outcome),
-                sizeof(t->reason) / 4);
+                NGX_HTTP_SUBMISSION_STATS_REASON);
     t->reason_len = out.last - out.start;
 
     t->detail_len = 0;

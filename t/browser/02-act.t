@@ -1,6 +1,6 @@
 # What operators do by clicking, and what came of it in the store and in the
-# audit: cancel, replay, a selection, a pause, a job.  A console to look at has
-# no buttons for it, and its API refuses.
+# audit: cancel, replay, a selection, a pause, a job, a webhook that is told once
+# more.  A console to look at has no buttons for it, and its API refuses.
 #
 # Goes red when: a button does nothing, or something else; a mistake is not told
 # in words; a read-only page shows a button that changes something.
@@ -14,17 +14,44 @@ use lib "$FindBin::Bin/../lib", $FindBin::Bin;
 
 use SubmissionNeeds 'browser';
 
+use File::Temp qw(tempdir);
+use MIME::Base64 qw(encode_base64);
+use POSIX qw(strftime);
 use Test::More;
 
 use SubmissionCluster;
 use SubmissionConsole;
+use SubmissionReceiver;
+
+my $dir = tempdir(CLEANUP => 1);
+
+open(my $file, '>', "$dir/secret") or die "$dir/secret: $!";
+print $file 'whsec_' . encode_base64('k' x 24, '') . "\n";
+close $file;
+chmod 0600, "$dir/secret";
+
+# one that is told of each intent that is exhausted, and is broken at first
+
+my $receiver = SubmissionReceiver->new("$dir/told", sub { $_[1] > 2 ? 204 : 500 });
+my $port = $receiver->port;
 
 my ($run, $leader, $follower) = pair(
+    elsewhere => qr/^ /,
     targets => { 'sms.stuck' => { path => '/stuck', concurrency => 2 },
-                 'sms.bad' => { path => '/bad', policy => 'one_shot' } });
+                 'sms.bad' => { path => '/bad', policy => 'one_shot' },
+                 'sms.told' => { path => '/told', policy => 'one_shot', more => 'notify ops;' } },
+    manager => <<"END");
+        webhook ops {
+            url          http://127.0.0.1:$port/ops;
+            secret_file  $dir/secret;
+            events       exhausted;
+            policy       max_attempts 2;
+            retry_delay  50ms;
+        }
+END
 my ($gateway, $store) = ($run->gateway, $run->store);
 
-$gateway->behave('/stuck' => 'hold', '/bad' => 'answer 500');
+$gateway->behave('/stuck' => 'hold', '/bad' => 'answer 500', '/told' => 'answer 500');
 
 my $browser = browser($run);
 
@@ -43,23 +70,15 @@ sub audit {
 }
 
 
-# the one with that text
+# the first one with that text
 
 sub push_button {
     my ($text, $within) = @_;
 
     $within //= 'main';
 
-    wait_for("\"$text\" can be clicked", sub {
-        $browser->run('const b = [...document.querySelectorAll(arguments[0] + " button")]
-                           .find((el) => el.textContent === arguments[1] && !el.disabled);
-                       if (b) b.click();
-                       return Boolean(b)', $within, $text);
-    });
+    $browser->press_text($within, $text);
 }
-
-
-sub told { $browser->wait_text('#toasts', $_[0]) }
 
 
 # one that waits for its turn is canceled
@@ -103,7 +122,7 @@ push_button('Replay…');
 $browser->wait_text('dialog', qr/it will get it twice/);
 push_button('Replay it', 'dialog');
 $browser->wait_text('main h1', qr/later-1~1/);
-$browser->wait_text('.head', qr/accepted/, 20);
+$browser->wait_text('.head', qr/accepted/);
 is(status('later-1~1'), 'accepted', 'replayed by a click');
 is(audit('replay'), 1, 'and written down');
 like($browser->text('main'), qr/Replay of\s+later-1\b/, 'says of what');
@@ -120,7 +139,7 @@ $browser->wait_text('main', qr/5 selected/);
 $browser->click('tr[data-key="i-bad-2"] input');
 push_button('Replay 4…');
 push_button('Replay them', 'dialog');
-$browser->wait_text('dialog', qr/4 replayed/, 20);
+$browser->wait_text('dialog', qr/4 replayed/);
 push_button('Close', 'dialog');
 is($store->value("SELECT count(*) FROM submission_intents WHERE intent_id LIKE 'bad-%~1'"), 4,
    'all that were selected');
@@ -134,7 +153,7 @@ visit($browser, $follower, '#/audit', qr/replay/);
 is($browser->has('main tbody tr'), 6, 'all of it');
 $browser->type('#action', 'cancel');
 $browser->press('Enter');
-wait_for('one is left', sub { $browser->has('main tbody tr') == 1 });
+wait_for('one is left', sub { $browser->has('main tbody tr') == 1 }, 60);
 like($browser->text('main tbody'), qr/cancel\s+\Q$idle\E/, 'the cancel');
 fit($browser, 'the audit');
 
@@ -151,12 +170,50 @@ $browser->wait_text('dialog', qr/bad-1/);
 fit($browser, 'a dry run');
 is(audit('replay_job'), 0, 'a dry run does nothing');
 push_button("Replay $failed", 'dialog');
-$browser->wait_text('tr[data-key^="replay-"]', qr/done\s+$failed\b/, 30);
+$browser->wait_text('tr[data-key^="replay-"]', qr/done\s+$failed\b/);
 is($store->value("SELECT count(*) FROM submission_intents WHERE intent_id LIKE 'bad-%~console-%'"),
    $failed, 'each is replayed');
 is(audit('replay_job'), 1, 'the job is written down');
 $run->wait_terminal('bad-');
 fit($browser, 'with a job');
+
+
+# what is shown is what is replayed: not what failed before that time
+
+$store->query("UPDATE submission_intents SET completed_at = completed_at - 7200000000 WHERE intent_id = 'bad-1'");
+visit($browser, $follower, '#/failures?since=1', qr/sms\.bad\s+exhausted/);
+my $lately = $failed - 1;
+like($browser->text('main tbody'), qr/sms\.bad\s+exhausted\s+one_shot\s+(?:HTTP 500\s+)?$lately\b/, 'of the last hour');
+push_button('Replay…');
+$browser->wait_text('dialog h2', qr/^Replay $lately intents\?/);
+unlike($browser->text('dialog'), qr/bad-1\b(?!~)/, 'as many as are shown');
+push_button('Back', 'dialog');
+
+
+# what has failed cannot be canceled, but what is pending there can: a dry run
+# says how many that are
+
+my $pending = $store->value("SELECT count(*) FROM submission_intents WHERE submission_target = 'sms.bad' AND status = 'pending'");
+
+is($pending, 0, 'nothing is pending');
+push_button('Cancel pending…');
+$browser->wait_text('dialog', qr/Nothing to cancel.*has ended, and cannot be canceled\. Nothing else of this target is pending/s);
+is($browser->has('dialog .danger'), 0, 'and nothing can be done');
+push_button('Close', 'dialog');
+
+my $later = strftime('%Y-%m-%dT%H:%M:%SZ', gmtime(time + 3600));
+
+is(fetch($leader, 'POST', '/v1/intents', qq({"intentId":"bad-later-$_","submissionTarget":"sms.bad",)
+         . qq("notBefore":"$later","payload":{}}))->{status}, 200, 'one for later') for 1 .. 3;
+push_button('Cancel pending…');
+$browser->wait_text('dialog h2', qr/^Cancel 3 intents\?/);
+$browser->wait_text('dialog', qr/These have not: they are pending.*bad-later-1/s);
+fit($browser, 'a dry run of a cancel');
+is(audit('cancel_job'), 0, 'a dry run cancels nothing');
+push_button('Cancel 3', 'dialog');
+$browser->wait_text('tr[data-key^="cancel-"]', qr/\bdone\s+3\b/);
+is(status("bad-later-$_"), 'canceled', "bad-later-$_ is canceled") for 1 .. 3;
+is(audit('cancel_job'), 1, 'the job is written down');
 
 
 # another one: what is pending of a target
@@ -167,11 +224,11 @@ visit($browser, $follower, '#/targets', qr/sms\.stuck/);
 $browser->click('button[aria-label="Cancel what is pending of sms.stuck"]');
 $browser->wait_text('dialog h2', qr/^Cancel \d+ intents/);
 $browser->click('dialog .danger');
-$browser->wait_text('tr[data-key^="cancel-"]', qr/\bdone\b/, 30);
+wait_for('both jobs are done', sub { (() = ($browser->text('main') // '') =~ /^cancel console-\S+.*?\bdone\b/gms) == 2 }, 60);
 is($store->pending('wait-'), 2, 'what is in flight is left');
 is($store->value("SELECT count(*) FROM submission_intents WHERE submission_target = 'sms.stuck' AND status = 'canceled'"),
    $waiting + 1, 'all others are canceled');
-is(audit('cancel_job'), 1, 'and it is written down');
+is(audit('cancel_job'), 2, 'and it is written down');
 
 
 # a pause: nothing of the target is sent until it is resumed
@@ -181,8 +238,9 @@ $browser->click('button[aria-label="Pause push.marketing"]');
 $browser->wait_text('dialog', qr/nothing is lost/);
 $browser->type('#reason', '<b>repaired</b>');
 fit($browser, 'the dialog of a pause');
-push_button('Pause', 'dialog');
-$browser->wait_text('#banners', qr/push\.marketing is paused\..*<b>repaired<\/b>/, 30);
+$browser->press('Enter');
+$browser->wait_text('tr[data-key="push.marketing"]', qr/paus(?:ing…|ed)/);
+$browser->wait_text('#banners', qr/push\.marketing is paused\..*<b>repaired<\/b>/);
 is($store->value("SELECT state || ' ' || reason FROM submission_targets WHERE submission_target = 'push.marketing'"),
    'paused <b>repaired</b>', 'paused by a click');
 is(audit('pause'), 1, 'and written down');
@@ -192,13 +250,33 @@ wait_for('the leader has read it', sub {
     fetch($leader, 'GET', '/v1/targets/push.marketing')->{body} =~ /"state":"paused"/;
 });
 post_intent($leader, "held-$_", target => 'push.marketing') for 1 .. 3;
-$browser->wait_text('tr[data-key="push.marketing"]', qr/paused.*\b3\b/s, 30);
+$browser->wait_text('tr[data-key="push.marketing"]', qr/paused.*\b3\b/s);
 is($store->pending('held-'), 3, 'nothing is sent');
 
 $browser->click('button[aria-label="Resume push.marketing"]');
 $run->wait_terminal('held-');
-wait_for('the banner goes', sub { ($browser->text('#banners') // '') !~ /push\.marketing/ }, 30);
+$browser->wait_not('#banners', qr/push\.marketing/);
 is(audit('resume'), 1, 'resumed by a click');
+
+
+# a webhook that could not be told is told once more, under the same id
+
+post_intent($leader, 'told-1', target => 'sms.told');
+$run->wait_terminal('told-1');
+wait_for('the webhook is given up', sub {
+    fetch($leader, 'GET', '/v1/intents/told-1/history')->{body} =~ /"webhook":"ops".*?"status":"exhausted"/;
+}, 60);
+
+visit($browser, $follower, '#/intents/told-1', qr/Webhooks.*ops\s+exhausted\s+2\b.*HTTP 500/s);
+fit($browser, 'an intent with a webhook');
+push_button('Send again');
+$browser->wait_text('main', qr/Webhooks.*ops\s+delivered\s+1\b.*ops\s+exhausted\s+2\b/s);
+is($browser->has('button[aria-label="Tell ops again"]'), 1, 'one button, of the newest');
+
+my @told = $receiver->requests;
+
+is(scalar @told, 3, 'told once more');
+is(scalar(keys %{{ map { $_->{headers}{'webhook-id'} => 1 } @told }}), 1, 'under the same id');
 
 
 # a schedule
@@ -216,7 +294,7 @@ $browser->click('button[aria-label="Resume nightly"]');
 $browser->wait_text('main tbody', qr/active/);
 $browser->click('button[aria-label="Run nightly now"]');
 push_button('Run now', 'dialog');
-wait_for('it has run', sub { $store->value("SELECT count(*) FROM submission_intents WHERE intent_id LIKE 'nightly@%'") == 1 });
+wait_for('it has run', sub { $store->value("SELECT count(*) FROM submission_intents WHERE intent_id LIKE 'nightly@%'") == 1 }, 60);
 $browser->wait_text('main tbody', qr/ago|just now/);
 is($browser->problems, '', 'nothing was wrong');
 $run->wait_terminal('nightly@');
@@ -224,8 +302,7 @@ $run->wait_terminal('nightly@');
 
 # to look only
 
-for my $page (@pages, 'intents/bad-1') {
-    $browser->expect(qr/403 \(Forbidden\)/);
+for my $page (@pages, 'intents/bad-1', 'intents/told-1') {
     visit($browser, $follower, "#/$page", qr/./, 'look');
 
     my $buttons = join ' ', grep { !/^(Search|Refresh|First page|Previous|Next page|Newest|Older|Try again)/ }
@@ -235,9 +312,11 @@ for my $page (@pages, 'intents/bad-1') {
     is($browser->has('main input[type=checkbox]'), 0, 'and no selection');
 }
 
-visit($browser, $follower, '#/audit', qr/level "operate"/, 'look');
-like($browser->text('main'), qr/access=operate/, 'says what to do');
+visit($browser, $follower, '#/audit', qr/not shown here.*access=operate/s, 'look');
 visit($browser, $follower, '#/intents/bad-1', qr/Payloads are not shown here/, 'look');
+
+is($browser->problems, '', 'nothing was wrong, or asked in vain');
+$browser->expect(qr/403 \(Forbidden\)/);
 
 my $refused = $browser->run_async('const done = arguments[arguments.length - 1];
     fetch("api/v1/intents/bad-1/replay", {method: "POST", body: "{}",

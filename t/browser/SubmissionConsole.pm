@@ -18,7 +18,8 @@ use Test::More;
 use SubmissionBrowser;
 use SubmissionCluster;
 
-our @EXPORT = qw(pair browser visit at fit same_text finish @pages);
+our @EXPORT = qw(pair browser visit at fit same_text rounds asked_within finish
+                 @pages);
 
 our @pages = qw(overview targets intents failures schedules audit config);
 
@@ -31,9 +32,12 @@ sub pair {
     my $root = $ENV{SUBMISSION_CONSOLE_ROOT}
                ? "root=$ENV{SUBMISSION_CONSOLE_ROOT}" : '';
 
+    # nobody is to lose the lease because the machine is busy
+
     my $run = SubmissionCluster::Executor->new(
-        instances => ['a', 'b'], refresh => '200ms', %options,
-        instance => { zone => '8m', server =>
+        instances => ['a', 'b'], refresh => '200ms', lease => '20s',
+        renew => '1s', %options,
+        instance => { zone => '8m', manager => $options{manager} // '', server =>
             "location /console/ { submission_console main access=operate $root; "
             . 'submission_actor $http_x_nobody; } '
             . "location /look/ { submission_console main $root; }" });
@@ -50,13 +54,48 @@ sub browser {
 
     my $browser = SubmissionBrowser->new($run->cluster->{dir}, %options);
 
-    # before any script of the page: what the policy refused
+    # before any script of the page: what the policy refused, and what is asked
+    # (the browser's own list of that ends after 250)
 
-    $browser->tools('Page.addScriptToEvaluateOnNewDocument', source =>
-        'addEventListener("securitypolicyviolation", (e) => '
-        . 'console.error("policy: " + e.violatedDirective + " " + e.blockedURI));');
+    $browser->tools('Page.addScriptToEvaluateOnNewDocument', source => <<'END');
+        addEventListener("securitypolicyviolation", (e) =>
+            console.error("policy: " + e.violatedDirective + " " + e.blockedURI));
+        const ask = window.fetch;
+        window.asked = { begun: 0, ended: 0, rounds: 0 };
+        window.fetch = (path, options) => {
+            asked.begun++;
+            asked.rounds += /overview$/.test(path);
+            return ask(path, options).finally(() => asked.ended++);
+        };
+END
 
     return $browser;
+}
+
+
+# how often the page has asked for what each round asks for
+
+sub rounds { return $_[0]->run('return asked.rounds') }
+
+
+# what is asked of the instance from now on, in so many milliseconds after what
+# is under way has ended
+
+sub asked_within {
+    my ($browser, $ms) = @_;
+
+    return $browser->run_async(<<'END', $ms);
+        const [ms, done] = arguments;
+        let still = 0;
+        const settle = setInterval(() => {
+            still = asked.begun === asked.ended ? still + 1 : 0;
+            if (still === 10) {
+                clearInterval(settle);
+                const begun = asked.begun;
+                setTimeout(() => done(asked.begun - begun), ms);
+            }
+        }, 50);
+END
 }
 
 
@@ -145,9 +184,9 @@ sub fit {
     is($browser->problems, '', "$name: no error, nothing refused");
     is($browser->run($contrast), '', "$name: the contrast");
 
-    my $axe = axe() or return;
+    my $axe = axe($browser) or return;
 
-    $browser->run($axe . '; 1');
+    $browser->run_encoded($axe);
 
     my $found = $browser->run_async(
         'const done = arguments[arguments.length - 1];
@@ -167,13 +206,15 @@ sub fit {
 my $text;
 
 sub axe {
+    my ($browser) = @_;
+
     return $text if defined $text;
 
     $text = '';
 
     if (open my $in, '<:encoding(UTF-8)', "$top/build/axe/axe.min.js") {
         local $/;
-        $text = <$in>;
+        $text = $browser->encoded(<$in> . '; 1');
     } else {
         diag('axe-core is not there, and is left out');
     }

@@ -114,6 +114,14 @@ is($bad->{successRatio}{'1m'}, 0, 'none of its attempts was accepted');
 is(sum($follower, 'failedAttempts', '?target=sms.once'), 3, 'its history');
 is(sum($follower, 'failedAttempts', '?target=sms.realtime'), 0,
    'which is not that of another');
+$gateway->behave('/' => 'reject invalid_recipient');
+post_intent($leader, 'typo-1', target => 'sms.realtime');
+$run->wait_terminal('typo-1', 30);
+
+wait_for('the follower tells of a rejection',
+         sub { target($follower, 'sms.realtime')->{lastError} }, 5);
+is(target($follower, 'sms.realtime')->{lastError}{reason}, 'invalid_recipient',
+   'with all of its reason');
 $gateway->behave('/' => undef);
 
 my $one = view($follower, 'targets/sms.once')->{json};
@@ -179,7 +187,7 @@ is(sum($follower, 'accepted'), 40, 'the history is still there');
 $run->post({ instances => [$follower] }, $run->ids('more', 10));
 $run->wait_terminal('more-', 30);
 wait_for('and it goes on', sub { sum($follower, 'accepted') == 50 }, 10);
-is(sum($follower, 'submitted'), 53, 'nothing is counted twice');
+is(sum($follower, 'submitted'), 54, 'nothing is counted twice');
 
 my $metrics = fetch($follower, 'GET', '/metrics')->{body};
 

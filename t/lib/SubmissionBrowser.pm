@@ -13,6 +13,9 @@ package SubmissionBrowser;
 # is problems(), but for lines that match what expect() was told.
 #
 # Options: width, height, dark.  The browser ends with the object.
+#
+# Waits are long, a minute and more on a busy machine: what is right comes in a
+# second, and a browser that has to share its processor with ten others is slow.
 
 use strict;
 use warnings;
@@ -34,6 +37,8 @@ our %keys = (Enter => "\x{e007}", Escape => "\x{e00c}", Tab => "\x{e004}",
 
 use constant ELEMENT => 'element-6066-11e4-a52e-4f735466cecf';
 
+use constant { WAIT => 60, CALL => 180 };   # seconds
+
 
 sub new {
     my ($class, $dir, %options) = @_;
@@ -43,7 +48,7 @@ sub new {
     my $self = bless {
         dir => "$dir/browser", width => 1280, height => 900, %options,
         port => SubmissionCluster::free_port(), expected => [],
-        http => HTTP::Tiny->new(timeout => 60), owner => $$,
+        http => HTTP::Tiny->new(timeout => CALL), owner => $$,
     }, $class;
 
     $self->_driver;
@@ -74,7 +79,7 @@ sub _driver {
 
     wait_for('the driver listens', sub {
         eval { $self->_call('GET', 'status')->{ready} };
-    });
+    }, WAIT);
 }
 
 
@@ -97,15 +102,24 @@ sub _session {
         } } });
 
     $self->{session} = "session/$answer->{sessionId}";
+
+    $self->call('POST', 'timeouts', { map { $_ => 1000 * CALL } qw(script pageLoad) });
 }
 
 
 sub _call {
     my ($self, $method, $path, $body) = @_;
 
+    return $self->_send($method, $path, $json->encode($body // {}));
+}
+
+
+sub _send {
+    my ($self, $method, $path, $content) = @_;
+
     my $answer = $self->{http}->request($method,
         "http://127.0.0.1:$self->{port}/$path",
-        $method eq 'POST' ? { content => $json->encode($body // {}) } : {});
+        $method eq 'POST' ? { content => $content } : {});
     my $value = eval { $json->decode($answer->{content})->{value} };
 
     if (!$answer->{success}) {
@@ -121,6 +135,25 @@ sub call {
     my ($self, $method, $path, $body) = @_;
 
     return $self->_call($method, "$self->{session}/$path", $body);
+}
+
+
+# A question to the browser costs it more than waiting for the answer costs us:
+# twenty a second are enough.
+
+sub wait_until {
+    my ($self, $what, $condition, $seconds) = @_;
+
+    my $next = 0;
+
+    return wait_for($what, sub {
+        return 0 if time < $next;
+
+        my $value = $condition->();
+
+        $next = time + 0.05;
+        return $value;
+    }, $seconds // WAIT);
 }
 
 
@@ -170,6 +203,13 @@ sub run {
 }
 
 
+# The same, of a long one that is run many times: what encoded() made of it.
+
+sub encoded { return $json->encode({ script => $_[1], args => [] }) }
+
+sub run_encoded { return $_[0]->_send('POST', "$_[0]{session}/execute/sync", $_[1]) }
+
+
 # the same, of one that calls its last argument when it is done
 
 sub run_async {
@@ -202,7 +242,7 @@ sub wait_text {
     my $text;
 
     eval {
-        wait_for("$selector has $like", sub {
+        $self->wait_until("$selector has $like", sub {
             $text = $self->text($selector);
             defined $text && $text =~ $like;
         }, $seconds);
@@ -215,7 +255,42 @@ sub wait_text {
 sub wait_has {
     my ($self, $selector, $seconds) = @_;
 
-    wait_for("there is $selector", sub { $self->has($selector) }, $seconds);
+    $self->wait_until("there is $selector", sub { $self->has($selector) },
+                      $seconds);
+}
+
+
+# what is seen of these is gone, or is another
+
+sub wait_not {
+    my ($self, $selector, $unlike, $seconds) = @_;
+
+    $self->wait_until("$selector has no $unlike", sub {
+        ($self->text($selector) // '') !~ $unlike;
+    }, $seconds);
+}
+
+
+# by the words that are seen, as whoever looks would
+
+sub press_text {
+    my ($self, $within, $text) = @_;
+
+    my $why;
+
+    eval {
+        $self->wait_until("\"$text\" can be clicked", sub {
+            my $found = $self->run(
+                'return [...document.querySelectorAll(arguments[0] + " a, "
+                         + arguments[0] + " button")].find((el) =>
+                     el.innerText.trim() === arguments[1] && !el.disabled
+                     && el.checkVisibility()) || null', $within, $text)
+                or return 0;
+
+            eval { $self->call('POST', 'element/' . $found->{+ELEMENT} . '/click'); 1 }
+                or do { $why = $@; 0 };
+        });
+    } or die $@ . ($why // '');
 }
 
 
@@ -237,7 +312,7 @@ sub click {
     my $why;
 
     eval {
-        wait_for("click $selector", sub {
+        $self->wait_until("click $selector", sub {
             eval {
                 $self->call('POST', 'element/' . $self->_element($selector)
                                     . '/click');
@@ -251,7 +326,7 @@ sub click {
 sub type {
     my ($self, $selector, $text) = @_;
 
-    wait_for("there is $selector", sub { $self->has($selector) });
+    $self->wait_has($selector);
     $self->call('POST', 'element/' . $self->_element($selector) . '/value',
                 { text => $text });
 }
