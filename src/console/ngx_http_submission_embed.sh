@@ -5,7 +5,7 @@
 #
 # Prints a C header with the files of the console: a table of their names,
 # types, sizes and tags, and the bytes of each, compressed.  Scripts and style
-# sheets lose their indentation, comments and blanks; names stay as they are.
+# sheets lose their indentation and comments; names stay as they are.
 # With a second argument it goes to that file, which stays untouched, and keeps
 # its time, when nothing changed.  -c prints what is left of one file.
 
@@ -31,16 +31,22 @@ type_of() {
     esac
 }
 
-# what goes without saying goes: indentation, comments, and blanks around signs,
-# but for lines that may have them in a string or in a regular expression
+# what goes without saying goes: indentation and comments; of the vendored
+# library, whose strings are all of one line, also blanks around signs, but for
+# lines with a string or, perhaps, a regular expression
+
+script() {
+    sed -e 's/^[[:blank:]]*//' -e '/^\/\//d' -e '/^\/\*$/,/^\*\/$/d' \
+        -e "/[\"'\`]/!s/[[:blank:]]*\/\/ .*//" -e '/^$/d' "$1"
+}
 
 bytes() {
     case $1 in
+        */vendor/*.js)
+            script "$1" \
+            | sed -e "/[\"'\`\/]/!s/ *\([=,;?:{}()&|<>*]\) */\1/g" ;;
         *.js)
-            sed -e 's/^[[:blank:]]*//' -e '/^\/\//d' -e '/^\/\*$/,/^\*\/$/d' \
-                -e "/[\"'\`]/!s/[[:blank:]]*\/\/ .*//" \
-                -e "/[\"'\`\/]/!s/ *\([=,;?:{}()&|<>*]\) */\1/g" \
-                -e '/^$/d' "$1" ;;
+            script "$1" ;;
         *.css)
             sed -e 's/^ *//' -e 's/ *\([{};,]\) */\1/g' -e 's/: /:/g' \
                 -e '/^$/d' "$1" ;;
