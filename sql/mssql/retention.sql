@@ -2,7 +2,8 @@
 -- ago loses its payload and its attempts, and later goes altogether.  It changes
 -- @limit rows at most, those of attempts among them.  The pass ends with the audit
 -- and the refusals of the inbox.  One row of the answer has the time alone, the other
--- what was done, whether the pass is at its end, and the last target that is through.
+-- what was done, how many rows that were, whether the pass is at its end, and the last
+-- target that is through.
 --
 -- @rules: [{"status","strip","forget"}], microseconds; what is to be forgotten is
 -- stripped first.  @audit, @refused: likewise, 0 is for ever.
@@ -272,9 +273,9 @@ BEGIN
     COMMIT TRANSACTION;
 
     SELECT @us AS now, NULL AS stripped, NULL AS forgotten, NULL AS others,
-           NULL AS overdue, NULL AS ended, NULL AS done
+           NULL AS changed, NULL AS overdue, NULL AS ended, NULL AS done
     UNION ALL
-    SELECT NULL, @stripped, @forgotten, @others, @late,
-           CASE WHEN @end = 1 AND @left > 0 THEN 1 ELSE 0 END, @done;
+    SELECT NULL, @stripped, @forgotten, @others, @limit - @left,
+           @late, CASE WHEN @end = 1 AND @left > 0 THEN 1 ELSE 0 END, @done;
 END
 GO

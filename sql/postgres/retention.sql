@@ -2,11 +2,18 @@
 -- ago loses its payload and its attempts, and later goes altogether.  It changes
 -- p_limit rows at most, those of attempts among them.  The pass ends with the audit
 -- and the refusals of the inbox.  The first row of the answer has the time alone, the
--- other what was done, whether the pass is at its end, and the last target that is
--- through.
+-- other what was done, how many rows that were, whether the pass is at its end, and
+-- the last target that is through.
 --
 -- p_rules: [{"status","strip","forget"}], microseconds; what is to be forgotten is
 -- stripped first.  p_audit, p_refused: likewise, 0 is for ever.
+--
+-- What was found goes from one statement to the next in arrays: in a join, a planner
+-- without statistics may begin with the table.  Nobody else changes what has ended.
+
+DROP FUNCTION IF EXISTS submission.submission_retention(
+    text, text, bigint, text, bigint, text, bigint, bigint
+);
 
 CREATE OR REPLACE FUNCTION submission.submission_retention(
     p_lease_name text, p_holder_id text, p_lease_epoch bigint,
@@ -15,7 +22,7 @@ CREATE OR REPLACE FUNCTION submission.submission_retention(
 )
 RETURNS TABLE (
     o_now bigint, o_stripped bigint, o_forgotten bigint, o_others bigint,
-    o_overdue bigint, o_end bigint, o_done text
+    o_rows bigint, o_overdue bigint, o_end bigint, o_done text
 )
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
 SET search_path = submission, pg_temp
@@ -23,6 +30,7 @@ SET enable_seqscan = off
 SET enable_hashjoin = off
 SET enable_mergejoin = off
 SET enable_bitmapscan = off
+SET enable_sort = off
 SET jit = off
 AS $$
 DECLARE
@@ -32,6 +40,8 @@ DECLARE
     v_target     text;
     v_done       text;
     v_id         text;
+    v_ids        text[];
+    v_places     tid[];
     v_left       bigint;
     v_n          bigint;
     v_cost       bigint;
@@ -58,6 +68,7 @@ BEGIN
         FROM submission_intents AS s
         WHERE s.lease_name = p_lease_name
               AND s.submission_target > v_done COLLATE "C"
+              AND s.attempt_count >= 0
         ORDER BY s.submission_target
         LIMIT 1;
 
@@ -75,25 +86,24 @@ BEGIN
             IF v_rule.forget IS NOT NULL AND v_left > 0 THEN
                 v_before := submission_at(submission_us(v_now) - v_rule.forget);
 
-                WITH old AS MATERIALIZED (
-                    SELECT s.intent_id
-                    FROM submission_intents AS s
-                    WHERE s.lease_name = p_lease_name
-                          AND s.submission_target = v_target
-                          AND s.status = v_rule.status
-                          AND s.completed_at <= v_before
-                          AND s.stripped_at IS NOT NULL
-                    ORDER BY s.completed_at, s.intent_id
-                    LIMIT v_left
-                ), gone AS (
-                    DELETE FROM submission_intents AS s
-                    USING old AS o
-                    WHERE s.lease_name = p_lease_name
-                          AND s.intent_id = o.intent_id
-                    RETURNING s.completed_at
-                )
-                SELECT count(*), min(g.completed_at) INTO v_n, v_oldest
-                FROM gone AS g;
+                SELECT array_agg(f.place), min(f.completed_at)
+                INTO v_places, v_oldest
+                FROM (
+                         SELECT s.ctid AS place, s.completed_at
+                         FROM submission_intents AS s
+                         WHERE s.lease_name = p_lease_name
+                               AND s.submission_target = v_target
+                               AND s.status = v_rule.status
+                               AND s.completed_at <= v_before
+                               AND s.stripped_at IS NOT NULL
+                         ORDER BY s.completed_at, s.intent_id
+                         LIMIT v_left
+                     ) AS f;
+
+                DELETE FROM submission_intents
+                WHERE ctid = ANY (v_places);
+
+                GET DIAGNOSTICS v_n = ROW_COUNT;
 
                 v_forgotten := v_forgotten + v_n;
                 v_left := v_left - v_n;
@@ -105,44 +115,53 @@ BEGIN
 
                 -- as many as fit with their attempts
 
-                WITH old AS MATERIALIZED (
-                    SELECT f.intent_id, f.completed_at,
-                           sum(f.attempt_count + 1)
-                               OVER (ORDER BY f.completed_at, f.intent_id)
-                           AS cost
-                    FROM (
-                             SELECT s.intent_id, s.completed_at, s.attempt_count
-                             FROM submission_intents AS s
-                             WHERE s.lease_name = p_lease_name
-                                   AND s.submission_target = v_target
-                                   AND s.status = v_rule.status
-                                   AND s.completed_at <= v_before
-                                   AND s.completed_at IS NOT NULL
-                                   AND s.stripped_at IS NULL
-                             ORDER BY s.completed_at, s.intent_id
-                             LIMIT v_left
-                         ) AS f
-                ), attempts AS (
-                    DELETE FROM submission_attempts AS a
-                    USING old AS o
-                    WHERE o.cost <= v_left AND a.lease_name = p_lease_name
-                          AND a.intent_id = o.intent_id
-                ), stripped AS (
-                    UPDATE submission_intents AS s
-                    SET payload = '',
-                        stripped_at = v_now
-                    FROM old AS o
-                    WHERE o.cost <= v_left AND s.lease_name = p_lease_name
-                          AND s.intent_id = o.intent_id
-                    RETURNING o.cost
-                )
-                SELECT (SELECT count(*) FROM stripped),
-                       (SELECT max(s.cost) FROM stripped AS s),
+                SELECT array_agg(o.intent_id::text)
+                           FILTER (WHERE o.cost <= v_left),
+                       array_agg(o.place) FILTER (WHERE o.cost <= v_left),
+                       max(o.cost) FILTER (WHERE o.cost <= v_left),
                        min(o.completed_at),
                        (array_agg(o.intent_id::text ORDER BY o.cost))[1],
                        count(*)
-                INTO v_n, v_cost, v_oldest, v_id, v_found
-                FROM old AS o;
+                INTO v_ids, v_places, v_cost, v_oldest, v_id, v_found
+                FROM (
+                         SELECT f.intent_id, f.place, f.completed_at,
+                                sum(f.attempt_count + 1)
+                                    OVER (ORDER BY f.completed_at, f.intent_id)
+                                AS cost
+                         FROM (
+                                  SELECT s.intent_id, s.ctid AS place,
+                                         s.completed_at, s.attempt_count
+                                  FROM submission_intents AS s
+                                  WHERE s.lease_name = p_lease_name
+                                        AND s.submission_target = v_target
+                                        AND s.status = v_rule.status
+                                        AND s.completed_at <= v_before
+                                        AND s.completed_at IS NOT NULL
+                                        AND s.stripped_at IS NULL
+                                  ORDER BY s.completed_at, s.intent_id
+                                  LIMIT v_left
+                              ) AS f
+                     ) AS o;
+
+                DELETE FROM submission_attempts
+                WHERE ctid = ANY (ARRAY(
+                          SELECT a.ctid
+                          FROM unnest(v_ids) AS r (id)
+                               CROSS JOIN LATERAL (
+                                   SELECT t.ctid
+                                   FROM submission_attempts AS t
+                                   WHERE t.lease_name = p_lease_name
+                                         AND t.intent_id = r.id
+                                   LIMIT p_limit
+                               ) AS a
+                      ));
+
+                UPDATE submission_intents
+                SET payload = '',
+                    stripped_at = v_now
+                WHERE ctid = ANY (v_places);
+
+                GET DIAGNOSTICS v_n = ROW_COUNT;
 
                 v_late := greatest(v_late, v_before - v_oldest);
                 v_stripped := v_stripped + v_n;
@@ -228,10 +247,11 @@ BEGIN
 
     RETURN QUERY
     SELECT submission_us(v_now), NULL::bigint, NULL::bigint, NULL::bigint,
-           NULL::bigint, NULL::bigint, NULL;
+           NULL::bigint, NULL::bigint, NULL::bigint, NULL;
 
     RETURN QUERY
     SELECT NULL::bigint, v_stripped, v_forgotten, v_others,
+           p_limit - v_left,
            (extract(epoch FROM v_late) * 1000000)::bigint,
            (v_end AND v_left > 0)::integer::bigint, v_done;
 END

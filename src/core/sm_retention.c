@@ -16,6 +16,50 @@ sm_retention_strip(const sm_retention_rule_t *rule)
 }
 
 
+static int64_t
+sm_retention_clamp(int64_t n, int64_t least, int64_t most)
+{
+    return n < least ? least : n > most ? most : n;
+}
+
+
+size_t
+sm_retention_limit(const sm_retention_pace_t *pace)
+{
+    if (pace->row == 0) {
+        return SM_RETENTION_LEAST;
+    }
+
+    return sm_retention_clamp(SM_RETENTION_AIM * INT64_C(1000) / pace->row,
+                              SM_RETENTION_LEAST, SM_RETENTION_MOST);
+}
+
+
+int64_t
+sm_retention_rest(sm_retention_pace_t *pace, size_t rows, int64_t took,
+    unsigned busy)
+{
+    int64_t  row, most;
+
+    /* an hour is as good as for ever, and can be multiplied */
+
+    took = sm_retention_clamp(took, 1, INT64_C(3600000000));
+
+    if (rows) {
+        row = took * 1000 / (int64_t) rows;
+        most = pace->row + pace->row / 16 + 1;
+
+        pace->row = pace->row && row > most ? most : row ? row : 1;
+
+        took = pace->row * (int64_t) rows / 1000;
+    }
+
+    return sm_retention_clamp(took * (busy ? SM_RETENTION_BUSY
+                                           : SM_RETENTION_IDLE) / 1000,
+                              SM_RETENTION_REST_MIN, SM_RETENTION_REST_MAX);
+}
+
+
 int
 sm_retention_doc(sm_arena_t *arena, const sm_retention_rules_t *rules,
     sm_str_t *doc)

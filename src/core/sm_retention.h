@@ -38,11 +38,51 @@ typedef struct {
     int64_t               stripped;
     int64_t               forgotten;
     int64_t               others;       /* of the audit, and refusals */
+    int64_t               rows;         /* of the limit that were used up */
     int64_t               overdue;      /* the oldest of them was, usec */
     sm_str_t              done;         /* the last target that is through */
     unsigned              end;          /* of the pass */
 } sm_retention_t;
 
+
+/*
+ * The pace.  A batch holds the lease's row, so what it takes is lost for turns:
+ * it is followed by a rest that is many times as long as it should have taken,
+ * fewer times while no attempt is under way.
+ *
+ * How long a call took says little of that: on a busy machine it mostly waits
+ * for a core, or for a turn to let go of the lease.  What counts is the quickest
+ * row of late.  A quicker one counts at once; a slower one raises it by a
+ * sixteenth at most, whatever it took.
+ *
+ * A batch is as large as one should be that takes SM_RETENTION_AIM, and no rest
+ * is longer than SM_RETENTION_REST_MAX.  So there is always an end: at least
+ * SM_RETENTION_LEAST rows in that time and a call's, more than ten million a
+ * day, even where a call takes a second.
+ */
+
+#define SM_RETENTION_LEAST      250         /* rows of a batch */
+#define SM_RETENTION_MOST       1000
+#define SM_RETENTION_AIM        10000       /* microseconds */
+#define SM_RETENTION_BUSY       40          /* times what a batch takes */
+#define SM_RETENTION_IDLE       10
+#define SM_RETENTION_REST_MIN   20          /* milliseconds */
+#define SM_RETENTION_REST_MAX   1000
+
+typedef struct {
+    int64_t               row;          /* nanoseconds; 0: not known yet */
+} sm_retention_pace_t;
+
+
+/* how many rows the next batch may have */
+size_t sm_retention_limit(const sm_retention_pace_t *pace);
+
+/*
+ * A batch that changed so many rows took so long, in microseconds.  How long to
+ * rest, in milliseconds.
+ */
+int64_t sm_retention_rest(sm_retention_pace_t *pace, size_t rows, int64_t took,
+    unsigned busy);
 
 /*
  * When the payload and the attempts go: what is to be forgotten is stripped

@@ -3,26 +3,19 @@
  * Retention: intents that ended long ago lose their payloads and attempts, and
  * are forgotten later.
  *
- * The work is done in small batches.  A batch that took long makes the next
- * one smaller, and after each there is a rest many times as long, so that turns
- * lose little.  Ages are the store's; the configuration is the leader's.
+ * The work is done in small batches with a rest after each, so that turns lose
+ * little and there is an end all the same: sm_retention.h has the rule.  Ages are
+ * the store's; the configuration is the leader's.
  */
 
 #include "ngx_http_submission_attempt.h"
 
 
-#define NGX_HTTP_SUBMISSION_RETENTION_FIRST     100     /* rows */
-#define NGX_HTTP_SUBMISSION_RETENTION_LEAST     10
-#define NGX_HTTP_SUBMISSION_RETENTION_MOST      1000
-#define NGX_HTTP_SUBMISSION_RETENTION_SHORT     5000    /* usec, of a batch */
-#define NGX_HTTP_SUBMISSION_RETENTION_LONG      25000
-#define NGX_HTTP_SUBMISSION_RETENTION_REST      40      /* times that */
-#define NGX_HTTP_SUBMISSION_RETENTION_REST_MIN  20      /* milliseconds */
 #define NGX_HTTP_SUBMISSION_RETENTION_INTERVAL  60000   /* between passes */
 
 
 struct ngx_http_submission_retention_s {
-    ngx_uint_t                       limit;
+    sm_retention_pace_t              pace;
     ngx_msec_t                       interval;
     int64_t                          overdue;      /* in this pass */
     size_t                           len;          /* of the target's name */
@@ -78,8 +71,6 @@ ngx_http_submission_retention_init(ngx_cycle_t *cycle,
         return NGX_ERROR;
     }
 
-    re->limit = NGX_HTTP_SUBMISSION_RETENTION_FIRST;
-
     /* short times are looked after more often */
 
     rules = &ex->manager->conf->retention;
@@ -128,7 +119,7 @@ ngx_http_submission_retention_begin(ngx_http_submission_duty_t *duty,
     ngx_memcpy(rt->after, re->target, re->len);
 
     rt->rt.rules = &task->manager->conf->retention;
-    rt->rt.limit = re->limit;
+    rt->rt.limit = sm_retention_limit(&re->pace);
     rt->rt.after.data = (char *) rt->after;
     rt->rt.after.len = re->len;
 
@@ -170,6 +161,7 @@ static ngx_msec_t
 ngx_http_submission_retention_done(ngx_http_submission_duty_t *duty,
     ngx_http_submission_task_t *task)
 {
+    ngx_uint_t                             busy;
     ngx_msec_t                             rest;
     ngx_http_submission_executor_t        *ex;
     ngx_http_submission_retention_t       *re;
@@ -185,18 +177,17 @@ ngx_http_submission_retention_done(ngx_http_submission_duty_t *duty,
                               NGX_HTTP_SUBMISSION_GAUGE_RETENTION_OVERDUE,
                               ex->epoch, re->overdue / 1000000);
 
-    ngx_log_debug5(NGX_LOG_DEBUG_HTTP, ngx_cycle->log, 0,
-                   "submission: retention limit:%ui stripped:%L forgotten:%L "
-                   "end:%d usec:%L", re->limit, rt->rt.stripped,
-                   rt->rt.forgotten, (int) rt->rt.end, rt->took);
+    busy = ex->turn || ex->nsending || ex->nended;
 
-    if (rt->took > NGX_HTTP_SUBMISSION_RETENTION_LONG) {
-        re->limit = ngx_max(re->limit / 2,
-                            NGX_HTTP_SUBMISSION_RETENTION_LEAST);
+    rest = (ngx_msec_t) sm_retention_rest(&re->pace, (size_t) rt->rt.rows,
+                                          rt->took, busy);
 
-    } else if (rt->took < NGX_HTTP_SUBMISSION_RETENTION_SHORT) {
-        re->limit = ngx_min(re->limit * 2, NGX_HTTP_SUBMISSION_RETENTION_MOST);
-    }
+    ngx_log_debug8(NGX_LOG_DEBUG_HTTP, ngx_cycle->log, 0,
+                   "submission: retention rows:%L of:%uz stripped:%L "
+                   "forgotten:%L end:%d usec:%L row:%Lns rest:%M",
+                   rt->rt.rows, rt->rt.limit, rt->rt.stripped,
+                   rt->rt.forgotten, (int) rt->rt.end, rt->took, re->pace.row,
+                   rest);
 
     if (rt->rt.end) {
         re->len = 0;
@@ -211,7 +202,5 @@ ngx_http_submission_retention_done(ngx_http_submission_duty_t *duty,
         ngx_memcpy(re->target, rt->rt.done.data, re->len);
     }
 
-    rest = (ngx_msec_t) (rt->took * NGX_HTTP_SUBMISSION_RETENTION_REST / 1000);
-
-    return ngx_max(rest, NGX_HTTP_SUBMISSION_RETENTION_REST_MIN);
+    return rest;
 }

@@ -12,6 +12,7 @@ enum {
     SM_RETENTION_COL_STRIPPED = 1,
     SM_RETENTION_COL_FORGOTTEN,
     SM_RETENTION_COL_OTHERS,
+    SM_RETENTION_COL_ROWS,
     SM_RETENTION_COL_OVERDUE,
     SM_RETENTION_COL_END,
     SM_RETENTION_COL_DONE,
@@ -32,6 +33,7 @@ sm_server_retention(sm_conn_t *conn, sm_call_t *call, const sm_fence_t *fence,
     rt->stripped = 0;
     rt->forgotten = 0;
     rt->others = 0;
+    rt->rows = 0;
     rt->overdue = 0;
     rt->done = rt->after;
     rt->end = 0;
@@ -54,6 +56,7 @@ sm_server_retention(sm_conn_t *conn, sm_call_t *call, const sm_fence_t *fence,
             rt->stripped = sm_server_int(sv, SM_RETENTION_COL_STRIPPED);
             rt->forgotten = sm_server_int(sv, SM_RETENTION_COL_FORGOTTEN);
             rt->others = sm_server_int(sv, SM_RETENTION_COL_OTHERS);
+            rt->rows = sm_server_int(sv, SM_RETENTION_COL_ROWS);
             rt->overdue = sm_server_int(sv, SM_RETENTION_COL_OVERDUE);
             rt->end = sm_server_int(sv, SM_RETENTION_COL_END) != 0;
 

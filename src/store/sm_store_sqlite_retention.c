@@ -300,6 +300,7 @@ sm_sqlite_retention_batch(sm_sqlite_t *sq, sm_call_t *call, sm_retention_t *rt)
         }
 
         if (left == 0) {
+            rt->rows = rt->limit;
             return 0;
         }
 
@@ -319,6 +320,7 @@ sm_sqlite_retention_batch(sm_sqlite_t *sq, sm_call_t *call, sm_retention_t *rt)
         return -1;
     }
 
+    rt->rows = rt->limit - left;
     rt->end = rt->end && left;
 
     return 0;
@@ -334,6 +336,7 @@ sm_sqlite_retention(sm_conn_t *conn, sm_call_t *call, const sm_fence_t *fence,
     rt->stripped = 0;
     rt->forgotten = 0;
     rt->others = 0;
+    rt->rows = 0;
     rt->overdue = 0;
     rt->done = rt->after;
     rt->end = 0;

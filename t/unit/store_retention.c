@@ -5,7 +5,7 @@
  * not looked at; an intent that is pending, or younger than its time, and
  * touched; a status with the time of another; an attempt that is left behind; a
  * hash that goes, so that a repeat makes a second intent; a batch without a
- * bound; a target that is passed over.
+ * bound, or one that reads what it does not change; a target that is passed over.
  */
 
 #include "sql_clock.h"
@@ -20,17 +20,23 @@ static const sm_fence_t  b1 = { sm_str("b"), 1 };
 
 
 static void
-open_leader(fixture_t *f)
+lead(fixture_t *f)
 {
     sm_lease_t  lease;
-
-    now_ms = START;
-    fixture_open(f);
 
     must(sm_store_lease_acquire(&f->store, new_call(f), sm_str_c("a"), HOUR,
                                 &lease)
          == 0);
     must(lease.held && lease.epoch == 1);
+}
+
+
+static void
+open_leader(fixture_t *f)
+{
+    now_ms = START;
+    fixture_open(f);
+    lead(f);
 }
 
 
@@ -98,6 +104,7 @@ pass(fixture_t *f, const sm_retention_rules_t *rules, size_t limit,
         sum->stripped += rt.stripped;
         sum->forgotten += rt.forgotten;
         sum->others += rt.others;
+        sum->rows += rt.rows;
 
         if (rt.overdue > sum->overdue) {
             sum->overdue = rt.overdue;
@@ -218,6 +225,7 @@ test_bounds(void)
 
     must(batch(&f, &a1, &rules, 7, &rt) == 0);
     is_int(rt.stripped, 3, "three rows with an attempt each are six of seven");
+    is_int(rt.rows, 7, "there is no room for another one");
     is_int(rt.end, 0, "it is not the end");
     is_int(sql_int(&f, "SELECT count(*) FROM submission_intents "
                    "WHERE stripped_at IS NOT NULL AND intent_id IN "
@@ -270,10 +278,134 @@ test_others(void)
 
     is_int(pass(&f, &rules, 2, &rt), 3, "in batches");
     is_int(rt.others, 5, "of the audit, and of the refusals");
+    is_int(rt.rows, 5, "which are all the rows");
     is_int(sql_int(&f, "SELECT count(*) FROM submission_audit"), 3,
            "the younger ones stay");
     is_int(sql_int(&f, "SELECT count(*) FROM submission_inbox_refused"), 2,
            "here, too");
+
+    fixture_done(&f);
+}
+
+
+/* what a batch reads, however much there is beside it */
+
+static int64_t
+rows_read(sql_conn_t c)
+{
+    char  result[64];
+
+    return atoll(server_text(c.server, "SELECT "
+                     "(SELECT sum(pg_stat_get_xact_tuples_returned(indexrelid))"
+                     " FROM pg_index WHERE indrelid = "
+                     "'submission.submission_intents'::regclass) "
+                     "+ pg_stat_get_xact_tuples_returned("
+                     "'submission.submission_intents'::regclass)",
+                     result, sizeof(result)));
+}
+
+
+static int64_t
+cost_postgres(fixture_t *f)
+{
+    char        result[64];
+    int64_t     n, before;
+    sql_conn_t  c;
+
+    c = sql_open(f);
+    sql_run(c, "BEGIN");
+    before = rows_read(c);
+
+    n = atoll(server_text(c.server, "SELECT sum(o_stripped)::text FROM "
+                          "submission.submission_retention('main', 'a', 1, '', "
+                          "20, '[{\"status\":\"accepted\",\"strip\":1000000}]',"
+                          " 0, 0)", result, sizeof(result)));
+    is_int(n, 10, "a batch of ten intents with an attempt each");
+
+    n = rows_read(c) - before;
+
+    sql_run(c, "ROLLBACK");
+    sql_close(c);
+
+    return n;
+}
+
+
+static int64_t
+cost_sqlite(fixture_t *f, sqlite3 *db)
+{
+    int64_t               n;
+    sqlite3_stmt         *stmt;
+    sm_retention_t        rt;
+    sm_retention_rules_t  rules;
+
+    memset(&rules, 0, sizeof(sm_retention_rules_t));
+    memset(&rt, 0, sizeof(sm_retention_t));
+    rules.statuses[SM_STATUS_ACCEPTED].strip = 1000000;
+
+    for (stmt = NULL; (stmt = sqlite3_next_stmt(db, stmt)); ) {
+        (void) sqlite3_stmt_status(stmt, SQLITE_STMTSTATUS_VM_STEP, 1);
+    }
+
+    must(batch(f, &a1, &rules, 20, &rt) == 0);
+    is_int(rt.stripped, 10, "a batch of ten intents with an attempt each");
+    is_int(rt.rows, 20, "which are twenty rows");
+
+    for (n = 0, stmt = NULL; (stmt = sqlite3_next_stmt(db, stmt)); ) {
+        n += sqlite3_stmt_status(stmt, SQLITE_STMTSTATUS_VM_STEP, 1);
+    }
+
+    return n;
+}
+
+
+static void
+test_cost(void)
+{
+    int         i, pass;
+    char        id[16];
+    int64_t     few, much;
+    sqlite3    *db;
+    fixture_t   f;
+
+    now_ms = START;
+    fixture_open(&f);
+
+    db = on_sqlite() ? store_db(&f) : NULL;
+
+    lead(&f);
+
+    for (i = 0; i < 60; i++) {
+        (void) snprintf(id, sizeof(id), "r%02d", i);
+        old(&f, id, &sms, "accepted", 40 + i, 1);
+    }
+
+    for (pass = 0, few = 0; pass < 3; pass++) {
+
+        if (pass == 1) {
+            for (i = 0; i < 400; i++) {
+                (void) snprintf(id, sizeof(id), "p%03d", i);
+                must(outcome(&f, id, i % 2 ? &sms : &push, "{}")
+                     == SM_SUBMIT_CREATED);
+            }
+        }
+
+        if (pass == 2) {
+            sql(&f, on_sqlite() ? "ANALYZE"
+                                : "ANALYZE submission.submission_intents");
+        }
+
+        much = on_sqlite() ? cost_sqlite(&f, db) : cost_postgres(&f);
+
+        if (pass == 0) {
+            few = much;
+            continue;
+        }
+
+        ok(few > 0 && much > 0 && much <= few + few / 2,
+           "it reads %lld alone, %lld beside 400%s", (long long) few,
+           (long long) much, pass == 2 ? ", with statistics" : "");
+    }
 
     fixture_done(&f);
 }
@@ -288,6 +420,7 @@ main(void)
     test_bounds();
     if (!on_babelfish()) {      /* the keys of the audit are its own */
         test_others();
+        test_cost();
     }
 
     return done_testing();

@@ -1,0 +1,125 @@
+
+/*
+ * The pace of retention: turns keep their share, and there is an end.  Broken
+ * by: a rest without a bound, a batch that shrinks because the machine is busy,
+ * one slow call that counts for all, a rest that does not grow with the work.
+ */
+
+#include "sm_retention.h"
+#include "tap.h"
+
+
+/* passes of so many batches, each of which takes "took" and "more" for a row */
+
+static int64_t
+rows_in(int64_t seconds, int64_t took, int64_t more, unsigned busy,
+    int64_t *work)
+{
+    size_t               limit;
+    int64_t              at, rows;
+    sm_retention_pace_t  pace = { 0 };
+
+    for (at = 0, rows = 0, *work = 0; at < seconds * 1000000; ) {
+        limit = sm_retention_limit(&pace);
+        rows += limit;
+        *work += limit * more;
+        at += took + limit * more;
+        at += sm_retention_rest(&pace, limit, took + limit * more, busy) * 1000;
+    }
+
+    return rows / seconds;
+}
+
+
+static void
+test_bounds(void)
+{
+    int64_t              rest, i;
+    sm_retention_pace_t  pace = { 0 };
+
+    is_int(sm_retention_limit(&pace), SM_RETENTION_LEAST, "the first batch");
+
+    rest = sm_retention_rest(&pace, 250, 5000, 1);
+    is_int(rest, 200, "40 times what it took");
+    is_int(sm_retention_rest(&pace, 250, 5000, 0), 50, "10 times, when idle");
+    is_int(sm_retention_limit(&pace), 500, "20 us a row: 500 are 10 ms");
+
+    is_int(sm_retention_rest(&pace, 0, 5000, 1), 200, "so it is without rows");
+    is_int(sm_retention_rest(&pace, 0, 0, 1), SM_RETENTION_REST_MIN,
+           "the shortest rest");
+    is_int(sm_retention_rest(&pace, 0, INT64_MAX, 1), SM_RETENTION_REST_MAX,
+           "the longest rest");
+    is_int(sm_retention_limit(&pace), 500, "which says nothing of rows");
+
+    /* one slow call */
+
+    rest = sm_retention_rest(&pace, 500, 2000000, 1);
+    is_int(rest, 425, "a slow call raises the rest by a sixteenth");
+    is_int(sm_retention_limit(&pace), 470, "and the batch is hardly smaller");
+    is_int(sm_retention_rest(&pace, 470, 9400, 1), 376,
+           "a quick one counts at once");
+
+    /* slow for good */
+
+    for (i = 0; i < 100; i++) {
+        rest = sm_retention_rest(&pace, sm_retention_limit(&pace), 3000000, 1);
+    }
+
+    is_int(rest, SM_RETENTION_REST_MAX, "if all are slow, the rest is as long "
+           "as it can be");
+    is_int(sm_retention_limit(&pace), SM_RETENTION_LEAST,
+           "and the batch as small");
+
+    /* fast for good */
+
+    for (i = 0; i < 100; i++) {
+        rest = sm_retention_rest(&pace, sm_retention_limit(&pace), 1, 1);
+    }
+
+    is_int(rest, SM_RETENTION_REST_MIN, "if all are fast, the rest is as short "
+           "as it can be");
+    is_int(sm_retention_limit(&pace), SM_RETENTION_MOST,
+           "and the batch as large");
+
+    is_int(sm_retention_rest(&pace, 1, -5, 1), SM_RETENTION_REST_MIN,
+           "a clock that goes back");
+}
+
+
+static void
+test_rates(void)
+{
+    int64_t  rows, work;
+
+    rows = rows_in(100, 500, 40, 1, &work);
+    ok(rows > 500, "a quiet server, attempts under way: %lld rows/s",
+       (long long) rows);
+    ok(work < 3000000, "%lld ms of 100 s", (long long) work / 1000);
+
+    rows = rows_in(100, 500, 40, 0, &work);
+    ok(rows > 1800, "the same, idle: %lld rows/s", (long long) rows);
+
+    rows = rows_in(100, 280000, 40, 1, &work);
+    ok(rows > 180, "a call waits 280 ms: %lld rows/s", (long long) rows);
+    ok(work < 3000000, "%lld ms of 100 s", (long long) work / 1000);
+
+    rows = rows_in(100, 1000000, 40, 1, &work);
+    ok(rows > 115, "a call waits a second: %lld rows/s", (long long) rows);
+
+    rows = rows_in(100, 1000, 150, 1, &work);
+    ok(work < 5000000, "a slow store is busy with it for %lld ms of 100 s",
+       (long long) work / 1000);
+    ok(rows > 200, "and does %lld rows/s", (long long) rows);
+}
+
+
+int
+main(void)
+{
+    needs_no_store();
+
+    test_bounds();
+    test_rates();
+
+    return done_testing();
+}
