@@ -41,7 +41,7 @@ __DATA__
 --- block
         retention strip=soon; # here
 --- refused
-invalid parameter "strip=soon" of "retention": "strip=", "forget=", "audit=" or "refused=" with a time between 1s and 100y or "never" was expected, or "accepted=", "rejected=", "exhausted=" or "canceled=" with one or two of them, as in "30d:1y"
+invalid parameter "strip=soon" of "retention": "strip=", "forget=", "audit=", "refused=" or "jobs=" with a time between 1s and 100y or "never" was expected, or "accepted=", "rejected=", "exhausted=" or "canceled=" with one or two of them, as in "30d:1y"
 
 
 
@@ -49,7 +49,7 @@ invalid parameter "strip=soon" of "retention": "strip=", "forget=", "audit=" or 
 --- block
         retention strip=0; # here
 --- refused
-invalid parameter "strip=0" of "retention": "strip=", "forget=", "audit=" or "refused=" with a time between 1s and 100y or "never" was expected, or "accepted=", "rejected=", "exhausted=" or "canceled=" with one or two of them, as in "30d:1y"
+invalid parameter "strip=0" of "retention": "strip=", "forget=", "audit=", "refused=" or "jobs=" with a time between 1s and 100y or "never" was expected, or "accepted=", "rejected=", "exhausted=" or "canceled=" with one or two of them, as in "30d:1y"
 
 
 
@@ -57,7 +57,7 @@ invalid parameter "strip=0" of "retention": "strip=", "forget=", "audit=" or "re
 --- block
         retention pending=30d; # here
 --- refused
-invalid parameter "pending=30d" of "retention": "strip=", "forget=", "audit=" or "refused=" with a time between 1s and 100y or "never" was expected, or "accepted=", "rejected=", "exhausted=" or "canceled=" with one or two of them, as in "30d:1y"
+invalid parameter "pending=30d" of "retention": "strip=", "forget=", "audit=", "refused=" or "jobs=" with a time between 1s and 100y or "never" was expected, or "accepted=", "rejected=", "exhausted=" or "canceled=" with one or two of them, as in "30d:1y"
 
 
 
@@ -65,7 +65,7 @@ invalid parameter "pending=30d" of "retention": "strip=", "forget=", "audit=" or
 --- block
         retention accepted=30d:x; # here
 --- refused
-invalid parameter "accepted=30d:x" of "retention": "strip=", "forget=", "audit=" or "refused=" with a time between 1s and 100y or "never" was expected, or "accepted=", "rejected=", "exhausted=" or "canceled=" with one or two of them, as in "30d:1y"
+invalid parameter "accepted=30d:x" of "retention": "strip=", "forget=", "audit=", "refused=" or "jobs=" with a time between 1s and 100y or "never" was expected, or "accepted=", "rejected=", "exhausted=" or "canceled=" with one or two of them, as in "30d:1y"
 
 
 
@@ -88,7 +88,7 @@ invalid parameter "accepted=30d:x" of "retention": "strip=", "forget=", "audit="
 
 === TEST 10: all that there is
 --- block
-        retention strip=30d forget=1y accepted=7d:90d rejected=never:2y exhausted=60d canceled=1d:never audit=5y refused=90d;
+        retention strip=30d forget=1y accepted=7d:90d rejected=never:2y exhausted=60d canceled=1d:never audit=5y refused=90d jobs=1y;
         inbox_max_payload 64m;
 --- request eval
 [submit('a', 't')]

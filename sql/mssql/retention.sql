@@ -1,12 +1,12 @@
 -- A batch of a pass over the targets, from the one after @after on: what ended long
 -- ago loses its payload and its attempts, and later goes altogether.  It changes
--- @limit rows at most, those of attempts among them.  The pass ends with the audit
--- and the refusals of the inbox.  One row of the answer has the time alone, the other
--- what was done, how many rows that were, whether the pass is at its end, and the last
--- target that is through.
+-- @limit rows at most, those of attempts among them.  The pass ends with the
+-- audit, the refusals of the inbox, and the jobs.  One row of the answer has the time
+-- alone, the other what was done, how many rows that were, whether the pass is at its
+-- end, and the last target that is through.
 --
 -- @rules: [{"status","strip","forget"}], microseconds; what is to be forgotten is
--- stripped first.  @audit, @refused: likewise, 0 is for ever.
+-- stripped first.  @audit, @refused, @jobs: likewise, 0 is for ever.
 
 SET ANSI_NULLS ON;
 SET QUOTED_IDENTIFIER ON;
@@ -25,7 +25,8 @@ CREATE OR ALTER PROCEDURE submission.submission_retention
     @limit bigint,
     @rules nvarchar(max),
     @audit bigint,
-    @refused bigint
+    @refused bigint,
+    @jobs bigint
 AS
 BEGIN
     SET NOCOUNT ON;
@@ -264,6 +265,44 @@ BEGIN
                           WHERE b.lease_name = @lease_name
                                 AND b.refused_at <= @before
                           ORDER BY b.refused_at, b.seq);
+
+        SET @n = @@ROWCOUNT;
+        SET @others = @others + @n;
+        SET @left = @left - @n;
+    END;
+
+    -- no job ends before it was made
+
+    IF @end = 1 AND @jobs > 0 AND @left > 0
+    BEGIN
+        SET @before = submission.submission_at(@us - @jobs);
+
+        DELETE FROM submission.submission_jobs
+        WHERE lease_name = @lease_name AND kind = 'replay'
+              AND completed_at <= @before
+              AND job_id IN (SELECT TOP (@left) j.job_id
+                             FROM submission.submission_jobs AS j
+                             WHERE j.lease_name = @lease_name
+                                   AND j.kind = 'replay'
+                                   AND j.created_at <= @before
+                                   AND j.completed_at <= @before);
+
+        SET @n = @@ROWCOUNT;
+        SET @others = @others + @n;
+        SET @left = @left - @n;
+    END;
+
+    IF @end = 1 AND @jobs > 0 AND @left > 0
+    BEGIN
+        DELETE FROM submission.submission_jobs
+        WHERE lease_name = @lease_name AND kind = 'cancel'
+              AND completed_at <= @before
+              AND job_id IN (SELECT TOP (@left) j.job_id
+                             FROM submission.submission_jobs AS j
+                             WHERE j.lease_name = @lease_name
+                                   AND j.kind = 'cancel'
+                                   AND j.created_at <= @before
+                                   AND j.completed_at <= @before);
 
         SET @n = @@ROWCOUNT;
         SET @others = @others + @n;

@@ -1,12 +1,12 @@
 -- A batch of a pass over the targets, from the one after p_after on: what ended long
 -- ago loses its payload and its attempts, and later goes altogether.  It changes
--- p_limit rows at most, those of attempts among them.  The pass ends with the audit
--- and the refusals of the inbox.  The first row of the answer has the time alone, the
--- other what was done, how many rows that were, whether the pass is at its end, and
--- the last target that is through.
+-- p_limit rows at most, those of attempts among them.  The pass ends with the
+-- audit, the refusals of the inbox, and the jobs.  The first row of the answer has the
+-- time alone, the other what was done, how many rows that were, whether the pass is at
+-- its end, and the last target that is through.
 --
 -- p_rules: [{"status","strip","forget"}], microseconds; what is to be forgotten is
--- stripped first.  p_audit, p_refused: likewise, 0 is for ever.
+-- stripped first.  p_audit, p_refused, p_jobs: likewise, 0 is for ever.
 --
 -- What was found goes from one statement to the next in arrays: in a join, a planner
 -- without statistics may begin with the table.  Nobody else changes what has ended.
@@ -18,7 +18,7 @@ DROP FUNCTION IF EXISTS submission.submission_retention(
 CREATE OR REPLACE FUNCTION submission.submission_retention(
     p_lease_name text, p_holder_id text, p_lease_epoch bigint,
     p_after text, p_limit bigint, p_rules text, p_audit bigint,
-    p_refused bigint
+    p_refused bigint, p_jobs bigint
 )
 RETURNS TABLE (
     o_now bigint, o_stripped bigint, o_forgotten bigint, o_others bigint,
@@ -238,6 +238,28 @@ BEGIN
                   ORDER BY b.refused_at, b.seq
                   LIMIT v_left
               );
+
+        GET DIAGNOSTICS v_n = ROW_COUNT;
+
+        v_others := v_others + v_n;
+        v_left := v_left - v_n;
+    END IF;
+
+    -- no job ends before it was made
+
+    IF v_end AND p_jobs > 0 AND v_left > 0 THEN
+        v_before := submission_at(submission_us(v_now) - p_jobs);
+
+        DELETE FROM submission_jobs
+        WHERE ctid = ANY (ARRAY(
+                  SELECT j.ctid
+                  FROM submission_jobs AS j
+                  WHERE j.lease_name = p_lease_name
+                        AND j.kind IN ('replay', 'cancel')
+                        AND j.created_at <= v_before
+                        AND j.completed_at <= v_before
+                  LIMIT v_left
+              ));
 
         GET DIAGNOSTICS v_n = ROW_COUNT;
 

@@ -301,6 +301,8 @@ ngx_http_submission_config_retention(sm_out_t *out,
                                    rules->audit / 1000000);
     ngx_http_submission_config_int(out, "refusedSeconds",
                                    rules->refused / 1000000);
+    ngx_http_submission_config_int(out, "jobsSeconds",
+                                   rules->jobs / 1000000);
     sm_out_c(out, "}");
 }
 

@@ -92,11 +92,12 @@ ngx_http_submission_keep_invalid(ngx_conf_t *cf, ngx_str_t *value)
 {
     ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
                        "invalid parameter \"%V\" of \"retention\": "
-                       "\"strip=\", \"forget=\", \"audit=\" or \"refused=\" "
-                       "with a time between 1s and 100y or \"never\" was "
-                       "expected, or \"accepted=\", \"rejected=\", "
-                       "\"exhausted=\" or \"canceled=\" with one or two of "
-                       "them, as in \"30d:1y\"", value);
+                       "\"strip=\", \"forget=\", \"audit=\", "
+                       "\"refused=\" or \"jobs=\" with a time between 1s and "
+                       "100y or \"never\" was expected, or "
+                       "\"accepted=\", \"rejected=\", \"exhausted=\" or "
+                       "\"canceled=\" with one or two of them, as in "
+                       "\"30d:1y\"", value);
 
     return NGX_CONF_ERROR;
 }
@@ -148,7 +149,7 @@ ngx_http_submission_keep_check(ngx_conf_t *cf, sm_retention_rules_t *rules)
 
 /*
  * retention [strip=<time>] [forget=<time>] [<status>=<strip>[:<forget>]] ...
- *           [audit=<time>] [refused=<time>]
+ *           [audit=<time>] [refused=<time>] [jobs=<time>]
  */
 
 char *
@@ -180,6 +181,7 @@ ngx_http_submission_keep_retention(ngx_conf_t *cf, ngx_command_t *cmd,
     all.forget = unset;
     rules->audit = unset;
     rules->refused = unset;
+    rules->jobs = unset;
 
     value = cf->args->elts;
 
@@ -214,7 +216,9 @@ ngx_http_submission_keep_retention(ngx_conf_t *cf, ngx_command_t *cmd,
                 : name.len == 5 && ngx_strncmp(name.data, "audit", 5) == 0
                 ? &rules->audit
                 : name.len == 7 && ngx_strncmp(name.data, "refused", 7) == 0
-                ? &rules->refused : NULL;
+                ? &rules->refused
+                : name.len == 4 && ngx_strncmp(name.data, "jobs", 4) == 0
+                ? &rules->jobs : NULL;
 
         if (field && *field != unset) {
             return "has a duplicate parameter";
@@ -234,6 +238,7 @@ ngx_http_submission_keep_retention(ngx_conf_t *cf, ngx_command_t *cmd,
     all.forget = all.forget == unset ? 0 : all.forget;
     rules->audit = rules->audit == unset ? 0 : rules->audit;
     rules->refused = rules->refused == unset ? 0 : rules->refused;
+    rules->jobs = rules->jobs == unset ? 0 : rules->jobs;
 
     for (k = SM_STATUS_PENDING + 1; k < SM_STATUS_COUNT; k++) {
         rules->statuses[k] = all;

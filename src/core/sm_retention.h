@@ -22,12 +22,13 @@ typedef struct {
     sm_retention_rule_t   statuses[SM_STATUS_COUNT];
     int64_t               audit;
     int64_t               refused;      /* by the inbox */
+    int64_t               jobs;         /* since they ended */
 } sm_retention_rules_t;
 
 
 /*
  * One batch.  A pass goes through the targets in the order of their names, and
- * ends with the audit and the refusals.
+ * ends with the audit, the refusals and the jobs.
  */
 
 typedef struct {
@@ -37,7 +38,7 @@ typedef struct {
 
     int64_t               stripped;
     int64_t               forgotten;
-    int64_t               others;       /* of the audit, and refusals */
+    int64_t               others;       /* audit, refusals, jobs */
     int64_t               rows;         /* of the limit that were used up */
     int64_t               overdue;      /* the oldest of them was, usec */
     sm_str_t              done;         /* the last target that is through */

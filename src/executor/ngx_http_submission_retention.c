@@ -83,6 +83,7 @@ ngx_http_submission_retention_init(ngx_cycle_t *cycle,
 
     ngx_http_submission_retention_least(&least, rules->audit);
     ngx_http_submission_retention_least(&least, rules->refused);
+    ngx_http_submission_retention_least(&least, rules->jobs);
 
     least /= 10 * 1000;
 

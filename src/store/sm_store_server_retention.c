@@ -49,6 +49,7 @@ sm_server_retention(sm_conn_t *conn, sm_call_t *call, const sm_fence_t *fence,
     sm_server_put_text(sv, doc);
     sm_server_put_int(sv, rt->rules->audit);
     sm_server_put_int(sv, rt->rules->refused);
+    sm_server_put_int(sv, rt->rules->jobs);
 
     if (sm_server_exec(sv, call) == 0) {
         while (sm_server_fenced_fetch(sv, call) == 1) {

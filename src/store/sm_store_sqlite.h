@@ -66,6 +66,7 @@
     X(RETENTION_STRIP, sm_sqlite_sql_retention_strip)                         \
     X(RETENTION_FORGET, sm_sqlite_sql_retention_forget)                       \
     X(RETENTION_AUDIT, sm_sqlite_sql_retention_audit)                         \
+    X(RETENTION_JOBS, sm_sqlite_sql_retention_jobs)                           \
     X(RETENTION_REFUSED, sm_sqlite_sql_retention_refused)                     \
     X(STATS_PUT, sm_sqlite_sql_stats_put)                                     \
     X(STATS_GET, sm_sqlite_sql_stats_get)                                     \

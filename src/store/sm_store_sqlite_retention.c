@@ -315,6 +315,10 @@ sm_sqlite_retention_batch(sm_sqlite_t *sq, sm_call_t *call, sm_retention_t *rt)
             || sm_sqlite_retention_others(sq, call, rt,
                                           SM_SQLITE_RETENTION_REFUSED,
                                           rt->rules->refused, &left)
+               != 0
+            || sm_sqlite_retention_others(sq, call, rt,
+                                          SM_SQLITE_RETENTION_JOBS,
+                                          rt->rules->jobs, &left)
                != 0))
     {
         return -1;

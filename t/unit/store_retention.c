@@ -1,11 +1,12 @@
 
 /*
  * Retention on every store, on a clock that the test sets: who is stripped and
- * who is forgotten, when, and by how many at a time.  Broken by: a fence that is
- * not looked at; an intent that is pending, or younger than its time, and
+ * who is forgotten, when, and by how many at a time.  Broken by: a fence that
+ * is not looked at; an intent that is pending, or younger than its time, and
  * touched; a status with the time of another; an attempt that is left behind; a
  * hash that goes, so that a repeat makes a second intent; a batch without a
- * bound, or one that reads what it does not change; a target that is passed over.
+ * bound, or one that reads what it does not change; a target that is passed
+ * over.
  */
 
 #include "sql_clock.h"
@@ -269,7 +270,19 @@ test_others(void)
             "seq, intent_id, submission_target, payload, created_at, reason) "
             "VALUES ('main', %lld, %d, 'x', 'y', '', 1000, 'z')",
             (long long) (START * 1000 - i * DAY), i + 1);
+        sql(&f, "INSERT INTO submission_jobs (lease_name, kind, job_id, "
+            "filter, max_intents, state, seen_count, done_count, "
+            "skipped_count, actor, created_at, last_modified_at, "
+            "completed_at) VALUES ('main', '%s', 'j%d', '{}', 1, 'done', 0, 0, "
+            "0, 'x', 1000, 1000, %lld)",
+            i % 2 ? "cancel" : "replay", i,
+            (long long) (START * 1000 - i * DAY));
     }
+
+    sql(&f, "INSERT INTO submission_jobs (lease_name, kind, job_id, filter, "
+        "max_intents, state, seen_count, done_count, skipped_count, actor, "
+        "created_at, last_modified_at, completed_at) VALUES ('main', 'cancel', "
+        "'runs', '{}', 1, 'running', 0, 0, 0, 'x', 1000, 1000, NULL)");
 
     memset(&rules, 0, sizeof(sm_retention_rules_t));
 
@@ -283,6 +296,14 @@ test_others(void)
            "the younger ones stay");
     is_int(sql_int(&f, "SELECT count(*) FROM submission_inbox_refused"), 2,
            "here, too");
+
+    rules.jobs = 2 * DAY;
+
+    is_int(pass(&f, &rules, 2, &rt), 2, "jobs, too");
+    is_int(rt.others, 3, "those that ended long ago");
+    is_str(sql_text(&f, "SELECT group_concat(job_id, ' ') FROM (SELECT job_id "
+                    "FROM submission_jobs ORDER BY job_id) AS x"),
+           "j0 j1 runs", "and neither younger ones nor one that runs");
 
     fixture_done(&f);
 }
@@ -319,7 +340,7 @@ cost_postgres(fixture_t *f)
     n = atoll(server_text(c.server, "SELECT sum(o_stripped)::text FROM "
                           "submission.submission_retention('main', 'a', 1, '', "
                           "20, '[{\"status\":\"accepted\",\"strip\":1000000}]',"
-                          " 0, 0)", result, sizeof(result)));
+                          " 0, 0, 0)", result, sizeof(result)));
     is_int(n, 10, "a batch of ten intents with an attempt each");
 
     n = rows_read(c) - before;
