@@ -190,6 +190,8 @@ ngx_http_submission_lease_recovered(ngx_http_submission_leader_t *ld,
     size_t                          n;
     ngx_uint_t                      i;
     sm_recovered_t                 *recovered;
+    sm_recovered_target_t          *t;
+    ngx_http_submission_target_t   *target;
     ngx_http_submission_manager_t  *manager;
 
     manager = ld->manager;
@@ -207,15 +209,20 @@ ngx_http_submission_lease_recovered(ngx_http_submission_leader_t *ld,
 
     ngx_http_submission_count(manager, NGX_HTTP_SUBMISSION_CNT_IN_DOUBT,
                               recovered->attempts);
-    ngx_http_submission_count_attempt(manager, NULL, SM_OUTCOME_UNKNOWN,
-                                      recovered->attempts);
     ngx_http_submission_count(manager, NGX_HTTP_SUBMISSION_CNT_RETRIES,
                               recovered->retries);
 
-    for (i = 0; i < SM_EXHAUSTED_REASONS; i++) {
-        for (n = 0; n < recovered->exhausted[i]; n++) {
-            ngx_http_submission_count_terminal(manager, NULL,
-                                               SM_STATUS_EXHAUSTED, i, -1);
+    for (t = recovered->targets; t; t = t->next) {
+        target = ngx_http_submission_target(manager->conf, t->name);
+
+        ngx_http_submission_count_attempt(manager, target, SM_OUTCOME_UNKNOWN,
+                                          t->attempts);
+
+        for (i = 0; i < SM_EXHAUSTED_REASONS; i++) {
+            for (n = 0; n < t->exhausted[i]; n++) {
+                ngx_http_submission_count_terminal(manager, target,
+                                                   SM_STATUS_EXHAUSTED, i, -1);
+            }
         }
     }
 }

@@ -102,12 +102,22 @@ typedef struct {
 } sm_store_conf_t;
 
 
-/* what became of the attempts in doubt */
+/* what became of attempts in doubt: of each target that had some, and of all */
+
+typedef struct sm_recovered_target_s  sm_recovered_target_t;
+
+struct sm_recovered_target_s {
+    sm_str_t               name;
+    size_t                 attempts;
+    size_t                 exhausted[SM_EXHAUSTED_REASONS];
+    sm_recovered_target_t *next;
+};
 
 typedef struct {
     size_t                 attempts;
     size_t                 retries;
     size_t                 exhausted[SM_EXHAUSTED_REASONS];
+    sm_recovered_target_t *targets;         /* in the memory of the call */
 } sm_recovered_t;
 
 

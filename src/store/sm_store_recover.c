@@ -48,9 +48,35 @@ sm_store_doubt(const sm_doubt_row_t *doubt, int64_t now, uint32_t random,
 }
 
 
+/* they are few; NULL: no memory */
+
+static sm_recovered_target_t *
+sm_store_recovered_target(sm_call_t *call, sm_recovered_t *recovered,
+    sm_str_t name)
+{
+    sm_recovered_target_t  *t;
+
+    for (t = recovered->targets; t; t = t->next) {
+        if (sm_str_eq(t->name, name)) {
+            return t;
+        }
+    }
+
+    t = sm_arena_calloc(&call->arena, 1, sizeof(sm_recovered_target_t));
+
+    if (t) {
+        t->name = name;
+        t->next = recovered->targets;
+        recovered->targets = t;
+    }
+
+    return t;
+}
+
+
 static void
-sm_store_recovered(sm_call_t *call, const sm_complete_row_t *rows, size_t n,
-    sm_recovered_t *recovered)
+sm_store_recovered(sm_call_t *call, const sm_complete_row_t *rows,
+    sm_recovered_target_t **of, size_t n, sm_recovered_t *recovered)
 {
     size_t  i;
 
@@ -71,12 +97,14 @@ sm_store_recovered(sm_call_t *call, const sm_complete_row_t *rows, size_t n,
         }
 
         recovered->attempts++;
+        of[i]->attempts++;
 
         if (rows[i].status == SM_STATUS_PENDING) {
             recovered->retries++;
 
         } else {
             recovered->exhausted[rows[i].exhausted]++;
+            of[i]->exhausted[rows[i].exhausted]++;
         }
     }
 }
@@ -161,10 +189,11 @@ sm_store_attempts_recover(sm_store_t *store, sm_call_t *call,
     const sm_fence_t *fence, sm_known_row_t *known, size_t nknown, size_t page,
     uint32_t random, sm_recovered_t *recovered)
 {
-    size_t              i, n, k;
-    sm_doubt_row_t     *doubts, *after;
-    sm_known_row_t    **sorted;
-    sm_complete_row_t  *rows;
+    size_t                  i, n, k;
+    sm_doubt_row_t         *doubts, *after;
+    sm_known_row_t        **sorted;
+    sm_complete_row_t      *rows;
+    sm_recovered_target_t **of;
 
     memset(recovered, 0, sizeof(sm_recovered_t));
 
@@ -183,7 +212,9 @@ sm_store_attempts_recover(sm_store_t *store, sm_call_t *call,
         }
 
         rows = sm_arena_calloc(&call->arena, n, sizeof(sm_complete_row_t));
-        if (rows == NULL) {
+        of = sm_arena_calloc(&call->arena, n, sizeof(sm_recovered_target_t *));
+
+        if (rows == NULL || of == NULL) {
             return sm_call_fail(call, SM_STORE_TRANSIENT, 0, "out of memory");
         }
 
@@ -191,10 +222,20 @@ sm_store_attempts_recover(sm_store_t *store, sm_call_t *call,
 
             random = random * 1664525 + 1013904223;
 
-            if (!sm_store_is_known(&doubts[i], fence, sorted, nknown)
-                && doubts[i].contract.policy != SM_POLICY_NONE)
+            if (sm_store_is_known(&doubts[i], fence, sorted, nknown)
+                || doubts[i].contract.policy == SM_POLICY_NONE)
             {
-                sm_store_doubt(&doubts[i], call->now, random, &rows[k++]);
+                continue;
+            }
+
+            sm_store_doubt(&doubts[i], call->now, random, &rows[k]);
+
+            of[k] = sm_store_recovered_target(call, recovered,
+                                              doubts[i].contract.target);
+
+            if (of[k++] == NULL) {
+                return sm_call_fail(call, SM_STORE_TRANSIENT, 0,
+                                    "out of memory");
             }
         }
 
@@ -202,7 +243,7 @@ sm_store_attempts_recover(sm_store_t *store, sm_call_t *call,
             return -1;
         }
 
-        sm_store_recovered(call, rows, k, recovered);
+        sm_store_recovered(call, rows, of, k, recovered);
 
         after = n ? &doubts[n - 1] : NULL;
 

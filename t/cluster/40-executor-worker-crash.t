@@ -8,8 +8,8 @@
 #
 # Goes red when: a new executor worker of the instance takes what is in flight
 # for its own, or for pending; it begins before what is in doubt is settled; it
-# waits for the expiry; a wake-up that the dead one has not looked at keeps
-# everybody from waking the next.
+# waits for the expiry; what was in doubt is counted for no target; a wake-up that
+# the dead one has not looked at keeps everybody from waking the next.
 
 use strict;
 use warnings;
@@ -81,6 +81,20 @@ is_deeply(\%wrong, {}, 'how each attempt ended');
 is_deeply([grep { $gateway->sends_of($_) != ($flew{$_} && $target{$_}
                                              ne 'sms.once' ? 2 : 1) } @ids],
           [], 'each was sent as often as it may be');
+
+# what was in doubt counts for its target
+
+my ($metrics, %doubt) = (fetch($leader, 'GET', '/metrics')->{body});
+
+$doubt{$target{$_}}++ for keys %flew;
+
+is_deeply({ $metrics =~ /^submission_attempts_total
+                          \{target="([^"]+)",outcome_status="unknown"\}
+                          \ ([1-9]\d*)$/xmg },
+          \%doubt, 'attempts in doubt are counted, each for its target');
+like($metrics, qr/^submission_intents_terminal_total\{target="sms.once",status="exhausted"\} $once$/m,
+     'and so are those that ended');
+
 
 # it is woken: no refresh comes for half a minute
 

@@ -1031,6 +1031,50 @@ walk(fixture_t *f, sm_page_e order, size_t limit, int64_t from, int *wrong)
 }
 
 
+/* "target attempts exhausted" of each target, in the order of names */
+
+static const char *
+recovered_targets(const sm_recovered_t *r)
+{
+    static char  text[256];
+
+    char                          *p;
+    size_t                         i, n;
+    sm_str_t                       name, last;
+    const sm_recovered_target_t   *t, *next;
+
+    p = text;
+    *p = '\0';
+    last = sm_str_c("");
+
+    for ( ;; ) {
+        for (next = NULL, t = r->targets; t; t = t->next) {
+            name = t->name;
+
+            if (strncmp(name.data, last.data, name.len) > 0
+                && (next == NULL
+                    || strncmp(name.data, next->name.data, name.len) < 0))
+            {
+                next = t;
+            }
+        }
+
+        if (next == NULL) {
+            return text;
+        }
+
+        for (i = 0, n = 0; i < SM_EXHAUSTED_REASONS; i++) {
+            n += next->exhausted[i];
+        }
+
+        p += sprintf(p, "%s%.*s %zu %zu", p == text ? "" : ", ",
+                     (int) next->name.len, next->name.data, next->attempts, n);
+        last = next->name;
+    }
+}
+
+
+
 static void
 test_pages(void)
 {
@@ -1187,6 +1231,8 @@ test_recover(void)
         is_int(r.exhausted[SM_EXHAUSTED_DEADLINE], 1, "one is too late");
         is_int(r.exhausted[SM_EXHAUSTED_MAX_ATTEMPTS], 1, "one was the last");
         is_int(r.exhausted[SM_EXHAUSTED_ONE_SHOT], 0, "none was answered");
+        is_str(recovered_targets(&r), "once 1 1, push 2 1, sms 2 1",
+               "those of each target");
 
         is_str(intent(&f, "once"), "exhausted unknown leader_lost "
                "outcome_unknown 1 2000 2000 - - - -", "one shot: never again");
