@@ -224,6 +224,41 @@ sub {
     my $s = http('GET /v1/schedules/s')->{json};
     is($s->{lastIntentId}, $intent->{intentId}, 'the schedule knows of it');
     is($s->{fired}, 1, 'and counts it');
+
+    # an id of the caller's own: an answer that is lost is asked for again
+
+    my $run = qq(POST /v1/schedules/s/run\n{"intentId":"mine"});
+
+    $answer = http($run);
+    is($answer->{code}, 200, 'with an id');
+    is($answer->{json}{intentId}, 'mine', 'it is the intent\'s');
+    is($answer->{headers}{'idempotent-replayed'}, undef, 'which is new');
+
+    my $again = http($run);
+    is($again->{code}, 200, 'again');
+    is_deeply($again->{json}, $answer->{json}, 'the same intent');
+    is($again->{headers}{'idempotent-replayed'}, 'true', 'which is said');
+
+    $s = http('GET /v1/schedules/s')->{json};
+    is($s->{lastIntentId}, 'mine', 'the schedule knows of it');
+    is($s->{fired}, 2, 'and counts it once');
+    is(scalar grep({ $_->{action} eq 'schedule_run' }
+                   @{http('GET /v1/audit')->{json}{entries}}), 2,
+       'so does the audit');
+
+    http(qq(PUT /v1/schedules/s\n{"submissionTarget":"sms.realtime",)
+         . '"payload":{"n": 2},"every":"PT10M"}');
+
+    $again = http($run);
+    is($again->{code}, 409, 'not another intent of that id');
+    is($again->{json}{error}{code}, 'idempotency_conflict', 'its code');
+    is(http('GET /v1/schedules/s')->{json}{fired}, 2, 'which counts nothing');
+
+    for my $t ('""', '" "', '1', '"' . 'x' x 201 . '"') {
+        $answer = http(qq(POST /v1/schedules/s/run\n{"intentId":$t}));
+        is($answer->{code}, 400, "id $t");
+        is($answer->{json}{error}{details}{field}, 'intentId', 'its field');
+    }
 }
 
 

@@ -48,6 +48,11 @@ static const sm_json_field_t  ngx_http_submission_schedules_pause[] = {
     { NULL, 0, 0 }
 };
 
+static const sm_json_field_t  ngx_http_submission_schedules_run[] = {
+    { SM_FIELD_ID, SM_JSON_STRING, 0 },
+    { NULL, 0, 0 }
+};
+
 static const sm_json_field_t  ngx_http_submission_schedules_nothing[] = {
     { NULL, 0, 0 }
 };
@@ -349,6 +354,53 @@ ngx_http_submission_schedules_reason(ngx_http_request_t *r, sm_str_t text,
 }
 
 
+static const sm_json_field_t *
+ngx_http_submission_schedules_fields(sm_recur_op_e op)
+{
+    switch (op) {
+
+    case SM_RECUR_OP_PAUSE:
+        return ngx_http_submission_schedules_pause;
+
+    case SM_RECUR_OP_RUN:
+        return ngx_http_submission_schedules_run;
+
+    default:
+        return ngx_http_submission_schedules_nothing;
+    }
+}
+
+
+/* the text of the body's only field, if there is one */
+
+static ngx_int_t
+ngx_http_submission_schedules_text(ngx_http_request_t *r, sm_recur_row_t *row,
+    sm_str_t text, sm_json_error_t *err)
+{
+    const char  *fault;
+
+    err->no_memory = 0;
+
+    if (row->op == SM_RECUR_OP_PAUSE) {
+        err->no_memory = 1;
+
+        return ngx_http_submission_schedules_reason(r, text, &row->reason);
+    }
+
+    row->intent_id = sm_trim(text);
+    fault = sm_id_check(row->intent_id);
+
+    if (fault) {
+        err->key = SM_FIELD_ID;
+        (void) snprintf(err->message, sizeof(err->message), "\"%s\" %s",
+                        err->key, fault);
+        return NGX_ERROR;
+    }
+
+    return NGX_OK;
+}
+
+
 /* pause, resume and run: there may be no body */
 
 static ngx_int_t
@@ -358,7 +410,7 @@ ngx_http_submission_schedules_act(ngx_http_request_t *r, sm_str_t body)
     sm_arena_t                  arena;
     sm_recur_row_t             *row;
     sm_json_error_t             err;
-    sm_json_value_t             reason;
+    sm_json_value_t             text;
     ngx_http_submission_ctx_t  *ctx;
 
     ctx = ngx_http_get_module_ctx(r, ngx_http_submission_module);
@@ -374,23 +426,17 @@ ngx_http_submission_schedules_act(ngx_http_request_t *r, sm_str_t body)
     }
 
     ngx_memzero(&arena, sizeof(sm_arena_t));
-    reason.type = 0;
+    text.type = 0;
 
     if (sm_json_object(&arena, body,
-                       row->op == SM_RECUR_OP_PAUSE
-                       ? ngx_http_submission_schedules_pause
-                       : ngx_http_submission_schedules_nothing,
-                       &reason, &err)
-        != 0)
+                       ngx_http_submission_schedules_fields(row->op), &text,
+                       &err)
+        != 0
+        || (text.type
+            && ngx_http_submission_schedules_text(r, row, text.text, &err)
+               != NGX_OK))
     {
         rc = ngx_http_submission_schedules_refuse(r, &err);
-
-    } else if (row->op == SM_RECUR_OP_PAUSE && reason.type
-               && ngx_http_submission_schedules_reason(r, reason.text,
-                                                       &row->reason)
-                  != NGX_OK)
-    {
-        rc = NGX_HTTP_INTERNAL_SERVER_ERROR;
 
     } else {
         rc = ngx_http_submission_api_enter(r);
@@ -414,8 +460,9 @@ ngx_http_submission_schedules_own(void *data, sm_str_t **strings)
     strings[4] = &row->reason;
     strings[5] = &row->actor.name;
     strings[6] = &row->actor.address;
+    strings[7] = &row->intent_id;
 
-    return 7;
+    return 8;
 }
 
 
@@ -560,6 +607,16 @@ ngx_http_submission_schedules_reply(ngx_http_request_t *r, const void *data)
 
     case SM_RECUR_CREATED:
         return ngx_http_submission_schedules_show(r, NGX_HTTP_CREATED, row);
+
+    case SM_RECUR_SAME:
+
+        if (ngx_http_submission_reply_header(r, "Idempotent-Replayed", "true")
+            != NGX_OK)
+        {
+            return NGX_HTTP_INTERNAL_SERVER_ERROR;
+        }
+
+        return ngx_http_submission_reply_intent(r, &row->intent);
 
     case SM_RECUR_DONE:
         return row->op == SM_RECUR_OP_RUN

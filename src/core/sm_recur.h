@@ -186,6 +186,7 @@ typedef enum {
     SM_RECUR_NOT_FOUND = 0,
     SM_RECUR_DONE,
     SM_RECUR_CREATED,
+    SM_RECUR_SAME,              /* the intent of the run was there before */
     SM_RECUR_CHANGED,           /* it is not what the caller has seen */
     SM_RECUR_CONFIGURED,        /* and not to be changed by HTTP */
     SM_RECUR_NO_ZONE,
@@ -202,6 +203,7 @@ typedef struct {
     sm_str_t              body;         /* a rule, see sm_recur_body() */
     sm_str_t              payload;
     sm_str_t              reason;       /* of a pause */
+    sm_str_t              intent_id;    /* of a run; no data: of this second */
     sm_actor_t            actor;
     int64_t               match;        /* the revision that it must have */
     unsigned              match_any:1;  /* it must be there */

@@ -415,6 +415,39 @@ sm_recur_ran(sm_store_t *store, sm_call_t *call, sm_recur_row_t *row,
 }
 
 
+/*
+ * A run that is repeated finds its intent, as a repeated POST does, and leaves
+ * the schedule alone.  1: "outcome" is set, 0: there is no such intent.
+ */
+
+static int
+sm_recur_repeat(sm_store_t *store, sm_call_t *call, sm_recur_row_t *row,
+    const sm_submit_row_t *submit)
+{
+    sm_str_t      hash = { SM_HASH_LEN, (char *) submit->hash };
+    sm_get_row_t  get;
+
+    memset(&get, 0, sizeof(sm_get_row_t));
+
+    get.id = submit->id;
+
+    if (sm_store_intents_get(store, call, &get, 1) != 0) {
+        return -1;
+    }
+
+    if (!get.found) {
+        return 0;
+    }
+
+    row->intent = get.intent;
+    row->outcome = sm_str_eq(get.intent.target, row->recur.target)
+                   && sm_str_eq(get.hash, hash) && get.intent.not_before == 0
+                   ? SM_RECUR_SAME : SM_RECUR_CONFLICT;
+
+    return 1;
+}
+
+
 /* one occurrence now, whatever the last one does */
 
 static int
@@ -452,7 +485,10 @@ sm_recur_run(sm_store_t *store, sm_call_t *call, sm_recur_row_t *row)
     fire.due.n = 1;
     fire.intents = submit;
 
-    if (sm_recur_intent(&call->arena, row->id, fire.last, &submit->id) != 0
+    submit->id = row->intent_id;
+
+    if ((submit->id.data == NULL
+         && sm_recur_intent(&call->arena, row->id, fire.last, &submit->id) != 0)
         || sm_recur_detail(call, "intentId", submit->id, &fire.detail) != 0)
     {
         return sm_recur_no_memory(call);
@@ -462,9 +498,17 @@ sm_recur_run(sm_store_t *store, sm_call_t *call, sm_recur_row_t *row)
     submit->contract = contract;
     submit->payload = row->recur.payload;
 
-    if (sm_store_hash(store, call, submit, 1) != 0
-        || sm_store_schedules_fire(store, call, NULL, &fire, 1) != 0)
-    {
+    if (sm_store_hash(store, call, submit, 1) != 0) {
+        return -1;
+    }
+
+    rc = sm_recur_repeat(store, call, row, submit);
+
+    if (rc != 0) {
+        return rc;
+    }
+
+    if (sm_store_schedules_fire(store, call, NULL, &fire, 1) != 0) {
         return -1;
     }
 
@@ -473,7 +517,8 @@ sm_recur_run(sm_store_t *store, sm_call_t *call, sm_recur_row_t *row)
     }
 
     row->outcome = submit->outcome == SM_SUBMIT_CONFLICT ? SM_RECUR_CONFLICT
-                                                         : SM_RECUR_DONE;
+                   : submit->outcome == SM_SUBMIT_SAME ? SM_RECUR_SAME
+                                                       : SM_RECUR_DONE;
 
     return sm_recur_ran(store, call, row, submit->id);
 }

@@ -69,6 +69,16 @@ ask(fixture_t *f, sm_recur_row_t *row, sm_recur_op_e op, const char *id)
 }
 
 
+static void
+row_run(fixture_t *f, sm_recur_row_t *row, const char *id, const char *intent)
+{
+    (void) new_call(f);
+    memset(row, 0, sizeof(sm_recur_row_t));
+    row->intent_id = sm_str_c(intent);
+    ask(f, row, SM_RECUR_OP_RUN, id);
+}
+
+
 /* the rule and the payload as in the body of PUT */
 
 static int
@@ -593,8 +603,9 @@ test_run(void)
     is_int(row.intent.status, SM_STATUS_PENDING, "with its status");
     is_int(column(&f, "next_run_at", "s"), (START + 10 * SECOND) * US,
            "the next time stays");
-    is_int(act(&f, SM_RECUR_OP_RUN, "s"), SM_RECUR_DONE, "again");
+    is_int(act(&f, SM_RECUR_OP_RUN, "s"), SM_RECUR_SAME, "again");
     is_str(intents(&f), "s@2001-09-09T01:46:43Z", "in the same second: the same");
+    is_int(column(&f, "fired_count", "s"), 1, "which counts once");
     is_str(sql_text(&f, "SELECT detail FROM submission_audit WHERE action = "
                     "'schedule_run'"),
            "{\"intentId\":\"s@2001-09-09T01:46:43Z\"}", "it is in the audit");
@@ -614,6 +625,22 @@ test_run(void)
     now_ms = START + 11 * SECOND;
     is_int(act(&f, SM_RECUR_OP_RUN, "s"), SM_RECUR_CONFLICT,
            "somebody has an intent of that id");
+    is_int(column(&f, "fired_count", "s"), 1, "and nothing was made");
+
+    row_run(&f, &row, "s", "mine");
+    is_int(row.outcome, SM_RECUR_DONE, "an id of the caller's own");
+    now_ms = START + 15 * SECOND;
+    row_run(&f, &row, "s", "mine");
+    is_int(row.outcome, SM_RECUR_SAME, "later: the same intent");
+    is_mem(row.intent.id.data, row.intent.id.len, "mine", 4, "is the answer");
+    is_int(column(&f, "fired_count", "s"), 2, "it was made once");
+    is_int(sql_int(&f, "SELECT count(*) FROM submission_audit WHERE action = "
+                   "'schedule_run'"), 2, "and is in the audit once");
+    must(put(&f, "q", EVERY(10)) == SM_RECUR_CREATED);
+    sql(&f, "UPDATE submission_schedules SET payload = 'y' WHERE "
+        "schedule_id = 'q'");
+    row_run(&f, &row, "q", "mine");
+    is_int(row.outcome, SM_RECUR_CONFLICT, "not for another payload");
 
     fixture_done(&f);
 }
