@@ -8,6 +8,7 @@
 -- of it.
 -- @not_before: in UTC; the first attempt is not before that.
 -- @lease_name: that of the manager, if it is not the default.
+-- @traceparent, @tracestate: the context of a trace; an invalid one is dropped.
 
 SET ANSI_NULLS ON;
 SET QUOTED_IDENTIFIER ON;
@@ -33,19 +34,22 @@ CREATE OR ALTER PROCEDURE submission.submit
     @payload nvarchar(max) = NULL,
     @not_before datetime2(6) = NULL,
     @lease_name varchar(64) = 'submission-manager-executor',
-    @payload_utf8 varbinary(max) = NULL
+    @payload_utf8 varbinary(max) = NULL,
+    @traceparent nvarchar(4000) = NULL,
+    @tracestate nvarchar(4000) = NULL
 AS
 BEGIN
     SET NOCOUNT ON;
 
     INSERT INTO submission.submission_inbox (
-        lease_name, intent_id, submission_target, payload, not_before, created_at
+        lease_name, intent_id, submission_target, payload, not_before, created_at,
+        traceparent, tracestate
     )
     VALUES (
         @lease_name, @id, @target,
         COALESCE(@payload_utf8, submission.submission_utf8(@payload),
                  CAST('' AS varbinary(max))),
-        @not_before, submission.submission_now()
+        @not_before, submission.submission_now(), @traceparent, @tracestate
     );
 END
 GO

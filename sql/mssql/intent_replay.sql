@@ -1,7 +1,7 @@
 -- A copy of an intent that has ended, under another id, with another contract, or
--- its own where @contract is NULL.  outcome is 1: created, 2: it was made before,
--- 3: the id is that of another intent.  No row: there is nothing to copy, or its
--- payload is gone.
+-- its own where @contract is NULL; and likewise of another trace.  outcome is 1:
+-- created, 2: it was made before, 3: the id is that of another intent.  No row: there
+-- is nothing to copy, or its payload is gone.
 
 SET ANSI_NULLS ON;
 SET QUOTED_IDENTIFIER ON;
@@ -19,7 +19,9 @@ CREATE OR ALTER PROCEDURE submission.submission_intent_replay
     @contract nvarchar(max),
     @actor nvarchar(max),
     @address nvarchar(max),
-    @detail nvarchar(max)
+    @detail nvarchar(max),
+    @traceparent varchar(64),
+    @tracestate varchar(512)
 AS
 BEGIN
     SET NOCOUNT ON;
@@ -43,7 +45,7 @@ BEGIN
                 retry_delay_ms, retry_max_ms, retry_backoff_pct,
                 retry_jitter_pct, retry_schedule, notify, status,
                 attempt_count, created_at, last_modified_at, next_attempt_at,
-                replay_of, event_of
+                replay_of, event_of, traceparent, tracestate
             )
             SELECT i.lease_name, @new_id, i.payload_hash, i.payload,
                    i.submission_target,
@@ -77,7 +79,11 @@ BEGIN
                    CASE WHEN @contract IS NULL THEN i.notify
                         ELSE CAST(JSON_VALUE(@contract, '$.notify') AS nvarchar(1000))
                              COLLATE Latin1_General_BIN2 END,
-                   'pending', 0, @now, @now, @now, i.intent_id, i.event_of
+                   'pending', 0, @now, @now, @now, i.intent_id, i.event_of,
+                   CASE WHEN @traceparent IS NULL THEN i.traceparent
+                        ELSE @traceparent COLLATE Latin1_General_BIN2 END,
+                   CASE WHEN @traceparent IS NULL THEN i.tracestate
+                        ELSE @tracestate COLLATE Latin1_General_BIN2 END
             FROM submission.submission_intents AS i
                  WITH (FORCESEEK (submission_intents_pk
                                   (lease_name, intent_id)))

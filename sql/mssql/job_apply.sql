@@ -155,7 +155,7 @@ BEGIN
                     retry_delay_ms, retry_max_ms, retry_backoff_pct,
                     retry_jitter_pct, retry_schedule, notify, status,
                     attempt_count, created_at, last_modified_at,
-                    next_attempt_at, replay_of
+                    next_attempt_at, replay_of, traceparent, tracestate
                 )
                 SELECT i.lease_name, m.new, i.payload_hash, i.payload,
                        i.submission_target,
@@ -183,7 +183,8 @@ BEGIN
                             ELSE c.schedule END,
                        CASE WHEN m.c IS NULL THEN i.notify
                             ELSE c.notify END,
-                       'pending', 0, @now, @now, @now, i.intent_id
+                       'pending', 0, @now, @now, @now, i.intent_id,
+                       i.traceparent, i.tracestate
                 FROM @items AS m
                      CROSS APPLY (
                          SELECT TOP (1) *

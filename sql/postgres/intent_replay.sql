@@ -1,11 +1,16 @@
 -- A copy of an intent that has ended, under another id, with another contract, or
--- its own where p_contract is NULL.  o_outcome is 1: created, 2: it was made
+-- its own where p_contract is NULL; and likewise of another trace.  o_outcome is 1: created, 2: it was made
 -- before, 3: the id is that of another intent.  No row: there is nothing to copy,
 -- or its payload is gone.
 
+DROP FUNCTION IF EXISTS submission.submission_intent_replay(
+    text, text, text, text, text, text, text
+);
+
 CREATE OR REPLACE FUNCTION submission.submission_intent_replay(
     p_lease_name text, p_intent_id text, p_new_id text, p_contract text,
-    p_actor text, p_address text, p_detail text
+    p_actor text, p_address text, p_detail text, p_traceparent text,
+    p_tracestate text
 )
 RETURNS TABLE (o_outcome bigint)
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
@@ -28,7 +33,8 @@ BEGIN
         gateway_type, gateway_url, policy, max_acceptance_seconds,
         max_attempts, terminal_outcomes, retry_delay_ms, retry_max_ms,
         retry_backoff_pct, retry_jitter_pct, retry_schedule, notify, status,
-        attempt_count, created_at, last_modified_at, next_attempt_at, replay_of, event_of
+        attempt_count, created_at, last_modified_at, next_attempt_at, replay_of,
+        event_of, traceparent, tracestate
     )
     SELECT i.lease_name, p_new_id, i.payload_hash, i.payload,
            i.submission_target,
@@ -52,7 +58,10 @@ BEGIN
            CASE WHEN c IS NULL THEN i.retry_schedule
                 ELSE c->>'schedule' END,
            CASE WHEN c IS NULL THEN i.notify ELSE c->>'notify' END,
-           'pending', 0, v_now, v_now, v_now, i.intent_id, i.event_of
+           'pending', 0, v_now, v_now, v_now, i.intent_id, i.event_of,
+           coalesce(p_traceparent, i.traceparent),
+           CASE WHEN p_traceparent IS NULL THEN i.tracestate
+                ELSE p_tracestate END
     FROM submission_intents AS i
     WHERE i.lease_name = p_lease_name AND i.intent_id = p_intent_id
           AND i.status <> 'pending' AND i.stripped_at IS NULL

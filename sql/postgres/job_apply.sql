@@ -82,7 +82,7 @@ BEGIN
                 retry_delay_ms, retry_max_ms, retry_backoff_pct,
                 retry_jitter_pct, retry_schedule, notify, status,
                 attempt_count, created_at, last_modified_at, next_attempt_at,
-                replay_of
+                replay_of, traceparent, tracestate
             )
             SELECT i.lease_name, m.new, i.payload_hash, i.payload,
                    i.submission_target,
@@ -110,7 +110,8 @@ BEGIN
                         ELSE m.d->>'schedule' END,
                    CASE WHEN m.d IS NULL THEN i.notify
                         ELSE m.d->>'notify' END,
-                   'pending', 0, v_now, v_now, v_now, i.intent_id
+                   'pending', 0, v_now, v_now, v_now, i.intent_id,
+                   i.traceparent, i.tracestate
             FROM item AS m
                  CROSS JOIN LATERAL (
                      SELECT *

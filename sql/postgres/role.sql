@@ -106,6 +106,6 @@ REVOKE ALL ON ALL FUNCTIONS IN SCHEMA submission FROM submission_client;
 GRANT USAGE ON SCHEMA submission TO submission_client;
 
 GRANT EXECUTE ON FUNCTION
-    submission.submit(text, text, text, timestamptz, text),
-    submission.submit(text, text, jsonb, timestamptz, text)
+    submission.submit(text, text, text, timestamptz, text, text, text),
+    submission.submit(text, text, jsonb, timestamptz, text, text, text)
 TO submission_client;

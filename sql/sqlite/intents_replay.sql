@@ -1,5 +1,5 @@
 -- A copy of an intent that has ended, under another id, with another contract, or
--- its own where :contract is NULL.  Nothing is changed where the id exists already,
+-- its own where :contract is NULL; and likewise of another trace.  Nothing is changed where the id exists already,
 -- or where the payload is gone.
 
 INSERT INTO submission_intents (
@@ -7,7 +7,8 @@ INSERT INTO submission_intents (
     gateway_type, gateway_url, policy, max_acceptance_seconds, max_attempts,
     terminal_outcomes, retry_delay_ms, retry_max_ms, retry_backoff_pct,
     retry_jitter_pct, retry_schedule, notify, status, attempt_count, created_at,
-    last_modified_at, next_attempt_at, replay_of, event_of
+    last_modified_at, next_attempt_at, replay_of, event_of, traceparent,
+    tracestate
 )
 SELECT i.lease_name, :new_id, i.payload_hash, i.payload, i.submission_target,
        iif(:contract IS NULL, i.gateway_type, :contract ->> '$.type'),
@@ -23,7 +24,9 @@ SELECT i.lease_name, :new_id, i.payload_hash, i.payload, i.submission_target,
        iif(:contract IS NULL, i.retry_jitter_pct, :contract ->> '$.jitter'),
        iif(:contract IS NULL, i.retry_schedule, :contract ->> '$.schedule'),
        iif(:contract IS NULL, i.notify, :contract ->> '$.notify'),
-       'pending', 0, :now, :now, :now, i.intent_id, i.event_of
+       'pending', 0, :now, :now, :now, i.intent_id, i.event_of,
+       coalesce(:traceparent, i.traceparent),
+       iif(:traceparent IS NULL, i.tracestate, :tracestate)
 FROM submission_intents AS i
 WHERE i.lease_name = :lease_name AND i.intent_id = :intent_id
       AND i.status <> 'pending' AND i.stripped_at IS NULL

@@ -130,7 +130,9 @@ ngx_http_submission_replay_body(ngx_http_request_t *r, sm_str_t body)
         goto done;
     }
 
-    if (ngx_http_submission_access_actor(r, &row->actor) != NGX_OK) {
+    if (ngx_http_submission_access_actor(r, &row->actor) != NGX_OK
+        || ngx_http_submission_trace_read(r, &arena, &row->trace) != NGX_OK)
+    {
         rc = NGX_HTTP_INTERNAL_SERVER_ERROR;
         goto done;
     }
@@ -157,8 +159,10 @@ ngx_http_submission_replay_own(void *data, sm_str_t **strings)
     strings[1] = &row->new_id;
     strings[2] = &row->actor.name;
     strings[3] = &row->actor.address;
+    strings[4] = &row->trace.parent;
+    strings[5] = &row->trace.state;
 
-    return 4;
+    return 6;
 }
 
 

@@ -56,6 +56,7 @@ typedef struct {
     sm_str_t              id;
     sm_str_t              new_id;       /* no data: by sm_replay_id() */
     unsigned              original;     /* with the contract that id has */
+    sm_trace_t            trace;        /* of the request; no data: id's */
     sm_actor_t            actor;
 
     /* today's contract of a target; NULL: there is none */
@@ -74,6 +75,7 @@ typedef struct {
     sm_str_t              id;           /* of the intent that it repeats */
     sm_str_t              new_id;
     sm_str_t              contract;     /* a document; no data: that of id */
+    sm_trace_t            trace;        /* no data: that of id */
     sm_str_t              detail;       /* of the audit */
     const sm_actor_t     *actor;
 

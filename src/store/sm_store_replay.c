@@ -104,6 +104,7 @@ sm_store_replay_terms(sm_call_t *call, const sm_payload_row_t *source,
 
     insert->id = row->id;
     insert->new_id = there->id;
+    insert->trace = row->trace;
     insert->actor = &row->actor;
 
     if (!row->original) {

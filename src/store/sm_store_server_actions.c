@@ -125,6 +125,8 @@ sm_server_replays_insert(sm_conn_t *conn, sm_call_t *call,
         sm_server_put_text(sv, rows[i].actor->name);
         sm_server_put_text(sv, rows[i].actor->address);
         sm_server_put_text(sv, rows[i].detail);
+        sm_server_put_text(sv, rows[i].trace.parent);
+        sm_server_put_text(sv, rows[i].trace.state);
 
         if (sm_server_outcome(sv, call, SM_REPLAY_CONFLICT, &outcome) != 0) {
             return -1;

@@ -208,6 +208,8 @@ sm_sqlite_replay(sm_sqlite_t *sq, sm_call_t *call, sm_replay_insert_t *row,
     sm_sqlite_bind_text(stmt, ":intent_id", row->id);
     sm_sqlite_bind_text(stmt, ":new_id", row->new_id);
     sm_sqlite_bind_text(stmt, ":contract", row->contract);
+    sm_sqlite_bind_text(stmt, ":traceparent", row->trace.parent);
+    sm_sqlite_bind_text(stmt, ":tracestate", row->trace.state);
     sm_sqlite_bind_int(stmt, ":now", now);
 
     rc = sm_sqlite_change(sq, call, SM_SQLITE_REPLAY);

@@ -317,6 +317,7 @@ sm_sqlite_job_item(sm_sqlite_t *sq, sm_call_t *call, sm_job_kind_e kind,
     sm_job_item_t *item)
 {
     unsigned       which;
+    sm_str_t       none = sm_null_str;
     sqlite3_stmt  *stmt;
 
     which = kind == SM_JOB_REPLAY ? SM_SQLITE_REPLAY : SM_SQLITE_CANCEL;
@@ -329,6 +330,8 @@ sm_sqlite_job_item(sm_sqlite_t *sq, sm_call_t *call, sm_job_kind_e kind,
     if (kind == SM_JOB_REPLAY) {
         sm_sqlite_bind_text(stmt, ":new_id", item->new_id);
         sm_sqlite_bind_text(stmt, ":contract", item->contract);
+        sm_sqlite_bind_text(stmt, ":traceparent", none);
+        sm_sqlite_bind_text(stmt, ":tracestate", none);
     }
 
     if (sm_sqlite_run(sq, call, which) != 0) {

@@ -1,8 +1,9 @@
 # Trace context: a valid traceparent goes with the intent, from POST, from each line of
-# a bulk and from the inbox, to the gateway; each attempt is a span of its own.
+# a bulk and from the inbox, to the gateway; each attempt is a span of its own.  A replay
+# has that of its request, or else, and by a job always, that of what it repeats.
 #
-# Goes red when: an invalid one is passed on, or a valid one is not; two attempts share
-# a span; the history shows another span than the gateway saw; a tracestate is lost, or
+# Goes red when: an invalid one is passed on, or a valid one is not; a replay has none,
+# or another's; two attempts share a span; the history shows another span than the gateway saw; a tracestate is lost, or
 # comes without a traceparent; the trace is not in the log.
 
 use strict;
@@ -32,7 +33,9 @@ my $receiver = SubmissionReceiver->new("$dir/sends", sub {
 });
 
 my $run = SubmissionCluster::Executor->new(
-    elsewhere => qr/./,
+    elsewhere => qr/./, refresh => '200ms',
+    instance => {
+        server => 'location /operate/ { submission_api main access=operate; }' },
     dispatch => 'proxy_set_header X-Parent $submission_traceparent; '
                 . 'proxy_set_header X-State $submission_tracestate;',
     targets => { 'traced' => { type => 'http', policy => 'max_attempts 5',
@@ -72,14 +75,56 @@ my $answer = fetch($here, 'POST', '/v1/intents',
 
 is($answer->{status}, 200, 'many at once');
 
-$run->wait_terminal($_) for 'a' .. 'g';
+$run->store->unlock($run->store->begin(
+    $run->store->submit_sql('h', 'traced', '{}', $parent)));
+
+wait_for('the inbox is empty', sub {
+    $run->store->value("SELECT count(*) FROM submission_intents "
+                       . "WHERE intent_id = 'h'");
+}, 30);
+
+$run->wait_terminal($_) for 'a' .. 'h';
+
+# replays, with a trace of their own and without, and by a job
+
+my $other = 'aaaabbbbccccddddeeeeffff00001111';
+
+sub replay {
+    my ($name, $new, @headers) = @_;
+
+    $answer = fetch($here, 'POST', "/v1/intents/$name/replay",
+                    qq({"intentId":"$new"}), headers => \@headers);
+
+    is($answer->{status}, 200, "$name is replayed as $new");
+
+    return decode_json($answer->{body})->{traceId};
+}
+
+is(replay('a', 'i'), $id, 'a replay has the trace of the first');
+is(replay('a', 'j', "traceparent: 00-$other-00f067aa0ba902b7-01"), $other,
+   'or that of its request');
+is(replay('b', 'k', "traceparent: 00-$other-00f067aa0ba902b7-01"), $other,
+   'which the first may not have had');
+is(replay('b', 'l'), undef, 'nobody had one');
+is(replay('a', 'm', 'traceparent: 00-nonsense'), $id, 'an invalid one is none');
+
+$answer = fetch($here, 'POST', '/operate/replays',
+                '{"id":"job","filter":{"target":"traced","status":"accepted"}}');
+is($answer->{status}, 200, 'a job');
+
+wait_for('the job is done', sub {
+    fetch($here, 'GET', '/operate/replays/job')->{body}
+        =~ /"state": *"done"/;
+}, 30);
+
+$run->wait_terminal($_) for 'i' .. 'm', 'e';
 
 my (%sends, %spans, @wrong);
 
 push @{$sends{$_->{headers}{'idempotency-key'}}}, $_->{headers}
     for $receiver->requests;
 
-for my $name (qw(a e f g)) {
+for my $name (qw(a e f g h i m), 'e~job') {
     my %span_of = map { $_->{attemptNumber} => $_->{spanId} }
                   @{$run->history($name)->{attempts}};
 
@@ -97,7 +142,7 @@ for my $name (qw(a e f g)) {
         push @wrong, "$name: the variable is another"
             if $h->{'x-parent'} ne $h->{traceparent};
         push @wrong, "$name: tracestate"
-            if ($h->{tracestate} // '') ne ($name eq 'a' ? 'x=1,y=2' : '')
+            if ($h->{tracestate} // '') ne ($name =~ /^[aim]$/ ? 'x=1,y=2' : '')
                || ($h->{'x-state'} // '') ne ($h->{tracestate} // '');
     }
 
@@ -106,7 +151,12 @@ for my $name (qw(a e f g)) {
 
 is_deeply(\@wrong, [], 'what the gateway was told');
 
-for my $name (qw(b c d)) {
+is(@{$sends{j}}, 3, 'the replay with a trace of its own');
+is_deeply([grep { $_->{traceparent} !~ /^00-$other-\w{16}-01$/
+                  || $_->{tracestate} } @{$sends{j}}, @{$sends{k}}],
+          [], 'has nothing of the first one\'s');
+
+for my $name (qw(b c d l)) {
     is_deeply([grep { $_->{traceparent} || $_->{tracestate} } @{$sends{$name}}],
               [], "$name goes without a trace");
 }

@@ -191,6 +191,9 @@ test_replay(void)
     put(&f, "d", 2, &sms, "accepted");
     put(&f, "e", 2, &sms, NULL);
 
+    sql(&f, "UPDATE submission_intents SET traceparent = 't', "
+        "tracestate = 's' WHERE intent_id = 'a3'");
+
     is_int(add(&f, SM_JOB_REPLAY, "{\"id\":\"j\",\"filter\":"
                "{\"status\":\"exhausted\",\"target\":\"sms\"}}"),
            SM_JOB_CREATED, "a job");
@@ -217,6 +220,11 @@ test_replay(void)
                     "AND o.payload = n.payload "
                     "AND o.payload_hash = n.payload_hash"),
            "5", "with the bytes of the old");
+    is_str(sql_text(&f, "SELECT group_concat(t, ' ') FROM (SELECT intent_id || "
+                    "' ' || traceparent || tracestate AS t FROM "
+                    "submission_intents WHERE replay_of IS NOT NULL AND "
+                    "traceparent IS NOT NULL) AS a"),
+           "a3~j ts", "and its trace");
 
     is_str(sql_text(&f, "SELECT group_concat(t, ', ') FROM (SELECT actor || "
                     "' ' || action || ' ' || object || ' ' || detail AS t "

@@ -265,8 +265,8 @@ test_replay(void)
         "completed_at = 5, next_attempt_at = NULL, notify = notify");
 
     is_int(replay(&f, "a", NULL), SM_REPLAY_CREATED, "with its own contract");
-    is_str(stored(&f, "a~1"), "1 5000 300000 " NOTIFY " - -",
-           "its terms, and not its trace");
+    is_str(stored(&f, "a~1"), "1 5000 300000 " NOTIFY " " TRACE " -",
+           "its terms, and its trace");
     is_int(replay(&f, "b", &rich), SM_REPLAY_CREATED, "with today's");
     is_str(stored(&f, "b~1"), "1 5000 300000 " NOTIFY " - -", "today's terms");
     is_int(replay(&f, "c", &plain), SM_REPLAY_CREATED, "the other way round");

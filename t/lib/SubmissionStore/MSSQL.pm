@@ -389,9 +389,10 @@ sub rollback {
 
 
 sub submit_sql {
-    my ($self, $id, $target, $payload) = @_;
+    my ($self, $id, $target, $payload, $trace) = @_;
 
-    return "EXECUTE submission.submit N'$id', N'$target', N'$payload'";
+    return "EXECUTE submission.submit N'$id', N'$target', N'$payload'"
+           . ($trace ? ", \@traceparent = N'$trace'" : '');
 }
 
 

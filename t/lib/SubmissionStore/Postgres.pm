@@ -259,9 +259,10 @@ sub rollback {
 
 
 sub submit_sql {
-    my ($self, $id, $target, $payload) = @_;
+    my ($self, $id, $target, $payload, $trace) = @_;
 
-    return "SELECT submission.submit('$id', '$target', '$payload')";
+    return "SELECT submission.submit('$id', '$target', '$payload'"
+           . ($trace ? ", p_traceparent => '$trace')" : ')');
 }
 
 

@@ -107,10 +107,12 @@ sub rollback {
 # as an application submits
 
 sub submit_sql {
-    my ($self, $id, $target, $payload) = @_;
+    my ($self, $id, $target, $payload, $trace) = @_;
 
-    return 'INSERT INTO submission_inbox (intent_id, submission_target, payload)'
-           . " VALUES ('$id', '$target', '$payload')";
+    return 'INSERT INTO submission_inbox (intent_id, submission_target, payload'
+           . ($trace ? ', traceparent)' : ')')
+           . " VALUES ('$id', '$target', '$payload'"
+           . ($trace ? ", '$trace')" : ')');
 }
 
 
