@@ -383,11 +383,13 @@ sm_recur_load(sm_arena_t *arena, sm_str_t body, sm_recur_rule_t *rule)
     sm_json_error_t  err;
     sm_json_value_t  v[SM_RECUR_FIELDS];
 
+    err.no_memory = 0;
+
     if (sm_json_object(arena, body, sm_recur_kept, v, &err) != 0
         || sm_recur_rule(v, rule, &err) != 0
         || sm_recur_time(&v[SM_RECUR_FROM], "from", &from, &err) != 0)
     {
-        return -1;
+        return err.no_memory ? -2 : -1;
     }
 
     if (!rule->given_start) {
@@ -557,9 +559,11 @@ sm_recur_due(sm_arena_t *arena, const sm_recur_rule_t *rule,
 
     due->times = sm_arena_calloc(arena, room, sizeof(int64_t));
 
-    if (due->times == NULL
-        || sm_recur_come(rule, zone, planned, now, due, room, &count) != 0)
-    {
+    if (due->times == NULL) {
+        return -2;
+    }
+
+    if (sm_recur_come(rule, zone, planned, now, due, room, &count) != 0) {
         return -1;
     }
 

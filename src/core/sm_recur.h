@@ -255,7 +255,7 @@ int sm_recur_parse(sm_arena_t *arena, sm_str_t body, sm_recur_rule_t *rule,
 /* what is wrong between its parts, with the field; NULL: nothing */
 const char *sm_recur_check(const sm_recur_rule_t *rule, const char **field);
 
-/* the rule as it is kept, and back; -1: no memory, or it is not one */
+/* the rule as it is kept, and back; -1: it is not one; -2: no memory */
 int sm_recur_body(sm_arena_t *arena, const sm_recur_rule_t *rule,
     sm_str_t *body);
 int sm_recur_load(sm_arena_t *arena, sm_str_t body, sm_recur_rule_t *rule);
@@ -270,7 +270,7 @@ int sm_recur_same_times(const sm_recur_rule_t *a, const sm_recur_rule_t *b);
 int sm_recur_next(const sm_recur_rule_t *rule, const sm_recur_zone_t *zone,
     int64_t after, int64_t *next);
 
-/* "planned" has come, and maybe others; -1: likewise, or no memory */
+/* "planned" has come, and maybe others; -1: likewise; -2: no memory */
 int sm_recur_due(sm_arena_t *arena, const sm_recur_rule_t *rule,
     const sm_recur_zone_t *zone, int64_t planned, int64_t now, unsigned busy,
     sm_recur_due_t *due);

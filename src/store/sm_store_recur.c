@@ -121,8 +121,17 @@ sm_recur_read(sm_store_t *store, sm_call_t *call, sm_recur_row_t *row,
 
     /* one that is not understood has no times, and can be replaced */
 
-    if (sm_recur_load(&call->arena, row->recur.body, &row->rule) != 0) {
+    switch (sm_recur_load(&call->arena, row->recur.body, &row->rule)) {
+
+    case 0:
+        break;
+
+    case -1:
         memset(&row->rule, 0, sizeof(sm_recur_rule_t));
+        break;
+
+    default: /* -2 */
+        return sm_recur_no_memory(call);
     }
 
     return 1;
@@ -620,10 +629,19 @@ sm_recur_list(sm_store_t *store, sm_call_t *call, sm_recur_list_t *row)
     }
 
     for (i = 0; i < page.n; i++) {
-        if (sm_recur_load(&call->arena, page.rows[i].body, &row->rules[i])
-            != 0)
+        switch (sm_recur_load(&call->arena, page.rows[i].body,
+                              &row->rules[i]))
         {
+
+        case 0:
+            break;
+
+        case -1:
             memset(&row->rules[i], 0, sizeof(sm_recur_rule_t));
+            break;
+
+        default: /* -2 */
+            return sm_recur_no_memory(call);
         }
     }
 

@@ -87,11 +87,18 @@ static int
 sm_recur_decide(sm_store_t *store, sm_call_t *call, sm_zones_t *zones,
     const sm_recur_tick_t *tick, int64_t now, sm_recur_fire_t *row)
 {
+    int                     rc;
     sm_recur_rule_t         rule;
     const sm_contract_t    *contract;
     const sm_recur_zone_t  *zone;
 
-    if (sm_recur_load(&call->arena, row->recur->body, &rule) != 0) {
+    rc = sm_recur_load(&call->arena, row->recur->body, &rule);
+
+    if (rc == -2) {
+        return sm_call_fail(call, SM_STORE_TRANSIENT, 0, "out of memory");
+    }
+
+    if (rc != 0) {
         return sm_recur_error(call, row, "its rule is not understood");
     }
 
@@ -101,13 +108,24 @@ sm_recur_decide(sm_store_t *store, sm_call_t *call, sm_zones_t *zones,
         return sm_recur_error(call, row, "its target is not configured");
     }
 
-    if (sm_zones_get(zones, rule.zone, &zone) != 0
-        || sm_recur_due(&call->arena, &rule, zone,
-                        row->recur->next_run_at / SM_RECUR_SECOND, now,
-                        row->recur->busy, &row->due)
-           != 0)
-    {
+    if (sm_zones_get(zones, rule.zone, &zone) != 0) {
         return sm_recur_error(call, row, "its time zone is not known");
+    }
+
+    switch (sm_recur_due(&call->arena, &rule, zone,
+                         row->recur->next_run_at / SM_RECUR_SECOND, now,
+                         row->recur->busy, &row->due))
+    {
+
+    case 0:
+        break;
+
+    case -1:
+        return sm_recur_error(call, row, "its time zone does not say when it "
+                              "is to run");
+
+    default: /* -2: it runs when there is memory again */
+        return sm_call_fail(call, SM_STORE_TRANSIENT, 0, "out of memory");
     }
 
     return row->due.n ? sm_recur_intents(store, call, row, contract) : 0;
