@@ -20,7 +20,7 @@ __DATA__
         retention        strip=30d forget=60d;
 
         target with.password concurrency=7 rate=50r/s burst=10 {
-            circuit            failures=5 open=30s;
+            circuit            failures=5 open=30s max_open=10m;
             gateway_type       http;
             gateway_url        http://ann:s3cret@127.0.0.1:9/a@b;
             policy             max_attempts 3;
@@ -64,7 +64,8 @@ sub {
                terminalOutcomes => 'http_400 http_404', retryDelayMs => 2000,
                retryMaxMs => 9000, retryBackoffPercent => 150,
                retryJitterPercent => 20, ratePerMinute => 3000, burst => 10,
-               circuitFailures => 5},
+               circuitFailures => 5, circuitOpenMs => 30000,
+               circuitMaxOpenMs => 600000},
               'a target, without its password');
     is(scalar @{$config->{targets}}, 4, 'all of them');
     unlike($answer->{body}, qr/s3cret|ann:|submission\.db|dbname|Server=/i,

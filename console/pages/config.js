@@ -18,7 +18,7 @@ const retry = (t) => (t.retryScheduleMs ? t.retryScheduleMs.split(' ').map(Numbe
 
 const limits = (t) => [t.concurrency && `${count(t.concurrency)} at a time`,
   t.ratePerMinute && `${t.ratePerMinute % 60 ? `${t.ratePerMinute}/min` : `${t.ratePerMinute / 60}/s`}, burst ${t.burst}`,
-  t.circuitFailures && `circuit after ${t.circuitFailures} errors`].filter(Boolean).join('; ') || '–';
+  t.circuitFailures && `circuit after ${t.circuitFailures} errors, open ${t.circuitOpenMs / 1000} s`].filter(Boolean).join('; ') || '–';
 
 export const view = (c) => [
   h('h1', null, 'Configuration'),

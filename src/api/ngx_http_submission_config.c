@@ -111,6 +111,10 @@ ngx_http_submission_config_rules(sm_out_t *out, const sm_target_rules_t *rules)
     if (rules->circuit.failures) {
         ngx_http_submission_config_int(out, "circuitFailures",
                                        rules->circuit.failures);
+        ngx_http_submission_config_int(out, "circuitOpenMs",
+                                       rules->circuit.open / 1000);
+        ngx_http_submission_config_int(out, "circuitMaxOpenMs",
+                                       rules->circuit.max_open / 1000);
     }
 }
 
