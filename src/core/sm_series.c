@@ -24,8 +24,8 @@ sm_series_clamp(int64_t n)
 }
 
 
-void
-sm_series_add(sm_series_t *s, int64_t epoch, int64_t at,
+static void
+sm_series_row(sm_series_t *s, int64_t epoch, int64_t at,
     const sm_stats_target_t *t, unsigned first)
 {
     size_t     i;
@@ -60,6 +60,29 @@ sm_series_add(sm_series_t *s, int64_t epoch, int64_t at,
     row[SM_SERIES_OLDEST] = sm_series_clamp(t->oldest_due / 1000000);
 
     s->n++;
+}
+
+
+void
+sm_series_add(sm_series_t *s, int64_t epoch, int64_t at,
+    const sm_stats_target_t *t, unsigned first)
+{
+    sm_series_row(s, epoch, at, t, first);
+
+    s->told = s->n;
+}
+
+
+int
+sm_series_quiet(sm_series_t *s, int64_t epoch, int64_t at, unsigned first)
+{
+    sm_stats_target_t  none;
+
+    memset(&none, 0, sizeof(sm_stats_target_t));
+
+    sm_series_row(s, epoch, at, &none, first);
+
+    return s->n - s->told >= SM_SERIES_ROWS;
 }
 
 

@@ -38,6 +38,7 @@ typedef enum {
 
 typedef struct {
     uint64_t            n;              /* rows, of all there ever were */
+    uint64_t            told;           /* of them, up to the last with news */
     int64_t             epoch;          /* of the counts */
     int64_t             counts[SM_STATS_COUNTS];
     uint32_t            rows[SM_SERIES_ROWS][SM_SERIES_COLUMNS];
@@ -50,6 +51,12 @@ typedef struct {
  */
 void sm_series_add(sm_series_t *s, int64_t epoch, int64_t at,
     const sm_stats_target_t *t, unsigned first);
+
+/*
+ * The same, if there was nothing to tell.  1: so it was for the whole hour, and
+ * there is no need of it any more.
+ */
+int sm_series_quiet(sm_series_t *s, int64_t epoch, int64_t at, unsigned first);
 
 /* the keys of the columns, and the rows since then, both as elements */
 void sm_series_out_columns(sm_out_t *out);

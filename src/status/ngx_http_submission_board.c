@@ -302,6 +302,41 @@ ngx_http_submission_board_target(ngx_slab_pool_t *shpool,
 }
 
 
+/* those of which there was nothing to tell, and of some nothing for an hour */
+
+static void
+ngx_http_submission_board_quiet(ngx_slab_pool_t *shpool,
+    ngx_http_submission_board_shctx_t *board, sm_stats_t *stats,
+    unsigned first)
+{
+    uint32_t            at;
+    sm_series_t        *series;
+    ngx_rbtree_node_t  *node, *next;
+
+    if (board->series.root == board->series.sentinel) {
+        return;
+    }
+
+    at = (uint32_t) (stats->at / 1000000);
+
+    for (node = ngx_rbtree_min(board->series.root, board->series.sentinel);
+         node;
+         node = next)
+    {
+        next = ngx_rbtree_next(&board->series, node);
+        series = &((ngx_http_submission_board_node_t *) node)->series;
+
+        if (series->rows[(series->n - 1) % SM_SERIES_ROWS][SM_SERIES_AT] != at
+            && sm_series_quiet(series, stats->epoch, stats->at, first))
+        {
+            ngx_rbtree_delete(&board->series, node);
+            ngx_slab_free_locked(shpool, node);
+            board->nseries--;
+        }
+    }
+}
+
+
 /* one row more in each history; "first": see sm_series_add() */
 
 static ngx_int_t
@@ -309,10 +344,8 @@ ngx_http_submission_board_history(ngx_slab_pool_t *shpool,
     ngx_http_submission_board_shctx_t *board, sm_stats_t *stats,
     unsigned first)
 {
-    size_t                  i;
-    sm_series_t            *series;
-    ngx_rbtree_node_t      *node;
-    sm_stats_target_t       none;
+    size_t        i;
+    sm_series_t  *series;
 
     if (board->totals == NULL) {
         board->totals = ngx_slab_calloc_locked(shpool, sizeof(sm_series_t));
@@ -337,26 +370,7 @@ ngx_http_submission_board_history(ngx_slab_pool_t *shpool,
                       first);
     }
 
-    /* those of which there was nothing to tell */
-
-    if (board->series.root == board->series.sentinel) {
-        return board->nlost ? NGX_DECLINED : NGX_OK;
-    }
-
-    ngx_memzero(&none, sizeof(sm_stats_target_t));
-
-    for (node = ngx_rbtree_min(board->series.root, board->series.sentinel);
-         node;
-         node = ngx_rbtree_next(&board->series, node))
-    {
-        series = &((ngx_http_submission_board_node_t *) node)->series;
-
-        if (series->rows[(series->n - 1) % SM_SERIES_ROWS][SM_SERIES_AT]
-            != (uint32_t) (stats->at / 1000000))
-        {
-            sm_series_add(series, stats->epoch, stats->at, &none, first);
-        }
-    }
+    ngx_http_submission_board_quiet(shpool, board, stats, first);
 
     return board->nlost ? NGX_DECLINED : NGX_OK;
 }

@@ -335,6 +335,20 @@ test_series(void)
     is_mem(buf, out.last - buf, "[1538,0,1,0,0,0,0,0,0,0,0,0],"
            "[1539,0,1,0,0,0,0,0,0,0,0,0]", 57, "the newest are at the end");
 
+    for (i = 0; i < SM_SERIES_ROWS - 1; i++) {
+        if (sm_series_quiet(&s, 2, (2000 + i) * SECOND, 0)) {
+            break;
+        }
+    }
+
+    is_int(i, SM_SERIES_ROWS - 1, "silent, but for a row of an hour ago");
+    is_int(last(&s, SM_SERIES_AT), 2000 + SM_SERIES_ROWS - 2,
+           "silence has rows, too");
+    is_int(sm_series_quiet(&s, 2, (2000 + i) * SECOND, 0), 1,
+           "silent for an hour");
+    sm_series_add(&s, 2, 3000 * SECOND, &t, 0);
+    is_int(sm_series_quiet(&s, 2, 3001 * SECOND, 0), 0, "not any more");
+
     is_int(sm_series_size(&s) / SM_SERIES_ROWS
            * SM_SERIES_ROWS == sm_series_size(&s), 1, "no more than an hour");
 }
