@@ -151,8 +151,8 @@ my $large = $browser->tools('Page.addScriptToEvaluateOnNewDocument', source => <
       }
       const data = await answer.json();
       const long = 'connect() to [2001:db8:85a3::8a2e:370:7334]:65535 failed (111: Connection refused) while connecting to upstream';
-      const name = 'a.target.with.a.name.that.is.as.long.as.somebody.liked.it';
-      const grow = (t) => Object.assign(t, { due: 12345678, waiting: 987654, inFlight: 512, oldestDueSeconds: 93784 });
+      const name = 'a.target.with.a.name.as.long.as.somebody.liked.it'.repeat(2);
+      const grow = (t) => Object.assign(t, { due: 12345678, waiting: 987654, inFlight: 512, oldestDueSeconds: 3599 });
       if (data.totals) {
         Object.assign(grow(data.totals), { submittedPerSecond: 123456.7,
           attemptsPerSecond: { accepted: 123456.7, rejected: 98765.4, error: 12345.6, unknown: 1234.5 } });
