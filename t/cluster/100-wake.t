@@ -14,6 +14,7 @@ use warnings;
 use FindBin;
 use lib "$FindBin::Bin/../lib";
 
+use List::Util qw(sum);
 use Test::More;
 use Time::HiRes qw(time);
 
@@ -64,6 +65,10 @@ sub through {
         wait_for("$id is sent", sub { $gateway->sends_of($id) }, 30);
         push @took, ($gateway->sends_of($id))[0]{time} / 1e6
                     - $run->{posted}{$id}{sent};
+
+        # by a sweep now and then: that is enough to see
+
+        last if sum(@took) > 60;
     }
 
     @took = sort { $a <=> $b } @took;
