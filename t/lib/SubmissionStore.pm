@@ -54,6 +54,10 @@ sub pace { return 1 }
 
 sub escapes { return 1 }
 
+# whether it computes times up to the last microsecond of the year 9999
+
+sub last_time { return 1 }
+
 sub unhex { return pack('H*', $_[1]) }
 
 
