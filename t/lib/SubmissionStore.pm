@@ -58,6 +58,10 @@ sub escapes { return 1 }
 
 sub last_time { return 1 }
 
+# an empty payload, in SQL
+
+sub no_bytes { return "''" }
+
 sub unhex { return pack('H*', $_[1]) }
 
 

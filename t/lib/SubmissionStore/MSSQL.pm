@@ -109,14 +109,26 @@ sub _install {
 
     _query($dbh, $_) for grep { /\S/ } split /^GO$/m, $text;
 
-    _view($dbh, $_) for TABLES;
+    # by table: the key, and what the server numbers, which is nobody's to write
+
+    my %columns;
+
+    push @{$columns{key}{$_->[0]}}, $_->[1]
+        for _query($dbh, 'SELECT TABLE_NAME, COLUMN_NAME '
+                         . 'FROM INFORMATION_SCHEMA.KEY_COLUMN_USAGE '
+                         . "WHERE TABLE_SCHEMA = 'submission'");
+    $columns{numbered}{$_->[0]} = $_->[1]
+        for _query($dbh, 'SELECT OBJECT_NAME(object_id), name '
+                         . 'FROM sys.columns WHERE is_identity = 1');
+
+    _view($dbh, $_, \%columns) for TABLES;
 }
 
 
 # times as microseconds, both ways
 
 sub _view {
-    my ($dbh, $table) = @_;
+    my ($dbh, $table, $columns) = @_;
 
     my $of = "submission.submission_$table";
     my $view = "dbo.submission_$table";
@@ -129,15 +141,14 @@ sub _view {
 
     my %is_time = map { $_->[0] => $_->[1] eq 'datetime2' } @columns;
     my @names = map { $_->[0] } @columns;
-    my @key = grep { /^(?:lease_name|intent_id|attempt_number)$/
-                     || $table eq 'manager_candidates' && $_ eq 'holder_id' }
-              @names;
+
+    my @key = @{$columns->{key}{"submission_$table"} // []};
+    my $numbered = $columns->{numbered}{"submission_$table"} // '';
+    my @written = grep { $_ ne $numbered } @names;
 
     my %in = map {
         $_ => $is_time{$_} ? "submission.submission_at(i.$_)" : "i.$_";
     } @names;
-
-    my $names = join ', ', @names;
 
     _query($dbh, "CREATE VIEW $view AS SELECT "
                  . join(', ', map { $is_time{$_} ? _us($_) . " AS $_" : $_ }
@@ -149,15 +160,15 @@ sub _view {
 
     _query($dbh, "CREATE TRIGGER dbo.${table}_insert ON $view "
                  . "INSTEAD OF INSERT AS\nBEGIN\n    SET NOCOUNT ON;\n"
-                 . "    INSERT INTO $of ($names) SELECT "
-                 . join(', ', map { $in{$_} } @names)
+                 . "    INSERT INTO $of (" . join(', ', @written) . ') SELECT '
+                 . join(', ', map { $in{$_} } @written)
                  . " FROM inserted AS i;\nEND");
     _query($dbh, "CREATE TRIGGER dbo.${table}_update ON $view "
                  . "INSTEAD OF UPDATE AS\nBEGIN\n    SET NOCOUNT ON;\n"
                  . '    UPDATE t SET '
-                 . join(', ', map { "$_ = $in{$_}" } @names)
+                 . join(', ', map { "$_ = $in{$_}" } @written)
                  . " FROM $of AS t JOIN inserted AS i ON "
-                 . join(' AND ', map { "i.$_ = t.$_" } @key) . ";\nEND");
+                 . join(' AND ', map { "$in{$_} = t.$_" } @key) . ";\nEND");
 }
 
 
@@ -306,6 +317,8 @@ sub payload {
 
 
 sub hex_text { return $_[1] }
+
+sub no_bytes { return '0x' }
 
 sub unhex { return encode_utf8($_[1]) }
 
