@@ -182,8 +182,9 @@ sub _postgres {
 }
 
 
-# Databases and logins of a Babelfish are rows of one catalogue, and two sessions
-# that change the same one fail: nobody else does while what this returns is kept.
+# Databases and logins of a Babelfish are rows of one catalogue, and of two
+# sessions that change the same one, one fails: nobody else does while what this
+# returns is kept.
 
 sub _alone {
     return if !defined $ENV{SUBMISSION_TEST_SQL};
