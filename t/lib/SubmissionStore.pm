@@ -58,6 +58,11 @@ sub escapes { return 1 }
 
 sub last_time { return 1 }
 
+# how many sessions of nginx are at the server; one whose client was killed may
+# be in the middle of a call, and finish it
+
+sub sessions { return 0 }
+
 # an empty payload, in SQL
 
 sub no_bytes { return "''" }

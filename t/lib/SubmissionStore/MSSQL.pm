@@ -467,6 +467,15 @@ sub _kill {
 }
 
 
+sub sessions {
+    my ($self) = @_;
+
+    return (_query($self->{admin}, 'SELECT COUNT(*) FROM sys.dm_exec_sessions '
+                                   . "WHERE login_name = '$self->{database}'")
+           )[0][0];
+}
+
+
 sub sound {
     my ($self) = @_;
 
