@@ -226,10 +226,15 @@ sub create {
     (my $quoted = PASSWORD) =~ s/'/''/g;
     _query($admin, "CREATE LOGIN $database WITH PASSWORD = '$quoted'");
 
+    undef $alone;
+
     my $dbh = _connect($database);
     my $babelfish = (_query($dbh, 'SELECT @@VERSION'))[0][0] =~ /^Babelfish/;
 
     _install($dbh, $babelfish);
+
+    $alone = _alone();
+
     _query($dbh, "CREATE USER $database FOR LOGIN $database");
     _query($dbh, "ALTER ROLE submission_nginx ADD MEMBER $database");
 
