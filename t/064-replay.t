@@ -87,8 +87,8 @@ sub {
     is($t[0]{body}, problem('idempotency_conflict', 'another intent has the id '
                             . 'of the replay', '"field":"intentId"'), 'why');
 
-    sql("UPDATE submission_intents SET stripped_at = created_at, payload = '' "
-        . "WHERE intent_id = 'a'");
+    sql('UPDATE submission_intents SET stripped_at = created_at, payload = '
+        . store()->no_bytes . " WHERE intent_id = 'a'");
 
     @t = (http('POST /v1/intents/a/replay'), http('GET /o/intents/a/payload'));
     is($_->{code}, 409, 'without its payload') for @t;

@@ -98,11 +98,13 @@ sub {
 sub {
     create();
 
+    my $payload = store()->no_bytes;
+
     sql("INSERT INTO submission_inbox_refused (lease_name, refused_at, seq, "
         . "intent_id, submission_target, payload, created_at, reason, detail) "
         . join(' UNION ALL ', map {
-              "SELECT 'submission-manager-executor', $_, $_, 'i', 't', '', 1, "
-              . "'invalid_request', 'why $_'"
+              "SELECT 'submission-manager-executor', $_, $_, 'i', 't', "
+              . "$payload, 1, 'invalid_request', 'why $_'"
           } 1 .. 101));
 
     my $answer = http('GET /v1/failures')->{json};

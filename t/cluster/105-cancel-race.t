@@ -135,7 +135,7 @@ my @loads;
 for my $i (0 .. $#targets) {
     push @loads, $cluster->load(
         prefix => "c$i", total => $total / @targets, connections => 4,
-        target => $targets[$i], rate => $total / @targets / 15,
+        target => $targets[$i], rate => $total / @targets / 15 / pace(),
         instances => \@instances,
         retry => [qw(refused unanswered torn 500 502 503 504)],
         on_result => sub {
@@ -143,7 +143,7 @@ for my $i (0 .. $#targets) {
 
             # a third of a second is two or three attempts
 
-            $cancels->add($id, rand() < 0.3 ? 0 : rand 0.6)
+            $cancels->add($id, rand() < 0.3 ? 0 : rand(0.6) * pace())
                 if ($result->{status} // 0) == 200;
         })->start;
 }
@@ -155,7 +155,7 @@ my %done;
 
 until (!grep { !$_->finished } @loads) {
     my $instance = $lease->wait_leader;
-    my $next = time + 0.5 + rand 2;
+    my $next = time + (0.5 + rand 2) * pace();
 
     if (rand() < 0.3) {
         $lease->kill_tree($instance);

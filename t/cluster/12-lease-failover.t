@@ -24,8 +24,8 @@ my $lease = SubmissionCluster::Lease->new($cluster);
 # Of an acquire_interval and lease_duration that are alike, a follower that
 # only waits for its interval is late by a second on the average.
 
-my @instances = $lease->instances(['a' .. 'c'], manager =>
-    'lease_duration 2s; renew_interval 300ms; acquire_interval 2s;');
+my @instances = $lease->instances(['a' .. 'c'], manager => $lease->paced(
+    'lease_duration 2s; renew_interval 300ms; acquire_interval 2s;'));
 
 $cluster->start;
 $lease->record;
@@ -61,7 +61,7 @@ for my $round (1 .. ROUNDS) {
     is_deeply(\@more, [], "round $round: nobody else did");
     is($grant->{was}{expires_at}, $row->{expires_at},
        "round $round: the lease was not touched in between");
-    is($grant->{expires_at} - $grant->{acquired_at}, 2_000_000,
+    is($grant->{expires_at} - $grant->{acquired_at}, 2_000_000 * pace(),
        "round $round: the new one is as long as it should be");
 
     my $late = $grant->{acquired_at} - $row->{expires_at};

@@ -168,8 +168,9 @@ my @after = map { calls($_) } $leader, $follower;
 for my $i (0, 1) {
     my %more = map { $_ => $after[$i]{$_} - $before[$i]{$_} } keys %{$after[$i]};
 
-    # the leader has duties; a follower watches the lease, and that is all
-    my $own = $i == 0 ? qr/^(?!.*_(?:get|list)$)/ : qr/^lease_/;
+    # the leader has duties; a follower watches the lease and tidies its own
+    # file, and that is all
+    my $own = $i == 0 ? qr/^(?!.*_(?:get|list)$)/ : qr/^(?:lease_|tidy$)/;
 
     is_deeply([grep { $more{$_} && !/$own/ } sort keys %more], [],
               'a hundred looks ask the store for nothing');
@@ -183,6 +184,11 @@ wait_for('the follower leads', sub {
     (view($follower, 'overview')->{json}{role} // '') eq 'leader' }, 20);
 
 is(sum($follower, 'accepted'), 40, 'the history is still there');
+
+# what it finds until then was there before it led, as far as it knows
+
+wait_for('it has read what there is', sub {
+    $follower->log_lines(qr/submission: schedule_rebuilt /) });
 
 $run->post({ instances => [$follower] }, $run->ids('more', 10));
 $run->wait_terminal('more-', 30);

@@ -54,6 +54,19 @@ sub pace { return 1 }
 
 sub escapes { return 1 }
 
+# whether it computes times up to the last microsecond of the year 9999
+
+sub last_time { return 1 }
+
+# how many sessions of nginx are at the server; one whose client was killed may
+# be in the middle of a call, and finish it
+
+sub sessions { return 0 }
+
+# an empty payload, in SQL
+
+sub no_bytes { return "''" }
+
 sub unhex { return pack('H*', $_[1]) }
 
 

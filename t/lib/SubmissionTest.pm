@@ -33,7 +33,8 @@ package SubmissionTest;
 #   --- client eval
 #       a sub to run against the server after the block's requests
 #   --- only: <kind> <reason>
-#       the block says something of this kind of store alone
+#       the block says something of this kind of store alone; "escapes" and
+#       "last_time" are those that can do what SubmissionStore.pm says of them
 #   --- not_api: <reason>
 #       what is answered under /v1/ is not the API's, or not of its own data:
 #       docs/reference/openapi.yaml does not describe it
@@ -241,7 +242,9 @@ add_block_preprocessor(sub {
     if (defined $block->only) {
         my ($kind, $reason) = $block->only =~ /^(\S+)\s+(.*?)\s*\z/;
 
-        if ($kind eq 'escapes' ? !$store->escapes : $kind ne $store->kind) {
+        if ($kind =~ /^(?:escapes|last_time)\z/ ? !$store->$kind
+                                               : $kind ne $store->kind)
+        {
             SKIP: { Test::More::skip($block->name . " - $reason", 1) }
             $block->set_value('SKIP', '');
             return;

@@ -481,12 +481,29 @@ static char  server_template[32];
 static int   server_pid;
 
 
+/*
+ * Databases of a Babelfish are rows of one catalogue, and two sessions that
+ * change the same one fail: nobody else makes or removes one meanwhile.
+ */
+
+static inline void *
+server_alone(void)
+{
+    void  *conn;
+
+    conn = server_connect(getenv("SUBMISSION_TEST_SQL"));
+    server_run(conn, "SELECT pg_advisory_lock(1)");
+
+    return conn;
+}
+
+
 static inline void
 server_exit(void)
 {
     int    i;
     char   text[128], string[1024];
-    void  *conn;
+    void  *conn, *alone;
 
     if (getpid() != server_pid) {
         return;
@@ -503,11 +520,10 @@ server_exit(void)
     }
 
     server_forget();
-    conn = server_connect(getenv("SUBMISSION_TEST_SQL"));
+    alone = server_alone();
     (void) snprintf(text, sizeof(text), "DROP SCHEMA \"t_%s\" CASCADE",
                     server_template);
-    server_run(conn, text);
-    server_disconnect(conn);
+    server_run(alone, text);
 
     server_string(string, sizeof(string), "master", NULL, NULL);
     conn = tds_connect(string);
@@ -522,6 +538,7 @@ server_exit(void)
     }
 
     tds_disconnect(conn);
+    server_disconnect(alone);
 }
 
 
@@ -577,7 +594,7 @@ static inline void
 server_create(fixture_t *f)
 {
     char   text[512], string[1024];
-    void  *conn;
+    void  *conn, *alone;
 
     static int  count;
 
@@ -591,7 +608,7 @@ server_create(fixture_t *f)
 
             /* libcrypto's own atexit comes first, so that it is run last */
 
-            server_disconnect(server_connect(getenv("SUBMISSION_TEST_SQL")));
+            alone = server_alone();
 
             server_pid = getpid();
             must(atexit(server_exit) == 0);
@@ -605,6 +622,7 @@ server_create(fixture_t *f)
             tds_run(conn, text);
             tds_disconnect(conn);
             server_install(server_template);
+            server_disconnect(alone);
         }
 
         server_empty(f);

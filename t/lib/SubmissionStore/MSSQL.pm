@@ -109,14 +109,26 @@ sub _install {
 
     _query($dbh, $_) for grep { /\S/ } split /^GO$/m, $text;
 
-    _view($dbh, $_) for TABLES;
+    # by table: the key, and what the server numbers, which is nobody's to write
+
+    my %columns;
+
+    push @{$columns{key}{$_->[0]}}, $_->[1]
+        for _query($dbh, 'SELECT TABLE_NAME, COLUMN_NAME '
+                         . 'FROM INFORMATION_SCHEMA.KEY_COLUMN_USAGE '
+                         . "WHERE TABLE_SCHEMA = 'submission'");
+    $columns{numbered}{$_->[0]} = $_->[1]
+        for _query($dbh, 'SELECT OBJECT_NAME(object_id), name '
+                         . 'FROM sys.columns WHERE is_identity = 1');
+
+    _view($dbh, $_, \%columns) for TABLES;
 }
 
 
 # times as microseconds, both ways
 
 sub _view {
-    my ($dbh, $table) = @_;
+    my ($dbh, $table, $columns) = @_;
 
     my $of = "submission.submission_$table";
     my $view = "dbo.submission_$table";
@@ -129,15 +141,14 @@ sub _view {
 
     my %is_time = map { $_->[0] => $_->[1] eq 'datetime2' } @columns;
     my @names = map { $_->[0] } @columns;
-    my @key = grep { /^(?:lease_name|intent_id|attempt_number)$/
-                     || $table eq 'manager_candidates' && $_ eq 'holder_id' }
-              @names;
+
+    my @key = @{$columns->{key}{"submission_$table"} // []};
+    my $numbered = $columns->{numbered}{"submission_$table"} // '';
+    my @written = grep { $_ ne $numbered } @names;
 
     my %in = map {
         $_ => $is_time{$_} ? "submission.submission_at(i.$_)" : "i.$_";
     } @names;
-
-    my $names = join ', ', @names;
 
     _query($dbh, "CREATE VIEW $view AS SELECT "
                  . join(', ', map { $is_time{$_} ? _us($_) . " AS $_" : $_ }
@@ -149,15 +160,40 @@ sub _view {
 
     _query($dbh, "CREATE TRIGGER dbo.${table}_insert ON $view "
                  . "INSTEAD OF INSERT AS\nBEGIN\n    SET NOCOUNT ON;\n"
-                 . "    INSERT INTO $of ($names) SELECT "
-                 . join(', ', map { $in{$_} } @names)
+                 . "    INSERT INTO $of (" . join(', ', @written) . ') SELECT '
+                 . join(', ', map { $in{$_} } @written)
                  . " FROM inserted AS i;\nEND");
     _query($dbh, "CREATE TRIGGER dbo.${table}_update ON $view "
                  . "INSTEAD OF UPDATE AS\nBEGIN\n    SET NOCOUNT ON;\n"
                  . '    UPDATE t SET '
-                 . join(', ', map { "$_ = $in{$_}" } @names)
+                 . join(', ', map { "$_ = $in{$_}" } @written)
                  . " FROM $of AS t JOIN inserted AS i ON "
-                 . join(' AND ', map { "i.$_ = t.$_" } @key) . ";\nEND");
+                 . join(' AND ', map { "$in{$_} = t.$_" } @key) . ";\nEND");
+}
+
+
+sub _postgres {
+    my $string = $ENV{SUBMISSION_TEST_SQL}
+        // die "SUBMISSION_TEST_SQL, Babelfish's PostgreSQL, was expected\n";
+
+    return DBI->connect("dbi:Pg:$string", undef, undef,
+                        { RaiseError => 1, PrintError => 0,
+                          AutoInactiveDestroy => 1 });
+}
+
+
+# Databases and logins of a Babelfish are rows of one catalogue, and of two
+# sessions that change the same one, one fails: nobody else does while what this
+# returns is kept.
+
+sub _alone {
+    return if !defined $ENV{SUBMISSION_TEST_SQL};
+
+    my $dbh = _postgres();
+
+    $dbh->do('SELECT pg_advisory_lock(1)');
+
+    return $dbh;
 }
 
 
@@ -166,10 +202,7 @@ sub _view {
 sub _lock_function {
     my ($database) = @_;
 
-    my $string = $ENV{SUBMISSION_TEST_SQL}
-        // die "SUBMISSION_TEST_SQL, Babelfish's PostgreSQL, was expected\n";
-    my $dbh = DBI->connect("dbi:Pg:$string", undef, undef,
-                           { RaiseError => 1, PrintError => 0 });
+    my $dbh = _postgres();
     my $tables = join ', ', map { "\"${database}_submission\".submission_$_" }
                             TABLES;
 
@@ -183,6 +216,7 @@ sub _lock_function {
 sub create {
     my ($class, $dir, %options) = @_;
 
+    my $alone = _alone();
     my $admin = _connect('master');
     my $database = "submission_t${$}_" . $count++;
 
@@ -192,10 +226,15 @@ sub create {
     (my $quoted = PASSWORD) =~ s/'/''/g;
     _query($admin, "CREATE LOGIN $database WITH PASSWORD = '$quoted'");
 
+    undef $alone;
+
     my $dbh = _connect($database);
     my $babelfish = (_query($dbh, 'SELECT @@VERSION'))[0][0] =~ /^Babelfish/;
 
     _install($dbh, $babelfish);
+
+    $alone = _alone();
+
     _query($dbh, "CREATE USER $database FOR LOGIN $database");
     _query($dbh, "ALTER ROLE submission_nginx ADD MEMBER $database");
 
@@ -239,6 +278,11 @@ sub pace { return $ENV{SUBMISSION_TEST_PACE} // 5 }
 sub escapes { return !$_[0]{babelfish} }
 
 
+# DATEADD overflows there in the last three milliseconds
+
+sub last_time { return !$_[0]{babelfish} }
+
+
 sub directive {
     my ($self, %options) = @_;
 
@@ -279,6 +323,8 @@ sub payload {
 
 
 sub hex_text { return $_[1] }
+
+sub no_bytes { return '0x' }
 
 sub unhex { return encode_utf8($_[1]) }
 
@@ -424,6 +470,15 @@ sub _kill {
     {
         eval { _query($self->{admin}, "KILL $row->[0]") };
     }
+}
+
+
+sub sessions {
+    my ($self) = @_;
+
+    return (_query($self->{admin}, 'SELECT COUNT(*) FROM sys.dm_exec_sessions '
+                                   . "WHERE login_name = '$self->{database}'")
+           )[0][0];
 }
 
 
@@ -715,6 +770,8 @@ sub cleanup {
     }
 
     eval {
+        my $alone = _alone();
+
         $self->_kill($self->{database});
         _drop($self->{admin}, $self->{database});
         $self->{admin}->disconnect;

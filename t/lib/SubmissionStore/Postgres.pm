@@ -325,6 +325,15 @@ sub set_version {
 
 # every index has what its table has, as far as a login may ask for that
 
+sub sessions {
+    my ($self) = @_;
+
+    return ($self->{admin}->selectrow_array(
+        'SELECT count(*) FROM pg_stat_activity WHERE '
+        . "datname = '$self->{database}' AND usename = ?", undef, LOGIN))[0];
+}
+
+
 sub sound {
     my ($self) = @_;
 
