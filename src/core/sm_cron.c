@@ -7,9 +7,12 @@
 
 #define SM_CRON_DAY       86400
 
-/* the 29th of February comes every eight years at the least */
+/*
+ * Where the weekday has to fit, too, a 29th of February that is a Sunday comes
+ * 40 years after the one of 2088; no day that comes at all is rarer.
+ */
 
-#define SM_CRON_DAYS      (366 * 9)
+#define SM_CRON_DAYS      (366 * 41)
 
 #define SM_CRON_SHOWN     32
 
@@ -48,11 +51,16 @@ static int
 sm_cron_fault(const sm_cron_field_t *field, sm_str_t item, char *why,
     size_t size)
 {
+    /* a cut in the middle of a character would spoil the message */
+
+    while (item.len > SM_CRON_SHOWN || sm_utf8_check(item) < item.len) {
+        item.len--;
+    }
+
     (void) snprintf(why, size, "has \"%.*s\" as %s: numbers from %d to %d, "
                     "%sranges, lists and steps were expected",
-                    (int) (item.len < SM_CRON_SHOWN ? item.len
-                                                    : SM_CRON_SHOWN),
-                    item.data, field->name, field->min, field->max,
+                    (int) item.len, item.data, field->name, field->min,
+                    field->max,
                     field->words[0] ? "names of three letters, " : "");
 
     return -1;

@@ -60,6 +60,9 @@ test_cron(void)
         { "0 2 * * *", "2026-02-02T02:00:00Z", "2026-02-03T02:00:00Z" },
         { "59 23 31 12 *", "2026-12-31T23:59:00Z", "2027-12-31T23:59:00Z" },
         { "0 0 29 2 *", "2096-02-29T00:00:00Z", "2104-02-29T00:00:00Z" },
+        { "0 0 29 2 */7", "2032-02-29T00:00:00Z", "2060-02-29T00:00:00Z" },
+        { "0 0 29 2 */7", "2088-02-29T00:00:00Z", "2128-02-29T00:00:00Z" },
+        { "0 0 */31 3 0", "2026-03-01T00:00:00Z", "2037-03-01T00:00:00Z" },
         { "0 0 31 * *", "2026-01-31T00:00:00Z", "2026-03-31T00:00:00Z" },
         { "30 4 1,15 * 5", "2026-02-02T00:00:00Z", "2026-02-06T04:30:00Z" },
         { "30 4 1,15 * 5", "2026-02-13T04:30:00Z", "2026-02-15T04:30:00Z" },
@@ -85,7 +88,17 @@ test_cron(void)
         "1,, * * * *", ", * * * *", "5-1 * * * *", "* * * foo *",
         "jan * * * *", "* * * jana *", "* * 30 2 *", "* * 31 2,4,6,9,11 *",
         "@daily", "*5 * * * *", "**  * * * *", "1.5 * * * *",
-        "1000000000000 * * * *", "* * * * mon#2", "* * L * *"
+        "1000000000000 * * * *", "* * * * mon#2", "* * L * *",
+        "* * 30 2 */7", "* * */40 2 8",
+
+        /* cut between two characters */
+
+        "\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4"
+        "\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4"
+        "\xc3\xa4 * * * *",
+        "x\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4"
+        "\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4"
+        " * * * *"
     };
 
     for (i = 0; i < sm_nelts(t); i++) {
@@ -98,7 +111,8 @@ test_cron(void)
     for (i = 0; i < sm_nelts(bad); i++) {
         why[0] = '\0';
         ok(sm_cron_parse(sm_str_c(bad[i]), &cron, why, sizeof(why)) == -1
-           && why[0], "\"%s\": %s", bad[i], why);
+           && why[0] && sm_utf8_check(sm_str_c(why)) == strlen(why),
+           "\"%s\": %s", bad[i], why);
     }
 }
 
@@ -498,6 +512,17 @@ test_due(void)
                     0, &d) == 0
        && d.n == 1 && d.times[0] == start + 3000 * (int64_t) 86400,
        "cron, once: the latest of eight years");
+
+    /* one that has to look far for its next time is made all the same */
+
+    (void) sm_cron_parse(sm_str_c("0 0 29 2 */7"), &rule.fields, why,
+                         sizeof(why));
+
+    start = at("2032-02-29T00:00:00Z");
+
+    ok(sm_recur_due(&arena, &rule, NULL, start, start, 0, &d) == 0
+       && d.n == 1 && d.times[0] == start
+       && d.next == at("2060-02-29T00:00:00Z"), "cron: the next in 28 years");
 
     sm_arena_free(&arena);
 }
