@@ -1,14 +1,42 @@
 # schedule: what nginx refuses to start with.
 #
 # A schedule that is misread runs at the wrong time, or never. Breaks when a value that
-# is none is taken, or when a target that is not there is found only at night.
+# is none is taken, when a target that is not there is found only at night, when a
+# payload says more than the payload, or when nginx waits for a pipe.
 
 use lib 't/lib';
 use SubmissionNeeds 'no_store';
 use Test::Nginx::Socket 'no_plan';
 use SubmissionTest;
 
+use File::Temp qw(tempdir);
+use POSIX qw(mkfifo);
+
+our $dir = tempdir(CLEANUP => 1);
+
+sub file {
+    my ($name, $text) = @_;
+
+    open(my $file, '>', "$dir/$name") or die "$dir/$name: $!";
+    print $file $text;
+    close $file;
+}
+
+file('empty', '');
+file('keys', "{\"n\":1},\"overlap\":\"allow\"\n");
+file('large', ' ' x (1024 * 1024) . '1');
+mkfifo("$dir/pipe", 0600) or die "$dir/pipe: $!";
+
+# lets an nginx go that waits for somebody who writes
+
+local $SIG{ALRM} = sub {
+    sysopen(my $pipe, "$dir/pipe", POSIX::O_WRONLY | POSIX::O_NONBLOCK);
+    die "nginx waits for a pipe\n";
+};
+
+alarm(20 * slow());
 run_tests();
+alarm(0);
 
 __DATA__
 
@@ -146,3 +174,51 @@ schedule "a": "misfire" must be "once", "skip" or "all"
         schedule .. every=10m target=t; # here
 --- refused
 the id of schedule ".." must not be "." or ".."
+
+
+
+=== TEST 18: a pipe
+--- block eval
+"        schedule a every=1d target=t payload_file=$main::dir/pipe; # here\n"
+--- refused eval
+qq("payload_file" "$main::dir/pipe" is not a file of up to 1m)
+
+
+
+=== TEST 19: a directory
+--- block eval
+"        schedule a every=1d target=t payload_file=$main::dir; # here\n"
+--- refused eval
+qq("payload_file" "$main::dir" is not a file of up to 1m)
+
+
+
+=== TEST 20: a file that is too large
+--- block eval
+"        schedule a every=1d target=t payload_file=$main::dir/large; # here\n"
+--- refused eval
+qq("payload_file" "$main::dir/large" is not a file of up to 1m)
+
+
+
+=== TEST 21: a file that is empty
+--- block eval
+"        schedule a every=1d target=t payload_file=$main::dir/empty; # here\n"
+--- refused eval
+qq("payload_file" "$main::dir/empty" is empty)
+
+
+
+=== TEST 22: a payload with other keys, in a file
+--- block eval
+"        schedule a every=1d target=t payload_file=$main::dir/keys; # here\n"
+--- refused
+the payload of schedule "a" is more than one value of JSON
+
+
+
+=== TEST 23: and without one
+--- block
+        schedule a target=t every=1d 'payload=1,"misfire":"all"'; # here
+--- refused
+the payload of schedule "a" is more than one value of JSON

@@ -184,7 +184,11 @@ ngx_http_submission_repeat_read(ngx_conf_t *cf,
 
     file.name = rp->payload_file;
     file.log = cf->log;
-    file.fd = ngx_open_file(file.name.data, NGX_FILE_RDONLY, NGX_FILE_OPEN, 0);
+
+    /* a pipe that nobody writes to must not be waited for */
+
+    file.fd = ngx_open_file(file.name.data, NGX_FILE_RDONLY|NGX_FILE_NONBLOCK,
+                            NGX_FILE_OPEN, 0);
 
     if (file.fd == NGX_INVALID_FILE) {
         ngx_conf_log_error(NGX_LOG_EMERG, cf, ngx_errno,
@@ -201,6 +205,10 @@ ngx_http_submission_repeat_read(ngx_conf_t *cf,
         ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
                            "\"payload_file\" \"%V\" is not a file of up to "
                            "1m", &file.name);
+
+    } else if (ngx_file_size(&fi) == 0) {
+        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                           "\"payload_file\" \"%V\" is empty", &file.name);
 
     } else {
         rp->payload.len = ngx_file_size(&fi);
@@ -289,6 +297,30 @@ ngx_http_submission_repeat_body(ngx_conf_t *cf,
 }
 
 
+/* it is put into the body as it is: what follows a value would be keys there */
+
+static ngx_uint_t
+ngx_http_submission_repeat_one_value(ngx_str_t *text, sm_str_t *payload)
+{
+    u_char  *p, *last;
+
+    p = text->data;
+    last = p + text->len;
+
+    while (p < last && (*p == ' ' || *p == '\t' || *p == CR || *p == LF)) {
+        p++;
+    }
+
+    while (p < last && (last[-1] == ' ' || last[-1] == '\t' || last[-1] == CR
+                        || last[-1] == LF))
+    {
+        last--;
+    }
+
+    return (size_t) (last - p) == payload->len;
+}
+
+
 static void
 ngx_http_submission_repeat_cleanup(void *data)
 {
@@ -333,6 +365,13 @@ ngx_http_submission_repeat_row(ngx_conf_t *cf,
     {
         ngx_conf_log_error(NGX_LOG_EMERG, cf, 0, "schedule \"%V\": %s",
                            &rp->id, err.message);
+        return NGX_ERROR;
+    }
+
+    if (!ngx_http_submission_repeat_one_value(&rp->payload, &row->payload)) {
+        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                           "the payload of schedule \"%V\" is more than one "
+                           "value of JSON", &rp->id);
         return NGX_ERROR;
     }
 
