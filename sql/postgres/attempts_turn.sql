@@ -41,7 +41,9 @@ $$;
 -- p_due: ["id"].  Marks in flight those that are pending and due.  o_outcome is
 -- 1: begun, 2: early, 3: past its deadline, and exhausted, 0: not understood.
 -- What is not in the answer has nothing to be tried.  o_created_at is not_before
--- where that is later: a deadline counts from it.
+-- where that is later: a deadline counts from it.  One that another session has
+-- locked is early, by a second: whoever keeps it is not waited for, as all that is
+-- due would wait, too.
 
 CREATE OR REPLACE FUNCTION submission.submission_attempts_turn(
     p_lease_name text, p_holder_id text, p_lease_epoch bigint,
@@ -168,8 +170,11 @@ BEGIN
                  WITH ORDINALITY AS r (id, n)
             GROUP BY r.id COLLATE "C"
         ), found AS MATERIALIZED (
-            SELECT r.n, i.ctid AS place, i.next_attempt_at AS due_at,
-                   CASE WHEN i.next_attempt_at > v_now
+            SELECT r.n, i.ctid AS place,
+                   CASE WHEN i.next_attempt_at <= v_now AND l.free IS NULL
+                        THEN v_now + interval '1 second'
+                        ELSE i.next_attempt_at END AS due_at,
+                   CASE WHEN i.next_attempt_at > v_now OR l.free IS NULL
                         THEN 2
                         WHEN NOT i.understood
                              OR (i.gateway_type = 'webhook' AND p_version < 2)
@@ -187,6 +192,13 @@ BEGIN
                      WHERE s.lease_name = p_lease_name AND s.intent_id = r.id
                      LIMIT 1
                  ) AS i
+                 LEFT JOIN LATERAL (
+                     SELECT true AS free
+                     FROM submission_intents AS s
+                     WHERE s.ctid = i.ctid AND i.next_attempt_at <= v_now
+                     FOR UPDATE SKIP LOCKED
+                 ) AS l
+                 ON true
             WHERE i.status = 'pending' AND i.next_attempt_at IS NOT NULL
                   AND i.inflight_epoch IS NULL
         ), changed AS (

@@ -55,6 +55,16 @@ BEGIN
                 last_modified_at = v_now,
                 next_attempt_at = NULL
             FROM item AS m
+                 CROSS JOIN LATERAL (
+
+                     -- one that another session has locked is skipped
+
+                     SELECT 1
+                     FROM submission_intents AS s
+                     WHERE s.lease_name = p_lease_name
+                           AND s.intent_id = m.id COLLATE "C"
+                     FOR UPDATE SKIP LOCKED
+                 ) AS l
             WHERE i.lease_name = p_lease_name
                   AND i.intent_id = m.id COLLATE "C"
                   AND i.status = 'pending' AND i.inflight_epoch IS NULL

@@ -1,5 +1,6 @@
 -- The job to work on: of the oldest that are running, the one that has waited
--- longest.  The first row of the answer has the time alone.
+-- longest, and that no other session has locked.  The first row of the answer has
+-- the time alone.
 
 CREATE OR REPLACE FUNCTION submission.submission_job_next(
     p_lease_name text, p_holder_id text, p_lease_epoch bigint
@@ -31,14 +32,25 @@ BEGIN
            submission_us(j.created_at), submission_us(j.last_modified_at),
            submission_us(j.completed_at)
     FROM (
-             SELECT *
-             FROM submission_jobs AS r
-             WHERE r.lease_name = p_lease_name AND r.completed_at IS NULL
-                   AND r.kind IN ('replay', 'cancel')
-             ORDER BY r.created_at, r.job_id
-             LIMIT 100
+             SELECT o.*
+             FROM (
+                      SELECT *
+                      FROM submission_jobs AS r
+                      WHERE r.lease_name = p_lease_name
+                            AND r.completed_at IS NULL
+                            AND r.kind IN ('replay', 'cancel')
+                      ORDER BY r.created_at, r.job_id
+                      LIMIT 100
+                  ) AS o
+             ORDER BY o.last_modified_at, o.created_at, o.job_id
          ) AS j
-    ORDER BY j.last_modified_at, j.created_at, j.job_id
+         CROSS JOIN LATERAL (
+             SELECT 1
+             FROM submission_jobs AS f
+             WHERE f.lease_name = p_lease_name AND f.kind = j.kind
+                   AND f.job_id = j.job_id
+             FOR UPDATE SKIP LOCKED
+         ) AS l
     LIMIT 1;
 END
 $$;

@@ -1,7 +1,7 @@
 -- Schedules whose time has come, the oldest first, and whether their last intent has
 -- not ended.  The first row has the time alone; one with an empty id has, as its next
 -- time, when the next schedule is due.  A row that begins after p_bytes of payloads
--- is left for the next page.
+-- is left for the next page, and one that another session has locked for later.
 
 CREATE OR REPLACE FUNCTION submission.submission_schedules_due(
     p_lease_name text, p_holder_id text, p_lease_epoch bigint,
@@ -75,6 +75,7 @@ BEGIN
                             AND e.paused_at IS NULL AND e.last_error IS NULL
                       ORDER BY e.next_run_at, e.schedule_id
                       LIMIT p_limit
+                      FOR UPDATE SKIP LOCKED
                   ) AS d
                   LEFT JOIN LATERAL (
                       SELECT t.status

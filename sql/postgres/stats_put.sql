@@ -1,4 +1,5 @@
--- The leader's numbers, in place of those before.
+-- The leader's numbers, in place of those before, unless another session has locked
+-- those: they are not worth that turns wait.
 
 CREATE OR REPLACE FUNCTION submission.submission_stats_put(
     p_lease_name text, p_holder_id text, p_lease_epoch bigint, p_stats bytea
@@ -12,6 +13,22 @@ DECLARE
 BEGIN
     v_now := submission_fence(p_lease_name, p_holder_id, p_lease_epoch);
 
+    RETURN QUERY SELECT submission_us(v_now);
+
+    IF EXISTS (SELECT 1
+               FROM submission_stats AS s
+               WHERE s.lease_name = p_lease_name)
+    THEN
+        PERFORM 1
+        FROM submission_stats AS s
+        WHERE s.lease_name = p_lease_name
+        FOR UPDATE SKIP LOCKED;
+
+        IF NOT FOUND THEN
+            RETURN;
+        END IF;
+    END IF;
+
     INSERT INTO submission_stats (lease_name, lease_epoch, at, stats)
     VALUES (p_lease_name, p_lease_epoch, v_now,
             convert_from(p_stats, 'UTF8'))
@@ -19,7 +36,5 @@ BEGIN
     SET lease_epoch = excluded.lease_epoch,
         at = excluded.at,
         stats = excluded.stats;
-
-    RETURN QUERY SELECT submission_us(v_now);
 END
 $$;
