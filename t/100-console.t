@@ -104,7 +104,11 @@ sub {
             if $path !~ /%/;
     }
 
-    is(http("POST /console/index.html\n{}")->{code}, 405, 'files are read');
+    my $post = http("POST /console/index.html\n{}");
+
+    is($post->{code}, 405, 'files are read');
+    is($post->{headers}{allow}, 'GET, HEAD', 'and it says how');
+    like($post->{body}, qr/"code":"method_not_allowed"/, 'and why not');
 
     my $answer = http('GET /console?a=b');
     is($answer->{code}, 301, 'without the slash');

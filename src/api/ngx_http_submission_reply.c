@@ -41,6 +41,9 @@ static ngx_http_submission_page_t  ngx_http_submission_pages[] = {
     { NGX_HTTP_NOT_FOUND, "not_found",
       "there is nothing at this path" },
 
+    { NGX_HTTP_NOT_ALLOWED, "method_not_allowed",
+      "the method is none of those that are allowed here" },
+
     { NGX_HTTP_REQUEST_TIME_OUT, "request_timeout",
       "the request did not arrive in time" },
 

@@ -38,6 +38,11 @@ static ngx_http_submission_console_header_t
     { ngx_string("Referrer-Policy"), ngx_string("no-referrer") }
 };
 
+static ngx_http_submission_console_header_t
+    ngx_http_submission_console_allow = {
+    ngx_string("Allow"), ngx_string("GET, HEAD")
+};
+
 
 /* in a location that ends with a slash: links of the page are relative */
 
@@ -102,10 +107,30 @@ ngx_http_submission_console(ngx_conf_t *cf,
 
 
 static ngx_int_t
+ngx_http_submission_console_header(ngx_http_request_t *r,
+    ngx_http_submission_console_header_t *header)
+{
+    ngx_table_elt_t  *h;
+
+    h = ngx_list_push(&r->headers_out.headers);
+    if (h == NULL) {
+        return NGX_ERROR;
+    }
+
+    ngx_memzero(h, sizeof(ngx_table_elt_t));
+
+    h->hash = 1;
+    h->key = header->key;
+    h->value = header->value;
+
+    return NGX_OK;
+}
+
+
+static ngx_int_t
 ngx_http_submission_console_send_headers(ngx_http_request_t *r)
 {
     ngx_uint_t                             i;
-    ngx_table_elt_t                       *h;
     ngx_http_submission_console_header_t  *header;
 
     header = ngx_http_submission_console_headers;
@@ -115,16 +140,9 @@ ngx_http_submission_console_send_headers(ngx_http_request_t *r)
              / sizeof(ngx_http_submission_console_header_t);
          i++)
     {
-        h = ngx_list_push(&r->headers_out.headers);
-        if (h == NULL) {
+        if (ngx_http_submission_console_header(r, &header[i]) != NGX_OK) {
             return NGX_ERROR;
         }
-
-        ngx_memzero(h, sizeof(ngx_table_elt_t));
-
-        h->hash = 1;
-        h->key = header[i].key;
-        h->value = header[i].value;
     }
 
     return NGX_OK;
@@ -154,7 +172,10 @@ ngx_http_submission_console_handler(ngx_http_request_t *r)
     }
 
     if (!(r->method & (NGX_HTTP_GET|NGX_HTTP_HEAD))) {
-        return NGX_HTTP_NOT_ALLOWED;
+        return ngx_http_submission_console_header(r,
+                                          &ngx_http_submission_console_allow)
+               == NGX_OK ? NGX_HTTP_NOT_ALLOWED
+                         : NGX_HTTP_INTERNAL_SERVER_ERROR;
     }
 
     rc = ngx_http_discard_request_body(r);
