@@ -299,8 +299,8 @@ sub directive {
     # whole seconds; those of a test are as many times longer, and milliseconds
     # are what it means
 
-    $timeout = ($timeout =~ /ms$/ ? ceil($1 / 1000) : $1 * $self->pace) . 's'
-        if $timeout && $timeout =~ /^(\d+)m?s$/;
+    $timeout = ($2 ? ceil($1 / 1000) : $1 * $self->pace) . 's'
+        if $timeout && $timeout =~ /^(\d+)(m?)s$/;
 
     return 'odbc "' . _string($self->{database}, $self->{database}) . '"'
            . " password_file=$self->{password_file}"
