@@ -88,6 +88,12 @@ sub rebuilt {
 # the numbers of an interval are there on both
 
 rebuilt($leader);
+
+for my $instance ($leader, $follower) {
+    wait_for("$instance->{name} knows what was counted before", sub {
+        @{view($instance, 'stats')->{json}{rows} // []} });
+}
+
 $gateway->behave('/' => undef);
 $run->post($run->ids('good', 40));
 $run->wait_terminal('good-', 30);
