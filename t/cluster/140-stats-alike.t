@@ -75,7 +75,24 @@ sub calls {
 }
 
 
+# what a leader finds until then was there before it led, as far as it knows
+
+sub rebuilt {
+    my ($instance) = @_;
+
+    wait_for("$instance->{name} has read what there is", sub {
+        $instance->log_count(qr/submission: schedule_rebuilt /) });
+}
+
+
 # the numbers of an interval are there on both
+
+rebuilt($leader);
+
+for my $instance ($leader, $follower) {
+    wait_for("$instance->{name} knows what was counted before", sub {
+        @{view($instance, 'stats')->{json}{rows} // []} });
+}
 
 $gateway->behave('/' => undef);
 $run->post($run->ids('good', 40));
@@ -185,11 +202,7 @@ wait_for('the follower leads', sub {
 
 is(sum($follower, 'accepted'), 40, 'the history is still there');
 
-# what it finds until then was there before it led, as far as it knows
-
-wait_for('it has read what there is', sub {
-    $follower->log_lines(qr/submission: schedule_rebuilt /) });
-
+rebuilt($follower);
 $run->post({ instances => [$follower] }, $run->ids('more', 10));
 $run->wait_terminal('more-', 30);
 wait_for('and it goes on', sub { sum($follower, 'accepted') == 50 }, 10);

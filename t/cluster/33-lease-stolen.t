@@ -56,6 +56,11 @@ is($gateway->quiet_for(1), 50, 'in flight: nothing more is sent');
 is($store->dump, $state, 'in flight: nothing is changed');
 is_deeply([$lease->leaders], [], 'in flight: nobody says that it leads');
 
+# to itself they are in doubt as soon as it has seen that another leads
+
+wait_for('it knows of the thief', sub {
+    $a->log_count(qr/leader_acquire_failed .* reason=held_by_another/) });
+
 my %flew = map { $_->{id} => 1 } $gateway->sends;
 
 $gateway->behave('/' => undef);

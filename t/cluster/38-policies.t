@@ -26,7 +26,8 @@ my $run = SubmissionCluster::Executor->new(
     targets => {
         'sms.long' => { policy => 'deadline 1h', retry => '200ms',
                         outcomes => 'invalid_recipient' },
-        'sms.short' => { policy => 'deadline 2s', retry => '700ms' },
+        'sms.short' => { policy => 'deadline ' . 2 * pace() . 's',
+                         retry => 700 * pace() . 'ms' },
         'sms.tight' => { policy => 'deadline 1s', retry => '5s' },
         'sms.asleep' => { policy => 'deadline 2s', retry => '1s' },
         'push.three' => { type => 'push', policy => 'max_attempts 3',
@@ -174,7 +175,8 @@ least('Retry-After below the delay',
       [gaps_of('push.three', 'fail 1 answer 429 0')], 0.2);
 least('Retry-After that is none',
       [gaps_of('push.three', 'fail 1 answer 503 soon')], 0.2);
-least('until the deadline', [gaps_of('sms.short', 'answer 500')], 0.7, 0.7);
+least('until the deadline', [gaps_of('sms.short', 'answer 500')],
+      (0.7 * pace()) x 2);
 
 
 # The deadline passes in the wait for a retry that was to be in time: nobody

@@ -47,6 +47,12 @@ sub burst {
     $run->post({ connections => BURST }, @intents);
 }
 
+sub last_epoch {
+    my ($last) = reverse $gateway->sends;
+
+    return $last ? $last->{epoch} : 0;
+}
+
 for my $reload (1 .. RELOADS) {
     my $end = time + EVERY * $pace;
     my $epoch = $lease->row->{epoch};
@@ -57,7 +63,7 @@ for my $reload (1 .. RELOADS) {
     # for a while, and until the new generation has sent
 
     while (time < $end
-           || (time < $end + 20 && ($gateway->sends)[-1]{epoch} <= $epoch))
+           || (time < $end + 20 * slow() && last_epoch() <= $epoch))
     {
         my $next = time + 0.08;
 

@@ -67,9 +67,8 @@ END {
 # times in a configuration are multiplied by.
 
 sub pace {
-    my $pace = @clusters && $clusters[-1]{store} ? $clusters[-1]{store}->pace : 1;
-
-    return $pace * ($ENV{SUBMISSION_CHECK} ? 4 : 1);
+    return SubmissionStore::kind_of()->pace
+           * ($ENV{SUBMISSION_CHECK} ? 4 : 1);
 }
 
 
@@ -375,7 +374,7 @@ sub cleanup {
 
     $self->{haproxy}->stop if $self->{haproxy};
     $self->{gateway}->stop if $self->{gateway};
-    $self->{store}->cleanup;
+    $self->{store}->cleanup if $self->{store};
 
     for my $dir (@{$self->{mounts}}) {
         system('umount', $dir) == 0 or system('umount', '-l', $dir);

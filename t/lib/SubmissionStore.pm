@@ -30,11 +30,18 @@ sub string {
 sub new {
     my ($class, $dir, %options) = @_;
 
+    return kind_of()->create($dir, %options);
+}
+
+
+# the class of the stores that new() makes
+
+sub kind_of {
     my $kind = 'SubmissionStore::' . _kind(string() // 'sqlite');
 
     eval "require $kind; 1" or die $@;
 
-    return $kind->create($dir, %options);
+    return $kind;
 }
 
 

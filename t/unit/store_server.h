@@ -486,15 +486,26 @@ static int   server_pid;
  * change the same one fail: nobody else makes or removes one meanwhile.
  */
 
-static inline void *
+static void  *server_lock;
+
+
+static inline void
 server_alone(void)
 {
-    void  *conn;
+    /* a test that ends in the middle has it already */
 
-    conn = server_connect(getenv("SUBMISSION_TEST_SQL"));
-    server_run(conn, "SELECT pg_advisory_lock(1)");
+    if (server_lock == NULL) {
+        server_lock = server_connect(getenv("SUBMISSION_TEST_SQL"));
+        server_run(server_lock, "SELECT pg_advisory_lock(1)");
+    }
+}
 
-    return conn;
+
+static inline void
+server_together(void)
+{
+    server_disconnect(server_lock);
+    server_lock = NULL;
 }
 
 
@@ -503,7 +514,7 @@ server_exit(void)
 {
     int    i;
     char   text[128], string[1024];
-    void  *conn, *alone;
+    void  *conn;
 
     if (getpid() != server_pid) {
         return;
@@ -520,10 +531,10 @@ server_exit(void)
     }
 
     server_forget();
-    alone = server_alone();
-    (void) snprintf(text, sizeof(text), "DROP SCHEMA \"t_%s\" CASCADE",
-                    server_template);
-    server_run(alone, text);
+    server_alone();
+    (void) snprintf(text, sizeof(text), "DROP SCHEMA IF EXISTS \"t_%s\" "
+                    "CASCADE", server_template);
+    server_run(server_lock, text);
 
     server_string(string, sizeof(string), "master", NULL, NULL);
     conn = tds_connect(string);
@@ -538,7 +549,7 @@ server_exit(void)
     }
 
     tds_disconnect(conn);
-    server_disconnect(alone);
+    server_together();
 }
 
 
@@ -594,7 +605,7 @@ static inline void
 server_create(fixture_t *f)
 {
     char   text[512], string[1024];
-    void  *conn, *alone;
+    void  *conn;
 
     static int  count;
 
@@ -608,7 +619,7 @@ server_create(fixture_t *f)
 
             /* libcrypto's own atexit comes first, so that it is run last */
 
-            alone = server_alone();
+            server_alone();
 
             server_pid = getpid();
             must(atexit(server_exit) == 0);
@@ -622,7 +633,7 @@ server_create(fixture_t *f)
             tds_run(conn, text);
             tds_disconnect(conn);
             server_install(server_template);
-            server_disconnect(alone);
+            server_together();
         }
 
         server_empty(f);

@@ -20,6 +20,7 @@ use Encode qw(encode_utf8);
 use File::Basename qw(dirname);
 use File::Glob qw(:bsd_glob);
 use File::Path qw(make_path);
+use POSIX qw(ceil);
 use Time::HiRes qw(sleep);
 
 # with what means something in connection strings, as far as FreeTDS takes it
@@ -107,7 +108,14 @@ sub _install {
     my $text = do { local $/; <$print> };
     close $print or die "install.sh failed\n";
 
-    _query($dbh, $_) for grep { /\S/ } split /^GO$/m, $text;
+    my $alone;
+
+    for my $batch (grep { /\S/ } split /^GO$/m, $text) {
+        $alone //= _alone() if $batch =~ /^\s*(?:CREATE ROLE|GRANT|REVOKE)\b/m;
+        _query($dbh, $batch);
+    }
+
+    undef $alone;
 
     # by table: the key, and what the server numbers, which is nobody's to write
 
@@ -288,8 +296,11 @@ sub directive {
 
     my $timeout = $options{timeout};
 
-    $timeout = $timeout =~ /ms$/ ? '1s' : $1 * $self->pace . 's'
-        if $timeout && $timeout =~ /^(\d+)m?s$/;
+    # whole seconds; those of a test are as many times longer, and milliseconds
+    # are what it means
+
+    $timeout = ($2 ? ceil($1 / 1000) : $1 * $self->pace) . 's'
+        if $timeout && $timeout =~ /^(\d+)(m?)s$/;
 
     return 'odbc "' . _string($self->{database}, $self->{database}) . '"'
            . " password_file=$self->{password_file}"
