@@ -65,7 +65,7 @@ STORE_TESTS = $(or $(TESTS),$(UNIT_TESTS) $(SUITES))
 
 .PHONY: all build run stop install clean
 .PHONY: test test-unit test-api test-cluster test-store test-postgres
-.PHONY: test-valgrind test-browser axe install-sql
+.PHONY: test-valgrind test-browser axe webhooks-js install-sql
 .PHONY: test-nginx-versions asan fuzz-http bench model mutants lint
 
 # recipes run compilers and tests in parallel, targets wait for one another
@@ -285,7 +285,7 @@ ON_POSTGRES = t/tools/postgres.sh run
 
 BUILD_UNIT = $(MAKE) --no-print-directory -j$(JOBS) unit-tests
 
-test: deps-test deps-browser build axe
+test: deps-test deps-browser build axe webhooks-js
 	@t/tools/lint.sh
 	@$(BUILD_UNIT)
 	@$(BUILD_FUZZ)
@@ -328,7 +328,7 @@ install-sql:
 test-api: deps-test build
 	@$(DIST_PROVE) $(or $(TESTS),$(API_TESTS))
 
-test-cluster: deps-test build
+test-cluster: deps-test build webhooks-js
 	@$(DIST_PROVE) $(or $(TESTS),$(CLUSTER_TESTS))
 
 # the console, in Chromium; with axe-core where npm can get it
@@ -342,6 +342,18 @@ axe:
 	    && tar xzf axe-core-$(AXE).tgz --strip-components=1 \
 	           package/axe.min.js; } \
 	|| echo "axe-core cannot be had here, and is left out"
+
+# the public library that webhooks are verified with, likewise
+
+WEBHOOKS_JS = 1.1.1
+
+webhooks-js:
+	@grep -qsF '"version": "$(WEBHOOKS_JS)"' \
+	    build/webhooks/node_modules/standardwebhooks/package.json \
+	|| npm install --prefix build/webhooks --no-audit --no-fund \
+	       --ignore-scripts --loglevel error \
+	       standardwebhooks@$(WEBHOOKS_JS) > /dev/null 2>&1 \
+	|| echo "standardwebhooks cannot be had here, and is left out"
 
 test-browser: deps-browser build axe
 	@$(DIST_PROVE) $(or $(TESTS),$(BROWSER_TESTS))
