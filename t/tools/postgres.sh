@@ -1,7 +1,7 @@
 #!/bin/bash
 
-# A PostgreSQL for the tests, from Debian's packages: under build/postgres, as
-# an unprivileged user, on a free port of the loopback alone.
+# A PostgreSQL for the tests, from Debian's packages: as an unprivileged user, on a
+# free port of the loopback alone.  build/postgres leads to its files.
 #
 #   t/tools/postgres.sh start    starts it, if it does not run already, and
 #                                prints the connection string of its owner
