@@ -323,16 +323,20 @@ sub set_version {
 }
 
 
-# every index has what its table has, as far as a login may ask for that
+# of nginx
 
 sub sessions {
     my ($self) = @_;
 
+    my $login = LOGIN;
+
     return ($self->{admin}->selectrow_array(
         'SELECT count(*) FROM pg_stat_activity WHERE '
-        . "datname = '$self->{database}' AND usename = ?", undef, LOGIN))[0];
+        . "datname = '$self->{database}' AND usename = '$login'"))[0];
 }
 
+
+# every index has what its table has, as far as a login may ask for that
 
 sub sound {
     my ($self) = @_;
