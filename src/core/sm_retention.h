@@ -65,7 +65,7 @@ typedef struct {
 #define SM_RETENTION_LEAST      250         /* rows of a batch */
 #define SM_RETENTION_MOST       1000
 #define SM_RETENTION_AIM        10000       /* microseconds */
-#define SM_RETENTION_BUSY       40          /* times what a batch takes */
+#define SM_RETENTION_BUSY       100         /* times what a batch takes */
 #define SM_RETENTION_IDLE       10
 #define SM_RETENTION_REST_MIN   20          /* milliseconds */
 #define SM_RETENTION_REST_MAX   1000
