@@ -61,7 +61,8 @@ for my $round (1 .. ROUNDS) {
     is_deeply(\@more, [], "round $round: nobody else did");
     is($grant->{was}{expires_at}, $row->{expires_at},
        "round $round: the lease was not touched in between");
-    is($grant->{expires_at} - $grant->{acquired_at}, 2_000_000 * pace(),
+    is($grant->{expires_at} - $grant->{acquired_at},
+       2_000_000 * $cluster->store->pace,
        "round $round: the new one is as long as it should be");
 
     my $late = $grant->{acquired_at} - $row->{expires_at};
