@@ -259,6 +259,7 @@ sm_store_get_conn(sm_store_t *store, sm_call_t *call)
     sm_conn_t  *conn;
 
     call->status = SM_STORE_OK;
+    call->asked = 1;
     call->unreached = 1;
 
     for ( ;; ) {

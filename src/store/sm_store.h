@@ -62,7 +62,8 @@ typedef struct {
     int                    code;        /* native, 0: our own */
     char                   error[384];
     int64_t                now;         /* the store's time, if it was asked */
-    unsigned               unreached;   /* no connection, or it was lost */
+    unsigned               asked;       /* a connection was wanted */
+    unsigned               unreached;   /* there was none, or it was lost */
 } sm_call_t;
 
 

@@ -103,6 +103,8 @@ sm_store_job_count_next(sm_store_t *store, sm_call_t *call,
 
     rc = sm_store_intents_list(store, &page, list, 1);
 
+    call->asked = page.asked;
+
     if (rc == 0) {
         rc = sm_store_job_count_page(call, job, list, max, row);
 

@@ -146,7 +146,7 @@ ngx_http_submission_task_measure(ngx_http_submission_task_t *task)
 
     task->run(task);
 
-    if (task->op == NGX_HTTP_SUBMISSION_OP_NONE) {
+    if (task->op == NGX_HTTP_SUBMISSION_OP_NONE || !task->call.asked) {
         return;
     }
 
@@ -253,8 +253,12 @@ ngx_http_submission_task_report(ngx_http_submission_task_t *task)
         return;
     }
 
-    ngx_http_submission_breaker_report(task);
-    ngx_http_submission_health_report(task);
+    /* what found nothing to do has learned nothing */
+
+    if (task->call.asked) {
+        ngx_http_submission_breaker_report(task);
+        ngx_http_submission_health_report(task);
+    }
 
     if (task->fence.epoch && task->call.status != SM_STORE_OK) {
         task->manager->fenced(task->manager, task->fence.epoch, &task->call);

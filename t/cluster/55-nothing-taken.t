@@ -1,0 +1,81 @@
+# A call that has been posted, and finds when it gets a thread that everyone who
+# wanted it was answered meanwhile: it does not ask the store, so it says nothing
+# about it.  A worker with one thread, a database server that never answers, and
+# requests of several kinds: the first call times out and opens the breaker, all
+# who wait are answered 503, and the calls behind it have nothing left to do.
+#
+# Goes red when: such a call counts as one that was answered, and closes the
+# breaker, or says that the store is up, while the server still does not answer.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::Bin/../lib";
+
+use Test::More;
+
+use SubmissionCluster;
+use SubmissionCluster::Server;
+
+my $server = SubmissionCluster::Server->start;
+my $cluster = SubmissionCluster->new;
+my $proxy = $server->proxy($cluster);
+
+# nobody else asks: no lease is wanted, and the next probe is far away
+
+$server->options('login_timeout=2s retry=2s');
+
+my $a = $cluster->instance('a', workers => 1, threads => 'threads=1', executor => 'off',
+                           store_timeout => '2s', manager => 'acquire_interval 60s;');
+
+$cluster->start;
+
+is(post_intent($a, 'before')->{status}, 200, 'before');
+
+my @paths = ('/v1/intents/before', '/v1/intents?limit=1', '/v1/intents/before/history');
+my ($open, @statuses) = (0);
+
+sub ask {
+    my ($method, $path, $body) = @_;
+
+    my $conn = SubmissionCluster::Connection->open($a->{port});
+
+    $open++;
+    $conn->send(SubmissionCluster::Client::request($method, $path, $body), sub {
+        $open--;
+        push @statuses, $_[0]{status} // 'lost';
+        $conn->close;
+    });
+}
+
+$proxy->blackhole;
+
+ask('GET', $_) for @paths;
+ask('POST', '/v1/intents/before/cancel', '{}');
+
+wait_for('all are answered', sub { !$open });
+
+is_deeply(\@statuses, [(503) x 4], 'nobody gets an answer of the store');
+
+# one thread: when a probe has failed, all that was posted before has ended, too
+
+wait_for('a probe fails', sub {
+    SubmissionCluster::fetch($a, 'GET', '/metrics')->{body}
+        =~ /^submission_store_errors_total\{op="ping"/m;
+});
+
+is($server->metric($a, 'store_breaker_open'), 1, 'the breaker is open');
+is($a->log_count(qr/breaker_open/), 1, 'it has opened once');
+is($a->log_count(qr/breaker_closed/), 0, 'nothing has closed it');
+is($a->log_count(qr/store_up/), 1, 'and nothing says that the store is up again');
+
+$proxy->pass;
+
+wait_for('the store is found again', sub {
+    !$server->metric($a, 'store_breaker_open');
+});
+
+is(post_intent($a, 'after')->{status}, 200, 'after');
+
+done_testing();
