@@ -377,7 +377,8 @@ const ngx_http_submission_op_t  ngx_http_submission_ops[] = {
         .own = ngx_http_submission_schedules_own,
         .weight = ngx_http_submission_schedules_weight,
         .call = ngx_http_submission_schedules_call,
-        .reply = ngx_http_submission_schedules_reply
+        .reply = ngx_http_submission_schedules_reply,
+        .again = ngx_http_submission_schedules_again
     },
 
     [NGX_HTTP_SUBMISSION_OP_WEBHOOKS_RESEND] = {

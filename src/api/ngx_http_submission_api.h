@@ -147,6 +147,7 @@ int ngx_http_submission_schedules_call(sm_store_t *store, sm_call_t *call,
     void *rows, size_t n);
 ngx_int_t ngx_http_submission_schedules_reply(ngx_http_request_t *r,
     const void *row);
+void ngx_http_submission_schedules_again(void *row, const void *tried);
 ngx_uint_t ngx_http_submission_schedules_list_own(void *row,
     sm_str_t **strings);
 size_t ngx_http_submission_schedules_list_weight(const void *row);

@@ -18,14 +18,17 @@ static ngx_uint_t
 ngx_http_submission_retry_return(ngx_http_submission_batch_t *batch,
     ngx_msec_t delay)
 {
-    ngx_uint_t                    n;
-    ngx_msec_t                    time;
-    ngx_queue_t                  *q, *prev;
-    ngx_http_submission_node_t   *node;
-    ngx_http_submission_queue_t  *queue;
+    ngx_uint_t                       i, n;
+    ngx_msec_t                       time;
+    ngx_queue_t                     *q, *prev;
+    ngx_http_submission_node_t      *node;
+    ngx_http_submission_queue_t     *queue;
+    const ngx_http_submission_op_t  *op;
 
     n = 0;
+    i = batch->n;
     queue = batch->queue;
+    op = &ngx_http_submission_ops[queue->op];
 
     (void) pthread_mutex_lock(&queue->mutex);
 
@@ -33,6 +36,7 @@ ngx_http_submission_retry_return(ngx_http_submission_batch_t *batch,
          q != ngx_queue_sentinel(&batch->nodes);
          q = prev)
     {
+        i--;
         prev = ngx_queue_prev(q);
         node = ngx_queue_data(q, ngx_http_submission_node_t, queue);
 
@@ -40,6 +44,10 @@ ngx_http_submission_retry_return(ngx_http_submission_batch_t *batch,
 
         if (node->ctx == NULL || time > queue->manager->conf->retry) {
             continue;
+        }
+
+        if (op->again && batch->rows) {
+            op->again(node->row, ngx_http_submission_batch_row(batch, i));
         }
 
         ngx_queue_remove(q);

@@ -473,6 +473,16 @@ ngx_http_submission_schedules_weight(const void *data)
 }
 
 
+void
+ngx_http_submission_schedules_again(void *data, const void *tried)
+{
+    sm_recur_row_t        *row = data;
+    const sm_recur_row_t  *before = tried;
+
+    row->first = before->first;
+}
+
+
 int
 ngx_http_submission_schedules_call(sm_store_t *store, sm_call_t *call,
     void *rows, size_t n)

@@ -203,7 +203,8 @@ typedef struct {
     sm_str_t              body;         /* a rule, see sm_recur_body() */
     sm_str_t              payload;
     sm_str_t              reason;       /* of a pause */
-    sm_str_t              intent_id;    /* of a run; no data: of this second */
+    sm_str_t              intent_id;    /* of a run; no data: of its second */
+    int64_t               first;        /* a run was tried; 0: not yet */
     sm_actor_t            actor;
     int64_t               match;        /* the revision that it must have */
     unsigned              match_any:1;  /* it must be there */

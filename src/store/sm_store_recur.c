@@ -457,12 +457,17 @@ sm_recur_repeat(sm_store_t *store, sm_call_t *call, sm_recur_row_t *row,
 }
 
 
-/* one occurrence now, whatever the last one does */
+/*
+ * One occurrence now, whatever the last one does.  A run whose answer was lost
+ * is tried again: it has the second of the first try, and so finds the intent
+ * that it has made.
+ */
 
 static int
 sm_recur_run(sm_store_t *store, sm_call_t *call, sm_recur_row_t *row)
 {
     int                   rc;
+    unsigned              again;
     const sm_contract_t  *contract;
     sm_recur_fire_t       fire;
     sm_submit_row_t      *submit;
@@ -486,10 +491,16 @@ sm_recur_run(sm_store_t *store, sm_call_t *call, sm_recur_row_t *row)
         return sm_recur_no_memory(call);
     }
 
+    again = row->first != 0;
+
+    if (!again) {
+        row->first = call->now;
+    }
+
     memset(&fire, 0, sizeof(sm_recur_fire_t));
 
     fire.recur = &row->recur;
-    fire.last = call->now / SM_RECUR_SECOND;
+    fire.last = row->first / SM_RECUR_SECOND;
     fire.actor = &row->actor;
     fire.due.n = 1;
     fire.intents = submit;
@@ -512,6 +523,12 @@ sm_recur_run(sm_store_t *store, sm_call_t *call, sm_recur_row_t *row)
     }
 
     rc = sm_recur_repeat(store, call, row, submit);
+
+    if (rc == 1 && again && row->outcome == SM_RECUR_SAME
+        && row->intent.created_at >= row->first)
+    {
+        row->outcome = SM_RECUR_DONE;
+    }
 
     if (rc != 0) {
         return rc;

@@ -8,7 +8,8 @@
 # in time is 503, and the same POST later is a replay if it was done after all.
 #
 # Goes red when: a transient error is answered 503 at once (connections cut); a
-# retry is taken for a replay (lost answers); the answer to an intent that was
+# retry is taken for a replay (lost answers); a run is tried again under the id of
+# another second; the answer to an intent that was
 # there loses its mark (the last block).
 
 use strict;
@@ -32,7 +33,8 @@ my $proxy = $server->proxy($cluster);
 
 $server->options('login_timeout=2s retry=8s');
 
-my $a = $cluster->instance('a', workers => 1, store_timeout => '2s');
+my $a = $cluster->instance('a', workers => 1, store_timeout => '2s',
+                           server => 'location /o/v1/ { submission_api main access=operate; }');
 
 $cluster->start;
 
@@ -105,6 +107,30 @@ sub replayed { return $_[0]{headers}{'idempotent-replayed'} // 'no' }
     $answer = post_intent($a, 'there', payload => '{"other":1}');
 
     is($answer->{status}, 409, 'there: another payload is a conflict');
+}
+
+
+# a run of a schedule without an id is named by its second: the one of the first try,
+# although the answer is waited for until the time-out, in vain
+
+{
+    my $path = '/o/v1/schedules/daily';
+
+    is(fetch($a, 'PUT', $path,
+             '{"submissionTarget":"sms.realtime","payload":{"n":1},"every":"PT24H"}')->{status},
+       201, 'run: there is a schedule');
+
+    $proxy->hang('intentId.*daily@');
+
+    my $answer = fetch($a, 'POST', "$path/run");
+
+    is($answer->{status}, 200, 'run: answered');
+    is(replayed($answer), 'no', 'run: as what it is: made by it');
+    cmp_ok($answer->{seconds}, '>', 1, 'run: after a time-out');
+    is($store->value("SELECT count(*) FROM submission_intents WHERE intent_id LIKE 'daily\@%'"),
+       1, 'run: there is one intent');
+    is($store->value("SELECT count(*) FROM submission_audit WHERE action = 'schedule_run'"),
+       1, 'run: and one entry in the audit');
 }
 
 
