@@ -675,6 +675,7 @@ ngx_http_submission_wait_keep(ngx_http_submission_ctx_t *ctx, void *row)
     strings[n++] = &intent->exhausted_reason;
     strings[n++] = &intent->last_error;
     strings[n++] = &intent->replay_of;
+    strings[n++] = &intent->traceparent;
 
     for (len = 0, i = 0; i < n; i++) {
         len += strings[i]->len;

@@ -202,6 +202,50 @@ sub replayed { return $_[0]{headers}{'idempotent-replayed'} // 'no' }
 }
 
 
+# a request that waits for its outcome, which the store cannot tell at the end: it is
+# answered from what it has kept, while others have come and gone
+
+{
+    my $id = '4bf92f3577b34da6a3ce929d0e0e4736';
+    my @asked;
+
+    my $traced = sub {
+        my ($name, $trace, $wait) = @_;
+
+        my $ask = { conn => SubmissionCluster::Connection->open($a->{port}) };
+
+        $ask->{conn}->send(SubmissionCluster::Client::request('POST', "/v1/intents$wait",
+                               SubmissionCluster::Client::intent($name, '1'),
+                               "traceparent: 00-$trace-00f067aa0ba902b7-01"),
+                           sub { $ask->{answer} = $_[0] });
+        return $ask;
+    };
+
+    my $waits = $traced->('trace-0', $id, '?waitSeconds=2');
+
+    wait_for('it is there', sub { rows('trace-0') });
+
+    for my $i (1 .. 9) {
+        my $other = $traced->("trace-$i", 'f' x 32, '');
+
+        wait_for('another one is answered', sub { $other->{answer} });
+    }
+
+    ok(!$waits->{answer}, 'wait: it still waits');
+    $proxy->blackhole;
+    wait_for('it is answered', sub { $waits->{answer} });
+
+    is($waits->{answer}{status}, 200, 'wait: it is answered');
+    like($waits->{answer}{body}, qr/"traceId": *"$id"/, 'wait: with the trace of its own');
+
+    $proxy->pass;
+
+    wait_for('the store is back', sub {
+        post_intent($a, 'trace-after')->{status} == 200;
+    });
+}
+
+
 # longer than its time: 503, and it may be there; the same POST again tells
 
 {
