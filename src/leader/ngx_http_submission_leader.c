@@ -380,8 +380,12 @@ ngx_http_submission_leader_yields(ngx_http_submission_leader_t *ld)
 ngx_msec_t
 ngx_http_submission_leader_back_off(ngx_http_submission_leader_t *ld)
 {
-    return (ngx_msec_t) NGX_HTTP_SUBMISSION_LEADER_RETRY
-           << ngx_min(ld->failures++, 3);
+    ngx_uint_t  n;
+
+    n = ngx_min(ld->failures, NGX_HTTP_SUBMISSION_LEADER_DOUBLINGS);
+    ld->failures++;
+
+    return (ngx_msec_t) NGX_HTTP_SUBMISSION_LEADER_RETRY << n;
 }
 
 

@@ -11,7 +11,8 @@
 #include "ngx_http_submission_conf.h"
 
 
-#define NGX_HTTP_SUBMISSION_LEADER_RETRY  500   /* milliseconds */
+#define NGX_HTTP_SUBMISSION_LEADER_RETRY      500   /* milliseconds */
+#define NGX_HTTP_SUBMISSION_LEADER_DOUBLINGS  3
 
 
 /*
