@@ -40,6 +40,10 @@ ngx_http_submission_bell_ignore(ngx_connection_t *c)
 {
     (void) ngx_del_event(c->read, NGX_READ_EVENT, 0);
 
+    if (c->read->posted) {
+        ngx_delete_posted_event(c->read);
+    }
+
     /* not ngx_close_connection(): the descriptor stays */
 
     ngx_free_connection(c);
