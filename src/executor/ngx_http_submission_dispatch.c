@@ -138,6 +138,18 @@ ngx_http_submission_dispatch_again(ngx_http_submission_attempt_t *at)
 }
 
 
+/* the first byte is on its way: its token is spent */
+
+static void
+ngx_http_submission_dispatch_begun(ngx_http_submission_attempt_t *at)
+{
+    if (!at->sent) {
+        at->sent = 1;
+        ngx_http_submission_outage_sent(at);
+    }
+}
+
+
 /* every write to the gateway passes through here */
 
 static ngx_int_t
@@ -171,17 +183,16 @@ ngx_http_submission_dispatch_output(void *data, ngx_chain_t *in)
         at->peer = c->number;
     }
 
-    if (!at->sent) {
-        ngx_http_submission_outage_sent(at);
-    }
-
-    at->sent = 1;
+    ngx_http_submission_dispatch_begun(at);
 
     return at->output_filter(at->output_ctx, in);
 }
 
 
-/* whether nginx may have sent something by now, as far as it was not hooked */
+/*
+ * Whether nginx may have sent something by now, as far as it was not hooked: it
+ * does so at once where it has a connection to the gateway already.
+ */
 
 void
 ngx_http_submission_dispatch_sent(ngx_http_submission_attempt_t *at)
@@ -195,7 +206,7 @@ ngx_http_submission_dispatch_sent(ngx_http_submission_attempt_t *at)
     u = r->upstream;
 
     if (u->request_sent) {
-        at->sent = 1;
+        ngx_http_submission_dispatch_begun(at);
         at->peer = u->peer.connection ? u->peer.connection->number : 0;
     }
 
@@ -207,7 +218,7 @@ ngx_http_submission_dispatch_sent(ngx_http_submission_attempt_t *at)
 
     for (i = 0; i < r->upstream_states->nelts; i++) {
         if (state[i].bytes_sent) {
-            at->sent = 1;
+            ngx_http_submission_dispatch_begun(at);
         }
     }
 }
