@@ -325,6 +325,13 @@ sm_postgres_login(sm_postgres_t *pg, sm_call_t *call,
         call->status = SM_STORE_OK;
 
         if (sm_postgres_connect(pg, call, &options) == 0) {
+
+            /* whatever those before it have said */
+
+            call->code = 0;
+            call->error[0] = '\0';
+            pg->server.conn.lost = 0;
+
             sm_postgres_last = host;
             sm_postgres_start(pg, end - sm_postgres_ms());
             return 0;

@@ -209,6 +209,7 @@ test_hosts(void)
 
     start = monotonic_ms();
     is_int(ping(&f), 0, "the second of two hosts: %s", f.call.error);
+    is_str(f.call.error, "", "what the first one said is no error of the call");
     took = monotonic_ms() - start;
     ok(took >= 2900 && took < 6000, "after half of the time: %lld ms",
        (long long) took);
