@@ -65,7 +65,6 @@ ngx_http_submission_view_has(ngx_http_request_t *r, u_char *etag)
 static ngx_int_t
 ngx_http_submission_view_not_modified(ngx_http_request_t *r)
 {
-    ngx_int_t                   rc;
     ngx_http_submission_ctx_t  *ctx;
 
     ctx = ngx_http_get_module_ctx(r, ngx_http_submission_module);
@@ -76,10 +75,7 @@ ngx_http_submission_view_not_modified(ngx_http_request_t *r)
     r->headers_out.status = NGX_HTTP_NOT_MODIFIED;
     r->headers_out.content_length_n = -1;
 
-    rc = ngx_http_send_header(r);
-
-    return rc == NGX_ERROR || rc > NGX_OK
-           ? rc : ngx_http_send_special(r, NGX_HTTP_LAST);
+    return ngx_http_send_header(r);
 }
 
 
