@@ -72,6 +72,7 @@ struct ngx_http_submission_duty_s {
     ngx_http_submission_executor_t        *executor;
     ngx_event_t                            timer;
     ngx_http_submission_task_t            *task;   /* that is out */
+    ngx_msec_t                             soon;   /* after that, if sooner */
     unsigned                               due:1;  /* its time has come */
     unsigned                               again:1;
 };
@@ -121,9 +122,7 @@ struct ngx_http_submission_executor_s {
     ngx_uint_t                       job_limit;    /* of the next batch */
     int64_t                          dropped_at;   /* see drop.c */
 
-    /* schedules: the epoch that has seeded them, and a wake meanwhile */
-    int64_t                          seeded;
-    unsigned                         recur_woken:1;
+    int64_t                          seeded;       /* schedules: the epoch */
 
     ngx_http_submission_task_t      *turn;         /* that is out */
 
@@ -242,7 +241,10 @@ void ngx_http_submission_executor_tick(ngx_http_submission_executor_t *ex);
 void ngx_http_submission_executor_recovered(
     ngx_http_submission_manager_t *manager, sm_known_row_t *known);
 
-/* duty.c; _kick(): now, and not when it is due; _soon(): in so many ms */
+/*
+ * duty.c; _kick(): now, and not when it is due; _soon(): in so many ms, or that
+ * long after what is out
+ */
 void ngx_http_submission_duty_init(ngx_http_submission_executor_t *ex);
 void ngx_http_submission_duty_start(ngx_http_submission_executor_t *ex);
 void ngx_http_submission_duty_stop(ngx_http_submission_executor_t *ex);

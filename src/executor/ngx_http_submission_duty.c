@@ -64,6 +64,7 @@ ngx_http_submission_duty_start(ngx_http_submission_executor_t *ex)
         duty->task = NULL;
         duty->due = 0;
         duty->again = 0;
+        duty->soon = NGX_TIMER_INFINITE;
 
         ngx_add_timer(&duty->timer, duty->row->interval(ex));
     }
@@ -117,6 +118,14 @@ void
 ngx_http_submission_duty_soon(ngx_http_submission_duty_t *duty,
     ngx_msec_t wait)
 {
+    if (duty->task) {
+
+        /* it may have looked too early */
+
+        duty->soon = wait;
+        return;
+    }
+
     if (duty->timer.timer_set) {
 
         if ((ngx_msec_int_t) (duty->timer.timer.key - ngx_current_msec)
@@ -167,6 +176,7 @@ ngx_http_submission_duty_run(ngx_http_submission_duty_t *duty)
     }
 
     duty->again = 0;
+    duty->soon = NGX_TIMER_INFINITE;
 
     task = ngx_http_submission_task_create(ex->manager, duty->row->op,
                                            duty->row->size);
@@ -231,6 +241,7 @@ ngx_http_submission_duty_done(ngx_http_submission_task_t *task)
     }
 
     wait = duty->row->done(duty, task);
+    wait = ngx_min(wait, duty->soon);
 
     if (wait == 0 || duty->again) {
         ngx_http_submission_duty_run(duty);

@@ -58,16 +58,9 @@ ngx_http_submission_inbox_interval(ngx_http_submission_executor_t *ex)
 void
 ngx_http_submission_inbox_woken(ngx_http_submission_executor_t *ex)
 {
-    ngx_event_t  *ev;
-
-    ev = &ex->duties[NGX_HTTP_SUBMISSION_DUTY_INBOX].timer;
-
-    if (ev->timer_set
-        && (ngx_msec_int_t) (ev->timer.key - ngx_current_msec)
-           > NGX_HTTP_SUBMISSION_INBOX_SOON)
-    {
-        ngx_add_timer(ev, NGX_HTTP_SUBMISSION_INBOX_SOON);
-    }
+    ngx_http_submission_duty_soon(
+                                 &ex->duties[NGX_HTTP_SUBMISSION_DUTY_INBOX],
+                                 NGX_HTTP_SUBMISSION_INBOX_SOON);
 }
 
 

@@ -60,21 +60,9 @@ ngx_http_submission_recur_interval(ngx_http_submission_executor_t *ex)
 void
 ngx_http_submission_recur_woken(ngx_http_submission_executor_t *ex)
 {
-    ngx_http_submission_duty_t  *duty;
-
-    duty = &ex->duties[NGX_HTTP_SUBMISSION_DUTY_RECUR];
-
-    if (duty->task) {
-        ex->recur_woken = 1;
-        return;
-    }
-
-    if (duty->timer.timer_set
-        && (ngx_msec_int_t) (duty->timer.timer.key - ngx_current_msec)
-           > NGX_HTTP_SUBMISSION_RECUR_SOON)
-    {
-        ngx_add_timer(&duty->timer, NGX_HTTP_SUBMISSION_RECUR_SOON);
-    }
+    ngx_http_submission_duty_soon(
+                                 &ex->duties[NGX_HTTP_SUBMISSION_DUTY_RECUR],
+                                 NGX_HTTP_SUBMISSION_RECUR_SOON);
 }
 
 
@@ -110,8 +98,6 @@ ngx_http_submission_recur_begin(ngx_http_submission_duty_t *duty,
     rt->tick.data = task->manager->conf;
     rt->tick.limit = NGX_HTTP_SUBMISSION_RECUR_ROWS;
     rt->tick.bytes = NGX_HTTP_SUBMISSION_RECUR_BYTES;
-
-    ex->recur_woken = 0;
 
     if (ex->seeded == ex->epoch) {
         return NGX_OK;
@@ -320,10 +306,6 @@ ngx_http_submission_recur_done(ngx_http_submission_duty_t *duty,
         left = left > 0 ? (left + 999) / 1000 : 1;
 
         wait = ngx_min(wait, (ngx_msec_t) left);
-    }
-
-    if (ex->recur_woken) {
-        wait = ngx_min(wait, NGX_HTTP_SUBMISSION_RECUR_SOON);
     }
 
     return wait;
