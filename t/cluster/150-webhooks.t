@@ -340,6 +340,8 @@ my %again = map { $_->{headers}{'webhook-id'} => 1 } @{told('/ops')->{'r-1'}};
 
 is_deeply([keys %again], [$hooks[1]{messageId}], 'under the same id');
 is(@{told('/bad')->{'r-1'}}, 4, 'and to nobody else');
+is($store->value("SELECT count(*) FROM submission_audit WHERE action = 'replay' "
+                 . "AND detail LIKE '%\"r-1\"%'"), 2, 'the audit has it, each time');
 
 unlike(join('', map { slurp($_) } map { $_->error_log } $run->instances),
        qr/whsec_|\Q$keys[1]\E/, 'no secret is in a log');
