@@ -108,6 +108,12 @@ ngx_http_submission_fetch_timer(ngx_event_t *ev)
     ngx_http_submission_manager_t     *manager;
     ngx_http_submission_fetch_task_t  *ft;
 
+    /* a call that is out keeps a worker, and each might be followed by another */
+
+    if (ngx_exiting) {
+        return;
+    }
+
     manager = ev->data;
 
     ngx_add_timer(ev, NGX_HTTP_SUBMISSION_FETCH_INTERVAL);

@@ -5,7 +5,8 @@
 # who wait are answered 503, and the calls behind it have nothing left to do.
 #
 # Goes red when: such a call counts as one that was answered, and closes the
-# breaker, or says that the store is up, while the server still does not answer.
+# breaker, or says that the store is up, while the server still does not answer;
+# a worker that quits goes on asking.
 
 use strict;
 use warnings;
@@ -60,10 +61,16 @@ is_deeply(\@statuses, [(503) x 4], 'nobody gets an answer of the store');
 
 # one thread: when a probe has failed, all that was posted before has ended, too
 
-wait_for('a probe fails', sub {
-    SubmissionCluster::fetch($a, 'GET', '/metrics')->{body}
-        =~ /^submission_store_errors_total\{op="ping"/m;
-});
+sub failed {
+    my ($op) = @_;
+
+    my $metrics = SubmissionCluster::fetch($a, 'GET', '/metrics')->{body};
+    my ($n) = $metrics =~ /^submission_store_errors_total\{op="$op",[^}]*\} (\d+)$/m;
+
+    return $n // 0;
+}
+
+wait_for('a probe fails', sub { failed('ping') });
 
 is($server->metric($a, 'store_breaker_open'), 1, 'the breaker is open');
 is($a->log_count(qr/breaker_open/), 1, 'it has opened once');
@@ -78,4 +85,18 @@ wait_for('the store is found again', sub {
 
 is(post_intent($a, 'after')->{status}, 200, 'after');
 
-done_testing();
+
+# a worker that goes does not ask for the numbers of the leader any more: each call
+# takes as long as it is until the next
+
+my $failed = failed('stats_get');
+
+$proxy->blackhole;
+
+wait_for('it has asked in vain', sub { failed('stats_get') > $failed });
+
+my $seconds = $a->quit(timeout => 60);
+
+cmp_ok($seconds, '<', 3 * (2 + 1) * slow(), sprintf 'it has quit in %.1f s', $seconds);
+
+$cluster->done;
