@@ -327,6 +327,7 @@ IF NOT EXISTS (SELECT 1 FROM sys.indexes
     CREATE INDEX submission_intents_completed
         ON submission.submission_intents (lease_name, submission_target,
                                           status, completed_at, intent_id)
+        INCLUDE (stripped_at)
         WHERE completed_at IS NOT NULL AND stripped_at IS NULL;
 GO
 
