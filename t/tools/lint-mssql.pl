@@ -19,6 +19,8 @@
 #                a migration and in the schema, it is the same
 #   retype       a column whose type changes is in no index: each is dropped
 #                before, and made after it (5074)
+#   union        where there are three SELECTs or more, the first has a type for each
+#                NULL: that of two without one is int, and text is not (245)
 #   commit       what a procedure answers is sent after its commit
 
 use strict;
@@ -184,6 +186,16 @@ sub check {
         while $text =~ /\bCOMMIT(?:\s+TRAN(?:SACTION)?)?\s*;?\s*\bEND\s*;?\s*^GO\b/gmi;
 
     check_indexes();
+
+    while ($text =~ /\b(SELECT\b[^;]*?)\bUNION\s+ALL\b([^;]*)/gi) {
+        my ($at, $first, $rest) = ($-[0], $1, $2);
+
+        1 while $first =~ s/\([^()]*\)//g;
+        1 while $rest =~ s/\([^()]*\)//g;
+
+        found($at, 'union', "\"$1\" has no type")
+            if $rest =~ /\bUNION\s+ALL\b/i && $first =~ /\b(NULL\s+AS\s+\w+)/i;
+    }
 
     while ($text =~ /(?:\A|^GO\b)(.*?)(?=^GO\b|\z)/gmsi) {
         my ($at, $batch) = ($-[1], $1);
