@@ -19,6 +19,8 @@
 #                a migration and in the schema, it is the same
 #   retype       a column whose type changes is in no index: each is dropped
 #                before, and made after it (5074)
+#   forceseek    what an UPDATE or a DELETE changes has no FORCESEEK with an index:
+#                that is for what is read alone
 #   union        where there are three SELECTs or more, the first has a type for each
 #                NULL: that of two without one is int, and text is not (245)
 #   commit       what a procedure answers is sent after its commit
@@ -186,6 +188,10 @@ sub check {
         while $text =~ /\bCOMMIT(?:\s+TRAN(?:SACTION)?)?\s*;?\s*\bEND\s*;?\s*^GO\b/gmi;
 
     check_indexes();
+
+    found($-[0], 'forceseek', "$1 is changed: INDEX (...) was expected")
+        while $text =~ /\b(?:UPDATE|DELETE)(?:\s+TOP\s*\([^()]*\))?\s+(\w+)\s[^;]*?
+                        \bAS\s+\1\s+WITH\s*\([^;()]*\bFORCESEEK\s*\(/gix;
 
     while ($text =~ /\b(SELECT\b[^;]*?)\bUNION\s+ALL\b([^;]*)/gi) {
         my ($at, $first, $rest) = ($-[0], $1, $2);
