@@ -46,7 +46,7 @@ BEGIN
             last_modified_at = @now,
             next_attempt_at = NULL
         FROM submission.submission_intents AS i
-             WITH (FORCESEEK (submission_intents_pk (lease_name, intent_id)))
+             WITH (INDEX (submission_intents_pk))
         WHERE i.lease_name = @lease_name AND i.intent_id = @intent_id
               AND i.status = 'pending' AND i.inflight_epoch IS NULL;
 

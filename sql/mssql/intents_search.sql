@@ -35,7 +35,7 @@ BEGIN
 
     DECLARE @start datetime2(6), @stop datetime2(6), @last datetime2(6),
             @last_id nvarchar(400), @name nvarchar(256), @n bigint,
-            @top bigint, @skip bigint, @round bigint;
+            @top bigint, @skip bigint, @round bigint, @exhausted varchar(400);
 
     -- where to look: a row for each target and status
 
@@ -56,6 +56,14 @@ BEGIN
                      ELSE CAST('0001-01-01' AS datetime2(6)) END;
     SET @last_id = N'';
     SET @name = @target;
+
+    -- of the column's type, or else its index is no use: what its code page does not
+    -- have is the reason of nobody
+
+    SET @exhausted = @reason;
+
+    IF CAST(@exhausted AS nvarchar(400)) COLLATE Latin1_General_BIN2 <> @reason
+        SET @exhausted = NULL;
 
     IF @name IS NULL
         SELECT @name = MIN(submission_target)
@@ -244,7 +252,7 @@ BEGIN
                      WHERE p.lease_name = @lease_name
                            AND p.submission_target = t.name
                            AND p.status = 'exhausted'
-                           AND p.exhausted_reason = @reason
+                           AND p.exhausted_reason = @exhausted
                            AND p.completed_at <= @start AND p.completed_at >= @stop
                            AND p.completed_at >= @last
                            AND (p.completed_at < @start OR p.intent_id < @id)
@@ -282,7 +290,7 @@ BEGIN
                      WHERE p.lease_name = @lease_name
                            AND p.submission_target = t.name
                            AND p.status = 'exhausted'
-                           AND p.exhausted_reason = @reason
+                           AND p.exhausted_reason = @exhausted
                            AND p.completed_at >= @start AND p.completed_at < @stop
                            AND p.completed_at <= @last
                            AND (p.completed_at > @start OR p.intent_id > @id)

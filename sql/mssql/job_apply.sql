@@ -252,7 +252,8 @@ BEGIN
         END CATCH;
     END;
 
-    SELECT submission.submission_us(@now) AS now, NULL AS n, NULL AS done
+    SELECT submission.submission_us(@now) AS now, CAST(NULL AS bigint) AS n,
+           CAST(NULL AS bigint) AS done
     UNION ALL
     SELECT NULL, -1, @done
     UNION ALL

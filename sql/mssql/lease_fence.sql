@@ -1,7 +1,8 @@
 -- The beginning of every transaction of an executor: takes the lease's row, to
 -- the end of it, then the time, and fails, telling it, when the lease is not held
 -- any more.  An UPDATE that changes nothing takes its lock under read committed
--- snapshot, too.
+-- snapshot, too; XLOCK keeps it to the end of the transaction where locking is
+-- optimized, as in Azure SQL: a row's own lock ends with the statement there.
 
 SET ANSI_NULLS ON;
 SET QUOTED_IDENTIFIER ON;
@@ -24,7 +25,7 @@ BEGIN
 
     DECLARE @lost nvarchar(64), @held int, @since datetime2(6);
 
-    UPDATE submission.submission_manager_leases
+    UPDATE submission.submission_manager_leases WITH (ROWLOCK, XLOCK)
     SET lease_epoch = lease_epoch
     WHERE lease_name = @lease_name;
 

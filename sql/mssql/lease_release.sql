@@ -26,7 +26,7 @@ BEGIN
 
     -- the row first, then the time: what is waited for is not slept through
 
-    UPDATE submission.submission_manager_leases
+    UPDATE submission.submission_manager_leases WITH (ROWLOCK, XLOCK)
     SET lease_epoch = lease_epoch
     WHERE lease_name = @lease_name;
 

@@ -36,22 +36,26 @@ BEGIN
           AND t.last_error IS NULL
     ORDER BY t.next_run_at;
 
-    SELECT submission.submission_us(@now) AS now, NULL AS schedule_id,
-           NULL AS submission_target, NULL AS body, NULL AS payload_hash,
-           NULL AS last_intent_id, NULL AS pause_reason, NULL AS last_error,
-           NULL AS actor, NULL AS configured, NULL AS revision, NULL AS next_run_at,
-           NULL AS last_run_at, NULL AS fired_count, NULL AS skipped_count,
-           NULL AS missed_count, NULL AS paused_at, NULL AS created_at,
-           NULL AS last_modified_at, NULL AS busy, NULL AS payload
+    SELECT submission.submission_us(@now) AS now,
+           CAST(NULL AS nvarchar(400)) AS schedule_id,
+           CAST(NULL AS nvarchar(256)) AS submission_target,
+           CAST(NULL AS nvarchar(4000)) AS body,
+           CAST(NULL AS varchar(64)) AS payload_hash,
+           CAST(NULL AS nvarchar(400)) AS last_intent_id,
+           CAST(NULL AS nvarchar(500)) AS pause_reason,
+           CAST(NULL AS nvarchar(500)) AS last_error,
+           CAST(NULL AS nvarchar(200)) AS actor, CAST(NULL AS int) AS configured,
+           CAST(NULL AS bigint) AS revision, CAST(NULL AS bigint) AS next_run_at,
+           CAST(NULL AS bigint) AS last_run_at, CAST(NULL AS bigint) AS fired_count,
+           CAST(NULL AS bigint) AS skipped_count,
+           CAST(NULL AS bigint) AS missed_count, CAST(NULL AS bigint) AS paused_at,
+           CAST(NULL AS bigint) AS created_at,
+           CAST(NULL AS bigint) AS last_modified_at, CAST(NULL AS int) AS busy,
+           CAST(NULL AS varbinary(max)) AS payload
     UNION ALL
-    SELECT NULL AS now, N'' COLLATE Latin1_General_BIN2 AS schedule_id,
-           NULL AS submission_target, NULL AS body, NULL AS payload_hash,
-           NULL AS last_intent_id, NULL AS pause_reason, NULL AS last_error,
-           NULL AS actor, NULL AS configured, NULL AS revision,
-           submission.submission_us(@next) AS next_run_at, NULL AS last_run_at,
-           NULL AS fired_count, NULL AS skipped_count, NULL AS missed_count,
-           NULL AS paused_at, NULL AS created_at, NULL AS last_modified_at,
-           NULL AS busy, NULL AS payload
+    SELECT NULL, N'' COLLATE Latin1_General_BIN2, NULL, NULL, NULL, NULL, NULL, NULL,
+           NULL, NULL, NULL, submission.submission_us(@next), NULL, NULL, NULL, NULL,
+           NULL, NULL, NULL, NULL, NULL
     UNION ALL
     SELECT NULL, s.schedule_id, s.submission_target, s.body, s.payload_hash,
            s.last_intent_id, s.pause_reason, s.last_error, s.actor,

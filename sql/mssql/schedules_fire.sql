@@ -218,8 +218,9 @@ BEGIN
         END CATCH;
     END;
 
-    SELECT submission.submission_us(@now) AS now, NULL AS n, NULL AS k,
-           NULL AS hash, NULL AS target, NULL AS before
+    SELECT submission.submission_us(@now) AS now, CAST(NULL AS int) AS n,
+           CAST(NULL AS int) AS k, CAST(NULL AS varchar(64)) AS hash,
+           CAST(NULL AS nvarchar(256)) AS target, CAST(NULL AS bigint) AS before
     UNION ALL
     SELECT NULL, r.n, NULL, NULL, NULL, NULL
     FROM @rows AS r

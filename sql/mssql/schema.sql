@@ -183,8 +183,9 @@ IF OBJECT_ID(N'submission.submission_attempts') IS NULL
     );
 GO
 
--- Tables of the first release had seven digits of a second.  Their indexes are
--- made anew below.
+-- Tables of the first release had seven digits of a second.  A column that an index
+-- has cannot change (5074): all that have one go, also those of version 2, which the
+-- migration may just have made, and are made anew below.
 
 IF EXISTS (SELECT 1 FROM sys.columns
            WHERE object_id = OBJECT_ID(N'submission.submission_intents')
@@ -194,7 +195,19 @@ BEGIN
         ON submission.submission_intents;
     DROP INDEX IF EXISTS submission_intents_due
         ON submission.submission_intents;
+    DROP INDEX IF EXISTS submission_intents_delayed
+        ON submission.submission_intents;
+    DROP INDEX IF EXISTS submission_intents_begun
+        ON submission.submission_intents;
     DROP INDEX IF EXISTS submission_intents_list
+        ON submission.submission_intents;
+    DROP INDEX IF EXISTS submission_intents_completed
+        ON submission.submission_intents;
+    DROP INDEX IF EXISTS submission_intents_stripped
+        ON submission.submission_intents;
+    DROP INDEX IF EXISTS submission_intents_rejected
+        ON submission.submission_intents;
+    DROP INDEX IF EXISTS submission_intents_exhausted
         ON submission.submission_intents;
 
     -- Babelfish does not parse it, and has no need of it
@@ -314,6 +327,7 @@ IF NOT EXISTS (SELECT 1 FROM sys.indexes
     CREATE INDEX submission_intents_completed
         ON submission.submission_intents (lease_name, submission_target,
                                           status, completed_at, intent_id)
+        INCLUDE (stripped_at)
         WHERE completed_at IS NOT NULL AND stripped_at IS NULL;
 GO
 

@@ -1,6 +1,7 @@
 -- What is in the inbox, from the lowest seq on, no matter when it was committed.
 -- The first row has the time alone.  A payload of more than p_max bytes is not
--- read; a row that begins after p_bytes of payloads is left for the next page.
+-- read; a row that begins after p_bytes of payloads is left for the next page, and
+-- one that another session has locked for later.
 
 CREATE OR REPLACE FUNCTION submission.submission_inbox_page(
     p_lease_name text, p_holder_id text, p_lease_epoch bigint,
@@ -49,6 +50,7 @@ BEGIN
                       WHERE i.lease_name = p_lease_name
                       ORDER BY i.seq
                       LIMIT p_limit
+                      FOR UPDATE SKIP LOCKED
                   ) AS s
          ) AS b
     WHERE b.began < p_bytes

@@ -32,7 +32,8 @@ BEGIN
                        FROM submission_intents AS i
                        WHERE i.lease_name = p_lease_name
                              AND i.submission_target = p_target
-                             AND i.status = 'pending')
+                             AND i.status = 'pending'
+                             AND i.attempt_count >= 0)
     THEN
         RETURN;
     END IF;

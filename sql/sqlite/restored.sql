@@ -7,22 +7,59 @@
 -- again with the same Idempotency-Key.  What is in flight here the next leader
 -- settles by itself.
 --
+-- Their webhooks are told of that end, as of any other: see intent_ended.sql.  A copy
+-- of version 1 has none, and no columns for them: run the file of the release that
+-- has made it.
+--
 -- The epochs since then are not in it either: a gateway that refuses older epochs
 -- would refuse all attempts.  No database has seen a million more leaders.
 
 BEGIN IMMEDIATE;
 
-UPDATE submission_intents
+CREATE TEMP TABLE ended AS
+SELECT lease_name, intent_id,
+       CAST(round((julianday('now') - 2440587.5) * 86400000) AS INTEGER) * 1000
+       AS now
+FROM submission_intents
+WHERE status = 'pending' AND policy = 'one_shot' AND inflight_epoch IS NULL;
+
+UPDATE submission_intents AS i
 SET status = 'exhausted',
     exhausted_reason = 'outcome_unknown',
-    completed_at = t.now,
-    last_modified_at = t.now,
+    completed_at = e.now,
+    last_modified_at = e.now,
     next_attempt_at = NULL
-FROM (
-         SELECT CAST(round((julianday('now') - 2440587.5) * 86400000) AS INTEGER)
-                * 1000 AS now
-     ) AS t
-WHERE status = 'pending' AND policy = 'one_shot' AND inflight_epoch IS NULL;
+FROM temp.ended AS e
+WHERE i.lease_name = e.lease_name AND i.intent_id = e.intent_id;
+
+INSERT INTO submission_intents (
+    lease_name, intent_id, submission_target, payload_hash, gateway_type,
+    gateway_url, policy, max_attempts, terminal_outcomes, retry_delay_ms,
+    retry_max_ms, retry_backoff_pct, retry_jitter_pct, status, attempt_count,
+    created_at, last_modified_at, next_attempt_at, event_of, traceparent,
+    tracestate, payload
+)
+SELECT i.lease_name,
+       ' ' || substr(w.value, length(i.status) + 2) || ' '
+       || lower(hex(randomblob(16))),
+       'webhook ' || substr(w.value, length(i.status) + 2), '', 'webhook', '',
+       'max_attempts', 1000000, '', 5000, 0, 100, 0, 'pending', 0,
+       i.last_modified_at, i.last_modified_at, i.last_modified_at,
+       i.intent_id, i.traceparent, i.tracestate,
+       CAST(json_object('id', i.intent_id, 'target', i.submission_target,
+                        'status', i.status, 'created', i.created_at,
+                        'attempts', i.attempt_count,
+                        'completed', i.completed_at,
+                        'reason', i.final_outcome_reason,
+                        'exhausted', i.exhausted_reason,
+                        'before', i.not_before, 'error', i.last_error,
+                        'replay', i.replay_of,
+                        'trace', i.traceparent) AS BLOB)
+FROM temp.ended AS e
+     CROSS JOIN submission_intents AS i
+     CROSS JOIN json_each('["' || replace(i.notify, ' ', '","') || '"]') AS w
+WHERE i.lease_name = e.lease_name AND i.intent_id = e.intent_id
+      AND i.notify IS NOT NULL AND w.value LIKE i.status || ':%';
 
 UPDATE submission_manager_leases
 SET lease_epoch = lease_epoch + 1000000,

@@ -1,6 +1,6 @@
 # A session of somebody else that has one row locked, and keeps it: an intent that
-# is due, the intents of a job, a job, a schedule, the leader's numbers.  A psql
-# that was left open in a transaction is enough.
+# is due, the intents of a job, a job, a schedule, a row of the inbox, the leader's
+# numbers.  A psql that was left open in a transaction is enough.
 #
 # What else is due is sent as ever, and the leader stays: it passes over what is
 # locked, and does it when the row is free.  A call that waited for such a row
@@ -10,7 +10,7 @@
 # recorded.)
 #
 # Goes red when: "SKIP LOCKED" is not in sql/postgres/attempts_turn.sql, job_next.sql,
-# job_apply.sql, schedules_due.sql or stats_put.sql.
+# job_apply.sql, schedules_due.sql, inbox_page.sql or stats_put.sql.
 
 use strict;
 use warnings;
@@ -196,6 +196,38 @@ wait_for('what was missed is made', sub {
     ask('GET', 'schedules/each')->{fired} >= WHILE;
 });
 ask('DELETE', 'schedules/each');
+
+
+# a row of the inbox that the leader has not seen yet: the next ones do not wait
+# for it
+
+{
+    my @pids = $leader->worker_pids;
+
+    $leader->pause(@pids);
+    $store->unlock($store->begin(
+        map { $store->submit_sql("row-$_", 'sms.realtime', '{"n":1}') } 1 .. 3));
+
+    beside('inbox', "submission_inbox WHERE intent_id = 'row-1'", sub {
+        $leader->signal('CONT', $_) for @pids;
+
+        wait_for('those beside it are moved, and sent', sub {
+            $store->pending('row-2') + $store->pending('row-3') == 0
+            && $store->value('SELECT count(*) FROM submission_inbox') == 1;
+        });
+        $store->unlock($store->begin(
+            $store->submit_sql('row-4', 'sms.realtime', '{"n":1}')));
+        wait_for('and what comes later', sub {
+            $store->value('SELECT count(*) FROM submission_intents WHERE '
+                          . "intent_id = 'row-4' AND status = 'accepted'");
+        });
+    });
+
+    wait_for('it is moved when it is free', sub {
+        $store->value('SELECT count(*) FROM submission_intents WHERE '
+                      . "intent_id LIKE 'row-%' AND status = 'accepted'") == 4;
+    });
+}
 
 
 # the leader's numbers

@@ -15,7 +15,14 @@
 #   datediff     DATEDIFF_BIG: an int overflows after 24 days of milliseconds
 #   replace      CREATE OR ALTER: no gap in which there is no procedure
 #   index        an index has a batch of its own, which asks for that index: what
-#                failed once is made by the next run
+#                failed once is made by the next run; where it is made twice, in
+#                a migration and in the schema, it is the same
+#   retype       a column whose type changes is in no index: each is dropped
+#                before, and made after it (5074)
+#   forceseek    what an UPDATE or a DELETE changes has no FORCESEEK with an index:
+#                that is for what is read alone
+#   union        where there are three SELECTs or more, the first has a type for each
+#                NULL: that of two without one is int, and text is not (245)
 #   commit       what a procedure answers is sent after its commit
 
 use strict;
@@ -26,7 +33,7 @@ use constant COLLATE => qr/\bCOLLATE\s+Latin1_General_BIN2\b/i;
 my @options = qw(ANSI_NULLS QUOTED_IDENTIFIER ANSI_PADDING ANSI_WARNINGS
                  ARITHABORT CONCAT_NULL_YIELDS_NULL);
 my $found = 0;
-my ($name, $text);
+my ($name, $text, %made);
 
 
 sub found {
@@ -91,6 +98,57 @@ sub columns {
 }
 
 
+# all that is made of indexes, by itself or in a string: name, table, columns, place
+
+sub indexes {
+    my @indexes;
+
+    while ($text =~ /\bCREATE\s+((?:\w+\s+){0,2})INDEX\s+(\w+)\s+
+                     ON\s+([\w.]+)\s*(.*?)
+                     (?=\s*(?:;|WITH\s*\(\s*ONLINE\b|^GO\b|\z))/gmsix)
+    {
+        my ($at, $kind, $index, $table, $what) = ($-[0], $1, $2, $3, $4);
+
+        $what = lc "$kind $what";
+        $what =~ s/''/'/g;
+        $what =~ s/\s+/ /g;
+        $what =~ s/ ?([(),]) ?/$1/g;
+
+        push @indexes, { at => $at, name => $index, table => $table,
+                         what => $what };
+    }
+
+    return @indexes;
+}
+
+
+sub check_indexes {
+    my @indexes = indexes();
+
+    for (@indexes) {
+        my $first = $made{$_->{name}} //= { %$_, file => $name };
+
+        found($_->{at}, 'index', "$_->{name} is another one in $first->{file}")
+            if $first->{table} ne $_->{table} || $first->{what} ne $_->{what};
+    }
+
+    while ($text =~ /\bALTER\s+TABLE\s+([\w.]+)\s+ALTER\s+COLUMN\s+(\w+)/gi) {
+        my ($at, $table, $column) = ($-[0], $1, $2);
+
+        for (@indexes) {
+            next if $_->{table} ne $table || $_->{what} !~ /\b\Q$column\E\b/;
+
+            found($at, 'retype', "$_->{name} has $column, and is not dropped before")
+                if substr($text, 0, $at)
+                   !~ /\bDROP\s+INDEX\s+IF\s+EXISTS\s+\Q$_->{name}\E\b/i;
+
+            found($at, 'retype', "$_->{name} has $column, and is made before")
+                if $_->{at} < $at;
+        }
+    }
+}
+
+
 sub check {
     my ($first) = $text =~ /\A(.*?)^GO\b/msi;
 
@@ -128,6 +186,22 @@ sub check {
 
     found($-[0], 'commit', 'the answer is sent before the commit')
         while $text =~ /\bCOMMIT(?:\s+TRAN(?:SACTION)?)?\s*;?\s*\bEND\s*;?\s*^GO\b/gmi;
+
+    check_indexes();
+
+    found($-[0], 'forceseek', "$1 is changed: INDEX (...) was expected")
+        while $text =~ /\b(?:UPDATE|DELETE)(?:\s+TOP\s*\([^()]*\))?\s+(\w+)\s[^;]*?
+                        \bAS\s+\1\s+WITH\s*\([^;()]*\bFORCESEEK\s*\(/gix;
+
+    while ($text =~ /\b(SELECT\b[^;]*?)\bUNION\s+ALL\b([^;]*)/gi) {
+        my ($at, $first, $rest) = ($-[0], $1, $2);
+
+        1 while $first =~ s/\([^()]*\)//g;
+        1 while $rest =~ s/\([^()]*\)//g;
+
+        found($at, 'union', "\"$1\" has no type")
+            if $rest =~ /\bUNION\s+ALL\b/i && $first =~ /\b(NULL\s+AS\s+\w+)/i;
+    }
 
     while ($text =~ /(?:\A|^GO\b)(.*?)(?=^GO\b|\z)/gmsi) {
         my ($at, $batch) = ($-[1], $1);

@@ -4,7 +4,7 @@
  * leader reads.  Broken by: a change without its entry in the audit, or an
  * entry without a change; a repeat that changes the first one's reason; a
  * target that nobody knows and that can be paused; a leader that is not one any
- * more and reads.
+ * more and reads; a history that is read to find that nobody knows a target.
  */
 
 #include "store.h"
@@ -187,11 +187,105 @@ test_paused(void)
 }
 
 
+/* what ended long ago, of the target that is asked for */
+
+static void
+history(fixture_t *f, int n)
+{
+    sql(f, "WITH RECURSIVE n(i) AS "
+        "(SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %d) "
+        "INSERT INTO submission_intents (lease_name, intent_id, "
+        "submission_target, payload_hash, gateway_type, gateway_url, policy, "
+        "terminal_outcomes, retry_delay_ms, retry_max_ms, retry_backoff_pct, "
+        "retry_jitter_pct, status, attempt_count, created_at, completed_at, "
+        "last_modified_at, payload) "
+        "SELECT 'main', 'h' || i, 'old', 'h', 'sms', 'http://a', 'one_shot', "
+        "'', 1, 0, 100, 0, 'accepted', 1, i, i, i, '' FROM n", n);
+}
+
+
+/* steps of SQLite's machine, or rows of intents that PostgreSQL has read */
+
+static int64_t
+cost(fixture_t *f, sqlite3 *db)
+{
+    char              result[64];
+    int64_t           n;
+    sql_conn_t        c;
+    sqlite3_stmt     *stmt;
+    sm_target_set_t   row;
+
+    static const char  rows_read[] = "SELECT "
+        "(SELECT sum(pg_stat_get_xact_tuples_returned(indexrelid)) "
+        "FROM pg_index WHERE indrelid = "
+        "'submission.submission_intents'::regclass) "
+        "+ pg_stat_get_xact_tuples_returned("
+        "'submission.submission_intents'::regclass)";
+
+    if (db) {
+
+        for (stmt = NULL; (stmt = sqlite3_next_stmt(db, stmt)); ) {
+            (void) sqlite3_stmt_status(stmt, SQLITE_STMTSTATUS_VM_STEP, 1);
+        }
+
+        must(set(f, "old", 1, 0, NULL, &ann, &row) == SM_TARGET_SET_UNKNOWN);
+
+        for (n = 0, stmt = NULL; (stmt = sqlite3_next_stmt(db, stmt)); ) {
+            n += sqlite3_stmt_status(stmt, SQLITE_STMTSTATUS_VM_STEP, 1);
+        }
+
+        return n;
+    }
+
+    c = sql_open(f);
+    sql_run(c, "BEGIN");
+
+    must(atoll(server_text(c.server, "SELECT count(*) FROM "
+                           "submission.submission_target_set('main', 'old', "
+                           "'paused', NULL, 'ann', '192.0.2.7', NULL, 0)",
+                           result, sizeof(result))) == 0);
+    n = atoll(server_text(c.server, rows_read, result, sizeof(result)));
+
+    sql_run(c, "ROLLBACK");
+    sql_close(c);
+
+    return n;
+}
+
+
+static void
+test_cost(void)
+{
+    int64_t     few, much;
+    sqlite3    *db;
+    fixture_t   f;
+
+    fixture_open(&f);
+    db = on_sqlite() ? store_db(&f) : NULL;
+
+    few = cost(&f, db);
+    history(&f, 20000);
+    much = cost(&f, db);
+    ok(much <= 2 * few + 10, "a target that nobody knows costs %lld without "
+       "history, %lld with it", (long long) few, (long long) much);
+
+    sql(&f, on_sqlite() ? "ANALYZE" : "ANALYZE submission.submission_intents");
+    much = cost(&f, db);
+    ok(much <= 2 * few + 10, "and %lld with statistics", (long long) much);
+
+    fixture_done(&f);
+}
+
+
 int
 main(void)
 {
     test_set();
     test_paused();
+
+    if (on_sqlite() || !on_babelfish()) {
+        test_cost();
+    }
 
     return done_testing();
 }

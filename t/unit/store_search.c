@@ -12,7 +12,8 @@
 #include "store.h"
 
 
-#define ROWS  240
+#define ROWS     240
+#define LONGEST  "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"      /* as the column is */
 
 
 static const char *const  statuses[] = {
@@ -280,6 +281,26 @@ test_edges(void)
     is_int(sm_store_intents_list(&f.store, new_call(&f), &l, 1), 0,
            "a reason in capitals");
     is_int(l.n, 0, "is another one");
+
+    l.reason = sm_str_c("\xef\xbd\x92");
+    is_int(sm_store_intents_list(&f.store, new_call(&f), &l, 1), 0,
+           "a reason in wide letters");
+    is_int(l.n, 0, "is another one");
+
+    sql(&f, "UPDATE submission_intents SET exhausted_reason = '" LONGEST "' "
+        "WHERE intent_id = (SELECT min(intent_id) FROM submission_intents "
+        "WHERE lease_name = 'main' AND submission_target = 't1' "
+        "AND status = 'exhausted')");
+
+    l.reason = sm_str_c(LONGEST "y");
+    is_int(sm_store_intents_list(&f.store, new_call(&f), &l, 1), 0,
+           "a reason that is longer than any");
+    is_int(l.n, 0, "is another one");
+
+    l.reason = sm_str_c(LONGEST);
+    is_int(sm_store_intents_list(&f.store, new_call(&f), &l, 1), 0,
+           "the longest reason");
+    is_int(l.n, 1, "is found");
 
     l = (sm_list_row_t) { .limit = 5, .asc = 1, .target = sm_str("none") };
     is_int(sm_store_intents_list(&f.store, new_call(&f), &l, 1), 0,

@@ -175,6 +175,7 @@ IF OBJECT_ID(N'submission.submission_intents') IS NOT NULL
         CREATE INDEX submission_intents_completed
             ON submission.submission_intents
             (lease_name, submission_target, status, completed_at, intent_id)
+            INCLUDE (stripped_at)
             WHERE completed_at IS NOT NULL AND stripped_at IS NULL
             WITH (ONLINE = ON)');
 GO
