@@ -22,8 +22,13 @@
 #define SM_RECUR_ID_MAX     178             /* characters */
 #define SM_RECUR_TIME_LEN   20
 
-#define SM_RECUR_ALL        1000            /* made at once, at most */
+#define SM_RECUR_ALL        1000            /* made up, at most */
 #define SM_RECUR_GRACE      60              /* seconds that "skip" forgives */
+
+/* in one transaction, at most; a payload that is larger is alone in it */
+
+#define SM_RECUR_INTENTS    1000
+#define SM_RECUR_COPIES     (4 * 1024 * 1024)   /* bytes of payloads */
 
 #define SM_RECUR_ZONE_MAX   64              /* bytes */
 #define SM_RECUR_REASON_MAX 500             /* characters */
@@ -105,6 +110,7 @@ typedef struct {
 typedef struct {
     int64_t              *times;        /* seconds: each becomes an intent */
     size_t                n;
+    size_t                left;         /* of them, from "next" on, for later */
     int64_t               next;         /* 0: it has ended */
     int64_t               skipped;      /* for the overlap */
     int64_t               missed;       /* by the misfire rule */
@@ -275,6 +281,13 @@ int sm_recur_next(const sm_recur_rule_t *rule, const sm_recur_zone_t *zone,
 int sm_recur_due(sm_arena_t *arena, const sm_recur_rule_t *rule,
     const sm_recur_zone_t *zone, int64_t planned, int64_t now, unsigned busy,
     sm_recur_due_t *due);
+
+/*
+ * Of what has come, the first n become intents now, and the others are due
+ * still.  It is one occurrence for the overlap: whoever makes a part that is
+ * not the last one leaves the last intent as it was.
+ */
+void sm_recur_part(sm_recur_due_t *due, size_t n);
 
 /* the id of the intent of a time */
 int sm_recur_intent(sm_arena_t *arena, sm_str_t id, int64_t at,
