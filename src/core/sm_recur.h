@@ -169,7 +169,12 @@ typedef struct {
     int64_t               last;         /* seconds: of the last one; 0: none */
     sm_str_t              last_intent;
     sm_str_t              error;        /* it does not run any more, for this */
-    const sm_actor_t     *actor;        /* by hand: the next time stays */
+
+    /*
+     * By hand: the next time stays, and so does the last one with its intent
+     * while that is pending or its parts are being made.
+     */
+    const sm_actor_t     *actor;
     sm_str_t              detail;       /* of the audit then */
 
     sm_submit_row_t      *intents;      /* due.n of them */

@@ -7,7 +7,8 @@
  * that are fired as they were read although they have changed; a revision that is not
  * compared; a schedule without a target that stops others or comes again and again;
  * an entry of the audit that is missing; a look that makes all that has been missed in
- * one transaction, or what it leaves for the next one held back by what it has made.
+ * one transaction, or what it leaves for the next one held back by what it has made; a
+ * run by hand that takes the place of an occurrence that is pending.
  */
 
 #include "sql_clock.h"
@@ -958,7 +959,7 @@ test_parts(void)
     must(put(&f, "cut", ALL("PT10S")) == SM_RECUR_CREATED);
     must(put(&f, "once", EVERY(10)) == SM_RECUR_CREATED);
     put_large(&f, "big", "PT10S", 8192);
-    put_large(&f, "huge", "PT2000S", 1024 * 1024);
+    put_large(&f, "huge", "PT2000S", 1000000);
 
     now_ms += 13005 * SECOND;
 
@@ -1022,6 +1023,118 @@ test_parts(void)
 }
 
 
+/* it is the planned occurrence with which the next one must not overlap */
+
+static void
+test_run_overlap(void)
+{
+    fixture_t       f;
+    sm_recur_row_t  row;
+
+    open_leader(&f);
+
+    must(put(&f, "s", EVERY(10)) == SM_RECUR_CREATED);
+
+    now_ms = START + 10 * SECOND;
+    must(tick(&f) == 1);
+
+    now_ms = START + 13 * SECOND;
+    row_run(&f, &row, "s", "mine");
+    must(row.outcome == SM_RECUR_DONE);
+    is_str(sql_text(&f, "SELECT last_intent_id FROM submission_schedules"),
+           "s@2001-09-09T01:46:50Z", "the last one is pending, and stays it");
+    is_int(column(&f, "last_run_at", "s"), (START + 10 * SECOND) * US,
+           "and so does its time");
+    is_int(column(&f, "last_fired_at", "s"), (START + 10 * SECOND) * US,
+           "and when that was");
+    is_int(column(&f, "fired_count", "s"), 2, "though it has made two");
+
+    sql(&f, "UPDATE submission_intents SET status = 'accepted' WHERE intent_id "
+        "= 'mine'");
+    now_ms = START + 20 * SECOND;
+    is_int(tick(&f), 0, "the run has ended, the occurrence has not");
+    is_int(column(&f, "skipped_count", "s"), 1, "so the next one is skipped");
+
+    end_all(&f);
+    now_ms = START + 23 * SECOND;
+    row_run(&f, &row, "s", "mine-2");
+    must(row.outcome == SM_RECUR_DONE);
+    is_str(sql_text(&f, "SELECT last_intent_id FROM submission_schedules"),
+           "mine-2", "after the end of both, the run is the last one");
+    is_int(column(&f, "last_run_at", "s"), (START + 23 * SECOND) * US,
+           "with its time");
+    is_int(column(&f, "last_fired_at", "s"), (START + 23 * SECOND) * US,
+           "which is when that was");
+
+    now_ms = START + 30 * SECOND;
+    is_int(tick(&f), 0, "which is pending");
+    is_int(column(&f, "skipped_count", "s"), 2, "and holds the next one back");
+
+    sql(&f, "DELETE FROM submission_intents");
+    now_ms = START + 33 * SECOND;
+    row_run(&f, &row, "s", "mine-3");
+    must(row.outcome == SM_RECUR_DONE);
+    is_str(sql_text(&f, "SELECT last_intent_id FROM submission_schedules"),
+           "mine-3", "one that is not there any more is not pending");
+
+    end_all(&f);
+    now_ms = START + 40 * SECOND;
+    is_int(tick(&f), 1, "nothing is pending");
+    is_str(sql_text(&f, "SELECT last_intent_id FROM submission_schedules"),
+           "s@2001-09-09T01:47:20Z", "a planned one is the last in any case");
+
+    /* what is due, as nobody leads or it is paused, is not being made */
+
+    end_all(&f);
+    now_ms = START + 55 * SECOND;
+    row_run(&f, &row, "s", "mine-4");
+    end_all(&f);
+    row_run(&f, &row, "s", "mine-5");
+    is_str(sql_text(&f, "SELECT last_intent_id FROM submission_schedules"),
+           "mine-5", "a run before a time that is late is the last one");
+    is_int(tick(&f), 0, "and holds that back");
+
+    fixture_done(&f);
+}
+
+
+/* runs between the parts of what was missed: the rest of it is made still */
+
+static void
+test_run_parts(void)
+{
+    fixture_t        f;
+    sm_recur_row_t   row;
+    sm_recur_tick_t  t;
+
+    open_leader(&f);
+
+    put_large(&f, "s", "PT10S", 1000000);
+
+    now_ms = START + 65 * SECOND;
+    must(tick_as(&f, &a1, &t) == 0);
+    must(t.created == 4 && t.more);
+
+    row_run(&f, &row, "s", "mine");
+    must(row.outcome == SM_RECUR_DONE);
+    row_run(&f, &row, "s", "mine-2");
+    must(row.outcome == SM_RECUR_DONE);
+    is_int(column(&f, "next_run_at", "s"), (START + 50 * SECOND) * US,
+           "the next part is where it was");
+    is_int(column(&f, "last_run_at", "s"), (START + 40 * SECOND) * US,
+           "and so is the last one");
+
+    must(tick_as(&f, &a1, &t) == 0);
+    ok(t.created == 2 && !t.more, "what was left is made: %zu", t.created);
+    is_int(column(&f, "skipped_count", "s"), 0, "the runs hold nothing back");
+    is_int(column(&f, "fired_count", "s"), 8, "six times, and two by hand");
+    is_str(sql_text(&f, "SELECT last_intent_id FROM submission_schedules"),
+           "s@2001-09-09T01:47:40Z", "the last one is the last of the plan");
+
+    fixture_done(&f);
+}
+
+
 int
 main(void)
 {
@@ -1038,6 +1151,8 @@ main(void)
     test_seed();
     test_many();
     test_parts();
+    test_run_overlap();
+    test_run_parts();
 
     return done_testing();
 }
