@@ -240,7 +240,8 @@ sub {
     is($again->{headers}{'idempotent-replayed'}, 'true', 'which is said');
 
     $s = http('GET /v1/schedules/s')->{json};
-    is($s->{lastIntentId}, 'mine', 'the schedule knows of it');
+    is($s->{lastIntentId}, $intent->{intentId},
+       'the last one has not ended, and stays it');
     is($s->{fired}, 2, 'and counts it once');
     is(scalar grep({ $_->{action} eq 'schedule_run' }
                    @{http('GET /v1/audit')->{json}{entries}}), 2,

@@ -6,7 +6,9 @@
 --
 -- @doc, @bytes: as for submission_intents_submit; NULL if there is none.
 -- @moves: [{"n","id","rev","planned","next","last","lastId","fired","skipped",
--- "missed","error"}]; without "planned" it runs by hand, and its next time stays.
+-- "missed","error"}]; without "planned" it runs by hand, and its next time stays;
+-- so does what it knows of the last occurrence, if that is pending or is still being
+-- made, in parts: then the next time had come when it was fired.
 -- Without a holder it is somebody who is in the audit, and not an executor.
 
 SET ANSI_NULLS ON;
@@ -33,7 +35,8 @@ BEGIN
     SET NOCOUNT ON;
     SET XACT_ABORT ON;
 
-    DECLARE @now datetime2(6), @tries int, @sent int, @moved int, @id nvarchar(400);
+    DECLARE @now datetime2(6), @tries int, @sent int, @moved int, @kept int,
+            @id nvarchar(400);
 
     DECLARE @rows TABLE (
         n        int NOT NULL PRIMARY KEY,
@@ -96,13 +99,42 @@ BEGIN
                 EXECUTE submission.submission_fence @lease_name, @holder_id,
                                                     @lease_epoch, @now OUTPUT;
 
+            SET @kept = 0;
+
+            IF @holder_id IS NULL
+            BEGIN
+                SELECT @id = r.id FROM @rows AS r WHERE r.n = 0;
+
+                -- UPDLOCK: nobody fires it before it is moved on
+
+                SELECT @kept = 1
+                FROM submission.submission_schedules AS s
+                     WITH (UPDLOCK, INDEX (submission_schedules_pk))
+                WHERE s.lease_name = @lease_name AND s.schedule_id = @id
+                      AND ((s.last_run_at < s.next_run_at
+                            AND s.next_run_at <= s.last_fired_at)
+                           OR EXISTS (
+                               SELECT 1
+                               FROM submission.submission_intents AS e
+                                    WITH (FORCESEEK (submission_intents_pk
+                                                     (lease_name, intent_id)))
+                               WHERE e.lease_name = @lease_name
+                                     AND e.intent_id = s.last_intent_id
+                                     AND e.status = 'pending'
+                           ));
+            END;
+
             UPDATE s
             SET next_run_at = CASE WHEN r.planned IS NULL THEN s.next_run_at
                                    ELSE r.next END,
-                last_run_at = COALESCE(r.last, s.last_run_at),
-                last_fired_at = CASE WHEN r.last IS NULL THEN s.last_fired_at
+                last_run_at = CASE WHEN @kept = 1 THEN s.last_run_at
+                                   ELSE COALESCE(r.last, s.last_run_at) END,
+                last_fired_at = CASE WHEN @kept = 1 OR r.last IS NULL
+                                     THEN s.last_fired_at
                                      ELSE @now END,
-                last_intent_id = COALESCE(r.last_id, s.last_intent_id),
+                last_intent_id = CASE WHEN @kept = 1 THEN s.last_intent_id
+                                      ELSE COALESCE(r.last_id,
+                                                    s.last_intent_id) END,
                 fired_count = s.fired_count + r.fired,
                 skipped_count = s.skipped_count + r.skipped,
                 missed_count = s.missed_count + r.missed,
@@ -129,12 +161,8 @@ BEGIN
             END;
 
             IF @holder_id IS NULL
-            BEGIN
-                SELECT @id = r.id FROM @rows AS r WHERE r.n = 0;
-
                 EXECUTE submission.submission_audit_add @lease_name, @now,
                         @actor, @address, 'schedule_run', @id, @detail;
-            END;
 
             INSERT INTO submission.submission_intents (
                 lease_name, intent_id, payload_hash, payload,

@@ -6,7 +6,9 @@
 --
 -- p_doc, p_bytes: as for submission_intents_submit; NULL if there is none.
 -- p_rows: [{"n","id","rev","planned","next","last","lastId","fired","skipped",
--- "missed","error"}]; without "planned" it runs by hand, and its next time stays.
+-- "missed","error"}]; without "planned" it runs by hand, and its next time stays;
+-- so does what it knows of the last occurrence, if that is pending or is still being
+-- made, in parts: then the next time had come when it was fired.
 -- Without a holder it is somebody who is in the audit, and not an executor.
 
 CREATE OR REPLACE FUNCTION submission.submission_schedules_fire(
@@ -30,6 +32,7 @@ DECLARE
     v_now   timestamptz;
     v_rows  jsonb;
     v_ids   text[];
+    v_kept  boolean;
     r       record;
 BEGIN
     v_now := CASE WHEN p_holder_id IS NULL
@@ -81,6 +84,24 @@ BEGIN
                  error text
              )
     LOOP
+        IF r.planned IS NULL THEN
+            SELECT (s.last_run_at < s.next_run_at
+                    AND s.next_run_at <= s.last_fired_at)
+                   OR (SELECT t.status = 'pending'
+                       FROM submission_intents AS t
+                       WHERE t.lease_name = p_lease_name
+                             AND t.intent_id = s.last_intent_id
+                       LIMIT 1)
+            INTO v_kept
+            FROM submission_schedules AS s
+            WHERE s.lease_name = p_lease_name AND s.schedule_id = r.id;
+
+            IF v_kept THEN
+                r.last := NULL;
+                r."lastId" := NULL;
+            END IF;
+        END IF;
+
         UPDATE submission_schedules AS s
         SET next_run_at = CASE WHEN r.planned IS NULL
                                THEN s.next_run_at

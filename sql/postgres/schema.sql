@@ -342,7 +342,8 @@ CREATE TABLE IF NOT EXISTS submission_jobs (
 -- Recurring intents.  body: JSON, without the payload.  source: api, configuration.
 -- revision: grows with each change, and is the etag.
 -- next_run_at: the planned time, NULL if none is to come; it stays while paused.
--- last_run_at: the planned time of last_intent_id.
+-- last_run_at: the planned time of last_intent_id; where times that were missed are
+-- made up in parts, that of the last part, and last_intent_id follows with the end.
 -- last_error: why it does not run, until a leader finds that it can, or it is changed.
 
 CREATE TABLE IF NOT EXISTS submission_schedules (

@@ -1,11 +1,26 @@
 -- Moves a schedule on, in the transaction that makes its intents, if it is still as it
--- was read.  Without :planned it runs by hand, and its next time stays.
+-- was read.  Without :planned it runs by hand, and its next time stays; so does what it
+-- knows of the last occurrence, if that is pending or is still being made, in parts:
+-- then the next time had come when it was fired.
 
+WITH kept (so) AS (
+    SELECT :planned IS NULL
+           AND ((last_run_at < next_run_at AND next_run_at <= last_fired_at)
+                OR (SELECT i.status = 'pending'
+                    FROM submission_intents AS i
+                    WHERE i.lease_name = s.lease_name
+                          AND i.intent_id = s.last_intent_id))
+    FROM submission_schedules AS s
+    WHERE lease_name = :lease_name AND schedule_id = :schedule_id
+)
 UPDATE submission_schedules
 SET next_run_at = iif(:planned IS NULL, next_run_at, :next),
-    last_run_at = coalesce(:last, last_run_at),
-    last_fired_at = iif(:last IS NULL, last_fired_at, :now),
-    last_intent_id = coalesce(:last_intent, last_intent_id),
+    last_run_at = iif((SELECT so FROM kept), last_run_at,
+                      coalesce(:last, last_run_at)),
+    last_fired_at = iif(:last IS NULL OR (SELECT so FROM kept), last_fired_at,
+                        :now),
+    last_intent_id = iif((SELECT so FROM kept), last_intent_id,
+                         coalesce(:last_intent, last_intent_id)),
     fired_count = fired_count + :fired,
     skipped_count = skipped_count + :skipped,
     missed_count = missed_count + :missed,

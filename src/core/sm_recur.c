@@ -589,6 +589,17 @@ sm_recur_due(sm_arena_t *arena, const sm_recur_rule_t *rule,
 }
 
 
+void
+sm_recur_part(sm_recur_due_t *due, size_t n)
+{
+    if (n < due->n) {
+        due->left += due->n - n;
+        due->next = due->times[n];
+        due->n = n;
+    }
+}
+
+
 int
 sm_recur_intent(sm_arena_t *arena, sm_str_t id, int64_t at, sm_str_t *intent)
 {

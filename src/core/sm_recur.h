@@ -22,8 +22,13 @@
 #define SM_RECUR_ID_MAX     178             /* characters */
 #define SM_RECUR_TIME_LEN   20
 
-#define SM_RECUR_ALL        1000            /* made at once, at most */
+#define SM_RECUR_ALL        1000            /* made up, at most */
 #define SM_RECUR_GRACE      60              /* seconds that "skip" forgives */
+
+/* in one transaction, at most; a payload that is larger is alone in it */
+
+#define SM_RECUR_INTENTS    1000
+#define SM_RECUR_COPIES     (4 * 1024 * 1024)   /* bytes of payloads */
 
 #define SM_RECUR_ZONE_MAX   64              /* bytes */
 #define SM_RECUR_REASON_MAX 500             /* characters */
@@ -105,6 +110,7 @@ typedef struct {
 typedef struct {
     int64_t              *times;        /* seconds: each becomes an intent */
     size_t                n;
+    size_t                left;         /* of them, from "next" on, for later */
     int64_t               next;         /* 0: it has ended */
     int64_t               skipped;      /* for the overlap */
     int64_t               missed;       /* by the misfire rule */
@@ -163,7 +169,12 @@ typedef struct {
     int64_t               last;         /* seconds: of the last one; 0: none */
     sm_str_t              last_intent;
     sm_str_t              error;        /* it does not run any more, for this */
-    const sm_actor_t     *actor;        /* by hand: the next time stays */
+
+    /*
+     * By hand: the next time stays, and so does the last one with its intent
+     * while that is pending or its parts are being made.
+     */
+    const sm_actor_t     *actor;
     sm_str_t              detail;       /* of the audit then */
 
     sm_submit_row_t      *intents;      /* due.n of them */
@@ -275,6 +286,13 @@ int sm_recur_next(const sm_recur_rule_t *rule, const sm_recur_zone_t *zone,
 int sm_recur_due(sm_arena_t *arena, const sm_recur_rule_t *rule,
     const sm_recur_zone_t *zone, int64_t planned, int64_t now, unsigned busy,
     sm_recur_due_t *due);
+
+/*
+ * Of what has come, the first n become intents now, and the others are due
+ * still.  It is one occurrence for the overlap: whoever makes a part that is
+ * not the last one leaves the last intent as it was.
+ */
+void sm_recur_part(sm_recur_due_t *due, size_t n);
 
 /* the id of the intent of a time */
 int sm_recur_intent(sm_arena_t *arena, sm_str_t id, int64_t at,

@@ -185,8 +185,9 @@ ngx_http_submission_recur_tell_one(ngx_http_submission_executor_t *ex,
         ngx_log_error(NGX_LOG_WARN, ngx_cycle->log, 0,
                       "submission: schedule_cut manager=%V lease_epoch=%L%V "
                       "fired=%uz missed=%L: of the times that have passed, the "
-                      "latest 1000 were made", &ex->manager->conf->name,
-                      ex->epoch, &id.text, row->due.n, row->due.missed);
+                      "latest 1000 are made", &ex->manager->conf->name,
+                      ex->epoch, &id.text, row->due.n + row->due.left,
+                      row->due.missed);
         return 1;
     }
 

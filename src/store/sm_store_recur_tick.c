@@ -7,6 +7,13 @@
  * as they were read.  So a crash at any point leaves an occurrence to come or an
  * intent, and another leader finds the one or the other.
  *
+ * So many times may have been missed that one transaction would not end in
+ * time, and would fail again and again.  So a look decides as many schedules as
+ * its transaction may have intents, and of one that has more by itself the
+ * first of its times; the next look goes on from there.  A part that is not the
+ * last one leaves the last intent as it was, which had ended: what a look has
+ * made does not hold back what it has left.
+ *
  * A schedule that cannot run, as its target is not configured, gets an error:
  * it is not due any more, keeps its planned time, and is in nobody's way.  A
  * leader that has the target lets it go on.
@@ -21,10 +28,19 @@
 #define SM_RECUR_SECOND  1000000
 
 
+/* what a transaction has */
+
+typedef struct {
+    size_t  intents;
+    size_t  bytes;              /* of their payloads */
+} sm_recur_sum_t;
+
+
 static int
 sm_recur_error(sm_call_t *call, sm_recur_fire_t *row, const char *what)
 {
     row->due.n = 0;
+    row->due.left = 0;
     row->due.skipped = 0;
     row->due.missed = 0;
     row->due.next = row->recur->next_run_at / SM_RECUR_SECOND;
@@ -33,6 +49,25 @@ sm_recur_error(sm_call_t *call, sm_recur_fire_t *row, const char *what)
 
     return sm_arena_strdup(&call->arena, &row->error, sm_str_c(what)) == 0
            ? 0 : sm_call_fail(call, SM_STORE_TRANSIENT, 0, "out of memory");
+}
+
+
+/* how many intents of a schedule the transaction takes, beside its others */
+
+static size_t
+sm_recur_room(const sm_recur_sum_t *sum, const sm_recur_fire_t *row)
+{
+    size_t  n, room;
+
+    room = SM_RECUR_INTENTS - sum->intents;
+
+    if (row->recur->payload.len) {
+        n = sum->bytes < SM_RECUR_COPIES ? SM_RECUR_COPIES - sum->bytes : 0;
+        n /= row->recur->payload.len;
+        room = n < room ? n : room;
+    }
+
+    return room || sum->intents ? room : 1;
 }
 
 
@@ -72,7 +107,10 @@ sm_recur_intents(sm_store_t *store, sm_call_t *call, sm_recur_fire_t *row,
         }
 
         row->last = row->due.times[i];
-        row->last_intent = submit->id;
+
+        if (row->due.left == 0) {
+            row->last_intent = submit->id;
+        }
     }
 
     return 0;
@@ -83,11 +121,15 @@ no_memory:
 }
 
 
+/* 1: it is for the next look */
+
 static int
 sm_recur_decide(sm_store_t *store, sm_call_t *call, sm_zones_t *zones,
-    const sm_recur_tick_t *tick, int64_t now, sm_recur_fire_t *row)
+    const sm_recur_tick_t *tick, int64_t now, sm_recur_sum_t *sum,
+    sm_recur_fire_t *row)
 {
     int                     rc;
+    size_t                  room;
     sm_recur_rule_t         rule;
     const sm_contract_t    *contract;
     const sm_recur_zone_t  *zone;
@@ -128,7 +170,25 @@ sm_recur_decide(sm_store_t *store, sm_call_t *call, sm_zones_t *zones,
         return sm_call_fail(call, SM_STORE_TRANSIENT, 0, "out of memory");
     }
 
-    return row->due.n ? sm_recur_intents(store, call, row, contract) : 0;
+    if (row->due.n == 0) {
+        return 0;
+    }
+
+    room = sm_recur_room(sum, row);
+
+    if (room < row->due.n) {
+
+        if (sum->intents) {
+            return 1;
+        }
+
+        sm_recur_part(&row->due, room);
+    }
+
+    sum->intents += row->due.n;
+    sum->bytes += row->due.n * row->recur->payload.len;
+
+    return sm_recur_intents(store, call, row, contract);
 }
 
 
@@ -203,9 +263,11 @@ sm_store_schedules_tick(sm_store_t *store, sm_call_t *call,
     size_t           i;
     int64_t          now;
     sm_zones_t       zones;
+    sm_recur_sum_t   sum;
     sm_recur_page_t  page;
 
     memset(&page, 0, sizeof(sm_recur_page_t));
+    memset(&sum, 0, sizeof(sm_recur_sum_t));
 
     page.limit = tick->limit;
     page.bytes = tick->bytes;
@@ -235,20 +297,31 @@ sm_store_schedules_tick(sm_store_t *store, sm_call_t *call,
 
     for (i = 0, rc = 0; i < page.n && rc == 0; i++) {
         tick->rows[i].recur = &page.rows[i];
-        rc = sm_recur_decide(store, call, &zones, tick, now, &tick->rows[i]);
+        rc = sm_recur_decide(store, call, &zones, tick, now, &sum,
+                             &tick->rows[i]);
+
+        if (rc == 0 && tick->rows[i].due.left) {
+            tick->more = 1;
+        }
+    }
+
+    if (rc == 1) {
+        tick->more = 1;
+        tick->n = i - 1;
+        rc = 0;
     }
 
     sm_zones_done(&zones);
 
     if (rc == 0) {
-        rc = sm_store_schedules_fire(store, call, fence, tick->rows, page.n);
+        rc = sm_store_schedules_fire(store, call, fence, tick->rows, tick->n);
 
         if (rc != 0 && call->status == SM_STORE_CONSTRAINT) {
-            rc = sm_recur_apart(store, call, fence, tick->rows, page.n);
+            rc = sm_recur_apart(store, call, fence, tick->rows, tick->n);
         }
     }
 
-    for (i = 0; i < page.n && rc == 0; i++) {
+    for (i = 0; i < tick->n && rc == 0; i++) {
         sm_recur_count(tick, &tick->rows[i]);
     }
 

@@ -528,6 +528,52 @@ test_due(void)
 }
 
 
+/* parts, one after the other, are what it would be in one */
+
+static void
+test_parts(void)
+{
+    size_t           n;
+    int64_t          now, planned, missed, wrong;
+    sm_arena_t       arena = { NULL };
+    sm_recur_due_t   d;
+    sm_recur_rule_t  rule;
+
+    interval(&rule, SM_MISFIRE_ALL, SM_OVERLAP_SKIP);
+
+    planned = rule.start;
+    now = rule.start + 13005;
+
+    ok(sm_recur_due(&arena, &rule, NULL, planned, now, 0, &d) == 0 && d.cut
+       && d.n == 1000 && d.left == 0, "a thousand have come, and more");
+
+    sm_recur_part(&d, 1000);
+    ok(d.n == 1000 && d.left == 0 && d.next == rule.start + 13010,
+       "a part that has all is no part");
+
+    for (n = 0, missed = 0, wrong = 0; planned && planned <= now; n += d.n) {
+        if (sm_recur_due(&arena, &rule, NULL, planned, now, 0, &d) != 0) {
+            break;
+        }
+
+        sm_recur_part(&d, 300);
+
+        wrong += d.times[0] != rule.start + 3010 + (int64_t) n * 10
+                 || d.next != d.times[d.n - 1] + 10
+                 || d.left != 1000 - n - d.n;
+        missed += d.missed;
+        planned = d.next;
+    }
+
+    is_int(n, 1000, "in parts they are as many");
+    is_int(wrong, 0, "and the same");
+    is_int(missed, 301, "what was missed counts once");
+    is_int(planned, rule.start + 13010, "the next time is that of the plan");
+
+    sm_arena_free(&arena);
+}
+
+
 int
 main(void)
 {
@@ -541,6 +587,7 @@ main(void)
     test_id();
     test_next();
     test_due();
+    test_parts();
 
     return done_testing();
 }

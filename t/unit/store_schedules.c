@@ -6,7 +6,9 @@
  * made without that; a next time that is computed from when something was done; rows
  * that are fired as they were read although they have changed; a revision that is not
  * compared; a schedule without a target that stops others or comes again and again;
- * an entry of the audit that is missing.
+ * an entry of the audit that is missing; a look that makes all that has been missed in
+ * one transaction, or what it leaves for the next one held back by what it has made; a
+ * run by hand that takes the place of an occurrence that is pending.
  */
 
 #include "sql_clock.h"
@@ -487,9 +489,14 @@ test_drift(void)
     now_ms += 1000 * 600 * SECOND + 90 * SECOND;
 
     must(tick_as(&f, &a1, &t) == 0);
-    is_int(t.created, 1001, "a thousand, and one");
+    is_int(t.created, 1000, "a thousand at once");
+    ok(t.n == 1 && t.missed == 0 && !t.rows[0].due.cut, "none was cut");
+    ok(t.more, "there are others");
+
+    must(tick_as(&f, &a1, &t) == 0);
+    is_int(t.created, 1, "and one");
     is_int(t.missed, 999 + 1000, "the others were missed by their rule");
-    ok(t.n == 3 && !t.rows[0].due.cut && !t.rows[1].due.cut, "none was cut");
+    ok(t.n == 2 && !t.rows[0].due.cut && !t.more, "that was all");
 
     is_int(sql_int(&f, "SELECT count(*) FROM submission_intents WHERE intent_id "
                    "LIKE 'all@%%'"), 1000, "each time has one intent");
@@ -839,6 +846,295 @@ test_many(void)
 }
 
 
+/* one schedule after the parts of it: as if they had been made at once */
+
+static void
+made(fixture_t *f, const char *id, int64_t fired, int64_t missed, int64_t next,
+    const char *first, const char *last)
+{
+    is_int(sql_int(f, "SELECT count(*) FROM submission_intents WHERE intent_id "
+                   "LIKE '%s@%%'", id), fired, "%s: each time has its intent", id);
+    is_str(sql_text(f, "SELECT min(intent_id) FROM submission_intents WHERE "
+                    "intent_id LIKE '%s@%%'", id), first, "%s: the first", id);
+    is_str(sql_text(f, "SELECT max(intent_id) FROM submission_intents WHERE "
+                    "intent_id LIKE '%s@%%'", id), last, "%s: the last", id);
+    is_int(column(f, "fired_count", id), fired, "%s: they are counted", id);
+    is_int(column(f, "missed_count", id), missed,
+           "%s: so is once what was missed", id);
+    is_int(column(f, "skipped_count", id), 0, "%s: none was skipped", id);
+    is_int(column(f, "next_run_at", id), (START + next * SECOND) * US,
+           "%s: the next time", id);
+    is_str(sql_text(f, "SELECT last_intent_id FROM submission_schedules WHERE "
+                    "schedule_id = '%s'", id), last, "%s: its last intent", id);
+}
+
+
+/* looks until nothing is left, none of which makes too much */
+
+static int
+looks(fixture_t *f, const sm_fence_t *fence, size_t *created)
+{
+    int              n;
+    size_t           i, k, bytes, most, most_bytes;
+    sm_recur_tick_t  t;
+
+    *created = 0;
+    most = 0;
+    most_bytes = 0;
+    n = 0;
+
+    do {
+        must(tick_as(f, fence, &t) == 0);
+        must(t.schedules == t.n && t.found == 0);
+
+        for (i = 0, k = 0, bytes = 0; i < t.n; i++) {
+            k += t.rows[i].due.n;
+            bytes += t.rows[i].due.n * t.rows[i].recur->payload.len;
+        }
+
+        must(k == t.created);
+
+        most = k > most ? k : most;
+        most_bytes = bytes > most_bytes ? bytes : most_bytes;
+        *created += k;
+
+    } while (t.more && ++n < 100);
+
+    ok(most <= 1000, "a look makes 1000 intents at most: %zu", most);
+    ok(most_bytes <= 4 * 1024 * 1024, "with 4 MB at most: %zu", most_bytes);
+    is_int(t.more, 0, "they come to an end");
+
+    return n + 1;
+}
+
+
+static void
+put_large(fixture_t *f, const char *id, const char *every, size_t size)
+{
+    int    len;
+    char  *body;
+
+    body = malloc(size + 256);
+    must(body != NULL);
+
+    len = snprintf(body, 256, "{\"submissionTarget\":\"sms\",\"every\":\"%s\","
+                   "\"misfire\":\"all\",\"payload\":\"", every);
+    memset(body + len, 'x', size - 2);
+    memcpy(body + len + size - 2, "\"}", 3);
+
+    must(put(f, id, body) == SM_RECUR_CREATED);
+
+    free(body);
+}
+
+
+#define ALL(every)  "{\"submissionTarget\":\"sms\",\"every\":\"" every "\"," \
+                    "\"misfire\":\"all\",\"payload\":1}"
+
+
+/*
+ * What has been missed is made in several looks, each in a transaction of its
+ * own.  That nothing of it ends meanwhile makes no difference, for the overlap
+ * is with what was before.
+ */
+
+static void
+test_parts(void)
+{
+    int              n;
+    char             id[16], first[48], last[48];
+    size_t           i, created;
+    fixture_t        f;
+    sm_recur_tick_t  t;
+
+    static const sm_fence_t  b2 = { sm_str("b"), 2 };
+
+    open_leader(&f);
+
+    for (i = 0; i < 4; i++) {
+        (void) snprintf(id, sizeof(id), "m%zu", i);
+        must(put(&f, id, ALL("PT30S")) == SM_RECUR_CREATED);
+    }
+
+    must(put(&f, "cut", ALL("PT10S")) == SM_RECUR_CREATED);
+    must(put(&f, "once", EVERY(10)) == SM_RECUR_CREATED);
+    put_large(&f, "big", "PT10S", 8192);
+    put_large(&f, "huge", "PT2000S", 1000000);
+
+    now_ms += 13005 * SECOND;
+
+    n = looks(&f, &a1, &created);
+
+    ok(n >= 7, "there were some: %d", n);
+    is_int(created, 4 * 433 + 1000 + 1 + 1000 + 6, "all were made");
+
+    for (i = 0; i < 4; i++) {
+        (void) snprintf(id, sizeof(id), "m%zu", i);
+        (void) snprintf(first, sizeof(first), "%s@2001-09-09T01:47:10Z", id);
+        (void) snprintf(last, sizeof(last), "%s@2001-09-09T05:23:10Z", id);
+        made(&f, id, 433, 0, 13020, first, last);
+    }
+
+    made(&f, "cut", 1000, 300, 13010, "cut@2001-09-09T02:36:50Z",
+         "cut@2001-09-09T05:23:20Z");
+    made(&f, "big", 1000, 300, 13010, "big@2001-09-09T02:36:50Z",
+         "big@2001-09-09T05:23:20Z");
+    made(&f, "huge", 6, 0, 14000, "huge@2001-09-09T02:20:00Z",
+         "huge@2001-09-09T05:06:40Z");
+    made(&f, "once", 1, 1299, 13010, "once@2001-09-09T05:23:20Z",
+         "once@2001-09-09T05:23:20Z");
+
+    /* the last part is what the next time must not overlap with */
+
+    now_ms = START + 14000 * SECOND;
+    sql(&f, "UPDATE submission_intents SET status = 'accepted' WHERE intent_id "
+        "<> 'huge@2001-09-09T05:06:40Z'");
+    (void) looks(&f, &a1, &created);
+    is_int(column(&f, "skipped_count", "huge"), 1, "the last one is pending");
+    is_int(column(&f, "fired_count", "huge"), 6, "so this time has none");
+
+    /* another leader goes on where the first one was */
+
+    end_all(&f);
+    now_ms = START + 30005 * SECOND;
+    sql(&f, "DELETE FROM submission_schedules WHERE schedule_id <> 'huge'");
+
+    must(tick_as(&f, &a1, &t) == 0);
+    ok(t.n == 1 && t.created == 4 && t.more, "four of eight: %zu", t.created);
+    is_int(column(&f, "next_run_at", "huge"), (START + 24000 * SECOND) * US,
+           "the fifth is the next");
+    is_int(column(&f, "last_run_at", "huge"), (START + 22000 * SECOND) * US,
+           "the fourth was the last");
+
+    sql(&f, "UPDATE submission_manager_leases SET holder_id = 'b', "
+        "lease_epoch = 2");
+    must(tick_as(&f, &a1, &t) != 0);
+    is_int(f.call.status, SM_STORE_LEASE_LOST, "who led makes no more");
+
+    is_int(looks(&f, &b2, &created), 1, "who leads needs one look");
+    is_int(created, 4, "which makes the rest");
+    is_int(column(&f, "fired_count", "huge"), 14, "of each time one");
+    is_int(column(&f, "skipped_count", "huge"), 1, "none of them is skipped");
+    is_int(column(&f, "missed_count", "huge"), 0, "nor missed");
+    is_int(column(&f, "next_run_at", "huge"), (START + 32000 * SECOND) * US,
+           "and it goes on");
+
+    fixture_done(&f);
+}
+
+
+/* it is the planned occurrence with which the next one must not overlap */
+
+static void
+test_run_overlap(void)
+{
+    fixture_t       f;
+    sm_recur_row_t  row;
+
+    open_leader(&f);
+
+    must(put(&f, "s", EVERY(10)) == SM_RECUR_CREATED);
+
+    now_ms = START + 10 * SECOND;
+    must(tick(&f) == 1);
+
+    now_ms = START + 13 * SECOND;
+    row_run(&f, &row, "s", "mine");
+    must(row.outcome == SM_RECUR_DONE);
+    is_str(sql_text(&f, "SELECT last_intent_id FROM submission_schedules"),
+           "s@2001-09-09T01:46:50Z", "the last one is pending, and stays it");
+    is_int(column(&f, "last_run_at", "s"), (START + 10 * SECOND) * US,
+           "and so does its time");
+    is_int(column(&f, "last_fired_at", "s"), (START + 10 * SECOND) * US,
+           "and when that was");
+    is_int(column(&f, "fired_count", "s"), 2, "though it has made two");
+
+    sql(&f, "UPDATE submission_intents SET status = 'accepted' WHERE intent_id "
+        "= 'mine'");
+    now_ms = START + 20 * SECOND;
+    is_int(tick(&f), 0, "the run has ended, the occurrence has not");
+    is_int(column(&f, "skipped_count", "s"), 1, "so the next one is skipped");
+
+    end_all(&f);
+    now_ms = START + 23 * SECOND;
+    row_run(&f, &row, "s", "mine-2");
+    must(row.outcome == SM_RECUR_DONE);
+    is_str(sql_text(&f, "SELECT last_intent_id FROM submission_schedules"),
+           "mine-2", "after the end of both, the run is the last one");
+    is_int(column(&f, "last_run_at", "s"), (START + 23 * SECOND) * US,
+           "with its time");
+    is_int(column(&f, "last_fired_at", "s"), (START + 23 * SECOND) * US,
+           "which is when that was");
+
+    now_ms = START + 30 * SECOND;
+    is_int(tick(&f), 0, "which is pending");
+    is_int(column(&f, "skipped_count", "s"), 2, "and holds the next one back");
+
+    sql(&f, "DELETE FROM submission_intents");
+    now_ms = START + 33 * SECOND;
+    row_run(&f, &row, "s", "mine-3");
+    must(row.outcome == SM_RECUR_DONE);
+    is_str(sql_text(&f, "SELECT last_intent_id FROM submission_schedules"),
+           "mine-3", "one that is not there any more is not pending");
+
+    end_all(&f);
+    now_ms = START + 40 * SECOND;
+    is_int(tick(&f), 1, "nothing is pending");
+    is_str(sql_text(&f, "SELECT last_intent_id FROM submission_schedules"),
+           "s@2001-09-09T01:47:20Z", "a planned one is the last in any case");
+
+    /* what is due, as nobody leads or it is paused, is not being made */
+
+    end_all(&f);
+    now_ms = START + 55 * SECOND;
+    row_run(&f, &row, "s", "mine-4");
+    end_all(&f);
+    row_run(&f, &row, "s", "mine-5");
+    is_str(sql_text(&f, "SELECT last_intent_id FROM submission_schedules"),
+           "mine-5", "a run before a time that is late is the last one");
+    is_int(tick(&f), 0, "and holds that back");
+
+    fixture_done(&f);
+}
+
+
+/* runs between the parts of what was missed: the rest of it is made still */
+
+static void
+test_run_parts(void)
+{
+    fixture_t        f;
+    sm_recur_row_t   row;
+    sm_recur_tick_t  t;
+
+    open_leader(&f);
+
+    put_large(&f, "s", "PT10S", 1000000);
+
+    now_ms = START + 65 * SECOND;
+    must(tick_as(&f, &a1, &t) == 0);
+    must(t.created == 4 && t.more);
+
+    row_run(&f, &row, "s", "mine");
+    must(row.outcome == SM_RECUR_DONE);
+    row_run(&f, &row, "s", "mine-2");
+    must(row.outcome == SM_RECUR_DONE);
+    is_int(column(&f, "next_run_at", "s"), (START + 50 * SECOND) * US,
+           "the next part is where it was");
+    is_int(column(&f, "last_run_at", "s"), (START + 40 * SECOND) * US,
+           "and so is the last one");
+
+    must(tick_as(&f, &a1, &t) == 0);
+    ok(t.created == 2 && !t.more, "what was left is made: %zu", t.created);
+    is_int(column(&f, "skipped_count", "s"), 0, "the runs hold nothing back");
+    is_int(column(&f, "fired_count", "s"), 8, "six times, and two by hand");
+    is_str(sql_text(&f, "SELECT last_intent_id FROM submission_schedules"),
+           "s@2001-09-09T01:47:40Z", "the last one is the last of the plan");
+
+    fixture_done(&f);
+}
+
+
 int
 main(void)
 {
@@ -854,6 +1150,9 @@ main(void)
     test_trouble();
     test_seed();
     test_many();
+    test_parts();
+    test_run_overlap();
+    test_run_parts();
 
     return done_testing();
 }
