@@ -18,6 +18,10 @@ use Test::More;
 
 use SubmissionCluster;
 
+# numbers are written every five seconds, and read every two
+
+use constant TOLD => 15;
+
 my $run = SubmissionCluster::Executor->new(instances => ['a', 'b']);
 my ($gateway, $lease) = ($run->gateway, $run->leadership);
 
@@ -100,7 +104,7 @@ $run->wait_terminal('good-', 30);
 
 for my $instance ($leader, $follower) {
     wait_for("$instance->{name} tells of what was accepted",
-             sub { sum($instance, "accepted") == 40 }, 5);
+             sub { sum($instance, "accepted") == 40 }, TOLD);
 }
 
 is(sum($_, 'submitted'), 40, "$_->{name}: all that was submitted")
@@ -122,7 +126,7 @@ $run->post(map { [$_, 'sms.once'] } $run->ids('bad', 3));
 $run->wait_terminal('bad-', 30);
 
 wait_for('the follower tells of the last error',
-         sub { target($follower, 'sms.once')->{lastError} }, 5);
+         sub { target($follower, 'sms.once')->{lastError} }, TOLD);
 
 my $bad = target($follower, 'sms.once');
 
@@ -136,7 +140,7 @@ post_intent($leader, 'typo-1', target => 'sms.realtime');
 $run->wait_terminal('typo-1', 30);
 
 wait_for('the follower tells of a rejection',
-         sub { target($follower, 'sms.realtime')->{lastError} }, 5);
+         sub { target($follower, 'sms.realtime')->{lastError} }, TOLD);
 is(target($follower, 'sms.realtime')->{lastError}{reason}, 'invalid_recipient',
    'with all of its reason');
 $gateway->behave('/' => undef);
