@@ -97,7 +97,10 @@ sm_postgres_close(sm_conn_t *conn)
 }
 
 
-/* a connection that the server has closed is readable */
+/*
+ * On an idle connection, a server has nothing to say but why it ends it; the
+ * end itself may come later.
+ */
 
 static int
 sm_postgres_usable(sm_conn_t *conn)
@@ -108,11 +111,7 @@ sm_postgres_usable(sm_conn_t *conn)
     fd.fd = PQsocket(pg->pq);
     fd.events = POLLIN;
 
-    if (poll(&fd, 1, 0) == 0) {
-        return 1;
-    }
-
-    return PQconsumeInput(pg->pq) == 1 && PQstatus(pg->pq) == CONNECTION_OK;
+    return poll(&fd, 1, 0) == 0;
 }
 
 

@@ -517,7 +517,7 @@ ping_at_once(fixture_t *f, caller_t *c, int n)
 static void
 test_lost(void)
 {
-    int              i, failed;
+    int              i;
     caller_t         c[8];
     fixture_t        f;
     sql_conn_t       db;
@@ -560,16 +560,32 @@ test_lost(void)
     (void) usleep(100000);
     is_int(f.store.open, 8, "eight connections");
 
-    kill_backends(&f);
+    /* one of them in the middle of a call: it sees the rest, too */
 
-    failed = submit_one(&f, &r, "a", "1") != 0;
-    is_int(failed, 1, "the server ended them: one call sees it");
+    server_trigger(&f, "dies", "BEFORE INSERT", "submission_intents",
+                   "new.intent_id = 'dies'",
+                   "PERFORM pg_terminate_backend(pg_backend_pid()); "
+                   "PERFORM pg_sleep(1)");
+
+    is_int(submit_one(&f, &r, "dies", "1"), -1, "the server ended a call");
     is_int(f.call.status, SM_STORE_TRANSIENT, "may be tried again: %s",
            f.call.error);
     is_int(f.store.open, 0, "and all are dropped");
 
-    is_int(submit_one(&f, &r, "a", "1"), 0, "the next call does not");
-    is_int(r.outcome, SM_SUBMIT_CREATED, "created");
+    /* while nobody used it */
+
+    for (i = 0; i < 20; i++) {
+        must(ping(&f) == 0);
+        kill_backends(&f);
+
+        if (ping(&f) != 0) {
+            break;
+        }
+    }
+
+    is_int(i, 20, "the server ends an idle one: no call sees it: %s",
+           f.call.error);
+    is_int(f.store.open, 1, "there is a new one");
 
     fixture_done(&f);
 }
