@@ -77,7 +77,9 @@ case $check in
 esac
 
 status=0
-prove --exec "$top/t/tools/run-test.sh" "$@" < /dev/null || status=$?
+prove --exec "$top/t/tools/run-test.sh" "$@" < /dev/null 2> >(tee "$dir/said" >&2) \
+    || status=$?
+wait
 
 reports=$(find "$dir/reports" -type f -size +0)
 
@@ -100,6 +102,8 @@ fi
 if [ $status = 0 ]; then
     rm -rf "$dir"
 else
+    echo "what failed said:"
+    grep -A 12 '^ *#  *Failed ' "$dir/said" | head -n 200
     echo "what the tests left is in $dir"
 fi
 

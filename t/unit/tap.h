@@ -3,8 +3,9 @@
 
 /*
  * A test program is a main() of checks that ends in "return done_testing();".
- * Each check prints one TAP line, a failed one also says where it stands and
- * what it saw; the exit status is non-zero if any failed.
+ * Each check prints one TAP line, a failed one also says, on the standard
+ * error, where it stands and what it saw; the exit status is non-zero if any
+ * failed.
  *
  * main() begins with what the test needs: needs_no_store() where no store has
  * a part in it, so that it is run once; store.h has needs_sqlite() and
@@ -67,18 +68,25 @@ static inline int
 tap_result(int good, const char *file, int line, const char *what,
     const char *fmt, va_list args)
 {
+    va_list  again;
+
     tap_run++;
     tap_failed += !good;
+
+    va_copy(again, args);
 
     printf("%sok %d - ", good ? "" : "not ", tap_run);
     vprintf(fmt, args);
     putchar('\n');
+    fflush(stdout);
 
     if (!good) {
-        printf("#   failed: %s\n#   at %s line %d\n", what, file, line);
+        fputs("#   Failed test '", stderr);
+        vfprintf(stderr, fmt, again);
+        fprintf(stderr, "': %s\n#   at %s line %d\n", what, file, line);
     }
 
-    fflush(stdout);
+    va_end(again);
 
     return good;
 }
@@ -111,8 +119,9 @@ tap_is_int(intmax_t got, intmax_t expected, const char *file, int line,
     va_end(args);
 
     if (got != expected) {
-        diag("       got: %" PRIdMAX "\n#  expected: %" PRIdMAX,
-             got, expected);
+        fprintf(stderr, "#       got: %" PRIdMAX "\n"
+                "#  expected: %" PRIdMAX "\n",
+                got, expected);
     }
 
     return got == expected;
@@ -124,25 +133,25 @@ tap_diag_mem(const char *label, const char *p, size_t len)
 {
     size_t  i;
 
-    printf("#  %s: ", label);
+    fprintf(stderr, "#  %s: ", label);
 
     if (p == NULL) {
-        puts("NULL");
+        fputs("NULL\n", stderr);
         return;
     }
 
-    putchar('"');
+    fputc('"', stderr);
 
     for (i = 0; i < len && i < 2000; i++) {
         if (p[i] >= 0x20 && p[i] < 0x7f) {
-            putchar(p[i]);
+            fputc(p[i], stderr);
 
         } else {
-            printf("\\x%02x", (unsigned char) p[i]);
+            fprintf(stderr, "\\x%02x", (unsigned char) p[i]);
         }
     }
 
-    printf("\"%s (%zu bytes)\n", i < len ? "..." : "", len);
+    fprintf(stderr, "\"%s (%zu bytes)\n", i < len ? "..." : "", len);
 }
 
 
