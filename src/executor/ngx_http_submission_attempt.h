@@ -231,7 +231,7 @@ struct ngx_http_submission_attempt_s {
 
 /* executor.c */
 ngx_uint_t ngx_http_submission_executor_room(
-    ngx_http_submission_executor_t *ex);
+    ngx_http_submission_executor_t *ex, ngx_uint_t ended);
 void ngx_http_submission_executor_short(ngx_http_submission_executor_t *ex);
 void ngx_http_submission_executor_wake(ngx_http_submission_executor_t *ex);
 void ngx_http_submission_executor_time(ngx_http_submission_executor_t *ex,

@@ -540,10 +540,11 @@ ngx_http_submission_executor_short(ngx_http_submission_executor_t *ex)
 }
 
 
-/* how many may be begun now, of what is due */
+/* how many may be begun by a turn that records "ended", of what is due */
 
 ngx_uint_t
-ngx_http_submission_executor_room(ngx_http_submission_executor_t *ex)
+ngx_http_submission_executor_room(ngx_http_submission_executor_t *ex,
+    ngx_uint_t ended)
 {
     ngx_uint_t                           n, connections;
     ngx_http_submission_manager_conf_t  *conf;
@@ -564,10 +565,13 @@ ngx_http_submission_executor_room(ngx_http_submission_executor_t *ex)
     /*
      * Attempts that are begun together are usually answered together, and
      * would wait for each other at every turn.  So at most a quarter is begun
-     * at once.
+     * at once, unless they are answered so fast that it is the turns that are
+     * waited for: larger ones take less time for each attempt.
      */
 
-    n = ngx_min(n, (ngx_uint_t) (conf->executor_concurrency + 3) / 4);
+    if (2 * ended < ex->nsending || ended == 0) {
+        n = ngx_min(n, (ngx_uint_t) (conf->executor_concurrency + 3) / 4);
+    }
 
     connections = ngx_http_submission_reserve_room();
 

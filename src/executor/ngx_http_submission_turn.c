@@ -200,7 +200,7 @@ ngx_http_submission_turn_due(ngx_http_submission_executor_t *ex,
         return NGX_OK;
     }
 
-    max = ngx_http_submission_executor_room(ex);
+    max = ngx_http_submission_executor_room(ex, turn->nended);
 
     if (max == 0) {
         return NGX_OK;
