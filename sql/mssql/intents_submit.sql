@@ -6,7 +6,8 @@
 -- @doc: {"contracts":[{"c",...}],"rows":[{"n","id","c","hash","at","len",
 -- "before","trace","state"}]}, the last three where there is such a thing;
 -- @bytes: all payloads, end to end;
--- @version: of the module that asks, one of version 1 knows fewer columns.
+-- @version: of the module that asks, one of version 1 knows fewer columns;
+-- @rows: how many the document has.
 --
 -- Most batches are of new ids: that is one INSERT.  Where an id is there already
 -- it fails, and is undone; @known has the places of those, @new is a document of
@@ -31,7 +32,8 @@ CREATE OR ALTER PROCEDURE submission.submission_intents_submit
     @lease_name varchar(64),
     @doc nvarchar(max),
     @bytes varbinary(max),
-    @version bigint = 1
+    @version bigint = 1,
+    @rows bigint = NULL
 AS
 BEGIN
     SET NOCOUNT ON;
@@ -50,7 +52,8 @@ BEGIN
             BEGIN TRANSACTION;
 
             SET @now = submission.submission_now();
-            SET @now_us = submission.submission_us(@now);
+            SET @now_us = DATEDIFF_BIG(microsecond,
+                                       CAST('1970-01-01' AS datetime2(6)), @now);
             SET @latest = @now_us + 31536000000000;
 
             INSERT INTO submission.submission_intents (
@@ -104,14 +107,17 @@ BEGIN
 
             SET @inserted = @@ROWCOUNT;
 
-            SELECT @sent = COUNT(*)
-            FROM OPENJSON(@new, '$.rows') WITH (
-                     before bigint '$.before'
-                 ) AS r
-            WHERE r.before IS NULL OR r.before <= @latest;
+            IF @rows IS NULL OR @inserted <> @rows
+            BEGIN
+                SELECT @sent = COUNT(*)
+                FROM OPENJSON(@new, '$.rows') WITH (
+                         before bigint '$.before'
+                     ) AS r
+                WHERE r.before IS NULL OR r.before <= @latest;
 
-            IF @inserted <> @sent
-                THROW 57003, N'an intent was neither inserted nor found', 1;
+                IF @inserted <> @sent
+                    THROW 57003, N'an intent was neither inserted nor found', 1;
+            END;
 
             COMMIT TRANSACTION;
             BREAK;
@@ -172,9 +178,9 @@ BEGIN
         );
     END;
 
-    -- few batches have a not_before
+    -- where all have been inserted, none is refused
 
-    IF @known IS NULL AND CHARINDEX(N'"before":', @doc) > 0
+    IF @known IS NULL AND (@rows IS NULL OR @inserted <> @rows)
         SELECT @known = N',' + STRING_AGG(CAST(r.n AS nvarchar(max)), N',')
                         + N','
         FROM OPENJSON(@doc, '$.rows') WITH (

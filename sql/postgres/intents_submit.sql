@@ -5,7 +5,8 @@
 --
 -- p_doc: {"contracts":[{"c",...}],"rows":[{"n","id","c","hash","at","len",
 -- "before","trace","state"}]}, the last three where there is such a thing;
--- p_bytes: all payloads, end to end.
+-- p_bytes: all payloads, end to end;
+-- p_rows: how many the document has.
 --
 -- Ids go in in their order: batches that share some wait for one another, and
 -- never in a circle.
@@ -15,7 +16,8 @@
 -- has, and begins a join there; LATERAL with a LIMIT leaves no other order.
 
 CREATE OR REPLACE FUNCTION submission.submission_intents_submit(
-    p_lease_name text, p_doc text, p_bytes bytea, p_version bigint
+    p_lease_name text, p_doc text, p_bytes bytea, p_version bigint,
+    p_rows bigint DEFAULT NULL
 )
 RETURNS TABLE (
     o_n bigint, o_intent_id text, o_submission_target text, o_status text,
@@ -42,7 +44,7 @@ DECLARE
     v_created  text[];
 BEGIN
     v_doc := p_doc::jsonb;
-    v_rows := jsonb_array_length(v_doc->'rows');
+    v_rows := coalesce(p_rows, jsonb_array_length(v_doc->'rows'));
     v_now := submission_now();
     v_latest := submission_us(v_now) + 31536000000000;
 

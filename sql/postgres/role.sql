@@ -27,7 +27,7 @@ GRANT EXECUTE ON FUNCTION
     submission.submission_schema_get,
     submission.submission_ping,
     submission.submission_intents_submit(text, text, bytea),
-    submission.submission_intents_submit(text, text, bytea, bigint),
+    submission.submission_intents_submit(text, text, bytea, bigint, bigint),
     submission.submission_intents_get(text, text),
     submission.submission_intents_get(text, text, bigint),
     submission.submission_intent_history(text, text, bigint, bigint),

@@ -33,7 +33,7 @@ typedef struct sm_server_s  sm_server_t;
 #define SM_SERVER_PROCS(X)                                                    \
     X(SCHEMA_GET, "schema_get", "", "ii")                                     \
     X(PING, "ping", "", "i")                                                  \
-    X(INTENTS_SUBMIT, "intents_submit", "tdbi", "i" SM_PROC_INTENT)           \
+    X(INTENTS_SUBMIT, "intents_submit", "tdbii", "i" SM_PROC_INTENT)          \
     X(INTENTS_GET, "intents_get", "tdi", "i" SM_PROC_INTENT)                  \
     X(INTENT_HISTORY, "intent_history", "ttiii",                              \
       "i" SM_PROC_INTENT "iiitttitti")                                        \

@@ -194,6 +194,7 @@ sm_server_intents_submit(sm_conn_t *conn, sm_call_t *call,
     sm_server_put_text(sv, doc);
     sm_server_put_bytes(sv, bytes);
     sm_server_put_int(sv, SM_SCHEMA_VERSION);
+    sm_server_put_int(sv, n);
 
     if (sm_server_exec(sv, call) == 0) {
         (void) sm_server_submitted(sv, call, rows, n);
