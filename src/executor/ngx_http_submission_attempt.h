@@ -125,6 +125,7 @@ struct ngx_http_submission_executor_s {
     int64_t                          seeded;       /* schedules: the epoch */
 
     ngx_http_submission_task_t      *turn;         /* that is out */
+    int64_t                          turn_took;    /* usec, the last one */
 
     /*
      * Since when what is due could not be sent for lack of connections, in
@@ -231,7 +232,7 @@ struct ngx_http_submission_attempt_s {
 
 /* executor.c */
 ngx_uint_t ngx_http_submission_executor_room(
-    ngx_http_submission_executor_t *ex, ngx_uint_t ended);
+    ngx_http_submission_executor_t *ex, ngx_uint_t behind);
 void ngx_http_submission_executor_short(ngx_http_submission_executor_t *ex);
 void ngx_http_submission_executor_wake(ngx_http_submission_executor_t *ex);
 void ngx_http_submission_executor_time(ngx_http_submission_executor_t *ex,

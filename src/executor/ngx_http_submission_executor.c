@@ -540,11 +540,11 @@ ngx_http_submission_executor_short(ngx_http_submission_executor_t *ex)
 }
 
 
-/* how many may be begun by a turn that records "ended", of what is due */
+/* how many may be begun now, of what is due; "behind": the store is slow */
 
 ngx_uint_t
 ngx_http_submission_executor_room(ngx_http_submission_executor_t *ex,
-    ngx_uint_t ended)
+    ngx_uint_t behind)
 {
     ngx_uint_t                           n, connections;
     ngx_http_submission_manager_conf_t  *conf;
@@ -565,11 +565,11 @@ ngx_http_submission_executor_room(ngx_http_submission_executor_t *ex,
     /*
      * Attempts that are begun together are usually answered together, and
      * would wait for each other at every turn.  So at most a quarter is begun
-     * at once, unless they are answered so fast that it is the turns that are
-     * waited for: larger ones take less time for each attempt.
+     * at once, unless they are answered before a turn is over: then it is the
+     * turns that are waited for, and larger ones take less time for each.
      */
 
-    if (2 * ended < ex->nsending || ended == 0) {
+    if (!behind) {
         n = ngx_min(n, (ngx_uint_t) (conf->executor_concurrency + 3) / 4);
     }
 

@@ -21,9 +21,11 @@ typedef struct {
     ngx_http_submission_task_t       task;
     ngx_uint_t                       generation;
 
-    ngx_queue_t         attempts;     /* that have ended */
-    sm_complete_row_t  *ended;
-    size_t              nended;
+    int64_t                          began;        /* usec */
+
+    ngx_queue_t                      attempts;     /* that have ended */
+    sm_complete_row_t               *ended;
+    size_t                           nended;
 
     sm_entry_t                     **entries;      /* that are due */
     sm_begin_row_t                  *due;
@@ -58,6 +60,7 @@ ngx_http_submission_turn_create(ngx_http_submission_executor_t *ex,
     ngx_queue_init(&turn->attempts);
 
     turn->generation = ex->generation;
+    turn->began = ngx_http_submission_usec();
 
     ngx_http_submission_task_fence(&turn->task,
                                    ex->schedule
@@ -178,6 +181,25 @@ ngx_http_submission_turn_ended(ngx_http_submission_executor_t *ex,
 }
 
 
+/* the gateways took less time than the last turn */
+
+static ngx_uint_t
+ngx_http_submission_turn_behind(ngx_http_submission_executor_t *ex,
+    ngx_http_submission_turn_t *turn)
+{
+    size_t   i;
+    int64_t  took;
+
+    took = 0;
+
+    for (i = 0; i < turn->nended; i++) {
+        took += turn->ended[i].finished_at - turn->ended[i].started_at;
+    }
+
+    return turn->nended && took / (int64_t) turn->nended < ex->turn_took;
+}
+
+
 static ngx_int_t
 ngx_http_submission_turn_due(ngx_http_submission_executor_t *ex,
     ngx_http_submission_turn_t *turn)
@@ -200,7 +222,8 @@ ngx_http_submission_turn_due(ngx_http_submission_executor_t *ex,
         return NGX_OK;
     }
 
-    max = ngx_http_submission_executor_room(ex, turn->nended);
+    max = ngx_http_submission_executor_room(ex,
+                                ngx_http_submission_turn_behind(ex, turn));
 
     if (max == 0) {
         return NGX_OK;
@@ -549,6 +572,7 @@ ngx_http_submission_turn_done(ngx_http_submission_task_t *task)
 
     if (task->call.status == SM_STORE_OK) {
         ex->failures = 0;
+        ex->turn_took = ngx_http_submission_usec() - turn->began;
         ngx_http_submission_executor_time(ex, task->call.now);
 
         /*
