@@ -79,7 +79,6 @@ esac
 status=0
 prove --exec "$top/t/tools/run-test.sh" "$@" < /dev/null 2> >(tee "$dir/said" >&2) \
     || status=$?
-wait
 
 reports=$(find "$dir/reports" -type f -size +0)
 

@@ -560,7 +560,7 @@ test_lost(void)
     (void) usleep(100000);
     is_int(f.store.open, 8, "eight connections");
 
-    /* one of them in the middle of a call: it sees the rest, too */
+    /* the server ends one in the middle of a call: the idle ones go with it */
 
     server_trigger(&f, "dies", "BEFORE INSERT", "submission_intents",
                    "new.intent_id = 'dies'",
@@ -572,7 +572,7 @@ test_lost(void)
            f.call.error);
     is_int(f.store.open, 0, "and all are dropped");
 
-    /* while nobody used it */
+    /* it ends one that nobody uses */
 
     for (i = 0; i < 20; i++) {
         must(ping(&f) == 0);
