@@ -183,7 +183,7 @@ invalid value "0" of parameter "login_timeout" in "store": a time between 1s and
 --- block
         store odbc "Driver=FreeTDS;Server=a;UID=b" password_file=$TEST_NGINX_PW_BOTH; # here
 --- refused
-the password in the "password_file" has a "}" beside a ";", or after a "{" at its beginning, which FreeTDS cannot be given: another password was expected
+the password in the "password_file" has both a "}" and a ";", or begins with a "{" and has a "}", which FreeTDS cannot be given: another password was expected
 
 
 

@@ -56,11 +56,13 @@ typedef enum {
 
 /* one call: what it allocates and how it ended */
 
+#define SM_STORE_ERROR_SIZE  512
+
 typedef struct {
     sm_arena_t             arena;
     sm_store_class_e       status;
     int                    code;        /* native, 0: our own */
-    char                   error[384];
+    char                   error[SM_STORE_ERROR_SIZE];
     int64_t                now;         /* the store's time, if it was asked */
     unsigned               asked;       /* a connection was wanted */
     unsigned               unreached;   /* there was none, or it was lost */
@@ -153,7 +155,7 @@ struct sm_store_s {
     unsigned               failing;     /* the last one failed */
     unsigned               refused;     /* so many did, the last for this: */
     sm_store_class_e       refusal;
-    char                   reason[384];
+    char                   reason[SM_STORE_ERROR_SIZE];
 };
 
 

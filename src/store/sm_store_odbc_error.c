@@ -11,6 +11,7 @@
 #endif
 
 #include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "sm_store_odbc.h"
@@ -18,6 +19,7 @@
 
 #define SM_ODBC_DIAGS    8
 #define SM_ODBC_MESSAGE  2048
+#define SM_ODBC_KEPT     360        /* of a message, in an error */
 
 
 typedef struct {
@@ -30,6 +32,12 @@ typedef struct {
     sm_store_class_e   class;
     unsigned           lost;        /* the connection is of no use any more */
 } sm_odbc_native_t;
+
+typedef struct {
+    char               state[6];
+    int                native;
+    char               text[SM_ODBC_KEPT];
+} sm_odbc_diag_t;
 
 
 /*
@@ -44,6 +52,11 @@ static const sm_odbc_native_t  sm_odbc_natives[] = {
     { 1205, SM_STORE_TRANSIENT, 0 },    /* deadlock victim */
     { 1222, SM_STORE_TRANSIENT, 0 },    /* lock request time-out */
     { 3960, SM_STORE_TRANSIENT, 0 },    /* snapshot update conflict */
+    { 3958, SM_STORE_TRANSIENT, 0 },    /* a row's version is not there */
+    { 3966, SM_STORE_TRANSIENT, 0 },
+    { 669, SM_STORE_TRANSIENT, 0 },     /* a row was moved meanwhile */
+    { 2801, SM_STORE_TRANSIENT, 0 },    /* the procedure was made anew since */
+                                        /* its plan was: install.sh runs */
     { 701, SM_STORE_TRANSIENT, 0 },     /* memory */
     { 802, SM_STORE_TRANSIENT, 0 },
     { 8645, SM_STORE_TRANSIENT, 0 },
@@ -67,6 +80,7 @@ static const sm_odbc_native_t  sm_odbc_natives[] = {
     { 921, SM_STORE_TRANSIENT, 1 },
     { 922, SM_STORE_TRANSIENT, 1 },
     { 926, SM_STORE_TRANSIENT, 1 },
+    { 952, SM_STORE_TRANSIENT, 1 },     /* it is in transition */
     { 9001, SM_STORE_TRANSIENT, 1 },    /* its log cannot be written */
     { 3906, SM_STORE_TRANSIENT, 1 },    /* read-only */
     { 976, SM_STORE_TRANSIENT, 1 },     /* availability groups */
@@ -76,6 +90,8 @@ static const sm_odbc_native_t  sm_odbc_natives[] = {
     { 981, SM_STORE_TRANSIENT, 1 },
     { 982, SM_STORE_TRANSIENT, 1 },
     { 983, SM_STORE_TRANSIENT, 1 },
+    { 988, SM_STORE_TRANSIENT, 1 },
+    { 997, SM_STORE_TRANSIENT, 0 },     /* the database's update lock */
     { 4221, SM_STORE_TRANSIENT, 1 },
     { 35250, SM_STORE_TRANSIENT, 1 },
     { 4060, SM_STORE_TRANSIENT, 0 },    /* no such database; Azure: not now */
@@ -198,14 +214,14 @@ sm_odbc_class(const char *state, int native, unsigned ready)
 /* whether the server is gone, and with it all connections that led to it */
 
 static unsigned
-sm_odbc_lost(sm_odbc_t *od, const char *state, int native)
+sm_odbc_lost(sm_odbc_t *od, const sm_odbc_diag_t *diag, unsigned cause)
 {
     SQLINTEGER               dead;
     const sm_odbc_native_t  *n;
 
     /* FreeTDS, of an answer that broke off: "Unknown error" */
 
-    if (native == 0 && strncmp(state, "HY000", 5) == 0) {
+    if (cause && diag->native == 0 && strncmp(diag->state, "HY000", 5) == 0) {
         return 1;
     }
 
@@ -214,9 +230,9 @@ sm_odbc_lost(sm_odbc_t *od, const char *state, int native)
     (void) SQLGetConnectAttr(od->dbc, SQL_ATTR_CONNECTION_DEAD, &dead,
                              sizeof(dead), NULL);
 
-    n = sm_odbc_native(native);
+    n = sm_odbc_native(diag->native);
 
-    return dead == SQL_CD_TRUE || strncmp(state, "08", 2) == 0
+    return dead == SQL_CD_TRUE || strncmp(diag->state, "08", 2) == 0
            || (n && n->lost);
 }
 
@@ -268,25 +284,134 @@ sm_odbc_clean(const sm_store_conf_t *conf, char *text)
 }
 
 
+/* how much a record says of the cause, the most last */
+
+typedef enum {
+    SM_ODBC_SAYS_NOTHING = 0,       /* information, "01..." */
+    SM_ODBC_SAYS_UNKNOWN,
+    SM_ODBC_SAYS_STATE,             /* its SQLSTATE is in the table */
+    SM_ODBC_SAYS_NUMBER,            /* its number is, but it is permanent */
+    SM_ODBC_SAYS_CAUSE
+} sm_odbc_says_e;
+
+
+static sm_odbc_says_e
+sm_odbc_says(const sm_odbc_diag_t *diag, sm_store_class_e class)
+{
+    if (strncmp(diag->state, "01", 2) == 0) {
+        return SM_ODBC_SAYS_NOTHING;
+    }
+
+    if (sm_odbc_native(diag->native)) {
+        return class == SM_STORE_PERMANENT ? SM_ODBC_SAYS_NUMBER
+                                           : SM_ODBC_SAYS_CAUSE;
+    }
+
+    return class == SM_STORE_PERMANENT ? SM_ODBC_SAYS_UNKNOWN
+                                       : SM_ODBC_SAYS_STATE;
+}
+
+
 /*
  * A driver may report several errors: the cause of a failed connection comes
- * with general complaints.  The first error of the most specific class is
- * taken: one that is known by its number or state before one that is not.
- * Information ("01...") is taken if there is nothing else; unixODBC uses it to
+ * with general complaints.  A number of the server's that is in the table
+ * tells more than any SQLSTATE: FreeTDS reports a wrong password as 18456 and
+ * then, as 08001, that it could not connect.  Of two such numbers the one that
+ * is not permanent is the cause: "login failed" also comes with the number
+ * that says why.  Otherwise the first record of the most specific kind is
+ * taken.  Information is taken if there is nothing else; unixODBC uses it to
  * report a driver that cannot be loaded.
  */
+
+static size_t
+sm_odbc_cause(const sm_odbc_diag_t *diags, size_t n, unsigned ready)
+{
+    size_t          i, best;
+    sm_odbc_says_e  says, best_says;
+
+    best = 0;
+    best_says = SM_ODBC_SAYS_NOTHING;
+
+    for (i = 0; i < n; i++) {
+        says = sm_odbc_says(&diags[i], sm_odbc_class(diags[i].state,
+                                                     diags[i].native, ready));
+        if (says > best_says) {
+            best = i;
+            best_says = says;
+        }
+    }
+
+    return best;
+}
+
+
+static size_t
+sm_odbc_diags(sm_odbc_t *od, SQLSMALLINT type, SQLHANDLE handle,
+    sm_odbc_diag_t *diags)
+{
+    size_t        n;
+    SQLCHAR       state[6], text[SM_ODBC_MESSAGE];
+    SQLINTEGER    native;
+    SQLSMALLINT   len;
+
+    for (n = 0; n < SM_ODBC_DIAGS; n++) {
+
+        if (!SQL_SUCCEEDED(SQLGetDiagRec(type, handle, n + 1, state, &native,
+                                         text, sizeof(text), &len)))
+        {
+            break;
+        }
+
+        text[sizeof(text) - 1] = '\0';
+        sm_odbc_clean(od->server.conf, (char *) text);
+
+        (void) memcpy(diags[n].state, state, sizeof(diags[n].state));
+        diags[n].native = (int) native;
+        (void) snprintf(diags[n].text, sizeof(diags[n].text), "%.*s",
+                        SM_ODBC_KEPT - 1, (char *) text);
+    }
+
+    return n;
+}
+
+
+/* the text of every record, that of the cause first */
+
+static int
+sm_odbc_report(sm_call_t *call, sm_store_class_e class,
+    const sm_odbc_diag_t *diags, size_t n, size_t cause)
+{
+    size_t  i, len;
+
+    (void) sm_call_fail(call, class, diags[cause].native,
+                        "odbc: %s (SQLSTATE %s, %d)", diags[cause].text,
+                        diags[cause].state, diags[cause].native);
+
+    for (i = 0; i < n; i++) {
+
+        if (i == cause || strcmp(diags[i].text, diags[cause].text) == 0) {
+            continue;
+        }
+
+        len = strlen(call->error);
+
+        (void) snprintf(call->error + len, sizeof(call->error) - len,
+                        "; %s (SQLSTATE %s, %d)", diags[i].text,
+                        diags[i].state, diags[i].native);
+    }
+
+    return -1;
+}
+
 
 int
 sm_odbc_fail(sm_odbc_t *od, sm_call_t *call, SQLSMALLINT type,
     SQLHANDLE handle)
 {
-    int                i, informs, best_native;
-    char               best[SM_ODBC_MESSAGE], best_state[6];
-    SQLCHAR            state[6], text[SM_ODBC_MESSAGE];
-    SQLRETURN          rc;
-    SQLINTEGER         native;
-    SQLSMALLINT        len;
-    sm_store_class_e   class, best_class;
+    size_t             i, n, cause;
+    unsigned           informs;
+    sm_odbc_diag_t     diags[SM_ODBC_DIAGS];
+    sm_store_class_e   class;
 
     if (od->watch.cut) {
         od->server.conn.lost = 1;
@@ -296,66 +421,36 @@ sm_odbc_fail(sm_odbc_t *od, sm_call_t *call, SQLSMALLINT type,
                             (long long) od->watch.ms);
     }
 
-    best_class = SM_STORE_OK;
-    best_native = 0;
-    best_state[0] = '\0';
-    best[0] = '\0';
-
-    for (i = 1; i <= SM_ODBC_DIAGS; i++) {
-
-        rc = SQLGetDiagRec(type, handle, i, state, &native, text, sizeof(text),
-                           &len);
-
-        if (!SQL_SUCCEEDED(rc)) {
-            break;
-        }
-
-        informs = memcmp(state, "01", 2) == 0;
-
-        class = informs ? SM_STORE_OK
-                        : sm_odbc_class((char *) state, (int) native,
-                                        od->ready);
-
-        if (best_state[0] != '\0'
-            && (informs || (best_class != SM_STORE_OK
-                            && (best_class != SM_STORE_PERMANENT
-                                || class == SM_STORE_PERMANENT))))
-        {
-            continue;
-        }
-
-        best_class = class;
-        best_native = (int) native;
-        (void) memcpy(best_state, state, sizeof(best_state));
-        (void) memcpy(best, text, sizeof(best));
-    }
+    n = sm_odbc_diags(od, type, handle, diags);
+    cause = sm_odbc_cause(diags, n, od->ready);
+    informs = n && strncmp(diags[cause].state, "01", 2) == 0;
 
     /* FreeTDS has none when the server ends the session */
 
-    if (best_class == SM_STORE_OK && (od->connected || best_state[0] == '\0')) {
+    if (n == 0 || (informs && od->connected)) {
         od->server.conn.lost = od->connected;
 
         return sm_call_fail(call, SM_STORE_TRANSIENT, 0,
                             "odbc: the driver gave no reason");
     }
 
-    if (best_class == SM_STORE_OK) {
-        best_class = SM_STORE_PERMANENT;
-    }
+    class = informs ? SM_STORE_PERMANENT
+                    : sm_odbc_class(diags[cause].state, diags[cause].native,
+                                    od->ready);
 
     if (od->connected) {
-        od->server.conn.lost = sm_odbc_lost(od, best_state, best_native);
+        od->server.conn.lost = 0;
+
+        for (i = 0; i < n; i++) {
+            od->server.conn.lost |= sm_odbc_lost(od, &diags[i], i == cause);
+        }
 
         /* not every driver has a state for that */
 
-        if (od->server.conn.lost && best_class == SM_STORE_PERMANENT) {
-            best_class = SM_STORE_TRANSIENT;
+        if (od->server.conn.lost && class == SM_STORE_PERMANENT) {
+            class = SM_STORE_TRANSIENT;
         }
     }
 
-    best[sizeof(best) - 1] = '\0';
-    sm_odbc_clean(od->server.conf, best);
-
-    return sm_call_fail(call, best_class, best_native, "odbc: %.330s "
-                        "(SQLSTATE %s, %d)", best, best_state, best_native);
+    return sm_odbc_report(call, class, diags, n, cause);
 }

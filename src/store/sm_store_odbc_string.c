@@ -183,9 +183,9 @@ sm_store_odbc_refuses(sm_str_t connection, sm_str_t password)
     case SM_ODBC_DRIVER_FREETDS:
         return sm_odbc_plain(password)
                ? NULL
-               : "has a \"}\" beside a \";\", or after a \"{\" at its "
-                 "beginning, which FreeTDS cannot be given: another password "
-                 "was expected";
+               : "has both a \"}\" and a \";\", or begins with a \"{\" and "
+                 "has a \"}\", which FreeTDS cannot be given: another "
+                 "password was expected";
 
     case SM_ODBC_DRIVER_OTHER:
         return "has a \"}\", which not all drivers take in the same way: "

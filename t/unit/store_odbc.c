@@ -54,9 +54,9 @@ test_classes(void)
     };
 
     static const int  transient[] = {
-        596, 615, 921, 922, 926, 976, 978, 979, 980, 981, 982, 983, 1204, 4060,
-        4221, 8628, 9001, 10922, 10936, 17142, 17197, 18401, 18451, 35250,
-        40549, 40550, 40551, 40552, 40553
+        596, 615, 669, 921, 922, 926, 952, 976, 978, 979, 980, 981, 982, 983,
+        988, 997, 1204, 2801, 3958, 3966, 4060, 4221, 8628, 9001, 10922, 10936,
+        17142, 17197, 18401, 18451, 35250, 40549, 40550, 40551, 40552, 40553
     };
 
     for (i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
@@ -134,6 +134,13 @@ test_passwords(void)
         is_str((char *) string + strlen(t[i].connection), t[i].added,
                "as \"%s\"", t[i].added);
     }
+
+    /* the two may be anywhere */
+
+    why = sm_store_odbc_refuses(sm_str_c("Driver=FreeTDS"),
+                                sm_str_c("a}b;c"));
+    ok(why && strstr(why, "both a \"}\" and a \";\""), "why: %s",
+       why ? why : "none");
 
     ok(sm_store_odbc_has_key(sm_str_c("Driver=x; pwd =1"), "PWD"),
        "a key in any case");
