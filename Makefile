@@ -196,7 +196,7 @@ UNIT_CFLAGS = -std=gnu11 -Wall -Wextra -Werror -g -O1 -fno-omit-frame-pointer \
               -fsanitize=address,undefined -fno-sanitize-recover=all \
               -Isrc -Isrc/core -Isrc/store -It/unit -Ibuild/unit/include \
               -isystem /usr/include/postgresql
-UNIT_LIBS   = -lyajl -lsqlite3 -lpq -lodbc -lcrypto -licui18n -licuuc -lpthread
+UNIT_LIBS   = -lyajl -lsqlite3 -lpq -lodbc -lssl -lcrypto -licui18n -licuuc -lpthread
 
 UNIT_OBJS   = $(patsubst src/%.c,build/unit/obj/%.o, \
                          $(wildcard src/core/*.c src/store/*.c))

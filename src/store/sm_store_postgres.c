@@ -21,6 +21,8 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include <openssl/ssl.h>
+
 #include "sm_store_postgres.h"
 
 
@@ -60,12 +62,33 @@ sm_postgres_start(sm_postgres_t *pg, int64_t timeout)
 }
 
 
+/*
+ * Returns whether TLS has bytes that it decrypted and libpq has not taken yet.
+ * They left the socket with the rest of their record, so poll() knows nothing of
+ * them: libpq reads 8 KB at a time, and a record may have 16 KB.
+ */
+
+static int
+sm_postgres_pending(sm_postgres_t *pg)
+{
+    SSL  *ssl;
+
+    ssl = PQsslStruct(pg->pq, "OpenSSL");
+
+    return ssl != NULL && SSL_pending(ssl) > 0;
+}
+
+
 int
 sm_postgres_wait(sm_postgres_t *pg, short events, sm_call_t *call)
 {
     int            rc;
     int64_t        left;
     struct pollfd  fd;
+
+    if ((events & POLLIN) && sm_postgres_pending(pg)) {
+        return 0;
+    }
 
     fd.fd = PQsocket(pg->pq);
     fd.events = events;
@@ -111,7 +134,7 @@ sm_postgres_usable(sm_conn_t *conn)
     fd.fd = PQsocket(pg->pq);
     fd.events = POLLIN;
 
-    return poll(&fd, 1, 0) == 0;
+    return !sm_postgres_pending(pg) && poll(&fd, 1, 0) == 0;
 }
 
 
@@ -273,6 +296,7 @@ sm_postgres_host(const sm_store_conf_t *conf, sm_call_t *call,
     sm_postgres_option(options, "target_session_attrs", "read-write");
     sm_postgres_option(options, "application_name", "nginx-submission");
     sm_postgres_option(options, "client_encoding", "UTF8");
+    sm_postgres_option(options, "gssencmode", "disable");
 
     if (conf->password.data) {
         sm_postgres_option(options, "password", conf->password.data);
@@ -444,11 +468,27 @@ sm_store_postgres_check(const char *connection, char *why, size_t size)
     }
 
     for (o = given; o->keyword; o++) {
-        if (o->val && (strcmp(o->keyword, "password") == 0
-                       || strcmp(o->keyword, "sslpassword") == 0))
+
+        if (o->val == NULL) {
+            continue;
+        }
+
+        if (strcmp(o->keyword, "password") == 0
+            || strcmp(o->keyword, "sslpassword") == 0)
         {
             (void) snprintf(why, size, "it has a \"%s\", which belongs into "
                             "\"password_file=\"", o->keyword);
+            text = why;
+        }
+
+        /* nobody can ask libpq what GSSAPI has decrypted and not been read */
+
+        if (strcmp(o->keyword, "gssencmode") == 0
+            && strcmp(o->val, "disable") != 0)
+        {
+            (void) snprintf(why, size, "\"gssencmode\" is \"%s\", and only "
+                            "\"disable\" is supported: encrypt by "
+                            "\"sslmode\"", o->val);
             text = why;
         }
     }

@@ -262,6 +262,8 @@ test_check(void)
         { "host=db1 hots=db2", "invalid connection option \"hots\"" },
         { "host", "missing \"=\" after \"host\"" },
         { "postgresql://nginx@[::1/submission", "IPv6" },
+        { "host=db1 gssencmode=disable", NULL },
+        { "host=db1 gssencmode=prefer", "only \"disable\" is supported" },
         { "host=db1 password=s3cret", "password_file=" },
         { "postgresql://nginx:s3cret@db1/submission", "password_file=" }
     };
