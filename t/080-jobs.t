@@ -134,6 +134,9 @@ sub {
             '"limit" must be a whole number between 1 and 1000000000');
     refused('replays', '{"filter":{"status":"rejected"},"id":"17"}', 'id',
             '"id" must not be a number');
+    refused('replays', '{"filter":{"status":"rejected"},'
+            . '"id":"@2026-01-01T00:00:00Z"}', 'id',
+            '"id" must not end as the id of an occurrence of a schedule does');
     refused('replays', '{"filter":{"status":"rejected"},"id":"' . 'x' x 65
             . '"}', 'id', '"id" must not be longer than 64 characters');
     refused('replays', '{"filter":{"status":"rejected"},"contract":"old"}',

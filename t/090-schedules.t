@@ -264,7 +264,65 @@ sub {
 
 
 
-=== TEST 6: what is refused
+=== TEST 6: the ids of its occurrences belong to a schedule
+# A client that posts one of them first, for the time in a year, must not hold the
+# schedule back.
+--- config eval: $::api
+--- client eval
+sub {
+    my ($code, $bulk);
+
+    my $post = sub {
+        my ($id) = @_;
+        return http(qq(POST /s/v1/intents\n{"intentId":"$id",)
+                    . '"submissionTarget":"sms.realtime","payload":1}');
+    };
+
+    is($post->('own@2030-01-01T00:00:00Z')->{code}, 200, 'nobody\'s id');
+
+    put('own', ',"every":"PT10M"');
+
+    my $answer = $post->('own@2031-01-01T00:00:00Z');
+    is($answer->{code}, 409, 'one of a schedule');
+    is($answer->{json}{error}{code}, 'reserved_id', 'its code');
+    is($answer->{json}{error}{details}{field}, 'intentId', 'its field');
+    is(http('GET /v1/intents/own@2031-01-01T00:00:00Z')->{code}, 404,
+       'nothing was made');
+
+    is($post->('own@2031-01-01')->{code}, 200, 'another form is anybody\'s');
+    $answer = $post->('own@2030-01-01T00:00:00Z');
+    is($answer->{code}, 200, 'what was there before is there');
+    is($answer->{headers}{'idempotent-replayed'}, 'true', 'as a repeat');
+
+    $bulk = http(qq(POST /s/v1/intents\n)
+                 . join("\n", map { qq({"intentId":"$_","submissionTarget":)
+                                    . '"sms.realtime"}' }
+                       'b1', 'own@2032-01-01T00:00:00Z', 'b2'),
+                 'Content-Type: application/x-ndjson');
+    is_deeply([$bulk->{body} =~ /"status":(\d+)/g], [200, 409, 200],
+              'one line of many');
+    like($bulk->{body}, qr/"line":2,.*"code":"reserved_id"/, 'its code');
+
+    http('POST /v1/intents/b1/cancel');
+    $answer = http(qq(POST /v1/intents/b1/replay\n)
+                   . '{"intentId":"own@2033-01-01T00:00:00Z"}');
+    is($answer->{code} . $answer->{json}{error}{code}, '409reserved_id',
+       'a replay');
+
+    put('other', ',"every":"PT10M"');
+    $answer = http(qq(POST /v1/schedules/other/run\n)
+                   . '{"intentId":"own@2033-01-01T00:00:00Z"}');
+    is($answer->{code} . $answer->{json}{error}{code}, '409reserved_id',
+       'a run of another one');
+
+    http('DELETE /v1/schedules/own');
+    is($post->('own@2031-01-01T00:00:00Z')->{code}, 200,
+       'without the schedule it is anybody\'s');
+}
+
+
+
+=== TEST 7: what is refused
 --- config eval: $::api
 --- client eval
 sub {
@@ -316,7 +374,7 @@ sub {
 
 
 
-=== TEST 7: levels
+=== TEST 8: levels
 --- config eval: $::api
 --- client eval
 sub {

@@ -46,7 +46,8 @@ BEGIN
         detail   nvarchar(1000) COLLATE Latin1_General_BIN2 NULL,
         id       nvarchar(400) COLLATE Latin1_General_BIN2 NULL,
         nth      bigint NULL,
-        outcome  int NULL
+        outcome  int NULL,
+        reserved int NULL
     );
 
     DECLARE @created TABLE (
@@ -105,6 +106,29 @@ BEGIN
                 RETURN;
             END;
 
+            -- the range is locked: no such schedule is made before this is done
+
+            IF LEFT(@doc, 15) COLLATE Latin1_General_BIN2 = N'{"occurrences":'
+                UPDATE r
+                SET reserved = e.there
+                FROM @rows AS r
+                     JOIN OPENJSON(@doc, '$.occurrences') WITH (
+                         n int '$.n',
+                         schedule nvarchar(400) COLLATE Latin1_General_BIN2
+                             '$.schedule'
+                     ) AS o
+                     ON o.n = r.k
+                     OUTER APPLY (
+                         SELECT TOP (1) 1 AS there
+                         FROM submission.submission_schedules AS s
+                              WITH (SERIALIZABLE,
+                                    FORCESEEK (submission_schedules_pk
+                                               (lease_name, schedule_id)))
+                         WHERE s.lease_name = @lease_name
+                               AND s.schedule_id = o.schedule
+                                                   COLLATE Latin1_General_BIN2
+                     ) AS e;
+
             INSERT INTO submission.submission_intents (
                 lease_name, intent_id, payload_hash, payload,
                 submission_target, gateway_type, gateway_url, policy,
@@ -159,6 +183,7 @@ BEGIN
                      WHERE s.lease_name = @lease_name AND s.intent_id = r.id
                  ) AS e
             WHERE r.reason IS NULL AND r.nth = 1 AND e.there IS NULL
+                  AND r.reserved IS NULL
             ORDER BY r.id;
 
             -- what was there before, or is there twice, is compared
@@ -172,7 +197,9 @@ BEGIN
                                             submission.submission_us(i.not_before),
                                             0) = COALESCE(r.before, 0)
                                THEN 2
-                               WHEN i.payload_hash IS NOT NULL THEN 3 END
+                               WHEN i.payload_hash IS NOT NULL
+                                    OR r.reserved = 1 THEN 3 END,
+                reserved = CASE WHEN i.payload_hash IS NULL THEN r.reserved END
             FROM @rows AS r
                  LEFT JOIN @created AS n
                  ON n.id = r.id
@@ -193,10 +220,17 @@ BEGIN
             SELECT b.lease_name, @now, b.seq, b.intent_id, b.submission_target,
                    CAST(SUBSTRING(b.payload, 1, @max) AS varbinary(max)),
                    b.not_before, b.traceparent, b.tracestate, b.created_at,
-                   COALESCE(r.reason, 'idempotency_conflict'),
-                   CASE WHEN r.reason IS NULL
-                        THEN N'the id belongs to another intent'
-                        ELSE r.detail END
+                   CASE WHEN r.reason IS NOT NULL THEN r.reason
+                        WHEN r.reserved = 1
+                        THEN 'reserved_id' COLLATE Latin1_General_BIN2
+                        ELSE 'idempotency_conflict'
+                             COLLATE Latin1_General_BIN2 END,
+                   CASE WHEN r.reason IS NOT NULL THEN r.detail
+                        WHEN r.reserved = 1
+                        THEN N'the id belongs to a schedule'
+                             COLLATE Latin1_General_BIN2
+                        ELSE N'the id belongs to another intent'
+                             COLLATE Latin1_General_BIN2 END
             FROM @rows AS r
                  CROSS APPLY (
                      SELECT TOP (1) *

@@ -1,7 +1,7 @@
 -- A copy of an intent that has ended, under another id, with another contract, or
 -- its own where @contract is NULL; and likewise of another trace.  outcome is 1:
--- created, 2: it was made before, 3: the id is that of another intent.  No row: there
--- is nothing to copy, or its payload is gone.
+-- created, 2: it was made before, 3: the id is that of another intent, 4: it belongs
+-- to @schedule, which exists.  No row: there is nothing to copy, or its payload is gone.
 
 SET ANSI_NULLS ON;
 SET QUOTED_IDENTIFIER ON;
@@ -21,7 +21,8 @@ CREATE OR ALTER PROCEDURE submission.submission_intent_replay
     @address nvarchar(max),
     @detail nvarchar(max),
     @traceparent varchar(64),
-    @tracestate varchar(512)
+    @tracestate varchar(512),
+    @schedule nvarchar(400) = NULL
 AS
 BEGIN
     SET NOCOUNT ON;
@@ -37,6 +38,25 @@ BEGIN
             BEGIN TRANSACTION;
 
             SET @now = submission.submission_now();
+
+            -- the range is locked: no such schedule is made before this is done
+
+            IF @schedule IS NOT NULL
+               AND EXISTS (
+                   SELECT 1
+                   FROM submission.submission_schedules AS s
+                        WITH (SERIALIZABLE,
+                              FORCESEEK (submission_schedules_pk
+                                         (lease_name, schedule_id)))
+                   WHERE s.lease_name = @lease_name
+                         AND s.schedule_id = @schedule
+               )
+            BEGIN
+                COMMIT TRANSACTION;
+
+                SELECT CAST(4 AS bigint) AS outcome;
+                RETURN;
+            END;
 
             INSERT INTO submission.submission_intents (
                 lease_name, intent_id, payload_hash, payload,

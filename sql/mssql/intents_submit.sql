@@ -1,10 +1,13 @@
 -- A batch of intents.  One row of the answer, without an id, has the time, as
 -- created_at, and comes first; the others are what was there before.  What is not
 -- among them was created.  Another one without an id was refused: its not_before is
--- more than 365 days ahead.
+-- more than 365 days ahead, or, where exhausted_reason is "reserved_id", its id belongs
+-- to a schedule.
 --
 -- @doc: {"contracts":[{"c",...}],"rows":[{"n","id","c","hash","at","len",
--- "before","trace","state"}]}, the last three where there is such a thing;
+-- "before","trace","state"}]}, the last three where there is such a thing; where it
+-- begins with "occurrences":[{"n","schedule"}], these rows have an id that belongs to
+-- the schedule, if there is one: they are not made, but may be there;
 -- @bytes: all payloads, end to end;
 -- @version: of the module that asks, one of version 1 knows fewer columns;
 -- @rows: how many the document has.
@@ -41,7 +44,7 @@ BEGIN
 
     DECLARE @now datetime2(6), @tries int, @new nvarchar(max),
             @known nvarchar(max), @now_us bigint, @latest bigint,
-            @inserted int, @sent int;
+            @inserted int, @sent int, @reserved nvarchar(max);
 
     SET @new = @doc;
     SET @tries = 0;
@@ -55,6 +58,28 @@ BEGIN
             SET @now_us = DATEDIFF_BIG(microsecond,
                                        CAST('1970-01-01' AS datetime2(6)), @now);
             SET @latest = @now_us + 31536000000000;
+
+            -- the range is locked: no such schedule is made before this is done
+
+            IF LEFT(@doc, 15) COLLATE Latin1_General_BIN2 = N'{"occurrences":'
+                SELECT @reserved = N','
+                                   + STRING_AGG(CAST(o.n AS nvarchar(max)), N',')
+                                   + N','
+                FROM OPENJSON(@doc, '$.occurrences') WITH (
+                         n int '$.n',
+                         schedule nvarchar(400) COLLATE Latin1_General_BIN2
+                             '$.schedule'
+                     ) AS o
+                     CROSS APPLY (
+                         SELECT TOP (1) 1 AS there
+                         FROM submission.submission_schedules AS s
+                              WITH (SERIALIZABLE,
+                                    FORCESEEK (submission_schedules_pk
+                                               (lease_name, schedule_id)))
+                         WHERE s.lease_name = @lease_name
+                               AND s.schedule_id = o.schedule
+                                                   COLLATE Latin1_General_BIN2
+                     ) AS e;
 
             INSERT INTO submission.submission_intents (
                 lease_name, intent_id, payload_hash, payload,
@@ -76,6 +101,7 @@ BEGIN
                         THEN submission.submission_at(r.before) END,
                    c.schedule, c.notify, r.trace, r.state
             FROM OPENJSON(@new, '$.rows') WITH (
+                     n int '$.n',
                      id nvarchar(400) COLLATE Latin1_General_BIN2 '$.id',
                      c int '$.c',
                      hash varchar(64) COLLATE Latin1_General_BIN2 '$.hash',
@@ -102,7 +128,9 @@ BEGIN
                      notify nvarchar(1000) COLLATE Latin1_General_BIN2 '$.notify'
                  ) AS c
                  ON c.c = r.c
-            WHERE r.before IS NULL OR r.before <= @latest
+            WHERE (r.before IS NULL OR r.before <= @latest)
+                  AND (@reserved IS NULL
+                       OR CHARINDEX(CONCAT(N',', r.n, N','), @reserved) = 0)
             ORDER BY r.id;
 
             SET @inserted = @@ROWCOUNT;
@@ -111,9 +139,12 @@ BEGIN
             BEGIN
                 SELECT @sent = COUNT(*)
                 FROM OPENJSON(@new, '$.rows') WITH (
+                         n int '$.n',
                          before bigint '$.before'
                      ) AS r
-                WHERE r.before IS NULL OR r.before <= @latest;
+                WHERE (r.before IS NULL OR r.before <= @latest)
+                      AND (@reserved IS NULL
+                           OR CHARINDEX(CONCAT(N',', r.n, N','), @reserved) = 0);
 
                 IF @inserted <> @sent
                     THROW 57003, N'an intent was neither inserted nor found', 1;
@@ -158,10 +189,11 @@ BEGIN
                  WHERE s.lease_name = @lease_name
                        AND s.intent_id = r.id COLLATE Latin1_General_BIN2
              ) AS e
-        WHERE r.nth > 1 OR e.there = 1 OR r.before > @latest;
+        WHERE r.nth > 1 OR e.there = 1 OR r.before > @latest
+              OR CHARINDEX(CONCAT(N',', r.n, N','), @reserved) > 0;
 
         SET @new = (
-            SELECT r.id, r.c, r.hash, r.at, r.len, r.before, r.trace, r.state
+            SELECT r.n, r.id, r.c, r.hash, r.at, r.len, r.before, r.trace, r.state
             FROM OPENJSON(@doc, '$.rows') WITH (
                      n int '$.n',
                      id nvarchar(400) COLLATE Latin1_General_BIN2 '$.id',
@@ -187,7 +219,8 @@ BEGIN
                  n int '$.n',
                  before bigint '$.before'
              ) AS r
-        WHERE r.before > @latest;
+        WHERE r.before > @latest
+              OR CHARINDEX(CONCAT(N',', r.n, N','), @reserved) > 0;
 
     IF @known IS NULL AND @version = 1
         SELECT CAST(-1 AS bigint) AS n, CAST(NULL AS nvarchar(400)) AS intent_id,
@@ -258,7 +291,12 @@ BEGIN
                i.attempt_count,
                submission.submission_us(i.next_attempt_at) AS next_attempt_at,
                submission.submission_us(i.completed_at) AS completed_at,
-               i.final_outcome_reason, i.exhausted_reason, i.payload_hash,
+               i.final_outcome_reason,
+               CASE WHEN i.intent_id IS NULL
+                         AND CHARINDEX(CONCAT(N',', r.n, N','), @reserved) > 0
+                    THEN 'reserved_id' COLLATE Latin1_General_BIN2
+                    ELSE i.exhausted_reason END AS exhausted_reason,
+               i.payload_hash,
                submission.submission_us(i.not_before) AS not_before,
                CASE WHEN i.inflight_epoch IS NULL THEN 0 ELSE 1 END
                    AS in_flight,

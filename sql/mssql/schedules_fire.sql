@@ -8,7 +8,8 @@
 -- @moves: [{"n","id","rev","planned","next","last","lastId","fired","skipped",
 -- "missed","error"}]; without "planned" it runs by hand, and its next time stays;
 -- so does what it knows of the last occurrence, if that is pending or is still being
--- made, in parts: then the next time had come when it was fired.
+-- made, in parts: then the next time had come when it was fired.  An intent that was
+-- there before was not made by this: it does not become the last one.
 -- Without a holder it is somebody who is in the audit, and not an executor.
 
 SET ANSI_NULLS ON;
@@ -132,9 +133,10 @@ BEGIN
                 last_fired_at = CASE WHEN @kept = 1 OR r.last IS NULL
                                      THEN s.last_fired_at
                                      ELSE @now END,
-                last_intent_id = CASE WHEN @kept = 1 THEN s.last_intent_id
-                                      ELSE COALESCE(r.last_id,
-                                                    s.last_intent_id) END,
+                last_intent_id = CASE WHEN @kept = 1 OR r.last_id IS NULL
+                                           OR e.there = 1
+                                      THEN s.last_intent_id
+                                      ELSE r.last_id END,
                 fired_count = s.fired_count + r.fired,
                 skipped_count = s.skipped_count + r.skipped,
                 missed_count = s.missed_count + r.missed,
@@ -143,6 +145,14 @@ BEGIN
                  INNER LOOP JOIN submission.submission_schedules AS s
                                  WITH (INDEX (submission_schedules_pk))
                  ON s.lease_name = @lease_name AND s.schedule_id = r.id
+                 OUTER APPLY (
+                     SELECT TOP (1) 1 AS there
+                     FROM submission.submission_intents AS i
+                          WITH (FORCESEEK (submission_intents_pk
+                                           (lease_name, intent_id)))
+                     WHERE i.lease_name = @lease_name
+                           AND i.intent_id = r.last_id
+                 ) AS e
             WHERE s.revision = r.rev
                   AND (r.planned IS NULL
                        OR (s.next_run_at = r.planned AND s.paused_at IS NULL

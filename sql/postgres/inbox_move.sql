@@ -53,14 +53,18 @@ BEGIN
         RETURN;
     END IF;
 
-    -- {"k": [hash, target, not before]} of those that were there before
+    -- {"k": [hash, target, not before, why]} of those that were there before, or
+    -- were refused
 
     IF p_doc IS NOT NULL THEN
         SELECT coalesce(jsonb_object_agg(i.o_n::text,
                                          jsonb_build_array(
                                              i.o_payload_hash,
                                              i.o_submission_target,
-                                             i.o_not_before)), '{}')
+                                             i.o_not_before,
+                                             CASE WHEN i.o_intent_id IS NULL
+                                                  THEN i.o_exhausted_reason
+                                                  END)), '{}')
         INTO v_found
         FROM submission_intents_submit(p_lease_name, p_doc, p_bytes, 2) AS i
         WHERE i.o_n IS NOT NULL;
@@ -79,10 +83,13 @@ BEGIN
                              IS NOT DISTINCT FROM r.before
                     THEN 2
                     ELSE 3 END AS outcome,
-               coalesce(r.reason, 'idempotency_conflict') AS reason,
-               CASE WHEN r.reason IS NULL
-                    THEN 'the id belongs to another intent'
-                    ELSE r.detail END AS detail
+               coalesce(r.reason, v_found->(r.k::text)->>3,
+                        'idempotency_conflict') AS reason,
+               CASE WHEN r.reason IS NOT NULL
+                    THEN r.detail
+                    WHEN v_found->(r.k::text)->>3 IS NOT NULL
+                    THEN 'the id belongs to a schedule'
+                    ELSE 'the id belongs to another intent' END AS detail
         FROM jsonb_to_recordset(v_moves) AS r (
                  n bigint, seq bigint, k integer, hash text, target text,
                  before bigint, reason text, detail text

@@ -1,16 +1,20 @@
 -- A copy of an intent that has ended, under another id, with another contract, or
 -- its own where p_contract is NULL; and likewise of another trace.  o_outcome is 1: created, 2: it was made
--- before, 3: the id is that of another intent.  No row: there is nothing to copy,
--- or its payload is gone.
+-- before, 3: the id is that of another intent, 4: it belongs to p_schedule, which
+-- exists.  No row: there is nothing to copy, or its payload is gone.
 
 DROP FUNCTION IF EXISTS submission.submission_intent_replay(
     text, text, text, text, text, text, text
 );
 
+DROP FUNCTION IF EXISTS submission.submission_intent_replay(
+    text, text, text, text, text, text, text, text, text
+);
+
 CREATE OR REPLACE FUNCTION submission.submission_intent_replay(
     p_lease_name text, p_intent_id text, p_new_id text, p_contract text,
     p_actor text, p_address text, p_detail text, p_traceparent text,
-    p_tracestate text
+    p_tracestate text, p_schedule text DEFAULT NULL
 )
 RETURNS TABLE (o_outcome bigint)
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
@@ -27,6 +31,16 @@ DECLARE
 BEGIN
     v_now := submission_now();
     c := p_contract::jsonb;
+
+    IF p_schedule IS NOT NULL
+       AND EXISTS (SELECT 1
+                   FROM submission_schedules AS s
+                   WHERE s.lease_name = p_lease_name
+                         AND s.schedule_id = p_schedule)
+    THEN
+        RETURN QUERY SELECT 4::bigint;
+        RETURN;
+    END IF;
 
     INSERT INTO submission_intents (
         lease_name, intent_id, payload_hash, payload, submission_target,

@@ -1,10 +1,13 @@
 -- A batch of intents.  The first row of the answer has the time, as created_at;
 -- the rows after it are what was there before.  What is not among them was
 -- created.  A row without an id is one that was refused: its not_before is more
--- than 365 days ahead.
+-- than 365 days ahead, or, where o_exhausted_reason is "reserved_id", its id belongs
+-- to a schedule.
 --
 -- p_doc: {"contracts":[{"c",...}],"rows":[{"n","id","c","hash","at","len",
 -- "before","trace","state"}]}, the last three where there is such a thing;
+-- "occurrences":[{"n","schedule"}] are the rows with an id that belongs to the
+-- schedule, if there is one: they are not made, but may be there;
 -- p_bytes: all payloads, end to end;
 -- p_rows: how many the document has.
 --
@@ -42,11 +45,26 @@ DECLARE
     v_refused  bigint;
     v_latest   bigint;
     v_created  text[];
+    v_reserved integer[];
 BEGIN
     v_doc := p_doc::jsonb;
     v_rows := coalesce(p_rows, jsonb_array_length(v_doc->'rows'));
     v_now := submission_now();
     v_latest := submission_us(v_now) + 31536000000000;
+
+    IF v_doc ? 'occurrences' THEN
+        SELECT array_agg(o.n) INTO v_reserved
+        FROM jsonb_to_recordset(v_doc->'occurrences') AS o (
+                 n integer, schedule text
+             )
+             CROSS JOIN LATERAL (
+                 SELECT 1
+                 FROM submission_schedules AS s
+                 WHERE s.lease_name = p_lease_name
+                       AND s.schedule_id = o.schedule
+                 LIMIT 1
+             ) AS e;
+    END IF;
 
     WITH created AS (
         INSERT INTO submission_intents (
@@ -74,7 +92,8 @@ BEGIN
                  notify text
              )
              ON c.c = r.c
-        WHERE r.before IS NULL OR r.before <= v_latest
+        WHERE (r.before IS NULL OR r.before <= v_latest)
+              AND (v_reserved IS NULL OR r.n <> ALL (v_reserved))
         ORDER BY r.id COLLATE "C", r.n
         ON CONFLICT (lease_name, intent_id) DO NOTHING
         RETURNING intent_id
@@ -99,6 +118,29 @@ BEGIN
     WHERE r.before > v_latest;
 
     GET DIAGNOSTICS v_refused = ROW_COUNT;
+
+    IF v_reserved IS NOT NULL THEN
+        RETURN QUERY
+        SELECT r.n::bigint, NULL, NULL, NULL, NULL::bigint, NULL::bigint,
+               NULL::bigint, NULL::bigint, NULL, 'reserved_id', NULL,
+               NULL::bigint, NULL::bigint, NULL, NULL, NULL::bigint, NULL
+        FROM jsonb_to_recordset(v_doc->'rows') AS r (
+                 n integer, id text, before bigint
+             )
+             LEFT JOIN LATERAL (
+                 SELECT s.intent_id
+                 FROM submission_intents AS s
+                 WHERE s.lease_name = p_lease_name AND s.intent_id = r.id
+                 LIMIT 1
+             ) AS i
+             ON true
+        WHERE r.n = ANY (v_reserved) AND i.intent_id IS NULL
+              AND (r.before IS NULL OR r.before <= v_latest);
+
+        GET DIAGNOSTICS v_found = ROW_COUNT;
+
+        v_refused := v_refused + v_found;
+    END IF;
 
     -- what was there before, or is there twice: the first of two created it
 

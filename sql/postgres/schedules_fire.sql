@@ -8,7 +8,8 @@
 -- p_rows: [{"n","id","rev","planned","next","last","lastId","fired","skipped",
 -- "missed","error"}]; without "planned" it runs by hand, and its next time stays;
 -- so does what it knows of the last occurrence, if that is pending or is still being
--- made, in parts: then the next time had come when it was fired.
+-- made, in parts: then the next time had come when it was fired.  An intent that was
+-- there before was not made by this: it does not become the last one.
 -- Without a holder it is somebody who is in the audit, and not an executor.
 
 CREATE OR REPLACE FUNCTION submission.submission_schedules_fire(
@@ -33,6 +34,8 @@ DECLARE
     v_rows  jsonb;
     v_ids   text[];
     v_kept  boolean;
+    v_found text[];
+    i       record;
     r       record;
 BEGIN
     v_now := CASE WHEN p_holder_id IS NULL
@@ -74,6 +77,22 @@ BEGIN
         RETURN;
     END IF;
 
+    v_found := '{}';
+
+    IF p_doc IS NOT NULL THEN
+        FOR i IN
+            SELECT *
+            FROM submission_intents_submit(p_lease_name, p_doc, p_bytes, 2) AS s
+            WHERE s.o_n IS NOT NULL
+        LOOP
+            v_found := v_found || i.o_intent_id;
+
+            RETURN QUERY
+            SELECT NULL::bigint, -1::bigint, i.o_n, i.o_payload_hash,
+                   i.o_submission_target, i.o_not_before;
+        END LOOP;
+    END IF;
+
     -- one by one: a join might begin with all schedules of the manager
 
     FOR r IN
@@ -102,6 +121,10 @@ BEGIN
             END IF;
         END IF;
 
+        IF r."lastId" = ANY (v_found) THEN
+            r."lastId" := NULL;
+        END IF;
+
         UPDATE submission_schedules AS s
         SET next_run_at = CASE WHEN r.planned IS NULL
                                THEN s.next_run_at
@@ -128,13 +151,5 @@ BEGIN
     SELECT NULL::bigint, m.n, NULL::bigint, NULL::text, NULL::text,
            NULL::bigint
     FROM jsonb_to_recordset(v_rows) AS m (n bigint);
-
-    IF p_doc IS NOT NULL THEN
-        RETURN QUERY
-        SELECT NULL::bigint, -1::bigint, i.o_n, i.o_payload_hash,
-               i.o_submission_target, i.o_not_before
-        FROM submission_intents_submit(p_lease_name, p_doc, p_bytes, 2) AS i
-        WHERE i.o_n IS NOT NULL;
-    END IF;
 END
 $$;

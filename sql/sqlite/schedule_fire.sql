@@ -1,7 +1,8 @@
 -- Moves a schedule on, in the transaction that makes its intents, if it is still as it
 -- was read.  Without :planned it runs by hand, and its next time stays; so does what it
 -- knows of the last occurrence, if that is pending or is still being made, in parts:
--- then the next time had come when it was fired.
+-- then the next time had come when it was fired.  An intent that is there already was
+-- not made by this: it does not become the last one.
 
 WITH kept (so) AS (
     SELECT :planned IS NULL
@@ -19,8 +20,12 @@ SET next_run_at = iif(:planned IS NULL, next_run_at, :next),
                       coalesce(:last, last_run_at)),
     last_fired_at = iif(:last IS NULL OR (SELECT so FROM kept), last_fired_at,
                         :now),
-    last_intent_id = iif((SELECT so FROM kept), last_intent_id,
-                         coalesce(:last_intent, last_intent_id)),
+    last_intent_id = iif(:last_intent IS NULL OR (SELECT so FROM kept)
+                         OR EXISTS (SELECT 1
+                                    FROM submission_intents AS i
+                                    WHERE i.lease_name = :lease_name
+                                          AND i.intent_id = :last_intent),
+                         last_intent_id, :last_intent),
     fired_count = fired_count + :fired,
     skipped_count = skipped_count + :skipped,
     missed_count = missed_count + :missed,

@@ -364,6 +364,12 @@ void ngx_http_submission_finalize(ngx_http_request_t *r, ngx_int_t rc);
 
 #define NGX_HTTP_SUBMISSION_REPLY_ERROR_SIZE  2048
 
+/* what is said of an id of the form of an occurrence's */
+
+#define NGX_HTTP_SUBMISSION_REPLY_RESERVED                                    \
+    "\"" SM_FIELD_ID "\" belongs to a schedule: only the schedule makes "      \
+    "intents with ids of the form \"<schedule>@<time>\""
+
 /*
  * wait.c: takes a request whose row has an intent, and answers it later:
  * NGX_DONE; NGX_DECLINED: there is nothing to wait for.  "since" is the count

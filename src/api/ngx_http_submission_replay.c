@@ -206,6 +206,11 @@ ngx_http_submission_replay_reply(ngx_http_request_t *r, const void *data)
                    "idempotency_conflict", "another intent has the id of the "
                    "replay", SM_FIELD_ID);
 
+    case SM_REPLAY_RESERVED:
+        return ngx_http_submission_reply_error(r, NGX_HTTP_CONFLICT,
+                   "reserved_id", NGX_HTTP_SUBMISSION_REPLY_RESERVED,
+                   SM_FIELD_ID);
+
     case SM_REPLAY_NOT_TERMINAL:
         return ngx_http_submission_reply_status(r, "not_terminal",
                    "the intent has not ended", row->status);

@@ -665,6 +665,11 @@ ngx_http_submission_schedules_reply(ngx_http_request_t *r, const void *data)
                    "idempotency_conflict", "another intent has the id of this "
                    "run", SM_FIELD_ID);
 
+    case SM_RECUR_RESERVED:
+        return ngx_http_submission_reply_error(r, NGX_HTTP_CONFLICT,
+                   "reserved_id", "\"" SM_FIELD_ID "\" has the form of an "
+                   "occurrence of another schedule", SM_FIELD_ID);
+
     default: /* SM_RECUR_NOT_FOUND */
         return ngx_http_submission_reply_error(r, NGX_HTTP_NOT_FOUND,
                    "not_found", "there is no such schedule", NULL);

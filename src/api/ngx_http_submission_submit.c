@@ -277,6 +277,7 @@ ngx_http_submission_submit_status(const sm_submit_row_t *row)
         return NGX_HTTP_OK;
 
     case SM_SUBMIT_CONFLICT:
+    case SM_SUBMIT_RESERVED:
         return NGX_HTTP_CONFLICT;
 
     case SM_SUBMIT_TOO_FAR:
@@ -342,6 +343,12 @@ ngx_http_submission_submit_error(sm_out_t *out, const sm_submit_row_t *row)
 
     case SM_SUBMIT_CONFLICT:
         ngx_http_submission_submit_conflict(out, row);
+        return;
+
+    case SM_SUBMIT_RESERVED:
+        ngx_http_submission_reply_error_key(out, "reserved_id",
+                   NGX_HTTP_SUBMISSION_REPLY_RESERVED);
+        sm_out_c(out, "\"field\":\"" SM_FIELD_ID "\"}}");
         return;
 
     case SM_SUBMIT_TOO_FAR:

@@ -44,6 +44,7 @@ typedef enum {
     SM_REPLAY_CREATED,
     SM_REPLAY_SAME,             /* it was made before */
     SM_REPLAY_CONFLICT,         /* the new id is that of something else */
+    SM_REPLAY_RESERVED,         /* the new id belongs to a schedule */
     SM_REPLAY_NOT_TERMINAL,
     SM_REPLAY_STRIPPED,
     SM_REPLAY_NO_TARGET,        /* it is not configured any more */
@@ -79,7 +80,10 @@ typedef struct {
     sm_str_t              detail;       /* of the audit */
     const sm_actor_t     *actor;
 
-    /* SM_REPLAY_CREATED, _SAME, _CONFLICT; else id has gone, or its payload */
+    /*
+     * SM_REPLAY_CREATED, _SAME, _CONFLICT, _RESERVED; else id has gone, or its
+     * payload
+     */
     sm_replay_e           outcome;
 } sm_replay_insert_t;
 

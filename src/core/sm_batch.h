@@ -22,6 +22,7 @@ typedef enum {
     SM_SUBMIT_SAME,
     SM_SUBMIT_CONFLICT,
     SM_SUBMIT_TOO_FAR,          /* not_before, by the store's clock */
+    SM_SUBMIT_RESERVED,         /* the id belongs to a schedule */
     SM_SUBMIT_COUNT
 } sm_submit_e;
 
@@ -33,6 +34,7 @@ typedef struct {
     char                  hash[SM_HASH_LEN];
     int64_t               not_before;   /* 0: none */
     sm_trace_t            trace;        /* as it came, and valid */
+    unsigned              occurrence;   /* a schedule makes it */
 
     sm_submit_e           outcome;
     sm_intent_t           intent;       /* as it is stored */

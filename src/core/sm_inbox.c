@@ -21,6 +21,13 @@ sm_inbox_refuse_conflict(sm_inbox_row_t *row)
 }
 
 
+void
+sm_inbox_refuse_reserved(sm_inbox_row_t *row)
+{
+    sm_inbox_refuse(row, "reserved_id", "the id belongs to a schedule");
+}
+
+
 static int
 sm_inbox_refuse_request(sm_arena_t *arena, sm_inbox_row_t *row,
     const char *field, const char *what)

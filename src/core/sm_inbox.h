@@ -73,6 +73,7 @@ int sm_inbox_check(sm_arena_t *arena, sm_inbox_row_t *row, int64_t now);
 void sm_inbox_refuse(sm_inbox_row_t *row, const char *reason,
     const char *detail);
 void sm_inbox_refuse_conflict(sm_inbox_row_t *row);
+void sm_inbox_refuse_reserved(sm_inbox_row_t *row);
 
 
 #endif /* SM_INBOX_H */

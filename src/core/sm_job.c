@@ -1,6 +1,7 @@
 
 #include "sm_job.h"
 #include "sm_cursor.h"
+#include "sm_recur.h"
 
 
 /* all keys, punctuation, times and numbers of one job, and of a document */
@@ -97,6 +98,12 @@ sm_job_id_check(sm_str_t id)
 
     if (sm_utf8_length(id) > SM_JOB_ID_MAX) {
         return "must not be longer than 64 characters";
+    }
+
+    /* the ids of replays end with that of their job */
+
+    if (sm_recur_timed(id)) {
+        return "must not end as the id of an occurrence of a schedule does";
     }
 
     for (i = 0; i < id.len; i++) {

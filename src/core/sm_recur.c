@@ -626,3 +626,43 @@ sm_recur_intent(sm_arena_t *arena, sm_str_t id, int64_t at, sm_str_t *intent)
 
     return 0;
 }
+
+
+int
+sm_recur_timed(sm_str_t id)
+{
+    static const char  form[] = "@0000-00-00T00:00:00Z";
+
+    size_t       i, len;
+    const char  *p;
+
+    len = sizeof(form) - 1;
+
+    if (id.len < len || id.data[id.len - len] != '@') {
+        return 0;
+    }
+
+    p = id.data + id.len - len;
+
+    for (i = 1; i < len; i++) {
+        if (form[i] == '0' ? p[i] < '0' || p[i] > '9' : p[i] != form[i]) {
+            return 0;
+        }
+    }
+
+    return 1;
+}
+
+
+int
+sm_recur_occurrence(sm_str_t id, sm_str_t *schedule)
+{
+    if (!sm_recur_timed(id)) {
+        return 0;
+    }
+
+    schedule->data = id.data;
+    schedule->len = id.len - SM_RECUR_TIME_LEN - 1;
+
+    return sm_recur_id_check(*schedule) == NULL;
+}

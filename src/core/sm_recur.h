@@ -204,6 +204,7 @@ typedef enum {
     SM_RECUR_NO_TIME,           /* that is to come */
     SM_RECUR_NO_TARGET,
     SM_RECUR_CONFLICT,          /* another intent has the id */
+    SM_RECUR_RESERVED,          /* the id is of another schedule's form */
     SM_RECUR_OUTCOMES
 } sm_recur_e;
 
@@ -297,6 +298,14 @@ void sm_recur_part(sm_recur_due_t *due, size_t n);
 /* the id of the intent of a time */
 int sm_recur_intent(sm_arena_t *arena, sm_str_t id, int64_t at,
     sm_str_t *intent);
+
+/*
+ * Whether an id ends as that of an occurrence does; and whether it has all of
+ * that form, and the schedule that it belongs to if there is one of that name:
+ * nobody else may make such an intent.
+ */
+int sm_recur_timed(sm_str_t id);
+int sm_recur_occurrence(sm_str_t id, sm_str_t *schedule);
 
 /* as many bytes as sm_recur_out() may write */
 size_t sm_recur_size(const sm_recur_t *recur, const sm_recur_rule_t *rule);

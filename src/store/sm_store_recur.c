@@ -468,9 +468,17 @@ sm_recur_run(sm_store_t *store, sm_call_t *call, sm_recur_row_t *row)
 {
     int                   rc;
     unsigned              again;
+    sm_str_t              owner;
     const sm_contract_t  *contract;
     sm_recur_fire_t       fire;
     sm_submit_row_t      *submit;
+
+    if (row->intent_id.data && sm_recur_occurrence(row->intent_id, &owner)
+        && !sm_str_eq(owner, row->id))
+    {
+        row->outcome = SM_RECUR_RESERVED;
+        return 1;
+    }
 
     rc = sm_recur_read(store, call, row, 1);
 
@@ -517,6 +525,7 @@ sm_recur_run(sm_store_t *store, sm_call_t *call, sm_recur_row_t *row)
     fire.last_intent = submit->id;
     submit->contract = contract;
     submit->payload = row->recur.payload;
+    submit->occurrence = 1;
 
     if (sm_store_hash(store, call, submit, 1) != 0) {
         return -1;

@@ -89,6 +89,7 @@ sm_recur_intents(sm_store_t *store, sm_call_t *call, sm_recur_fire_t *row,
 
         submit->contract = contract;
         submit->payload = row->recur->payload;
+        submit->occurrence = 1;
 
         if (sm_recur_intent(&call->arena, row->recur->id, row->due.times[i],
                             &submit->id)

@@ -53,7 +53,7 @@ typedef struct sm_server_s  sm_server_t;
     X(ATTEMPTS_IN_DOUBT, "attempts_in_doubt", "ttiitii",                      \
       "itiitii" SM_PROC_CONTRACT)                                             \
     X(INTENT_CANCEL, "intent_cancel", "tttt", "i")                            \
-    X(INTENT_REPLAY, "intent_replay", "tttdttttt", "i")                       \
+    X(INTENT_REPLAY, "intent_replay", "tttdtttttt", "i")                      \
     X(INTENT_PAYLOAD, "intent_payload", "tti", "itttb")                       \
     X(AUDIT_LIST, "audit_list", "tttiiii", "iittttt")                         \
     X(INTENTS_SEARCH, "intents_search", "tttttiitii", "it")                   \

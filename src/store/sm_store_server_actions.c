@@ -114,6 +114,7 @@ sm_server_replays_insert(sm_conn_t *conn, sm_call_t *call,
 {
     size_t        i;
     int64_t       outcome;
+    sm_str_t      schedule, none = sm_null_str;
     sm_server_t  *sv = (sm_server_t *) conn;
 
     for (i = 0; i < n; i++) {
@@ -127,8 +128,10 @@ sm_server_replays_insert(sm_conn_t *conn, sm_call_t *call,
         sm_server_put_text(sv, rows[i].detail);
         sm_server_put_text(sv, rows[i].trace.parent);
         sm_server_put_text(sv, rows[i].trace.state);
+        sm_server_put_text(sv, sm_recur_occurrence(rows[i].new_id, &schedule)
+                               ? schedule : none);
 
-        if (sm_server_outcome(sv, call, SM_REPLAY_CONFLICT, &outcome) != 0) {
+        if (sm_server_outcome(sv, call, SM_REPLAY_RESERVED, &outcome) != 0) {
             return -1;
         }
 

@@ -13,7 +13,7 @@
 /* the bytes of a row's keys, punctuation and integers, at most */
 
 #define SM_SERVER_CONTRACT_SIZE  512
-#define SM_SERVER_ROW_SIZE       384
+#define SM_SERVER_ROW_SIZE       640
 
 
 static void
@@ -90,6 +90,39 @@ sm_server_same_payload(const sm_submit_row_t *rows, size_t i)
 }
 
 
+/*
+ * "occurrences":[{"n":0,"schedule":""}]: the rows that may not be made if there
+ * is such a schedule.  It comes first, and most documents do not have it.
+ */
+
+static void
+sm_server_out_occurrences(sm_out_t *out, const sm_submit_row_t *rows, size_t n)
+{
+    size_t       i;
+    sm_str_t     schedule;
+    const char  *key, *end;
+
+    key = "\"occurrences\":[{\"n\":";
+    end = "";
+
+    for (i = 0; i < n; i++) {
+
+        if (!rows[i].occurrence
+            && sm_recur_occurrence(rows[i].id, &schedule))
+        {
+            sm_server_out_int(out, key, i);
+            sm_server_out_str(out, ",\"schedule\":", schedule);
+            sm_out_c(out, "}");
+
+            key = ",{\"n\":";
+            end = "],";
+        }
+    }
+
+    sm_out_c(out, end);
+}
+
+
 /* {"contracts":[{"c":0,...}],"rows":[{"n":0,"id":"","c":0,...}]} */
 
 int
@@ -151,7 +184,9 @@ sm_server_submit_doc(sm_arena_t *arena, const sm_submit_row_t *rows, size_t n,
 
     bytes->data = p;
 
-    sm_out_c(&out, "{\"contracts\":[");
+    sm_out_c(&out, "{");
+    sm_server_out_occurrences(&out, rows, n);
+    sm_out_c(&out, "\"contracts\":[");
 
     for (k = 0; k < contracts; k++) {
         sm_out_c(&out, k ? "," : "");

@@ -103,7 +103,8 @@ sm_server_intent(sm_server_t *sv, sm_call_t *call, sm_intent_t *intent,
 
 /*
  * What is not in the answer was created; the first row has the time.  One
- * without an id was refused, or is gone since it was found.
+ * without an id was refused, for its time or for its id, or is gone since it was
+ * found.
  */
 
 static int
@@ -113,7 +114,7 @@ sm_server_submitted(sm_server_t *sv, sm_call_t *call, sm_submit_row_t *rows,
     int               rc;
     size_t            i;
     int64_t           key;
-    sm_str_t          hash;
+    sm_str_t          hash, reserved = sm_str("reserved_id");
     sm_submit_row_t  *row;
 
     rc = sm_server_fetch(sv, call);
@@ -152,6 +153,13 @@ sm_server_submitted(sm_server_t *sv, sm_call_t *call, sm_submit_row_t *rows,
 
         if (row->intent.id.data == NULL && sm_submit_too_far(row, call->now)) {
             row->outcome = SM_SUBMIT_TOO_FAR;
+            continue;
+        }
+
+        if (row->intent.id.data == NULL
+            && sm_str_eq(row->intent.exhausted_reason, reserved))
+        {
+            row->outcome = SM_SUBMIT_RESERVED;
             continue;
         }
 

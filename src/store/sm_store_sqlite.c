@@ -250,6 +250,28 @@ sm_sqlite_run(sm_sqlite_t *sq, sm_call_t *call, unsigned which)
 }
 
 
+int
+sm_sqlite_has(sm_sqlite_t *sq, sm_call_t *call, unsigned which)
+{
+    int            rc;
+    sqlite3_stmt  *stmt;
+
+    stmt = sq->stmts[which];
+
+    sm_sqlite_bind_text(stmt, ":lease_name", sq->conf->lease_name);
+
+    rc = sqlite3_step(stmt);
+
+    if (rc != SQLITE_ROW && rc != SQLITE_DONE) {
+        (void) sm_sqlite_fail(sq, call);
+    }
+
+    (void) sqlite3_reset(stmt);
+
+    return rc == SQLITE_ROW ? 1 : rc == SQLITE_DONE ? 0 : -1;
+}
+
+
 /*
  * After a failure that the connection survives, it must be left outside of a
  * transaction; many errors have ended it already.

@@ -58,6 +58,7 @@
     X(FAILURES, sm_sqlite_sql_failures_get)                                   \
     X(INBOX_PAGE, sm_sqlite_sql_inbox_page)                                   \
     X(INBOX_HAS, sm_sqlite_sql_inbox_has)                                     \
+    X(SCHEDULE_HAS, sm_sqlite_sql_schedule_has)                               \
     X(INBOX_REFUSE, sm_sqlite_sql_inbox_refuse)                               \
     X(INBOX_REMOVE, sm_sqlite_sql_inbox_remove)                               \
     X(RETENTION_TARGET, sm_sqlite_sql_retention_target)                       \
@@ -124,6 +125,9 @@ int sm_sqlite_exec(sm_sqlite_t *sq, sm_call_t *call, const char *sql);
 /* runs a statement that gives no rows to look at */
 int sm_sqlite_run(sm_sqlite_t *sq, sm_call_t *call, unsigned which);
 
+/* whether a statement of the manager finds a row: 1, 0, or -1 */
+int sm_sqlite_has(sm_sqlite_t *sq, sm_call_t *call, unsigned which);
+
 /* leaves the connection outside of a transaction, returns -1 */
 int sm_sqlite_rollback(sm_sqlite_t *sq);
 int sm_sqlite_commit(sm_sqlite_t *sq, sm_call_t *call);
@@ -162,9 +166,13 @@ int sm_sqlite_audit(sm_sqlite_t *sq, sm_call_t *call, int64_t now,
     const sm_actor_t *actor, const char *action, sm_str_t object,
     sm_str_t detail);
 
-/* sm_store_sqlite_intents.c: the rows of a batch, in the transaction */
+/*
+ * sm_store_sqlite_intents.c: the rows of a batch, in the transaction; and whether
+ * an id that somebody wants belongs to a schedule: 1, 0, or -1
+ */
 int sm_sqlite_submit(sm_sqlite_t *sq, sm_call_t *call, sm_submit_row_t *rows,
     size_t n);
+int sm_sqlite_reserved(sm_sqlite_t *sq, sm_call_t *call, sm_str_t id);
 
 
 /* the operations */

@@ -202,6 +202,13 @@ sm_sqlite_replay(sm_sqlite_t *sq, sm_call_t *call, sm_replay_insert_t *row,
     sqlite3_stmt      *stmt;
     sm_payload_row_t   there;
 
+    rc = sm_sqlite_reserved(sq, call, row->new_id);
+
+    if (rc) {
+        row->outcome = SM_REPLAY_RESERVED;
+        return rc < 0 ? -1 : 0;
+    }
+
     stmt = sq->stmts[SM_SQLITE_REPLAY];
 
     sm_sqlite_bind_text(stmt, ":lease_name", sq->conf->lease_name);

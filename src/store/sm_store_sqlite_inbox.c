@@ -153,31 +153,6 @@ sm_sqlite_inbox_page(sm_conn_t *conn, sm_call_t *call,
 }
 
 
-/* whether the row is still there: 1 or 0 */
-
-static int
-sm_sqlite_inbox_has(sm_sqlite_t *sq, sm_call_t *call, int64_t seq)
-{
-    int            rc;
-    sqlite3_stmt  *stmt;
-
-    stmt = sq->stmts[SM_SQLITE_INBOX_HAS];
-
-    sm_sqlite_bind_text(stmt, ":lease_name", sq->conf->lease_name);
-    sm_sqlite_bind_int(stmt, ":seq", seq);
-
-    rc = sqlite3_step(stmt);
-
-    if (rc != SQLITE_ROW && rc != SQLITE_DONE) {
-        (void) sm_sqlite_fail(sq, call);
-    }
-
-    (void) sqlite3_reset(stmt);
-
-    return rc == SQLITE_ROW ? 1 : rc == SQLITE_DONE ? 0 : -1;
-}
-
-
 /* those that are there and valid become intents */
 
 static int
@@ -195,7 +170,10 @@ sm_sqlite_inbox_submit(sm_sqlite_t *sq, sm_call_t *call, sm_inbox_row_t *rows,
 
     for (i = 0, k = 0; i < n; i++) {
 
-        rc = sm_sqlite_inbox_has(sq, call, rows[i].seq);
+        sm_sqlite_bind_int(sq->stmts[SM_SQLITE_INBOX_HAS], ":seq",
+                           rows[i].seq);
+
+        rc = sm_sqlite_has(sq, call, SM_SQLITE_INBOX_HAS);
         if (rc == -1) {
             return -1;
         }
@@ -256,6 +234,10 @@ sm_sqlite_inbox_end(sm_sqlite_t *sq, sm_call_t *call, sm_inbox_row_t *row,
 
     } else if (row->submit.outcome == SM_SUBMIT_CONFLICT) {
         sm_inbox_refuse_conflict(&refused);
+        row->outcome = SM_INBOX_REFUSED;
+
+    } else if (row->submit.outcome == SM_SUBMIT_RESERVED) {
+        sm_inbox_refuse_reserved(&refused);
         row->outcome = SM_INBOX_REFUSED;
 
     } else if (row->submit.outcome == SM_SUBMIT_SAME) {

@@ -146,6 +146,22 @@ sm_sqlite_bind_not_before(sqlite3_stmt *stmt, int64_t not_before, int64_t now)
 }
 
 
+int
+sm_sqlite_reserved(sm_sqlite_t *sq, sm_call_t *call, sm_str_t id)
+{
+    sm_str_t  schedule;
+
+    if (!sm_recur_occurrence(id, &schedule)) {
+        return 0;
+    }
+
+    sm_sqlite_bind_text(sq->stmts[SM_SQLITE_SCHEDULE_HAS], ":schedule_id",
+                        schedule);
+
+    return sm_sqlite_has(sq, call, SM_SQLITE_SCHEDULE_HAS);
+}
+
+
 /*
  * There is no wire to cross here, so a batch goes in row by row: a document
  * of all rows, read with json_each(), took 1.7 times the instructions.
@@ -179,6 +195,19 @@ sm_sqlite_insert(sm_sqlite_t *sq, sm_call_t *call, sm_submit_row_t *rows,
         if (sm_submit_too_far(row, now)) {
             row->outcome = SM_SUBMIT_TOO_FAR;
             continue;
+        }
+
+        if (!row->occurrence) {
+            rc = sm_sqlite_reserved(sq, call, row->id);
+
+            if (rc < 0) {
+                return -1;
+            }
+
+            if (rc) {
+                row->outcome = SM_SUBMIT_RESERVED;
+                continue;
+            }
         }
 
         if (row->contract != contract) {
@@ -222,7 +251,18 @@ sm_sqlite_insert(sm_sqlite_t *sq, sm_call_t *call, sm_submit_row_t *rows,
 }
 
 
-/* what was there before is read in the transaction that did not insert it */
+static int
+sm_sqlite_not_made(const sm_submit_row_t *row)
+{
+    return row->outcome == SM_SUBMIT_FAILED
+           || row->outcome == SM_SUBMIT_RESERVED;
+}
+
+
+/*
+ * What was there before is read in the transaction that did not insert it.  An
+ * id that is reserved may be there, too: a repeat is told of it.
+ */
 
 static int
 sm_sqlite_compare(sm_sqlite_t *sq, sm_call_t *call, sm_submit_row_t *rows,
@@ -237,7 +277,7 @@ sm_sqlite_compare(sm_sqlite_t *sq, sm_call_t *call, sm_submit_row_t *rows,
     }
 
     for (i = 0, k = 0; i < n; i++) {
-        if (rows[i].outcome == SM_SUBMIT_FAILED) {
+        if (sm_sqlite_not_made(&rows[i])) {
             stored[k++].id = rows[i].id;
         }
     }
@@ -252,7 +292,12 @@ sm_sqlite_compare(sm_sqlite_t *sq, sm_call_t *call, sm_submit_row_t *rows,
 
     for (i = 0, k = 0; i < n; i++) {
 
-        if (rows[i].outcome != SM_SUBMIT_FAILED) {
+        if (!sm_sqlite_not_made(&rows[i])) {
+            continue;
+        }
+
+        if (!stored[k].found && rows[i].outcome == SM_SUBMIT_RESERVED) {
+            k++;
             continue;
         }
 

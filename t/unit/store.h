@@ -532,4 +532,17 @@ store_db(fixture_t *f)
 }
 
 
+/* a schedule that is there, and that is never due */
+
+static inline void
+put_schedule(fixture_t *f, const char *id)
+{
+    sql(f, "INSERT INTO submission_schedules (lease_name, schedule_id, "
+        "submission_target, body, payload_hash, source, revision, "
+        "fired_count, skipped_count, missed_count, actor, created_at, "
+        "last_modified_at, payload) VALUES ('main', '%s', 'sms', "
+        "'{\"every\":\"P1D\"}', '', 'api', 1, 0, 0, 0, '', 1, 1, '')", id);
+}
+
+
 #endif /* STORE_H */

@@ -567,6 +567,14 @@ test_replay(void)
     is_int(replay(&f, &row, longest, NULL, 0), SM_REPLAY_TOO_LONG,
            "an id that has no room for a number");
 
+    put_schedule(&f, "n");
+    is_int(replay(&f, &row, "x~7", "n@2026-01-01T00:00:00Z", 0),
+           SM_REPLAY_RESERVED, "an id that belongs to a schedule");
+    is_int(sql_int(&f, "SELECT count(*) FROM submission_intents WHERE intent_id "
+                   "= 'n@2026-01-01T00:00:00Z'"), 0, "is not made");
+    is_int(replay(&f, &row, "x~7", "m@2026-01-01T00:00:00Z", 0),
+           SM_REPLAY_CREATED, "one of no schedule is");
+
     /* a batch */
 
     replay_row(&rows[0], "x~7", "b-1", 0);

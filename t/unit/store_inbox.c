@@ -238,6 +238,35 @@ test_rows(void)
 }
 
 
+/* an id of an occurrence belongs to the schedule here, too */
+
+static void
+test_reserved(void)
+{
+    fixture_t        f;
+    sm_inbox_page_t  p;
+
+    open_leader(&f);
+    put_schedule(&f, "s");
+
+    leave(&f, 1, "main", "s@2026-01-01T00:00:00Z", "sms", "1", NULL);
+    leave(&f, 2, "main", "t@2026-01-01T00:00:00Z", "sms", "1", NULL);
+    leave(&f, 3, "main", " s@2026-01-01T00:00:00Z", "sms", "2", NULL);
+
+    page(&f, &p, 100, 1000, 20);
+    decide(&f, &p);
+    ok(move(&f, &a1, &p) == 0, "they are moved");
+    is_str(outcomes(&p), "313", "those of the schedule are refused");
+    is_str(intents(&f), "t@2026-01-01T00:00:00Z sms pending 1", "one is there");
+    is_str(refused(&f), "1 s@2026-01-01T00:00:00Z reserved_id 1, "
+           "3  s@2026-01-01T00:00:00Z reserved_id 1", "with the code of POST");
+    is_str(sql_text(&f, "SELECT detail FROM submission_inbox_refused "
+                    "WHERE seq = 1"), "the id belongs to a schedule", "in words");
+
+    fixture_done(&f);
+}
+
+
 /* a row with a lower seq that is committed later */
 
 static void
@@ -418,6 +447,7 @@ main(void)
     sql_clock_start();
 
     test_rows();
+    test_reserved();
     test_late();
     test_bounds();
     test_not_before();

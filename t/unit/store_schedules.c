@@ -8,7 +8,9 @@
  * compared; a schedule without a target that stops others or comes again and again;
  * an entry of the audit that is missing; a look that makes all that has been missed in
  * one transaction, or what it leaves for the next one held back by what it has made; a
- * run by hand that takes the place of an occurrence that is pending.
+ * run by hand that takes the place of an occurrence that is pending; an id of an
+ * occurrence that somebody else may use, or whose intent becomes the last one of a
+ * schedule that has not made it.
  */
 
 #include "sql_clock.h"
@@ -179,6 +181,14 @@ column(fixture_t *f, const char *name, const char *id)
 
 
 static const char *
+last(fixture_t *f, const char *id)
+{
+    return sql_text(f, "SELECT last_intent_id FROM submission_schedules WHERE "
+                    "schedule_id = '%s'", id);
+}
+
+
+static const char *
 audit(fixture_t *f)
 {
     const char  *text;
@@ -195,6 +205,24 @@ static void
 end_all(fixture_t *f)
 {
     sql(f, "UPDATE submission_intents SET status = 'accepted'");
+}
+
+
+/* somebody has posted an id of a schedule that is not there yet */
+
+static void
+taken(fixture_t *f, const char *schedule, const char *time,
+    const sm_contract_t *contract, int64_t not_before)
+{
+    char             id[64];
+    sm_submit_row_t  r;
+
+    (void) snprintf(id, sizeof(id), "%s@2001-09-09T%sZ", schedule, time);
+
+    row(&r, id, contract, "{\"x\":1}");
+    r.not_before = not_before;
+
+    must(submit(f, &r, 1) == 0 && r.outcome == SM_SUBMIT_CREATED);
 }
 
 
@@ -596,6 +624,8 @@ test_run(void)
 
     open_leader(&f);
 
+    taken(&f, "s", "01:46:51", &push, 0);
+
     must(put(&f, "s", EVERY(10)) == SM_RECUR_CREATED);
     now_ms += 3 * SECOND + 400;
 
@@ -604,14 +634,16 @@ test_run(void)
     ask(&f, &row, SM_RECUR_OP_RUN, "s");
 
     is_int(row.outcome, SM_RECUR_DONE, "it runs now");
-    is_str(intents(&f), "s@2001-09-09T01:46:43Z", "as an intent of this second");
+    is_str(intents(&f), "s@2001-09-09T01:46:43Z s@2001-09-09T01:46:51Z",
+           "as an intent of this second");
     is_mem(row.intent.id.data, row.intent.id.len, "s@2001-09-09T01:46:43Z", 22,
            "which is the answer");
     is_int(row.intent.status, SM_STATUS_PENDING, "with its status");
     is_int(column(&f, "next_run_at", "s"), (START + 10 * SECOND) * US,
            "the next time stays");
     is_int(act(&f, SM_RECUR_OP_RUN, "s"), SM_RECUR_SAME, "again");
-    is_str(intents(&f), "s@2001-09-09T01:46:43Z", "in the same second: the same");
+    is_str(intents(&f), "s@2001-09-09T01:46:43Z s@2001-09-09T01:46:51Z",
+           "in the same second: the same");
     is_int(column(&f, "fired_count", "s"), 1, "which counts once");
     is_str(sql_text(&f, "SELECT detail FROM submission_audit WHERE action = "
                     "'schedule_run'"),
@@ -628,7 +660,6 @@ test_run(void)
     no_push = 1;
     is_int(act(&f, SM_RECUR_OP_RUN, "p"), SM_RECUR_NO_TARGET, "no such target");
 
-    must(outcome(&f, "s@2001-09-09T01:46:51Z", &push, "x") == SM_SUBMIT_CREATED);
     now_ms = START + 11 * SECOND;
     is_int(act(&f, SM_RECUR_OP_RUN, "s"), SM_RECUR_CONFLICT,
            "somebody has an intent of that id");
@@ -649,6 +680,9 @@ test_run(void)
     row_run(&f, &row, "q", "mine");
     is_int(row.outcome, SM_RECUR_CONFLICT, "not for another payload");
 
+    row_run(&f, &row, "q", "s@2001-09-10T00:00:00Z");
+    is_int(row.outcome, SM_RECUR_RESERVED, "not as an occurrence of another one");
+
     fixture_done(&f);
 }
 
@@ -666,11 +700,11 @@ test_trouble(void)
     must(put(&f, "a", "{\"submissionTarget\":\"push\",\"every\":\"PT10S\"}")
          == SM_RECUR_CREATED);
     must(put(&f, "b", EVERY(10)) == SM_RECUR_CREATED);
+    taken(&f, "c", "01:46:50", &push, 0);
     must(put(&f, "c", EVERY(10)) == SM_RECUR_CREATED);
     must(put(&f, "d", EVERY(10)) == SM_RECUR_CREATED);
     sql(&f, "UPDATE submission_schedules SET body = '{\"every\":7}' WHERE "
         "schedule_id = 'b'");
-    must(outcome(&f, "c@2001-09-09T01:46:50Z", &push, "x") == SM_SUBMIT_CREATED);
 
     no_push = 1;
     now_ms += 10 * SECOND;
@@ -1135,6 +1169,81 @@ test_run_parts(void)
 }
 
 
+/*
+ * The ids of a schedule's occurrences belong to it.  Somebody who has posted one
+ * of them before the schedule was there takes the place of that one occurrence,
+ * and holds back none after it.
+ */
+
+static void
+test_reserved(void)
+{
+    size_t                 i;
+    fixture_t              f;
+    sm_submit_row_t        r[8];
+
+    static const char     *ids[] = {
+        "s@2001-09-09T01:46:50Z", "s@2026-01-01T00:00:00Z",
+        "t@2026-01-01T00:00:00Z", "s@2026-01-01T00:00:00Z~1",
+        "s@2026-01-01T00:00:0xZ", "ss@2026-01-01T00:00:00Z",
+        "@2026-01-01T00:00:00Z", "s 2026-01-01T00:00:00Z"
+    };
+    static const unsigned  outcomes[] = {
+        SM_SUBMIT_RESERVED, SM_SUBMIT_RESERVED, SM_SUBMIT_CREATED,
+        SM_SUBMIT_CREATED, SM_SUBMIT_CREATED, SM_SUBMIT_CREATED,
+        SM_SUBMIT_CREATED, SM_SUBMIT_CREATED
+    };
+
+    open_leader(&f);
+
+    taken(&f, "s", "01:47:00", &sms, (START + 365 * (int64_t) DAY) * US);
+    must(put(&f, "s", EVERY(10)) == SM_RECUR_CREATED);
+
+    for (i = 0; i < 8; i++) {
+        row(&r[i], ids[i], &sms, "{\"a\":1}");
+    }
+
+    must(submit(&f, r, 8) == 0);
+
+    for (i = 0; i < 8; i++) {
+        is_int(r[i].outcome, outcomes[i], "%s", ids[i]);
+    }
+
+    is_int(outcome(&f, ids[0], &sms, "{\"a\":1}"), SM_SUBMIT_RESERVED,
+           "alone, too");
+
+    now_ms += 10 * SECOND;
+    is_int(tick(&f), 1, "the schedule makes its own");
+    is_str(last(&f, "s"), "s@2001-09-09T01:46:50Z", "which is its last");
+
+    for (i = 0; i < 2; i++) {
+        row(&r[i], ids[i], &sms, "{\"a\":1}");
+    }
+
+    must(submit(&f, r, 2) == 0);
+    is_int(r[0].outcome, SM_SUBMIT_SAME, "a repeat of what is there is told so");
+    is_int(r[1].outcome, SM_SUBMIT_RESERVED, "and the other is not there");
+
+    end_all(&f);
+    sql(&f, "UPDATE submission_intents SET status = 'pending' WHERE intent_id = "
+        "'s@2001-09-09T01:47:00Z'");
+
+    now_ms += 10 * SECOND;
+    is_int(tick(&f), 0, "one was taken before the schedule was there");
+    is_str(last(&f, "s"), "s@2001-09-09T01:46:50Z", "it is not its last");
+
+    now_ms += 10 * SECOND;
+    is_int(tick(&f), 1, "and holds nothing back");
+    is_str(last(&f, "s"), "s@2001-09-09T01:47:10Z", "the next one is");
+
+    must(act(&f, SM_RECUR_OP_DELETE, "s") == SM_RECUR_DONE);
+    is_int(outcome(&f, ids[1], &sms, "{\"a\":1}"), SM_SUBMIT_CREATED,
+           "without the schedule it is anybody's");
+
+    fixture_done(&f);
+}
+
+
 int
 main(void)
 {
@@ -1153,6 +1262,7 @@ main(void)
     test_parts();
     test_run_overlap();
     test_run_parts();
+    test_reserved();
 
     return done_testing();
 }

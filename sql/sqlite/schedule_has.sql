@@ -1,0 +1,5 @@
+-- Whether there is such a schedule.
+
+SELECT 1
+FROM submission_schedules
+WHERE lease_name = :lease_name AND schedule_id = :schedule_id;
