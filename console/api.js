@@ -35,6 +35,8 @@ const ADVICE = {
   absent: 'This instance does not offer this. It may run an older version of the module: upgrade it, or ask another instance.',
   unauthorized: 'You are not signed in any more. Reload the page to sign in.',
   forbidden: 'It is not allowed here. Use a location with access=operate, or ask who runs it.',
+  cross_site: 'This page did not come from where its requests go: a proxy may have changed the host. Open the console by the name that the server has.',
+  unknown_host: 'The server does not know this name as its own: add it to "server_name", or to "hosts=" of "submission_console".',
   store_unavailable: 'The store did not complete it. It may or may not have been done: look first, then repeat it. Repeating is safe.',
   unread: 'The store did not answer, and nothing was changed. Try again; the overview says how the store is.',
   overloaded: 'The server is busy. Wait a moment, and repeat it.',

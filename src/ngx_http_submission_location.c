@@ -81,7 +81,9 @@ ngx_http_submission_merge_loc_conf(ngx_conf_t *cf, void *parent, void *child)
         return NGX_CONF_ERROR;
     }
 
-    return NGX_CONF_OK;
+    return conf->api == NULL
+           || ngx_http_submission_origin_names(cf, conf) == NGX_OK
+           ? NGX_CONF_OK : NGX_CONF_ERROR;
 }
 
 

@@ -93,7 +93,8 @@ sub {
 
             if ($method eq 'HEAD') {
                 my $sock = http_open("HEAD /$location/$path HTTP/1.1\r\n"
-                                     . "Host: a\r\nConnection: close\r\n\r\n");
+                                     . "Host: localhost\r\n"
+                                     . "Connection: close\r\n\r\n");
                 my ($got) = http_rest($sock) =~ m{^HTTP/1\.1 (\d+)};
                 is($got, $good ? $code : 403, $what);
                 next;
@@ -184,7 +185,7 @@ invalid parameter "payloads=yes" of "submission_api": "payloads=on" or "payloads
             submission_api main level=read; # here
         }
 --- refused
-invalid parameter "level=read" of "submission_api": "access=" or "payloads=" was expected
+invalid parameter "level=read" of "submission_api": "access=", "payloads=", "hosts=" or "cross_site=" was expected
 
 
 

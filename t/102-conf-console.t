@@ -58,11 +58,21 @@ invalid parameter "access=submit" of "submission_console": "access=read" or "acc
             submission_console main theme=dark; # here
         }
 --- refused
-invalid parameter "theme=dark" of "submission_console": "access=", "payloads=" or "root=" was expected
+invalid parameter "theme=dark" of "submission_console": "access=", "payloads=", "hosts=" or "root=" was expected
 
 
 
-=== TEST 6: no directory
+=== TEST 6: what the API alone has
+--- config
+        location /console/ {
+            submission_console main cross_site=allow; # here
+        }
+--- refused
+invalid parameter "cross_site=allow" of "submission_console": "access=", "payloads=", "hosts=" or "root=" was expected
+
+
+
+=== TEST 7: no directory
 --- config
         location /console/ {
             submission_console main root=; # here
@@ -72,7 +82,7 @@ invalid parameter "root=" of "submission_console": "root=" and a directory was e
 
 
 
-=== TEST 7: a parameter twice
+=== TEST 8: a parameter twice
 --- config
         location /console/ {
             submission_console main root=a payloads=on root=b; # here
@@ -82,7 +92,7 @@ invalid parameter "root=" of "submission_console": "root=" and a directory was e
 
 
 
-=== TEST 8: twice
+=== TEST 9: twice
 --- config
         location /console/ {
             submission_console main;
@@ -93,7 +103,7 @@ invalid parameter "root=" of "submission_console": "root=" and a directory was e
 
 
 
-=== TEST 9: beside the API
+=== TEST 10: beside the API
 --- config
         location /console/ {
             submission_api main;
@@ -104,7 +114,7 @@ invalid parameter "root=" of "submission_console": "root=" and a directory was e
 
 
 
-=== TEST 10: the API beside it
+=== TEST 11: the API beside it
 --- config
         location /console/ {
             submission_console main;
@@ -115,7 +125,7 @@ invalid parameter "root=" of "submission_console": "root=" and a directory was e
 
 
 
-=== TEST 11: a handler after it
+=== TEST 12: a handler after it
 --- config
         location /console/ {
             submission_console main;

@@ -55,56 +55,145 @@ ngx_http_submission_access_level(ngx_str_t *value,
 }
 
 
-/* a parameter; NGX_DECLINED: "expected" is what was */
+/* the setters of parameters; NGX_DECLINED: the value is not good */
 
 static ngx_int_t
-ngx_http_submission_access_parameter(ngx_http_submission_loc_conf_t *slcf,
-    ngx_str_t *value, ngx_str_t *root, const char **expected)
+ngx_http_submission_access_set_level(ngx_conf_t *cf,
+    ngx_http_submission_loc_conf_t *slcf, ngx_str_t *value, ngx_str_t *root)
 {
-    u_char     *data;
-    ngx_str_t   text;
+    if (ngx_http_submission_access_level(value, &slcf->access) != NGX_OK) {
+        return NGX_DECLINED;
+    }
 
-    data = value->data;
+    return root && slcf->access == NGX_HTTP_SUBMISSION_ACCESS_SUBMIT
+           ? NGX_DECLINED : NGX_OK;
+}
 
-    if (ngx_strncmp(data, "access=", 7) == 0) {
 
-        text.data = data + 7;
-        text.len = value->len - 7;
+static ngx_int_t
+ngx_http_submission_access_set_payloads(ngx_conf_t *cf,
+    ngx_http_submission_loc_conf_t *slcf, ngx_str_t *value, ngx_str_t *root)
+{
+    slcf->payloads = ngx_strcmp(value->data, "on") == 0;
 
-        *expected = root ? "\"access=read\" or \"access=operate\""
-                         : "\"access=read\", \"access=submit\" or "
-                           "\"access=operate\"";
+    return slcf->payloads || ngx_strcmp(value->data, "off") == 0
+           ? NGX_OK : NGX_DECLINED;
+}
 
-        if (ngx_http_submission_access_level(&text, &slcf->access) != NGX_OK) {
-            return NGX_DECLINED;
+
+static ngx_int_t
+ngx_http_submission_access_set_cross_site(ngx_conf_t *cf,
+    ngx_http_submission_loc_conf_t *slcf, ngx_str_t *value, ngx_str_t *root)
+{
+    slcf->cross_site = ngx_strcmp(value->data, "allow") == 0;
+
+    return slcf->cross_site || ngx_strcmp(value->data, "deny") == 0
+           ? NGX_OK : NGX_DECLINED;
+}
+
+
+static ngx_int_t
+ngx_http_submission_access_set_hosts(ngx_conf_t *cf,
+    ngx_http_submission_loc_conf_t *slcf, ngx_str_t *value, ngx_str_t *root)
+{
+    return ngx_http_submission_origin_hosts(cf, slcf, value);
+}
+
+
+static ngx_int_t
+ngx_http_submission_access_set_root(ngx_conf_t *cf,
+    ngx_http_submission_loc_conf_t *slcf, ngx_str_t *value, ngx_str_t *root)
+{
+    *root = *value;
+
+    return root->len ? NGX_OK : NGX_DECLINED;
+}
+
+
+/* what each of the two directives takes */
+
+typedef struct {
+    const char   *name;
+    ngx_int_t   (*set)(ngx_conf_t *cf, ngx_http_submission_loc_conf_t *slcf,
+                     ngx_str_t *value, ngx_str_t *root);
+    const char   *expected;
+} ngx_http_submission_access_parameter_t;
+
+
+#define NGX_HTTP_SUBMISSION_ACCESS_BOTH                                       \
+                                                                              \
+    { "payloads=", ngx_http_submission_access_set_payloads,                   \
+      "\"payloads=on\" or \"payloads=off\"" },                                \
+                                                                              \
+    { "hosts=", ngx_http_submission_access_set_hosts,                         \
+      "\"hosts=\" and names without ports, with \",\" between them, such as " \
+      "\"a.example\", \"*.a.example\" or \"*\"," }
+
+
+static const ngx_http_submission_access_parameter_t
+    ngx_http_submission_access_api[] = {
+
+    { "access=", ngx_http_submission_access_set_level,
+      "\"access=read\", \"access=submit\" or \"access=operate\"" },
+
+    NGX_HTTP_SUBMISSION_ACCESS_BOTH,
+
+    { "cross_site=", ngx_http_submission_access_set_cross_site,
+      "\"cross_site=allow\" or \"cross_site=deny\"" },
+
+    { NULL, NULL, "\"access=\", \"payloads=\", \"hosts=\" or "
+                  "\"cross_site=\"" }
+};
+
+
+static const ngx_http_submission_access_parameter_t
+    ngx_http_submission_access_console[] = {
+
+    { "access=", ngx_http_submission_access_set_level,
+      "\"access=read\" or \"access=operate\"" },
+
+    NGX_HTTP_SUBMISSION_ACCESS_BOTH,
+
+    { "root=", ngx_http_submission_access_set_root,
+      "\"root=\" and a directory" },
+
+    { NULL, NULL, "\"access=\", \"payloads=\", \"hosts=\" or \"root=\"" }
+};
+
+
+/* NGX_DECLINED: "expected" is what was */
+
+static ngx_int_t
+ngx_http_submission_access_parameter(ngx_conf_t *cf,
+    ngx_http_submission_loc_conf_t *slcf, ngx_str_t *value, ngx_str_t *root,
+    const char **expected)
+{
+    size_t                                         len;
+    ngx_str_t                                      text;
+    const ngx_http_submission_access_parameter_t  *p;
+
+    for (p = root ? ngx_http_submission_access_console
+                  : ngx_http_submission_access_api;
+         p->name;
+         p++)
+    {
+        len = ngx_strlen(p->name);
+
+        if (ngx_strncmp(value->data, p->name, len) == 0) {
+            break;
         }
-
-        return root && slcf->access == NGX_HTTP_SUBMISSION_ACCESS_SUBMIT
-               ? NGX_DECLINED : NGX_OK;
     }
 
-    if (ngx_strncmp(data, "payloads=", 9) == 0) {
-        slcf->payloads = ngx_strcmp(data + 9, "on") == 0;
+    *expected = p->expected;
 
-        *expected = "\"payloads=on\" or \"payloads=off\"";
-
-        return slcf->payloads || ngx_strcmp(data + 9, "off") == 0
-               ? NGX_OK : NGX_DECLINED;
+    if (p->name == NULL) {
+        return NGX_DECLINED;
     }
 
-    if (root && ngx_strncmp(data, "root=", 5) == 0) {
-        root->data = data + 5;
-        root->len = value->len - 5;
+    text.data = value->data + len;
+    text.len = value->len - len;
 
-        *expected = "\"root=\" and a directory";
-
-        return root->len ? NGX_OK : NGX_DECLINED;
-    }
-
-    *expected = root ? "\"access=\", \"payloads=\" or \"root=\""
-                     : "\"access=\" or \"payloads=\"";
-
-    return NGX_DECLINED;
+    return p->set(cf, slcf, &text, root);
 }
 
 
@@ -131,14 +220,17 @@ ngx_http_submission_access_twice(ngx_str_t *value, ngx_uint_t n)
 
 
 /*
- * submission_api <manager> [access=...] [payloads=on|off]
- * submission_console <manager> [access=...] [payloads=on|off] [root=...]
+ * submission_api <manager> [access=...] [payloads=on|off] [hosts=...]
+ *     [cross_site=allow|deny]
+ * submission_console <manager> [access=...] [payloads=on|off] [hosts=...]
+ *     [root=...]
  */
 
 char *
 ngx_http_submission_access_conf(ngx_conf_t *cf,
     ngx_http_submission_loc_conf_t *slcf, ngx_str_t *root)
 {
+    ngx_int_t    rc;
     ngx_str_t   *value;
     ngx_uint_t   i, len;
     const char  *expected;
@@ -150,10 +242,14 @@ ngx_http_submission_access_conf(ngx_conf_t *cf,
 
     for (i = 2; i < cf->args->nelts; i++) {
 
-        if (ngx_http_submission_access_parameter(slcf, &value[i], root,
-                                                 &expected)
-            != NGX_OK)
-        {
+        rc = ngx_http_submission_access_parameter(cf, slcf, &value[i], root,
+                                                  &expected);
+
+        if (rc == NGX_ERROR) {
+            return NGX_CONF_ERROR;
+        }
+
+        if (rc != NGX_OK) {
             ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
                                "invalid parameter \"%V\" of \"%V\": %s was "
                                "expected", &value[i], &value[0], expected);

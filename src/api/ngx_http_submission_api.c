@@ -249,25 +249,50 @@ static const sm_route_table_t  ngx_http_submission_route_table =
     sm_route_table(ngx_http_submission_routes);
 
 
-ngx_int_t
-ngx_http_submission_api_handler(ngx_http_request_t *r)
+ngx_http_submission_ctx_t *
+ngx_http_submission_api_ctx(ngx_http_request_t *r)
 {
-    ngx_int_t                        rc;
     ngx_http_submission_ctx_t       *ctx;
-    ngx_http_submission_args_t       args;
     ngx_http_submission_loc_conf_t  *slcf;
 
-    slcf = ngx_http_get_module_loc_conf(r, ngx_http_submission_module);
+    ctx = ngx_http_get_module_ctx(r, ngx_http_submission_module);
+
+    if (ctx) {
+        return ctx;
+    }
 
     ctx = ngx_pcalloc(r->pool, sizeof(ngx_http_submission_ctx_t));
     if (ctx == NULL) {
-        return NGX_HTTP_INTERNAL_SERVER_ERROR;
+        return NULL;
     }
+
+    slcf = ngx_http_get_module_loc_conf(r, ngx_http_submission_module);
 
     ctx->request = r;
     ctx->manager = slcf->api->manager;
     ngx_queue_init(&ctx->nodes);
     ngx_http_set_ctx(r, ctx, ngx_http_submission_module);
+
+    return ctx;
+}
+
+
+ngx_int_t
+ngx_http_submission_api_handler(ngx_http_request_t *r)
+{
+    ngx_int_t                   rc;
+    ngx_http_submission_ctx_t  *ctx;
+    ngx_http_submission_args_t  args;
+
+    rc = ngx_http_submission_origin_host(r);
+    if (rc != NGX_DECLINED) {
+        return rc;
+    }
+
+    ctx = ngx_http_submission_api_ctx(r);
+    if (ctx == NULL) {
+        return NGX_HTTP_INTERNAL_SERVER_ERROR;
+    }
 
     rc = ngx_http_submission_api_route(ctx);
     if (rc != NGX_DECLINED) {

@@ -20,6 +20,17 @@ ngx_int_t ngx_http_submission_api_handler(ngx_http_request_t *r);
 char *ngx_http_submission_access_conf(ngx_conf_t *cf,
     ngx_http_submission_loc_conf_t *slcf, ngx_str_t *root);
 
+/*
+ * origin.c: "hosts=", with NGX_DECLINED if it is not good; and in its absence
+ * the names of the server.  _host() is whether the request was sent to one of
+ * them: NGX_DECLINED, or what it is finalized with.
+ */
+ngx_int_t ngx_http_submission_origin_hosts(ngx_conf_t *cf,
+    ngx_http_submission_loc_conf_t *slcf, ngx_str_t *value);
+ngx_int_t ngx_http_submission_origin_names(ngx_conf_t *cf,
+    ngx_http_submission_loc_conf_t *slcf);
+ngx_int_t ngx_http_submission_origin_host(ngx_http_request_t *r);
+
 /* reply.c */
 ngx_int_t ngx_http_submission_reply_init(ngx_conf_t *cf);
 

@@ -223,11 +223,13 @@ extern const ngx_http_submission_arg_t  ngx_http_submission_jobs_args[];
 extern const ngx_http_submission_arg_t  ngx_http_submission_schedules_args[];
 
 /*
- * api.c: what parsers end with.  _enter() hands the row to the intake, and
+ * api.c.  _ctx() is the context of a request, which is made where there is none;
+ * NULL: there is no memory.  What parsers end with: _enter() hands the row to the intake, and
  * _enter_all() the rows that were added; _read()
  * does so for a request without a body that matters, _read_id() for one of an
  * intent.
  */
+ngx_http_submission_ctx_t *ngx_http_submission_api_ctx(ngx_http_request_t *r);
 ngx_int_t ngx_http_submission_api_enter(ngx_http_request_t *r);
 ngx_int_t ngx_http_submission_api_enter_all(ngx_http_request_t *r);
 ngx_int_t ngx_http_submission_api_read(ngx_http_request_t *r);
@@ -244,7 +246,7 @@ ngx_int_t ngx_http_submission_access_actor(ngx_http_request_t *r,
 const char *ngx_http_submission_access_name(
     ngx_http_submission_access_e level);
 
-/* origin.c: likewise, whether the page of the console has sent it */
+/* origin.c: likewise, whether a page has sent it that may */
 ngx_int_t ngx_http_submission_origin(ngx_http_submission_ctx_t *ctx);
 
 /* config.c */

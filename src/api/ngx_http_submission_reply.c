@@ -465,20 +465,13 @@ ngx_http_submission_header_filter(ngx_http_request_t *r)
         return ngx_http_next_header_filter(r);
     }
 
-    ctx = ngx_http_get_module_ctx(r, ngx_http_submission_module);
-
-    if (ctx && ctx->answered) {
-        return ngx_http_next_header_filter(r);
+    ctx = ngx_http_submission_api_ctx(r);
+    if (ctx == NULL) {
+        return NGX_ERROR;
     }
 
-    if (ctx == NULL) {
-        ctx = ngx_pcalloc(r->pool, sizeof(ngx_http_submission_ctx_t));
-        if (ctx == NULL) {
-            return NGX_ERROR;
-        }
-
-        ctx->request = r;
-        ngx_http_set_ctx(r, ctx, ngx_http_submission_module);
+    if (ctx->answered) {
+        return ngx_http_next_header_filter(r);
     }
 
     ctx->instead = ngx_create_temp_buf(r->pool,

@@ -194,7 +194,10 @@ typedef struct {
 
     ngx_http_submission_access_e         access;    /* of the API */
     ngx_http_complex_value_t            *actor;     /* NULL: $remote_user */
+    ngx_array_t                         *hosts;     /* see api/origin.c */
     unsigned                             payloads:1;
+    unsigned                             cross_site:1;    /* is allowed */
+    unsigned                             host_checked:1;  /* by each request */
 } ngx_http_submission_loc_conf_t;
 
 

@@ -171,6 +171,11 @@ ngx_http_submission_console_handler(ngx_http_request_t *r)
         return ngx_http_submission_api_handler(r);
     }
 
+    rc = ngx_http_submission_origin_host(r);
+    if (rc != NGX_DECLINED) {
+        return rc;
+    }
+
     if (!(r->method & (NGX_HTTP_GET|NGX_HTTP_HEAD))) {
         return ngx_http_submission_console_header(r,
                                           &ngx_http_submission_console_allow)

@@ -497,9 +497,9 @@ sub wait_for {
 
 
 sub http_open {
-    my ($raw, $port) = @_;
+    my ($raw, $port, $address) = @_;
 
-    my $sock = IO::Socket::INET->new(PeerAddr => '127.0.0.1',
+    my $sock = IO::Socket::INET->new(PeerAddr => $address || '127.0.0.1',
                                      PeerPort => $port || server_port())
         or die "cannot connect: $!\n";
 
@@ -577,7 +577,7 @@ sub raw {
 
     my ($line, $body) = split /\n/, $request, 2;
 
-    push @headers, 'Host: localhost';
+    push @headers, 'Host: localhost' unless grep { /^Host:/i } @headers;
     push @headers, 'Content-Length: ' . length $body
         if defined $body && length $body && "@headers" !~ /Content-Length/i;
 

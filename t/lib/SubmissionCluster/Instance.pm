@@ -136,6 +136,7 @@ $self->{targets}
 
     server {
         listen 127.0.0.1:$self->{port};
+        server_name test;
 
         # which worker answered
         add_header X-Pid \$pid always;
