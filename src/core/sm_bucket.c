@@ -13,16 +13,16 @@ sm_bucket_init(sm_bucket_t *b, int64_t rate, int64_t burst, int64_t now)
 }
 
 
-/* the units at that time; a clock that goes back adds none */
+/* a clock that goes back adds none */
 
-static int64_t
+int64_t
 sm_bucket_units(const sm_bucket_t *b, int64_t now)
 {
     int64_t  missing;
 
     missing = b->burst * SM_BUCKET_TOKEN - b->units;
 
-    if (now <= b->at) {
+    if (b->rate == 0 || now <= b->at) {
         return b->units;
     }
 
@@ -84,4 +84,27 @@ sm_bucket_tokens(const sm_bucket_t *b, int64_t now)
 {
     return b->rate == 0
            ? 0 : sm_bucket_units(b, now) / SM_BUCKET_TOKEN - b->reserved;
+}
+
+
+void
+sm_bucket_go_on(sm_bucket_t *b, const sm_bucket_t *other, int64_t now)
+{
+    int64_t  units, max;
+
+    if (b->rate == 0 || other->rate == 0) {
+        return;
+    }
+
+    units = sm_bucket_units(other, now);
+    max = b->burst * SM_BUCKET_TOKEN;
+
+    if (units > max) {
+        units = max;
+    }
+
+    if (units > sm_bucket_units(b, now)) {
+        b->units = units;
+        b->at = now;
+    }
 }

@@ -51,6 +51,16 @@ void sm_bucket_reserve(sm_bucket_t *b);
 void sm_bucket_give_back(sm_bucket_t *b);
 void sm_bucket_spend(sm_bucket_t *b, int64_t now);
 
+/*
+ * Goes on from another bucket of the same target, on the same clock.  Both must
+ * hold no more than there is: the one that holds more is taken.  What the other
+ * has reserved and not spent by now never will be.
+ */
+void sm_bucket_go_on(sm_bucket_t *b, const sm_bucket_t *other, int64_t now);
+
+/* the units at that time */
+int64_t sm_bucket_units(const sm_bucket_t *b, int64_t now);
+
 /* whole tokens that nobody has reserved */
 int64_t sm_bucket_tokens(const sm_bucket_t *b, int64_t now);
 

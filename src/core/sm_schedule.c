@@ -654,6 +654,13 @@ sm_entry_target(const sm_entry_t *e)
 }
 
 
+const sm_bucket_t *
+sm_entry_bucket(const sm_entry_t *e)
+{
+    return &e->target->bucket;
+}
+
+
 int64_t
 sm_entry_due_at(const sm_entry_t *e)
 {

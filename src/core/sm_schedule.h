@@ -21,22 +21,14 @@
 
 #include <limits.h>
 
-#include "sm_circuit.h"
+#include "sm_bucket.h"
+#include "sm_limit.h"
 #include "sm_str.h"
 
 
 typedef struct sm_schedule_s         sm_schedule_t;
 typedef struct sm_schedule_target_s  sm_schedule_target_t;
 typedef struct sm_entry_s            sm_entry_t;
-
-
-/* what holds a target, besides a pause; all 0: nothing does */
-
-typedef struct {
-    int64_t               rate;         /* a minute */
-    int64_t               burst;
-    sm_circuit_rules_t    circuit;
-} sm_target_rules_t;
 
 
 typedef enum {
@@ -94,6 +86,34 @@ int sm_schedule_keep(sm_schedule_t *s, sm_str_t name,
     const sm_target_rules_t *rules);
 
 /*
+ * A target that is not configured any more: what is left of it is held to the
+ * bound and the rules that it had.  It has no number, and comes after those
+ * that have one.  Nothing changes for a target that is there already by either
+ * call.  -1: no memory.
+ */
+int sm_schedule_former(sm_schedule_t *s, sm_str_t name, unsigned limit,
+    const sm_target_rules_t *rules);
+
+/*
+ * Goes on with the bucket that the leader before has left of such a target, see
+ * sm_bucket_go_on(); NULL: that is not known.  Returns the bucket as it is then,
+ * or NULL if there is no such target.
+ */
+const sm_bucket_t *sm_schedule_go_on(sm_schedule_t *s, sm_str_t name,
+    const sm_bucket_t *before);
+
+/*
+ * What the next leader is to know: of the targets that are not configured any
+ * more and of which intents are left, and then of those with rules, at most
+ * "max".  The names are the schedule's.
+ */
+size_t sm_schedule_limits(const sm_schedule_t *s, sm_limit_t *limits,
+    size_t max);
+
+/* how many sm_schedule_limits() has at most */
+size_t sm_schedule_kept(const sm_schedule_t *s);
+
+/*
  * These targets are paused, and no other: what is new is held, and what is not
  * named any more goes on.  -1: no memory, and some may not be paused.
  */
@@ -127,7 +147,7 @@ size_t sm_schedule_take(sm_schedule_t *s, int64_t now, sm_entry_t **entries,
 /* whether the target of a taken entry was paused since */
 unsigned sm_schedule_paused(const sm_entry_t *e);
 
-/* the number of its target; -1: that is not kept */
+/* the number of its target; -1: it has none */
 int sm_schedule_target_of(const sm_entry_t *e);
 
 /* a taken entry leaves for its gateway right now */
@@ -181,6 +201,7 @@ size_t sm_schedule_taken(const sm_schedule_t *s);
 sm_str_t sm_entry_id(const sm_entry_t *e);
 sm_str_t sm_entry_target(const sm_entry_t *e);
 int64_t sm_entry_due_at(const sm_entry_t *e);
+const sm_bucket_t *sm_entry_bucket(const sm_entry_t *e);
 
 /* all that it has allocated */
 size_t sm_schedule_bytes(const sm_schedule_t *s);

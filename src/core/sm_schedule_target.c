@@ -255,9 +255,11 @@ sm_schedule_tick(sm_schedule_t *s, int64_t now, int64_t clock)
 }
 
 
-int
-sm_schedule_keep(sm_schedule_t *s, sm_str_t name,
-    const sm_target_rules_t *rules)
+/* keeps a target, with an empty bucket; 1: it is kept already */
+
+static int
+sm_schedule_keep_target(sm_schedule_t *s, sm_str_t name,
+    const sm_target_rules_t *rules, sm_schedule_target_t **target)
 {
     sm_schedule_target_t  *t, **kept;
 
@@ -279,16 +281,129 @@ sm_schedule_keep(sm_schedule_t *s, sm_str_t name,
         return -1;
     }
 
+    if (t->kept) {
+        return 1;
+    }
+
     t->kept = 1;
     t->number = s->nkept;
-    t->ruled = rules->rate || rules->circuit.failures;
+    t->ruled = t->paused.next || rules->rate || rules->circuit.failures;
 
     sm_bucket_init(&t->bucket, rules->rate, rules->burst, s->clock);
     t->circuit.rules = rules->circuit;
 
     s->kept[s->nkept++] = t;
+    *target = t;
 
     return 0;
+}
+
+
+int
+sm_schedule_keep(sm_schedule_t *s, sm_str_t name,
+    const sm_target_rules_t *rules)
+{
+    sm_schedule_target_t  *t;
+
+    return sm_schedule_keep_target(s, name, rules, &t) == -1 ? -1 : 0;
+}
+
+
+int
+sm_schedule_former(sm_schedule_t *s, sm_str_t name, unsigned limit,
+    const sm_target_rules_t *rules)
+{
+    int                    rc;
+    sm_schedule_target_t  *t;
+
+    rc = sm_schedule_keep_target(s, name, rules, &t);
+    if (rc != 0) {
+        return rc == -1 ? -1 : 0;
+    }
+
+    t->former = 1;
+    t->limit = limit;
+
+    /* there may be intents of it */
+
+    sm_schedule_aim_again(s, t);
+
+    return 0;
+}
+
+
+const sm_bucket_t *
+sm_schedule_go_on(sm_schedule_t *s, sm_str_t name, const sm_bucket_t *before)
+{
+    sm_index_node_t       *node;
+    sm_schedule_target_t  *t;
+
+    node = sm_index_find(&s->targets, sm_index_hash(&s->targets, name), name);
+    if (node == NULL) {
+        return NULL;
+    }
+
+    t = sm_container(node, sm_schedule_target_t, node);
+
+    if (before) {
+        sm_bucket_go_on(&t->bucket, before, s->clock);
+
+        if (t->ruled) {
+            sm_schedule_aim_again(s, t);
+        }
+    }
+
+    return &t->bucket;
+}
+
+
+static size_t
+sm_schedule_add_limit(const sm_schedule_t *s, const sm_schedule_target_t *t,
+    sm_limit_t *limit)
+{
+    if (t->former ? t->entries.n + t->taken == 0
+                  : !t->bucket.rate && !t->circuit.rules.failures && !t->limit)
+    {
+        return 0;
+    }
+
+    limit->name.data = (char *) t->name;
+    limit->name.len = t->node.len;
+    limit->concurrency = t->limit;
+    limit->rules.rate = t->bucket.rate;
+    limit->rules.burst = t->bucket.burst;
+    limit->rules.circuit = t->circuit.rules;
+    limit->units = sm_bucket_units(&t->bucket, s->clock);
+
+    return 1;
+}
+
+
+size_t
+sm_schedule_limits(const sm_schedule_t *s, sm_limit_t *limits, size_t max)
+{
+    size_t    i, n;
+    unsigned  former;
+
+    n = 0;
+    former = 1;
+
+    do {
+        for (i = 0; i < s->nkept && n < max; i++) {
+            if (s->kept[i]->former == former) {
+                n += sm_schedule_add_limit(s, s->kept[i], &limits[n]);
+            }
+        }
+    } while (former--);
+
+    return n;
+}
+
+
+size_t
+sm_schedule_kept(const sm_schedule_t *s)
+{
+    return s->nkept;
 }
 
 
@@ -354,7 +469,8 @@ sm_schedule_paused(const sm_entry_t *e)
 int
 sm_schedule_target_of(const sm_entry_t *e)
 {
-    return e->target->kept ? (int) e->target->number : -1;
+    return e->target->kept && !e->target->former ? (int) e->target->number
+                                                 : -1;
 }
 
 

@@ -50,6 +50,7 @@ struct sm_schedule_target_s {
     sm_ring_t              ready;
 
     unsigned               kept:1;      /* even without entries */
+    unsigned               former:1;    /* and has no number */
     unsigned               ruled:1;     /* it may be held */
     size_t                 number;      /* of a kept one */
     unsigned               round;       /* of pauses that has named it */

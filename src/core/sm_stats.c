@@ -7,7 +7,8 @@
  * of five], "p":[reason,actor] of a pause, "e":[at,reason,detail] of the last
  * error}
  *
- * and keys that another version may add are passed over.
+ * and keys that another version may add are passed over.  "limits" are those of
+ * sm_limit.h, and "last" is there in the last document of an epoch.
  */
 
 #include "sm_stats.h"
@@ -56,6 +57,8 @@ enum {
     SM_STATS_DOC_TARGETS,
     SM_STATS_DOC_OMITTED,
     SM_STATS_DOC_BEGAN,
+    SM_STATS_DOC_LIMITS,
+    SM_STATS_DOC_LAST,
     SM_STATS_DOC_KEYS
 };
 
@@ -64,11 +67,16 @@ static const sm_json_field_t  sm_stats_fields[] = {
     { "targets", SM_JSON_ARRAY, 1 },
     { "omitted", SM_JSON_NUMBER, 1 },
     { "began", SM_JSON_NUMBER, 1 },
+    { "limits", SM_JSON_ARRAY, 0 },
+    { "last", SM_JSON_BOOL, 0 },
     { NULL, 0, 0 }
 };
 
 _Static_assert(sm_nelts(sm_stats_fields) == SM_STATS_DOC_KEYS + 1,
                "each key of the document");
+
+
+static const sm_str_t  sm_stats_true = sm_str("true");
 
 
 sm_str_t
@@ -189,6 +197,16 @@ sm_stats_out(sm_out_t *out, sm_stats_t *stats)
 
     sm_out_c(out, "{\"v\":1,\"began\":");
     sm_out_int(out, stats->began);
+
+    if (stats->nlimits) {
+        sm_out_c(out, ",\"limits\":");
+        sm_limits_out(out, stats->limits, stats->nlimits);
+    }
+
+    if (stats->last) {
+        sm_out_c(out, ",\"last\":true");
+    }
+
     sm_out_c(out, ",\"totals\":");
     sm_stats_out_target(out, &stats->totals);
     sm_out_c(out, ",\"targets\":[");
@@ -437,10 +455,16 @@ sm_stats_parse(sm_arena_t *arena, sm_str_t doc, sm_stats_t *stats)
            != 0
         || sm_parse_uint(values[SM_STATS_DOC_BEGAN].raw, INT64_MAX,
                          &stats->began)
-           != 0)
+           != 0
+        || (values[SM_STATS_DOC_LIMITS].type
+            && sm_limits_parse(arena, values[SM_STATS_DOC_LIMITS].raw,
+                               &stats->limits, &stats->nlimits)
+               != 0))
     {
         return -1;
     }
+
+    stats->last = sm_str_eq(values[SM_STATS_DOC_LAST].raw, sm_stats_true);
 
     if (n == 0) {
         return 0;
@@ -544,6 +568,8 @@ sm_stats_pack(void *block, const sm_stats_t *stats)
     copy = block;
     *copy = *stats;
     copy->targets = (sm_stats_target_t *) (copy + 1);
+    copy->limits = NULL;
+    copy->nlimits = 0;
 
     if (stats->n) {
         memcpy(copy->targets, stats->targets,

@@ -15,6 +15,7 @@
 
 #include "sm_json.h"
 #include "sm_lease.h"
+#include "sm_limit.h"
 #include "sm_window.h"
 
 
@@ -72,6 +73,12 @@ typedef struct {
     sm_stats_target_t   totals;         /* of all, those among them */
     sm_stats_target_t  *targets;
     size_t              n;
+
+    /* for the next leader alone: not in the block */
+    sm_limit_t         *limits;
+    size_t              nlimits;
+    unsigned            last;           /* of its epoch: nothing was sent */
+                                        /* after it, and nothing will be */
 } sm_stats_t;
 
 

@@ -63,9 +63,23 @@ exceeded(const int64_t *sends, unsigned n, int64_t begun, int64_t rate,
 }
 
 
+/* another leader goes on, and what this one has decided is never sent */
+
+static void
+hand_over(sm_bucket_t *b, int64_t now)
+{
+    sm_bucket_t  next;
+
+    sm_bucket_init(&next, b->rate, b->burst, now);
+    sm_bucket_go_on(&next, b, now);
+
+    *b = next;
+}
+
+
 /*
  * What is decided is sent after some time, not always in its order, or not at
- * all.
+ * all; and now and then another leader goes on.
  */
 
 static unsigned
@@ -89,6 +103,10 @@ play(int64_t rate, int64_t burst, int64_t begun)
         if (next <= now && rnd(4)) {
             sm_bucket_reserve(&b);
             out++;
+
+        } else if (rnd(20) == 0) {
+            hand_over(&b, now);
+            out = 0;
 
         } else if (out && rnd(3) == 0) {
             sm_bucket_give_back(&b);
@@ -144,7 +162,7 @@ static void
 test_simple(void)
 {
     unsigned     i;
-    sm_bucket_t  b;
+    sm_bucket_t  b, next;
 
     sm_bucket_init(&b, 60, 3, 5000);            /* one a second */
 
@@ -170,7 +188,32 @@ test_simple(void)
     is_int(sm_bucket_tokens(&b, 100999999), 1, "and from then on");
     is_int(sm_bucket_tokens(&b, 101000000), 2, "they come again");
 
+    is_int(sm_bucket_units(&b, 100500000), 3 * SM_BUCKET_TOKEN / 2,
+           "one and a half");
+    hand_over(&b, 100500000);
+    is_int(sm_bucket_next(&b, 100500000), 100500000, "another goes on with it");
+    is_int(sm_bucket_units(&b, 100500000), 3 * SM_BUCKET_TOKEN / 2, "all of it");
+
+    sm_bucket_init(&next, 60, 1, 100500000);
+    sm_bucket_go_on(&next, &b, 100500000);
+    is_int(sm_bucket_units(&next, 100500000), SM_BUCKET_TOKEN,
+           "but for what its burst does not take");
+
+    sm_bucket_init(&next, 6, 3, 100500000);
+    sm_bucket_go_on(&next, &b, 101000000);
+    is_int(sm_bucket_units(&next, 101000000), 2 * SM_BUCKET_TOKEN,
+           "at the rate of the time when it came");
+
+    sm_bucket_init(&next, 60, 3, 0);
+    sm_bucket_go_on(&next, &b, 101000000);
+    is_int(sm_bucket_units(&next, 101000000), 3 * SM_BUCKET_TOKEN,
+           "and never less than it has itself");
+
     sm_bucket_init(&b, 0, 0, 0);
+    sm_bucket_init(&next, 60, 3, 0);
+    sm_bucket_go_on(&next, &b, 0);
+    is_int(sm_bucket_units(&next, 0), 0, "no rate before says nothing");
+    sm_bucket_go_on(&b, &next, 0);
     is_int(sm_bucket_next(&b, 7), 7, "without a rate there is no limit");
     sm_bucket_reserve(&b);
     sm_bucket_spend(&b, 7);

@@ -245,6 +245,72 @@ test_document(void)
 }
 
 
+/* what the next leader is told, and no other */
+
+static void
+test_limits(void)
+{
+    size_t       i;
+    char        *names;
+    sm_str_t     doc;
+    sm_limit_t  *limits;
+    sm_stats_t   stats, back;
+
+    memset(&stats, 0, sizeof(sm_stats_t));
+    stats.totals = target("", 9);
+
+    doc = render(&stats);
+    ok(sm_stats_parse(&arena, doc, &back) == 0 && back.nlimits == 0
+       && !back.last, "no limits, and not the last one");
+
+    limits = calloc(2000, sizeof(sm_limit_t));
+    names = calloc(2000, 16);
+
+    for (i = 0; i < 2000; i++) {
+        limits[i].name.data = names + 16 * i;
+        limits[i].name.len = sprintf(names + 16 * i, "\"%zu", i);
+        limits[i].concurrency = i;
+        limits[i].rules.rate = 6 + i;
+        limits[i].rules.burst = 2;
+        limits[i].rules.circuit.failures = 5;
+        limits[i].rules.circuit.open = 1000000;
+        limits[i].rules.circuit.max_open = 60000000;
+        limits[i].units = 120000000 - i;
+    }
+
+    stats.limits = limits;
+    stats.nlimits = 2;
+    stats.last = 1;
+
+    doc = render(&stats);
+    ok(sm_stats_parse(&arena, doc, &back) == 0 && back.nlimits == 2
+       && back.last, "there and back");
+    ok(sm_str_eq(back.limits[1].name, limits[1].name)
+       && back.limits[1].concurrency == 1 && back.limits[1].rules.rate == 7
+       && back.limits[1].rules.burst == 2
+       && back.limits[1].rules.circuit.failures == 5
+       && back.limits[1].rules.circuit.open == 1000000
+       && back.limits[1].rules.circuit.max_open == 60000000
+       && back.limits[1].units == 119999999, "all of it");
+
+    stats.nlimits = 2000;
+
+    doc = render(&stats);
+    ok(doc.len <= SM_LIMITS_MAX + 4096
+       && sm_stats_parse(&arena, doc, &back) == 0
+       && back.nlimits > 100 && back.nlimits < 2000,
+       "of 2,000 as many as there is room for: %zu", back.nlimits);
+
+    free(limits);
+    free(names);
+
+    ok(sm_stats_parse(&arena, sm_str_c("{\"totals\":{\"t\":\"\"},"
+                      "\"targets\":[],\"omitted\":0,\"began\":0,"
+                      "\"limits\":[{\"t\":\"x\",\"rate\":-1}]}"), &back)
+       != 0, "what is none is refused");
+}
+
+
 static void
 test_bound(void)
 {
@@ -362,6 +428,7 @@ main(void)
     test_windows();
     test_percentiles();
     test_document();
+    test_limits();
     test_bound();
     test_series();
 

@@ -594,6 +594,62 @@ test_many(void)
 }
 
 
+/* what is not configured any more keeps its limits while intents are left */
+
+static void
+test_former(void)
+{
+    sm_str_t                  gone = sm_str("gone");
+    sm_limit_t                limits[3];
+    sm_entry_t               *entries[8];
+    sm_bucket_t               before;
+    const sm_target_rules_t   none = { 0 };
+    const sm_target_rules_t   rated = { .rate = 60, .burst = 5 };
+
+    s = sm_schedule_create(64, key, NULL, NULL);
+
+    sm_schedule_tick(s, 1000000, 0);
+    (void) sm_schedule_keep(s, sm_str_c("kept"), &rated);
+    (void) sm_schedule_keep(s, sm_str_c("free"), &none);
+
+    (void) sm_schedule_set(s, sm_str_c("1"), gone, 1);
+    (void) sm_schedule_set(s, sm_str_c("2"), gone, 2);
+    (void) sm_schedule_set(s, sm_str_c("3"), gone, 3);
+
+    is_int(sm_schedule_former(s, gone, 2, &rated), 0, "intents were there");
+    is_int(sm_schedule_take(s, 1000000, entries, 8), 0, "its bucket is empty");
+    is_int(sm_schedule_former(s, sm_str_c("kept"), 1, &none), 0,
+           "one that is configured stays as it is");
+
+    is_int(sm_schedule_limits(s, limits, 3), 2, "two have limits");
+    ok(sm_str_eq(limits[0].name, gone) && limits[0].concurrency == 2
+       && limits[0].rules.rate == 60 && limits[0].rules.burst == 5,
+       "first the one that was removed");
+    ok(sm_str_eq(limits[1].name, sm_str_c("kept"))
+       && limits[1].rules.rate == 60 && limits[1].concurrency == 0,
+       "then the one that was not");
+
+    sm_bucket_init(&before, 60, 5, -10000000);
+    ok(sm_schedule_go_on(s, gone, &before) != NULL
+       && sm_schedule_go_on(s, sm_str_c("nobody"), &before) == NULL,
+       "it goes on with what the leader before has left");
+    is_int(sm_schedule_take(s, 1000000, entries, 8), 2, "up to its bound");
+    is_int(sm_schedule_target_of(entries[0]), -1, "it has no number");
+    is_int(sm_schedule_limits(s, limits, 1), 1, "no more than there is room");
+
+    sm_schedule_drop(s, entries[0]);
+    sm_schedule_drop(s, entries[1]);
+    is_int(sm_schedule_remove(s, sm_str_c("3")), 1, "all have ended");
+    is_int(sm_schedule_limits(s, limits, 3), 1, "then it is not told any more");
+
+    (void) sm_schedule_set(s, sm_str_c("4"), gone, 4);
+    (void) sm_schedule_set(s, sm_str_c("5"), gone, 5);
+    is_int(sm_schedule_take(s, 1000000, entries, 8), 2, "and still it counts");
+
+    sm_schedule_destroy(s);
+}
+
+
 int
 main(int argc, char **argv)
 {
@@ -614,6 +670,7 @@ main(int argc, char **argv)
     ok(taken > 1000 && held > 100, "%u taken, %u held", taken, held);
 
     test_many();
+    test_former();
 
     return done_testing();
 }
