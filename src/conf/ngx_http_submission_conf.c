@@ -66,6 +66,13 @@ ngx_http_submission_conf_manager(ngx_conf_t *cf, ngx_str_t *name)
     ngx_rbtree_init(&mcf->targets, &mcf->sentinel,
                     ngx_str_rbtree_insert_value);
 
+    if (ngx_array_init(&mcf->former, cf->pool, 1,
+                       sizeof(ngx_http_submission_target_node_t *))
+        != NGX_OK)
+    {
+        return NGX_CONF_ERROR;
+    }
+
     if (ngx_array_init(&mcf->by_index, cf->pool, 8,
                        sizeof(ngx_http_submission_target_t *))
         != NGX_OK

@@ -59,6 +59,7 @@ typedef struct {
     ngx_uint_t                       events;        /* of a webhook: ends */
     unsigned                         webhook:1;     /* no client's */
     ngx_http_submission_target_metrics_t  *metrics; /* NULL: the others' */
+    ngx_http_submission_limits_t    *limits;        /* NULL: there is no room */
     sm_target_rules_t                rules;         /* the leader's */
 } ngx_http_submission_target_t;
 
@@ -114,6 +115,7 @@ typedef struct {
     ngx_array_t                     *notify;       /* of all targets */
     unsigned                         signs:1;      /* a target has keys */
     ngx_array_t                      by_index;     /* .._target_t * */
+    ngx_array_t                      former;       /* .._target_node_t * */
 
     ngx_cycle_t                     *cycle;
     ngx_thread_pool_t               *thread_pool;

@@ -39,16 +39,16 @@ ngx_http_submission_zone_add(ngx_conf_t *cf,
 }
 
 
-/* its counters, which outlive configurations that do not have it */
+/* a target's node outlives configurations that do not have the target */
 
-static ngx_http_submission_target_metrics_t *
+static ngx_http_submission_target_node_t *
 ngx_http_submission_zone_target(ngx_slab_pool_t *shpool,
     ngx_http_submission_shctx_t *sh, sm_str_t name)
 {
-    uint32_t                             hash;
-    ngx_str_t                            str;
-    ngx_str_node_t                      *found;
-    ngx_http_submission_metrics_node_t  *node;
+    uint32_t                            hash;
+    ngx_str_t                           str;
+    ngx_str_node_t                     *found;
+    ngx_http_submission_target_node_t  *node;
 
     str.data = (u_char *) name.data;
     str.len = name.len;
@@ -56,10 +56,10 @@ ngx_http_submission_zone_target(ngx_slab_pool_t *shpool,
 
     found = ngx_str_rbtree_lookup(&sh->targets, &str, hash);
     if (found) {
-        return &((ngx_http_submission_metrics_node_t *) found)->metrics;
+        return (ngx_http_submission_target_node_t *) found;
     }
 
-    node = ngx_slab_calloc(shpool, sizeof(ngx_http_submission_metrics_node_t)
+    node = ngx_slab_calloc(shpool, sizeof(ngx_http_submission_target_node_t)
                                    + name.len);
     if (node == NULL) {
         return NULL;
@@ -75,26 +75,74 @@ ngx_http_submission_zone_target(ngx_slab_pool_t *shpool,
 
     ngx_rbtree_insert(&sh->targets, &node->node.node);
 
-    return &node->metrics;
+    return node;
 }
 
 
-static void
+/* those that this configuration does not have, and an earlier one had */
+
+static ngx_int_t
+ngx_http_submission_zone_former(ngx_http_submission_manager_conf_t *mcf)
+{
+    sm_str_t                             name;
+    ngx_rbtree_t                        *tree;
+    ngx_rbtree_node_t                   *node;
+    ngx_http_submission_target_node_t   *target, **former;
+
+    tree = &mcf->sh->targets;
+
+    if (tree->root == tree->sentinel) {
+        return NGX_OK;
+    }
+
+    for (node = ngx_rbtree_min(tree->root, tree->sentinel);
+         node;
+         node = ngx_rbtree_next(tree, node))
+    {
+        target = (ngx_http_submission_target_node_t *) node;
+
+        name.data = (char *) target->name;
+        name.len = target->node.str.len;
+
+        if (ngx_http_submission_target(mcf, name)) {
+            continue;
+        }
+
+        former = ngx_array_push(&mcf->former);
+        if (former == NULL) {
+            return NGX_ERROR;
+        }
+
+        *former = target;
+    }
+
+    return NGX_OK;
+}
+
+
+static ngx_int_t
 ngx_http_submission_zone_targets(ngx_shm_zone_t *shm_zone,
     ngx_http_submission_manager_conf_t *mcf)
 {
-    ngx_uint_t                      i, without;
-    ngx_slab_pool_t                *shpool;
-    ngx_http_submission_target_t  **targets;
+    ngx_uint_t                          i, without;
+    ngx_slab_pool_t                    *shpool;
+    ngx_http_submission_target_t      **targets;
+    ngx_http_submission_target_node_t  *node;
 
     shpool = (ngx_slab_pool_t *) shm_zone->shm.addr;
     targets = mcf->by_index.elts;
     without = 0;
 
     for (i = 0; i < mcf->by_index.nelts; i++) {
-        targets[i]->metrics = ngx_http_submission_zone_target(shpool, mcf->sh,
-                                                targets[i]->contract.target);
-        without += targets[i]->metrics == NULL;
+        node = ngx_http_submission_zone_target(shpool, mcf->sh,
+                                               targets[i]->contract.target);
+        if (node == NULL) {
+            without++;
+            continue;
+        }
+
+        targets[i]->metrics = &node->metrics;
+        targets[i]->limits = &node->limits;
     }
 
     if (without) {
@@ -104,6 +152,8 @@ ngx_http_submission_zone_targets(ngx_shm_zone_t *shm_zone,
                       "target=\"other\"; raise \"zone\"", &mcf->name,
                       mcf->by_index.nelts, without, shm_zone->shm.size);
     }
+
+    return ngx_http_submission_zone_former(mcf);
 }
 
 
@@ -146,7 +196,9 @@ ngx_http_submission_zone_init(ngx_shm_zone_t *shm_zone, void *data)
         shpool->data = mcf->sh;
     }
 
-    ngx_http_submission_zone_targets(shm_zone, mcf);
+    if (ngx_http_submission_zone_targets(shm_zone, mcf) != NGX_OK) {
+        return NGX_ERROR;
+    }
 
     return ngx_http_submission_open(mcf);
 }
@@ -247,6 +299,67 @@ ngx_http_submission_zone_role(ngx_http_submission_shctx_t *sh,
     /* the writer died or was stopped in the middle, so nobody leads */
 
     ngx_memzero(role, sizeof(ngx_http_submission_role_t));
+}
+
+
+/* the leader alone writes it; a writer that died in the middle left it odd */
+
+static void
+ngx_http_submission_zone_limits_begin(ngx_http_submission_limits_t *limits)
+{
+    limits->sequence |= 1;
+    ngx_memory_barrier();
+}
+
+
+static void
+ngx_http_submission_zone_limits_end(ngx_http_submission_limits_t *limits)
+{
+    ngx_memory_barrier();
+    limits->sequence++;
+}
+
+
+void
+ngx_http_submission_zone_limits_write(ngx_http_submission_limits_t *to,
+    const ngx_http_submission_limits_t *limits)
+{
+    ngx_http_submission_zone_limits_begin(to);
+
+    to->tenure = limits->tenure;
+    to->epoch = limits->epoch;
+    to->concurrency = limits->concurrency;
+    to->rules = limits->rules;
+    to->bucket = limits->bucket;
+
+    ngx_http_submission_zone_limits_end(to);
+}
+
+
+void
+ngx_http_submission_zone_limits_spent(ngx_http_submission_limits_t *to,
+    int64_t epoch, const sm_bucket_t *bucket)
+{
+    ngx_http_submission_zone_limits_begin(to);
+
+    to->epoch = epoch;
+    to->bucket = *bucket;
+
+    ngx_http_submission_zone_limits_end(to);
+}
+
+
+/* NGX_DECLINED: it is not known, or the writer died or stopped in the middle */
+
+ngx_int_t
+ngx_http_submission_zone_limits_read(ngx_http_submission_limits_t *from,
+    ngx_http_submission_limits_t *limits)
+{
+    ngx_memcpy(limits, from, sizeof(ngx_http_submission_limits_t));
+    ngx_memory_barrier();
+
+    return limits->sequence && !(limits->sequence & 1)
+           && limits->sequence == from->sequence ? NGX_OK : NGX_DECLINED;
 }
 
 

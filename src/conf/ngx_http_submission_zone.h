@@ -11,6 +11,8 @@
 #include "ngx_http_submission_operations.h"
 
 #include "sm_attempt.h"
+#include "sm_bucket.h"
+#include "sm_limit.h"
 #include "sm_policy.h"
 #include "sm_series.h"
 
@@ -127,11 +129,30 @@ typedef struct {
     ngx_atomic_t                     state;        /* sm_stats_state_e */
 } ngx_http_submission_target_metrics_t;
 
+/*
+ * What a target is held to, and its bucket: for the next leader of this
+ * instance, see limits.c.  Only a leader writes it, and it is being written
+ * while "sequence" is odd.
+ */
+
+typedef struct {
+    ngx_atomic_t                     sequence;     /* 0: it never was */
+    ngx_uint_t                       tenure;
+    int64_t                          epoch;        /* of the last writer */
+    ngx_uint_t                       concurrency;
+    sm_target_rules_t                rules;
+    sm_bucket_t                      bucket;
+} ngx_http_submission_limits_t;
+
+
+/* of a target, whether it is configured or was */
+
 typedef struct {
     ngx_str_node_t                   node;         /* must be first */
     ngx_http_submission_target_metrics_t  metrics;
+    ngx_http_submission_limits_t     limits;
     u_char                           name[];
-} ngx_http_submission_metrics_node_t;
+} ngx_http_submission_target_node_t;
 
 
 typedef struct {
@@ -287,7 +308,7 @@ typedef struct {
     u_char                           holder_id[128];
 
     ngx_http_submission_metrics_t    metrics;
-    ngx_rbtree_t                     targets;      /* .._metrics_node_t */
+    ngx_rbtree_t                     targets;      /* .._target_node_t */
     ngx_rbtree_node_t                sentinel;
     ngx_http_submission_notices_t    notices;
 
@@ -300,6 +321,12 @@ void ngx_http_submission_zone_publish(ngx_http_submission_shctx_t *sh,
     ngx_http_submission_role_t *role);
 void ngx_http_submission_zone_role(ngx_http_submission_shctx_t *sh,
     ngx_http_submission_role_t *role);
+void ngx_http_submission_zone_limits_write(ngx_http_submission_limits_t *to,
+    const ngx_http_submission_limits_t *limits);
+void ngx_http_submission_zone_limits_spent(ngx_http_submission_limits_t *to,
+    int64_t epoch, const sm_bucket_t *bucket);
+ngx_int_t ngx_http_submission_zone_limits_read(
+    ngx_http_submission_limits_t *from, ngx_http_submission_limits_t *limits);
 void ngx_http_submission_zone_peer(ngx_http_submission_shctx_t *sh,
     ngx_http_submission_peer_url_t *url);
 

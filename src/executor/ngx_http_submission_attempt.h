@@ -274,6 +274,8 @@ extern const ngx_http_submission_duty_row_t  ngx_http_submission_inbox;
  * stats.c: what happened, for the leader's numbers.  _start() begins a new
  * epoch; _submitted() is called for an intent that the schedule did not have,
  * and _gone() for one that is not pending any more, whoever has ended it.
+ * _told() is asked until the last numbers of an epoch are written, and _tell()
+ * writes them before it returns.
  */
 ngx_int_t ngx_http_submission_stats_init(ngx_cycle_t *cycle,
     ngx_http_submission_executor_t *ex);
@@ -284,6 +286,8 @@ void ngx_http_submission_stats_gone(ngx_http_submission_executor_t *ex,
     sm_str_t id, ngx_http_submission_target_t *target);
 void ngx_http_submission_stats_attempt(ngx_http_submission_attempt_t *at,
     sm_status_e status);
+ngx_uint_t ngx_http_submission_stats_told(ngx_http_submission_executor_t *ex);
+void ngx_http_submission_stats_tell(ngx_http_submission_executor_t *ex);
 void ngx_http_submission_stats_expired(ngx_http_submission_executor_t *ex,
     sm_str_t id, ngx_http_submission_target_t *target);
 
@@ -345,6 +349,28 @@ sm_entry_t *ngx_http_submission_attempt_entry(
     ngx_http_submission_attempt_t *at);
 void ngx_http_submission_attempt_log(ngx_http_submission_attempt_t *at,
     ngx_uint_t level, const char *event, const char *note);
+
+/*
+ * limits.c: _read() runs in a thread and _learn() takes what it has read, before
+ * anything begins; NGX_ERROR: no memory
+ */
+
+typedef struct {
+    sm_stats_row_t                   row;
+    sm_stats_t                       stats;
+    unsigned                         known:1;
+} ngx_http_submission_told_t;
+
+ngx_int_t ngx_http_submission_limits_start(ngx_http_submission_executor_t *ex,
+    sm_schedule_t *s);
+ngx_uint_t ngx_http_submission_limits_rated(
+    ngx_http_submission_executor_t *ex);
+void ngx_http_submission_limits_spent(ngx_http_submission_attempt_t *at,
+    const sm_bucket_t *bucket);
+int ngx_http_submission_limits_read(ngx_http_submission_task_t *task,
+    ngx_http_submission_told_t *told);
+ngx_int_t ngx_http_submission_limits_learn(ngx_http_submission_executor_t *ex,
+    ngx_http_submission_told_t *told);
 
 /* expiry.c: intents that were given up before their first attempt */
 void ngx_http_submission_expiry_init(ngx_http_submission_executor_t *ex);

@@ -368,6 +368,11 @@ ngx_http_submission_executor_schedule(ngx_http_submission_executor_t *ex)
         }
     }
 
+    if (ngx_http_submission_limits_start(ex, s) != NGX_OK) {
+        sm_schedule_destroy(s);
+        return NULL;
+    }
+
     return s;
 }
 
@@ -380,12 +385,13 @@ ngx_http_submission_executor_start(ngx_http_submission_manager_t *manager,
 
     ex = manager->executor;
 
+    ex->epoch = epoch;
+
     ex->schedule = ngx_http_submission_executor_schedule(ex);
     if (ex->schedule == NULL) {
         return NGX_ERROR;
     }
 
-    ex->epoch = epoch;
     ex->generation++;
     ex->leaving = 0;
     ex->retry = ngx_current_msec;
@@ -484,7 +490,8 @@ ngx_http_submission_executor_drained(ngx_http_submission_manager_t *manager)
     ex = manager->executor;
 
     return ex->schedule == NULL
-           || (!ex->turn && ex->nsending == 0 && ex->nended == 0);
+           || (!ex->turn && ex->nsending == 0 && ex->nended == 0
+               && ngx_http_submission_stats_told(ex));
 }
 
 

@@ -87,6 +87,7 @@ ngx_http_submission_outage_sent(ngx_http_submission_attempt_t *at)
     if (entry) {
         ngx_http_submission_executor_tick(at->manager->executor);
         sm_schedule_sent(at->manager->executor->schedule, entry);
+        ngx_http_submission_limits_spent(at, sm_entry_bucket(entry));
     }
 }
 

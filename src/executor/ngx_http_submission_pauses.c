@@ -5,7 +5,8 @@
  * long as the schedule: another leader reads them anew.
  *
  * A wake comes with every submission, so between two reads that it causes
- * there is a rest.
+ * there is a rest.  The first read of an epoch also reads what the leader before
+ * has told of the limits of targets, see limits.c.
  */
 
 #include "ngx_http_submission_attempt.h"
@@ -25,6 +26,8 @@ struct ngx_http_submission_pauses_s {
 typedef struct {
     ngx_http_submission_task_t       task;
     sm_pauses_t                      paused;
+    unsigned                         first:1;      /* of an epoch */
+    ngx_http_submission_told_t       told;
 } ngx_http_submission_pauses_task_t;
 
 
@@ -145,6 +148,12 @@ static ngx_int_t
 ngx_http_submission_pauses_begin(ngx_http_submission_duty_t *duty,
     ngx_http_submission_task_t *task)
 {
+    ngx_http_submission_pauses_task_t  *pt;
+
+    pt = (ngx_http_submission_pauses_task_t *) task;
+
+    pt->first = !duty->executor->pauses->known;
+
     duty->executor->pauses->read = ngx_current_msec;
 
     return NGX_OK;
@@ -158,8 +167,13 @@ ngx_http_submission_pauses_run(ngx_http_submission_task_t *task)
 
     pt = (ngx_http_submission_pauses_task_t *) task;
 
-    (void) sm_store_targets_paused(&task->manager->store, &task->call,
-                                   &task->fence, &pt->paused);
+    if (sm_store_targets_paused(&task->manager->store, &task->call,
+                                &task->fence, &pt->paused)
+        == 0
+        && pt->first)
+    {
+        (void) ngx_http_submission_limits_read(task, &pt->told);
+    }
 }
 
 
@@ -247,10 +261,12 @@ ngx_http_submission_pauses_done(ngx_http_submission_duty_t *duty,
     arena = task->call.arena;
     ngx_memzero(&task->call.arena, sizeof(sm_arena_t));
 
-    if (ngx_http_submission_pauses_apply(ex, &arena, &paused) != NGX_OK) {
+    if (ngx_http_submission_pauses_apply(ex, &arena, &paused) != NGX_OK
+        || ngx_http_submission_limits_learn(ex, &pt->told) != NGX_OK)
+    {
         ngx_log_error(NGX_LOG_CRIT, ngx_cycle->log, 0,
-                      "submission: no memory for pauses manager=%V: nothing "
-                      "begins", &ex->manager->conf->name);
+                      "submission: no memory for pauses and limits manager=%V: "
+                      "nothing begins", &ex->manager->conf->name);
 
         ps->known = 0;
         sm_arena_free(&arena);

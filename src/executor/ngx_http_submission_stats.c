@@ -37,6 +37,8 @@ typedef struct {
 
 struct ngx_http_submission_stats_s {
     int64_t                          written;      /* an epoch */
+    int64_t                          left;         /* likewise, the last one */
+    unsigned                         leaving:1;    /* that is out */
     int64_t                          began;        /* monotonic, usec */
     ngx_uint_t                       n;            /* with the others */
     ngx_http_submission_stats_target_t  *targets;
@@ -461,18 +463,44 @@ ngx_http_submission_stats_since(ngx_http_submission_executor_t *ex,
 
 
 static ngx_int_t
-ngx_http_submission_stats_begin(ngx_http_submission_duty_t *duty,
+ngx_http_submission_stats_limits(ngx_http_submission_executor_t *ex,
+    sm_arena_t *arena, sm_stats_t *stats)
+{
+    size_t  n;
+
+    n = sm_schedule_kept(ex->schedule);
+
+    stats->limits = sm_arena_calloc(arena, n + 1, sizeof(sm_limit_t));
+    if (stats->limits == NULL) {
+        return NGX_ERROR;
+    }
+
+    stats->nlimits = sm_schedule_limits(ex->schedule, stats->limits, n);
+
+    for (n = 0; n < stats->nlimits; n++) {
+        if (sm_arena_strdup(arena, &stats->limits[n].name,
+                            stats->limits[n].name)
+            != 0)
+        {
+            return NGX_ERROR;
+        }
+    }
+
+    return NGX_OK;
+}
+
+
+static ngx_int_t
+ngx_http_submission_stats_make(ngx_http_submission_executor_t *ex,
     ngx_http_submission_task_t *task)
 {
     ngx_uint_t                           i;
     sm_stats_t                          *stats;
     sm_arena_t                          *arena;
     ngx_http_submission_stats_t         *st;
-    ngx_http_submission_executor_t      *ex;
     ngx_http_submission_stats_task_t    *stt;
     ngx_http_submission_target_t       **targets;
 
-    ex = duty->executor;
     st = ex->stats;
     stt = (ngx_http_submission_stats_task_t *) task;
     arena = &task->call.arena;
@@ -510,7 +538,19 @@ ngx_http_submission_stats_begin(ngx_http_submission_duty_t *duty,
                                         &stats->targets[i]);
     }
 
+    if (ngx_http_submission_stats_limits(ex, arena, stats) != NGX_OK) {
+        return NGX_ERROR;
+    }
+
     return ngx_http_submission_stats_copy(arena, &st->totals, &stats->totals);
+}
+
+
+static ngx_int_t
+ngx_http_submission_stats_begin(ngx_http_submission_duty_t *duty,
+    ngx_http_submission_task_t *task)
+{
+    return ngx_http_submission_stats_make(duty->executor, task);
 }
 
 
@@ -572,4 +612,106 @@ ngx_http_submission_stats_done(ngx_http_submission_duty_t *duty,
                    stt->stats.epoch, stt->stats.n, stt->stats.omitted);
 
     return NGX_HTTP_SUBMISSION_DUTY_INTERVAL;
+}
+
+
+static void
+ngx_http_submission_stats_left(ngx_http_submission_task_t *task)
+{
+    ngx_http_submission_executor_t  *ex;
+
+    ex = task->manager->executor;
+    ex->stats->leaving = 0;
+
+    ngx_http_submission_executor_wake(ex);
+}
+
+
+/* the last ones of an epoch, when nothing is sent any more; NULL: no memory */
+
+static ngx_http_submission_task_t *
+ngx_http_submission_stats_last(ngx_http_submission_executor_t *ex)
+{
+    ngx_http_submission_task_t        *task;
+    ngx_http_submission_stats_task_t  *stt;
+
+    task = ngx_http_submission_task_create(ex->manager,
+                                       NGX_HTTP_SUBMISSION_OP_STATS_PUT,
+                                       sizeof(ngx_http_submission_stats_task_t));
+    if (task == NULL) {
+        return NULL;
+    }
+
+    ngx_http_submission_task_fence(task, ex->epoch);
+    task->done = ngx_http_submission_stats_left;
+
+    stt = (ngx_http_submission_stats_task_t *) task;
+    stt->stats.last = 1;
+
+    if (ngx_http_submission_stats_make(ex, task) != NGX_OK) {
+        ngx_http_submission_task_free(task);
+        return NULL;
+    }
+
+    return task;
+}
+
+
+/*
+ * A leader that leaves has told the next one what it needs to know; it does not
+ * wait for a store that has failed.
+ */
+
+ngx_uint_t
+ngx_http_submission_stats_told(ngx_http_submission_executor_t *ex)
+{
+    ngx_http_submission_task_t   *task;
+    ngx_http_submission_stats_t  *st;
+
+    st = ex->stats;
+
+    if (st->left == ex->epoch) {
+        return !st->leaving;
+    }
+
+    st->left = ex->epoch;
+
+    if (!ngx_http_submission_limits_rated(ex)
+        || !ngx_http_submission_leader_gate(ex->manager, ex->epoch))
+    {
+        return 1;
+    }
+
+    task = ngx_http_submission_stats_last(ex);
+    if (task == NULL) {
+        return 1;
+    }
+
+    if (ngx_http_submission_task_post(task) != NGX_OK) {
+        ngx_http_submission_task_free(task);
+        return 1;
+    }
+
+    st->leaving = 1;
+
+    return 0;
+}
+
+
+/* likewise where the worker is terminated: the threads have ended */
+
+void
+ngx_http_submission_stats_tell(ngx_http_submission_executor_t *ex)
+{
+    ngx_http_submission_task_t  *task;
+
+    if (ex->schedule == NULL || !ngx_http_submission_limits_rated(ex)) {
+        return;
+    }
+
+    task = ngx_http_submission_stats_last(ex);
+
+    if (task) {
+        (void) ngx_http_submission_task_run(task);
+    }
 }

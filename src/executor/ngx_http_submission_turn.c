@@ -660,5 +660,11 @@ ngx_http_submission_turn_end(ngx_http_submission_manager_t *manager,
         }
     }
 
+    if (manager->sh->held
+        && (ngx_msec_int_t) (deadline - ngx_http_submission_msec()) > 0)
+    {
+        ngx_http_submission_stats_tell(ex);
+    }
+
     return ex->nsending ? NGX_ERROR : NGX_OK;
 }

@@ -15,7 +15,6 @@ use warnings;
 use FindBin;
 use lib "$FindBin::Bin/../lib";
 
-use List::Util qw(max);
 use Test::More;
 use Time::HiRes qw(time);
 
@@ -41,28 +40,6 @@ $run->start;
 
 
 sub limited { return grep { $_->{path} =~ m{^/limited} } $gateway->sends }
-
-
-# how many more than it may be, at most, of all windows; a window's ends are
-# moved by what may delay a request or the clock's reading
-
-sub excess {
-    my (@at) = @_;
-
-    my ($worst, $slack) = (-1e9, 0.1 + 0.1 * slow());
-
-    # i: the first of a window; only the worst so far matters:
-    # n(i..k) - rate * (t(k) - t(i)), for the largest of i <= k
-
-    my $base = -1e9;
-
-    for my $k (0 .. $#at) {
-        $base = max($base, RATE * $at[$k] - $k);
-        $worst = max($worst, $base + $k + 1 - RATE * $at[$k]);
-    }
-
-    return $worst - BURST - RATE * $slack;
-}
 
 
 $run->post(map { [$_, 'sms.limited'] } $run->ids('limited', $intents));
@@ -107,7 +84,7 @@ $run->wait_terminal('limited-', 120 * slow());
 
 my @sends = limited();
 my %epochs = map { $_->{epoch} => 1 } @sends;
-my $over = excess(map { $_->{monotonic} } @sends);
+my $over = $run->excess(RATE, BURST, @sends);
 
 cmp_ok(scalar keys %epochs, '>', $kills * 0.6,
        scalar(@sends) . ' sends by ' . keys(%epochs) . ' leaders');

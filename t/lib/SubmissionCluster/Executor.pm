@@ -37,6 +37,7 @@ use warnings;
 
 use Digest::MD5 qw(md5_hex);
 use JSON::PP qw(decode_json);
+use List::Util qw(max);
 use Test::More;
 use Time::HiRes qw(time);
 
@@ -275,6 +276,30 @@ sub statuses {
     }
 
     return \%statuses;
+}
+
+
+# How many sends more than a rate a second and a burst allow there were, at most,
+# of all windows; a window's ends are moved by what may delay a request or the
+# reading of the clock.
+
+sub excess {
+    my ($self, $rate, $burst, @sends) = @_;
+
+    my ($worst, $slack) = (-1e9, 0.1 + 0.1 * SubmissionCluster::slow());
+    my @at = map { $_->{monotonic} } @sends;
+
+    # i: the first of a window; only the worst so far matters:
+    # n(i..k) - rate * (t(k) - t(i)), for the largest of i <= k
+
+    my $base = -1e9;
+
+    for my $k (0 .. $#at) {
+        $base = max($base, $rate * $at[$k] - $k);
+        $worst = max($worst, $base + $k + 1 - $rate * $at[$k]);
+    }
+
+    return $worst - $burst - $rate * $slack;
 }
 
 
