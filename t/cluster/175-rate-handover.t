@@ -1,6 +1,7 @@
 # A rate is used across leaders, and not only kept (G15).  A target of which a
 # token comes every three seconds is sent to although no leader lasts that long:
-# the instance is reloaded again and again, and then two instances take turns.
+# the instance is reloaded again and again, and then two instances take turns, of
+# which one or the other quits, or is stopped.
 # A target that is removed from the configuration keeps its rate, its circuit and
 # its bound while intents of it are left: after a reload, and on an instance that
 # never had it.
@@ -72,9 +73,18 @@ cmp_ok(scalar keys %{{ map { $_->{epoch} => 1 } @rare }}, '>=', 2,
        'by more than one leader');
 
 $began = time;
+my $stops = 0;
 $leaders = hand_over(3, sub {
     my ($leads) = @_;
-    $leads->quit;
+
+    if ($stops++ % 2) {
+        $leads->signal('TERM');
+        $leads->wait_gone;
+
+    } else {
+        $leads->quit;
+    }
+
     $leads->start;
 });
 
