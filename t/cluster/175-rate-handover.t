@@ -1,13 +1,13 @@
 # A rate is used across leaders, and not only kept (G15).  A target of which a
 # token comes every three seconds is sent to although no leader lasts that long:
-# the instance is reloaded again and again, and then two instances take turns, of
-# which one or the other quits, or is stopped.
+# the instance is reloaded and its leading worker killed again and again, and then
+# two instances take turns, of which one or the other quits, or is stopped.
 # A target that is removed from the configuration keeps its rate, its circuit and
 # its bound while intents of it are left: after a reload, and on an instance that
 # never had it.
 #
-# Goes red when: a new leader begins with an empty bucket after a reload, or after
-# another one that left in good order; it begins with more than there was; what
+# Goes red when: a new leader begins with an empty bucket after a reload, after a
+# crash of the worker, or after another one that left in good order; it begins with more than there was; what
 # is left of a target that was removed is sent without its rate.
 
 use strict;
@@ -44,7 +44,7 @@ sub sent {
 sub hand_over {
     my ($more, $next) = @_;
 
-    my ($leaders, $end) = (0, time + 60 * slow());
+    my ($leaders, $end) = (0, time + 30 * slow());
     my $enough = $more + sent('rare');
 
     while (sent('rare') < $enough && time < $end) {
@@ -64,10 +64,21 @@ my $leader = $run->start;
 $run->post(map { [$_, 'sms.rare'] } $run->ids('rare', 30));
 
 my $began = time;
-my $leaders = hand_over(3, sub { $_[0]->reload });
+my $crashes = 0;
+my $leaders = hand_over(3, sub {
+    my ($leads) = @_;
+    my ($pid) = $lease->executors($leads);
+
+    if ($crashes++ % 2 && $pid) {
+        $lease->kill($leads, $pid);
+
+    } else {
+        $leads->reload;
+    }
+});
 my @rare = sent('rare');
 
-cmp_ok(scalar @rare, '>=', 3, "$leaders reloads in " . (time - $began)
+cmp_ok(scalar @rare, '>=', 3, "$leaders reloads and crashes in " . (time - $began)
                               . ' seconds, and yet it is sent to');
 cmp_ok(scalar keys %{{ map { $_->{epoch} => 1 } @rare }}, '>=', 2,
        'by more than one leader');
@@ -131,4 +142,5 @@ cmp_ok(scalar keys %{{ map { $_->{epoch} => 1 } @gone }}, '>=', 3,
        'by three leaders, on both instances');
 
 $leader->start;
+$_->expect_log(qr/exited on signal 9/) for $a, $b;
 $run->done;
