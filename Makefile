@@ -66,7 +66,7 @@ STORE_TESTS = $(or $(TESTS),$(UNIT_TESTS) $(SUITES))
 .PHONY: all build run stop install clean
 .PHONY: test test-unit test-api test-cluster test-store test-postgres
 .PHONY: test-valgrind test-browser axe webhooks-js install-sql
-.PHONY: test-nginx-versions asan fuzz-http bench model mutants lint
+.PHONY: test-nginx-versions newest asan fuzz-http bench model mutants lint
 
 # recipes run compilers and tests in parallel, targets wait for one another
 
@@ -285,7 +285,7 @@ ON_POSTGRES = t/tools/postgres.sh run
 
 BUILD_UNIT = $(MAKE) --no-print-directory -j$(JOBS) unit-tests
 
-test: deps-test deps-browser build axe webhooks-js
+test: deps-test deps-browser deps-source build newest axe webhooks-js
 	@t/tools/lint.sh
 	@$(BUILD_UNIT)
 	@$(BUILD_FUZZ)
@@ -298,6 +298,10 @@ test: deps-test deps-browser build axe webhooks-js
 
 lint: deps-test
 	@t/tools/lint.sh
+
+newest: deps-source
+	@t/tools/suite-nginx.sh $(NGINX_NEWEST) || { test $$? = 3 \
+	    && echo "the module is not compiled for the newest nginx"; }
 
 # any server, named by the connection string of a login that may make
 # databases; on SQL Server, by "Driver=FreeTDS;...;TDS_Version=7.4", the suites;
@@ -359,10 +363,12 @@ test-browser: deps-browser build axe
 	@$(DIST_PROVE) $(or $(TESTS),$(BROWSER_TESTS))
 
 
-# The same suites on an nginx built from Debian's source: with sanitizers,
-# for valgrind, and of other Debian releases
+# The same suites on an nginx built from Debian's source, with sanitizers or for
+# valgrind, and on the nginx of other Debian releases.  "make test" compiles for
+# the newest of them, where the archive can be reached.
 
 NGINX_VERSIONS = trixie sid
+NGINX_NEWEST   = sid
 
 asan: deps-source
 	@t/tools/build-nginx.sh host asan
@@ -383,10 +389,9 @@ test-valgrind: deps-valgrind
 test-nginx-versions: $(NGINX_VERSIONS:%=test-nginx-%)
 
 test-nginx-%: deps-source
-	@t/tools/build-nginx.sh $* module
-	@build/nginx/$*-module/nginx -v
-	@$(PROVE) -n $(CURDIR)/build/nginx/$*-module/nginx \
-	          -m $(CURDIR)/build/nginx/$*-module/$(MODULE).so \
+	@t/tools/suite-nginx.sh $*
+	@$(PROVE) -n $(CURDIR)/build/nginx/$*/nginx \
+	          -m $(CURDIR)/build/nginx/$*/$(MODULE).so \
 	          $(PROVE_FLAGS) $(or $(TESTS),$(API_TESTS))
 
 

@@ -48,7 +48,9 @@ print $conf qq(load_module "$clone/build/ngx_http_submission_module.so";\n),
             qq(pid "$base/nginx.pid";\nevents { }\nhttp { }\n);
 close $conf or die "nginx.conf: $!";
 
-my $nginx = $ENV{SUBMISSION_NGINX} // '/usr/sbin/nginx';
+# "make build" is for the machine's own nginx, whichever this run is on
+
+my $nginx = '/usr/sbin/nginx';
 
 $said = `'$nginx' -t -e stderr -p '$base/' -c '$base/nginx.conf' 2>&1`;
 

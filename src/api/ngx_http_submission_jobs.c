@@ -3,9 +3,9 @@
  * /v1/replays and /v1/cancels: jobs, their progress, and their end.
  */
 
-#include <sys/random.h>
-
 #include "ngx_http_submission_intake.h"
+
+#include <sys/random.h>
 
 
 #define NGX_HTTP_SUBMISSION_JOBS_LIMIT  50

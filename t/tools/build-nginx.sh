@@ -5,7 +5,6 @@
 # Builds nginx with the module from a Debian suite's source package ("host" is
 # this machine's own suite) into build/nginx/<suite>-<mode>, incrementally.
 #
-#   module   nginx, and the module beside it as a dynamic one
 #   palloc   the module compiled in, every pool allocation from malloc, so that
 #            valgrind sees into pools
 #   asan     the same, with the address and undefined behaviour sanitizers
@@ -23,15 +22,10 @@ jobs=$(nproc)
 
 cc_opt="-g -O1"
 ld_opt=
-add=--add-module
 vars=
 link_with=
 
 case $mode in
-
-    module)
-        add=--add-dynamic-module
-        ;;
 
     palloc)
         cc_opt="$cc_opt -DNGX_DEBUG_PALLOC=1"
@@ -99,7 +93,7 @@ configure() {
         --with-debug --with-compat --with-threads --with-http_ssl_module \
         --with-http_v2_module --with-http_realip_module \
         --with-http_auth_request_module --with-http_stub_status_module \
-        $add="$top" || return
+        --add-module="$top" || return
 
     for f in ngx_auto_config.h ngx_auto_headers.h ngx_modules.c; do
         ! cmp -s "$objs/$f" "$objs/$f.old" || mv "$objs/$f.old" "$objs/$f"
@@ -130,8 +124,5 @@ echo "building nginx ($suite, $mode)"
 
 [ -z "$link_with" ] || cc -g -O1 -c -o "$link_with" "$top/t/tools/lsan.c"
 
-set -- "$objs/nginx"
-[ "$mode" != module ] || set -- "$@" modules
-
 exec make -s --no-print-directory -j"$jobs" -f "$objs/Makefile" \
-     ${vars:+--eval="$vars"} LINK="cc $link_with" "$@"
+     ${vars:+--eval="$vars"} LINK="cc $link_with" "$objs/nginx"

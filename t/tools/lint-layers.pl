@@ -13,6 +13,9 @@
 #             src/x its ngx_http_submission_x.h
 #   below     src/core includes nothing of other folders, src/store of src/core
 #             alone
+#   first     whoever includes nginx's headers, by whichever way, includes them
+#             before any other: what libc declares depends on what nginx's
+#             define, such as _GNU_SOURCE
 #
 # Without files: all of src/.  A file of t/lint/ takes a place in src/ by its
 # first lines, and is to be refused by the rule that it names:
@@ -42,7 +45,9 @@ my %refused;
 
 # by their names: they are included without a path, and there is one of each
 
-my %folder = map { basename($_) => folder($_) } files('h');
+my %path = map { basename($_) => $_ } files('h');
+my %folder = map { $_ => folder($path{$_}) } keys %path;
+my %leads;
 
 
 sub files {
@@ -102,6 +107,48 @@ sub includes {
 }
 
 
+# pairs of a line's number and the header that it includes
+
+sub included {
+    my $n = 0;
+
+    return map { $n++; /^\s*#\s*include\s*[<"]([^>"]+)[>"]/ ? [$n, $1] : () } @_;
+}
+
+
+# whether nginx's headers come with it
+
+sub leads_to_nginx {
+    my ($header) = @_;
+
+    return 1 if $header eq 'ngx_config.h';
+
+    my $path = $path{basename($header)} // return 0;
+
+    return $leads{$path} //= do {
+        open(my $in, '<', $path) or die "$path: $!\n";
+        scalar(grep { leads_to_nginx($_->[1]) } included(<$in>));
+    };
+}
+
+
+sub first {
+    my ($file, @included) = @_;
+
+    my @before;
+
+    for (@included) {
+        last if leads_to_nginx($_->[1]);
+        push @before, $_;
+    }
+
+    return if @before == @included;
+
+    refuse($file, $_->[0], 'first', "$_->[1] comes before nginx's headers")
+        for @before;
+}
+
+
 # what the compiler leaves of it has no comments, and the lines that it had
 
 sub text {
@@ -145,10 +192,10 @@ sub lint {
         $there{basename($1)} = folder($1) if m{^/\* with: (\S+) \*/$};
     }
 
-    for my $n (1 .. @lines) {
-        includes($file, $as, $n, $1, \%there)
-            if $lines[$n - 1] =~ /^\s*#\s*include\s*[<"]([^>"]+)[>"]/;
-    }
+    my @included = included(@lines);
+
+    includes($file, $as, @$_, \%there) for @included;
+    first($file, @included);
 
     if (folder($as) =~ /^(?:core|store)$/) {
         my $n = 0;
