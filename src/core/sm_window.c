@@ -143,6 +143,12 @@ sm_window_read(sm_window_t *w, int64_t now, int64_t length,
     first = w->number - length / SM_WINDOW_SLOT;
     total = 0;
 
+    /* there is no slot from before the host was started */
+
+    if (first < 0) {
+        first = 0;
+    }
+
     for (number = first; number <= w->number; number++) {
         slot = sm_window_slot(w, number);
 

@@ -13,6 +13,8 @@ package SubmissionNeeds;
 #   no_checker     it tells nothing under ASAN or valgrind, or cannot run there
 #   no_valgrind    it starts a second binary, and valgrind runs the first only
 #   browser        Chromium and its driver; it is run once, with SQLite
+#   young_host     a time namespace, in which the clocks of a host that booted a
+#                  moment ago can be had: of the kernel, and the right to make one
 #   faketime, openssl, prlimit
 #                  a program, or a library, that Debian has a package of
 
@@ -35,6 +37,10 @@ my %needs = (
     },
     faketime => sub { !faketime() && 'no libfaketime (Debian: libfaketime)' },
     openssl => sub { !_program('openssl') && 'no openssl (Debian: openssl)' },
+    young_host => sub {
+        system('unshare ' . join(' ', young_host(5), 'true') . ' 2> /dev/null') != 0
+            && 'no time namespace can be made here (unshare --time)';
+    },
     browser => sub {
         !$on_sqlite && 'the page is the same on every store'
         || $check && "not under $check"
@@ -58,6 +64,18 @@ sub import {
 
 
 sub faketime { return (glob '/usr/lib/*/faketime/libfaketimeMT.so.1')[0] }
+
+
+# the arguments of unshare(1): the host has been up for so many seconds
+
+sub young_host {
+    my ($seconds) = @_;
+
+    open(my $file, '<', '/proc/uptime') or die "/proc/uptime: $!\n";
+    my $back = $seconds - int((split ' ', <$file>)[0]);
+
+    return ('--time', '--fork', '--boottime', $back, '--monotonic', $back);
+}
 
 
 sub _program {

@@ -14,6 +14,7 @@
 #include <time.h>
 
 #include "sm_bucket.h"
+#include "clocks.h"
 #include "tap.h"
 
 
@@ -245,7 +246,7 @@ main(int argc, char **argv)
         rate = rnd(3) ? 1 + rnd(6000) : 1 + rnd(SM_BUCKET_RATE_MAX);
         burst = rnd(2) ? 1 + rnd(5) : 1 + rnd(SM_BUCKET_BURST_MAX);
 
-        bad += play(rate, burst, rnd(2) ? 0 : 86400000000 * rnd(10000));
+        bad += play(rate, burst, clocks[rnd(NCLOCKS)]);
     }
 
     is_int(bad, 0, "%u rounds of %u sends", ROUNDS, SENDS);

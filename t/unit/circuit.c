@@ -7,6 +7,7 @@
  */
 
 #include "sm_circuit.h"
+#include "clocks.h"
 #include "tap.h"
 
 
@@ -22,19 +23,14 @@ fail(sm_circuit_t *c, unsigned n, int64_t now)
 }
 
 
-int
-main(void)
+static void
+play(int64_t now)
 {
-    int64_t       now;
     unsigned      i;
     sm_circuit_t  c = { .rules = { 3, 10 * SECOND, 35 * SECOND } };
     sm_circuit_t  none = { .rules = { 0, 0, 0 } };
 
     static const int64_t  length[] = { 20, 35, 35 };
-
-    needs_no_store();
-
-    now = 100 * SECOND;
 
     fail(&c, 2, now);
     is_int(sm_circuit_until(&c, now), 0, "two of three errors");
@@ -98,6 +94,19 @@ main(void)
     is_int(sm_circuit_next(&none, now), now, "without rules nothing holds it");
     is_int(sm_circuit_until(&none, now), 0, "nothing is told");
     is_int(none.errors, 1000, "and errors are counted");
+}
+
+
+int
+main(void)
+{
+    size_t  i;
+
+    needs_no_store();
+
+    for (i = 0; i < NCLOCKS; i++) {
+        play(clocks[i]);
+    }
 
     return done_testing();
 }

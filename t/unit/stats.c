@@ -3,7 +3,8 @@
  * The leader's numbers in core: windows of minutes with percentiles, the
  * document, the block of shared memory, and an hour of history.  Broken by: a
  * slot that is not cleared when its time comes again; a percentile that is off
- * by more than an eighth; a document that grows with the number of targets, or
+ * by more than an eighth; a host that booted a moment ago, where five minutes
+ * ago is before the clock began; a document that grows with the number of targets, or
  * comes back otherwise; counts of an epoch that are taken for those of an
  * interval; a row that is missed, or counted twice.
  */
@@ -11,6 +12,7 @@
 #include <math.h>
 
 #include "sm_series.h"
+#include "clocks.h"
 #include "tap.h"
 
 
@@ -66,6 +68,54 @@ test_windows(void)
     sm_window_count(&w, BEGIN + 8 * SECOND, SM_STATS_SUBMITTED, 1);
     sm_window_read(&w, BEGIN + 9 * SECOND, SM_WINDOW_5M, &out);
     is_int(out.span, 2000, "a young one is as long as it is old");
+}
+
+
+/*
+ * One event each second from the moment on when the window began: a window has
+ * those of its slots, and nothing of what lies around it in memory.
+ */
+
+static void
+test_young(int64_t begin)
+{
+    size_t              i;
+    int64_t             now, from, bad;
+    sm_window_t        *w;
+    sm_stats_window_t   out;
+
+    static const int64_t  lengths[] = { SM_WINDOW_1M, SM_WINDOW_5M };
+
+    w = malloc(sizeof(sm_window_t));
+    if (w == NULL) {
+        abort();
+    }
+
+    sm_window_init(w, begin);
+    bad = 0;
+
+    for (now = begin; now < begin + 700 * SECOND; now += SECOND) {
+        sm_window_count(w, now, SM_STATS_SUBMITTED, 1);
+        sm_window_observe(w, now, 10000);
+
+        for (i = 0; i < sm_nelts(lengths); i++) {
+            from = now / SM_WINDOW_SLOT * SM_WINDOW_SLOT - lengths[i];
+            from = from > begin ? from : begin;
+            from = (from - begin + SECOND - 1) / SECOND * SECOND + begin;
+
+            sm_window_read(w, now, lengths[i], &out);
+
+            bad += out.counts[SM_STATS_SUBMITTED] != (now - from) / SECOND + 1
+                   || out.counts[SM_STATS_ACCEPTED] != 0
+                   || out.span > (now - begin) / 1000 || out.span < 0
+                   || llabs(out.p50 - 10000) > 1250 || out.p99 != out.p50;
+        }
+    }
+
+    is_int(bad, 0, "a clock that began %lld s ago",
+           (long long) (begin / SECOND));
+
+    free(w);
 }
 
 
@@ -423,9 +473,16 @@ test_series(void)
 int
 main(void)
 {
+    size_t  i;
+
     needs_no_store();
 
     test_windows();
+
+    for (i = 0; i < NCLOCKS; i++) {
+        test_young(clocks[i]);
+    }
+
     test_percentiles();
     test_document();
     test_limits();

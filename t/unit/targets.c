@@ -13,6 +13,7 @@
 
 #include "sm_bucket.h"
 #include "sm_schedule.h"
+#include "clocks.h"
 #include "tap.h"
 
 
@@ -440,7 +441,7 @@ play(unsigned round)
 
     concurrency = rnd(3) ? 1 + rnd(20) : 1000;
     now = 1000000;
-    mono = rnd(2) ? 0 : 77000000000;
+    mono = clocks[rnd(NCLOCKS)];
     begun = mono;
 
     s = sm_schedule_create(concurrency, key, no_share, NULL);
