@@ -15,7 +15,7 @@ use SubmissionNeeds qw(no_store no_checker young_host);
 # is no zero then
 
 BEGIN {
-    if (!$ENV{SUBMISSION_TEST_YOUNG}) {
+    if (!$^C && !$ENV{SUBMISSION_TEST_YOUNG}) {
         $ENV{SUBMISSION_TEST_YOUNG} = 1;
         $ENV{MALLOC_PERTURB_} = 165;
 
