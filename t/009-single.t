@@ -47,3 +47,25 @@ sub {
     is(join(' ', map { http_read($_)->{json}{intentId} } @socks),
        join(' ', map { "id-$_" } 1 .. 50), 'each has its own answer');
 }
+
+
+
+=== TEST 4: a reload is refused, and the process goes on and quits well
+nginx runs no init_process for the new configuration then
+--- ignore_log
+--- client eval
+sub {
+    open(my $in, '<', server_root() . '/logs/nginx.pid') or die "nginx.pid: $!\n";
+    chomp(my $pid = <$in>);
+
+    kill 'HUP', $pid;
+
+    wait_for(sub { error_log() =~ /reload_refused manager=main: with "master_pro/ })
+        or die "the reload was not refused\n";
+
+    is(http(submit('a'))->{code}, 200, 'the old configuration goes on');
+
+    kill 'QUIT', $pid;
+
+    wait_for(sub { !kill 0, $pid }) or die "it does not quit\n";
+}

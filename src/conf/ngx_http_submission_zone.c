@@ -7,6 +7,11 @@
 #include "ngx_http_submission_conf.h"
 
 
+/* of the free pages, for targets that come with a reload: one of so many */
+
+#define NGX_HTTP_SUBMISSION_ZONE_RESERVE  16
+
+
 static ngx_int_t ngx_http_submission_zone_init(ngx_shm_zone_t *shm_zone,
     void *data);
 
@@ -157,6 +162,50 @@ ngx_http_submission_zone_targets(ngx_shm_zone_t *shm_zone,
 }
 
 
+void
+ngx_http_submission_zone_board(ngx_http_submission_shctx_t *sh)
+{
+    ngx_slab_pool_t  *pool;
+
+    pool = sh->board_pool;
+
+    if (pool == NULL) {
+        return;
+    }
+
+    ngx_memzero(pool, sizeof(ngx_slab_pool_t));
+
+    pool->end = (u_char *) pool + sh->board_size;
+    pool->min_shift = 3;
+    pool->addr = pool;
+
+    ngx_slab_init(pool);
+
+    /* nginx's slab would log an error of its own each time */
+
+    pool->log_nomem = 0;
+}
+
+
+/* the board gets what is left in a new zone, in one piece */
+
+static void
+ngx_http_submission_zone_give(ngx_slab_pool_t *shpool,
+    ngx_http_submission_shctx_t *sh)
+{
+    ngx_uint_t  n;
+
+    n = shpool->pfree - shpool->pfree / NGX_HTTP_SUBMISSION_ZONE_RESERVE;
+
+    for ( /* void */ ; n > 1 && sh->board_pool == NULL; n /= 2) {
+        sh->board_size = n * ngx_pagesize;
+        sh->board_pool = ngx_slab_alloc(shpool, sh->board_size);
+    }
+
+    ngx_http_submission_zone_board(sh);
+}
+
+
 /*
  * Zones are created before a configuration takes effect.  A failure here
  * undoes a reload, and the old workers go on; a failure in init_module would
@@ -173,6 +222,19 @@ ngx_http_submission_zone_init(ngx_shm_zone_t *shm_zone, void *data)
 
     mcf = shm_zone->data;
     shpool = (ngx_slab_pool_t *) shm_zone->shm.addr;
+
+    /* nginx then starts no thread pools and no managers for the new one */
+
+    if (ngx_process == NGX_PROCESS_SINGLE
+        && !ngx_is_init_cycle(mcf->cycle->old_cycle))
+    {
+        ngx_log_error(NGX_LOG_ERR, shm_zone->shm.log, 0,
+                      "submission: reload_refused manager=%V: with "
+                      "\"master_process off\" the configuration cannot be "
+                      "reloaded, and the old one stays; restart nginx",
+                      &mcf->name);
+        return NGX_ERROR;
+    }
 
     if (old) {
         mcf->sh = old->sh;
@@ -198,6 +260,10 @@ ngx_http_submission_zone_init(ngx_shm_zone_t *shm_zone, void *data)
 
     if (ngx_http_submission_zone_targets(shm_zone, mcf) != NGX_OK) {
         return NGX_ERROR;
+    }
+
+    if (mcf->sh->board_pool == NULL) {
+        ngx_http_submission_zone_give(shpool, mcf->sh);
     }
 
     return ngx_http_submission_open(mcf);

@@ -312,8 +312,17 @@ typedef struct {
     ngx_rbtree_node_t                sentinel;
     ngx_http_submission_notices_t    notices;
 
+    /*
+     * The board is under the zone's mutex, and what it allocates comes from a
+     * slab pool of its own, inside the zone's.  "board_dirty" is set while it
+     * is being written: one who finds it set under the mutex knows that the
+     * writer has died, and makes board and pool anew.
+     */
     ngx_atomic_t                     board_asked;  /* with "executor off" */
-    ngx_http_submission_board_shctx_t  board;      /* under the mutex */
+    ngx_atomic_t                     board_dirty;
+    ngx_slab_pool_t                 *board_pool;   /* NULL: no room */
+    size_t                           board_size;   /* of its memory */
+    ngx_http_submission_board_shctx_t  board;
 } ngx_http_submission_shctx_t;
 
 
@@ -329,6 +338,9 @@ ngx_int_t ngx_http_submission_zone_limits_read(
     ngx_http_submission_limits_t *from, ngx_http_submission_limits_t *limits);
 void ngx_http_submission_zone_peer(ngx_http_submission_shctx_t *sh,
     ngx_http_submission_peer_url_t *url);
+
+/* makes the board's pool empty, whatever state it was left in */
+void ngx_http_submission_zone_board(ngx_http_submission_shctx_t *sh);
 
 
 #endif /* _NGX_HTTP_SUBMISSION_ZONE_H_INCLUDED_ */

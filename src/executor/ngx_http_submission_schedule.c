@@ -196,6 +196,8 @@ ngx_http_submission_schedule_page(ngx_http_submission_executor_t *ex,
 
     pt = (ngx_http_submission_page_task_t *) task;
 
+    ngx_http_submission_wake_again(ex->manager);
+
     pt->after = *after;
     pt->begun_at = ngx_http_submission_usec();
 

@@ -9,6 +9,11 @@
  *
  * A zone that is too small loses history first, of targets one by one, and then
  * the numbers of targets; never anything else.
+ *
+ * A writer may be killed between any two stores.  The master unlocks the mutex
+ * then, and whoever locks it next finds the board dirty and empties it: nobody
+ * reads what was half written.  The numbers are there again with the leader's
+ * next ones; the hour of history begins anew.
  */
 
 #include "ngx_http_submission_board.h"
@@ -21,67 +26,90 @@
 #define NGX_HTTP_SUBMISSION_BOARD_BEGUN  (2 * SM_STATS_INTERVAL * 1000000)
 
 
-static ngx_slab_pool_t *
-ngx_http_submission_board_pool(ngx_http_submission_manager_conf_t *mcf)
+static ngx_shmtx_t *
+ngx_http_submission_board_mutex(ngx_http_submission_manager_conf_t *mcf)
 {
-    return (ngx_slab_pool_t *) mcf->shm_zone->shm.addr;
+    return &((ngx_slab_pool_t *) mcf->shm_zone->shm.addr)->mutex;
 }
 
 
-static void
-ngx_http_submission_board_free(ngx_slab_pool_t *shpool, void *p)
+void *
+ngx_http_submission_board_alloc(ngx_slab_pool_t *pool, size_t size)
+{
+    return pool ? ngx_slab_calloc_locked(pool, size) : NULL;
+}
+
+
+void
+ngx_http_submission_board_free(ngx_slab_pool_t *pool, void *p)
 {
     if (p) {
-        ngx_slab_free_locked(shpool, p);
+        ngx_slab_free_locked(pool, p);
     }
 }
 
 
+/*
+ * Nothing of what is there is read: a writer may have died at any step of
+ * changing it, of nginx's slab too.  It stays dirty until all is done.
+ */
+
 static void
-ngx_http_submission_board_clear(ngx_slab_pool_t *shpool,
-    ngx_http_submission_board_shctx_t *board)
+ngx_http_submission_board_clear(ngx_http_submission_shctx_t *sh,
+    ngx_uint_t tenure)
 {
-    ngx_rbtree_node_t  *node;
+    ngx_http_submission_board_shctx_t  *board;
 
-    if (board->series.root) {
-        while (board->series.root != board->series.sentinel) {
-            node = board->series.root;
-            ngx_rbtree_delete(&board->series, node);
-            ngx_slab_free_locked(shpool, node);
-        }
-    }
+    sh->board_dirty = 1;
+    ngx_memory_barrier();
 
-    ngx_http_submission_board_free(shpool, board->block);
-    ngx_http_submission_board_free(shpool, board->totals);
-    ngx_http_submission_board_free(shpool, board->backlog);
-    ngx_http_submission_board_free(shpool, board->instances);
+    board = &sh->board;
+
+    ngx_http_submission_zone_board(sh);
 
     ngx_memzero(board, sizeof(ngx_http_submission_board_shctx_t));
 
     ngx_rbtree_init(&board->series, &board->sentinel,
                     ngx_str_rbtree_insert_value);
+
+    board->tenure = tenure;
+
+    ngx_memory_barrier();
+    sh->board_dirty = 0;
 }
 
 
 ngx_http_submission_board_shctx_t *
 ngx_http_submission_board_lock(ngx_http_submission_manager_conf_t *mcf)
 {
-    ngx_slab_pool_t                    *shpool;
+    ngx_uint_t                    tenure;
+    ngx_http_submission_shctx_t  *sh;
+
+    sh = mcf->sh;
+
+    ngx_shmtx_lock(ngx_http_submission_board_mutex(mcf));
+
+    tenure = ngx_max(sh->board.tenure, mcf->tenure);
+
+    if (sh->board_dirty || sh->board.series.root == NULL
+        || sh->board.tenure < tenure)
+    {
+        ngx_http_submission_board_clear(sh, tenure);
+    }
+
+    return &sh->board;
+}
+
+
+ngx_http_submission_board_shctx_t *
+ngx_http_submission_board_write(ngx_http_submission_manager_conf_t *mcf)
+{
     ngx_http_submission_board_shctx_t  *board;
 
-    board = &mcf->sh->board;
-    shpool = ngx_http_submission_board_pool(mcf);
+    board = ngx_http_submission_board_lock(mcf);
 
-    ngx_shmtx_lock(&shpool->mutex);
-
-    /* nginx's slab would log an error of its own each time */
-
-    shpool->log_nomem = 0;
-
-    if (board->series.root == NULL || board->tenure < mcf->tenure) {
-        ngx_http_submission_board_clear(shpool, board);
-        board->tenure = mcf->tenure;
-    }
+    mcf->sh->board_dirty = 1;
+    ngx_memory_barrier();
 
     return board;
 }
@@ -90,7 +118,10 @@ ngx_http_submission_board_lock(ngx_http_submission_manager_conf_t *mcf)
 void
 ngx_http_submission_board_unlock(ngx_http_submission_manager_conf_t *mcf)
 {
-    ngx_shmtx_unlock(&ngx_http_submission_board_pool(mcf)->mutex);
+    ngx_memory_barrier();
+    mcf->sh->board_dirty = 0;
+
+    ngx_shmtx_unlock(ngx_http_submission_board_mutex(mcf));
 }
 
 
@@ -137,7 +168,7 @@ ngx_http_submission_board_lease(ngx_http_submission_manager_t *manager,
         return;
     }
 
-    board = ngx_http_submission_board_lock(manager->conf);
+    board = ngx_http_submission_board_write(manager->conf);
 
     ngx_http_submission_board_time(board, lease->now);
 
@@ -161,7 +192,7 @@ ngx_http_submission_board_room(ngx_slab_pool_t *shpool,
         ngx_http_submission_board_free(shpool, board->instances);
 
         board->room = n;
-        board->instances = ngx_slab_alloc_locked(shpool, n
+        board->instances = ngx_http_submission_board_alloc(shpool, n
                                     * sizeof(ngx_http_submission_instance_t));
 
         if (board->instances == NULL) {
@@ -186,14 +217,13 @@ ngx_http_submission_board_cluster(ngx_http_submission_manager_t *manager,
         return;
     }
 
-    board = ngx_http_submission_board_lock(manager->conf);
+    board = ngx_http_submission_board_write(manager->conf);
 
     ngx_http_submission_board_time(board, cluster->lease.now);
 
     board->read_at = board->now_at;
 
-    ngx_http_submission_board_room(
-                           ngx_http_submission_board_pool(manager->conf), board,
+    ngx_http_submission_board_room(manager->sh->board_pool, board,
                            ngx_min(cluster->n,
                                    NGX_HTTP_SUBMISSION_BOARD_INSTANCES));
 
@@ -233,7 +263,8 @@ ngx_http_submission_board_block(ngx_slab_pool_t *shpool,
         ngx_http_submission_board_free(shpool, board->block);
 
         board->allocated = size + size / 4;
-        board->block = ngx_slab_alloc_locked(shpool, board->allocated);
+        board->block = ngx_http_submission_board_alloc(shpool,
+                                                       board->allocated);
     }
 
     if (board->block) {
@@ -248,7 +279,7 @@ ngx_http_submission_board_block(ngx_slab_pool_t *shpool,
 
     size = sm_stats_pack_size(&totals);
 
-    board->block = ngx_slab_alloc_locked(shpool, size);
+    board->block = ngx_http_submission_board_alloc(shpool, size);
     board->allocated = 0;
     board->size = 0;
 
@@ -280,9 +311,9 @@ ngx_http_submission_board_target(ngx_slab_pool_t *shpool,
         return &((ngx_http_submission_board_node_t *) found)->series;
     }
 
-    node = ngx_slab_calloc_locked(shpool,
-                                  sizeof(ngx_http_submission_board_node_t)
-                                  + name.len);
+    node = ngx_http_submission_board_alloc(shpool,
+                                     sizeof(ngx_http_submission_board_node_t)
+                                     + name.len);
     if (node == NULL) {
         return NULL;
     }
@@ -348,7 +379,8 @@ ngx_http_submission_board_history(ngx_slab_pool_t *shpool,
     sm_series_t  *series;
 
     if (board->totals == NULL) {
-        board->totals = ngx_slab_calloc_locked(shpool, sizeof(sm_series_t));
+        board->totals = ngx_http_submission_board_alloc(shpool,
+                                                        sizeof(sm_series_t));
     }
 
     if (board->totals) {
@@ -389,8 +421,8 @@ ngx_http_submission_board_stats(ngx_http_submission_manager_t *manager,
         return;
     }
 
-    shpool = ngx_http_submission_board_pool(manager->conf);
-    board = ngx_http_submission_board_lock(manager->conf);
+    shpool = manager->sh->board_pool;
+    board = ngx_http_submission_board_write(manager->conf);
 
     if (stats->at <= board->stats_at && stats->epoch == board->stats_epoch) {
         ngx_http_submission_board_unlock(manager->conf);

@@ -23,11 +23,18 @@ typedef struct {
 
 /*
  * Locks the board of this worker's configuration, after making it empty if it
- * is of another lease or store.
+ * is of another lease or store, or if its last writer died.  _write() does the
+ * same for one who changes it.
  */
 ngx_http_submission_board_shctx_t *ngx_http_submission_board_lock(
     ngx_http_submission_manager_conf_t *mcf);
+ngx_http_submission_board_shctx_t *ngx_http_submission_board_write(
+    ngx_http_submission_manager_conf_t *mcf);
 void ngx_http_submission_board_unlock(ngx_http_submission_manager_conf_t *mcf);
+
+/* memory of the board, zeroed; "pool" is board_pool of the zone */
+void *ngx_http_submission_board_alloc(ngx_slab_pool_t *pool, size_t size);
+void ngx_http_submission_board_free(ngx_slab_pool_t *pool, void *p);
 
 
 #endif /* _NGX_HTTP_SUBMISSION_BOARD_H_INCLUDED_ */

@@ -187,15 +187,13 @@ ngx_http_submission_board_backlog(ngx_http_submission_manager_t *manager,
     ngx_slab_pool_t                    *shpool;
     ngx_http_submission_board_shctx_t  *sh;
 
-    shpool = (ngx_slab_pool_t *) manager->conf->shm_zone->shm.addr;
-    sh = ngx_http_submission_board_lock(manager->conf);
+    shpool = manager->sh->board_pool;
+    sh = ngx_http_submission_board_write(manager->conf);
 
-    if (sh->backlog) {
-        ngx_slab_free_locked(shpool, sh->backlog);
-    }
+    ngx_http_submission_board_free(shpool, sh->backlog);
 
     sh->backlog_size = sm_stats_pack_size(backlog);
-    sh->backlog = ngx_slab_alloc_locked(shpool, sh->backlog_size);
+    sh->backlog = ngx_http_submission_board_alloc(shpool, sh->backlog_size);
 
     if (sh->backlog) {
         sm_stats_pack(sh->backlog, backlog);

@@ -303,7 +303,10 @@ ngx_http_submission_metrics_instance(sm_out_t *out,
 
     ngx_http_submission_metrics_single(out, "gauge", "zone_free_bytes",
                                        "Free pages of the zone.",
-                                       shpool->pfree * ngx_pagesize);
+                                       (shpool->pfree
+                                        + (sh->board_pool
+                                           ? sh->board_pool->pfree : 0))
+                                       * ngx_pagesize);
 
     ngx_http_submission_metrics_board(out, mcf);
 

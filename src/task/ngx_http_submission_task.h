@@ -90,6 +90,7 @@ ngx_connection_t *ngx_http_submission_wake_listen(
     void *data);
 void ngx_http_submission_wake_heard(ngx_http_submission_manager_t *manager,
     ngx_connection_t *c);
+void ngx_http_submission_wake_again(ngx_http_submission_manager_t *manager);
 ngx_int_t ngx_http_submission_wake_here(
     ngx_http_submission_manager_t *manager);
 void ngx_http_submission_wake(ngx_http_submission_manager_t *manager);

@@ -41,6 +41,18 @@ ngx_http_submission_wake_heard(ngx_http_submission_manager_t *manager,
 }
 
 
+/*
+ * The executor looks by itself.  A worker that died before it rang has left
+ * "woken" set, and nobody would ring any more.
+ */
+
+void
+ngx_http_submission_wake_again(ngx_http_submission_manager_t *manager)
+{
+    manager->sh->woken = 0;
+}
+
+
 ngx_int_t
 ngx_http_submission_wake_here(ngx_http_submission_manager_t *manager)
 {
