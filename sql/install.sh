@@ -8,11 +8,12 @@
 # that exists, as its owner:
 #
 #   sql/install.sh postgres -h db1 -U owner -d submission
-#   sql/install.sh mssql -S db1 -U owner -P ... -d submission
+#   sql/install.sh mssql -S db1 -U owner -d submission
 #
 # Where there is no sqlcmd, FreeTDS's bsqldb does (Debian: freetds-bin), whose -S
 # may be a name of freetds.conf, and whose database is -D. PSQL and SQLCMD name
-# other clients. "print" shows what would be run.
+# other clients. The password of -U is SQLCMDPASSWORD, or is asked for on the
+# terminal. "print" shows what would be run.
 #
 # A database of an older version is migrated with its data, while modules of that
 # version use it: first sql/<store>/migrate/*.sql, which only adds, then all else.
@@ -21,8 +22,8 @@
 # database of version 1.
 #
 # On PostgreSQL all but the migration is one transaction. On SQL Server the tables
-# and indexes are made where they are missing, then the procedures are in one
-# transaction: what runs meanwhile finds the old ones or the new.
+# and indexes are made where they are missing, then the procedures and the rights
+# are in one transaction: what runs meanwhile finds the old ones or the new.
 
 set -eu
 
@@ -36,21 +37,23 @@ fi
 case $dialect in
     postgres) dir=postgres ;;
     mssql | babelfish) dir=mssql ;;
-    *) sed -n '3,23s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
+    *) sed -n '3,/^$/s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
 esac
 
 dir=$(cd "$(dirname "$0")/$dir" && pwd)
 
 # Babelfish has no CREATE OR ALTER, no COLLATE in OPENJSON ... WITH, no collations in
-# UTF-8, nothing online
+# UTF-8, nothing online, and no chains of ownership: a role that may call a procedure
+# there also needs the right to call what that calls, so rights on the schema stay.
 
 adapt() {
     if [ "$dialect" = babelfish ]; then
-        sed -e "s/^CREATE OR ALTER \([A-Z]*\) \([a-z_.]*\).*/DROP \1 IF EXISTS \2;\nGO\n\n&/" \
+        sed -e "s/^CREATE OR ALTER \([A-Z]*\) \([a-z0-9_.]*\).*/DROP \1 IF EXISTS \2;\nGO\n\n&/" \
             -e "s/\nCREATE OR ALTER /\nCREATE /" \
             -e "s/ COLLATE Latin1_General_BIN2 '\$\./ '\$./" \
             -e "s/ COLLATE Latin1_General_100_BIN2_UTF8//" \
-            -e "/^SET LOCK_TIMEOUT/d" -e "s/WITH (ONLINE = ON)//"
+            -e "/^SET LOCK_TIMEOUT/d" -e "s/WITH (ONLINE = ON)//" \
+            -e "/^REVOKE EXECUTE ON SCHEMA/d"
     else
         cat
     fi
@@ -70,6 +73,36 @@ migrations() {
     done
 }
 
+# For SQL Server: one install.sh at a time.  The lock is the session's, and ends with
+# it; its name has the database, as Babelfish has one set of names for all.
+
+lock() {
+    cat << 'EOF'
+DECLARE @got int, @name nvarchar(255);
+
+SET @name = CONCAT(N'submission install.sh ', DB_NAME());
+
+EXECUTE @got = sp_getapplock @Resource = @name, @LockMode = 'Exclusive',
+                             @LockOwner = 'Session', @LockTimeout = 60000;
+
+IF @got < 0
+    THROW 57008, N'another install.sh is at work on this database', 1;
+GO
+
+EOF
+}
+
+unlock() {
+    cat << 'EOF'
+DECLARE @name nvarchar(255);
+
+SET @name = CONCAT(N'submission install.sh ', DB_NAME());
+
+EXECUTE sp_releaseapplock @Resource = @name, @LockOwner = 'Session';
+GO
+EOF
+}
+
 # the schema first, then what uses it, then who may
 
 script() {
@@ -84,9 +117,9 @@ script() {
         esac
     done
 
-    [ "$dir" = "${dir%/mssql}" ] || printf 'COMMIT TRANSACTION;\nGO\n\n'
-
     cat "$dir/role.sql"
+
+    [ "$dir" = "${dir%/mssql}" ] || printf 'COMMIT TRANSACTION;\nGO\n\n'
 }
 
 # For psql: one at a time, though no transaction may last while an index is made
@@ -147,14 +180,14 @@ EOF
 
 # a file that cannot be read ends it before anything has been run
 
-tmp=$(mktemp -d)
-trap 'rm -rf "$tmp"' EXIT
+tmp=$(mktemp -d) terminal=''
+trap 'rm -rf "$tmp"; [ -z "$terminal" ] || stty "$terminal" < /dev/tty' EXIT
 trap 'exit 1' HUP INT TERM
 
 case $action-$dialect in
     install-postgres) session ;;
     print-postgres) [ "$from" = 0 ] || migrations "$from"; script ;;
-    *) migrations 1; script ;;
+    *) lock; migrations 1; script; unlock ;;
 esac > "$tmp/script.sql"
 
 adapt < "$tmp/script.sql" > "$tmp/install.sql"
@@ -171,9 +204,50 @@ fi
 
 client=${SQLCMD:-$(command -v sqlcmd || command -v bsqldb || echo sqlcmd)}
 
+# A login without a password: that is asked for here, once.  The client may run
+# several times, and what it says is kept, so that nobody would see it ask.
+
+login=${SQLCMDUSER:-} given=${SQLCMDPASSWORD:+environment}
+
+for arg; do
+    case $arg in
+        -U* | --user-name*) login=named ;;
+        -P* | --password* | -E | -G | --authentication-method*) given=argument ;;
+    esac
+done
+
+if [ -n "$login" ] && [ -z "$given" ]; then
+
+    if ! (: < /dev/tty) 2> /dev/null; then
+        echo "$0: no password: SQLCMDPASSWORD was expected in the environment," \
+             "as there is no terminal to ask on" >&2
+        exit 2
+    fi
+
+    terminal=$(stty -g < /dev/tty)
+    stty -echo < /dev/tty
+    printf 'Password: ' > /dev/tty
+    IFS= read -r SQLCMDPASSWORD < /dev/tty || SQLCMDPASSWORD=''
+    stty "$terminal" < /dev/tty
+    terminal=''
+    echo > /dev/tty
+
+    [ -n "$SQLCMDPASSWORD" ] || { echo "$0: no password" >&2; exit 2; }
+
+    given=environment
+fi
+
+# sqlcmd has it from its environment, bsqldb from its input: it is on no command line
+
 case $client in
-    *bsqldb) set -- -q "$@" ;;
-    *) set -- -b -I "$@" ;;
+    *bsqldb)
+        [ "$given" != environment ] || set -- -P - "$@"
+        set -- -q "$@"
+        ;;
+    *)
+        [ "$given" != environment ] || export SQLCMDPASSWORD
+        set -- -b -I "$@"
+        ;;
 esac
 
 # A table that others use all the time is waited for in short turns: 1222 is what a
@@ -183,7 +257,8 @@ tries=60
 
 while :; do
     status=0
-    "$client" "$@" -i "$tmp/install.sql" > "$tmp/said" 2>&1 || status=$?
+    printf '%s\n' "${SQLCMDPASSWORD:-}" \
+    | "$client" "$@" -i "$tmp/install.sql" > "$tmp/said" 2>&1 || status=$?
 
     tries=$((tries - 1))
 

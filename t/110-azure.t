@@ -132,7 +132,7 @@ my @roles = $user =~ /ALTER ROLE (\w+) ADD MEMBER/g;
 
 is("@roles", 'submission_nginx', 'one role');
 like($schema, qr/CREATE ROLE $_;/, "there is a role $_") for @roles;
-like($schema, qr/GRANT EXECUTE ON SCHEMA::submission TO submission_nginx;/,
+like($schema, qr/GRANT EXECUTE ON OBJECT::submission\.\w+ TO submission_nginx;/,
      'which may call the procedures');
 like($user, qr/FROM EXTERNAL PROVIDER\s+WITH OBJECT_ID = '\$\(object_id\)'/,
      'the user is that of the identity');

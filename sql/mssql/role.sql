@@ -1,7 +1,8 @@
--- A role that may call the procedures, and nothing else: it cannot read or
--- write a table.  The right is on the schema, so that a procedure which is made
--- anew keeps it.  Run as the owner, after everything else; may run again.  Then
--- let nginx's login have it:
+-- A role that may call the procedures that nginx calls, and nothing else: it
+-- cannot read or write a table, and cannot call what those procedures call (one
+-- of which writes the audit).  They can, because everything has one owner.  Run
+-- as the owner, after everything else; may run again.  Then let nginx's login
+-- have it:
 --
 --     CREATE LOGIN nginx WITH PASSWORD = '...';
 --     CREATE USER nginx FOR LOGIN nginx;
@@ -20,7 +21,55 @@ IF DATABASE_PRINCIPAL_ID(N'submission_nginx') IS NULL
     CREATE ROLE submission_nginx;
 GO
 
-GRANT EXECUTE ON SCHEMA::submission TO submission_nginx;
+-- the right that older releases gave
+
+REVOKE EXECUTE ON SCHEMA::submission FROM submission_nginx;
+GO
+
+GRANT EXECUTE ON OBJECT::submission.submission_schema_version TO submission_nginx;
+GRANT EXECUTE ON OBJECT::submission.submission_schema_get TO submission_nginx;
+GRANT EXECUTE ON OBJECT::submission.submission_ping TO submission_nginx;
+GRANT EXECUTE ON OBJECT::submission.submission_intents_submit TO submission_nginx;
+GRANT EXECUTE ON OBJECT::submission.submission_intents_get TO submission_nginx;
+GRANT EXECUTE ON OBJECT::submission.submission_intent_history TO submission_nginx;
+GRANT EXECUTE ON OBJECT::submission.submission_intent_events TO submission_nginx;
+GRANT EXECUTE ON OBJECT::submission.submission_intents_list TO submission_nginx;
+GRANT EXECUTE ON OBJECT::submission.submission_lease_acquire TO submission_nginx;
+GRANT EXECUTE ON OBJECT::submission.submission_lease_renew TO submission_nginx;
+GRANT EXECUTE ON OBJECT::submission.submission_lease_takeover TO submission_nginx;
+GRANT EXECUTE ON OBJECT::submission.submission_lease_release TO submission_nginx;
+GRANT EXECUTE ON OBJECT::submission.submission_lease_get TO submission_nginx;
+GRANT EXECUTE ON OBJECT::submission.submission_lease_watch TO submission_nginx;
+GRANT EXECUTE ON OBJECT::submission.submission_candidate_heartbeat TO submission_nginx;
+GRANT EXECUTE ON OBJECT::submission.submission_candidate_remove TO submission_nginx;
+GRANT EXECUTE ON OBJECT::submission.submission_cluster_get TO submission_nginx;
+GRANT EXECUTE ON OBJECT::submission.submission_schedule_page TO submission_nginx;
+GRANT EXECUTE ON OBJECT::submission.submission_attempts_turn TO submission_nginx;
+GRANT EXECUTE ON OBJECT::submission.submission_attempts_in_doubt TO submission_nginx;
+GRANT EXECUTE ON OBJECT::submission.submission_intent_cancel TO submission_nginx;
+GRANT EXECUTE ON OBJECT::submission.submission_intent_replay TO submission_nginx;
+GRANT EXECUTE ON OBJECT::submission.submission_intent_payload TO submission_nginx;
+GRANT EXECUTE ON OBJECT::submission.submission_audit_list TO submission_nginx;
+GRANT EXECUTE ON OBJECT::submission.submission_intents_search TO submission_nginx;
+GRANT EXECUTE ON OBJECT::submission.submission_intents_prefix TO submission_nginx;
+GRANT EXECUTE ON OBJECT::submission.submission_failures_get TO submission_nginx;
+GRANT EXECUTE ON OBJECT::submission.submission_inbox_page TO submission_nginx;
+GRANT EXECUTE ON OBJECT::submission.submission_inbox_move TO submission_nginx;
+GRANT EXECUTE ON OBJECT::submission.submission_retention TO submission_nginx;
+GRANT EXECUTE ON OBJECT::submission.submission_stats_put TO submission_nginx;
+GRANT EXECUTE ON OBJECT::submission.submission_stats_get TO submission_nginx;
+GRANT EXECUTE ON OBJECT::submission.submission_backlog_get TO submission_nginx;
+GRANT EXECUTE ON OBJECT::submission.submission_job_add TO submission_nginx;
+GRANT EXECUTE ON OBJECT::submission.submission_job_stop TO submission_nginx;
+GRANT EXECUTE ON OBJECT::submission.submission_jobs_list TO submission_nginx;
+GRANT EXECUTE ON OBJECT::submission.submission_job_next TO submission_nginx;
+GRANT EXECUTE ON OBJECT::submission.submission_job_apply TO submission_nginx;
+GRANT EXECUTE ON OBJECT::submission.submission_target_set TO submission_nginx;
+GRANT EXECUTE ON OBJECT::submission.submission_targets_paused TO submission_nginx;
+GRANT EXECUTE ON OBJECT::submission.submission_schedules_get TO submission_nginx;
+GRANT EXECUTE ON OBJECT::submission.submission_schedule_write TO submission_nginx;
+GRANT EXECUTE ON OBJECT::submission.submission_schedules_due TO submission_nginx;
+GRANT EXECUTE ON OBJECT::submission.submission_schedules_fire TO submission_nginx;
 GO
 
 -- And one for applications, which may submit, and nothing else:

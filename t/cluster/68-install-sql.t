@@ -165,8 +165,9 @@ is($status, 0, "SQL Server, with a client: $text");
 like(given('args'), qr/^-b -I -S db1 -i /, 'which stops at an error');
 like(given('sql'), qr/CREATE\ TABLE.*
                       ^BEGIN\ TRANSACTION;\nGO\n.*CREATE\ OR\ ALTER\ PROCEDURE.*
-                      ^COMMIT\ TRANSACTION;\nGO\n.*CREATE\ ROLE/msx,
-     'tables, then procedures in one transaction, then the role');
+                      CREATE\ ROLE.*GRANT\ EXECUTE.*
+                      ^COMMIT\ TRANSACTION;\nGO\n/msx,
+     'tables, then procedures and rights in one transaction');
 unlike(given('sql'), qr/^DROP (?:PROCEDURE|FUNCTION)/m,
        'no procedure is dropped');
 

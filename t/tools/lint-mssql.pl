@@ -24,11 +24,17 @@
 #   union        where there are three SELECTs or more, the first has a type for each
 #                NULL: that of two without one is int, and text is not (245)
 #   commit       what a procedure answers is sent after its commit
+#   right        rights are given on procedures one by one, not on the schema, and
+#                role.sql gives those, and only those, that nginx calls
 
 use strict;
 use warnings;
 
 use constant COLLATE => qr/\bCOLLATE\s+Latin1_General_BIN2\b/i;
+
+# called by modules of older releases alone
+
+my @older = qw(schema_version lease_get);
 
 my @options = qw(ANSI_NULLS QUOTED_IDENTIFIER ANSI_PADDING ANSI_WARNINGS
                  ARITHABORT CONCAT_NULL_YIELDS_NULL);
@@ -149,6 +155,36 @@ sub check_indexes {
 }
 
 
+# what src/store calls
+
+sub called {
+    open(my $file, '<', 'src/store/sm_store_server.h')
+        or die "sm_store_server.h: $!\n";
+    my $header = do { local $/; <$file> };
+
+    return $header =~ /^\s+X\(\w+, "(\w+)"/mg;
+}
+
+
+sub check_rights {
+    found($-[0], 'right', 'a right on a schema: one by one was expected')
+        while $text =~ /\bGRANT\b[^;]*\bON\s+SCHEMA\b/gi;
+
+    return if $name !~ /\brole\.sql$/;
+
+    my %wanted = map { $_ => 1 } called(), @older;
+
+    while ($text =~ /\bGRANT\s+(\w+)\s+ON\s+OBJECT::submission\.submission_(\w+)
+                     \s+TO\s+submission_nginx\b/gix)
+    {
+        found($-[0], 'right', "$1 on $2, which nginx does not call")
+            if uc $1 ne 'EXECUTE' || !delete $wanted{$2};
+    }
+
+    found(0, 'right', "nginx calls $_, and may not") for sort keys %wanted;
+}
+
+
 sub check {
     my ($first) = $text =~ /\A(.*?)^GO\b/msi;
 
@@ -188,6 +224,7 @@ sub check {
         while $text =~ /\bCOMMIT(?:\s+TRAN(?:SACTION)?)?\s*;?\s*\bEND\s*;?\s*^GO\b/gmi;
 
     check_indexes();
+    check_rights();
 
     found($-[0], 'forceseek', "$1 is changed: INDEX (...) was expected")
         while $text =~ /\b(?:UPDATE|DELETE)(?:\s+TOP\s*\([^()]*\))?\s+(\w+)\s[^;]*?

@@ -232,12 +232,21 @@ test_babelfish_role(void)
         int          denied;        /* as a stranger, with the role, and more */
         const char  *what;
     } t[] = {
-        { "SELECT submission.submission_us(submission.submission_now())", 1,
+        { "SELECT submission.submission_us(submission.submission_now())", 3,
           "permission denied for function" },
         { "EXECUTE submission.submission_lease_get N'main'", 3,
-          "permission denied for table" },
+          "permission denied for" },
         { "EXECUTE submission.submission_ping", 3,
-          "permission denied for table" },
+          "permission denied for" },
+
+        /* what only procedures call, the first of them writes the audit */
+
+        { "EXECUTE submission.submission_audit_add 'main', '2000-01-01', N'me', "
+          "N'', 'cancel', N'x', N''", 3,
+          "permission denied for procedure submission_audit_add" },
+        { "EXECUTE submission.submission_intents_ended 'main', '2000-01-01', "
+          "N'[]'", 3,
+          "permission denied for procedure submission_intents_ended" },
         { "SELECT COUNT(*) FROM submission.submission_intents", 3,
           "permission denied for table" },
         { "UPDATE submission.submission_manager_leases SET lease_epoch = 1", 3,
@@ -254,7 +263,7 @@ test_babelfish_role(void)
     static const char  *const rights[] = {
         "CREATE USER %s FOR LOGIN %s",
         "ALTER ROLE submission_nginx ADD MEMBER %s",
-        "GRANT SELECT, INSERT, UPDATE, DELETE ON SCHEMA::submission "
+        "GRANT SELECT, INSERT, UPDATE, DELETE, EXECUTE ON SCHEMA::submission "
         "TO submission_nginx"
     };
 
@@ -534,8 +543,8 @@ test_babelfish_logins(void)
     (void) snprintf(text, sizeof(text), "ALTER ROLE submission_nginx ADD "
                     "MEMBER %s", login);
     tds_run(admin, text);
-    tds_run(admin, "GRANT SELECT, INSERT, UPDATE, DELETE ON SCHEMA::submission "
-            "TO submission_nginx");
+    tds_run(admin, "GRANT SELECT, INSERT, UPDATE, DELETE, EXECUTE ON "
+            "SCHEMA::submission TO submission_nginx");
 
     login_as(&f, login, "another");
 
@@ -545,6 +554,10 @@ test_babelfish_logins(void)
     } else {
         ok(strstr(f.call.error, "another") == NULL,
            "another password is refused: %s", f.call.error);
+        is_int(f.call.status, SM_STORE_PERMANENT,
+               "and nobody tries that again");
+        ok(strstr(f.call.error, "Login failed")
+           && strstr(f.call.error, "18456"), "the reason is the server's");
 
         for (i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
             (void) snprintf(text, sizeof(text), "ALTER LOGIN %s WITH PASSWORD "

@@ -247,10 +247,10 @@ sub create {
     _query($dbh, "ALTER ROLE submission_nginx ADD MEMBER $database");
 
     # no ownership chains there, and no EXECUTE AS OWNER: who may call a
-    # procedure needs the rights on its tables, too
+    # procedure needs the rights on its tables, and on what it calls, too
 
     if ($babelfish) {
-        _query($dbh, 'GRANT SELECT, INSERT, UPDATE, DELETE '
+        _query($dbh, 'GRANT SELECT, INSERT, UPDATE, DELETE, EXECUTE '
                      . 'ON SCHEMA::submission TO submission_nginx');
         _lock_function($database);
     }
