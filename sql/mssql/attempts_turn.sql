@@ -57,9 +57,11 @@ BEGIN
 
         SET @sent = (
             SELECT x.n, x.id, x.number, x.epoch, x.holder, x.started,
-                   x.finished, x.outcome, LEFT(x.reason, 200) AS reason,
-                   LEFT(x.error, 1000) AS error, x.http,
-                   LEFT(x.answer, 1000) AS answer, x.span, x.status, x.exhausted,
+                   x.finished, x.outcome,
+                   submission.submission_left(x.reason, 200) AS reason,
+                   submission.submission_left(x.error, 1000) AS error, x.http,
+                   submission.submission_left(x.answer, 1000) AS answer, x.span,
+                   x.status, x.exhausted,
                    CASE WHEN x.notify IS NOT NULL THEN 1 END AS told,
                    submission.submission_us(
                        CASE WHEN x.outcome IS NULL AND x.delay IS NULL
@@ -120,7 +122,8 @@ BEGIN
             exhausted_reason = r.exhausted,
             last_error = CASE WHEN r.outcome IS NULL AND r.error IS NULL
                               THEN i.last_error
-                              ELSE LEFT(r.error, 400) END,
+                              ELSE submission.submission_left(r.error, 400)
+                                   COLLATE Latin1_General_BIN2 END,
             attempt_count = i.attempt_count + CASE WHEN r.outcome IS NULL THEN 0
                                                    ELSE 1 END,
             completed_at = CASE WHEN r.outcome IS NOT NULL
@@ -171,7 +174,7 @@ BEGIN
              ) AS r
         WHERE r.outcome IS NOT NULL;
 
-        IF CHARINDEX(N'"told":', @sent) > 0
+        IF CHARINDEX(N'"told":', @sent COLLATE Latin1_General_BIN2) > 0
             EXECUTE submission.submission_intents_ended @lease_name, @now,
                                                         @sent;
     END;
@@ -265,8 +268,8 @@ BEGIN
 
         -- a space after the colon is Babelfish's
 
-        IF CHARINDEX(N'"outcome":3', @found) > 0
-           OR CHARINDEX(N'"outcome": 3', @found) > 0
+        IF CHARINDEX(N'"outcome":3', @found COLLATE Latin1_General_BIN2) > 0
+           OR CHARINDEX(N'"outcome": 3', @found COLLATE Latin1_General_BIN2) > 0
             EXECUTE submission.submission_intents_ended @lease_name, @now,
                                                         @found;
     END;

@@ -26,9 +26,9 @@ BEGIN
         lease_name, at, actor, address, action, object, detail
     )
     VALUES (
-        @lease_name, @at, LEFT(COALESCE(@actor, N''), 200),
-        LEFT(COALESCE(@address, N''), 64), @action, @object,
-        LEFT(@detail, 2000)
+        @lease_name, @at, submission.submission_left(COALESCE(@actor, N''), 200),
+        submission.submission_left(COALESCE(@address, N''), 64), @action, @object,
+        submission.submission_left(@detail, 2000)
     );
 END
 GO

@@ -26,36 +26,59 @@ BEGIN
 
     DECLARE @now datetime2(6);
 
+    -- keys alone are sorted; payloads are read in that order
+
+    DECLARE @page TABLE (
+        place    int NOT NULL PRIMARY KEY,
+        seq      bigint NULL,
+        size     bigint NULL
+    );
+
     EXECUTE submission.submission_fence_read @lease_name, @holder_id,
                                              @lease_epoch, @now OUTPUT;
 
-    SELECT submission.submission_us(@now) AS now, NULL AS seq,
-           NULL AS intent_id, NULL AS submission_target, NULL AS not_before,
-           NULL AS size, NULL AS traceparent, NULL AS tracestate,
-           NULL AS payload
+    INSERT INTO @page (place, seq, size)
+    SELECT 0, NULL, NULL
     UNION ALL
-    SELECT NULL, b.seq, LEFT(b.intent_id, 1024), LEFT(b.submission_target, 1024),
-           submission.submission_us(b.not_before), b.size,
-           LEFT(b.traceparent, 1024), LEFT(b.tracestate, 1024),
-           CASE WHEN b.size <= @max THEN b.payload END
+    SELECT b.place, b.seq, b.size
     FROM (
-             SELECT s.seq, s.intent_id, s.submission_target, s.not_before,
-                    s.size, s.traceparent, s.tracestate, s.payload,
+             SELECT s.seq, s.size,
+                    ROW_NUMBER() OVER (ORDER BY s.seq) AS place,
                     SUM(CASE WHEN s.size <= @max THEN s.size ELSE 0 END)
                         OVER (ORDER BY s.seq ROWS UNBOUNDED PRECEDING)
                     - CASE WHEN s.size <= @max THEN s.size ELSE 0 END AS began
              FROM (
-                      SELECT TOP (@limit) i.seq, i.intent_id,
-                             i.submission_target, i.not_before,
-                             CAST(DATALENGTH(i.payload) AS bigint) AS size,
-                             i.traceparent, i.tracestate, i.payload
+                      SELECT TOP (@limit) i.seq,
+                             CAST(DATALENGTH(i.payload) AS bigint) AS size
                       FROM submission.submission_inbox AS i
                            WITH (FORCESEEK (submission_inbox_next (lease_name)))
                       WHERE i.lease_name = @lease_name
                       ORDER BY i.seq
                   ) AS s
          ) AS b
-    WHERE b.began < @bytes
-    ORDER BY seq;
+    WHERE b.began < @bytes;
+
+    SELECT CASE WHEN p.seq IS NULL THEN submission.submission_us(@now) END AS now,
+           p.seq,
+           CAST(submission.submission_left(b.intent_id, 1024)
+                AS nvarchar(1024)) AS intent_id,
+           CAST(submission.submission_left(b.submission_target, 1024)
+                AS nvarchar(1024)) AS submission_target,
+           submission.submission_us(b.not_before) AS not_before, p.size,
+           CAST(submission.submission_left(b.traceparent, 1024)
+                AS nvarchar(1024)) AS traceparent,
+           CAST(submission.submission_left(b.tracestate, 1024)
+                AS nvarchar(1024)) AS tracestate,
+           CASE WHEN p.size <= @max THEN b.payload END AS payload
+    FROM @page AS p
+         OUTER APPLY (
+             SELECT TOP (1) i.intent_id, i.submission_target, i.not_before,
+                    i.traceparent, i.tracestate, i.payload
+             FROM submission.submission_inbox AS i
+                  WITH (FORCESEEK (submission_inbox_pk (seq)))
+             WHERE i.seq = p.seq
+         ) AS b
+    WHERE p.seq IS NULL OR b.intent_id IS NOT NULL
+    ORDER BY p.place;
 END
 GO

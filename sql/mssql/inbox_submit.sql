@@ -21,6 +21,7 @@ GO
 
 CREATE OR ALTER FUNCTION submission.submission_utf8 (@text nvarchar(max))
 RETURNS varbinary(max)
+WITH SCHEMABINDING
 AS
 BEGIN
     RETURN CAST(CAST(@text COLLATE Latin1_General_100_BIN2_UTF8 AS varchar(max))

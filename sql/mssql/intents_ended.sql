@@ -17,6 +17,7 @@ GO
 CREATE OR ALTER FUNCTION submission.submission_fact
     (@name nvarchar(16), @text nvarchar(max))
 RETURNS nvarchar(max)
+WITH SCHEMABINDING
 AS
 BEGIN
     RETURN CASE WHEN @text IS NULL THEN N''
@@ -28,6 +29,7 @@ GO
 CREATE OR ALTER FUNCTION submission.submission_fact_int
     (@name nvarchar(16), @value bigint)
 RETURNS nvarchar(max)
+WITH SCHEMABINDING
 AS
 BEGIN
     RETURN CASE WHEN @value IS NULL THEN N''

@@ -80,7 +80,8 @@ BEGIN
               SELECT CAST('canceled' AS varchar(16))
                      COLLATE Latin1_General_BIN2) AS s
         WHERE (@status IS NULL OR s.status = @status)
-              AND (@target IS NOT NULL OR CHARINDEX(N' ', @name) = 0);
+              AND (@target IS NOT NULL
+                   OR CHARINDEX(N' ' COLLATE Latin1_General_BIN2, @name) = 0);
 
         IF @target IS NOT NULL
             BREAK;

@@ -88,7 +88,7 @@ BEGIN
               UNION ALL
               SELECT CAST('canceled' AS varchar(16))
                      COLLATE Latin1_General_BIN2) AS s
-        WHERE CHARINDEX(N' ', @name) = 0
+        WHERE CHARINDEX(N' ' COLLATE Latin1_General_BIN2, @name) = 0
               AND (@status IS NULL OR s.status = @status
                    OR @status = 'failed')
               AND (@by = 'created' OR s.status <> 'pending')

@@ -130,7 +130,8 @@ BEGIN
                  ON c.c = r.c
             WHERE (r.before IS NULL OR r.before <= @latest)
                   AND (@reserved IS NULL
-                       OR CHARINDEX(CONCAT(N',', r.n, N','), @reserved) = 0)
+                       OR CHARINDEX(CONCAT(N',', r.n, N','),
+                                    @reserved COLLATE Latin1_General_BIN2) = 0)
             ORDER BY r.id;
 
             SET @inserted = @@ROWCOUNT;
@@ -144,7 +145,8 @@ BEGIN
                      ) AS r
                 WHERE (r.before IS NULL OR r.before <= @latest)
                       AND (@reserved IS NULL
-                           OR CHARINDEX(CONCAT(N',', r.n, N','), @reserved) = 0);
+                           OR CHARINDEX(CONCAT(N',', r.n, N','),
+                                    @reserved COLLATE Latin1_General_BIN2) = 0);
 
                 IF @inserted <> @sent
                     THROW 57003, N'an intent was neither inserted nor found', 1;
@@ -190,7 +192,8 @@ BEGIN
                        AND s.intent_id = r.id COLLATE Latin1_General_BIN2
              ) AS e
         WHERE r.nth > 1 OR e.there = 1 OR r.before > @latest
-              OR CHARINDEX(CONCAT(N',', r.n, N','), @reserved) > 0;
+              OR CHARINDEX(CONCAT(N',', r.n, N','),
+                                    @reserved COLLATE Latin1_General_BIN2) > 0;
 
         SET @new = (
             SELECT r.n, r.id, r.c, r.hash, r.at, r.len, r.before, r.trace, r.state
@@ -205,7 +208,8 @@ BEGIN
                      trace varchar(64) COLLATE Latin1_General_BIN2 '$.trace',
                      state varchar(512) COLLATE Latin1_General_BIN2 '$.state'
                  ) AS r
-            WHERE CHARINDEX(CONCAT(N',', r.n, N','), @known) = 0
+            WHERE CHARINDEX(CONCAT(N',', r.n, N','),
+                            @known COLLATE Latin1_General_BIN2) = 0
             FOR JSON PATH, ROOT('rows')
         );
     END;
@@ -220,7 +224,8 @@ BEGIN
                  before bigint '$.before'
              ) AS r
         WHERE r.before > @latest
-              OR CHARINDEX(CONCAT(N',', r.n, N','), @reserved) > 0;
+              OR CHARINDEX(CONCAT(N',', r.n, N','),
+                                    @reserved COLLATE Latin1_General_BIN2) > 0;
 
     IF @known IS NULL AND @version = 1
         SELECT CAST(-1 AS bigint) AS n, CAST(NULL AS nvarchar(400)) AS intent_id,
@@ -275,7 +280,8 @@ BEGIN
                  WHERE s.lease_name = @lease_name
                        AND s.intent_id = r.id COLLATE Latin1_General_BIN2
              ) AS i
-        WHERE CHARINDEX(CONCAT(N',', r.n, N','), @known) > 0
+        WHERE CHARINDEX(CONCAT(N',', r.n, N','),
+                            @known COLLATE Latin1_General_BIN2) > 0
         ORDER BY n;
     ELSE
         SELECT -1 AS n, NULL AS intent_id, NULL AS submission_target,
@@ -293,7 +299,8 @@ BEGIN
                submission.submission_us(i.completed_at) AS completed_at,
                i.final_outcome_reason,
                CASE WHEN i.intent_id IS NULL
-                         AND CHARINDEX(CONCAT(N',', r.n, N','), @reserved) > 0
+                         AND CHARINDEX(CONCAT(N',', r.n, N','),
+                                    @reserved COLLATE Latin1_General_BIN2) > 0
                     THEN 'reserved_id' COLLATE Latin1_General_BIN2
                     ELSE i.exhausted_reason END AS exhausted_reason,
                i.payload_hash,
@@ -317,7 +324,8 @@ BEGIN
                        AND s.intent_id = r.id COLLATE Latin1_General_BIN2
                        AND (r.before IS NULL OR r.before <= @latest)
              ) AS i
-        WHERE CHARINDEX(CONCAT(N',', r.n, N','), @known) > 0
+        WHERE CHARINDEX(CONCAT(N',', r.n, N','),
+                            @known COLLATE Latin1_General_BIN2) > 0
         ORDER BY n;
 END
 GO

@@ -41,7 +41,8 @@ BEGIN
                 created_at, last_modified_at
             )
             SELECT @lease_name, @kind, @job_id, @filter, @max, 'running',
-                   LEFT(COALESCE(@actor, N''), 200), @now, @now
+                   submission.submission_left(COALESCE(@actor, N''), 200), @now,
+                   @now
             WHERE NOT EXISTS (
                       SELECT 1
                       FROM submission.submission_jobs AS s

@@ -44,8 +44,12 @@ BEGIN
         c        int NULL
     );
 
+    -- What is canceled, as the UPDATE says it.  Its alias is the table's name, since
+    -- Babelfish finds "inserted" by that.
+
     DECLARE @gone TABLE (
-        n        int NOT NULL PRIMARY KEY
+        id       nvarchar(400) COLLATE Latin1_General_BIN2 NOT NULL PRIMARY KEY,
+        notify   nvarchar(1000) COLLATE Latin1_General_BIN2 NULL
     );
 
     INSERT INTO @items (n, id, new, c)
@@ -76,7 +80,8 @@ BEGIN
             SET state = @state,
                 position = COALESCE(@position, position),
                 seen_count = @seen_after,
-                last_error = COALESCE(LEFT(@error, 1000), last_error),
+                last_error = COALESCE(submission.submission_left(@error, 1000)
+                                      COLLATE Latin1_General_BIN2, last_error),
                 started_at = COALESCE(started_at, @now),
                 last_modified_at = @now,
                 completed_at = CASE WHEN @state <> 'running' THEN @now END
@@ -97,48 +102,30 @@ BEGIN
 
             IF @kind = 'cancel'
             BEGIN
-                UPDATE i
+                UPDATE submission_intents
                 SET status = 'canceled',
                     completed_at = @now,
                     last_modified_at = @now,
                     next_attempt_at = NULL
+                OUTPUT inserted.intent_id, inserted.notify
+                INTO @gone (id, notify)
                 FROM @items AS m
-                     INNER LOOP JOIN submission.submission_intents AS i
+                     INNER LOOP JOIN submission.submission_intents
+                                     AS submission_intents
                                      WITH (INDEX (submission_intents_pk))
-                     ON i.lease_name = @lease_name AND i.intent_id = m.id
-                WHERE i.status = 'pending' AND i.inflight_epoch IS NULL;
+                     ON submission_intents.lease_name = @lease_name
+                        AND submission_intents.intent_id = m.id
+                WHERE submission_intents.status = 'pending'
+                      AND submission_intents.inflight_epoch IS NULL;
 
                 SET @done = @@ROWCOUNT;
-
-                INSERT INTO @gone (n)
-                SELECT m.n
-                FROM @items AS m
-                     CROSS APPLY (
-                         SELECT TOP (1) 1 AS there
-                         FROM submission.submission_intents AS s
-                              WITH (FORCESEEK (submission_intents_pk
-                                               (lease_name, intent_id)))
-                         WHERE s.lease_name = @lease_name
-                               AND s.intent_id = m.id
-                               AND s.status = 'canceled'
-                               AND s.completed_at = @now
-                     ) AS e;
 
                 -- their webhooks are told
 
                 SET @ended = (
-                    SELECT m.id AS id
-                    FROM @items AS m
-                         CROSS APPLY (
-                             SELECT TOP (1) s.notify
-                             FROM submission.submission_intents AS s
-                                  WITH (FORCESEEK (submission_intents_pk
-                                                   (lease_name, intent_id)))
-                             WHERE s.lease_name = @lease_name
-                                   AND s.intent_id = m.id
-                                   AND s.completed_at = @now
-                         ) AS e
-                    WHERE e.notify IS NOT NULL
+                    SELECT g.id AS id
+                    FROM @gone AS g
+                    WHERE g.notify IS NOT NULL
                     FOR JSON PATH
                 );
 
@@ -257,7 +244,9 @@ BEGIN
     UNION ALL
     SELECT NULL, -1, @done
     UNION ALL
-    SELECT NULL, g.n, NULL
-    FROM @gone AS g;
+    SELECT NULL, m.n, NULL
+    FROM @gone AS g
+         INNER JOIN @items AS m
+         ON m.id = g.id;
 END
 GO

@@ -53,11 +53,58 @@ ORDER BY i.lease_name, i.inflight_epoch;
 -- stuck: pending, with nothing to come and nothing in flight (never seen so
 -- far), or in flight for longer than an hour
 
-SELECT TOP (100) lease_name, intent_id, submission_target, attempt_count,
-       inflight_holder, inflight_epoch, inflight_at, last_modified_at
-FROM submission.submission_intents
-WHERE (inflight_epoch IS NOT NULL
-       AND inflight_at < DATEADD(hour, -1, SYSUTCDATETIME()))
-      OR (status = 'pending' AND next_attempt_at IS NULL
-          AND inflight_epoch IS NULL)
-ORDER BY last_modified_at;
+-- Of each target those are read that are pending, not its history.
+
+DECLARE @lease varchar(64), @target nvarchar(256);
+
+DECLARE @places TABLE (
+    lease_name varchar(64) COLLATE Latin1_General_BIN2 NOT NULL,
+    target     nvarchar(256) COLLATE Latin1_General_BIN2 NOT NULL,
+    PRIMARY KEY (lease_name, target)
+);
+
+SET @lease = (SELECT MIN(lease_name) FROM submission.submission_intents);
+
+WHILE @lease IS NOT NULL
+BEGIN
+    SET @target = (SELECT MIN(submission_target)
+                   FROM submission.submission_intents
+                   WHERE lease_name = @lease);
+
+    WHILE @target IS NOT NULL
+    BEGIN
+        INSERT INTO @places (lease_name, target)
+        VALUES (@lease, @target);
+
+        SET @target = (SELECT MIN(submission_target)
+                       FROM submission.submission_intents
+                       WHERE lease_name = @lease
+                             AND submission_target > @target);
+    END;
+
+    SET @lease = (SELECT MIN(lease_name) FROM submission.submission_intents
+                  WHERE lease_name > @lease);
+END;
+
+SELECT TOP (100) s.lease_name, s.intent_id, s.submission_target, s.attempt_count,
+       s.inflight_holder, s.inflight_epoch, s.inflight_at, s.last_modified_at
+FROM (
+         SELECT i.lease_name, i.intent_id, i.submission_target, i.attempt_count,
+                i.inflight_holder, i.inflight_epoch, i.inflight_at,
+                i.last_modified_at
+         FROM submission.submission_intents AS i
+         WHERE i.inflight_epoch IS NOT NULL
+               AND i.inflight_at < DATEADD(hour, -1, SYSUTCDATETIME())
+         UNION ALL
+         SELECT i.lease_name, i.intent_id, i.submission_target, i.attempt_count,
+                i.inflight_holder, i.inflight_epoch, i.inflight_at,
+                i.last_modified_at
+         FROM @places AS p
+              INNER LOOP JOIN submission.submission_intents AS i
+                              WITH (INDEX (submission_intents_list))
+              ON i.lease_name = p.lease_name AND i.submission_target = p.target
+                 AND i.status = 'pending'
+         WHERE i.next_attempt_at IS NULL AND i.inflight_epoch IS NULL
+     ) AS s
+ORDER BY s.last_modified_at;
+GO

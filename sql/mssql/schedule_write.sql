@@ -36,7 +36,7 @@ BEGIN
     DECLARE @now datetime2(6), @us bigint, @done int, @who nvarchar(200),
             @audit varchar(32);
 
-    SET @who = LEFT(COALESCE(@actor, N''), 200);
+    SET @who = submission.submission_left(COALESCE(@actor, N''), 200);
     SET @audit = 'schedule_' + @action;
 
     BEGIN TRY
@@ -109,7 +109,7 @@ BEGIN
                                  WHEN @action = 'resume' THEN NULL
                                  ELSE paused_at END,
                 pause_reason = CASE WHEN @action = 'pause'
-                                    THEN LEFT(@reason, 500)
+                                    THEN submission.submission_left(@reason, 500)
                                          COLLATE Latin1_General_BIN2
                                     WHEN @action = 'resume' THEN NULL
                                     ELSE pause_reason END,

@@ -25,6 +25,13 @@ BEGIN
 
     DECLARE @now datetime2(6), @next datetime2(6);
 
+    -- keys alone are sorted; payloads are read in that order
+
+    DECLARE @page TABLE (
+        place    int NOT NULL PRIMARY KEY,
+        id       nvarchar(400) COLLATE Latin1_General_BIN2 NULL
+    );
+
     EXECUTE submission.submission_fence_read @lease_name, @holder_id,
                                              @lease_epoch, @now OUTPUT;
 
@@ -36,44 +43,22 @@ BEGIN
           AND t.last_error IS NULL
     ORDER BY t.next_run_at;
 
-    SELECT submission.submission_us(@now) AS now,
-           CAST(NULL AS nvarchar(400)) AS schedule_id,
-           CAST(NULL AS nvarchar(256)) AS submission_target,
-           CAST(NULL AS nvarchar(4000)) AS body,
-           CAST(NULL AS varchar(64)) AS payload_hash,
-           CAST(NULL AS nvarchar(400)) AS last_intent_id,
-           CAST(NULL AS nvarchar(500)) AS pause_reason,
-           CAST(NULL AS nvarchar(500)) AS last_error,
-           CAST(NULL AS nvarchar(200)) AS actor, CAST(NULL AS int) AS configured,
-           CAST(NULL AS bigint) AS revision, CAST(NULL AS bigint) AS next_run_at,
-           CAST(NULL AS bigint) AS last_run_at, CAST(NULL AS bigint) AS fired_count,
-           CAST(NULL AS bigint) AS skipped_count,
-           CAST(NULL AS bigint) AS missed_count, CAST(NULL AS bigint) AS paused_at,
-           CAST(NULL AS bigint) AS created_at,
-           CAST(NULL AS bigint) AS last_modified_at, CAST(NULL AS int) AS busy,
-           CAST(NULL AS varbinary(max)) AS payload
+    INSERT INTO @page (place, id)
+    SELECT -1, CAST(NULL AS nvarchar(400)) COLLATE Latin1_General_BIN2
     UNION ALL
-    SELECT NULL, N'' COLLATE Latin1_General_BIN2, NULL, NULL, NULL, NULL, NULL, NULL,
-           NULL, NULL, NULL, submission.submission_us(@next), NULL, NULL, NULL, NULL,
-           NULL, NULL, NULL, NULL, NULL
+    SELECT 0, CAST(N'' AS nvarchar(400)) COLLATE Latin1_General_BIN2
     UNION ALL
-    SELECT NULL, s.schedule_id, s.submission_target, s.body, s.payload_hash,
-           s.last_intent_id, s.pause_reason, s.last_error, s.actor,
-           CASE WHEN s.source = 'configuration' THEN 1 ELSE 0 END, s.revision,
-           submission.submission_us(s.next_run_at),
-           submission.submission_us(s.last_run_at), s.fired_count, s.skipped_count,
-           s.missed_count, submission.submission_us(s.paused_at),
-           submission.submission_us(s.created_at),
-           submission.submission_us(s.last_modified_at),
-           CASE WHEN s.status = 'pending' THEN 1 ELSE 0 END, s.payload
+    SELECT s.place, s.schedule_id
     FROM (
-             SELECT d.*, i.status,
-                    SUM(CAST(DATALENGTH(d.payload) AS bigint))
-                        OVER (ORDER BY d.next_run_at, d.schedule_id
-                              ROWS UNBOUNDED PRECEDING)
-                    - DATALENGTH(d.payload) AS began
+             SELECT d.schedule_id,
+                    ROW_NUMBER() OVER (ORDER BY d.next_run_at, d.schedule_id)
+                    AS place,
+                    SUM(d.size) OVER (ORDER BY d.next_run_at, d.schedule_id
+                                      ROWS UNBOUNDED PRECEDING)
+                    - d.size AS began
              FROM (
-                      SELECT TOP (@limit) t.*
+                      SELECT TOP (@limit) t.schedule_id, t.next_run_at,
+                             CAST(DATALENGTH(t.payload) AS bigint) AS size
                       FROM submission.submission_schedules AS t
                            WITH (FORCESEEK (submission_schedules_due
                                             (lease_name, next_run_at)))
@@ -83,16 +68,42 @@ BEGIN
                             AND t.paused_at IS NULL AND t.last_error IS NULL
                       ORDER BY t.next_run_at, t.schedule_id
                   ) AS d
-                  OUTER APPLY (
-                      SELECT TOP (1) e.status
-                      FROM submission.submission_intents AS e
-                           WITH (FORCESEEK (submission_intents_pk
-                                            (lease_name, intent_id)))
-                      WHERE e.lease_name = @lease_name
-                            AND e.intent_id = d.last_intent_id
-                  ) AS i
          ) AS s
-    WHERE s.began < @bytes
-    ORDER BY next_run_at, schedule_id;
+    WHERE s.began < @bytes;
+
+    SELECT CASE WHEN p.id IS NULL THEN submission.submission_us(@now) END AS now,
+           p.id AS schedule_id, s.submission_target, s.body, s.payload_hash,
+           s.last_intent_id, s.pause_reason, s.last_error, s.actor,
+           CASE WHEN s.source = 'configuration' THEN 1
+                WHEN s.source IS NOT NULL THEN 0 END AS configured, s.revision,
+           CASE WHEN p.place = 0 THEN submission.submission_us(@next)
+                ELSE submission.submission_us(s.next_run_at) END AS next_run_at,
+           submission.submission_us(s.last_run_at) AS last_run_at, s.fired_count,
+           s.skipped_count, s.missed_count,
+           submission.submission_us(s.paused_at) AS paused_at,
+           submission.submission_us(s.created_at) AS created_at,
+           submission.submission_us(s.last_modified_at) AS last_modified_at,
+           CASE WHEN i.status = 'pending' THEN 1
+                WHEN s.source IS NOT NULL THEN 0 END AS busy, s.payload
+    FROM @page AS p
+         OUTER APPLY (
+             SELECT TOP (1) *
+             FROM submission.submission_schedules AS t
+                  WITH (FORCESEEK (submission_schedules_pk
+                                   (lease_name, schedule_id)))
+             WHERE t.lease_name = @lease_name AND t.schedule_id = p.id
+                   AND t.next_run_at <= @now AND t.paused_at IS NULL
+                   AND t.last_error IS NULL
+         ) AS s
+         OUTER APPLY (
+             SELECT TOP (1) e.status
+             FROM submission.submission_intents AS e
+                  WITH (FORCESEEK (submission_intents_pk
+                                   (lease_name, intent_id)))
+             WHERE e.lease_name = @lease_name
+                   AND e.intent_id = s.last_intent_id
+         ) AS i
+    WHERE p.place <= 0 OR s.schedule_id IS NOT NULL
+    ORDER BY p.place;
 END
 GO

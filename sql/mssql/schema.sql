@@ -589,6 +589,7 @@ GO
 
 CREATE OR ALTER FUNCTION submission.submission_now ()
 RETURNS datetime2(6)
+WITH SCHEMABINDING
 AS
 BEGIN
     RETURN CAST(SYSUTCDATETIME() AS datetime2(6));
@@ -597,6 +598,7 @@ GO
 
 CREATE OR ALTER FUNCTION submission.submission_us (@at datetime2(6))
 RETURNS bigint
+WITH SCHEMABINDING
 AS
 BEGIN
     RETURN DATEDIFF_BIG(microsecond, CAST('1970-01-01' AS datetime2(6)), @at);
@@ -605,11 +607,28 @@ GO
 
 CREATE OR ALTER FUNCTION submission.submission_at (@us bigint)
 RETURNS datetime2(6)
+WITH SCHEMABINDING
 AS
 BEGIN
     RETURN DATEADD(microsecond, CAST(@us % 1000000 AS int),
                DATEADD(second, CAST(@us / 1000000 % 86400 AS int),
                    DATEADD(day, CAST(@us / 86400000000 AS int),
                            CAST('1970-01-01' AS datetime2(6)))));
+END
+GO
+-- The first @length UTF-16 units of a text, without the first half of a character
+-- whose other half is cut off.
+
+CREATE OR ALTER FUNCTION submission.submission_left
+    (@text nvarchar(max), @length int)
+RETURNS nvarchar(max)
+WITH SCHEMABINDING
+AS
+BEGIN
+    RETURN LEFT(@text COLLATE Latin1_General_BIN2,
+               @length - CASE WHEN UNICODE(SUBSTRING(
+                                       @text COLLATE Latin1_General_BIN2,
+                                       @length, 1)) BETWEEN 55296 AND 56319
+                              THEN 1 ELSE 0 END);
 END
 GO

@@ -55,8 +55,8 @@ BEGIN
     UPDATE submission.submission_targets
     SET state = @state,
         since = @now,
-        reason = LEFT(@reason, 500),
-        actor = LEFT(@actor, 200)
+        reason = submission.submission_left(@reason, 500),
+        actor = submission.submission_left(@actor, 200)
     WHERE lease_name = @lease_name AND submission_target = @target
           AND state <> @state;
 
@@ -67,8 +67,9 @@ BEGIN
         INSERT INTO submission.submission_targets (
             lease_name, submission_target, state, since, reason, actor
         )
-        SELECT @lease_name, @target, @state, @now, LEFT(@reason, 500),
-               LEFT(@actor, 200)
+        SELECT @lease_name, @target, @state, @now,
+               submission.submission_left(@reason, 500),
+               submission.submission_left(@actor, 200)
         WHERE NOT EXISTS (SELECT 1
                           FROM submission.submission_targets AS t
                                WITH (UPDLOCK, HOLDLOCK)

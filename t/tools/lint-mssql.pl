@@ -24,6 +24,12 @@
 #   union        where there are three SELECTs or more, the first has a type for each
 #                NULL: that of two without one is int, and text is not (245)
 #   commit       what a procedure answers is sent after its commit
+#   charindex    CHARINDEX has a binary collation: by the database's own, U+0020 may
+#                be found where it is not, and a long document is slow
+#   left         submission_left() in place of LEFT(), which may leave half of a
+#                character at the end; not where it is only compared
+#   schemabinding  a function has it: without it, it is taken for one that reads
+#                tables, and is worked out again for each row
 #   right        rights are given on procedures one by one, not on the schema, and
 #                role.sql gives those, and only those, that nginx calls
 
@@ -185,6 +191,33 @@ sub check_rights {
 }
 
 
+sub check_functions {
+    while ($text =~ /\bCHARINDEX\s*(\()/gi) {
+        my $at = $-[0];
+
+        found($at, 'charindex', 'no COLLATE Latin1_General_BIN2')
+            if inside($-[1]) !~ COLLATE;
+    }
+
+    while ($text =~ /\bCREATE\s+OR\s+ALTER\s+FUNCTION\s+([\w.]+)(.*?)\bBEGIN\b/gsi) {
+        found($-[0], 'schemabinding', "$1 is not WITH SCHEMABINDING")
+            if $2 !~ /\bWITH\s+SCHEMABINDING\b/i;
+    }
+
+    (my $rest = $text)
+        =~ s{^CREATE OR ALTER FUNCTION submission\.submission_left\b.*?^GO\b}
+            {(my $lines = $&) =~ s/[^\n]/ /g; $lines}ems;
+
+    while ($rest =~ /(?<![\w.])LEFT\s*(\()/gi) {
+        my $at = $-[0];
+        my $after = substr $text, $-[1] + 2 + length inside($-[1]);
+
+        found($at, 'left', 'submission.submission_left() was expected')
+            if $after !~ /\A\s*(?:COLLATE\s+\w+\s*)?(?:=|<>)/i;
+    }
+}
+
+
 sub check {
     my ($first) = $text =~ /\A(.*?)^GO\b/msi;
 
@@ -225,6 +258,7 @@ sub check {
 
     check_indexes();
     check_rights();
+    check_functions();
 
     found($-[0], 'forceseek', "$1 is changed: INDEX (...) was expected")
         while $text =~ /\b(?:UPDATE|DELETE)(?:\s+TOP\s*\([^()]*\))?\s+(\w+)\s[^;]*?

@@ -293,6 +293,63 @@ test_cancel(void)
 }
 
 
+/*
+ * A batch of a job in the same microsecond in which somebody else canceled one of
+ * its intents, which clocks that are coarse make likely: that one is not the job's.
+ */
+
+static void
+test_job_at_the_same_time(void)
+{
+    fixture_t        f;
+    sm_arena_t       arena = { NULL };
+    sm_job_row_t     job;
+    sm_job_item_t    items[2];
+    sm_job_batch_t   batch;
+    sm_cancel_row_t  row;
+    sm_json_error_t  err;
+
+    open_leader(&f);
+
+    post(&f, "hers", &all);
+    post(&f, "its", &all);
+
+    memset(&job, 0, sizeof(job));
+    job.request.kind = SM_JOB_CANCEL;
+    job.actor.name = sm_str_c("ann");
+    job.actor.address = sm_str_c("192.0.2.7");
+    must(sm_job_request_parse(&arena, sm_str_c("{\"id\":\"j\",\"filter\":"
+                              "{\"status\":\"pending\"}}"), &job.request, &err)
+         == 0);
+    must(sm_store_jobs_add(&f.store, new_call(&f), &job, 1) == 0);
+
+    cancel(&f, "hers", &row);
+    must(row.outcome == SM_CANCEL_DONE);
+
+    memset(items, 0, sizeof(items));
+    memset(&batch, 0, sizeof(batch));
+    items[0].id = sm_str_c("hers");
+    items[1].id = sm_str_c("its");
+    batch.kind = SM_JOB_CANCEL;
+    batch.id = sm_str_c("j");
+    batch.seen_after = 2;
+    batch.state = SM_JOB_DONE;
+    batch.items = items;
+    batch.n = 2;
+
+    is_int(sm_store_job_apply(&f.store, new_call(&f), &a1, &batch), 0,
+           "a job's batch: %s", f.call.error);
+    is_int(batch.done, 1, "of two, one was canceled before");
+    is_int(items[0].done, 0, "which is not the job's");
+    is_int(items[1].done, 1, "the other one is");
+    is_str(events(&f, "hers"), "webhook ops", "told once");
+    is_str(events(&f, "its"), "webhook ops", "and told");
+
+    sm_arena_free(&arena);
+    fixture_done(&f);
+}
+
+
 static void
 test_recover(void)
 {
@@ -358,6 +415,7 @@ main(void)
     test_turn();
     test_ends();
     test_cancel();
+    test_job_at_the_same_time();
     test_recover();
     test_undone();
 

@@ -1,0 +1,19 @@
+-- refused: left
+
+SET ANSI_NULLS ON;
+SET QUOTED_IDENTIFIER ON;
+SET ANSI_PADDING ON;
+SET ANSI_WARNINGS ON;
+SET ARITHABORT ON;
+SET CONCAT_NULL_YIELDS_NULL ON;
+SET NUMERIC_ROUNDABORT OFF;
+GO
+
+CREATE OR ALTER PROCEDURE submission.submission_p
+    @error nvarchar(max)
+AS
+BEGIN
+    SELECT a FROM submission.t AS t LEFT JOIN submission.u AS u ON t.a = u.a
+    WHERE t.b = LEFT(@error, 400);
+END
+GO
