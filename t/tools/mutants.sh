@@ -109,7 +109,7 @@ apply() {
         my ($n, $path, $text) = (0);
 
         find({ no_chdir => 1, wanted => sub {
-            return if !/\.(?:c|h|js|sql)$/ || !-f;
+            return if !/\.(?:c|h|js|sh|sql)$/ || !-f;
             open my $file, "<", $_ or die "$_: $!\n";
             my $all = join "", <$file>;
             my $found = () = $all =~ /$pattern/g;
