@@ -120,6 +120,7 @@ typedef struct {
     ngx_atomic_t                     attempts[SM_OUTCOMES];
     ngx_atomic_t               terminal[NGX_HTTP_SUBMISSION_METRICS_STATUSES];
     ngx_atomic_t                     expired_unsent;
+    ngx_atomic_t                     unsent;       /* no attempts */
     ngx_http_submission_histogram_t  durations[NGX_HTTP_SUBMISSION_DUR_N];
 
     ngx_atomic_t                     due;

@@ -27,10 +27,6 @@ static const sm_str_t  sm_answer_accepted = sm_str("accepted");
 static const sm_str_t  sm_answer_rejected = sm_str("rejected");
 
 
-static int sm_answer_error(sm_arena_t *arena, sm_str_t *error,
-    const char *fmt, ...) __attribute__((format(printf, 3, 4)));
-
-
 static int
 sm_answer_clean(sm_arena_t *arena, sm_str_t *dst, sm_str_t src, size_t max)
 {
@@ -56,7 +52,7 @@ sm_answer_clean(sm_arena_t *arena, sm_str_t *dst, sm_str_t src, size_t max)
 }
 
 
-static int
+int
 sm_answer_error(sm_arena_t *arena, sm_str_t *error, const char *fmt, ...)
 {
     char     line[SM_ANSWER_LINE];
@@ -73,27 +69,27 @@ sm_answer_error(sm_arena_t *arena, sm_str_t *error, const char *fmt, ...)
 /* HTTP 2xx, and all of the body is here */
 
 static int
-sm_answer_json(sm_arena_t *arena, const sm_answer_t *answer,
+sm_answer_json(sm_arena_t *arena, unsigned status, sm_str_t body,
     sm_outcome_e *outcome, sm_str_t *reason, sm_str_t *error)
 {
     sm_str_t         text;
     sm_json_error_t  err;
     sm_json_value_t  values[SM_ANSWER_FIELDS];
 
-    if (answer->body.len == 0) {
+    if (body.len == 0) {
         return sm_answer_error(arena, error,
                                "HTTP %u with an empty answer",
-                               answer->status);
+                               status);
     }
 
-    if (sm_json_object_lax(arena, answer->body, sm_answer_fields, values, &err)
+    if (sm_json_object_lax(arena, body, sm_answer_fields, values, &err)
         != 0)
     {
         return err.no_memory
                ? -1
                : sm_answer_error(arena, error,
                                  "HTTP %u with an unreadable answer: %s",
-                                 answer->status, err.message);
+                                 status, err.message);
     }
 
     text = values[SM_ANSWER_STATUS].text;
@@ -111,7 +107,7 @@ sm_answer_json(sm_arena_t *arena, const sm_answer_t *answer,
 
         return sm_answer_error(arena, error,
                                "HTTP %u with unknown status \"%.*s\"",
-                               answer->status, (int) text.len, text.data);
+                               status, (int) text.len, text.data);
     }
 
     if (sm_answer_clean(arena, &text, values[SM_ANSWER_REASON].text,
@@ -124,7 +120,7 @@ sm_answer_json(sm_arena_t *arena, const sm_answer_t *answer,
     if (text.len == 0) {
         return sm_answer_error(arena, error,
                                "HTTP %u with a rejection without a reason",
-                               answer->status);
+                               status);
     }
 
     *outcome = SM_OUTCOME_REJECTED;
@@ -134,18 +130,20 @@ sm_answer_json(sm_arena_t *arena, const sm_answer_t *answer,
 }
 
 
-/*
- * An exchange that ended with the gateway's status: what it says of the
- * payload.
- */
-
-static int
-sm_answer_http(sm_arena_t *arena, sm_gateway_read_e read,
-    const sm_answer_t *answer, sm_outcome_e *outcome, sm_str_t *reason,
-    sm_str_t *error)
+int
+sm_answer_read(sm_arena_t *arena, sm_gateway_e type, unsigned status,
+    sm_str_t body, sm_outcome_e *outcome, sm_str_t *reason, sm_str_t *error)
 {
-    char      text[sizeof("http_4xx")];
-    unsigned  status = answer->status;
+    char               text[sizeof("http_4xx")];
+    sm_gateway_read_e  read;
+
+    static const sm_str_t  none = sm_null_str;
+
+    *outcome = SM_OUTCOME_ERROR;
+    *reason = none;
+    *error = none;
+
+    read = sm_gateway(type)->read;
 
     if (status < 200 || status > 299) {
 
@@ -158,132 +156,12 @@ sm_answer_http(sm_arena_t *arena, sm_gateway_read_e read,
         return sm_answer_error(arena, error, "HTTP %u", status);
     }
 
-    if (answer->how == SM_ANSWER_TRUNCATED) {
-        return sm_answer_error(arena, error,
-                               "HTTP %u, but the answer was cut off", status);
-    }
-
-    if (answer->how == SM_ANSWER_TOO_LARGE) {
-        return sm_answer_error(arena, error,
-                               "HTTP %u, but the answer is larger than "
-                               "%d bytes", status, SM_ANSWER_MAX);
-    }
-
     if (read == SM_GATEWAY_READ_STATUS) {
         *outcome = SM_OUTCOME_ACCEPTED;
         return 0;
     }
 
-    return sm_answer_json(arena, answer, outcome, reason, error);
-}
-
-
-static int
-sm_answer_none(sm_arena_t *arena, const sm_answer_t *answer, sm_str_t *error)
-{
-    const char  *hint;
-
-    switch (answer->status) {
-    case 0:
-        return sm_answer_error(arena, error, "no answer");
-    case 502:
-        hint = "refused, not reachable, or not HTTP";
-        break;
-    case 504:
-        hint = "timed out";
-        break;
-    default:
-        hint = "nginx's own, its error log says why";
-        break;
-    }
-
-    return sm_answer_error(arena, error, "no answer: HTTP %u (%s)",
-                           answer->status, hint);
-}
-
-
-int
-sm_answer_read(sm_arena_t *arena, sm_gateway_e type, const sm_answer_t *answer,
-    sm_outcome_e *outcome, sm_str_t *reason, sm_str_t *error)
-{
-    static const sm_str_t  none = sm_null_str;
-    static const sm_str_t  shutdown = sm_str("shutdown");
-
-    *outcome = SM_OUTCOME_ERROR;
-    *reason = none;
-    *error = none;
-
-    switch (answer->how) {
-
-    case SM_ANSWER_ABORTED:
-        *outcome = SM_OUTCOME_UNKNOWN;
-        *reason = shutdown;
-        return 0;
-
-    case SM_ANSWER_TIMED_OUT:
-        return sm_answer_error(arena, error, "no answer in time");
-
-    case SM_ANSWER_NONE:
-        return sm_answer_none(arena, answer, error);
-
-    default:
-        break;
-    }
-
-    if (answer->status == 0) {
-        return sm_answer_error(arena, error, "no answer");
-    }
-
-    return sm_answer_http(arena, sm_gateway(type)->read, answer, outcome,
-                          reason, error);
-}
-
-
-int
-sm_answer_keep(sm_arena_t *arena, const sm_answer_t *answer, int64_t *status,
-    sm_str_t *text)
-{
-    static const sm_str_t  none = sm_null_str;
-
-    size_t    max;
-    sm_out_t  out;
-
-    *status = 0;
-    *text = none;
-
-    switch (answer->how) {
-    case SM_ANSWER_COMPLETE:
-    case SM_ANSWER_TRUNCATED:
-    case SM_ANSWER_TOO_LARGE:
-        break;
-    default:
-        return 0;
-    }
-
-    *status = answer->status;
-
-    if (answer->status == 0 || answer->body.len == 0) {
-        return 0;
-    }
-
-    max = answer->body.len < SM_ANSWER_KEPT ? answer->body.len
-                                            : SM_ANSWER_KEPT;
-
-    sm_out_init(&out, sm_arena_alloc(arena, sm_clip_size(max)),
-                sm_clip_size(max));
-
-    if (out.start == NULL) {
-        return -1;
-    }
-
-    sm_out_clip(&out, answer->body, max);
-
-    if (out.last != out.start) {
-        text->data = out.start;
-        text->len = out.last - out.start;
-    }
-
-    return 0;
+    return sm_answer_json(arena, status, body, outcome, reason, error);
 }
 
 

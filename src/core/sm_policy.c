@@ -109,14 +109,18 @@ sm_policy_delay(const sm_contract_t *contract, int64_t number, uint32_t random)
 
 
 int64_t
-sm_policy_unsent(const sm_contract_t *contract, uint32_t random)
+sm_policy_unsent(const sm_contract_t *contract, uint64_t n, uint32_t random)
 {
     int64_t  delay;
 
     delay = sm_policy_delay(contract, 1, random);
 
     if (delay < SM_UNSENT_MIN) {
-        return SM_UNSENT_MIN;
+        delay = SM_UNSENT_MIN;
+    }
+
+    for ( /* void */ ; n > 1 && delay < SM_UNSENT_MAX; n--) {
+        delay *= 2;
     }
 
     return delay < SM_UNSENT_MAX ? delay : SM_UNSENT_MAX;

@@ -51,11 +51,13 @@ int64_t sm_policy_delay(const sm_contract_t *contract, int64_t number,
     uint32_t random);
 
 /*
- * The delay before an attempt that could not leave this host is tried again.
- * It is the delay after a first attempt, but at least SM_UNSENT_MIN and at
- * most SM_UNSENT_MAX, because it is tried without end.
+ * The delay before an attempt that could not leave this host is tried again,
+ * the "n"th in a row of its target.  It begins with the delay after a first
+ * attempt and doubles each time, but is at least SM_UNSENT_MIN and at most
+ * SM_UNSENT_MAX, because it is tried without end.
  */
-int64_t sm_policy_unsent(const sm_contract_t *contract, uint32_t random);
+int64_t sm_policy_unsent(const sm_contract_t *contract, uint64_t n,
+    uint32_t random);
 
 
 #endif /* SM_POLICY_H */

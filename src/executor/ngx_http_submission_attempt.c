@@ -203,7 +203,7 @@ ngx_http_submission_attempt_give_back(ngx_http_submission_attempt_t *at,
 
 
 /*
- * No gateway was connected to, so it does not count as an attempt and is given
+ * Nothing has left this host, so it does not count as an attempt and is given
  * back for later.  If the worker is exiting there is no delay, because another
  * worker may be able to send it.
  */
@@ -215,27 +215,43 @@ ngx_http_submission_attempt_unsent(ngx_http_submission_attempt_t *at)
     ngx_http_submission_executor_t  *ex;
 
     ex = at->manager->executor;
+    delay = 0;
 
-    if (at->unsent == NGX_HTTP_SUBMISSION_UNSENT_NAME) {
-        at->error = sm_str_c("not sent: the host of gateway_url was not "
-                             "resolved");
-        ngx_http_submission_outage(at);
-
-    } else if (at->unsent == NGX_HTTP_SUBMISSION_UNSENT_SHORT) {
-        at->error = sm_str_c("not sent: no connection, or no memory, was left");
-        ex->unsent = 1;
-        ex->pause = ngx_current_msec + NGX_HTTP_SUBMISSION_EXECUTOR_PAUSE;
-
-        if (!ngx_exiting) {
-            ngx_http_submission_executor_short(ex);
-        }
+    if (ngx_exiting) {
+        goto done;
     }
 
-    delay = ngx_exiting ? 0 : sm_policy_unsent(&at->contract,
-                                               (uint32_t) ngx_random());
+    if (at->what == SM_EXCHANGE_SHORT) {
+        ex->unsent = 1;
+        ex->pause = ngx_current_msec + NGX_HTTP_SUBMISSION_EXECUTOR_PAUSE;
+        ngx_http_submission_executor_short(ex);
 
+        delay = sm_policy_unsent(&at->contract, 1, (uint32_t) ngx_random());
+
+    } else if (!at->exchange.aborted) {
+        ngx_http_submission_outage(at);
+        ngx_http_submission_stats_unsent(at);
+
+        delay = ngx_http_submission_outage_unsent(at);
+    }
+
+done:
+
+    ngx_http_submission_count_unsent(at->manager, at->target);
     ngx_http_submission_attempt_log(at, NGX_LOG_INFO, "attempt_unsent", NULL);
     ngx_http_submission_attempt_give_back(at, delay);
+}
+
+
+/* there is no connection or memory to send it */
+
+static void
+ngx_http_submission_attempt_short(ngx_http_submission_attempt_t *at)
+{
+    at->what = SM_EXCHANGE_SHORT;
+    at->error = sm_str_c("not sent: no connection, or no memory, was left");
+
+    ngx_http_submission_attempt_unsent(at);
 }
 
 
@@ -317,8 +333,7 @@ ngx_http_submission_attempt_start(ngx_http_submission_manager_t *manager,
     }
 
     if (!memory) {
-        at->unsent = NGX_HTTP_SUBMISSION_UNSENT_SHORT;
-        ngx_http_submission_attempt_unsent(at);
+        ngx_http_submission_attempt_short(at);
         return;
     }
 
@@ -342,50 +357,22 @@ ngx_http_submission_attempt_start(ngx_http_submission_manager_t *manager,
         ex->nsending--;
         ngx_http_submission_reserve_put();
 
-        at->unsent = NGX_HTTP_SUBMISSION_UNSENT_SHORT;
-        ngx_http_submission_attempt_unsent(at);
+        ngx_http_submission_attempt_short(at);
     }
 }
 
 
-/* nginx has finished the request; nothing new may be begun from here */
+/* what came of it, for the record */
 
-void
-ngx_http_submission_attempt_finished(ngx_http_submission_attempt_t *at)
+static void
+ngx_http_submission_attempt_read(ngx_http_submission_attempt_t *at)
 {
-    sm_policy_in_t                   in;
-    ngx_http_submission_executor_t  *ex;
+    at->what = sm_exchange(at->contract.gateway_type, &at->exchange);
 
-    ex = at->manager->executor;
-
-    ngx_queue_remove(&at->queue);
-    ex->nsending--;
-    ngx_http_submission_reserve_put();
-
-    ngx_log_debug6(NGX_LOG_DEBUG_HTTP, ngx_cycle->log, 0,
-                   "submission: finished \"%*s\" attempt:%L gated:%d sent:%d "
-                   "unsent:%d", at->id.len, at->id.data, at->number, at->gated,
-                   at->sent, (int) at->unsent);
-
-    if (at->gated && !at->sent) {
-        ngx_http_submission_attempt_give_back(at, 0);
-        return;
-    }
-
-    if (at->unsent) {
-        ngx_http_submission_attempt_unsent(at);
-        return;
-    }
-
-    ex->unsent = 0;
-    ex->starved_since = 0;
-
-    at->finished_at = ngx_max(ngx_http_submission_executor_now(ex),
-                              at->started_at);
-
-    if (sm_answer_read(&at->arena, at->contract.gateway_type, &at->answer,
-                       &at->outcome, &at->reason, &at->error)
-        != 0)
+    if (sm_exchange_read(&at->arena, at->contract.gateway_type, &at->exchange,
+                         &at->outcome, &at->reason, &at->error)
+        != 0
+        && at->outcome != SM_OUTCOME_NONE)
     {
         at->outcome = SM_OUTCOME_UNKNOWN;
         at->reason = sm_str_c("no_memory");
@@ -393,8 +380,15 @@ ngx_http_submission_attempt_finished(ngx_http_submission_attempt_t *at)
 
     /* without memory it is recorded without it */
 
-    (void) sm_answer_keep(&at->arena, &at->answer, &at->http_status,
-                          &at->kept);
+    (void) sm_exchange_keep(&at->arena, &at->exchange, &at->http_status,
+                            &at->kept);
+}
+
+
+static void
+ngx_http_submission_attempt_decide(ngx_http_submission_attempt_t *at)
+{
+    sm_policy_in_t  in;
 
     in.contract = &at->contract;
     in.created_at = at->created_at;
@@ -406,11 +400,52 @@ ngx_http_submission_attempt_finished(ngx_http_submission_attempt_t *at)
     in.random = (uint32_t) ngx_random();
 
     sm_policy(&in, &at->decision);
+}
 
-    ngx_log_debug4(NGX_LOG_DEBUG_HTTP, ngx_cycle->log, 0,
-                   "submission: outcome:%d status:%d exhausted:%d delay:%L",
-                   (int) at->outcome, (int) at->decision.status,
-                   (int) at->decision.exhausted, at->decision.delay);
+
+/* nginx has finished the request; nothing new may be begun from here */
+
+void
+ngx_http_submission_attempt_finished(ngx_http_submission_attempt_t *at)
+{
+    ngx_http_submission_executor_t  *ex;
+
+    ex = at->manager->executor;
+
+    ngx_queue_remove(&at->queue);
+    ex->nsending--;
+    ngx_http_submission_reserve_put();
+
+    ngx_log_debug6(NGX_LOG_DEBUG_HTTP, ngx_cycle->log, 0,
+                   "submission: finished \"%*s\" attempt:%L gated:%d sent:%d "
+                   "cause:%d", at->id.len, at->id.data, at->number, at->gated,
+                   at->exchange.sent, (int) at->exchange.cause.what);
+
+    if (at->gated && !at->exchange.sent) {
+        ngx_http_submission_attempt_give_back(at, 0);
+        return;
+    }
+
+    at->finished_at = ngx_max(ngx_http_submission_executor_now(ex),
+                              at->started_at);
+
+    ngx_http_submission_attempt_read(at);
+
+    if (at->outcome == SM_OUTCOME_NONE) {
+        ngx_http_submission_attempt_unsent(at);
+        return;
+    }
+
+    ex->unsent = 0;
+    ex->starved_since = 0;
+
+    ngx_http_submission_attempt_decide(at);
+
+    ngx_log_debug5(NGX_LOG_DEBUG_HTTP, ngx_cycle->log, 0,
+                   "submission: exchange:%d outcome:%d status:%d exhausted:%d "
+                   "delay:%L", (int) at->what, (int) at->outcome,
+                   (int) at->decision.status, (int) at->decision.exhausted,
+                   at->decision.delay);
 
     ngx_http_submission_outage(at);
 

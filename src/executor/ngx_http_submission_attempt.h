@@ -11,7 +11,7 @@
 #include "ngx_http_submission_status.h"
 #include "ngx_http_submission_task.h"
 
-#include "sm_answer.h"
+#include "sm_exchange.h"
 #include "sm_policy.h"
 #include "sm_schedule.h"
 #include "sm_stats.h"
@@ -84,6 +84,7 @@ typedef struct {
     int64_t                          epoch;        /* in which it was seen */
     ngx_msec_t                       since;        /* the first error */
     ngx_msec_t                       told;         /* the last line of it */
+    ngx_uint_t                       unsent;       /* in a row */
     unsigned                         down:1;       /* and that was told */
 } ngx_http_submission_outage_t;
 
@@ -153,16 +154,6 @@ struct ngx_http_submission_executor_s {
 };
 
 
-/* why an attempt did not leave this host */
-
-typedef enum {
-    NGX_HTTP_SUBMISSION_UNSENT_NOT = 0,     /* nothing, as far as is known */
-    NGX_HTTP_SUBMISSION_UNSENT_NAME,        /* of the gateway: no address */
-    NGX_HTTP_SUBMISSION_UNSENT_WEBHOOK,     /* "error" says why */
-    NGX_HTTP_SUBMISSION_UNSENT_SHORT        /* of connections, or memory */
-} ngx_http_submission_unsent_e;
-
-
 /*
  * An attempt, from begin to complete, in one piece of memory with everything
  * that it points to, except for what nginx allocates while the attempt is at
@@ -196,8 +187,11 @@ struct ngx_http_submission_attempt_s {
     /* at the gateway */
     ngx_connection_t                *connection;
     ngx_http_request_t              *request;
+    ngx_http_upstream_t             *upstream;     /* that is hooked */
     ngx_event_t                      hook;
     ngx_event_t                      timeout;
+    ngx_log_t                        log;          /* of its location */
+    u_char                          *message_end;  /* in a line of it */
     ngx_int_t                      (*create_request)(ngx_http_request_t *r);
     ngx_output_chain_filter_pt       output_filter;
     void                            *output_ctx;
@@ -207,16 +201,14 @@ struct ngx_http_submission_attempt_s {
     int64_t                          left_at;      /* monotonic, usec */
     int64_t                          took;         /* usec */
 
-    sm_answer_t                      answer;
+    sm_exchange_t                    exchange;
     u_char                          *body;
     size_t                           allocated;
-    unsigned                         complete:1;
     unsigned                         gated:1;      /* not let out */
-    unsigned                         sent:1;       /* some of it, maybe */
     unsigned                         forgotten:1;  /* another settles it */
-    ngx_http_submission_unsent_e     unsent;
 
     /* the end */
+    sm_exchange_e                    what;
     sm_arena_t                       arena;
     sm_outcome_e                     outcome;
     sm_str_t                         reason;
@@ -288,6 +280,7 @@ void ngx_http_submission_stats_attempt(ngx_http_submission_attempt_t *at,
     sm_status_e status);
 ngx_uint_t ngx_http_submission_stats_told(ngx_http_submission_executor_t *ex);
 void ngx_http_submission_stats_tell(ngx_http_submission_executor_t *ex);
+void ngx_http_submission_stats_unsent(ngx_http_submission_attempt_t *at);
 void ngx_http_submission_stats_expired(ngx_http_submission_executor_t *ex,
     sm_str_t id, ngx_http_submission_target_t *target);
 
@@ -378,11 +371,15 @@ void ngx_http_submission_expiry_add(ngx_http_submission_executor_t *ex,
     ngx_uint_t n);
 void ngx_http_submission_expiry_tell(ngx_http_submission_executor_t *ex);
 
-/* outage.c: an attempt leaves; has ended, or could not be sent */
+/*
+ * outage.c: an attempt leaves; has ended, or could not be sent, for which
+ * _unsent() says after how many ms it is tried again
+ */
 void ngx_http_submission_outage_sent(ngx_http_submission_attempt_t *at);
 ngx_int_t ngx_http_submission_outage_init(ngx_cycle_t *cycle,
     ngx_http_submission_executor_t *ex);
 void ngx_http_submission_outage(ngx_http_submission_attempt_t *at);
+int64_t ngx_http_submission_outage_unsent(ngx_http_submission_attempt_t *at);
 
 /* send.c */
 ngx_int_t ngx_http_submission_send_attempt(ngx_http_submission_attempt_t *at);
@@ -395,7 +392,8 @@ ngx_table_elt_t *ngx_http_submission_send_header(ngx_http_request_t *r,
     const char *key, const char *lowcase, u_char *value, size_t len);
 
 /*
- * webhook.c; _prepare(): NGX_DECLINED, it cannot be sent, and "unsent" says why
+ * webhook.c; _prepare(): NGX_DECLINED, it cannot be sent, and "what" and
+ * "error" say why
  */
 ngx_int_t ngx_http_submission_webhook_prepare(
     ngx_http_submission_attempt_t *at);
@@ -403,9 +401,16 @@ void ngx_http_submission_webhook_gone(ngx_http_submission_attempt_t *at);
 ngx_int_t ngx_http_submission_webhook_headers(ngx_http_request_t *r,
     ngx_http_submission_attempt_t *at);
 
-/* dispatch.c */
+/* dispatch.c; _begun(): a byte of the request may leave from now on */
 void ngx_http_submission_dispatch_hook(ngx_event_t *ev);
-void ngx_http_submission_dispatch_sent(ngx_http_submission_attempt_t *at);
+void ngx_http_submission_dispatch_begun(ngx_http_submission_attempt_t *at);
+
+/* dispatch_log.c */
+void ngx_http_submission_dispatch_peer(ngx_http_submission_attempt_t *at);
+void ngx_http_submission_dispatch_listen(ngx_http_submission_attempt_t *at,
+    ngx_log_t *log);
+void ngx_http_submission_dispatch_unlisten(ngx_http_submission_attempt_t *at,
+    ngx_log_t *log);
 
 /* dispatch_result.c */
 void ngx_http_submission_dispatch_result(void *data);

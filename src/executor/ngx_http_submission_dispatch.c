@@ -3,17 +3,17 @@
  * The location through which attempts go to their gateways.  nginx runs them
  * through it like any other request, and two filters take the answer.
  *
- * The gate: an attempt may leave only while this worker leads in the epoch in
- * which the attempt was begun.  The gate is checked before the request is
- * made, when the request reaches the location, and from then on before each
- * write to the gateway, because a process may be stopped for a long time
- * between any two of them.  There is one exception: the write of the
- * location's handler to a kept-alive connection comes right after the second
- * check, without another one.
+ * - The gate: an attempt may leave only while this worker leads in the epoch
+ *   in which the attempt was begun.  The gate is checked when the request
+ *   reaches the location, and before each write to the gateway, because a
+ *   process may be stopped for a long time between any two of them.
+ * - An attempt is sent once.  Before a byte of it has left, nginx may try
+ *   other servers and other locations; from then on it tries nothing more.
+ * - Only what the server answered that it was sent to is an answer.
  *
- * However often the request passes through here (for example because of an
- * error_page), an attempt of which a byte may have left is never taken for one
- * that was not sent, and a one_shot intent is not sent again.
+ * To see to all of that, nginx is held up right before it would begin with the
+ * upstream: r->aio makes ngx_http_upstream_init() return.  The posted event
+ * "hook" prepares the upstream and has nginx begin.
  */
 
 #include "ngx_http_submission_attempt.h"
@@ -115,38 +115,26 @@ ngx_http_submission_dispatch_init(ngx_conf_t *cf)
 }
 
 
-/* whether the location is about to send a one_shot intent a second time */
+/*
+ * The first byte is on its way: its token is spent, and no error page leads
+ * elsewhere any more.
+ */
 
-static ngx_uint_t
-ngx_http_submission_dispatch_again(ngx_http_submission_attempt_t *at)
-{
-    ngx_http_submission_field_t  id;
-
-    if (!at->sent || at->contract.policy != SM_POLICY_ONE_SHOT) {
-        return 0;
-    }
-
-    ngx_log_error(NGX_LOG_WARN, ngx_cycle->log, 0,
-                  "submission: not_sent_again manager=%V%V "
-                  "target=%*s: it is one_shot and was sent; an \"error_page\" "
-                  "or \"proxy_next_upstream\" of the dispatch location would "
-                  "send it a second time", &at->manager->conf->name,
-                  ngx_http_submission_field(&id, " intent_id=", at->id),
-                  at->contract.target.len, at->contract.target.data);
-
-    return 1;
-}
-
-
-/* the first byte is on its way: its token is spent */
-
-static void
+void
 ngx_http_submission_dispatch_begun(ngx_http_submission_attempt_t *at)
 {
-    if (!at->sent) {
-        at->sent = 1;
-        ngx_http_submission_outage_sent(at);
+    if (at->exchange.sent) {
+        return;
     }
+
+    at->exchange.sent = 1;
+    at->request->error_page = 1;
+
+    /* what has failed before does not matter any more */
+
+    ngx_memzero(&at->exchange.cause, sizeof(sm_cause_t));
+
+    ngx_http_submission_outage_sent(at);
 }
 
 
@@ -159,6 +147,15 @@ ngx_http_submission_dispatch_output(void *data, ngx_chain_t *in)
 
     ngx_connection_t  *c;
 
+    c = at->request->upstream->peer.connection;
+
+    if (at->exchange.sent && c->number != at->peer) {
+        ngx_log_debug2(NGX_LOG_DEBUG_HTTP, at->connection->log, 0,
+                       "submission: not sent again, peer:%uA after:%uA",
+                       c->number, at->peer);
+        return NGX_ERROR;
+    }
+
     if (!ngx_http_submission_leader_gate(at->manager, at->epoch)) {
         ngx_log_debug1(NGX_LOG_DEBUG_HTTP, at->connection->log, 0,
                        "submission: gate closed before a write, epoch:%L",
@@ -168,59 +165,15 @@ ngx_http_submission_dispatch_output(void *data, ngx_chain_t *in)
         return NGX_ERROR;
     }
 
-    c = at->request->upstream->peer.connection;
-
     ngx_log_debug3(NGX_LOG_DEBUG_HTTP, at->connection->log, 0,
                    "submission: gate open, epoch:%L peer:%uA sent:%d",
-                   at->epoch, c->number, at->sent);
+                   at->epoch, c->number, at->exchange.sent);
 
-    if (c->number != at->peer) {
-
-        if (ngx_http_submission_dispatch_again(at)) {
-            return NGX_ERROR;
-        }
-
-        at->peer = c->number;
-    }
+    at->peer = c->number;
 
     ngx_http_submission_dispatch_begun(at);
 
     return at->output_filter(at->output_ctx, in);
-}
-
-
-/*
- * Whether nginx may have sent something by now, as far as it was not hooked: it
- * does so at once where it has a connection to the gateway already.
- */
-
-void
-ngx_http_submission_dispatch_sent(ngx_http_submission_attempt_t *at)
-{
-    ngx_uint_t                  i;
-    ngx_http_request_t         *r;
-    ngx_http_upstream_t        *u;
-    ngx_http_upstream_state_t  *state;
-
-    r = at->request;
-    u = r->upstream;
-
-    if (u->request_sent) {
-        ngx_http_submission_dispatch_begun(at);
-        at->peer = u->peer.connection ? u->peer.connection->number : 0;
-    }
-
-    if (r->upstream_states == NULL) {
-        return;
-    }
-
-    state = r->upstream_states->elts;
-
-    for (i = 0; i < r->upstream_states->nelts; i++) {
-        if (state[i].bytes_sent) {
-            ngx_http_submission_dispatch_begun(at);
-        }
-    }
 }
 
 
@@ -266,58 +219,85 @@ ngx_http_submission_dispatch_create(ngx_http_request_t *r)
 
 
 /*
- * Called after the location's handler.  nginx has either set up its upstream,
- * or it waits for a cache lock first and continues by itself.
+ * The configuration of the upstream, for this request alone: what is sent is
+ * not sent again, and what the gateway answers is read as it is.
+ */
+
+static ngx_int_t
+ngx_http_submission_dispatch_conf(ngx_http_request_t *r,
+    ngx_http_upstream_t *u)
+{
+    ngx_http_upstream_conf_t  *conf;
+
+    conf = ngx_palloc(r->pool, sizeof(ngx_http_upstream_conf_t));
+    if (conf == NULL) {
+        return NGX_ERROR;
+    }
+
+    *conf = *u->conf;
+
+    conf->next_upstream &= ~NGX_HTTP_UPSTREAM_FT_NON_IDEMPOTENT;
+    conf->ignore_headers |= NGX_HTTP_UPSTREAM_IGN_XA_REDIRECT;
+    conf->intercept_errors = 0;
+    conf->intercept_404 = 0;
+
+#if (NGX_HTTP_CACHE)
+    conf->cache_use_stale = 0;
+    conf->cache_revalidate = 0;
+#endif
+
+    u->conf = conf;
+
+    return NGX_OK;
+}
+
+
+/*
+ * Called after the location's handler, which nginx has not let begin with its
+ * upstream, if it has one.
  */
 
 void
 ngx_http_submission_dispatch_hook(ngx_event_t *ev)
 {
+    ngx_connection_t               *c;
+    ngx_http_request_t             *r;
     ngx_http_upstream_t            *u;
     ngx_http_submission_attempt_t  *at;
 
     at = ev->data;
-    u = at->request->upstream;
+    c = at->connection;
+    r = at->request;
+    u = r->upstream;
 
-    if (u == NULL
-        || u->output.output_filter == ngx_http_submission_dispatch_output)
-    {
+    r->aio = 0;
+
+    if (u == NULL || u == at->upstream || u->create_request == NULL) {
         return;
     }
 
-    if (u->output.output_filter) {
-        ngx_http_submission_dispatch_sent(at);
-        ngx_http_submission_dispatch_filter(at, u);
-        return;
-    }
+    at->upstream = u;
 
-    if (u->create_request
-        && u->create_request != ngx_http_submission_dispatch_create)
-    {
+    if (ngx_http_submission_dispatch_conf(r, u) == NGX_OK) {
         at->create_request = u->create_request;
         u->create_request = ngx_http_submission_dispatch_create;
+
+        ngx_http_upstream_init(r);
+
+    } else {
+        ngx_http_finalize_request(r, NGX_HTTP_INTERNAL_SERVER_ERROR);
     }
+
+    ngx_http_run_posted_requests(c);
 }
 
 
-/*
- * nginx's own log lines about one attempt are left out below "info": the
- * outcome is recorded, and an outage has its own lines, see outage.c.
- */
-
-static void
-ngx_http_submission_dispatch_quiet(ngx_log_t *log)
-{
-    if (log->log_level < NGX_LOG_INFO && log->log_level > NGX_LOG_CRIT) {
-        log->log_level = NGX_LOG_CRIT;
-    }
-}
-
+/* NGX_HTTP_CLOSE ends a request at once, without pages or further actions */
 
 static ngx_int_t
 ngx_http_submission_dispatch_phase(ngx_http_request_t *r)
 {
-    ngx_http_upstream_state_t      *state;
+    ngx_http_core_loc_conf_t       *clcf;
     ngx_http_submission_attempt_t  *at;
 
     at = ngx_http_submission_dispatched(r);
@@ -335,29 +315,50 @@ ngx_http_submission_dispatch_phase(ngx_http_request_t *r)
         return NGX_HTTP_SERVICE_UNAVAILABLE;
     }
 
-    if (r->upstream && r->upstream->headers_in.x_accel_redirect) {
-
-        /* a gateway cannot redirect a request or have it repeated */
-
-        ngx_log_error(NGX_LOG_WARN, r->connection->log, 0,
-                      "submission: the gateway answered with "
-                      "\"X-Accel-Redirect\", which is not followed");
-
-        return NGX_HTTP_BAD_GATEWAY;
+    if (r->post_action) {
+        return NGX_HTTP_CLOSE;
     }
 
-    if (ngx_http_submission_dispatch_again(at)) {
-        state = r->upstream ? r->upstream->state : NULL;
+    clcf = ngx_http_get_module_loc_conf(r, ngx_http_core_module);
 
-        return state && state->status >= NGX_HTTP_SPECIAL_RESPONSE
-               ? (ngx_int_t) state->status : NGX_HTTP_BAD_GATEWAY;
+    if (clcf->post_action.len) {
+
+        /* it would be run in the gateway's place */
+
+        at->exchange.cause.what = SM_CAUSE_POST_ACTION;
+        return NGX_HTTP_CLOSE;
     }
 
-    ngx_http_submission_dispatch_quiet(r->connection->log);
+    ngx_http_submission_dispatch_listen(at, r->connection->log);
 
-    ngx_post_event(&at->hook, &ngx_posted_events);
+    if (r->content_handler) {
+        r->aio = 1;
+        ngx_post_event(&at->hook, &ngx_posted_events);
+    }
 
     return NGX_DECLINED;
+}
+
+
+/* whether it is an answer of the gateway, and not one that nginx has made */
+
+static ngx_uint_t
+ngx_http_submission_dispatch_answered(ngx_http_request_t *r)
+{
+    ngx_http_upstream_t  *u;
+
+    u = r->upstream;
+
+#if (NGX_HTTP_CACHE)
+    if (r->cached) {
+        return 0;
+    }
+#endif
+
+    /* while nginx reads from the gateway, the upstream has its cleanup */
+
+    return u && u->cleanup && u->state
+           && u->state->header_time != (ngx_msec_t) -1;
 }
 
 
@@ -375,6 +376,18 @@ ngx_http_submission_dispatch_header_filter(ngx_http_request_t *r)
     r->header_sent = 1;
     r->filter_need_in_memory = 1;
 
+    if (at->hook.posted) {
+
+        /* the handler has answered by itself, and is not to be held up */
+
+        ngx_delete_posted_event(&at->hook);
+        r->aio = 0;
+    }
+
+    if (ngx_http_submission_dispatch_answered(r)) {
+        at->exchange.status = r->upstream->headers_in.status_n;
+    }
+
     /* there is nothing to linger for */
 
     r->connection->read->eof = 1;
@@ -383,12 +396,62 @@ ngx_http_submission_dispatch_header_filter(ngx_http_request_t *r)
 }
 
 
+/* NGX_DECLINED: there is more than is kept, and no need to read on */
+
+static ngx_int_t
+ngx_http_submission_dispatch_append(ngx_http_submission_attempt_t *at,
+    ngx_buf_t *b)
+{
+    size_t     len;
+    u_char    *p;
+    sm_str_t  *body;
+
+    body = &at->exchange.body;
+    len = ngx_min((size_t) (b->last - b->pos), SM_ANSWER_MAX - body->len);
+
+    if (body->len + len > at->allocated) {
+
+        at->allocated = ngx_max(2 * at->allocated, body->len + len);
+
+        p = ngx_pnalloc(at->connection->pool, at->allocated);
+        if (p == NULL) {
+            return NGX_ERROR;
+        }
+
+        if (body->len) {
+            ngx_memcpy(p, body->data, body->len);
+        }
+
+        at->body = p;
+        body->data = (char *) p;
+    }
+
+    if (len) {
+        ngx_memcpy(at->body + body->len, b->pos, len);
+    }
+
+    body->len += len;
+
+    return b->pos + len == b->last ? NGX_OK : NGX_DECLINED;
+}
+
+
+/* nginx stops to read, which it does not for a client that has gone */
+
+static void
+ngx_http_submission_dispatch_stop(ngx_http_request_t *r)
+{
+    if (r->upstream->pipe) {
+        r->upstream->pipe->upstream_error = 1;
+    }
+}
+
+
 static ngx_int_t
 ngx_http_submission_dispatch_body_filter(ngx_http_request_t *r,
     ngx_chain_t *in)
 {
-    size_t                          len;
-    u_char                         *p;
+    ngx_int_t                       rc;
     ngx_chain_t                    *cl;
     ngx_http_submission_attempt_t  *at;
 
@@ -400,54 +463,22 @@ ngx_http_submission_dispatch_body_filter(ngx_http_request_t *r,
 
     for (cl = in; cl; cl = cl->next) {
 
-        if (cl->buf->last_buf) {
-            at->complete = 1;
-        }
+        if (at->exchange.status) {
+            at->exchange.whole |= cl->buf->last_buf;
 
-        if (ngx_buf_special(cl->buf)) {
-            continue;
-        }
+            rc = ngx_buf_special(cl->buf)
+                 ? NGX_OK : ngx_http_submission_dispatch_append(at, cl->buf);
 
-        len = cl->buf->last - cl->buf->pos;
-
-        if (at->answer.body.len + len > SM_ANSWER_MAX) {
-
-            if (sm_gateway(at->contract.gateway_type)->read
-                != SM_GATEWAY_READ_STATUS)
-            {
-                at->answer.how = SM_ANSWER_TOO_LARGE;
+            if (rc != NGX_OK) {
+                at->exchange.large = rc == NGX_DECLINED;
+                ngx_http_submission_dispatch_stop(r);
                 return NGX_ERROR;
             }
-
-            /* the status is enough: the rest is read but not kept */
-
-            len = SM_ANSWER_MAX - at->answer.body.len;
         }
 
-        if (at->answer.body.len + len > at->allocated) {
-
-            at->allocated = ngx_max(2 * at->allocated,
-                                    at->answer.body.len + len);
-
-            p = ngx_pnalloc(r->connection->pool, at->allocated);
-            if (p == NULL) {
-                return NGX_ERROR;
-            }
-
-            if (at->answer.body.len) {
-                ngx_memcpy(p, at->answer.body.data, at->answer.body.len);
-            }
-
-            at->body = p;
-            at->answer.body.data = (char *) p;
+        if (!ngx_buf_special(cl->buf)) {
+            cl->buf->pos = cl->buf->last;
         }
-
-        if (len) {
-            ngx_memcpy(at->body + at->answer.body.len, cl->buf->pos, len);
-        }
-
-        at->answer.body.len += len;
-        cl->buf->pos = cl->buf->last;
     }
 
     return NGX_OK;

@@ -73,76 +73,52 @@ ngx_http_submission_dispatch_retry_after(ngx_http_request_t *r)
 }
 
 
-/* the gateway's answer, and not one that nginx has made in its place */
+/* milliseconds, of the time-out that applies to what was being done */
 
-static ngx_http_upstream_state_t *
-ngx_http_submission_dispatch_answered(ngx_http_request_t *r)
+static int64_t
+ngx_http_submission_dispatch_timeout(ngx_http_submission_attempt_t *at,
+    ngx_http_upstream_t *u)
 {
+    if (at->exchange.late || u == NULL || u->conf == NULL) {
+        return at->manager->conf->executor_timeout;
+    }
+
+    if (!at->exchange.sent) {
+        return u->conf->connect_timeout;
+    }
+
+    return at->exchange.taken ? u->conf->read_timeout : u->conf->send_timeout;
+}
+
+
+/* by an upstream that was not hooked, because its handler has made it late */
+
+static ngx_uint_t
+ngx_http_submission_dispatch_sent(ngx_http_request_t *r)
+{
+    ngx_uint_t                  i;
     ngx_http_upstream_state_t  *state;
 
-    if (r->upstream_states == NULL || r->upstream_states->nelts == 0) {
-        return NULL;
+    if (r->upstream_states == NULL) {
+        return 0;
     }
 
     state = r->upstream_states->elts;
-    state += r->upstream_states->nelts - 1;
 
-    /* without a peer, no connection to the gateway was made */
-
-    return state->peer && state->header_time != (ngx_msec_t) -1 ? state : NULL;
-}
-
-
-/*
- * Why the request has not left this host, so that it does not count as an
- * attempt: nginx was about to connect to the gateway and did not get that
- * far.  If something in the location has answered in the gateway's place, it
- * is an attempt.
- */
-
-static ngx_http_submission_unsent_e
-ngx_http_submission_dispatch_unsent(ngx_http_request_t *r)
-{
-    ngx_uint_t                  i;
-    ngx_http_upstream_t        *u;
-    ngx_http_upstream_state_t  *state;
-
-    u = r->upstream;
-
-    if (u == NULL) {
-        return NGX_HTTP_SUBMISSION_UNSENT_NOT;
-    }
-
-#if (NGX_HTTP_CACHE)
-    if (r->cached || u->cache_status == NGX_HTTP_CACHE_HIT) {
-        return NGX_HTTP_SUBMISSION_UNSENT_NOT;
-    }
-#endif
-
-    if (r->upstream_states) {
-        state = r->upstream_states->elts;
-
-        for (i = 0; i < r->upstream_states->nelts; i++) {
-            if (state[i].peer) {
-                return NGX_HTTP_SUBMISSION_UNSENT_NOT;
-            }
+    for (i = 0; i < r->upstream_states->nelts; i++) {
+        if (state[i].bytes_sent) {
+            return 1;
         }
     }
 
-    if (u->resolved && u->resolved->sockaddr == NULL && u->upstream == NULL) {
-        return NGX_HTTP_SUBMISSION_UNSENT_NAME;
-    }
-
-    return NGX_HTTP_SUBMISSION_UNSENT_SHORT;
+    return 0;
 }
 
 
 /*
- * The request ends, and its result is read.
- *
- * A complete answer counts, even if other parts of the request had to be cut
- * off: a mirror may take longer than the gateway.  If the gateway has failed,
- * an error page or a stale answer in its place does not count.
+ * The request ends, and the facts of it are put together.  Other parts of the
+ * request may have had to be cut off, such as a mirror that takes longer than
+ * the gateway: what is known by then counts.
  */
 
 void
@@ -150,58 +126,40 @@ ngx_http_submission_dispatch_result(void *data)
 {
     ngx_http_submission_attempt_t *at = data;
 
-    ngx_http_request_t         *r;
-    ngx_http_upstream_state_t  *state;
+    sm_exchange_t        *x;
+    ngx_http_request_t   *r;
+    ngx_http_upstream_t  *u;
 
     r = at->request;
+    u = r->upstream;
+    x = &at->exchange;
 
     if (at->hook.posted) {
         ngx_delete_posted_event(&at->hook);
-
-        if (r->upstream) {
-            ngx_http_submission_dispatch_sent(at);
-        }
-    }
-
-    if (!at->sent) {
-        at->unsent = ngx_http_submission_dispatch_unsent(r);
     }
 
     if (at->timeout.timer_set) {
         ngx_del_timer(&at->timeout);
     }
 
-    at->request = NULL;
-    at->answer.status = r->headers_out.status;
-
-    if (at->answer.how == SM_ANSWER_TOO_LARGE) {
-        return;
+    if (ngx_http_submission_dispatch_sent(r)) {
+        ngx_http_submission_dispatch_begun(at);
     }
 
-    state = ngx_http_submission_dispatch_answered(r);
+    if (x->peer.len == 0) {
+        ngx_http_submission_dispatch_peer(at);
+    }
 
-    if (state && at->complete) {
-        at->answer.how = SM_ANSWER_COMPLETE;
+    x->taken = u && u->request_body_sent;
+    x->aborted = at->connection->close && !x->late;
+    x->timeout = ngx_http_submission_dispatch_timeout(at, u);
+
+    if (x->status) {
         at->retry_after = ngx_http_submission_dispatch_retry_after(r);
 
-        if (state->status && (state->status < 200 || state->status > 299)) {
-            at->answer.status = state->status;
-        }
-
-        return;
-    }
-
-    if (at->answer.how != SM_ANSWER_COMPLETE) {
-        return;
-    }
-
-    if (at->connection->close) {
-        at->answer.how = SM_ANSWER_ABORTED;
-
-    } else if (state == NULL) {
-        at->answer.how = SM_ANSWER_NONE;
-
     } else {
-        at->answer.how = SM_ANSWER_TRUNCATED;
+        x->own = r->headers_out.status;
     }
+
+    at->request = NULL;
 }

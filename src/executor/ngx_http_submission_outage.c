@@ -3,8 +3,9 @@
  * Outages of gateways: what the schedule learns of attempts, and what it makes
  * of that.  There is one log line when the attempts of a target begin to fail,
  * with the first error, and one when its gateway answers again; likewise when
- * its circuit opens, and when it is closed.  An error is what sm_answer_read()
- * says is one: no answer, or one that makes no sense.
+ * its circuit opens, and when it is closed.  An error is what sm_exchange_read()
+ * says is one: no answer, or one that makes no sense.  That a target cannot be
+ * sent to is an error, too.
  *
  * A gateway that fails now and then would cause two lines each time.  So after
  * a line the next outage of the target is logged only some seconds later, if
@@ -25,6 +26,10 @@ ngx_http_submission_outage_error(ngx_http_submission_attempt_t *at,
 
     if (errors == 1) {
         outage->since = ngx_current_msec;
+    }
+
+    if (at->outcome == SM_OUTCOME_NONE) {
+        outage->unsent++;
     }
 
     if (outage->down
@@ -60,6 +65,7 @@ ngx_http_submission_outage_answer(ngx_http_submission_attempt_t *at,
     }
 
     outage->down = 0;
+    outage->unsent = 0;
 }
 
 
@@ -126,8 +132,8 @@ static ngx_uint_t
 ngx_http_submission_outage_rests(ngx_http_submission_attempt_t *at)
 {
     return at->retry_after
-           && (at->answer.status == NGX_HTTP_TOO_MANY_REQUESTS
-               || at->answer.status == NGX_HTTP_SERVICE_UNAVAILABLE);
+           && (at->exchange.status == NGX_HTTP_TOO_MANY_REQUESTS
+               || at->exchange.status == NGX_HTTP_SERVICE_UNAVAILABLE);
 }
 
 
@@ -146,7 +152,7 @@ ngx_http_submission_outage_learn(ngx_http_submission_attempt_t *at,
         return sm_schedule_answer(schedule, entry);
     }
 
-    /* SM_OUTCOME_ERROR, and NONE: it was not sent */
+    /* error or unknown; none: it was not sent */
 
     errors = sm_schedule_error(schedule, entry);
 
@@ -194,7 +200,7 @@ ngx_http_submission_outage(ngx_http_submission_attempt_t *at)
     entry = ngx_http_submission_attempt_entry(at);
 
     if (entry == NULL || at->epoch != ex->epoch
-        || at->outcome == SM_OUTCOME_UNKNOWN)
+        || at->what == SM_EXCHANGE_SHUTDOWN)
     {
         return;
     }
@@ -223,4 +229,21 @@ ngx_http_submission_outage(ngx_http_submission_attempt_t *at)
     } else {
         ngx_http_submission_outage_error(at, outage, errors);
     }
+}
+
+
+/* a target that cannot be sent to is tried less and less often, it alone */
+
+int64_t
+ngx_http_submission_outage_unsent(ngx_http_submission_attempt_t *at)
+{
+    ngx_uint_t                     n;
+    sm_entry_t                    *entry;
+    ngx_http_submission_outage_t  *outage;
+
+    entry = ngx_http_submission_attempt_entry(at);
+    outage = entry ? ngx_http_submission_outage_of(at, entry) : NULL;
+    n = outage ? outage->unsent : 1;
+
+    return sm_policy_unsent(&at->contract, n, (uint32_t) ngx_random());
 }

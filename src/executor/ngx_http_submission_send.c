@@ -90,20 +90,23 @@ ngx_http_submission_send_log(ngx_log_t *log, u_char *buf, size_t len)
     ngx_http_submission_field_t     id;
     ngx_http_submission_attempt_t  *at;
 
+    ctx = log->data;
+    r = ctx->request;
+    at = r ? ngx_http_submission_dispatched(r) : NULL;
+
+    if (at) {
+        at->message_end = buf;
+    }
+
     if (log->action) {
         p = ngx_snprintf(buf, len, " while %s", log->action);
         len -= p - buf;
         buf = p;
     }
 
-    ctx = log->data;
-    r = ctx->request;
-
-    if (r == NULL) {
+    if (at == NULL) {
         return buf;
     }
-
-    at = ngx_http_submission_dispatched(r);
 
     p = ngx_snprintf(buf, len, ", attempt: %L%V", at->number,
                      ngx_http_submission_field(&id, ", intent: ", at->id));
@@ -136,7 +139,7 @@ ngx_http_submission_send_timeout(ngx_event_t *ev)
 
     at = ev->data;
 
-    at->answer.how = SM_ANSWER_TIMED_OUT;
+    at->exchange.late = 1;
 
     ngx_http_submission_send_abort(at);
 }
@@ -148,6 +151,8 @@ static void
 ngx_http_submission_send_finished(void *data)
 {
     ngx_http_submission_attempt_t *at = data;
+
+    ngx_http_submission_dispatch_unlisten(at, at->connection->log);
 
     at->connection = NULL;
 

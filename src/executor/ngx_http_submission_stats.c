@@ -328,7 +328,8 @@ ngx_http_submission_stats_error(ngx_http_submission_stats_target_t *t,
 
     sm_out_init(&out, t->reason, sizeof(t->reason));
     sm_out_clip(&out, at->reason.len ? at->reason
-                                     : sm_outcome_name(at->outcome),
+                      : at->outcome == SM_OUTCOME_NONE
+                        ? sm_str_c("unsent") : sm_outcome_name(at->outcome),
                 NGX_HTTP_SUBMISSION_STATS_REASON);
     t->reason_len = out.last - out.start;
 
@@ -345,6 +346,20 @@ ngx_http_submission_stats_error(ngx_http_submission_stats_target_t *t,
     sm_out_init(&out, t->detail, NGX_HTTP_SUBMISSION_STATS_ERROR);
     sm_out_clip(&out, at->error, SM_STATS_DETAIL);
     t->detail_len = out.last - out.start;
+}
+
+
+/* it was not sent: the target's last error says why */
+
+void
+ngx_http_submission_stats_unsent(ngx_http_submission_attempt_t *at)
+{
+    ngx_http_submission_executor_t  *ex;
+
+    ex = at->manager->executor;
+
+    ngx_http_submission_stats_error(
+                         ngx_http_submission_stats_target(ex, at->target), at);
 }
 
 

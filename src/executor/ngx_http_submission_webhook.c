@@ -30,7 +30,7 @@ ngx_http_submission_webhook_event(ngx_http_submission_attempt_t *at,
     sm_str_t  facts;
 
     if (target == NULL) {
-        at->unsent = NGX_HTTP_SUBMISSION_UNSENT_WEBHOOK;
+        at->what = SM_EXCHANGE_UNSENT;
         at->error = sm_str_c("not sent: the webhook is not configured");
         return NGX_DECLINED;
     }
@@ -45,13 +45,13 @@ ngx_http_submission_webhook_event(ngx_http_submission_attempt_t *at,
         return NGX_OK;
 
     case 1:
-        at->unsent = NGX_HTTP_SUBMISSION_UNSENT_WEBHOOK;
+        at->what = SM_EXCHANGE_UNSENT;
         at->error = sm_str_c("not sent: what is stored of the event is not "
                              "understood");
         return NGX_DECLINED;
 
     default:
-        at->unsent = NGX_HTTP_SUBMISSION_UNSENT_SHORT;
+        at->what = SM_EXCHANGE_SHORT;
         return NGX_DECLINED;
     }
 }

@@ -91,6 +91,18 @@ ngx_http_submission_count_expired(ngx_http_submission_manager_t *manager,
 
 
 void
+ngx_http_submission_count_unsent(ngx_http_submission_manager_t *manager,
+    ngx_http_submission_target_t *target)
+{
+    ngx_http_submission_target_metrics_t  *metrics;
+
+    metrics = ngx_http_submission_count_target(manager, target);
+
+    (void) ngx_atomic_fetch_add(&metrics->unsent, 1);
+}
+
+
+void
 ngx_http_submission_count_terminal(ngx_http_submission_manager_t *manager,
     ngx_http_submission_target_t *target, sm_status_e status,
     sm_exhausted_e reason, int64_t since_created)

@@ -13,11 +13,11 @@
 /* lines of a target, and families with their two lines */
 
 #define NGX_HTTP_SUBMISSION_METRICS_TARGET_LINES                              \
-    (SM_OUTCOMES + NGX_HTTP_SUBMISSION_METRICS_STATUSES + 1                   \
+    (SM_OUTCOMES + NGX_HTTP_SUBMISSION_METRICS_STATUSES + 2                   \
      + NGX_HTTP_SUBMISSION_DUR_N * NGX_HTTP_SUBMISSION_LINES                  \
      + 4 + SM_STATS_STATES)
 
-#define NGX_HTTP_SUBMISSION_METRICS_TARGET_FAMILIES  8
+#define NGX_HTTP_SUBMISSION_METRICS_TARGET_FAMILIES  9
 
 
 /* a target, with its name as it stands in a label */
@@ -217,6 +217,16 @@ ngx_http_submission_metrics_counts(ngx_http_submission_metrics_table_t *table)
         ngx_http_submission_metrics_sample(table->out, "expired_unsent_total",
                                        "", "target", table->rows[i].label,
                                        table->rows[i].metrics->expired_unsent);
+    }
+
+    ngx_http_submission_metrics_family(table->out, "counter", "unsent_total",
+                   "Attempts that could not leave this host; they count for "
+                   "nothing else.");
+
+    for (i = 0; i < table->n; i++) {
+        ngx_http_submission_metrics_sample(table->out, "unsent_total", "",
+                                       "target", table->rows[i].label,
+                                       table->rows[i].metrics->unsent);
     }
 }
 

@@ -89,6 +89,8 @@ void ngx_http_submission_count_attempt(ngx_http_submission_manager_t *manager,
     ngx_http_submission_target_t *target, sm_outcome_e outcome, ngx_uint_t n);
 void ngx_http_submission_count_expired(ngx_http_submission_manager_t *manager,
     ngx_http_submission_target_t *target);
+void ngx_http_submission_count_unsent(ngx_http_submission_manager_t *manager,
+    ngx_http_submission_target_t *target);
 void ngx_http_submission_count_terminal(ngx_http_submission_manager_t *manager,
     ngx_http_submission_target_t *target, sm_status_e status,
     sm_exhausted_e reason, int64_t since_created);

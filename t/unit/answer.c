@@ -20,22 +20,20 @@ static sm_str_t       reason, error;
 /* from memory with nothing after it: reading past the end is caught */
 
 static int
-answer(sm_gateway_e type, sm_answer_e how, unsigned status, sm_str_t body)
+answer(sm_gateway_e type, unsigned status, sm_str_t body)
 {
-    int           rc;
-    char         *copy;
-    sm_answer_t   a;
+    int        rc;
+    char      *data;
+    sm_str_t   copy;
 
-    copy = malloc(body.len);
+    data = malloc(body.len);
 
     if (body.len) {
-        memcpy(copy, body.data, body.len);
+        memcpy(data, body.data, body.len);
     }
 
-    a.how = how;
-    a.status = status;
-    a.body.len = body.len;
-    a.body.data = copy;
+    copy.len = body.len;
+    copy.data = data;
 
     memset(&reason, 0x55, sizeof(reason));
     memset(&error, 0x55, sizeof(error));
@@ -43,9 +41,10 @@ answer(sm_gateway_e type, sm_answer_e how, unsigned status, sm_str_t body)
 
     sm_arena_free(&arena);
 
-    rc = sm_answer_read(&arena, type, &a, &outcome, &reason, &error);
+    rc = sm_answer_read(&arena, type, status, copy, &outcome, &reason,
+                        &error);
 
-    free(copy);                 /* nothing of the result may be in it */
+    free(data);                 /* nothing of the result may be in it */
 
     return rc;
 }
@@ -183,14 +182,14 @@ test_json(void)
     for (i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
         snprintf(name, sizeof(name), "body %zu", i);
 
-        is_int(answer(SM_GATEWAY_SMS, SM_ANSWER_COMPLETE, 200, t[i].body), 0,
+        is_int(answer(SM_GATEWAY_SMS, 200, t[i].body), 0,
                "%s", name);
         expect(t[i].outcome, t[i].reason, t[i].error, name);
 
-        answer(SM_GATEWAY_PUSH, SM_ANSWER_COMPLETE, 200, t[i].body);
+        answer(SM_GATEWAY_PUSH, 200, t[i].body);
         ok(outcome == t[i].outcome, "push likewise");
 
-        answer(SM_GATEWAY_HTTP, SM_ANSWER_COMPLETE, 200, t[i].body);
+        answer(SM_GATEWAY_HTTP, 200, t[i].body);
         expect(ACCEPTED, "http does not read it");
     }
 }
@@ -217,10 +216,10 @@ test_statuses(void)
         snprintf(e, sizeof(e), "HTTP %u", status);
         snprintf(r, sizeof(r), "http_%u", status);
 
-        answer(SM_GATEWAY_SMS, SM_ANSWER_COMPLETE, status, accepted);
+        answer(SM_GATEWAY_SMS, status, accepted);
         good = status / 100 == 2 ? same(ACCEPTED) : same(ERROR(e));
 
-        answer(SM_GATEWAY_HTTP, SM_ANSWER_COMPLETE, status, accepted);
+        answer(SM_GATEWAY_HTTP, status, accepted);
 
         if (status / 100 == 2) {
             good &= same(ACCEPTED);
@@ -243,76 +242,8 @@ test_statuses(void)
 
     is_int(rejected, 97, "statuses of rejections");
 
-    answer(SM_GATEWAY_HTTP, SM_ANSWER_COMPLETE, 0, accepted);
-    expect(ERROR("no answer"), "no status, http");
-    answer(SM_GATEWAY_PUSH, SM_ANSWER_COMPLETE, 0, accepted);
-    expect(ERROR("no answer"), "no status, push");
-    answer(SM_GATEWAY_HTTP, SM_ANSWER_COMPLETE, UINT32_MAX, accepted);
+    answer(SM_GATEWAY_HTTP, UINT32_MAX, accepted);
     expect(ERROR("HTTP 4294967295"), "a senseless status");
-}
-
-
-static void
-test_faults(void)
-{
-    size_t  i, type;
-
-    static const sm_str_t  accepted = sm_str("{\"status\":\"accepted\"}");
-
-    static const struct {
-        sm_answer_e    how;
-        unsigned       status;
-        sm_outcome_e   outcome;
-        const char    *reason;
-        const char    *error;
-    } t[] = {
-        { SM_ANSWER_NONE, 502,
-          ERROR("no answer: HTTP 502 (refused, not reachable, or not HTTP)") },
-        { SM_ANSWER_NONE, 504, ERROR("no answer: HTTP 504 (timed out)") },
-        { SM_ANSWER_NONE, 500, ERROR("no answer: HTTP 500 (nginx's own, its "
-                                     "error log says why)") },
-        { SM_ANSWER_NONE, 0, ERROR("no answer") },
-
-        /* of nginx, not of the gateway: neither a rejection nor a success */
-
-        { SM_ANSWER_NONE, 404, ERROR("no answer: HTTP 404 (nginx's own, its "
-                                     "error log says why)") },
-        { SM_ANSWER_NONE, 200, ERROR("no answer: HTTP 200 (nginx's own, its "
-                                     "error log says why)") },
-
-        { SM_ANSWER_TRUNCATED, 200,
-          ERROR("HTTP 200, but the answer was cut off") },
-        { SM_ANSWER_TRUNCATED, 503, ERROR("HTTP 503") },
-        { SM_ANSWER_TRUNCATED, 0, ERROR("no answer") },
-        { SM_ANSWER_TOO_LARGE, 201,
-          ERROR("HTTP 201, but the answer is larger than 65536 bytes") },
-        { SM_ANSWER_TOO_LARGE, 429, ERROR("HTTP 429") },
-
-        { SM_ANSWER_TIMED_OUT, 0, ERROR("no answer in time") },
-        { SM_ANSWER_TIMED_OUT, 200, ERROR("no answer in time") },
-        { SM_ANSWER_TIMED_OUT, 400, ERROR("no answer in time") },
-
-        { SM_ANSWER_ABORTED, 0, SM_OUTCOME_UNKNOWN, "shutdown", NULL },
-        { SM_ANSWER_ABORTED, 200, SM_OUTCOME_UNKNOWN, "shutdown", NULL },
-        { SM_ANSWER_ABORTED, 400, SM_OUTCOME_UNKNOWN, "shutdown", NULL }
-    };
-
-    for (i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
-        for (type = SM_GATEWAY_SMS; type <= SM_GATEWAY_HTTP; type++) {
-            is_int(answer(type, t[i].how, t[i].status, accepted), 0,
-                   "fault %zu, type %zu", i, type);
-            expect(t[i].outcome, t[i].reason, t[i].error, "fault");
-        }
-    }
-
-    /* the status of a rejection is enough */
-
-    answer(SM_GATEWAY_HTTP, SM_ANSWER_TOO_LARGE, 404, accepted);
-    expect(REJECTED("http_404"), "a large page that says 404");
-    answer(SM_GATEWAY_HTTP, SM_ANSWER_TRUNCATED, 400, accepted);
-    expect(REJECTED("http_400"), "half a page that says 400");
-    answer(SM_GATEWAY_SMS, SM_ANSWER_TRUNCATED, 400, accepted);
-    expect(ERROR("HTTP 400"), "not of another type");
 }
 
 
@@ -347,7 +278,7 @@ test_clipped(void)
         body.data = big;
         body.len = p - big;
 
-        answer(SM_GATEWAY_SMS, SM_ANSWER_COMPLETE, 200, body);
+        answer(SM_GATEWAY_SMS, 200, body);
         is_int(outcome, SM_OUTCOME_REJECTED, "a reason of 100 KB");
         is_int(reason.len, t[i].kept * strlen(t[i].character),
                "clipped at a character of %zu bytes", strlen(t[i].character));
@@ -359,104 +290,23 @@ test_clipped(void)
     p = big + sprintf(big, "%s", head);
     p += sprintf(p, "%0199d\xf0\x9f\x98\x80x\"}", 0);
     body.len = p - big;
-    answer(SM_GATEWAY_SMS, SM_ANSWER_COMPLETE, 200, body);
+    answer(SM_GATEWAY_SMS, 200, body);
     is_int(reason.len, 199, "no half of a pair");
 
     /* spaces in front do not count */
 
     p = big + sprintf(big, "%s%60000sreason\"}", head, "");
     body.len = p - big;
-    answer(SM_GATEWAY_SMS, SM_ANSWER_COMPLETE, 200, body);
+    answer(SM_GATEWAY_SMS, 200, body);
     expect(REJECTED("reason"), "60000 spaces in front");
 
     p = big + sprintf(big, "{\"status\":\"%060000d\"}", 0);
     body.len = p - big;
-    answer(SM_GATEWAY_SMS, SM_ANSWER_COMPLETE, 200, body);
+    answer(SM_GATEWAY_SMS, 200, body);
     is_int(outcome, SM_OUTCOME_ERROR, "a status of 60 KB");
     is_int(error.len, sizeof("HTTP 200 with unknown status \"\"") - 1 + 64,
            "clipped, its quote is closed");
     ok(error.data[error.len - 1] == '"', "the quote");
-}
-
-
-static void
-must_keep(const sm_answer_t *a, sm_str_t *text)
-{
-    int64_t  status;
-
-    is_int(sm_answer_keep(&arena, a, &status, text), 0, "kept");
-}
-
-
-/* what is kept of it, 500 characters, whatever they are */
-
-static void
-test_kept(void)
-{
-    char         big[4096], *p;
-    size_t       i;
-    int64_t      status;
-    sm_str_t     text;
-    sm_answer_t  a;
-
-    static const struct {
-        sm_answer_e  how;
-        unsigned     status;
-        const char  *body;
-        int64_t      kept;
-        const char  *text;
-    } t[] = {
-        { SM_ANSWER_COMPLETE, 200, "{\"status\":\"accepted\"}", 200,
-          "{\"status\":\"accepted\"}" },
-        { SM_ANSWER_COMPLETE, 503, "", 503, NULL },
-        { SM_ANSWER_COMPLETE, 503, " \r\n ", 503, NULL },
-        { SM_ANSWER_COMPLETE, 422, "  a\r\nb\x01\xc2\x85\x7f" "c\xff\xc3 ",
-          422, "a  b   c??" },
-        { SM_ANSWER_TRUNCATED, 200, "{\"stat", 200, "{\"stat" },
-        { SM_ANSWER_TOO_LARGE, 500, "much", 500, "much" },
-        { SM_ANSWER_NONE, 502, "nginx's own page", 0, NULL },
-        { SM_ANSWER_TIMED_OUT, 200, "half", 0, NULL },
-        { SM_ANSWER_ABORTED, 200, "half", 0, NULL },
-        { SM_ANSWER_COMPLETE, 0, "not HTTP", 0, NULL }
-    };
-
-    for (i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
-        a.how = t[i].how;
-        a.status = t[i].status;
-        a.body = sm_str_c(t[i].body);
-
-        is_int(sm_answer_keep(&arena, &a, &status, &text), 0, "answer %zu", i);
-        is_int(status, t[i].kept, "its status");
-        is_mem(text.data, text.len, t[i].text,
-               t[i].text ? strlen(t[i].text) : 0, "its text");
-    }
-
-    /* characters, not bytes, and none of them is cut */
-
-    a.how = SM_ANSWER_COMPLETE;
-    a.status = 200;
-    a.body.data = big;
-
-    memset(big, 'x', sizeof(big));
-    a.body.len = 501;
-    must_keep(&a, &text);
-    is_int(text.len, 500, "500 of one byte");
-
-    for (p = big, i = 0; i < 501; i++) {
-        memcpy(p, "\xf0\x9f\x98\x80", 4);
-        p += 4;
-    }
-
-    a.body.len = p - big;
-    must_keep(&a, &text);
-    is_int(text.len, 2000, "500 of four bytes");
-    is_int(sm_utf8_check(text), 2000, "all whole");
-
-    big[0] = 'x';
-    memmove(big + 1, big + 4, 500 * 4);
-    a.body.len = 1 + 499 * 4 + 2;
-    must_keep(&a, &text);
-    is_int(text.len, 1 + 499 * 4, "the last one may be cut by the gateway");
 }
 
 
@@ -505,9 +355,7 @@ main(void)
 
     test_json();
     test_statuses();
-    test_faults();
     test_clipped();
-    test_kept();
     test_retry_after();
 
     sm_arena_free(&arena);

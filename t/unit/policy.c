@@ -449,13 +449,24 @@ test_unsent(void)
     for (i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
         c.retry_delay = t[i].delay;
 
-        is_int(sm_policy_unsent(&c, 0), t[i].expected,
+        is_int(sm_policy_unsent(&c, 1, 0), t[i].expected,
                "not sent, %" PRId64 " ms", t[i].delay);
     }
 
     c.retry_delay = 10000;
     c.retry_jitter = 50;
-    is_int(sm_policy_unsent(&c, UINT32_MAX), 5000, "not sent, the shortest");
+    is_int(sm_policy_unsent(&c, 1, UINT32_MAX), 5000,
+           "not sent, the shortest");
+
+    /* less and less often */
+
+    c.retry_delay = 3000;
+    c.retry_jitter = 0;
+    is_int(sm_policy_unsent(&c, 0, 0), 3000, "not sent, none in a row");
+    is_int(sm_policy_unsent(&c, 2, 0), 6000, "not sent, the second in a row");
+    is_int(sm_policy_unsent(&c, 4, 0), 24000, "not sent, the fourth");
+    is_int(sm_policy_unsent(&c, 5, 0), 30000, "not sent, the fifth");
+    is_int(sm_policy_unsent(&c, UINT64_MAX, 0), 30000, "not sent, for ever");
 }
 
 
@@ -538,7 +549,7 @@ test_schedule(void)
     c.retry_jitter = 50;
     is_int(sm_policy_delay(&c, 2, 0), 10000, "with jitter: at most all of it");
     is_int(sm_policy_delay(&c, 2, UINT32_MAX), 5000, "and at least half");
-    is_int(sm_policy_unsent(&c, 0), 1000, "what was not sent: the first one");
+    is_int(sm_policy_unsent(&c, 1, 0), 1000, "what was not sent: the first one");
 }
 
 

@@ -1,0 +1,74 @@
+
+/*
+ * What happened between this host and a gateway, decided in one place from
+ * facts: whether a byte of the request may have left, whether a whole answer
+ * was read, and what nginx says went wrong.  Outcome, reason and error of the
+ * attempt follow from it.
+ */
+
+#ifndef SM_EXCHANGE_H
+#define SM_EXCHANGE_H
+
+
+#include "sm_answer.h"
+#include "sm_cause.h"
+
+
+typedef enum {
+    SM_EXCHANGE_ANSWERED = 0,   /* as far as the type wants to know */
+    SM_EXCHANGE_REFUSED,        /* by the gateway's host, before a byte left */
+
+    /* some of it may have left, and no whole answer came back */
+    SM_EXCHANGE_NO_ANSWER,
+    SM_EXCHANGE_TIMED_OUT,
+    SM_EXCHANGE_CUT_OFF,
+    SM_EXCHANGE_SHUTDOWN,       /* this worker ended first */
+
+    /* nothing left this host, so it is no attempt */
+    SM_EXCHANGE_UNSENT,         /* this target cannot be sent to */
+    SM_EXCHANGE_SHORT,          /* of connections or memory: none can */
+    SM_EXCHANGE_COUNT
+} sm_exchange_e;
+
+typedef struct {
+    unsigned     sent:1;        /* a byte of the request may have left */
+    unsigned     taken:1;       /* all of the request has */
+    unsigned     whole:1;       /* the last byte of the answer was read */
+    unsigned     large:1;       /* it was not read on after SM_ANSWER_MAX */
+    unsigned     late:1;        /* the attempt took too long */
+    unsigned     aborted:1;     /* the worker ended */
+
+    unsigned     status;        /* of the gateway, its head is whole; or 0 */
+    unsigned     own;           /* status of a page of nginx's own; or 0 */
+    int64_t      timeout;       /* milliseconds, of what has run out */
+    sm_str_t     body;          /* of the gateway's answer */
+
+    sm_cause_t   cause;
+    sm_str_t     peer;          /* address that was connected to; or empty */
+    sm_str_t     name;          /* host of the gateway; or empty */
+} sm_exchange_t;
+
+
+sm_exchange_e sm_exchange(sm_gateway_e type, const sm_exchange_t *x);
+
+/* the same, if nothing was sent, for this cause */
+sm_exchange_e sm_exchange_before(const sm_cause_t *cause);
+
+/*
+ * The outcome is SM_OUTCOME_NONE if it is no attempt.  "reason" and "error"
+ * are valid UTF-8 within their limits, without control characters, whatever
+ * the gateway has sent.  0, or -1 without memory.
+ */
+int sm_exchange_read(sm_arena_t *arena, sm_gateway_e type,
+    const sm_exchange_t *x, sm_outcome_e *outcome, sm_str_t *reason,
+    sm_str_t *error);
+
+/*
+ * What is kept of the answer for people to read: the gateway's status, and the
+ * first SM_ANSWER_KEPT characters of its answer, cleaned as "error" is.
+ */
+int sm_exchange_keep(sm_arena_t *arena, const sm_exchange_t *x,
+    int64_t *status, sm_str_t *text);
+
+
+#endif /* SM_EXCHANGE_H */
