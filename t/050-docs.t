@@ -748,7 +748,7 @@ SKIP: {
 
     my @scripts = grep { ($_->{kind} || '') eq 'two' } @blocks;
     my @expected = (qr/mode=leader.*mode=follower/s,
-                    qr/"outcomeStatus":"error".*no answer: HTTP 502/s,
+                    qr/"outcomeStatus":"error".*connection refused by/s,
                     qr/mode=leader .*lease_epoch=2 /, qr/^$/);
 
     is(scalar @scripts, scalar @expected, 'four scripts');

@@ -1,7 +1,7 @@
 # Whatever a gateway does, its attempt has an outcome and a word on why, the
 # contract goes on from there, and no other intent notices (G10): answers that
 # are none, are not whole, not HTTP, not JSON, too long, too deep, too late, or
-# never come.
+# never come.  What was sent and has no whole answer is unknown (G20).
 #
 # Goes red when: a worker crashes or loops on an answer; an answer that was cut
 # is taken for a whole one; a reason or an error is stored that is too long, is
@@ -39,6 +39,9 @@ my $run = SubmissionCluster::Executor->new(
 
 my $error = qr/^error$/;
 my $nothing = qr/^$/;
+my ($no_answer, $timed_out, $cut_off)
+    = map { qr/^unknown\/$_$/ } qw(no_answer timed_out cut_off);
+my $gw = qr/127\.0\.0\.1:\d+/;
 
 # an answer is longer where its escapes are left as they are
 
@@ -50,37 +53,41 @@ my $quote = $run->store->escapes ? '"' : '\\\\+"';
 # how the intent ends, if it does not exhaust its two attempts
 
 my @faults = (
-    ['sms.two', 'hang', $error, qr/^no answer: HTTP 504/],
-    ['sms.two', 'drip', $error, qr/^no answer in time/],
+    ['sms.two', 'hang', $timed_out, qr/^no answer within 1 s$/],
+    ['sms.two', 'drip', $timed_out,
+     qr/^no more than \d+ bytes of the answer within 3 s$/],
     ['sms.two', 'answer 500', $error, qr/^HTTP 500$/],
     ['sms.two', 'answer 503', $error, qr/^HTTP 503$/],
     ['sms.two', 'answer 302', $error, qr/^HTTP 302$/],
     ['sms.two', 'answer 404', $error, qr/^HTTP 404$/],
-    ['sms.two', 'reset', $error, qr/^no answer/],
-    ['sms.two', 'close', $error, qr/^no answer/],
-    ['sms.two', 'not_http', $error, qr/./],
+    ['sms.two', 'reset', $no_answer,
+     qr/^connection reset by $gw without an answer$/],
+    ['sms.two', 'close', $no_answer, qr/^closed by $gw without an answer$/],
+    ['sms.two', 'not_http', $no_answer, qr/^the answer of $gw is not HTTP$/],
     ['sms.two', 'garbage', $error, qr/unreadable/],
     ['sms.two', 'empty', $error, qr/empty/],
     ['sms.two', 'deep', $error, qr/unreadable/],
     ['sms.two', 'unknown', $error, qr/unknown status ${quote}perhaps$quote$/],
     ['sms.two', 'reject', $error, qr/without a reason/],
-    ['sms.two', 'huge', $error, qr/larger than/],
-    ['sms.two', 'huge_head', $error, qr/^no answer: HTTP 502/],
-    ['sms.two', 'short', $error, qr/cut off/],
-    ['sms.two', 'short_chunked', $error, qr/cut off/],
-    ['sms.two', 'long_reason', $error, qr/larger than/],
+    ['sms.two', 'huge', $cut_off, qr/larger than 65,536 bytes$/],
+    ['sms.two', 'huge_head', $cut_off, qr/larger than proxy_buffer_size$/],
+    ['sms.two', 'short', $cut_off, qr/^closed after 21 bytes of the answer$/],
+    ['sms.two', 'short_chunked', $cut_off,
+     qr/^closed after 21 bytes of the answer$/],
+    ['sms.two', 'long_reason', $cut_off, qr/larger than/],
     ['sms.two', 'long_reason 1000', qr/^rejected\/x{200}$/, $nothing],
     ['sms.two', 'bad_reason', qr/^(?:error|rejected\/.*)$/, qr//],
     ['sms.two', 'reject whatever', qr/^rejected\/whatever$/, $nothing],
-    ['sms.refused', 'accept', $error, qr/^no answer: HTTP 502/],
+    ['sms.refused', 'accept', $error, qr/^connection refused by $gw$/],
     ['http.two', 'answer 500', $error, qr/^HTTP 500$/],
     ['http.two', 'answer 429', $error, qr/^HTTP 429$/],
     ['http.two', 'answer 408', $error, qr/^HTTP 408$/],
     ['http.two', 'answer 302', $error, qr/^HTTP 302$/],
     ['http.two', 'answer 410', qr/^rejected\/http_410$/, $nothing],
-    ['http.two', 'not_http', $error, qr/./],
-    ['http.two', 'hang', $error, qr/^no answer: HTTP 504/],
-    ['http.two', 'short', $error, qr/cut off/],
+    ['http.two', 'not_http', $no_answer, qr/is not HTTP$/],
+    ['http.two', 'hang', $timed_out, qr/^no answer within 1 s$/],
+    ['http.two', 'short', $cut_off,
+     qr/^closed after 21 bytes of the answer$/],
 
     ['sms.two', 'reject invalid_recipient', qr/^rejected\/invalid_recipient$/,
      $nothing, 'rejected invalid_recipient'],
@@ -92,6 +99,7 @@ my @faults = (
     ['sms.two', 'trickle', qr/^accepted$/, $nothing, 'accepted'],
     ['http.two', 'answer 204', qr/^accepted$/, $nothing, 'accepted'],
     ['http.two', 'garbage', qr/^accepted$/, $nothing, 'accepted'],
+    ['http.two', 'huge', qr/^accepted$/, $nothing, 'accepted'],
 );
 
 my $gateway = $run->gateway;

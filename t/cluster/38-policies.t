@@ -54,7 +54,7 @@ my @cases = (
     ['sms.long', 'reject invalid_recipient', 'rejected invalid_recipient',
      $bad],
     ['sms.long', 'fail 1 close, reject invalid_recipient',
-     'rejected invalid_recipient', "error, $bad"],
+     'rejected invalid_recipient', "unknown/no_answer, $bad"],
 
     ['push.three', 'accept', 'accepted', 'accepted'],
     ['push.three', 'fail 2', 'accepted', 'error, error, accepted'],
@@ -67,7 +67,7 @@ my @cases = (
 
     ['sms.once', 'accept', 'accepted', 'accepted'],
     ['sms.once', 'answer 500', 'exhausted one_shot', 'error'],
-    ['sms.once', 'close', 'exhausted one_shot', 'error'],
+    ['sms.once', 'close', 'exhausted outcome_unknown', 'unknown/no_answer'],
     ['sms.once', 'reject busy', 'exhausted one_shot', 'rejected/busy'],
     ['sms.once', 'reject invalid_recipient', 'rejected invalid_recipient',
      $bad],

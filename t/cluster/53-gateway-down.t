@@ -65,7 +65,7 @@ attempts(ATTEMPTS);
 my @down = lines('target_down', 'sms.realtime');
 
 is(scalar @down, 1, 'dead: one line');
-like($down[0], qr/\[error\].* error="no answer: HTTP 502/,
+like($down[0], qr/\[error\].* error="connection refused by 127\.0\.0\.1:\d+"/,
      'dead: an error, and which');
 is(nginx_lines(), 0, 'dead: no lines of nginx');
 is(scalar(my @early = lines('target_up', 'sms.realtime')), 0,
