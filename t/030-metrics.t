@@ -29,6 +29,7 @@ our %families = (
     store_retries_total => 'counter',
     store_breaker_opened_total => 'counter',
     expired_unsent_total => 'counter',
+    unsent_total => 'counter',
     wakes_sent_total => 'counter',
     wakes_failed_total => 'counter',
     wakes_received_total => 'counter',
@@ -64,7 +65,7 @@ our %families = (
     build_info => 'gauge',
 );
 
-our @single = grep { !/^intents_terminal|^exhausted|^attempts|^store_errors|^expired/
+our @single = grep { !/^intents_terminal|^exhausted|^attempts|^store_errors|^expired|^unsent/
                      && $families{$_} eq 'counter' } sort keys %families;
 
 our @batches = qw(intents_submit intents_get intent_history intents_list
@@ -222,6 +223,7 @@ sub {
         $each->('intents_terminal_total', 'status',
                 qw(accepted rejected exhausted canceled)),
         (map { "expired_unsent_total{target=\"$_\"}" } @targets),
+        (map { "unsent_total{target=\"$_\"}" } @targets),
         (map { "exhausted_total{reason=\"$_\"}" }
              qw(deadline_exceeded max_attempts one_shot outcome_unknown)),
         $each->('attempts_total', 'outcome_status',

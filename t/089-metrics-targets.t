@@ -62,10 +62,10 @@ sub {
 
     my $n = () = $text =~ /^submission_\w+\{target="t123"/mg;
 
-    is($n, 52, 'a target has as many series as is said');
+    is($n, 53, 'a target has as many series as is said');
 
     $n = () = $text =~ /^submission_\w+\{target="other"/mg;
-    is($n, 52, 'and so have all others');
+    is($n, 53, 'and so have all others');
 
     my ($pid) = http('GET /metrics')->{headers}{'x-pid'}
                 // (error_log() =~ /start worker process (\d+)/)[0];
