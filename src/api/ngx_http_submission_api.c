@@ -313,6 +313,13 @@ ngx_http_submission_api_handler(ngx_http_request_t *r)
         return rc;
     }
 
+    if (!ctx->op->writes) {
+        rc = ngx_http_submission_reply_unread(r);
+        if (rc != NGX_DECLINED) {
+            return rc;
+        }
+    }
+
     ctx->row = ngx_pcalloc(r->pool, ctx->op->row_size);
     if (ctx->row == NULL) {
         return NGX_HTTP_INTERNAL_SERVER_ERROR;

@@ -56,12 +56,21 @@ ngx_http_submission_bulk_type(ngx_str_t *type)
 ngx_int_t
 ngx_http_submission_bulk_parse(ngx_http_request_t *r)
 {
+    ngx_int_t  rc;
+
     /* the arguments are good, and all of them are about waiting */
 
     if (r->args.len) {
         return ngx_http_submission_reply_error(r, NGX_HTTP_BAD_REQUEST,
                    "invalid_request", "a bulk submission takes no arguments: "
                    "it does not wait for attempts", "waitSeconds");
+    }
+
+    /* its answer is as long as many */
+
+    rc = ngx_http_submission_reply_unread(r);
+    if (rc != NGX_DECLINED) {
+        return rc;
     }
 
     return ngx_http_submission_body_read(r, ngx_http_submission_bulk_body);

@@ -351,7 +351,14 @@ ngx_http_submission_intake_answer(ngx_http_submission_batch_t *batch,
             return;
         }
 
-        rc = ctx->op->reply(r, row);
+        /* others were answered while this one was in the thread */
+
+        rc = ctx->op->writes ? NGX_DECLINED
+                             : ngx_http_submission_reply_unread(r);
+
+        if (rc == NGX_DECLINED) {
+            rc = ctx->op->reply(r, row);
+        }
 
     } else {
         rc = ngx_http_submission_reply_unavailable(r, call == NULL);

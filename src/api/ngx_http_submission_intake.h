@@ -352,6 +352,12 @@ ngx_int_t ngx_http_submission_reply_status(ngx_http_request_t *r,
     const char *code, const char *message, sm_status_e status);
 ngx_int_t ngx_http_submission_reply_unavailable(ngx_http_request_t *r,
     ngx_uint_t overloaded);
+
+/*
+ * Refuses a request whose answer may be large, and that changes nothing, while
+ * there are too many bytes of answers in memory.  NGX_DECLINED: there are not.
+ */
+ngx_int_t ngx_http_submission_reply_unread(ngx_http_request_t *r);
 ngx_int_t ngx_http_submission_reply_overloaded(ngx_http_request_t *r);
 ngx_int_t ngx_http_submission_reply_method(ngx_http_request_t *r,
     const char *allow);

@@ -2,6 +2,11 @@
 /*
  * Answers of the API.  Every body is JSON.  For nginx's own errors a filter
  * replaces the page that nginx would send.
+ *
+ * An answer stays in memory until the client has read it, or send_timeout is
+ * over.  A client of HTTP/2 may ask for many answers on one connection and read
+ * none of them.  So a worker counts the bytes of its answers, and beyond a bound
+ * it makes no large ones: they are refused until others have been read.
  */
 
 #include "ngx_http_submission_intake.h"
@@ -9,6 +14,11 @@
 
 #define NGX_HTTP_SUBMISSION_REPLY_RETRY_SOON   "1"     /* seconds */
 #define NGX_HTTP_SUBMISSION_REPLY_RETRY_LATER  "5"
+
+/* of a worker; smaller answers cost no more than their request, not counted */
+
+#define NGX_HTTP_SUBMISSION_REPLY_BYTES  (32 * 1024 * 1024)
+#define NGX_HTTP_SUBMISSION_REPLY_SMALL  4096
 
 #define NGX_HTTP_SUBMISSION_REPLY_JSON   "application/json"
 #define NGX_HTTP_SUBMISSION_REPLY_LINES  "application/x-ndjson"
@@ -25,6 +35,8 @@ static ngx_int_t ngx_http_submission_header_filter(ngx_http_request_t *r);
 static ngx_int_t ngx_http_submission_body_filter(ngx_http_request_t *r,
     ngx_chain_t *in);
 
+
+static size_t  ngx_http_submission_reply_bytes;
 
 static ngx_http_output_header_filter_pt  ngx_http_next_header_filter;
 static ngx_http_output_body_filter_pt    ngx_http_next_body_filter;
@@ -203,10 +215,46 @@ ngx_http_submission_reply_lines(ngx_http_request_t *r, sm_out_t *out)
 }
 
 
+static void
+ngx_http_submission_reply_cleanup(void *data)
+{
+    size_t *size = data;
+
+    ngx_http_submission_reply_bytes -= *size;
+}
+
+
+/* counts the bytes until the request's pool is destroyed */
+
+static ngx_int_t
+ngx_http_submission_reply_hold(ngx_http_request_t *r, size_t size)
+{
+    ngx_pool_cleanup_t  *cln;
+
+    cln = ngx_pool_cleanup_add(r->pool, sizeof(size_t));
+    if (cln == NULL) {
+        return NGX_ERROR;
+    }
+
+    cln->handler = ngx_http_submission_reply_cleanup;
+    *(size_t *) cln->data = size;
+
+    ngx_http_submission_reply_bytes += size;
+
+    return NGX_OK;
+}
+
+
 ngx_int_t
 ngx_http_submission_reply_out(ngx_http_request_t *r, sm_out_t *out, size_t size)
 {
     u_char  *p;
+
+    if (size >= NGX_HTTP_SUBMISSION_REPLY_SMALL
+        && ngx_http_submission_reply_hold(r, size) != NGX_OK)
+    {
+        return NGX_ERROR;
+    }
 
     p = ngx_pnalloc(r->pool, size);
     if (p == NULL) {
@@ -371,6 +419,37 @@ ngx_http_submission_reply_unavailable(ngx_http_request_t *r,
     return ngx_http_submission_reply_error(r, NGX_HTTP_SERVICE_UNAVAILABLE,
                "store_unavailable",
                ngx_http_submission_reply_unavailable_text(overloaded), NULL);
+}
+
+
+ngx_int_t
+ngx_http_submission_reply_unread(ngx_http_request_t *r)
+{
+    ngx_http_submission_ctx_t  *ctx;
+
+    if (ngx_http_submission_reply_bytes < NGX_HTTP_SUBMISSION_REPLY_BYTES) {
+        return NGX_DECLINED;
+    }
+
+    ctx = ngx_http_get_module_ctx(r, ngx_http_submission_module);
+
+    ngx_http_submission_count(ctx->manager, NGX_HTTP_SUBMISSION_CNT_OVERLOADS,
+                              1);
+
+    ngx_log_debug1(NGX_LOG_DEBUG_HTTP, r->connection->log, 0,
+                   "submission: %uz bytes of answers are unread",
+                   ngx_http_submission_reply_bytes);
+
+    if (ngx_http_submission_reply_header(r, "Retry-After",
+                                       NGX_HTTP_SUBMISSION_REPLY_RETRY_SOON)
+        != NGX_OK)
+    {
+        return NGX_HTTP_INTERNAL_SERVER_ERROR;
+    }
+
+    return ngx_http_submission_reply_error(r, NGX_HTTP_SERVICE_UNAVAILABLE,
+               "answers_unread", "answers that clients have not read yet fill "
+               "the memory that this server has for them", NULL);
 }
 
 

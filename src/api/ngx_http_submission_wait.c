@@ -82,6 +82,11 @@ static void ngx_http_submission_wait_timeout(ngx_event_t *ev);
 static void ngx_http_submission_wait_cleanup(void *data);
 
 
+/* of all managers; many of them may share one connection of HTTP/2 */
+
+static ngx_uint_t  ngx_http_submission_waits;
+
+
 ngx_int_t
 ngx_http_submission_wait_init(ngx_cycle_t *cycle,
     ngx_http_submission_manager_t *manager)
@@ -390,6 +395,8 @@ ngx_http_submission_wait_end(ngx_http_submission_waiter_t *waiter)
     }
 
     waiter->ctx->waiter = NULL;
+
+    ngx_http_submission_waits--;
 
     if (--wait->n == 0 && wait->tick.timer_set) {
         ngx_del_timer(&wait->tick);
@@ -714,6 +721,7 @@ ngx_http_submission_wait(ngx_http_submission_ctx_t *ctx, void *row,
     if (intent == NULL
         || ngx_http_submission_wait_over(ctx, intent)
         || ngx_http_submission_reserve_short()
+        || ngx_http_submission_waits >= ngx_http_submission_reserve_waits()
         || ngx_exiting)
     {
         return NGX_DECLINED;
@@ -762,6 +770,8 @@ ngx_http_submission_wait(ngx_http_submission_ctx_t *ctx, void *row,
 
     ngx_http_submission_notice_expect(wait->manager,
                                       NGX_HTTP_SUBMISSION_WAIT_UNTIL);
+
+    ngx_http_submission_waits++;
 
     if (wait->n++ == 0) {
         wait->seen = wait->manager->sh->notices.n;

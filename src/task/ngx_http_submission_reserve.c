@@ -172,6 +172,16 @@ ngx_http_submission_reserve_short(void)
 }
 
 
+/* as many as could wait if each of them had a connection of its own */
+
+ngx_uint_t
+ngx_http_submission_reserve_waits(void)
+{
+    return ngx_cycle->connection_n
+           - ngx_cycle->connection_n / NGX_HTTP_SUBMISSION_RESERVE_SHORT;
+}
+
+
 /* "worker_connections" may come after the http block */
 
 void

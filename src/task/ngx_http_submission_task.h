@@ -141,6 +141,7 @@ void ngx_http_submission_reserve_adjust(void);
 ngx_uint_t ngx_http_submission_reserve_room(void);
 ngx_uint_t ngx_http_submission_reserve_most(ngx_uint_t connections);
 ngx_uint_t ngx_http_submission_reserve_short(void);
+ngx_uint_t ngx_http_submission_reserve_waits(void);
 void ngx_http_submission_reserve_check(ngx_cycle_t *cycle,
     ngx_http_submission_manager_conf_t *mcf);
 

@@ -98,15 +98,25 @@ sub _within {
 }
 
 
+# returns the stream of the last
+
 sub headers {
     my ($self, $n) = @_;
 
+    my $last;
+
     _within(sub {
         while ($n) {
-            my ($type) = $self->next_frame;
-            $n-- if $type == HEADERS;
+            my ($type, undef, $stream) = $self->next_frame;
+
+            next if $type != HEADERS;
+
+            $last = $stream;
+            $n--;
         }
     });
+
+    return $last;
 }
 
 
