@@ -136,7 +136,7 @@ sub {
     my ($t) = grep { $_->{target} =~ /^a/ } @{view('targets')->{json}{targets}};
 
     is($t->{target}, "a\"b\\c-\x{e9}", 'any name');
-    is($t->{gatewayUrl}, 'http://127.0.0.1:1/', 'without the password');
+    is($t->{gatewayUrl}, 'http://127.0.0.1:1', 'without the password');
     is(view('targets/a%22b%5Cc-%C3%A9')->{json}{target}, $t->{target},
        'found by it');
 

@@ -59,14 +59,14 @@ sub {
 
     is_deeply($target,
               {target => 'with.password', gatewayType => 'http',
-               gatewayUrl => 'http://127.0.0.1:9/a@b', concurrency => 7,
+               gatewayUrl => 'http://127.0.0.1:9', concurrency => 7,
                policy => 'max_attempts', maxAttempts => 3,
                terminalOutcomes => 'http_400 http_404', retryDelayMs => 2000,
                retryMaxMs => 9000, retryBackoffPercent => 150,
                retryJitterPercent => 20, ratePerMinute => 3000, burst => 10,
                circuitFailures => 5, circuitOpenMs => 30000,
                circuitMaxOpenMs => 600000},
-              'a target, without its password');
+              'a target, without its password and its path');
     is(scalar @{$config->{targets}}, 4, 'all of them');
     unlike($answer->{body}, qr/s3cret|ann:|submission\.db|dbname|Server=/i,
            'no secret');

@@ -132,7 +132,7 @@ function pretty(text) {
 
 function body(ctx) {
   if (!ctx.config.payloads) {
-    return card('Payload', h('p', { class: 'note' }, 'Payloads are not shown here: that needs payloads=on, or access=operate.'));
+    return card('Payload', h('p', { class: 'note' }, 'Payloads are not shown here, nor are the answers of gateways: that needs payloads=on, or access=operate.'));
   }
   if (payload.problem) {
     return card('Payload', h('p', null, payload.problem.message));

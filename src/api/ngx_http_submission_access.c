@@ -335,6 +335,32 @@ ngx_http_submission_access(ngx_http_submission_ctx_t *ctx)
 }
 
 
+/* whether whoever comes here sees payloads, and what gateways answered */
+
+ngx_uint_t
+ngx_http_submission_access_payloads(ngx_http_request_t *r)
+{
+    ngx_http_submission_loc_conf_t  *slcf;
+
+    slcf = ngx_http_get_module_loc_conf(r, ngx_http_submission_module);
+
+    return slcf->payloads || slcf->access == NGX_HTTP_SUBMISSION_ACCESS_OPERATE;
+}
+
+
+/* whether whoever comes here sees the paths of gateways' URLs */
+
+ngx_uint_t
+ngx_http_submission_access_paths(ngx_http_request_t *r)
+{
+    ngx_http_submission_loc_conf_t  *slcf;
+
+    slcf = ngx_http_get_module_loc_conf(r, ngx_http_submission_module);
+
+    return slcf->access == NGX_HTTP_SUBMISSION_ACCESS_OPERATE;
+}
+
+
 /*
  * Without "submission_actor" the actor is $remote_user; that is who the client
  * says it is, unless nginx has checked it.

@@ -54,46 +54,34 @@ ngx_http_submission_config_str(sm_out_t *out, const char *name, sm_str_t s)
 }
 
 
-static sm_str_t
-ngx_http_submission_config_text(ngx_str_t *s)
-{
-    sm_str_t  text;
-
-    text.data = (char *) s->data;
-    text.len = s->len;
-
-    return text;
-}
-
-
-/* the rest of a URL after "user:password@", and its scheme */
+/*
+ * The rest of a URL after "user:password@", and its scheme.  Paths have secrets,
+ * too, above all those of webhooks.
+ */
 
 void
-ngx_http_submission_config_url(sm_out_t *out, sm_str_t url)
+ngx_http_submission_config_url(sm_out_t *out, sm_str_t url, ngx_uint_t path)
 {
-    size_t    i, host;
-    sm_str_t  rest;
+    size_t  i, scheme, host, end;
 
-    host = url.len > 8 && url.data[4] == 's' ? 8 : 7;
-    rest = url;
+    scheme = url.len > 8 && url.data[4] == 's' ? 8 : 7;
+    scheme = ngx_min(scheme, url.len);
 
-    for (i = host; i < url.len && url.data[i] != '/'; i++) {
+    host = scheme;
+
+    for (i = scheme; i < url.len && url.data[i] != '/'; i++) {
         if (url.data[i] == '@') {
-            rest.data = url.data + i + 1;
-            rest.len = url.len - i - 1;
+            host = i + 1;
         }
     }
 
-    if (rest.data == url.data) {
-        sm_json_out_str(out, url);
-        return;
-    }
+    end = path ? url.len : i;
 
     /* a URL has nothing that JSON would escape, see sm_gateway_url_check() */
 
     sm_out_c(out, "\"");
-    sm_out_bytes(out, url.data, ngx_min(host, url.len));
-    sm_out_str(out, rest);
+    sm_out_bytes(out, url.data, scheme);
+    sm_out_bytes(out, url.data + host, end - host);
     sm_out_c(out, "\"");
 }
 
@@ -121,7 +109,7 @@ ngx_http_submission_config_rules(sm_out_t *out, const sm_target_rules_t *rules)
 
 static void
 ngx_http_submission_config_target(sm_out_t *out,
-    ngx_http_submission_target_t *target)
+    ngx_http_submission_target_t *target, ngx_uint_t paths)
 {
     const sm_contract_t  *c;
 
@@ -133,7 +121,7 @@ ngx_http_submission_config_target(sm_out_t *out,
     ngx_http_submission_config_str(out, "gatewayType",
                                    sm_gateway_name(c->gateway_type));
     ngx_http_submission_config_key(out, "gatewayUrl");
-    ngx_http_submission_config_url(out, c->gateway_url);
+    ngx_http_submission_config_url(out, c->gateway_url, paths);
     ngx_http_submission_config_str(out, "policy", sm_policy_name(c->policy));
 
     if (c->policy == SM_POLICY_DEADLINE) {
@@ -202,7 +190,7 @@ ngx_http_submission_config_size(ngx_http_submission_manager_conf_t *mcf)
 
 static void
 ngx_http_submission_config_targets(sm_out_t *out,
-    ngx_http_submission_manager_conf_t *mcf)
+    ngx_http_submission_manager_conf_t *mcf, ngx_uint_t paths)
 {
     ngx_rbtree_node_t  *node;
 
@@ -215,7 +203,7 @@ ngx_http_submission_config_targets(sm_out_t *out,
              node = ngx_rbtree_next(&mcf->targets, node))
         {
             ngx_http_submission_config_target(out,
-                                       (ngx_http_submission_target_t *) node);
+                               (ngx_http_submission_target_t *) node, paths);
         }
     }
 
@@ -228,7 +216,7 @@ ngx_http_submission_config_manager(sm_out_t *out,
     ngx_http_submission_manager_conf_t *mcf)
 {
     ngx_http_submission_config_str(out, "manager",
-                                   ngx_http_submission_config_text(
+                                   ngx_http_submission_str(
                                        &mcf->name));
 
     ngx_http_submission_config_key(out, "store");
@@ -243,7 +231,7 @@ ngx_http_submission_config_manager(sm_out_t *out,
     ngx_http_submission_config_key(out, "lease");
     sm_out_c(out, "{");
     ngx_http_submission_config_str(out, "name",
-                                   ngx_http_submission_config_text(
+                                   ngx_http_submission_str(
                                        &mcf->lease_name));
     ngx_http_submission_config_int(out, "durationMs", mcf->lease_duration);
     ngx_http_submission_config_int(out, "renewIntervalMs",
@@ -341,7 +329,7 @@ ngx_http_submission_config_parse(ngx_http_request_t *r)
     sm_out_c(&out, "{");
 
     ngx_http_submission_config_str(&out, "instance",
-                                   ngx_http_submission_config_text(
+                                   ngx_http_submission_str(
                                        &ctx->manager->holder_id));
     ngx_http_submission_config_str(&out, "version",
                                    sm_str_c(NGX_HTTP_SUBMISSION_VERSION));
@@ -352,9 +340,7 @@ ngx_http_submission_config_parse(ngx_http_request_t *r)
     ngx_http_submission_config_str(&out, "access",
                      sm_str_c(ngx_http_submission_access_name(slcf->access)));
     ngx_http_submission_config_bool(&out, "payloads",
-                         slcf->payloads
-                         || slcf->access
-                            == NGX_HTTP_SUBMISSION_ACCESS_OPERATE);
+                                    ngx_http_submission_access_payloads(r));
     ngx_http_submission_config_key(&out, "actor");
 
     if (actor.name.len) {
@@ -365,7 +351,8 @@ ngx_http_submission_config_parse(ngx_http_request_t *r)
 
     ngx_http_submission_config_manager(&out, mcf);
     ngx_http_submission_config_retention(&out, &mcf->retention);
-    ngx_http_submission_config_targets(&out, mcf);
+    ngx_http_submission_config_targets(&out, mcf,
+                                       ngx_http_submission_access_paths(r));
 
     sm_out_c(&out, "}\n");
 

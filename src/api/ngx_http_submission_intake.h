@@ -25,6 +25,18 @@ typedef struct ngx_http_submission_queue_s   ngx_http_submission_queue_t;
 typedef struct ngx_http_submission_waiter_s  ngx_http_submission_waiter_t;
 
 
+static ngx_inline sm_str_t
+ngx_http_submission_str(ngx_str_t *s)
+{
+    sm_str_t  str;
+
+    str.data = (char *) s->data;
+    str.len = s->len;
+
+    return str;
+}
+
+
 /*
  * Takes a request with its whole body, which is valid only until the function
  * returns.  NGX_DONE: the request is answered later.  Otherwise the request is
@@ -245,6 +257,8 @@ ngx_int_t ngx_http_submission_access_actor(ngx_http_request_t *r,
     sm_actor_t *actor);
 const char *ngx_http_submission_access_name(
     ngx_http_submission_access_e level);
+ngx_uint_t ngx_http_submission_access_payloads(ngx_http_request_t *r);
+ngx_uint_t ngx_http_submission_access_paths(ngx_http_request_t *r);
 
 /* origin.c: likewise, whether a page has sent it that may */
 ngx_int_t ngx_http_submission_origin(ngx_http_submission_ctx_t *ctx);
@@ -305,7 +319,8 @@ void ngx_http_submission_audit_init(ngx_http_submission_ctx_t *ctx);
 ngx_int_t ngx_http_submission_audit_parse(ngx_http_request_t *r);
 
 /* config.c: a URL as a string of JSON, without the password in it */
-void ngx_http_submission_config_url(sm_out_t *out, sm_str_t url);
+void ngx_http_submission_config_url(sm_out_t *out, sm_str_t url,
+    ngx_uint_t path);
 
 /* overview.c and target_list.c: likewise, from the zone */
 ngx_int_t ngx_http_submission_overview_parse(ngx_http_request_t *r);

@@ -42,18 +42,6 @@ typedef enum {
 } ngx_http_submission_origin_e;
 
 
-static sm_str_t
-ngx_http_submission_origin_str(ngx_str_t *s)
-{
-    sm_str_t  str;
-
-    str.data = (char *) s->data;
-    str.len = s->len;
-
-    return str;
-}
-
-
 /* hosts=<name>[,<name>...]; NGX_DECLINED: one of them is not good */
 
 ngx_int_t
@@ -129,7 +117,7 @@ ngx_http_submission_origin_names(ngx_conf_t *cf,
 
         ngx_memzero(host, sizeof(ngx_http_submission_host_t));
 
-        host->pattern = ngx_http_submission_origin_str(&name[i].name);
+        host->pattern = ngx_http_submission_str(&name[i].name);
 
 #if (NGX_PCRE)
         if (name[i].regex) {
@@ -153,7 +141,7 @@ ngx_http_submission_origin_matches(ngx_http_submission_host_t *host,
 #endif
 
     return sm_host_matches(host->pattern,
-                           ngx_http_submission_origin_str(name));
+                           ngx_http_submission_str(name));
 }
 
 
@@ -170,7 +158,7 @@ ngx_http_submission_origin_ours(ngx_http_request_t *r,
     name = &r->headers_in.server;
 
     if (name->len == 0
-        || sm_host_is_fixed(ngx_http_submission_origin_str(name)))
+        || sm_host_is_fixed(ngx_http_submission_str(name)))
     {
         return 1;
     }
@@ -226,7 +214,7 @@ ngx_http_submission_origin_claim(ngx_http_request_t *r,
     *header = h;
 
     if (h) {
-        value = ngx_http_submission_origin_str(&h->value);
+        value = ngx_http_submission_str(&h->value);
 
         return sm_str_eq(value, sm_str_c("same-origin"))
                ? NGX_HTTP_SUBMISSION_ORIGIN_SAME
@@ -244,8 +232,8 @@ ngx_http_submission_origin_claim(ngx_http_request_t *r,
 
     return r->headers_in.host
            && sm_host_is_origin(
-                  ngx_http_submission_origin_str(&r->headers_in.host->value),
-                  ngx_http_submission_origin_str(&h->value))
+                  ngx_http_submission_str(&r->headers_in.host->value),
+                  ngx_http_submission_str(&h->value))
            ? NGX_HTTP_SUBMISSION_ORIGIN_SAME
            : NGX_HTTP_SUBMISSION_ORIGIN_CROSS;
 }
@@ -300,7 +288,7 @@ ngx_http_submission_origin_misdirected(ngx_http_request_t *r,
     sm_out_init(&out, message, sizeof(message) - 1);
 
     sm_out_c(&out, "the host \"");
-    sm_out_clean(&out, ngx_http_submission_origin_str(&r->headers_in.server),
+    sm_out_clean(&out, ngx_http_submission_str(&r->headers_in.server),
                  NGX_HTTP_SUBMISSION_ORIGIN_SHOWN);
     sm_out_c(&out, "\" is not one of this server: \"server_name\", or "
                    "\"hosts=\" of \"");
@@ -362,9 +350,9 @@ ngx_http_submission_origin_cross(ngx_http_request_t *r,
     sm_out_init(&out, message, sizeof(message) - 1);
 
     sm_out_c(&out, "a page of another site sent this, as \"");
-    sm_out_str(&out, ngx_http_submission_origin_str(&header->key));
+    sm_out_str(&out, ngx_http_submission_str(&header->key));
     sm_out_c(&out, ": ");
-    sm_out_clean(&out, ngx_http_submission_origin_str(&header->value),
+    sm_out_clean(&out, ngx_http_submission_str(&header->value),
                  NGX_HTTP_SUBMISSION_ORIGIN_SHOWN);
     sm_out_c(&out, "\" says: \"cross_site=allow\" of \"submission_api\" would "
                    "permit it");

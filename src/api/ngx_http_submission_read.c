@@ -130,19 +130,26 @@ ngx_http_submission_history_call(sm_store_t *store, sm_call_t *call,
 }
 
 
-/* "next": the number of the last attempt */
+/*
+ * Gateways answer with what was sent to them: whoever may not read payloads
+ * does not read that, either.  "next": the number of the last attempt.
+ */
 
 ngx_int_t
 ngx_http_submission_history_reply(ngx_http_request_t *r, const void *data)
 {
     const sm_history_row_t  *row = data;
 
-    size_t    i, size;
-    sm_out_t  out;
+    size_t        i, size;
+    sm_out_t      out;
+    ngx_uint_t    answers;
+    sm_attempt_t  attempt;
 
     if (!row->found) {
         return ngx_http_submission_reply_not_found(r);
     }
+
+    answers = ngx_http_submission_access_payloads(r);
 
     size = sizeof("{\"intent\":,\"attempts\":[],\"next\":\"\"}\n")
            + NGX_INT64_LEN + sm_intent_size(&row->intent)
@@ -161,8 +168,14 @@ ngx_http_submission_history_reply(ngx_http_request_t *r, const void *data)
     sm_out_c(&out, ",\"attempts\":[");
 
     for (i = 0; i < row->n; i++) {
+        attempt = row->attempts[i];
+
+        if (!answers) {
+            attempt.answer.len = 0;
+        }
+
         sm_out_c(&out, i ? "," : "");
-        sm_attempt_out(&out, &row->attempts[i]);
+        sm_attempt_out(&out, &attempt);
     }
 
     sm_out_c(&out, "],");

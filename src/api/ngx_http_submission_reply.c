@@ -527,6 +527,34 @@ ngx_http_submission_page(ngx_uint_t status)
 }
 
 
+/*
+ * Whatever is said here may be about somebody's money: no browser and no proxy
+ * keeps it, or takes it for anything but what it is.  That goes for answers of
+ * nginx itself, too, but not for the console's files, which have a tag.
+ */
+
+static ngx_int_t
+ngx_http_submission_reply_private(ngx_http_request_t *r,
+    ngx_http_submission_loc_conf_t *slcf)
+{
+    if (ngx_http_submission_reply_header(r, "X-Content-Type-Options",
+                                         "nosniff")
+        != NGX_OK)
+    {
+        return NGX_ERROR;
+    }
+
+    if (slcf->console_prefix.len
+        && r->headers_out.status < NGX_HTTP_BAD_REQUEST
+        && ngx_http_get_module_ctx(r, ngx_http_submission_module) == NULL)
+    {
+        return NGX_OK;
+    }
+
+    return ngx_http_submission_reply_header(r, "Cache-Control", "no-store");
+}
+
+
 static ngx_int_t
 ngx_http_submission_header_filter(ngx_http_request_t *r)
 {
@@ -537,10 +565,15 @@ ngx_http_submission_header_filter(ngx_http_request_t *r)
 
     slcf = ngx_http_get_module_loc_conf(r, ngx_http_submission_module);
 
-    if (slcf->api == NULL
-        || r != r->main
-        || r->headers_out.status < NGX_HTTP_BAD_REQUEST)
-    {
+    if (slcf->api == NULL || r != r->main) {
+        return ngx_http_next_header_filter(r);
+    }
+
+    if (ngx_http_submission_reply_private(r, slcf) != NGX_OK) {
+        return NGX_ERROR;
+    }
+
+    if (r->headers_out.status < NGX_HTTP_BAD_REQUEST) {
         return ngx_http_next_header_filter(r);
     }
 

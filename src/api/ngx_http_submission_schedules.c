@@ -567,18 +567,13 @@ static ngx_int_t
 ngx_http_submission_schedules_show(ngx_http_request_t *r, ngx_uint_t status,
     const sm_recur_row_t *row)
 {
-    u_char                          *tag;
-    sm_out_t                         out;
-    sm_recur_t                       recur;
-    ngx_http_submission_loc_conf_t  *slcf;
-
-    slcf = ngx_http_get_module_loc_conf(r, ngx_http_submission_module);
+    u_char      *tag;
+    sm_out_t     out;
+    sm_recur_t   recur;
 
     recur = row->recur;
 
-    if (row->op != SM_RECUR_OP_GET
-        || (slcf->access < NGX_HTTP_SUBMISSION_ACCESS_OPERATE
-            && !slcf->payloads))
+    if (row->op != SM_RECUR_OP_GET || !ngx_http_submission_access_payloads(r))
     {
         recur.payload.len = 0;
     }

@@ -96,15 +96,16 @@ ngx_http_submission_target_state(sm_out_t *out, sm_stats_target_t *stats)
 
 
 static void
-ngx_http_submission_target_conf(sm_out_t *out,
-    ngx_http_submission_target_t *target)
+ngx_http_submission_target_conf(ngx_http_submission_view_t *view,
+    sm_out_t *out, ngx_http_submission_target_t *target)
 {
     unsigned  second;
 
     sm_out_c(out, ",\"gatewayType\":");
     sm_json_out_str(out, sm_gateway_name(target->contract.gateway_type));
     sm_out_c(out, ",\"gatewayUrl\":");
-    ngx_http_submission_config_url(out, target->contract.gateway_url);
+    ngx_http_submission_config_url(out, target->contract.gateway_url,
+                            ngx_http_submission_access_paths(view->request));
     sm_out_c(out, ",\"concurrency\":");
 
     if (target->concurrency) {
@@ -237,7 +238,7 @@ ngx_http_submission_target_out(ngx_http_submission_view_t *view, sm_out_t *out,
     ngx_http_submission_target_state(out, stats);
 
     if (target) {
-        ngx_http_submission_target_conf(out, target);
+        ngx_http_submission_target_conf(view, out, target);
     }
 
     ngx_http_submission_target_queue(view, out, stats, counted);

@@ -106,10 +106,7 @@ ngx_http_submission_view_send(ngx_http_submission_view_t *view, size_t size)
     (void) ngx_sprintf(etag, "W/\"%08xD%08xD\"", ngx_murmur_hash2(p, len),
                        ngx_crc32_long(p, len));
 
-    if (ngx_http_submission_reply_header(r, "ETag", (char *) etag) != NGX_OK
-        || ngx_http_submission_reply_header(r, "Cache-Control", "no-cache")
-           != NGX_OK)
-    {
+    if (ngx_http_submission_reply_header(r, "ETag", (char *) etag) != NGX_OK) {
         return NGX_HTTP_INTERNAL_SERVER_ERROR;
     }
 

@@ -33,8 +33,6 @@ static ngx_http_submission_console_header_t
     { ngx_string("Content-Security-Policy"),
       ngx_string(NGX_HTTP_SUBMISSION_CONSOLE_CSP) },
 
-    { ngx_string("X-Content-Type-Options"), ngx_string("nosniff") },
-
     { ngx_string("Referrer-Policy"), ngx_string("no-referrer") }
 };
 
