@@ -100,7 +100,7 @@ typedef struct {
 
 /* strings that a row may own */
 
-#define NGX_HTTP_SUBMISSION_OP_STRINGS  8
+#define NGX_HTTP_SUBMISSION_OP_STRINGS  10
 
 
 extern const ngx_http_submission_op_t  ngx_http_submission_ops[];

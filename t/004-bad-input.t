@@ -31,9 +31,12 @@ add_block_preprocessor(sub {
         (my $message = $block->message) =~ s/\n\z//;
         my $free = $message =~ s/\.\.\.\z//;
         (my $field = $block->field || '') =~ s/(\w+)\s*/"field":"$1"/;
+        ($field = $block->details) =~ s/\n\z// if defined $block->details;
 
         $code = 400;
-        $answer = problem('invalid_request', $message, $field);
+        $answer = problem($message =~ /names no target/ ? 'unknown_target'
+                                                        : 'invalid_request',
+                          $message, $field);
 
         if ($free) {
             my ($start) = $answer =~ /^(.*)","details"/s;
@@ -207,6 +210,8 @@ payload
 {"intentId":"a","submissionTarget":"sms.realtime","priority":1}
 --- message
 unknown key "priority"
+--- field
+priority
 
 
 
@@ -215,6 +220,8 @@ unknown key "priority"
 {"intentId":"a","submissionTarget":"sms.realtime","\"\\x":1}
 --- message
 unknown key ""\x"
+--- details
+"field":"\"\\x"
 
 
 
@@ -223,6 +230,8 @@ unknown key ""\x"
 "{\"intentId\":\"a\",$T,\"x" . 'ж' x 100 . '":1}'
 --- message eval
 'unknown key "x' . 'ж' x 31 . '"'
+--- details eval
+'"field":"x' . 'ж' x 31 . '"'
 
 
 
@@ -231,6 +240,8 @@ unknown key ""\x"
 {"intentid":"a","submissionTarget":"sms.realtime"}
 --- message
 unknown key "intentid"
+--- field
+intentid
 
 
 
@@ -835,7 +846,7 @@ a
 --- body
 {"intentId":"a","submissionTarget":"sms.nobody"}
 --- message
-"submissionTarget" names no target of this manager
+"submissionTarget" names no target of this manager: "sms.nobody"
 --- field
 submissionTarget
 
@@ -845,7 +856,7 @@ submissionTarget
 --- body
 {"intentId":"a","submissionTarget":""}
 --- message
-"submissionTarget" names no target of this manager
+"submissionTarget" names no target of this manager: ""
 --- field
 submissionTarget
 
@@ -855,7 +866,7 @@ submissionTarget
 --- body
 {"intentId":"a","submissionTarget":"sms.realtime\u0000"}
 --- message
-"submissionTarget" names no target of this manager
+"submissionTarget" names no target of this manager: "sms.realtime"
 --- field
 submissionTarget
 
@@ -865,7 +876,7 @@ submissionTarget
 --- body eval
 '{"intentId":"a","submissionTarget":"' . 'x' x 100000 . '"}'
 --- message
-"submissionTarget" names no target of this manager
+"submissionTarget" names no target of this manager: "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"
 --- field
 submissionTarget
 
@@ -970,3 +981,31 @@ malformed JSON at byte 51: ...
 {"intentId":"a","submissionTarget":"sms.realtime"} "more
 --- message
 malformed JSON at byte 52: ...
+
+
+
+=== TEST 101: an id that is gone from a path
+--- body
+{"intentId":".","submissionTarget":"sms.realtime"}
+--- message
+"intentId" must not be "." or ".."
+--- field
+intentId
+
+
+
+=== TEST 102: another one
+--- body
+{"intentId":" .. ","submissionTarget":"sms.realtime"}
+--- message
+"intentId" must not be "." or ".."
+--- field
+intentId
+
+
+
+=== TEST 103: no such id
+--- body
+{"intentId":"...","submissionTarget":"sms.realtime"}
+--- stored
+...

@@ -22,7 +22,8 @@ sub unknown {
     my ($name, $kind) = @_;
 
     return problem('invalid_request',
-                   "unknown argument \"$name\": $expected{$kind} was expected");
+                   "unknown argument \"$name\": $expected{$kind} was expected",
+                   length $name ? "\"field\":\"$name\"" : '');
 }
 
 sub duplicate {

@@ -121,7 +121,7 @@ sub {
                        line('id-4'), line('id-5') . line('id-6')]);
 
     is(told($answer),
-       join(' ', '200:id-1', '400:invalid_request', '400:invalid_request',
+       join(' ', '200:id-1', '400:invalid_request', '400:unknown_target',
             '200:id-3', ('400:invalid_request') x 4, '200:id-4',
             '400:invalid_request'), 'each has its own');
     is($answer->{lines}[2]{error}{details}{field}, 'submissionTarget',

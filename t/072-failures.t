@@ -130,6 +130,6 @@ sub {
  problem('invalid_request', '"target" must be the name of a target',
          '"field":"target"'),
  problem('invalid_request', 'unknown argument "limit": "since" or "target" was '
-         . 'expected'),
+         . 'expected', '"field":"limit"'),
  problem('invalid_request', 'duplicate argument "target"', '"field":"target"'),
  problem('method_not_allowed', 'the method must be one of GET, HEAD')]

@@ -83,6 +83,30 @@ sub {
     is($late->{json}{error}{code}, 'precondition_failed', 'and told so');
     is(put('nightly', ',"every":"PT30M"', 'If-Match: "x"')->{code}, 412,
        'a tag of somebody else');
+    is(put('nightly', ',"every":"PT30M"', qq(If-Match: "x", "$s->{etag}"))->{code},
+       412, 'nor one of several');
+    is(put('nightly', ',"every":"PT30M"',
+           qq(If-Match: W/"$changed->{json}{etag}"))->{code},
+       412, 'a weak one is not good enough');
+    is(put('nightly', ',"every":"PT30M"',
+           qq(If-None-Match: "x", W/"$changed->{json}{etag}"))->{code},
+       412, 'it has one of those that it must not have');
+    is(put('nightly', ',"every":"PT30M"',
+           qq(If-None-Match: "$s->{etag}"))->{code}, 200, 'it has not');
+    $changed = put('nightly', ',"every":"PT20M"',
+                   'If-Match: "x" , "'
+                   . http('GET /v1/schedules/nightly')->{json}{etag} . '"');
+    is($changed->{code}, 200, 'one of several');
+
+    for my $bad ($s->{etag}, 'x', '"x', '*, "x"', '"x" "y"') {
+        for my $name ('If-Match', 'If-None-Match') {
+            my $answer = put('nightly', ',"every":"PT30M"', "$name: $bad");
+
+            is($answer->{code}, 400, "$name: $bad");
+            is($answer->{json}{error}{details}{field}, $name, 'that is where');
+        }
+    }
+
     is(put('nightly', ',"every":"PT30M"', 'If-None-Match: *')->{code}, 412,
        'it is there');
     is(put('other', ',"every":"PT30M"', 'If-Match: *')->{code}, 412,
@@ -105,7 +129,7 @@ sub {
     }
 
     is(sql('SELECT action, object FROM submission_audit ORDER BY seq'),
-       "schedule_put|nightly\nschedule_put|nightly\nschedule_delete|nightly",
+       "schedule_put|nightly\n" x 4 . 'schedule_delete|nightly',
        'the audit');
 }
 
@@ -156,7 +180,7 @@ sub {
     is("@ids", 's1 s2 s3 s4 s5', 'all of them, once');
 
     for my $t (['limit=0', 'limit'], ['limit=501', 'limit'], ['after=a@b', 'after'],
-               ['target=x', undef])
+               ['target=x', 'target'])
     {
         my $answer = http("GET /v1/schedules?$t->[0]");
         is($answer->{code}, 400, $t->[0]);
@@ -187,7 +211,8 @@ sub {
        'it goes on');
 
     for my $t (['pause', '{"reason":1}', 'reason'], ['pause', '[]', undef],
-               ['resume', '{"reason":"x"}', undef], ['run', '{"at":"x"}', undef])
+               ['resume', '{"reason":"x"}', 'reason'],
+               ['run', '{"at":"x"}', 'at'])
     {
         my $answer = http("POST /v1/schedules/s/$t->[0]\n$t->[1]");
         is($answer->{code}, 400, "$t->[0] $t->[1]");
@@ -338,7 +363,7 @@ sub {
                [',"every":"PT1S","endAt":"2020-01-01T00:00:00Z"', 'endAt'],
                [',"every":"PT1S","misfire":"maybe"', 'misfire'],
                [',"every":"PT1S","overlap":true', 'overlap'],
-               [',"every":"PT1S","id":"s"', undef])
+               [',"every":"PT1S","id":"s"', 'id'])
     {
         my $answer = put('s', $t->[0]);
 

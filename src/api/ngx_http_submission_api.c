@@ -277,6 +277,32 @@ ngx_http_submission_api_ctx(ngx_http_request_t *r)
 }
 
 
+ngx_table_elt_t *
+ngx_http_submission_api_header(ngx_http_request_t *r, const char *name)
+{
+    size_t            len;
+    ngx_uint_t        i;
+    ngx_list_part_t  *part;
+    ngx_table_elt_t  *h;
+
+    len = ngx_strlen(name);
+
+    for (part = &r->headers_in.headers.part; part; part = part->next) {
+        h = part->elts;
+
+        for (i = 0; i < part->nelts; i++) {
+            if (h[i].key.len == len
+                && ngx_strncasecmp(h[i].key.data, (u_char *) name, len) == 0)
+            {
+                return &h[i];
+            }
+        }
+    }
+
+    return NULL;
+}
+
+
 ngx_int_t
 ngx_http_submission_api_handler(ngx_http_request_t *r)
 {

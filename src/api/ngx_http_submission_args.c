@@ -158,10 +158,16 @@ ngx_http_submission_arg_unknown(const ngx_http_submission_arg_t *table,
 {
     sm_out_t  out;
 
+    sm_out_init(&out, args->name, sizeof(args->name) - 1);
+    sm_out_clean(&out, name, NGX_HTTP_SUBMISSION_ARG_SHOWN);
+    *out.last = '\0';
+
+    args->field = args->name[0] ? args->name : NULL;
+
     sm_out_init(&out, args->message, sizeof(args->message) - 1);
 
     sm_out_c(&out, "unknown argument \"");
-    sm_out_clean(&out, name, NGX_HTTP_SUBMISSION_ARG_SHOWN);
+    sm_out_c(&out, args->name);
     sm_out_c(&out, "\": ");
 
     if (table->name == NULL) {
@@ -178,7 +184,6 @@ ngx_http_submission_arg_unknown(const ngx_http_submission_arg_t *table,
     sm_out_c(&out, " was expected");
 
     *out.last = '\0';
-    args->field = NULL;
 }
 
 
@@ -414,7 +419,7 @@ ngx_http_submission_arg_reason(ngx_http_submission_ctx_t *ctx, sm_str_t value)
 
     row->reason = value;
 
-    return sm_id_check(value) ? NGX_DECLINED : NGX_OK;
+    return sm_id_text_check(value) ? NGX_DECLINED : NGX_OK;
 }
 
 

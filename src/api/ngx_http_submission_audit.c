@@ -84,7 +84,7 @@ ngx_http_submission_audit_actor(ngx_http_submission_ctx_t *ctx, sm_str_t value)
 
     row->actor = value;
 
-    return sm_id_check(value) ? NGX_DECLINED : NGX_OK;
+    return sm_id_text_check(value) ? NGX_DECLINED : NGX_OK;
 }
 
 

@@ -44,12 +44,48 @@ ngx_http_submission_body_missing(ngx_http_request_t *r)
 }
 
 
+/* a body is taken as it is: nothing here unpacks what a client has packed */
+
+static ngx_uint_t
+ngx_http_submission_body_encoded(ngx_http_request_t *r)
+{
+    ngx_table_elt_t  *h;
+
+    h = ngx_http_submission_api_header(r, "Content-Encoding");
+
+    return h && h->value.len
+           && (h->value.len != sizeof("identity") - 1
+               || ngx_strncasecmp(h->value.data, (u_char *) "identity",
+                                  h->value.len)
+                  != 0);
+}
+
+
+static ngx_int_t
+ngx_http_submission_body_refuse(ngx_http_request_t *r)
+{
+    if (ngx_http_submission_reply_header(r, "Accept-Encoding", "identity")
+        != NGX_OK)
+    {
+        return NGX_HTTP_INTERNAL_SERVER_ERROR;
+    }
+
+    return ngx_http_submission_reply_error(r, NGX_HTTP_UNSUPPORTED_MEDIA_TYPE,
+               "unsupported_media_type", "the body must not have a "
+               "\"Content-Encoding\" such as gzip", NULL);
+}
+
+
 ngx_int_t
 ngx_http_submission_body_read(ngx_http_request_t *r,
     ngx_http_submission_body_pt handler)
 {
     ngx_int_t                   rc;
     ngx_http_submission_ctx_t  *ctx;
+
+    if (ngx_http_submission_body_encoded(r)) {
+        return ngx_http_submission_body_refuse(r);
+    }
 
     if (ngx_http_submission_reserve_short()
         && ngx_http_submission_body_missing(r))

@@ -306,8 +306,9 @@ ngx_http_submission_bulk_line(ngx_http_submission_ctx_t *ctx, ngx_uint_t i,
 
     } else if (rc == NGX_DECLINED) {
         ngx_http_submission_bulk_error(ctx, i, NGX_HTTP_BAD_REQUEST,
-                                       "invalid_request", err.message,
-                                       err.key);
+                                       err.code ? err.code
+                                                : "invalid_request",
+                                       err.message, err.key);
         rc = NGX_OK;
     }
 

@@ -43,11 +43,7 @@ ngx_http_submission_cancel_body(ngx_http_request_t *r, sm_str_t body)
         sm_arena_free(&arena);
 
         if (rc != 0) {
-            return err.no_memory
-                   ? NGX_HTTP_INTERNAL_SERVER_ERROR
-                   : ngx_http_submission_reply_error(r, NGX_HTTP_BAD_REQUEST,
-                                                     "invalid_request",
-                                                     err.message, err.key);
+            return ngx_http_submission_reply_invalid(r, &err);
         }
     }
 

@@ -218,7 +218,8 @@ void ngx_http_submission_retry(ngx_http_submission_batch_t *batch);
 
 typedef struct {
     char                             message[384];
-    const char                      *field;        /* NULL: not a known one */
+    const char                      *field;
+    char                             name[200];    /* of one that is unknown */
 } ngx_http_submission_args_t;
 
 ngx_int_t ngx_http_submission_args(ngx_http_submission_ctx_t *ctx,
@@ -236,12 +237,15 @@ extern const ngx_http_submission_arg_t  ngx_http_submission_schedules_args[];
 
 /*
  * api.c.  _ctx() is the context of a request, which is made where there is none;
- * NULL: there is no memory.  What parsers end with: _enter() hands the row to the intake, and
+ * NULL: there is no memory.  _header() is the first of that name, or NULL.
+ * What parsers end with: _enter() hands the row to the intake, and
  * _enter_all() the rows that were added; _read()
  * does so for a request without a body that matters, _read_id() for one of an
  * intent.
  */
 ngx_http_submission_ctx_t *ngx_http_submission_api_ctx(ngx_http_request_t *r);
+ngx_table_elt_t *ngx_http_submission_api_header(ngx_http_request_t *r,
+    const char *name);
 ngx_int_t ngx_http_submission_api_enter(ngx_http_request_t *r);
 ngx_int_t ngx_http_submission_api_enter_all(ngx_http_request_t *r);
 ngx_int_t ngx_http_submission_api_read(ngx_http_request_t *r);
@@ -289,6 +293,8 @@ ngx_int_t ngx_http_submission_list_parse(ngx_http_request_t *r);
 ngx_int_t ngx_http_submission_submit_row(ngx_http_submission_ctx_t *ctx,
     sm_arena_t *arena, sm_str_t body, sm_submit_row_t *row,
     sm_json_error_t *err);
+ngx_http_submission_target_t *ngx_http_submission_submit_target(
+    ngx_http_submission_ctx_t *ctx, sm_str_t name, sm_json_error_t *err);
 ngx_uint_t ngx_http_submission_submit_status(const sm_submit_row_t *row);
 size_t ngx_http_submission_submit_size(const sm_submit_row_t *row);
 void ngx_http_submission_submit_error(sm_out_t *out,
@@ -362,6 +368,8 @@ ngx_int_t ngx_http_submission_reply_header(ngx_http_request_t *r, char *key,
 ngx_int_t ngx_http_submission_reply_error(ngx_http_request_t *r,
     ngx_uint_t status, const char *code, const char *message,
     const char *field);
+ngx_int_t ngx_http_submission_reply_invalid(ngx_http_request_t *r,
+    const sm_json_error_t *err);
 ngx_int_t ngx_http_submission_reply_not_found(ngx_http_request_t *r);
 ngx_int_t ngx_http_submission_reply_status(ngx_http_request_t *r,
     const char *code, const char *message, sm_status_e status);

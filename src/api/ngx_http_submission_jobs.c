@@ -103,17 +103,6 @@ ngx_http_submission_jobs_new_id(ngx_http_request_t *r, sm_str_t *id)
 }
 
 
-static ngx_int_t
-ngx_http_submission_jobs_invalid(ngx_http_request_t *r, sm_json_error_t *err)
-{
-    return err->no_memory
-           ? NGX_HTTP_INTERNAL_SERVER_ERROR
-           : ngx_http_submission_reply_error(r, NGX_HTTP_BAD_REQUEST,
-                                             "invalid_request", err->message,
-                                             err->key);
-}
-
-
 ngx_int_t
 ngx_http_submission_jobs_add_parse(ngx_http_request_t *r)
 {
@@ -138,7 +127,7 @@ ngx_http_submission_jobs_body(ngx_http_request_t *r, sm_str_t body)
     row->request.kind = ngx_http_submission_jobs_kind(ctx);
 
     if (sm_job_request_parse(&arena, body, &row->request, &err) != 0) {
-        rc = ngx_http_submission_jobs_invalid(r, &err);
+        rc = ngx_http_submission_reply_invalid(r, &err);
         goto done;
     }
 
@@ -193,7 +182,7 @@ ngx_http_submission_jobs_stop_body(ngx_http_request_t *r, sm_str_t body)
         sm_arena_free(&arena);
 
         if (bad) {
-            return ngx_http_submission_jobs_invalid(r, &err);
+            return ngx_http_submission_reply_invalid(r, &err);
         }
     }
 

@@ -175,32 +175,6 @@ ngx_http_submission_origin_ours(ngx_http_request_t *r,
 }
 
 
-static ngx_table_elt_t *
-ngx_http_submission_origin_header(ngx_http_request_t *r, const char *name)
-{
-    size_t            len;
-    ngx_uint_t        i;
-    ngx_list_part_t  *part;
-    ngx_table_elt_t  *h;
-
-    len = ngx_strlen(name);
-
-    for (part = &r->headers_in.headers.part; part; part = part->next) {
-        h = part->elts;
-
-        for (i = 0; i < part->nelts; i++) {
-            if (h[i].key.len == len
-                && ngx_strncasecmp(h[i].key.data, (u_char *) name, len) == 0)
-            {
-                return &h[i];
-            }
-        }
-    }
-
-    return NULL;
-}
-
-
 /* "header": the one that says it, or NULL */
 
 static ngx_http_submission_origin_e
@@ -210,7 +184,7 @@ ngx_http_submission_origin_claim(ngx_http_request_t *r,
     sm_str_t          value;
     ngx_table_elt_t  *h;
 
-    h = ngx_http_submission_origin_header(r, "Sec-Fetch-Site");
+    h = ngx_http_submission_api_header(r, "Sec-Fetch-Site");
     *header = h;
 
     if (h) {
@@ -223,7 +197,7 @@ ngx_http_submission_origin_claim(ngx_http_request_t *r,
                : NGX_HTTP_SUBMISSION_ORIGIN_CROSS;
     }
 
-    h = ngx_http_submission_origin_header(r, "Origin");
+    h = ngx_http_submission_api_header(r, "Origin");
     *header = h;
 
     if (h == NULL) {

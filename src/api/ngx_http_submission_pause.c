@@ -128,9 +128,7 @@ ngx_http_submission_pause_body(ngx_http_request_t *r, sm_str_t body)
         break;
 
     case NGX_DECLINED:
-        rc = ngx_http_submission_reply_error(r, NGX_HTTP_BAD_REQUEST,
-                                             "invalid_request", err.message,
-                                             err.key);
+        rc = ngx_http_submission_reply_invalid(r, &err);
         break;
 
     default: /* NGX_ERROR */

@@ -122,11 +122,7 @@ ngx_http_submission_replay_body(ngx_http_request_t *r, sm_str_t body)
     ngx_memzero(&arena, sizeof(sm_arena_t));
 
     if (ngx_http_submission_replay_fill(&arena, body, row, &err) != NGX_OK) {
-        rc = err.no_memory
-             ? NGX_HTTP_INTERNAL_SERVER_ERROR
-             : ngx_http_submission_reply_error(r, NGX_HTTP_BAD_REQUEST,
-                                               "invalid_request", err.message,
-                                               err.key);
+        rc = ngx_http_submission_reply_invalid(r, &err);
         goto done;
     }
 

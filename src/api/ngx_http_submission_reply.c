@@ -335,6 +335,21 @@ ngx_http_submission_reply_error(ngx_http_request_t *r, ngx_uint_t status,
 }
 
 
+/* what is wrong with a body */
+
+ngx_int_t
+ngx_http_submission_reply_invalid(ngx_http_request_t *r,
+    const sm_json_error_t *err)
+{
+    return err->no_memory
+           ? NGX_HTTP_INTERNAL_SERVER_ERROR
+           : ngx_http_submission_reply_error(r, NGX_HTTP_BAD_REQUEST,
+                                             err->code ? err->code
+                                                       : "invalid_request",
+                                             err->message, err->key);
+}
+
+
 ngx_int_t
 ngx_http_submission_reply_not_found(ngx_http_request_t *r)
 {

@@ -6,6 +6,8 @@
 
 #include "ngx_http_submission_intake.h"
 
+#include "sm_tag.h"
+
 
 #define NGX_HTTP_SUBMISSION_SCHEDULES_LIMIT   50
 #define NGX_HTTP_SUBMISSION_SCHEDULES_MAX     500
@@ -125,44 +127,32 @@ ngx_http_submission_schedules_init(ngx_http_submission_ctx_t *ctx)
 }
 
 
+/*
+ * Takes a condition, if there is one.  NGX_DECLINED, and the request may go on;
+ * or what it is finalized with.
+ */
+
 static ngx_int_t
-ngx_http_submission_schedules_refuse(ngx_http_request_t *r,
-    sm_json_error_t *err)
+ngx_http_submission_schedules_tags(ngx_http_request_t *r, ngx_table_elt_t *h,
+    const char *name, sm_str_t *tags)
 {
-    return err->no_memory
-           ? NGX_HTTP_INTERNAL_SERVER_ERROR
-           : ngx_http_submission_reply_error(r, NGX_HTTP_BAD_REQUEST,
-                                             "invalid_request", err->message,
-                                             err->key);
-}
+    char  message[128];
 
-
-/* the revision of an entity tag, as "etag" shows it; -1: it is none of ours */
-
-static int64_t
-ngx_http_submission_schedules_tag(ngx_str_t *value)
-{
-    int64_t   n;
-    sm_str_t  s;
-
-    s.data = (char *) value->data;
-    s.len = value->len;
-
-    if (s.len < 3 || s.data[0] != '"' || s.data[s.len - 1] != '"') {
-        return -1;
+    if (h == NULL) {
+        return NGX_DECLINED;
     }
 
-    s.data++;
-    s.len -= 2;
+    *tags = ngx_http_submission_str(&h->value);
 
-    return sm_parse_uint(s, INT64_MAX, &n) == 0 && n ? n : -1;
-}
+    if (sm_tags_have(*tags, 0, 0) != -1) {
+        return NGX_DECLINED;
+    }
 
+    (void) snprintf(message, sizeof(message), "\"%s\" must be \"*\" or a list "
+                    "of entity tags, each in quotes", name);
 
-static ngx_uint_t
-ngx_http_submission_schedules_any(ngx_str_t *value)
-{
-    return value->len == 1 && value->data[0] == '*';
+    return ngx_http_submission_reply_error(r, NGX_HTTP_BAD_REQUEST,
+                                           "invalid_request", message, name);
 }
 
 
@@ -172,8 +162,8 @@ static ngx_int_t
 ngx_http_submission_schedules_row(ngx_http_request_t *r, sm_recur_row_t *row)
 {
     char                        message[160];
+    ngx_int_t                   rc;
     const char                 *why;
-    ngx_table_elt_t            *h;
     ngx_http_submission_ctx_t  *ctx;
 
     ctx = ngx_http_get_module_ctx(r, ngx_http_submission_module);
@@ -193,19 +183,17 @@ ngx_http_submission_schedules_row(ngx_http_request_t *r, sm_recur_row_t *row)
 
     r->disable_not_modified = 1;
 
-    h = r->headers_in.if_match;
+    rc = ngx_http_submission_schedules_tags(r, r->headers_in.if_match,
+                                            "If-Match", &row->if_match);
 
-    if (h && ngx_http_submission_schedules_any(&h->value)) {
-        row->match_any = 1;
-
-    } else if (h) {
-        row->match = ngx_http_submission_schedules_tag(&h->value);
+    if (rc == NGX_DECLINED) {
+        rc = ngx_http_submission_schedules_tags(r, r->headers_in.if_none_match,
+                                                "If-None-Match",
+                                                &row->if_none_match);
     }
 
-    h = r->headers_in.if_none_match;
-
-    if (h && ngx_http_submission_schedules_any(&h->value)) {
-        row->match_none = 1;
+    if (rc != NGX_DECLINED) {
+        return rc;
     }
 
     return ngx_http_submission_access_actor(r, &row->actor) == NGX_OK
@@ -278,14 +266,7 @@ ngx_http_submission_schedules_fill(ngx_http_submission_ctx_t *ctx,
         return NGX_DECLINED;
     }
 
-    if (ngx_http_submission_target_client(ctx->manager->conf, row->target)
-        == NULL)
-    {
-        err->key = SM_FIELD_TARGET;
-        err->no_memory = 0;
-        (void) snprintf(err->message, sizeof(err->message),
-                        "\"" SM_FIELD_TARGET "\" names no target of this "
-                        "manager");
+    if (ngx_http_submission_submit_target(ctx, row->target, err) == NULL) {
         return NGX_DECLINED;
     }
 
@@ -317,7 +298,7 @@ ngx_http_submission_schedules_put(ngx_http_request_t *r, sm_str_t body)
         break;
 
     case NGX_DECLINED:
-        rc = ngx_http_submission_schedules_refuse(r, &err);
+        rc = ngx_http_submission_reply_invalid(r, &err);
         break;
 
     default: /* NGX_ERROR */
@@ -436,7 +417,7 @@ ngx_http_submission_schedules_act(ngx_http_request_t *r, sm_str_t body)
             && ngx_http_submission_schedules_text(r, row, text.text, &err)
                != NGX_OK))
     {
-        rc = ngx_http_submission_schedules_refuse(r, &err);
+        rc = ngx_http_submission_reply_invalid(r, &err);
 
     } else {
         rc = ngx_http_submission_api_enter(r);
@@ -461,8 +442,10 @@ ngx_http_submission_schedules_own(void *data, sm_str_t **strings)
     strings[5] = &row->actor.name;
     strings[6] = &row->actor.address;
     strings[7] = &row->intent_id;
+    strings[8] = &row->if_match;
+    strings[9] = &row->if_none_match;
 
-    return 8;
+    return 10;
 }
 
 

@@ -10,6 +10,11 @@
 #include "ngx_http_submission_intake.h"
 
 
+/* characters of an unknown target that the error shows */
+
+#define NGX_HTTP_SUBMISSION_SUBMIT_SHOWN  64
+
+
 static ngx_int_t ngx_http_submission_submit_body(ngx_http_request_t *r,
     sm_str_t body);
 
@@ -86,6 +91,36 @@ ngx_http_submission_submit_parse(ngx_http_request_t *r)
 }
 
 
+/* NULL: there is none of that name, and the error says so */
+
+ngx_http_submission_target_t *
+ngx_http_submission_submit_target(ngx_http_submission_ctx_t *ctx,
+    sm_str_t name, sm_json_error_t *err)
+{
+    sm_out_t                       out;
+    ngx_http_submission_target_t  *target;
+
+    target = ngx_http_submission_target_client(ctx->manager->conf, name);
+
+    if (target == NULL) {
+        err->code = "unknown_target";
+        err->key = SM_FIELD_TARGET;
+        err->no_memory = 0;
+
+        sm_out_init(&out, err->message, sizeof(err->message) - 1);
+
+        sm_out_c(&out, "\"" SM_FIELD_TARGET "\" names no target of this "
+                       "manager: \"");
+        sm_out_clean(&out, name, NGX_HTTP_SUBMISSION_SUBMIT_SHOWN);
+        sm_out_c(&out, "\"");
+
+        *out.last = '\0';
+    }
+
+    return target;
+}
+
+
 /* the strings are in the arena, and in the body */
 
 ngx_int_t
@@ -100,13 +135,9 @@ ngx_http_submission_submit_row(ngx_http_submission_ctx_t *ctx,
         return err->no_memory ? NGX_ERROR : NGX_DECLINED;
     }
 
-    target = ngx_http_submission_target_client(ctx->manager->conf, req.target);
+    target = ngx_http_submission_submit_target(ctx, req.target, err);
 
     if (target == NULL) {
-        err->key = SM_FIELD_TARGET;
-        (void) snprintf(err->message, sizeof(err->message),
-                        "\"" SM_FIELD_TARGET "\" names no target of this "
-                        "manager");
         return NGX_DECLINED;
     }
 
@@ -145,9 +176,7 @@ ngx_http_submission_submit_body(ngx_http_request_t *r, sm_str_t body)
         break;
 
     case NGX_DECLINED:
-        rc = ngx_http_submission_reply_error(r, NGX_HTTP_BAD_REQUEST,
-                                             "invalid_request", err.message,
-                                             err.key);
+        rc = ngx_http_submission_reply_invalid(r, &err);
         break;
 
     default: /* NGX_ERROR */

@@ -227,7 +227,8 @@ ngx_http_submission_target_get(ngx_http_submission_view_t *view, sm_str_t name)
 
     if (name.len == 0 || (view->target == NULL && view->stats == NULL)) {
         return ngx_http_submission_reply_error(view->request,
-                                               NGX_HTTP_NOT_FOUND, "not_found",
+                                               NGX_HTTP_NOT_FOUND,
+                                               "unknown_target",
                                                "there is no such target",
                                                NULL);
     }

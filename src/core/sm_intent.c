@@ -80,25 +80,32 @@ sm_status_by_name(sm_str_t name)
 
 
 const char *
-sm_id_check(sm_str_t id)
+sm_id_text_check(sm_str_t text)
 {
-    if (id.len == 0) {
+    if (text.len == 0) {
         return "must not be empty";
     }
 
-    if (sm_utf8_check(id) != id.len) {
+    if (sm_utf8_check(text) != text.len) {
         return "must be valid UTF-8";
     }
 
-    if (sm_utf8_has_control(id)) {
+    if (sm_utf8_has_control(text)) {
         return "must not contain control characters";
     }
 
-    if (sm_utf8_length(id) > SM_ID_MAX) {
+    if (sm_utf8_length(text) > SM_ID_MAX) {
         return "must not be longer than 200 characters";
     }
 
     return NULL;
+}
+
+
+const char *
+sm_id_check(sm_str_t id)
+{
+    return sm_is_dots(id) ? "must not be \".\" or \"..\"" : sm_id_text_check(id);
 }
 
 

@@ -96,8 +96,12 @@ typedef struct {
 sm_str_t sm_status_name(sm_status_e status);
 sm_status_e sm_status_by_name(sm_str_t name);
 
-/* NULL, or what is wrong with an id that is already trimmed */
+/*
+ * NULL, or what is wrong with an id that is already trimmed, or with a text of
+ * the same characters that is none: a part of an id, or a reason.
+ */
 const char *sm_id_check(sm_str_t id);
+const char *sm_id_text_check(sm_str_t text);
 
 /*
  * Reads the body of POST /v1/intents.  The strings are in the arena, the

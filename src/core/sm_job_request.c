@@ -233,7 +233,7 @@ sm_job_filter(sm_arena_t *arena, sm_job_kind_e kind, sm_str_t doc,
     if (v[SM_JOB_BY_REASON].type) {
         row->reason = v[SM_JOB_BY_REASON].text;
 
-        if (sm_id_check(row->reason)) {
+        if (sm_id_text_check(row->reason)) {
             return sm_job_fault(err, "reason", "must be that of a rejection or "
                                 "of an exhaustion");
         }

@@ -345,11 +345,15 @@ sm_json_on_key(void *ctx, const unsigned char *s, size_t len)
 
         /* a cut in the middle of a character would spoil the message */
 
-        while (len > 64 || sm_utf8_check(key) < len) {
+        while (len > SM_JSON_SHOWN || sm_utf8_check(key) < len) {
             key.len = --len;
         }
 
-        return sm_json_fail(rd, NULL, "unknown key \"%.*s\"", (int) len, s);
+        memcpy(rd->err->name, s, len);
+        rd->err->name[len] = '\0';
+
+        return sm_json_fail(rd, rd->err->name[0] ? rd->err->name : NULL,
+                            "unknown key \"%s\"", rd->err->name);
     }
 
     if (rd->values[i].type) {
@@ -463,6 +467,9 @@ sm_json_read(sm_json_reader_t *rd)
 {
     size_t       at, valid;
     yajl_status  status;
+
+    rd->err->code = NULL;
+    rd->err->no_memory = 0;
 
     if (rd->doc.len == 0) {
         (void) sm_json_fail(rd, NULL, "%s was expected, not an empty document",

@@ -40,10 +40,16 @@ typedef struct {
 } sm_json_field_t;
 
 
+/* the characters of an unknown key that are shown; a byte for each at least */
+
+#define SM_JSON_SHOWN      64
+
 typedef struct {
     const char  *key;           /* the field at fault, if one is */
+    const char  *code;          /* of a caller's own check, or NULL */
     unsigned     no_memory;     /* it is not the document's fault */
     char         message[256];
+    char         name[SM_JSON_SHOWN + 1];   /* "key", if it is unknown */
 } sm_json_error_t;
 
 

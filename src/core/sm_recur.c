@@ -136,9 +136,7 @@ sm_recur_id_check(sm_str_t id)
         return "must not be longer than 178 characters";
     }
 
-    /* such a part of a path is gone before it is sent */
-
-    if (sm_str_eq(id, sm_str_c(".")) || sm_str_eq(id, sm_str_c(".."))) {
+    if (sm_is_dots(id)) {
         return "must not be \".\" or \"..\"";
     }
 

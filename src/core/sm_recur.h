@@ -218,9 +218,8 @@ typedef struct {
     sm_str_t              intent_id;    /* of a run; no data: of its second */
     int64_t               first;        /* a run was tried; 0: not yet */
     sm_actor_t            actor;
-    int64_t               match;        /* the revision that it must have */
-    unsigned              match_any:1;  /* it must be there */
-    unsigned              match_none:1; /* it must not */
+    sm_str_t              if_match;     /* see sm_tag.h; no data: anything */
+    sm_str_t              if_none_match;
     unsigned              configured:1; /* the leader's own doing */
 
     /* today's contract of a target; NULL: there is none */

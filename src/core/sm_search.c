@@ -206,7 +206,7 @@ sm_search_prefix(sm_list_row_t *row, sm_str_t prefix, char *buf)
     uint32_t     c;
     const char  *fault;
 
-    fault = sm_id_check(prefix);
+    fault = sm_id_text_check(prefix);
 
     if (fault) {
         return fault;

@@ -509,3 +509,11 @@ sm_base64url(char *dst, sm_str_t s, size_t *len)
 
     return i % 4 == 1 ? -1 : 0;
 }
+
+
+int
+sm_is_dots(sm_str_t s)
+{
+    return (s.len == 1 || s.len == 2) && s.data[0] == '.'
+           && s.data[s.len - 1] == '.';
+}

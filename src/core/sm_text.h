@@ -80,6 +80,10 @@ size_t sm_utf8_length(sm_str_t s);
 int sm_utf8_has_control(sm_str_t s);
 
 sm_str_t sm_trim(sm_str_t s);
+
+/* "." or "..": as a part of a path it is gone before it is sent */
+int sm_is_dots(sm_str_t s);
+
 int sm_parse_uint(sm_str_t s, int64_t max, int64_t *n);
 
 

@@ -13,6 +13,7 @@
 
 #include "sm_store_ops.h"
 #include "sm_store_zone.h"
+#include "sm_tag.h"
 
 
 #define SM_RECUR_TRIES   20
@@ -141,9 +142,10 @@ sm_recur_read(sm_store_t *store, sm_call_t *call, sm_recur_row_t *row,
 static int
 sm_recur_expected(sm_recur_row_t *row)
 {
-    if ((row->match && row->match != row->recur.revision)
-        || ((row->match || row->match_any) && row->recur.revision == 0)
-        || (row->match_none && row->recur.revision))
+    if ((row->if_match.data
+         && sm_tags_have(row->if_match, row->recur.revision, 0) != 1)
+        || (row->if_none_match.data
+            && sm_tags_have(row->if_none_match, row->recur.revision, 1) == 1))
     {
         row->outcome = SM_RECUR_CHANGED;
         return 0;
@@ -367,8 +369,8 @@ sm_recur_change(sm_store_t *store, sm_call_t *call, sm_recur_row_t *row)
     rc = sm_recur_read(store, call, row, 0);
 
     if (rc < 1) {
-        row->outcome = row->match || row->match_any ? SM_RECUR_CHANGED
-                                                    : SM_RECUR_NOT_FOUND;
+        row->outcome = row->if_match.data ? SM_RECUR_CHANGED
+                                          : SM_RECUR_NOT_FOUND;
         return rc < 0 ? -1 : 1;
     }
 

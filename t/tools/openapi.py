@@ -143,6 +143,14 @@ def lint_document(d):
 
     refs = set()
 
+    # generators of clients require a property that has a default
+
+    for where, node in walk(doc):
+        if isinstance(node, dict) and 'default' in node \
+                and '/examples/' not in where \
+                and not where.endswith(('/responses', '/properties')):
+            yield '%s: it has a default: say it in the description' % where
+
     for where, node in walk(doc):
         ref = node.get('$ref') if isinstance(node, dict) else None
 

@@ -120,7 +120,7 @@ test_request_errors(void)
           "\"intentId\" must be a string" },
         { sm_str("{\"intentId\":\"a\",\"submissionTarget\":null}"),
           "submissionTarget", "\"submissionTarget\" must be a string" },
-        { sm_str("{\"intentid\":\"a\"}"), NULL, "unknown key \"intentid\"" },
+        { sm_str("{\"intentid\":\"a\"}"), "intentid", "unknown key \"intentid\"" },
         { sm_str("{\"payload\":1,\"payload\":1}"), "payload",
           "duplicate key \"payload\"" },
 

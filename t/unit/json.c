@@ -134,11 +134,11 @@ test_object_errors(void)
         { sm_str("{\"flag\":null,\"flag\":null,\"id\":\"\"}"), "flag",
           "duplicate key \"flag\"" },
 
-        { sm_str("{\"id\":\"a\",\"Id\":\"a\"}"), NULL, "unknown key \"Id\"" },
+        { sm_str("{\"id\":\"a\",\"Id\":\"a\"}"), "Id", "unknown key \"Id\"" },
         { sm_str("{\"\":1}"), NULL, "unknown key \"\"" },
-        { sm_str("{\"id\\u0000\":1}"), NULL, "unknown key \"id\"" },
-        { sm_str("{\"i\":1}"), NULL, "unknown key \"i\"" },
-        { sm_str("{\"id2\":1}"), NULL, "unknown key \"id2\"" },
+        { sm_str("{\"id\\u0000\":1}"), "id", "unknown key \"id\"" },
+        { sm_str("{\"i\":1}"), "i", "unknown key \"i\"" },
+        { sm_str("{\"id2\":1}"), "id2", "unknown key \"id2\"" },
 
         { sm_str("{\"id\":1}"), "id", "\"id\" must be a string" },
         { sm_str("{\"id\":null}"), "id", "\"id\" must be a string" },

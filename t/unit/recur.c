@@ -243,7 +243,7 @@ static void
 test_parse(void)
 {
     size_t           i;
-    sm_str_t         kept;
+    sm_str_t         kept = sm_null_str;
     sm_arena_t       arena = { NULL };
     sm_json_error_t  err;
     sm_recur_rule_t  rule, again;
@@ -283,7 +283,7 @@ test_parse(void)
         { "{\"submissionTarget\":\"s\",\"every\":\"PT1S\","
           "\"timeZone\":\"a\\\"b\"}", "timeZone" },
         { "{\"submissionTarget\":\"s\",\"every\":\"PT1S\",\"from\":\"x\"}",
-          NULL }
+          "from" }
     };
 
     for (i = 0; i < sm_nelts(good); i++) {

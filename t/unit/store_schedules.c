@@ -83,6 +83,19 @@ row_run(fixture_t *f, sm_recur_row_t *row, const char *id, const char *intent)
 }
 
 
+/* a field of "If-Match"; it is there until the next one */
+
+static sm_str_t
+tags(const char *format, int64_t revision)
+{
+    static char  text[64];
+
+    (void) snprintf(text, sizeof(text), format, (long long) revision);
+
+    return sm_str_c(text);
+}
+
+
 /* the rule and the payload as in the body of PUT */
 
 static int
@@ -257,14 +270,14 @@ test_put(void)
     is_str(audit(&f), "alice schedule_put s", "and is in the audit once");
 
     memset(&row, 0, sizeof(row));
-    row.match = revision + 1;
+    row.if_match = tags("\"%lld\", \"x\"", revision + 1);
 
     is_int(put_row(&f, &row, "s", EVERY(20)), SM_RECUR_CHANGED,
            "another revision was expected");
     is_int(column(&f, "revision", "s"), revision, "nothing is changed");
 
     memset(&row, 0, sizeof(row));
-    row.match = revision;
+    row.if_match = tags("\"x\", \"%lld\"", revision);
 
     is_int(put_row(&f, &row, "s", "{\"submissionTarget\":\"push\","
                    "\"every\":\"PT10S\",\"payload\":2}"), SM_RECUR_DONE,
@@ -278,13 +291,13 @@ test_put(void)
            "has another plan");
 
     memset(&row, 0, sizeof(row));
-    row.match_none = 1;
+    row.if_none_match = sm_str_c("*");
     is_int(put_row(&f, &row, "s", EVERY(30)), SM_RECUR_CHANGED,
            "it must not be there");
     is_int(put_row(&f, &row, "t", EVERY(30)), SM_RECUR_CREATED, "t is not");
 
     memset(&row, 0, sizeof(row));
-    row.match_any = 1;
+    row.if_match = sm_str_c("*");
     is_int(put_row(&f, &row, "u", EVERY(30)), SM_RECUR_CHANGED,
            "it must be there");
 
