@@ -158,8 +158,9 @@ END
     store_psql "bench_$1" -f t/unit/store_postgres.sql
 
     store_psql "bench_$1" << END
-DO \$\$ BEGIN CREATE ROLE $store_login LOGIN IN ROLE submission_nginx;
+DO \$\$ BEGIN CREATE ROLE $store_login LOGIN;
 EXCEPTION WHEN duplicate_object THEN NULL; END \$\$;
+GRANT submission_nginx_bench_$1 TO $store_login;
 ALTER ROLE $store_login PASSWORD '$BENCH_PASSWORD';
 END
 }

@@ -21,9 +21,11 @@
 # these files is left as it is.  "print postgres 1" shows what would be run on a
 # database of version 1.
 #
-# On PostgreSQL all but the migration is one transaction. On SQL Server the tables
-# and indexes are made where they are missing, then the procedures and the rights
-# are in one transaction: what runs meanwhile finds the old ones or the new.
+# On PostgreSQL all but the migration is one transaction. What is there already is
+# not touched, and what locks a table waits for it for a moment, lets others pass and
+# tries again: instances that work, and readers, are not in the way. On SQL Server the
+# tables and indexes are made where they are missing, then the procedures and the
+# rights are in one transaction: what runs meanwhile finds the old ones or the new.
 
 set -eu
 
@@ -103,7 +105,7 @@ GO
 EOF
 }
 
-# the schema first, then what uses it, then who may
+# the schema first, then what uses it, then who may, then what locks a table
 
 script() {
     cat "$dir/schema.sql"
@@ -112,7 +114,7 @@ script() {
 
     for file in "$dir"/*.sql; do
         case $file in
-            */schema.sql | */role.sql | */monitor.sql) ;;
+            */schema.sql | */role.sql | */trigger.sql | */monitor.sql) ;;
             *) cat "$file" ;;
         esac
     done
@@ -120,6 +122,8 @@ script() {
     cat "$dir/role.sql"
 
     [ "$dir" = "${dir%/mssql}" ] || printf 'COMMIT TRANSACTION;\nGO\n\n'
+
+    [ ! -e "$dir/trigger.sql" ] || cat "$dir/trigger.sql"
 }
 
 # For psql: one at a time, though no transaction may last while an index is made
@@ -127,6 +131,7 @@ script() {
 
 session() {
     cat << 'EOF'
+\set VERBOSITY verbose
 SET client_min_messages = warning;
 
 DO $$
@@ -163,6 +168,7 @@ EOF
         printf '\\endif\n'
     done
 
+    echo "SET lock_timeout = '200ms';"
     echo 'BEGIN;'
     script
     echo 'COMMIT;'
@@ -175,6 +181,9 @@ SELECT max(s.version) AS now,
 FROM submission.submission_schema AS s
 \gset
 \echo the schema is of version :now (:did)
+SELECT submission.submission_role('nginx') AS role
+\gset
+\echo logins of nginx need the role :"role"
 EOF
 }
 
@@ -197,72 +206,83 @@ if [ $action = print ]; then
     exit
 fi
 
+# A table that others use all the time is waited for in short turns. What a turn in
+# vain ends with, at the database that is named: 1222 of SQL Server, where nothing but
+# migrations has one, or an SQLSTATE.
+
+attempt() {
+    if [ "$dialect" = postgres ]; then
+        "${PSQL:-psql}" -X -q -v ON_ERROR_STOP=1 "$@" -f "$tmp/install.sql" \
+            2> "$tmp/said"
+    else
+        printf '%s\n' "${SQLCMDPASSWORD:-}" \
+        | "$client" "$@" -i "$tmp/install.sql" > "$tmp/said" 2>&1
+    fi
+}
+
 if [ "$dialect" = postgres ]; then
-    "${PSQL:-psql}" -X -q -v ON_ERROR_STOP=1 "$@" -f "$tmp/install.sql"
-    exit
-fi
+    in_vain='55P03|40P01'
+else
+    in_vain=1222
+    client=${SQLCMD:-$(command -v sqlcmd || command -v bsqldb || echo sqlcmd)}
 
-client=${SQLCMD:-$(command -v sqlcmd || command -v bsqldb || echo sqlcmd)}
+    # A login without a password: that is asked for here, once.  The client may run
+    # several times, and what it says is kept, so that nobody would see it ask.
 
-# A login without a password: that is asked for here, once.  The client may run
-# several times, and what it says is kept, so that nobody would see it ask.
+    login=${SQLCMDUSER:-} given=${SQLCMDPASSWORD:+environment}
 
-login=${SQLCMDUSER:-} given=${SQLCMDPASSWORD:+environment}
+    for arg; do
+        case $arg in
+            -U* | --user-name*) login=named ;;
+            -P* | --password* | -E | -G | --authentication-method*) given=argument ;;
+        esac
+    done
 
-for arg; do
-    case $arg in
-        -U* | --user-name*) login=named ;;
-        -P* | --password* | -E | -G | --authentication-method*) given=argument ;;
-    esac
-done
+    if [ -n "$login" ] && [ -z "$given" ]; then
 
-if [ -n "$login" ] && [ -z "$given" ]; then
+        if ! (: < /dev/tty) 2> /dev/null; then
+            echo "$0: no password: SQLCMDPASSWORD was expected in the environment," \
+                 "as there is no terminal to ask on" >&2
+            exit 2
+        fi
 
-    if ! (: < /dev/tty) 2> /dev/null; then
-        echo "$0: no password: SQLCMDPASSWORD was expected in the environment," \
-             "as there is no terminal to ask on" >&2
-        exit 2
+        terminal=$(stty -g < /dev/tty)
+        stty -echo < /dev/tty
+        printf 'Password: ' > /dev/tty
+        IFS= read -r SQLCMDPASSWORD < /dev/tty || SQLCMDPASSWORD=''
+        stty "$terminal" < /dev/tty
+        terminal=''
+        echo > /dev/tty
+
+        [ -n "$SQLCMDPASSWORD" ] || { echo "$0: no password" >&2; exit 2; }
+
+        given=environment
     fi
 
-    terminal=$(stty -g < /dev/tty)
-    stty -echo < /dev/tty
-    printf 'Password: ' > /dev/tty
-    IFS= read -r SQLCMDPASSWORD < /dev/tty || SQLCMDPASSWORD=''
-    stty "$terminal" < /dev/tty
-    terminal=''
-    echo > /dev/tty
+    # sqlcmd has it from its environment, bsqldb from its input: it is on no command line
 
-    [ -n "$SQLCMDPASSWORD" ] || { echo "$0: no password" >&2; exit 2; }
-
-    given=environment
+    case $client in
+        *bsqldb)
+            [ "$given" != environment ] || set -- -P - "$@"
+            set -- -q "$@"
+            ;;
+        *)
+            [ "$given" != environment ] || export SQLCMDPASSWORD
+            set -- -b -I "$@"
+            ;;
+    esac
 fi
-
-# sqlcmd has it from its environment, bsqldb from its input: it is on no command line
-
-case $client in
-    *bsqldb)
-        [ "$given" != environment ] || set -- -P - "$@"
-        set -- -q "$@"
-        ;;
-    *)
-        [ "$given" != environment ] || export SQLCMDPASSWORD
-        set -- -b -I "$@"
-        ;;
-esac
-
-# A table that others use all the time is waited for in short turns: 1222 is what a
-# turn in vain ends with, and nothing but migrations has one.
 
 tries=60
 
 while :; do
     status=0
-    printf '%s\n' "${SQLCMDPASSWORD:-}" \
-    | "$client" "$@" -i "$tmp/install.sql" > "$tmp/said" 2>&1 || status=$?
+    attempt "$@" || status=$?
 
     tries=$((tries - 1))
 
-    if [ $tries = 0 ] || ! grep -qw 1222 "$tmp/said"; then
+    if [ $status = 0 ] || [ $tries = 0 ] || ! grep -Eqw "$in_vain" "$tmp/said"
+    then
         break
     fi
 
@@ -270,5 +290,10 @@ while :; do
     sleep 1
 done
 
-cat "$tmp/said"
+if [ "$dialect" = postgres ]; then
+    sed '/^LOCATION:/d' "$tmp/said" >&2
+else
+    cat "$tmp/said"
+fi
+
 exit "$status"

@@ -154,6 +154,7 @@ sub here {
     $command =~ s/ -d submission\b/ -d $name/g;
     $command =~ s/^(createdb .*) submission$/$1 $name/mg;
     $command =~ s/CREATE ROLE nginx\b/CREATE ROLE ${name}_nginx/g;
+    $command =~ s/\bsubmission_nginx_submission\b/submission_nginx_$name/g;
     $command =~ s{/etc/nginx/}{$dir/}g;
 
     return $command;

@@ -1,5 +1,5 @@
--- For applications, with the role submission_client: an intent, in a transaction of
--- their own.  It is one as soon as that commits and the leader has looked; whatever
+-- For applications, with the role submission_client_<database>: an intent, in a
+-- transaction of their own.  It is one as soon as that commits and the leader has looked; whatever
 -- POST would refuse is in submission_inbox_refused then.
 --
 --     SELECT submission.submit('order-4711', 'sms.realtime', '{"to":"+15550100"}');

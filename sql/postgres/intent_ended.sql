@@ -1,6 +1,7 @@
 -- Whoever ends an intent tells its webhooks, in the same transaction: an event is an
 -- intent of the webhook's own target, whose payload is what a body is made of.  Where
--- to, and how often, is what the configuration says when it is sent.
+-- to, and how often, is what the configuration says when it is sent.  trigger.sql
+-- has when it is called.
 
 CREATE OR REPLACE FUNCTION submission.submission_intent_ended()
 RETURNS trigger
@@ -41,13 +42,3 @@ BEGIN
     RETURN NULL;
 END
 $$;
-
-DROP TRIGGER IF EXISTS submission_intents_ended
-    ON submission.submission_intents;
-
-CREATE TRIGGER submission_intents_ended
-AFTER UPDATE OF status ON submission.submission_intents
-FOR EACH ROW
-WHEN (NEW.notify IS NOT NULL AND OLD.status = 'pending'
-      AND NEW.status <> 'pending')
-EXECUTE FUNCTION submission.submission_intent_ended();

@@ -1,111 +1,223 @@
--- A role that may call the procedures, and nothing else: it cannot read or
--- write a table.  Run as the owner, after everything else; may run again.  Then
--- let nginx's login have it:
+-- Who may do what.  Roles are of all databases of a server, so their names end with
+-- that of this one: a login of another installation has no right here.
 --
---     CREATE ROLE nginx LOGIN PASSWORD '...' IN ROLE submission_nginx;
+-- submission_definer_<database> owns the functions, which run with its rights: it
+-- reads and writes the tables, and nothing else.  Nobody logs in as it.
+--
+-- submission_nginx_<database> may call what nginx calls, and touch no table:
+--
+--     CREATE ROLE nginx LOGIN IN ROLE submission_nginx_submission;
+--
+-- submission_client_<database> is for applications, and may submit:
+--
+--     GRANT submission_client_submission TO shop;
+--
+-- Run as the owner, after all functions; may run again.
+
+SET search_path = submission, pg_temp;
 
 DO $$
+DECLARE
+    v_role  text;
 BEGIN
-    IF NOT EXISTS (SELECT 1 FROM pg_roles WHERE rolname = 'submission_nginx')
-    THEN
-        CREATE ROLE submission_nginx NOLOGIN;
-    END IF;
+    FOREACH v_role IN ARRAY ARRAY[submission_role('definer'),
+                                  submission_role('nginx'),
+                                  submission_role('client')]
+    LOOP
+        IF NOT EXISTS (SELECT 1 FROM pg_roles WHERE rolname = v_role) THEN
+            EXECUTE format('CREATE ROLE %I NOLOGIN', v_role);
+        END IF;
+
+        IF EXISTS (SELECT 1 FROM pg_roles
+                   WHERE rolname = v_role AND (rolcanlogin OR rolsuper))
+        THEN
+            RAISE EXCEPTION 'the role % can log in or is a superuser: it must '
+                            'be neither', v_role;
+        END IF;
+    END LOOP;
 EXCEPTION
-    WHEN duplicate_object OR unique_violation THEN
-        NULL;                           -- roles are of all databases
+    WHEN insufficient_privilege THEN
+        RAISE EXCEPTION 'there is no role %, and % may not create roles: have '
+                        'it created first, without LOGIN', v_role, current_user;
 END
 $$;
 
-REVOKE ALL ON SCHEMA submission FROM PUBLIC;
-REVOKE ALL ON ALL TABLES IN SCHEMA submission FROM PUBLIC, submission_nginx;
-REVOKE ALL ON ALL FUNCTIONS IN SCHEMA submission FROM PUBLIC, submission_nginx;
-
-GRANT USAGE ON SCHEMA submission TO submission_nginx;
-
-GRANT EXECUTE ON FUNCTION
-    submission.submission_schema_version,
-    submission.submission_schema_get,
-    submission.submission_ping,
-    submission.submission_intents_submit(text, text, bytea),
-    submission.submission_intents_submit(text, text, bytea, bigint, bigint),
-    submission.submission_intents_get(text, text),
-    submission.submission_intents_get(text, text, bigint),
-    submission.submission_intent_history(text, text, bigint, bigint),
-    submission.submission_intent_history(text, text, bigint, bigint, bigint),
-    submission.submission_intents_list(text, text, text, bigint, bigint, text),
-    submission.submission_intents_list(
-        text, text, text, bigint, bigint, text, bigint
-    ),
-    submission.submission_lease_acquire,
-    submission.submission_lease_renew,
-    submission.submission_lease_takeover,
-    submission.submission_lease_release,
-    submission.submission_lease_get,
-    submission.submission_lease_watch,
-    submission.submission_candidate_heartbeat,
-    submission.submission_candidate_remove,
-    submission.submission_cluster_get,
-    submission.submission_schedule_page,
-    submission.submission_attempts_turn(text, text, bigint, text, text),
-    submission.submission_attempts_turn(
-        text, text, bigint, text, text, bigint
-    ),
-    submission.submission_attempts_in_doubt(
-        text, text, bigint, bigint, text, bigint
-    ),
-    submission.submission_attempts_in_doubt(
-        text, text, bigint, bigint, text, bigint, bigint
-    ),
-    submission.submission_intent_events,
-    submission.submission_intent_cancel,
-    submission.submission_intent_replay,
-    submission.submission_intent_payload,
-    submission.submission_audit_list,
-    submission.submission_intents_search,
-    submission.submission_intents_prefix,
-    submission.submission_failures_get,
-    submission.submission_inbox_page,
-    submission.submission_inbox_move,
-    submission.submission_retention,
-    submission.submission_stats_put,
-    submission.submission_stats_get,
-    submission.submission_backlog_get,
-    submission.submission_job_add,
-    submission.submission_job_stop,
-    submission.submission_jobs_list,
-    submission.submission_job_next,
-    submission.submission_job_apply,
-    submission.submission_target_set,
-    submission.submission_targets_paused,
-    submission.submission_schedules_get,
-    submission.submission_schedule_write,
-    submission.submission_schedules_due,
-    submission.submission_schedules_fire
-TO submission_nginx;
-
-
--- And one for applications, which may submit, and nothing else:
---
---     GRANT submission_client TO shop;
+-- The functions, and what they need.  Whoever is not a superuser can only give them
+-- to a role of which he is a member, and which may create something in the schema.
 
 DO $$
+DECLARE
+    v_definer   constant text := submission_role('definer');
+    v_function  regprocedure;
+    v_table     regclass;
 BEGIN
-    IF NOT EXISTS (SELECT 1 FROM pg_roles WHERE rolname = 'submission_client')
-    THEN
-        CREATE ROLE submission_client NOLOGIN;
+    IF NOT pg_has_role(current_user, v_definer, 'USAGE') THEN
+        EXECUTE format('GRANT %I TO %I', v_definer, current_user);
     END IF;
-EXCEPTION
-    WHEN duplicate_object OR unique_violation THEN
-        NULL;
+
+    EXECUTE format('GRANT USAGE, CREATE ON SCHEMA submission TO %I', v_definer);
+
+    FOR v_function IN
+        SELECT p.oid
+        FROM pg_proc AS p
+        WHERE p.pronamespace = 'submission'::regnamespace
+              AND p.proowner <> (SELECT r.oid FROM pg_roles AS r
+                                 WHERE r.rolname = v_definer)
+    LOOP
+        EXECUTE format('ALTER FUNCTION %s OWNER TO %I', v_function, v_definer);
+    END LOOP;
+
+    EXECUTE format('REVOKE CREATE ON SCHEMA submission FROM %I', v_definer);
+
+    FOR v_table IN
+        SELECT c.oid
+        FROM pg_class AS c
+        WHERE c.relnamespace = 'submission'::regnamespace AND c.relkind = 'r'
+              AND NOT (has_table_privilege(v_definer, c.oid, 'SELECT')
+                       AND has_table_privilege(v_definer, c.oid, 'INSERT')
+                       AND has_table_privilege(v_definer, c.oid, 'UPDATE')
+                       AND has_table_privilege(v_definer, c.oid, 'DELETE'))
+    LOOP
+        EXECUTE format('GRANT SELECT, INSERT, UPDATE, DELETE ON %s TO %I',
+                       v_table, v_definer);
+    END LOOP;
 END
 $$;
 
-REVOKE ALL ON ALL TABLES IN SCHEMA submission FROM submission_client;
-REVOKE ALL ON ALL FUNCTIONS IN SCHEMA submission FROM submission_client;
+-- Nobody else has a right to a table, and nobody any other right to a function.
 
-GRANT USAGE ON SCHEMA submission TO submission_client;
+DO $$
+DECLARE
+    v_nginx   constant text := submission_role('nginx');
+    v_client  constant text := submission_role('client');
+BEGIN
+    IF EXISTS (SELECT 1
+               FROM pg_class AS c
+                    CROSS JOIN LATERAL aclexplode(c.relacl) AS a
+               WHERE c.relnamespace = 'submission'::regnamespace
+                     AND (a.grantee = 0
+                          OR pg_get_userbyid(a.grantee) IN (v_nginx, v_client)))
+    THEN
+        EXECUTE format('REVOKE ALL ON ALL TABLES IN SCHEMA submission '
+                       'FROM PUBLIC, %I, %I', v_nginx, v_client);
+    END IF;
 
-GRANT EXECUTE ON FUNCTION
-    submission.submit(text, text, text, timestamptz, text, text, text),
-    submission.submit(text, text, jsonb, timestamptz, text, text, text)
-TO submission_client;
+    REVOKE ALL ON SCHEMA submission FROM PUBLIC;
+
+    EXECUTE format('REVOKE ALL ON ALL FUNCTIONS IN SCHEMA submission '
+                   'FROM PUBLIC, %I, %I', v_nginx, v_client);
+    EXECUTE format('GRANT USAGE ON SCHEMA submission TO %I, %I', v_nginx,
+                   v_client);
+
+    EXECUTE format($g$
+        GRANT EXECUTE ON FUNCTION
+            submission.submission_schema_version,
+            submission.submission_schema_get,
+            submission.submission_ping,
+            submission.submission_intents_submit(text, text, bytea),
+            submission.submission_intents_submit(text, text, bytea, bigint, bigint),
+            submission.submission_intents_get(text, text),
+            submission.submission_intents_get(text, text, bigint),
+            submission.submission_intent_history(text, text, bigint, bigint),
+            submission.submission_intent_history(text, text, bigint, bigint, bigint),
+            submission.submission_intents_list(text, text, text, bigint, bigint, text),
+            submission.submission_intents_list(
+                text, text, text, bigint, bigint, text, bigint
+            ),
+            submission.submission_lease_acquire,
+            submission.submission_lease_renew,
+            submission.submission_lease_takeover,
+            submission.submission_lease_release,
+            submission.submission_lease_get,
+            submission.submission_lease_watch,
+            submission.submission_candidate_heartbeat,
+            submission.submission_candidate_remove,
+            submission.submission_cluster_get,
+            submission.submission_schedule_page,
+            submission.submission_attempts_turn(text, text, bigint, text, text),
+            submission.submission_attempts_turn(
+                text, text, bigint, text, text, bigint
+            ),
+            submission.submission_attempts_in_doubt(
+                text, text, bigint, bigint, text, bigint
+            ),
+            submission.submission_attempts_in_doubt(
+                text, text, bigint, bigint, text, bigint, bigint
+            ),
+            submission.submission_intent_events,
+            submission.submission_intent_cancel,
+            submission.submission_intent_replay,
+            submission.submission_intent_payload,
+            submission.submission_audit_list,
+            submission.submission_intents_search,
+            submission.submission_intents_prefix,
+            submission.submission_failures_get,
+            submission.submission_inbox_page,
+            submission.submission_inbox_move,
+            submission.submission_retention,
+            submission.submission_stats_put,
+            submission.submission_stats_get,
+            submission.submission_backlog_get,
+            submission.submission_job_add,
+            submission.submission_job_stop,
+            submission.submission_jobs_list,
+            submission.submission_job_next,
+            submission.submission_job_apply,
+            submission.submission_target_set,
+            submission.submission_targets_paused,
+            submission.submission_schedules_get,
+            submission.submission_schedule_write,
+            submission.submission_schedules_due,
+            submission.submission_schedules_fire
+        TO %I
+    $g$, v_nginx);
+
+    EXECUTE format($g$
+        GRANT EXECUTE ON FUNCTION
+            submission.submit(text, text, text, timestamptz, text, text, text),
+            submission.submit(text, text, jsonb, timestamptz, text, text, text)
+        TO %I
+    $g$, v_client);
+END
+$$;
+
+-- The roles were called the same in all databases once.  Their members go on with
+-- the rights that they had here, and the old roles have none any more.
+
+DO $$
+DECLARE
+    v_kind    text;
+    v_old     text;
+    v_member  text;
+BEGIN
+    FOREACH v_kind IN ARRAY ARRAY['nginx', 'client'] LOOP
+        v_old := 'submission_' || v_kind;
+
+        CONTINUE WHEN NOT EXISTS (
+            SELECT 1
+            FROM pg_namespace AS n
+                 CROSS JOIN LATERAL aclexplode(n.nspacl) AS a
+            WHERE n.nspname = 'submission' AND a.grantee <> 0
+                  AND pg_get_userbyid(a.grantee) = v_old
+        );
+
+        FOR v_member IN
+            SELECT pg_get_userbyid(m.member)
+            FROM pg_auth_members AS m
+            WHERE pg_get_userbyid(m.roleid) = v_old
+        LOOP
+            EXECUTE format('GRANT %I TO %I', submission_role(v_kind), v_member);
+
+            RAISE WARNING '% was a member of %, and is one of % now: revoke it '
+                          'if this is not its database', v_member, v_old,
+                          submission_role(v_kind);
+        END LOOP;
+
+        EXECUTE format('REVOKE ALL ON SCHEMA submission FROM %I', v_old);
+        EXECUTE format('REVOKE ALL ON ALL TABLES IN SCHEMA submission FROM %I',
+                       v_old);
+        EXECUTE format('REVOKE ALL ON ALL FUNCTIONS IN SCHEMA submission '
+                       'FROM %I', v_old);
+    END LOOP;
+END
+$$;

@@ -8,8 +8,9 @@
 -- A column that came with version 2 is NULL where it does not apply: a module of
 -- version 1 does not know of it.
 --
--- CREATE INDEX locks writers out before it looks whether the index is there; so it
--- is asked for first.
+-- A change locks a table before it looks whether it is needed, and whoever comes
+-- after it waits with it: so each change is looked for first, and a database that
+-- is up to date is left as it is.
 
 DO $$
 BEGIN
@@ -152,7 +153,13 @@ BEGIN
 END
 $$;
 
-DROP INDEX IF EXISTS submission_intents_inflight;
+DO $$
+BEGIN
+    IF to_regclass('submission_intents_inflight') IS NOT NULL THEN
+        DROP INDEX submission_intents_inflight;
+    END IF;
+END
+$$;
 
 -- By created_at, of a target and a status: the list.  Several targets or statuses
 -- are merged.  All rows are in it; the condition keeps it for those who state it,
@@ -222,12 +229,27 @@ $$;
 -- Each attempt leaves two dead rows.  By default they would go when they are a
 -- fifth of the table, history included.
 
-ALTER TABLE submission_intents SET (
-    autovacuum_vacuum_threshold = 1000,
-    autovacuum_vacuum_scale_factor = 0.01,
-    autovacuum_analyze_threshold = 1000,
-    autovacuum_analyze_scale_factor = 0.02
-);
+DO $$
+BEGIN
+    IF NOT EXISTS (
+        SELECT 1
+        FROM pg_class
+        WHERE oid = 'submission_intents'::regclass
+              AND reloptions @> ARRAY['autovacuum_vacuum_threshold=1000',
+                                      'autovacuum_vacuum_scale_factor=0.01',
+                                      'autovacuum_analyze_threshold=1000',
+                                      'autovacuum_analyze_scale_factor=0.02']
+    )
+    THEN
+        ALTER TABLE submission_intents SET (
+            autovacuum_vacuum_threshold = 1000,
+            autovacuum_vacuum_scale_factor = 0.01,
+            autovacuum_analyze_threshold = 1000,
+            autovacuum_analyze_scale_factor = 0.02
+        );
+    END IF;
+END
+$$;
 
 -- http_status and answer: what the gateway said, the first 500 characters of it.
 
@@ -391,11 +413,25 @@ CREATE TABLE IF NOT EXISTS submission_inbox (
 
 -- Rows come and go: what is dead must not be passed by for long.
 
-ALTER TABLE submission_inbox SET (
-    autovacuum_vacuum_threshold = 1000,
-    autovacuum_vacuum_scale_factor = 0,
-    autovacuum_vacuum_insert_threshold = -1
-);
+DO $$
+BEGIN
+    IF NOT EXISTS (
+        SELECT 1
+        FROM pg_class
+        WHERE oid = 'submission_inbox'::regclass
+              AND reloptions @> ARRAY['autovacuum_vacuum_threshold=1000',
+                                      'autovacuum_vacuum_scale_factor=0',
+                                      'autovacuum_vacuum_insert_threshold=-1']
+    )
+    THEN
+        ALTER TABLE submission_inbox SET (
+            autovacuum_vacuum_threshold = 1000,
+            autovacuum_vacuum_scale_factor = 0,
+            autovacuum_vacuum_insert_threshold = -1
+        );
+    END IF;
+END
+$$;
 
 -- reason: a code, as POST would have answered; detail: in words.
 
@@ -493,4 +529,17 @@ AS $$
     SELECT timestamptz '1970-01-01 00:00:00+00'
            + (us / 1000000) * interval '1 second'
            + (us % 1000000) * interval '1 microsecond'
+$$;
+
+
+-- The name of a role of this database: definer, nginx or client.  See role.sql.
+
+CREATE OR REPLACE FUNCTION submission_role(p_kind text)
+RETURNS text
+LANGUAGE sql STABLE
+AS $$
+    SELECT 'submission_' || p_kind || '_'
+           || CASE WHEN octet_length(current_database()) <= 44
+                   THEN current_database()::text
+                   ELSE md5(current_database()) END
 $$;

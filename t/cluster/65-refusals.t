@@ -139,11 +139,11 @@ trouble('no right to log in', retried => 1, log => qr/not permitted to log in/,
 trouble('no right to execute', log => qr/permission denied/,
         begin => sub {
             $dbh->do('REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA submission '
-                     . 'FROM submission_nginx');
+                     . 'FROM ' . $store->role('nginx'));
         },
         end => sub {
             $dbh->do('GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA submission '
-                     . 'TO submission_nginx');
+                     . 'TO ' . $store->role('nginx'));
         });
 
 

@@ -1,8 +1,9 @@
 # sql/install.sh: what it cannot do it says, and has done nothing; and what it
 # installs on PostgreSQL is sound by plpgsql_check (G18: a database that a newer
-# release has made is left as it is).
+# release has made is left as it is).  Rights are those of one database.
 #
-# Goes red when: a file that cannot be read is passed over; a path with a space
+# Goes red when: a login of one database may call a function of another; functions
+# run as a superuser, or lose their search path; a file that cannot be read is passed over; a path with a space
 # is two; a newer schema is overwritten; the client's failure is lost; a function
 # names a column or a table that is not there, or never reads a variable.
 
@@ -82,7 +83,7 @@ sub has_schema {
 
 make_path($dir);
 system('cp', '-r', "$top/sql/.", $dir) == 0 or die "cp failed\n";
-sql('postgres', "CREATE DATABASE $_") for qw(one two);
+sql('postgres', "CREATE DATABASE $_") for qw(one two three);
 
 
 # a path with a space
@@ -96,6 +97,121 @@ like($text, qr/^the schema is of version 2 \(it is new\)$/m, 'and says so');
 
 ($status, $text) = install('one', $dir);
 is($status, 0, "once more: $text");
+
+
+# A login of one database has no right in another, nor to a table; and what the
+# functions may do is not what the one who installed them may.
+
+($status, $text) = install('three', $dir);
+is($status, 0, "another database: $text");
+like($text, qr/^logins of nginx need the role "submission_nginx_three"$/m,
+     'which has a role of its own');
+
+sql('postgres', "CREATE ROLE login_$_ LOGIN PASSWORD 'pw' "
+                . "IN ROLE submission_nginx_$_") for qw(one three);
+
+sub as_login {
+    my ($login, $database, $sql) = @_;
+
+    local $ENV{PGPASSWORD} = 'pw';
+    my @to = database($database);
+
+    $to[1] =~ s/\b(?:user|password)=\S+//g;
+
+    return run('psql', @psql, '-d', "$to[1] user=$login", '-c', $sql);
+}
+
+my $acquire = "SELECT o_held FROM submission.submission_lease_acquire('main', "
+              . "'a', 1000)";
+
+for (['login_one', 'one'], ['login_three', 'three']) {
+    is((as_login(@$_, $acquire))[0], 0, "$_->[0] may use $_->[1]");
+    like((as_login(@$_, 'SELECT 1 FROM submission.submission_intents'))[1],
+         qr/permission denied for table/, 'and no table');
+}
+
+for (['login_one', 'three'], ['login_three', 'one']) {
+    like((as_login(@$_, $acquire))[1], qr/permission denied for schema/,
+         "$_->[0] may not use $_->[1]");
+}
+
+is(sql('one', 'SELECT count(*) FROM pg_proc AS p JOIN pg_roles AS r '
+              . 'ON r.oid = p.proowner '
+              . "WHERE p.pronamespace = 'submission'::regnamespace "
+              . "AND r.rolname <> 'submission_definer_one'"), 0,
+   'all functions belong to one role');
+is(sql('one', 'SELECT rolcanlogin OR rolsuper OR rolcreaterole '
+              . 'OR rolcreatedb OR rolreplication OR rolbypassrls '
+              . "FROM pg_roles WHERE rolname = 'submission_definer_one'"), 'f',
+   'which nobody logs in as, and which is nobody');
+is(sql('one', 'SELECT string_agg(DISTINCT a.privilege_type, \' \' '
+              . 'ORDER BY a.privilege_type) FROM pg_class AS c '
+              . 'CROSS JOIN LATERAL aclexplode(c.relacl) AS a '
+              . "WHERE a.grantee = 'submission_definer_one'::regrole"),
+   'DELETE INSERT SELECT UPDATE', 'and changes no table but its rows');
+is(sql('one', "SELECT has_schema_privilege('submission_definer_one', "
+              . "'submission', 'CREATE')"), 'f', 'nor makes one');
+is(sql('one', 'SELECT count(*) FROM pg_proc '
+              . "WHERE pronamespace = 'submission'::regnamespace "
+              . "AND prosecdef AND NOT 'search_path=submission, pg_temp' "
+              . '= ANY (coalesce(proconfig, \'{}\'))'), 0,
+   'and nobody puts another name before theirs');
+
+
+# An installation of the time when all databases had the same roles: its logins go
+# on, and are named.
+
+sql('postgres', 'CREATE ROLE submission_nginx NOLOGIN');
+sql('postgres', "CREATE ROLE login_old LOGIN PASSWORD 'pw' "
+                . 'IN ROLE submission_nginx');
+sql('three', "GRANT USAGE ON SCHEMA submission TO submission_nginx");
+sql('three', 'GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA submission '
+             . 'TO submission_nginx');
+sql('three', 'ALTER FUNCTION submission.submission_ping() OWNER TO owner');
+
+($status, $text) = install('three', $dir);
+is($status, 0, 'of the old roles');
+like($text, qr/login_old was a member of submission_nginx/, 'it says who');
+is((as_login('login_old', 'three', $acquire))[0], 0, 'who goes on');
+like((as_login('login_old', 'one', $acquire))[1], qr/permission denied/,
+     'there alone');
+is(sql('three', "SELECT has_schema_privilege('submission_nginx', "
+                . "'submission', 'USAGE')"), 'f', 'by the new role');
+
+($status, $text) = install('three', $dir);
+unlike($text, qr/login_old/, 'that was once');
+
+
+# Somebody who is no superuser, and may create roles.
+
+sql('postgres', "CREATE ROLE landlord LOGIN CREATEROLE PASSWORD 'pw'");
+sql('postgres', 'CREATE DATABASE four OWNER landlord');
+
+for my $time ('first', 'second') {
+    local $ENV{PGPASSWORD} = 'pw';
+    my @to = database('four');
+
+    $to[1] =~ s/\b(?:user|password)=\S+//g;
+    ($status, $text) = run("$dir/install.sh", 'postgres', '-d',
+                           "$to[1] user=landlord");
+    is($status, 0, "by the database's owner, the $time time: $text");
+}
+
+sql('postgres', "CREATE ROLE poor LOGIN PASSWORD 'pw'");
+sql('postgres', 'CREATE DATABASE five OWNER poor');
+
+{
+    local $ENV{PGPASSWORD} = 'pw';
+    my @to = database('five');
+
+    $to[1] =~ s/\b(?:user|password)=\S+//g;
+    ($status, $text) = run("$dir/install.sh", 'postgres', '-d',
+                           "$to[1] user=poor");
+}
+
+isnt($status, 0, 'who may not create roles');
+like($text, qr/no role submission_definer_five, and poor may not create roles/,
+     'is told what is missing');
 
 
 # a newer one

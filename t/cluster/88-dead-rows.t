@@ -161,7 +161,7 @@ for my $function (['attempts_in_doubt', 'p_lease_name text, p_holder_id text, '
         . 'IF p_after_at <= 0 THEN PERFORM pg_sleep(2.5); END IF; RETURN QUERY '
         . "SELECT * FROM submission.test_$name($arguments); END \$\$",
         "GRANT EXECUTE ON FUNCTION submission.submission_$name($types) "
-        . 'TO submission_nginx';
+        . 'TO ' . $store->role('nginx');
 }
 
 {

@@ -94,3 +94,10 @@ LANGUAGE sql AS $set$
     RETURNS timestamptz LANGUAGE sql VOLATILE
     AS $$ SELECT submission.submission_at(us) FROM t.clock $$;
 $set$;
+
+
+-- What the tests' own triggers and clock do, they do as the owner of the functions.
+
+GRANT USAGE ON SCHEMA t TO PUBLIC;
+GRANT ALL ON t.clock TO PUBLIC;
+ALTER DEFAULT PRIVILEGES IN SCHEMA t GRANT ALL ON TABLES TO PUBLIC;

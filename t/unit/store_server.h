@@ -658,9 +658,14 @@ server_create(fixture_t *f)
         server_install(server_template);
 
         server_run(conn, "DO $$ BEGIN CREATE ROLE " SERVER_LOGIN " LOGIN "
-                   "PASSWORD '" SERVER_PASSWORD "' IN ROLE submission_nginx; "
+                   "PASSWORD '" SERVER_PASSWORD "'; "
                    "EXCEPTION WHEN duplicate_object OR unique_violation THEN "
                    "NULL; END $$");
+        (void) snprintf(text, sizeof(text), "DO $$ BEGIN PERFORM "
+                        "pg_advisory_xact_lock(7002); GRANT "
+                        "submission_nginx_%s TO " SERVER_LOGIN "; END $$",
+                        server_template);
+        server_run(conn, text);
     }
 
     (void) snprintf(f->database, sizeof(f->database), "%s_%d", server_template,

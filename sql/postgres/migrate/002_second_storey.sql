@@ -5,39 +5,60 @@
 --
 -- A column without a default is a change of the catalogue alone, yet it needs the
 -- table for itself, and whoever comes after it waits with it: so it waits for a
--- short time, lets the others pass, and tries again.
+-- short time, lets the others pass, and tries again.  A column that is there is not
+-- added IF NOT EXISTS, which needs the table, too.
 
 SET search_path = submission, pg_temp;
-SET client_min_messages = warning;      -- not of each column that is there
+SET client_min_messages = warning;
 SET lock_timeout = '200ms';
 
 DO $$
 DECLARE
     v_tries   integer;
+    v_table   text;
     v_change  text;
 BEGIN
-    FOREACH v_change IN ARRAY ARRAY[
-        'ALTER TABLE submission_manager_candidates
-             ADD COLUMN IF NOT EXISTS wake_url varchar(1024) COLLATE "C"',
-        'ALTER TABLE submission_attempts
-             ADD COLUMN IF NOT EXISTS http_status integer,
-             ADD COLUMN IF NOT EXISTS answer varchar(500) COLLATE "C",
-             ADD COLUMN IF NOT EXISTS span_id varchar(16) COLLATE "C"',
-        'ALTER TABLE submission_intents
-             ADD COLUMN IF NOT EXISTS not_before timestamptz,
-             ADD COLUMN IF NOT EXISTS retry_schedule varchar(500) COLLATE "C",
-             ADD COLUMN IF NOT EXISTS notify varchar(1000) COLLATE "C",
-             ADD COLUMN IF NOT EXISTS replay_of varchar(200) COLLATE "C",
-             ADD COLUMN IF NOT EXISTS job_id varchar(200) COLLATE "C",
-             ADD COLUMN IF NOT EXISTS event_of varchar(200) COLLATE "C",
-             ADD COLUMN IF NOT EXISTS traceparent varchar(64) COLLATE "C",
-             ADD COLUMN IF NOT EXISTS tracestate varchar(512) COLLATE "C",
-             ADD COLUMN IF NOT EXISTS last_error varchar(1000) COLLATE "C",
-             ADD COLUMN IF NOT EXISTS stripped_at timestamptz',
-        'ALTER TABLE submission_schema
-             ADD COLUMN IF NOT EXISTS compatible_from integer
-                 NOT NULL DEFAULT 1'
-    ]
+    FOR v_table, v_change IN
+        SELECT c.t, format('ALTER TABLE %I %s', c.t,
+                           string_agg(format('ADD COLUMN %I %s', c.c, c.d), ', '
+                                      ORDER BY c.n))
+        FROM (VALUES
+                 (1, 'submission_manager_candidates', 'wake_url',
+                  'varchar(1024) COLLATE "C"'),
+                 (2, 'submission_attempts', 'http_status', 'integer'),
+                 (3, 'submission_attempts', 'answer',
+                  'varchar(500) COLLATE "C"'),
+                 (4, 'submission_attempts', 'span_id',
+                  'varchar(16) COLLATE "C"'),
+                 (5, 'submission_intents', 'not_before', 'timestamptz'),
+                 (6, 'submission_intents', 'retry_schedule',
+                  'varchar(500) COLLATE "C"'),
+                 (7, 'submission_intents', 'notify',
+                  'varchar(1000) COLLATE "C"'),
+                 (8, 'submission_intents', 'replay_of',
+                  'varchar(200) COLLATE "C"'),
+                 (9, 'submission_intents', 'job_id',
+                  'varchar(200) COLLATE "C"'),
+                 (10, 'submission_intents', 'event_of',
+                  'varchar(200) COLLATE "C"'),
+                 (11, 'submission_intents', 'traceparent',
+                  'varchar(64) COLLATE "C"'),
+                 (12, 'submission_intents', 'tracestate',
+                  'varchar(512) COLLATE "C"'),
+                 (13, 'submission_intents', 'last_error',
+                  'varchar(1000) COLLATE "C"'),
+                 (14, 'submission_intents', 'stripped_at', 'timestamptz'),
+                 (15, 'submission_schema', 'compatible_from',
+                  'integer NOT NULL DEFAULT 1')
+             ) AS c (n, t, c, d)
+        WHERE NOT EXISTS (
+                  SELECT 1
+                  FROM pg_attribute AS a
+                  WHERE a.attrelid = c.t::regclass AND a.attname = c.c
+                        AND NOT a.attisdropped
+              )
+        GROUP BY c.t
+        ORDER BY min(c.n)
     LOOP
         v_tries := 0;
 
@@ -51,8 +72,7 @@ BEGIN
 
                     IF v_tries = 600 THEN
                         RAISE EXCEPTION '% is in use by a long transaction: '
-                                        'end it, and run this again',
-                                        split_part(v_change, ' ', 3);
+                                        'end it, and run this again', v_table;
                     END IF;
             END;
 

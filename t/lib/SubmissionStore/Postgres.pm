@@ -87,7 +87,7 @@ sub _template {
 
     $texts[-1] =~ s/"@"/t/g;
 
-    my $template = 'submission_test_' . md5_hex(@texts);
+    my $template = 'submission_test_' . substr(md5_hex(@texts), 0, 24);
     my $there = "SELECT 1 FROM pg_database WHERE datname = '$template'";
 
     return $template if $admin->selectrow_array($there);
@@ -99,6 +99,7 @@ sub _template {
         $admin->do("CREATE DATABASE ${template}_new");
 
         my $dbh = _connect("${template}_new");
+        my $role = "submission_nginx_${template}_new";
 
         $dbh->do('BEGIN');
         $dbh->do($_) for @texts;
@@ -106,9 +107,10 @@ sub _template {
         $dbh->disconnect;
 
         $admin->do('DO $$ BEGIN CREATE ROLE ' . LOGIN . ' LOGIN PASSWORD \''
-                   . PASSWORD . '\' IN ROLE submission_nginx; EXCEPTION '
+                   . PASSWORD . '\'; EXCEPTION '
                    . 'WHEN duplicate_object OR unique_violation THEN NULL; '
                    . 'END $$');
+        $admin->do("GRANT $role TO " . LOGIN);
         $admin->do("ALTER DATABASE ${template}_new RENAME TO $template");
     }
 
@@ -228,6 +230,11 @@ sub lock {
 }
 
 
+# a role of the template's, which the database has from it
+
+sub role { return "submission_$_[1]_" . _template($_[0]{admin}) . '_new' }
+
+
 sub locked_out { return qr/canceling statement due to statement timeout/ }
 
 
@@ -240,7 +247,7 @@ sub begin {
     my $other = { dbh => _connect($self->{database}) };
 
     $other->{dbh}->do($_)
-        for 'SET ROLE submission_client', 'BEGIN', @statements;
+        for 'SET ROLE ' . $self->role('client'), 'BEGIN', @statements;
 
     push @{$self->{others}}, $other;
 
