@@ -240,6 +240,14 @@ ngx_http_submission_server_postgres(ngx_conf_t *cf,
         return NGX_CONF_ERROR;
     }
 
+    if (sm_store_postgres_exposed((char *) value[2].data, why, sizeof(why))) {
+        ngx_conf_log_error(NGX_LOG_WARN, cf, 0,
+                           "\"store postgres\" has no \"sslmode\": the "
+                           "certificate of \"%s\" is not verified, and "
+                           "nothing is encrypted if the server does not offer "
+                           "it; \"sslmode=verify-full\" was expected", why);
+    }
+
     return ngx_http_submission_server(cf, mcf, &sm_store_postgres);
 }
 

@@ -7,6 +7,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <time.h>
 
 #include <openssl/evp.h>
@@ -31,6 +32,9 @@ sm_store_init(sm_store_t *store, const sm_store_ops_t *ops,
     store->conf = *conf;
     store->idle = NULL;
     store->open = 0;
+    store->live = 0;
+    store->left = NULL;
+    store->nleft = 0;
     store->logins = 0;
     store->failing = 0;
     store->refused = 0;
@@ -73,10 +77,16 @@ void
 sm_store_done(sm_store_t *store)
 {
     sm_conn_t  *conn;
+    sm_left_t  *left;
 
     while ((conn = store->idle) != NULL) {
         store->idle = conn->next;
         store->ops->close(conn);
+    }
+
+    while ((left = store->left) != NULL) {
+        store->left = left->next;
+        free(left);
     }
 
     EVP_MD_free(store->sha256);
@@ -136,6 +146,7 @@ sm_store_close(sm_store_t *store, sm_conn_t *conn)
     (void) pthread_mutex_lock(&store->mutex);
 
     store->open--;
+    store->live -= conn != NULL && store->conf.pool;
     (void) pthread_cond_signal(&store->cond);
 
     (void) pthread_mutex_unlock(&store->mutex);
@@ -195,7 +206,9 @@ sm_store_login_begin(sm_store_t *store, sm_call_t *call)
 
     refused = store->refused;
 
-    while (store->failing && store->logins && store->refused == refused) {
+    while ((store->failing || store->nleft) && store->logins
+           && store->refused == refused)
+    {
         (void) pthread_cond_wait(&store->login_cond, &store->mutex);
     }
 
@@ -232,6 +245,107 @@ sm_store_login_end(sm_store_t *store, sm_call_t *call, sm_conn_t *conn)
 }
 
 
+int
+sm_store_ask_none(sm_conn_t *conn, sm_call_t *call, sm_left_t *left)
+{
+    (void) conn;
+    (void) call;
+    (void) left;
+
+    return 0;
+}
+
+
+/* the call was given up, the connection is lost, and its backend may be there */
+
+static void
+sm_store_leave(sm_store_t *store, sm_conn_t *conn)
+{
+    sm_left_t  *left;
+
+    if (store->conf.pool == 0 || conn->backend.pid == 0) {
+        return;
+    }
+
+    left = malloc(sizeof(sm_left_t));
+
+    if (left == NULL) {
+        return;
+    }
+
+    left->backend = conn->backend;
+    left->at_work = 1;
+
+    (void) pthread_mutex_lock(&store->mutex);
+
+    left->next = store->left;
+    store->left = left;
+    store->nleft++;
+
+    (void) pthread_mutex_unlock(&store->mutex);
+}
+
+
+/* forgets those that have ended */
+
+static void
+sm_store_left(sm_store_t *store, sm_left_t *left)
+{
+    sm_left_t  *next;
+
+    for ( /* void */ ; left; left = next) {
+        next = left->next;
+
+        if (left->at_work) {
+            left->next = store->left;
+            store->left = left;
+            continue;
+        }
+
+        store->nleft--;
+        free(left);
+    }
+}
+
+
+/* Counts a new connection, unless there are too many with what was left. */
+
+static int
+sm_store_admit(sm_store_t *store, sm_call_t *call, sm_conn_t *conn)
+{
+    int         rc;
+    unsigned    n;
+    sm_left_t  *left;
+
+    (void) pthread_mutex_lock(&store->mutex);
+
+    left = store->left;
+    store->left = NULL;
+
+    (void) pthread_mutex_unlock(&store->mutex);
+
+    rc = left ? store->ops->ask(conn, call, left) : 0;
+
+    (void) pthread_mutex_lock(&store->mutex);
+
+    sm_store_left(store, left);
+    n = store->nleft;
+
+    if (rc == 0 && n && store->live + 1 + n > store->conf.pool) {
+        rc = sm_call_fail(call, SM_STORE_TRANSIENT, 0,
+                          "all %u connections are in use: the server is still "
+                          "at work on %u calls that were given up, maybe for "
+                          "want of a synchronous standby", store->conf.pool, n);
+    }
+
+    store->live += rc == 0;
+
+    (void) pthread_mutex_unlock(&store->mutex);
+
+    return rc;
+}
+
+
 static sm_conn_t *
 sm_store_open(sm_store_t *store, sm_call_t *call)
 {
@@ -246,6 +360,11 @@ sm_store_open(sm_store_t *store, sm_call_t *call)
     }
 
     conn = store->ops->open(&store->conf, call);
+
+    if (conn && sm_store_admit(store, call, conn) != 0) {
+        store->ops->close(conn);
+        conn = NULL;
+    }
 
     sm_store_login_end(store, call, conn);
 
@@ -322,6 +441,11 @@ sm_store_put_conn(sm_store_t *store, sm_call_t *call, sm_conn_t *conn)
 
         lost = conn->lost;
         call->unreached = lost;
+
+        if (lost) {
+            sm_store_leave(store, conn);
+        }
+
         sm_store_close(store, conn);
 
         if (lost) {

@@ -8,6 +8,12 @@
  * is never used again.  If the maximum number of connections is open, the call
  * waits for one.
  *
+ * A connection that was lost in the middle of a call may have left something at
+ * the server that is still at work: a commit that waits for a standby is ended by
+ * nothing.  It counts as one of the pool until a later login has learned from the
+ * server that it has ended; a login beyond the pool is closed again, and its call
+ * fails.  So a server has no more than "pool" of them, and one that asks.
+ *
  * After a failed login to a server, one login is tried at a time.  Calls that
  * wait for it fail with it, instead of each finding out that the server is
  * down.
@@ -127,6 +133,7 @@ typedef struct {
 typedef struct sm_store_s       sm_store_t;
 typedef struct sm_store_ops_s   sm_store_ops_t;
 typedef struct sm_conn_s        sm_conn_t;
+typedef struct sm_left_s        sm_left_t;
 
 
 /*
@@ -148,6 +155,11 @@ struct sm_store_s {
 
     sm_conn_t             *idle;
     unsigned               open;        /* connections, idle or in use */
+    unsigned               live;        /* of these, that are logged in */
+
+    /* calls that were given up, and may still be at work at the server */
+    sm_left_t             *left;
+    unsigned               nleft;
 
     /* logins to a server: one at a time, after one that failed */
     pthread_cond_t         login_cond;
@@ -165,6 +177,9 @@ extern const sm_store_ops_t  sm_store_odbc;
 
 /* for messages */
 const char *sm_store_ops_name(const sm_store_ops_t *ops);
+
+/* whether a password or a payload may cross the network to "host" as it is */
+int sm_store_postgres_exposed(const char *connection, char *host, size_t size);
 
 /* NULL, or what is wrong with a connection string of PostgreSQL, in "why" */
 const char *sm_store_postgres_check(const char *connection, char *why,

@@ -258,5 +258,6 @@ const sm_store_ops_t  sm_store_odbc = {
     .open = sm_odbc_open,
     .close = sm_odbc_close,
     .usable = sm_odbc_usable,
+    .ask = sm_store_ask_none,
     SM_STORE_OPS(SM_SERVER_SLOT)
 };

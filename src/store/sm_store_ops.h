@@ -181,11 +181,27 @@
 #define SM_STORE_ARGS(...)    SM_STORE_EACH(SM_STORE_ARG, ##__VA_ARGS__)
 
 
+/* who serves a connection at the server: its pid, and the time it began */
+
+typedef struct {
+    int64_t                pid;         /* 0: not known */
+    int64_t                began;
+} sm_backend_t;
+
+
+struct sm_left_s {
+    sm_backend_t           backend;
+    unsigned               at_work;
+    sm_left_t             *next;
+};
+
+
 /* what all back ends' connections begin with */
 
 struct sm_conn_s {
     sm_conn_t             *next;
     unsigned               lost;        /* the idle ones are, too */
+    sm_backend_t           backend;
 };
 
 
@@ -197,6 +213,10 @@ struct sm_store_ops_s {
 
     /* whether an idle connection still leads to the store */
     int                  (*usable)(sm_conn_t *conn);
+
+    /* sets at_work of each: whether the server still carries its call out */
+    int                  (*ask)(sm_conn_t *conn, sm_call_t *call,
+                                sm_left_t *left);
 
 #define SM_STORE_SLOT(kind, name, ...)                                        \
     int (*name)(sm_conn_t *conn, sm_call_t *call                              \
@@ -215,6 +235,9 @@ int sm_store_schema_check(sm_call_t *call, const char *store, int64_t version,
  */
 sm_conn_t *sm_store_get_conn(sm_store_t *store, sm_call_t *call);
 int sm_store_put_conn(sm_store_t *store, sm_call_t *call, sm_conn_t *conn);
+
+/* sm_store.c: where nobody knows a backend, and so none is left */
+int sm_store_ask_none(sm_conn_t *conn, sm_call_t *call, sm_left_t *left);
 
 /* sm_store.c: fills in the hashes of payloads */
 int sm_store_hash(sm_store_t *store, sm_call_t *call, sm_submit_row_t *rows,

@@ -6,9 +6,13 @@
  * which is one transaction.  libpq is used without blocking: each step is
  * waited for with poll(), up to a deadline that holds whatever the server or
  * the network does.  The server gives a call up a little earlier, by
- * statement_timeout, so that a call that was given up here is not carried out
- * later.  That is why PQcancel() is not used: it would come after the server's
- * own time-out, and it may block for as long as the network does.
+ * statement_timeout, so that a call that was given up here is rarely carried out
+ * later.  It may be: once the commit is written, nothing but a standby ends the
+ * wait for a synchronous one, and whatever has arrived of a call is carried out
+ * though nobody waits for its answer.  So a call that was given up may have been
+ * committed, and its backend is at work until the server says that it is not:
+ * sm_store.c counts it.  PQcancel() must not be used: it would end that wait, and
+ * show to others, who would acknowledge it, what no standby has.
  *
  * Several hosts are tried one after the other, each with its share of the
  * login time-out, beginning with the one that answered last.  The lookup of a
@@ -382,7 +386,87 @@ sm_postgres_session(sm_postgres_t *pg, sm_call_t *call)
                     "WHEN 'off' THEN 'on' "
                     "ELSE current_setting('synchronous_commit') END, false), "
                     "set_config('default_transaction_isolation', "
-                    "'read committed', false)");
+                    "'read committed', false), "
+                    "set_config('tcp_keepalives_idle', '10', false), "
+                    "set_config('tcp_keepalives_interval', '5', false), "
+                    "set_config('tcp_keepalives_count', '3', false)");
+}
+
+
+/* who serves a connection, as two columns */
+
+#define SM_POSTGRES_BACKEND                                                   \
+    "pid, (extract(epoch FROM backend_start) * 1000000)::bigint "             \
+    "FROM pg_stat_get_activity"
+
+static sm_backend_t
+sm_postgres_backend(const PGresult *result, int row)
+{
+    sm_backend_t  backend;
+
+    backend.pid = atoll(PQgetvalue(result, row, 0));
+    backend.began = atoll(PQgetvalue(result, row, 1));
+
+    return backend;
+}
+
+
+static int
+sm_postgres_whoami(sm_postgres_t *pg, sm_call_t *call)
+{
+    if (sm_postgres_statement(pg, call, "SELECT " SM_POSTGRES_BACKEND
+                              "(pg_backend_pid())")
+        != 0)
+    {
+        return -1;
+    }
+
+    if (PQntuples(pg->result) == 1) {
+        pg->server.conn.backend = sm_postgres_backend(pg->result, 0);
+    }
+
+    return 0;
+}
+
+
+/*
+ * A backend that is idle has nothing of the call any more: where the network was
+ * away, it may stay for as long as TCP takes to notice.  Of other users' backends
+ * nothing is told.
+ */
+
+static int
+sm_postgres_ask(sm_conn_t *conn, sm_call_t *call, sm_left_t *left)
+{
+    int             i;
+    sm_backend_t    backend;
+    sm_postgres_t  *pg = (sm_postgres_t *) conn;
+
+    sm_postgres_start(pg, pg->server.conf->login_timeout);
+
+    if (sm_postgres_statement(pg, call, "SELECT " SM_POSTGRES_BACKEND
+                              "(NULL) WHERE state = 'active' "
+                              "OR wait_event = 'SyncRep'")
+        != 0)
+    {
+        return -1;
+    }
+
+    for ( /* void */ ; left; left = left->next) {
+        left->at_work = 0;
+
+        for (i = 0; i < PQntuples(pg->result); i++) {
+            backend = sm_postgres_backend(pg->result, i);
+
+            if (backend.pid == left->backend.pid
+                && backend.began == left->backend.began)
+            {
+                left->at_work = 1;
+            }
+        }
+    }
+
+    return 0;
 }
 
 
@@ -415,7 +499,8 @@ sm_postgres_open(const sm_store_conf_t *conf, sm_call_t *call)
     }
 
     if (sm_postgres_login(pg, call, given) == 0
-        && sm_postgres_session(pg, call) == 0)
+        && sm_postgres_session(pg, call) == 0
+        && sm_postgres_whoami(pg, call) == 0)
     {
         (void) sm_server_schema(&pg->server, call);
     }
@@ -436,6 +521,7 @@ const sm_store_ops_t  sm_store_postgres = {
     .open = sm_postgres_open,
     .close = sm_postgres_close,
     .usable = sm_postgres_usable,
+    .ask = sm_postgres_ask,
     SM_STORE_OPS(SM_SERVER_SLOT)
 };
 
@@ -496,4 +582,81 @@ sm_store_postgres_check(const char *connection, char *why, size_t size)
     PQconninfoFree(given);
 
     return text;
+}
+
+
+/* a socket in a directory or without a name, or an address of this host */
+
+static int
+sm_postgres_local(const char *host, size_t len)
+{
+    size_t  i;
+
+    static const sm_str_t  local[] = { sm_str("/"), sm_str("@"),
+                                       sm_str("127."), sm_str("localhost"),
+                                       sm_str("::1") };
+
+    for (i = 0; i < sizeof(local) / sizeof(local[0]); i++) {
+        if (len >= local[i].len
+            && strncmp(host, local[i].data, local[i].len) == 0
+            && (i < 3 || len == local[i].len))
+        {
+            return 1;
+        }
+    }
+
+    return len == 0;
+}
+
+
+/*
+ * Writes the first host that is not this one to "host" where the string does not
+ * say how to encrypt; returns whether there is one.  A service may say both.
+ */
+
+int
+sm_store_postgres_exposed(const char *connection, char *host, size_t size)
+{
+    size_t             len;
+    const char        *p;
+    PQconninfoOption  *given, *o;
+
+    host[0] = '\0';
+    given = PQconninfoParse(connection, NULL);
+
+    for (o = given; o && o->keyword; o++) {
+
+        if (o->val == NULL) {
+            continue;
+        }
+
+        if (strcmp(o->keyword, "sslmode") == 0
+            || strcmp(o->keyword, "service") == 0)
+        {
+            host[0] = '\0';
+            break;
+        }
+
+        if (strcmp(o->keyword, "host") != 0
+            && strcmp(o->keyword, "hostaddr") != 0)
+        {
+            continue;
+        }
+
+        for (p = o->val; host[0] == '\0'; p += len + 1) {
+            len = strcspn(p, ",");
+
+            if (!sm_postgres_local(p, len)) {
+                (void) snprintf(host, size, "%.*s", (int) len, p);
+            }
+
+            if (p[len] == '\0') {
+                break;
+            }
+        }
+    }
+
+    PQconninfoFree(given);
+
+    return host[0] != '\0';
 }

@@ -594,5 +594,6 @@ const sm_store_ops_t  sm_store_sqlite = {
     .open = sm_sqlite_open,
     .close = sm_sqlite_close,
     .usable = sm_sqlite_usable,
+    .ask = sm_store_ask_none,
     SM_STORE_OPS(SM_SQLITE_SLOT)
 };

@@ -281,6 +281,38 @@ test_check(void)
 }
 
 
+static void
+test_exposed(void)
+{
+    size_t  i;
+    char    host[64];
+
+    static const struct {
+        const char  *string;
+        const char  *host;          /* "": nothing is exposed */
+    } t[] = {
+        { "host=db1 dbname=submission", "db1" },
+        { "dbname=submission", "" },
+        { "host=/run/postgresql,127.0.0.1,::1,localhost,db2", "db2" },
+        { "host=/run/postgresql,127.0.0.1,::1,localhost,@pg,", "" },
+        { "host=localhost.example", "localhost.example" },
+        { "host=localhost hostaddr=10.0.0.7", "10.0.0.7" },
+        { "host=db1 sslmode=verify-full", "" },
+        { "sslmode=disable host=db1", "" },
+        { "host=db1 service=payments", "" },
+        { "postgresql://nginx@db1,db2:5433/submission", "db1" },
+        { "postgresql://nginx@db1/submission?sslmode=require", "" },
+        { "host", "" }
+    };
+
+    for (i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+        is_int(sm_store_postgres_exposed(t[i].string, host, sizeof(host)),
+               t[i].host[0] != '\0', "%s", t[i].string);
+        is_str(host, t[i].host, "by that host");
+    }
+}
+
+
 /* the login of nginx has the procedures, and nothing else */
 
 static void
@@ -620,6 +652,65 @@ test_pool(void)
 }
 
 
+/*
+ * A call that is not ended by its time-out, as a commit that waits for a standby is
+ * not, counts until the server has ended it.
+ */
+
+static void
+test_left(void)
+{
+    int64_t          start;
+    fixture_t        f;
+    sm_submit_row_t  r;
+
+    static const char  mine[] = "SELECT count(*) FROM pg_stat_activity WHERE "
+                                "datname = current_database() "
+                                "AND usename = '" SERVER_LOGIN "'";
+
+    fixture_dir(&f);
+    store_open(&f, "main", 1000);
+    f.store.conf.pool = 2;
+
+    server_trigger(&f, "stays", "BEFORE INSERT", "submission_intents",
+                   "new.intent_id LIKE 'stays%'",
+                   "BEGIN PERFORM pg_sleep(60); EXCEPTION WHEN query_canceled "
+                   "THEN PERFORM pg_sleep(8); END");
+
+    is_int(submit_one(&f, &r, "stays1", "1"), -1, "the first: %s",
+           f.call.error);
+    is_int(ping(&f), 0, "another connection is left");
+    is_int(submit_one(&f, &r, "stays2", "1"), -1, "the second: %s",
+           f.call.error);
+    is_int(f.store.nleft, 2, "two are counted");
+
+    start = monotonic_ms();
+    is_int(ping(&f), -1, "no more");
+    is_int(f.call.status, SM_STORE_TRANSIENT, "may be tried again");
+    ok(strstr(f.call.error, "all 2 connections are in use: the server is still "
+              "at work on 2 calls") != NULL, "in words: %s", f.call.error);
+    ok(monotonic_ms() - start < 900, "without delay");
+    ok(atoll(sql_text(&f, mine)) <= 3, "the server says so, too");
+
+    while (ping(&f) != 0) {
+        must(monotonic_ms() - start < 60000);
+        (void) usleep(50000);
+    }
+
+    ok(f.store.nleft < 2, "it goes on when one has ended");
+
+    while (atoll(sql_text(&f, mine)) > 1) {
+        (void) usleep(10000);
+    }
+
+    kill_backends(&f);
+    is_int(ping(&f), 0, "all have ended");
+    is_int(f.store.nleft, 0, "and nothing is counted");
+
+    fixture_done(&f);
+}
+
+
 /* rows of tables and indexes that were read so far */
 
 static int64_t
@@ -896,6 +987,7 @@ main(void)
 {
     test_classes();
     test_check();
+    test_exposed();
 
     if (on_sqlite() || on_babelfish()) {
         return done_testing();
@@ -910,6 +1002,7 @@ main(void)
     test_timeout();
     test_lost();
     test_pool();
+    test_left();
     test_cost();
     test_cost_pages();
 

@@ -168,8 +168,8 @@ sub standby {
     print $file "port = $port\n";
     close $file or die "postgresql.conf: $!";
 
-    $self->_as_server('pg_ctl', '-D', $dir, '-l', "$self->{dir}/standby.log",
-                      '-w', '-s', 'start');
+    $self->{standby} = { dir => $dir, port => $port };
+    $self->standby_start;
 
     $admin->do("ALTER SYSTEM SET synchronous_standby_names = '*'");
     $admin->do('SELECT pg_reload_conf()');
@@ -180,8 +180,6 @@ sub standby {
     });
 
     $admin->disconnect;
-
-    $self->{standby} = { dir => $dir, port => $port };
 
     $cluster->store->{server} = $self;
     $cluster->store->{ports} = [$self->{port}, $port];
@@ -199,6 +197,24 @@ sub promote {
     $self->_as_server('pg_ctl', '-D', $standby->{dir}, '-w', '-s', 'promote');
 
     $ENV{SUBMISSION_TEST_STORE} =~ s/port=\d+/port=$standby->{port}/;
+}
+
+
+# the standby is gone, as the power goes, and comes back
+
+sub standby_stop {
+    my ($self) = @_;
+
+    $self->_as_server('pg_ctl', '-D', $self->{standby}{dir}, '-m', 'immediate',
+                      '-s', '-w', 'stop');
+}
+
+
+sub standby_start {
+    my ($self) = @_;
+
+    $self->_as_server('pg_ctl', '-D', $self->{standby}{dir}, '-l',
+                      "$self->{dir}/standby.log", '-w', '-s', 'start');
 }
 
 
