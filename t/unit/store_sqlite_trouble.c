@@ -365,7 +365,7 @@ typedef struct {
     int   ping;
     int   status;
     int   again;
-    char  error[384];
+    char  error[SM_STORE_ERROR_SIZE];
 } seen_t;
 
 
