@@ -281,8 +281,7 @@ while :; do
 
     tries=$((tries - 1))
 
-    if [ $status = 0 ] || [ $tries = 0 ] || ! grep -Eqw "$in_vain" "$tmp/said"
-    then
+    if [ $tries = 0 ] || ! grep -Eqw "$in_vain" "$tmp/said"; then
         break
     fi
 
