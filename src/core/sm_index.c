@@ -114,19 +114,37 @@ sm_index_init(sm_index_t *index, size_t name, const uint64_t key[2])
 }
 
 
-void
-sm_index_destroy(sm_index_t *index, void (*done)(sm_index_node_t *node))
+int
+sm_index_destroy_some(sm_index_t *index, void (*done)(sm_index_node_t *node),
+    size_t max)
 {
-    size_t  i;
+    while (index->size && max) {
+        index->size--;
+        max--;
 
-    for (i = 0; i < index->size; i++) {
-        if (index->hashes[i]) {
-            done(index->nodes[i]);
+        if (index->hashes[index->size]) {
+            done(index->nodes[index->size]);
         }
+    }
+
+    if (index->size) {
+        return 1;
     }
 
     free(index->hashes);
     free(index->nodes);
+
+    index->hashes = NULL;
+    index->nodes = NULL;
+
+    return 0;
+}
+
+
+void
+sm_index_destroy(sm_index_t *index, void (*done)(sm_index_node_t *node))
+{
+    (void) sm_index_destroy_some(index, done, SIZE_MAX);
 }
 
 

@@ -35,6 +35,13 @@ int sm_index_init(sm_index_t *index, size_t name, const uint64_t key[2]);
 /* "done" is called for each node that is left */
 void sm_index_destroy(sm_index_t *index, void (*done)(sm_index_node_t *node));
 
+/*
+ * The same in slices: looks at up to "max" slots, from the last one down.
+ * 1: there is more to destroy, and nothing else may be done with the index.
+ */
+int sm_index_destroy_some(sm_index_t *index,
+    void (*done)(sm_index_node_t *node), size_t max);
+
 /* "hash" is the name's */
 sm_index_node_t *sm_index_find(const sm_index_t *index, uint32_t hash,
     sm_str_t name);

@@ -16,6 +16,12 @@
  * which it may not be any more, on the clock of its own; or nowhere, if that is
  * not a matter of time: it is paused, its probe is under way, or all its tokens
  * are reserved.  So what is held costs nothing, however many they are.
+ *
+ * A waiting entry with a deadline is also in the heap "mortal", by its deadline,
+ * across all targets.  When the deadline has passed, the entry leaves both heaps
+ * for "expired", until whoever has the store end it takes it from there; it is
+ * neither taken nor in its target's way then.  What has expired when it comes is
+ * never in the way.
  */
 
 #include <stdlib.h>
@@ -26,6 +32,11 @@
 /* what a target may take, as a multiple of what it leaves free */
 
 #define SM_SCHEDULE_SHARE  8
+
+
+/* microseconds until the store is asked again to end what it did not end */
+
+#define SM_SCHEDULE_ASK    1000000
 
 
 static size_t
@@ -77,19 +88,32 @@ sm_schedule_free_entry(sm_index_node_t *node)
 }
 
 
+int
+sm_schedule_destroy_some(sm_schedule_t *s, size_t max)
+{
+    if (sm_index_destroy_some(&s->entries, sm_schedule_free_entry, max)
+        || sm_index_destroy_some(&s->targets, sm_schedule_free_target, max))
+    {
+        return 1;
+    }
+
+    sm_heap_free(&s->later);
+    sm_heap_free(&s->held);
+    sm_heap_free(&s->mortal);
+    sm_heap_free(&s->expired);
+    free(s->kept);
+    free(s);
+
+    return 0;
+}
+
+
 void
 sm_schedule_destroy(sm_schedule_t *s)
 {
-    if (s == NULL) {
-        return;
+    if (s) {
+        (void) sm_schedule_destroy_some(s, SIZE_MAX);
     }
-
-    sm_index_destroy(&s->entries, sm_schedule_free_entry);
-    sm_index_destroy(&s->targets, sm_schedule_free_target);
-    sm_heap_free(&s->later);
-    sm_heap_free(&s->held);
-    free(s->kept);
-    free(s);
 }
 
 
@@ -101,7 +125,7 @@ sm_schedule_room(sm_schedule_t *s, sm_schedule_target_t *t, unsigned more)
     int     rc;
     size_t  n;
 
-    n = (size_t) t->entries.n + t->taken + more;
+    n = (size_t) t->entries.n + t->taken + t->expired + more;
     s->bytes -= sm_schedule_heap_block(&t->entries);
     rc = 0;
 
@@ -118,9 +142,49 @@ sm_schedule_room(sm_schedule_t *s, sm_schedule_target_t *t, unsigned more)
 }
 
 
+/* sets the deadline of an entry that is in neither heap of deadlines */
+
+static int
+sm_schedule_set_deadline(sm_schedule_t *s, sm_entry_t *e, int64_t deadline)
+{
+    size_t  n;
+
+    n = s->mortals + (deadline != INT64_MAX) - (e->deadline != INT64_MAX);
+
+    if (n > s->mortals && sm_heap_reserve(&s->mortal, n) != 0) {
+        return -1;
+    }
+
+    s->mortals = n;
+    e->deadline = deadline;
+
+    return 0;
+}
+
+
+/* the memory of an entry that is in no heap any more */
+
+static void
+sm_schedule_free(sm_schedule_t *s, sm_entry_t *e)
+{
+    sm_schedule_target_t  *t = e->target;
+
+    (void) sm_schedule_set_deadline(s, e, INT64_MAX);
+    sm_heap_shrink(&s->mortal, s->mortals);
+
+    s->bytes -= sm_schedule_block(offsetof(sm_entry_t, id) + e->node.len);
+
+    sm_index_remove(&s->entries, &e->node);
+    free(e);
+
+    (void) sm_schedule_room(s, t, 0);
+    sm_schedule_forget_if_empty(s, t);
+}
+
+
 static sm_entry_t *
 sm_schedule_add(sm_schedule_t *s, sm_schedule_target_t *t, uint32_t hash,
-    sm_str_t id)
+    sm_str_t id, int64_t deadline)
 {
     size_t       size;
     sm_entry_t  *e;
@@ -143,12 +207,21 @@ sm_schedule_add(sm_schedule_t *s, sm_schedule_target_t *t, uint32_t hash,
     e->node.hash = hash;
     e->node.len = id.len;
     e->target = t;
+    e->deadline = INT64_MAX;
     e->waiting.place = 0;
+    e->mortal.place = 0;
+    e->expired = 0;
     e->slot = 0;
     e->token = 0;
     e->probe = 0;
 
+    if (sm_schedule_set_deadline(s, e, deadline) != 0) {
+        free(e);
+        return NULL;
+    }
+
     if (sm_index_add(&s->entries, &e->node) != 0) {
+        (void) sm_schedule_set_deadline(s, e, INT64_MAX);
         free(e);
         return NULL;
     }
@@ -159,6 +232,58 @@ sm_schedule_add(sm_schedule_t *s, sm_schedule_target_t *t, uint32_t hash,
 }
 
 
+/* of one that is in no heap; -1: no memory, and it is to wait as others do */
+
+static int
+sm_schedule_out(sm_schedule_t *s, sm_entry_t *e)
+{
+    if (sm_heap_reserve(&s->expired, (size_t) s->expired.n + 1) != 0) {
+        return -1;
+    }
+
+    sm_heap_add(&s->expired, &e->mortal, e->deadline);
+
+    e->expired = 1;
+    e->target->expired++;
+
+    return 0;
+}
+
+
+/* an entry has left the target's heap without being taken */
+
+static void
+sm_schedule_less(sm_schedule_t *s, sm_schedule_target_t *t)
+{
+    if (t->entries.n == 0 && t->ready.next) {
+        sm_ring_remove(&t->ready);
+    }
+
+    if (t->entries.n || t->ruled) {
+        sm_schedule_aim(s, t);
+
+    } else if (t->later.place) {
+        sm_heap_remove(&s->later, &t->later);
+    }
+}
+
+
+/* the queue of its target has it no more, and is as if it had never had it */
+
+static void
+sm_schedule_leave(sm_schedule_t *s, sm_entry_t *e)
+{
+    if (e->mortal.place) {
+        sm_heap_remove(&s->mortal, &e->mortal);
+    }
+
+    sm_heap_remove(&e->target->entries, &e->waiting);
+    sm_schedule_less(s, e->target);
+}
+
+
+/* of one that is in no heap */
+
 static void
 sm_schedule_wait(sm_schedule_t *s, sm_entry_t *e, int64_t due_at)
 {
@@ -166,19 +291,46 @@ sm_schedule_wait(sm_schedule_t *s, sm_entry_t *e, int64_t due_at)
 
     e->due_at = due_at;
 
-    if (e->waiting.place) {
-        sm_heap_move(&t->entries, &e->waiting, due_at);
-
-    } else {
-        sm_heap_add(&t->entries, &e->waiting, due_at);
+    if (e->deadline <= s->now && sm_schedule_out(s, e) == 0) {
+        return;
     }
+
+    if (e->deadline != INT64_MAX) {
+        sm_heap_add(&s->mortal, &e->mortal, e->deadline);
+    }
+
+    sm_heap_add(&t->entries, &e->waiting, due_at);
 
     sm_schedule_aim(s, t);
 }
 
 
+/* one that waits has another time, or another deadline */
+
+static int
+sm_schedule_move(sm_schedule_t *s, sm_entry_t *e, int64_t due_at,
+    int64_t deadline)
+{
+    int  rc;
+
+    if (deadline == e->deadline) {
+        e->due_at = due_at;
+        sm_heap_move(&e->target->entries, &e->waiting, due_at);
+        sm_schedule_aim(s, e->target);
+        return 0;
+    }
+
+    sm_schedule_leave(s, e);
+    rc = sm_schedule_set_deadline(s, e, deadline);
+    sm_schedule_wait(s, e, due_at);
+
+    return rc;
+}
+
+
 int
-sm_schedule_set(sm_schedule_t *s, sm_str_t id, sm_str_t target, int64_t due_at)
+sm_schedule_set(sm_schedule_t *s, sm_str_t id, sm_str_t target, int64_t due_at,
+    int64_t deadline)
 {
     uint32_t               hash;
     sm_entry_t            *e;
@@ -192,11 +344,9 @@ sm_schedule_set(sm_schedule_t *s, sm_str_t id, sm_str_t target, int64_t due_at)
     if (node) {
         e = sm_container(node, sm_entry_t, node);
 
-        if (e->waiting.place && e->due_at != due_at) {
-            sm_schedule_wait(s, e, due_at);
-        }
-
-        return 0;
+        return e->waiting.place
+               && (e->due_at != due_at || e->deadline != deadline)
+               ? sm_schedule_move(s, e, due_at, deadline) : 0;
     }
 
     t = sm_schedule_target(s, target);
@@ -204,7 +354,7 @@ sm_schedule_set(sm_schedule_t *s, sm_str_t id, sm_str_t target, int64_t due_at)
         return -1;
     }
 
-    e = sm_schedule_add(s, t, hash, id);
+    e = sm_schedule_add(s, t, hash, id, deadline);
     if (e == NULL) {
         sm_schedule_forget_if_empty(s, t);
         return -1;
@@ -229,7 +379,8 @@ sm_schedule_mark(sm_schedule_t *s, sm_entry_t *e)
 
 
 sm_entry_t *
-sm_schedule_hold(sm_schedule_t *s, sm_str_t id, sm_str_t target)
+sm_schedule_hold(sm_schedule_t *s, sm_str_t id, sm_str_t target,
+    int64_t deadline)
 {
     uint32_t               hash;
     sm_entry_t            *e;
@@ -246,7 +397,7 @@ sm_schedule_hold(sm_schedule_t *s, sm_str_t id, sm_str_t target)
         return NULL;
     }
 
-    e = sm_schedule_add(s, t, hash, id);
+    e = sm_schedule_add(s, t, hash, id, deadline);
     if (e == NULL) {
         sm_schedule_forget_if_empty(s, t);
         return NULL;
@@ -292,6 +443,10 @@ sm_schedule_take_first(sm_schedule_t *s, sm_schedule_target_t *t)
     e = sm_container(t->entries.slots[0].node, sm_entry_t, waiting);
 
     sm_heap_remove(&t->entries, &e->waiting);
+
+    if (e->mortal.place) {
+        sm_heap_remove(&s->mortal, &e->mortal);
+    }
 
     sm_schedule_mark(s, e);
 
@@ -371,6 +526,10 @@ sm_schedule_take(sm_schedule_t *s, int64_t now, sm_entry_t **entries,
     sm_entry_t            *e;
     sm_schedule_target_t  *t;
 
+    if (s->behind) {
+        return 0;
+    }
+
     sm_schedule_wake(s, now);
 
     n = 0;
@@ -435,22 +594,87 @@ sm_schedule_end(sm_schedule_t *s, sm_entry_t *e)
 }
 
 
-static sm_schedule_target_t *
+int
+sm_schedule_expire(sm_schedule_t *s, size_t max)
+{
+    sm_entry_t  *e;
+
+    s->behind = 0;
+
+    while (s->mortal.n && s->mortal.slots[0].key <= s->now) {
+
+        if (max-- == 0) {
+            s->behind = 1;
+            break;
+        }
+
+        e = sm_container(s->mortal.slots[0].node, sm_entry_t, mortal);
+
+        sm_schedule_leave(s, e);
+        sm_schedule_wait(s, e, e->due_at);
+
+        if (!e->expired) {
+
+            /* no memory: a turn has the store end it */
+
+            break;
+        }
+    }
+
+    return s->behind;
+}
+
+
+size_t
+sm_schedule_take_expired(sm_schedule_t *s, sm_entry_t **entries, size_t max)
+{
+    size_t       n;
+    sm_entry_t  *e;
+
+    for (n = 0; n < max && s->expired.n; n++) {
+        e = sm_container(s->expired.slots[0].node, sm_entry_t, mortal);
+
+        sm_heap_remove(&s->expired, &e->mortal);
+        entries[n] = e;
+    }
+
+    sm_heap_shrink(&s->expired, s->expired.n);
+
+    return n;
+}
+
+
+int64_t
+sm_schedule_next_deadline(const sm_schedule_t *s)
+{
+    return s->mortal.n ? s->mortal.slots[0].key : INT64_MAX;
+}
+
+
+static void
 sm_schedule_untake(sm_schedule_t *s, sm_entry_t *e)
 {
+    if (e->expired) {
+        e->expired = 0;
+        e->target->expired--;
+        return;
+    }
+
     sm_schedule_end(s, e);
 
     s->taken--;
     e->target->taken--;
-
-    return e->target;
 }
 
 
 void
 sm_schedule_put(sm_schedule_t *s, sm_entry_t *e, int64_t due_at)
 {
-    (void) sm_schedule_untake(s, e);
+    if (e->expired && e->deadline <= s->now) {
+        e->deadline = s->now + SM_SCHEDULE_ASK;
+    }
+
+    sm_schedule_untake(s, e);
 
     sm_schedule_wait(s, e, due_at);
 }
@@ -459,35 +683,8 @@ sm_schedule_put(sm_schedule_t *s, sm_entry_t *e, int64_t due_at)
 void
 sm_schedule_drop(sm_schedule_t *s, sm_entry_t *e)
 {
-    sm_schedule_target_t  *t;
-
-    t = sm_schedule_untake(s, e);
-
-    s->bytes -= sm_schedule_block(offsetof(sm_entry_t, id) + e->node.len);
-
-    sm_index_remove(&s->entries, &e->node);
-    free(e);
-
-    (void) sm_schedule_room(s, t, 0);
-    sm_schedule_forget_if_empty(s, t);
-}
-
-
-/* an entry has left the target's heap without being taken */
-
-static void
-sm_schedule_less(sm_schedule_t *s, sm_schedule_target_t *t)
-{
-    if (t->entries.n == 0 && t->ready.next) {
-        sm_ring_remove(&t->ready);
-    }
-
-    if (t->entries.n || t->ruled) {
-        sm_schedule_aim(s, t);
-
-    } else if (t->later.place) {
-        sm_heap_remove(&s->later, &t->later);
-    }
+    sm_schedule_untake(s, e);
+    sm_schedule_free(s, e);
 }
 
 
@@ -512,9 +709,8 @@ sm_schedule_find(sm_schedule_t *s, sm_str_t id)
 int
 sm_schedule_remove(sm_schedule_t *s, sm_str_t id)
 {
-    sm_entry_t            *e;
-    sm_index_node_t       *node;
-    sm_schedule_target_t  *t;
+    sm_entry_t       *e;
+    sm_index_node_t  *node;
 
     node = sm_index_find(&s->entries, sm_index_hash(&s->entries, id), id);
 
@@ -528,18 +724,8 @@ sm_schedule_remove(sm_schedule_t *s, sm_str_t id)
         return 0;
     }
 
-    t = e->target;
-
-    sm_heap_remove(&t->entries, &e->waiting);
-    sm_schedule_less(s, t);
-
-    s->bytes -= sm_schedule_block(offsetof(sm_entry_t, id) + e->node.len);
-
-    sm_index_remove(&s->entries, &e->node);
-    free(e);
-
-    (void) sm_schedule_room(s, t, 0);
-    sm_schedule_forget_if_empty(s, t);
+    sm_schedule_leave(s, e);
+    sm_schedule_free(s, e);
 
     return 1;
 }
@@ -676,5 +862,7 @@ sm_schedule_bytes(const sm_schedule_t *s)
            + sm_schedule_index_blocks(&s->targets)
            + sm_schedule_heap_block(&s->later)
            + sm_schedule_heap_block(&s->held)
+           + sm_schedule_heap_block(&s->mortal)
+           + sm_schedule_heap_block(&s->expired)
            + s->bytes;
 }

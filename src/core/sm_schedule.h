@@ -12,6 +12,10 @@
  * waits.  Rates and circuits are on a clock of their own, that is never set:
  * sm_schedule_tick() says what time it is.
  *
+ * An intent may have a deadline.  When that has passed, it leaves the queue of
+ * its target, whatever holds that, and waits for the store to end it: it takes
+ * no slot, no token and no probe, and nothing waits behind it.
+ *
  * It is not thread-safe.  An entry takes at most 200 bytes besides the id.
  */
 
@@ -72,6 +76,12 @@ sm_schedule_t *sm_schedule_create(unsigned concurrency,
 void sm_schedule_destroy(sm_schedule_t *s);
 
 /*
+ * The same in slices, each of which takes about as long as "max" entries do.
+ * 1: there is more to destroy, and nothing else may be done with the schedule.
+ */
+int sm_schedule_destroy_some(sm_schedule_t *s, size_t max);
+
+/*
  * The time by both clocks, in microseconds: the store's, in which intents are
  * due, and the one that is never set.
  */
@@ -125,17 +135,37 @@ void sm_schedule_target_state(const sm_schedule_t *s, size_t i,
 
 /*
  * Adds an intent that is due at that time, or moves it.  A taken one is not
- * changed, because its owner knows better.  -1: no memory.
+ * changed, because its owner knows better.  "deadline" is on the same clock;
+ * INT64_MAX: none.  -1: no memory.
  */
 int sm_schedule_set(sm_schedule_t *s, sm_str_t id, sm_str_t target,
-    int64_t due_at);
+    int64_t due_at, int64_t deadline);
 
 /*
  * Adds an intent that is already under way from an earlier schedule, as
  * taken.  It counts for the bounds, even beyond them.  NULL: no memory, or it
  * is already there.
  */
-sm_entry_t *sm_schedule_hold(sm_schedule_t *s, sm_str_t id, sm_str_t target);
+sm_entry_t *sm_schedule_hold(sm_schedule_t *s, sm_str_t id, sm_str_t target,
+    int64_t deadline);
+
+/*
+ * Takes those whose deadline has passed by the time of the last tick out of the
+ * queues of their targets, up to "max" of them.  1: there are more, and until
+ * they are out, too, nothing is taken.
+ */
+int sm_schedule_expire(sm_schedule_t *s, size_t max);
+
+/*
+ * Up to "max" of those that are out, the earliest deadline first.  The store is
+ * to end them: each is then dropped, or put back if it did not.  One that is
+ * put back is not out again for a second.
+ */
+size_t sm_schedule_take_expired(sm_schedule_t *s, sm_entry_t **entries,
+    size_t max);
+
+/* the earliest deadline of those that wait in queues; INT64_MAX: none has one */
+int64_t sm_schedule_next_deadline(const sm_schedule_t *s);
 
 /*
  * Up to "max" entries that are due, earliest first within a target, and one

@@ -118,7 +118,9 @@ sm_schedule_free_target(sm_index_node_t *node)
 void
 sm_schedule_forget_if_empty(sm_schedule_t *s, sm_schedule_target_t *t)
 {
-    if (t->taken || t->entries.n || t->kept || t->paused.next) {
+    if (t->taken || t->expired || t->entries.n || t->kept
+        || t->paused.next)
+    {
         return;
     }
 
@@ -579,7 +581,7 @@ sm_schedule_target_state(const sm_schedule_t *s, size_t i,
     state->tokens = sm_bucket_tokens(&t->bucket, s->clock);
 
     state->due = sm_schedule_count_due(&t->entries, 0, s->now);
-    state->waiting = t->entries.n - state->due;
+    state->waiting = t->entries.n + t->expired - state->due;
     state->in_flight = t->taken;
     state->oldest_due = state->due ? sm_schedule_due_at(t) : 0;
 

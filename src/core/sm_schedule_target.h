@@ -31,7 +31,10 @@ struct sm_entry_s {
     sm_index_node_t        node;
     sm_schedule_target_t  *target;
     int64_t                due_at;
-    sm_heap_node_t         waiting;     /* nowhere: it is taken */
+    int64_t                deadline;    /* INT64_MAX: none */
+    sm_heap_node_t         waiting;     /* nowhere: it is taken, or expired */
+    sm_heap_node_t         mortal;      /* in s->mortal, or s->expired */
+    unsigned               expired:1;
     unsigned               slot:1;
     unsigned               token:1;     /* it has one, reserved */
     unsigned               probe:1;
@@ -44,6 +47,7 @@ struct sm_schedule_target_s {
     unsigned               limit;
     unsigned               slots;
     unsigned               taken;
+    unsigned               expired;
     sm_heap_t              entries;
     sm_heap_node_t         later;
     sm_heap_node_t         held;
@@ -70,6 +74,10 @@ struct sm_schedule_s {
     sm_index_t             targets;
     sm_heap_t              later;
     sm_heap_t              held;
+    sm_heap_t              mortal;
+    sm_heap_t              expired;
+    size_t                 mortals;     /* entries with a deadline */
+    unsigned               behind:1;    /* some expired are in the way */
     sm_ring_t              ready;
     sm_ring_t              paused;
     unsigned               round;

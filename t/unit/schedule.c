@@ -196,7 +196,7 @@ do_set(void)
     was_known = count(WAITING, t) || count(TAKEN, t) || count(ENDED, t);
     before = asked;
 
-    check(sm_schedule_set(s, id, target_name(t), due_at) == 0, "set");
+    check(sm_schedule_set(s, id, target_name(t), due_at, INT64_MAX) == 0, "set");
 
     check(asked - before == (items[i].place == OUT && !was_known),
           "the limit is asked for once");
@@ -482,7 +482,9 @@ fill(const char *target, unsigned n, int64_t due_at)
         str.len = sprintf(id, "%s-%u", target, i);
         str.data = id;
 
-        if (sm_schedule_set(s, str, sm_str_c(target), due_at + i) != 0) {
+        if (sm_schedule_set(s, str, sm_str_c(target), due_at + i, INT64_MAX)
+            != 0)
+        {
             break;
         }
     }
@@ -589,17 +591,17 @@ test_hold(void)
     s = sm_schedule_create(4, key, limit_of_two, NULL);
     empty = sm_schedule_bytes(s);
 
-    held[0] = sm_schedule_hold(s, sm_str_c("x"), sm_str_c("a"));
-    held[1] = sm_schedule_hold(s, sm_str_c("y"), sm_str_c("a"));
-    held[2] = sm_schedule_hold(s, sm_str_c("z"), sm_str_c("a"));
+    held[0] = sm_schedule_hold(s, sm_str_c("x"), sm_str_c("a"), INT64_MAX);
+    held[1] = sm_schedule_hold(s, sm_str_c("y"), sm_str_c("a"), INT64_MAX);
+    held[2] = sm_schedule_hold(s, sm_str_c("z"), sm_str_c("a"), INT64_MAX);
 
     ok(held[0] && held[1] && held[2], "hold, beyond the bound");
     is_int(sm_schedule_taken(s), 3, "they are taken");
     is_int(sm_schedule_waiting(s), 0, "none waits");
-    ok(sm_schedule_hold(s, sm_str_c("x"), sm_str_c("a")) == NULL,
+    ok(sm_schedule_hold(s, sm_str_c("x"), sm_str_c("a"), INT64_MAX) == NULL,
        "one that is there is not held again");
 
-    is_int(sm_schedule_set(s, sm_str_c("x"), sm_str_c("a"), 5), 0, "set");
+    is_int(sm_schedule_set(s, sm_str_c("x"), sm_str_c("a"), 5, INT64_MAX), 0, "set");
     is_int(sm_schedule_waiting(s), 0, "one that is held stays so");
 
     fill("a", 3, 0);
@@ -624,7 +626,7 @@ test_hold(void)
     sm_schedule_destroy(s);
 
     s = sm_schedule_create(4, key, NULL, NULL);
-    sm_schedule_drop(s, sm_schedule_hold(s, sm_str_c("x"), sm_str_c("a")));
+    sm_schedule_drop(s, sm_schedule_hold(s, sm_str_c("x"), sm_str_c("a"), INT64_MAX));
     ok(sm_schedule_bytes(s) <= empty + 600, "nothing is left of it");
     sm_schedule_destroy(s);
 }
@@ -704,8 +706,10 @@ seconds(void)
 }
 
 
+/* with a deadline for each of them, or without */
+
 static void
-test_million(void)
+test_million(int64_t deadline)
 {
     char         id[64];
     size_t       i, n, per, worst, bytes;
@@ -724,7 +728,7 @@ test_million(void)
     for (i = 0; i < MILLION; i++) {
         str.len = sprintf(id, "%08zx-0000-4000-8000-%012zx", i * 7919, i);
 
-        if (sm_schedule_set(s, str, target_name(i % 3), i) != 0) {
+        if (sm_schedule_set(s, str, target_name(i % 3), i, deadline) != 0) {
             break;
         }
 
@@ -740,7 +744,7 @@ test_million(void)
     diag("%zu bytes each, ids of 36 included, %zu on the way; %.2f s", per,
          worst, seconds() - start);
 
-    ok(per <= 136, "about 100 bytes each, besides the id");
+    ok(per <= (deadline == INT64_MAX ? 144 : 172), "about 100 bytes each, besides the id");
     ok(worst <= 236, "never more than 200");
     ok(per >= 36 + 16 + 8 + 8, "and it is not less than it can be");
 
@@ -788,7 +792,8 @@ main(int argc, char *argv[])
     test_never();
     test_turns();
     test_memory_back();
-    test_million();
+    test_million(INT64_MAX);
+    test_million(MILLION + 1);
 
     return done_testing();
 }

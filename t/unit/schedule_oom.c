@@ -25,6 +25,9 @@ __asan_default_options(void)
 }
 
 
+static int64_t  deadline = INT64_MAX;
+
+
 static int
 set(sm_schedule_t *s, const char *target, unsigned i)
 {
@@ -34,7 +37,7 @@ set(sm_schedule_t *s, const char *target, unsigned i)
     str.len = sprintf(id, "%s-%u", target, i);
     str.data = id;
 
-    return sm_schedule_set(s, str, sm_str_c(target), i);
+    return sm_schedule_set(s, str, sm_str_c(target), i, deadline);
 }
 
 
@@ -106,6 +109,9 @@ main(void)
 
     test_full(1);               /* a target's queue is what fills up */
     test_full(4);               /* the index is */
+
+    deadline = INT64_MAX - 1;
+    test_full(4);               /* the order of deadlines is */
 
     return done_testing();
 }

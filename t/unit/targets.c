@@ -1,9 +1,11 @@
 
 /*
- * The schedule with targets that are held: by a pause, a rate, a circuit; by
- * random operations against a model.  Broken by: something that is taken of a
- * target that is held, a target that is not found again when it is not, one
- * that holds up another, a probe that is not alone, a state that is not so.
+ * The schedule with targets that are held: by a pause, a rate, a circuit; and
+ * with deadlines; by random operations against a model.  Broken by: something
+ * that is taken of a target that is held, a target that is not found again when
+ * it is not, one that holds up another, a probe that is not alone, a state that
+ * is not so; something that has expired and is taken, takes a token, or is not
+ * found to be ended, whatever holds its target.
  *
  * targets [<seed> [<rounds>]]
  */
@@ -24,12 +26,13 @@
 #define SENDS    (STEPS + 2 * IDS)
 
 
-typedef enum { OUT = 0, WAITING, TAKEN } place_e;
+typedef enum { OUT = 0, WAITING, TAKEN, EXPIRED } place_e;
 
 typedef struct {
     place_e      place;
     unsigned     target;
     int64_t      due_at;
+    int64_t      deadline;
     unsigned     sent;
     unsigned     probe;
     sm_entry_t  *e;
@@ -51,7 +54,7 @@ typedef struct {
 static item_t             items[IDS];
 static model_t            model[TARGETS];
 static sm_target_rules_t  rules[TARGETS];
-static unsigned           concurrency, bad, taken, held;
+static unsigned           concurrency, bad, taken, held, expired;
 static int64_t            now, mono, begun;
 static sm_schedule_t     *s;
 static uint64_t           state, seed;
@@ -159,6 +162,87 @@ tick(void)
 }
 
 
+static item_t *
+item_of(const sm_entry_t *e)
+{
+    unsigned  i;
+
+    for (i = 0; !sm_str_eq(sm_entry_id(e), sm_str_c(items[i].id)); i++);
+
+    return &items[i];
+}
+
+
+/* those whose deadline has passed are out of the way, in one go or in several */
+
+static void
+do_expire(void)
+{
+    unsigned     i;
+    sm_entry_t  *e;
+
+    tick();
+
+    if (rnd(3) == 0) {
+        while (sm_schedule_expire(s, rnd(3))) {
+            check(sm_schedule_take(s, now, &e, 1) == 0,
+                  "taken while some are in the way");
+        }
+
+    } else {
+        check(sm_schedule_expire(s, IDS) == 0, "more than there are");
+    }
+
+    for (i = 0; i < IDS; i++) {
+        if (items[i].place == WAITING && items[i].deadline <= now) {
+            items[i].place = EXPIRED;
+        }
+    }
+
+    check(sm_schedule_next_deadline(s) > now, "one of them is left");
+}
+
+
+/* what the store says of them: ended, or not yet */
+
+static void
+do_end_expired(unsigned all)
+{
+    size_t       k, n, max;
+    item_t      *it;
+    sm_entry_t  *entries[IDS];
+
+    do_expire();
+
+    max = all ? IDS : rnd(5);
+    n = sm_schedule_take_expired(s, entries, max);
+
+    check(n == max || count(TARGETS, EXPIRED, INT64_MAX) == n,
+          "%zu of %u", n, count(TARGETS, EXPIRED, INT64_MAX));
+
+    for (k = 0; k < n; k++) {
+        it = item_of(entries[k]);
+        expired++;
+
+        check(it->place == EXPIRED, "%s has not expired", it->id);
+
+        if (all || rnd(4)) {
+            sm_schedule_drop(s, entries[k]);
+            it->place = OUT;
+            continue;
+        }
+
+        if (it->deadline <= now) {
+            it->deadline = now + 1000000;
+        }
+
+        it->due_at = now + rnd(100);
+        it->place = WAITING;
+        sm_schedule_put(s, entries[k], it->due_at);
+    }
+}
+
+
 static void
 do_take(void)
 {
@@ -166,18 +250,16 @@ do_take(void)
     unsigned     i, t;
     sm_entry_t  *entries[IDS];
 
-    tick();
+    do_expire();
 
     max = rnd(2) ? IDS : rnd(4);
     n = sm_schedule_take(s, now, entries, max);
 
     for (k = 0; k < n; k++) {
-        for (i = 0; !sm_str_eq(sm_entry_id(entries[k]),
-                               sm_str_c(items[i].id)); i++);
-
+        i = item_of(entries[k]) - items;
         t = items[i].target;
 
-        check(items[i].place == WAITING, "taken twice");
+        check(items[i].place == WAITING, "taken twice, or expired");
         check(items[i].due_at <= now, "too early");
         check(!is_held(t), "%s is held", names[t]);
 
@@ -344,7 +426,7 @@ do_step(void)
     } else {
         it->due_at = now + rnd(3000);
         sm_schedule_put(s, it->e, it->due_at);
-        it->place = WAITING;
+        it->place = it->deadline <= now ? EXPIRED : WAITING;
     }
 }
 
@@ -374,17 +456,18 @@ do_set(void)
 {
     item_t  *it = &items[rnd(IDS)];
 
-    if (it->place == TAKEN) {
+    if (it->place == TAKEN || it->place == EXPIRED) {
         return;
     }
 
     tick();
 
     it->due_at = now - 1000 + rnd(3000);
-    it->place = WAITING;
+    it->deadline = rnd(2) ? INT64_MAX : now - 500 + rnd(6000);
+    it->place = it->deadline <= now ? EXPIRED : WAITING;
 
     check(sm_schedule_set(s, sm_str_c(it->id), sm_str_c(names[it->target]),
-                          it->due_at) == 0, "set");
+                          it->due_at, it->deadline) == 0, "set");
 }
 
 
@@ -405,7 +488,8 @@ check_states(void)
         check(st.paused == model[t].paused, "state: paused");
         check(st.failures == model[t].errors, "state: failures");
         check(st.due == due, "state: %zu due, not %u", st.due, due);
-        check(st.waiting == count(t, WAITING, INT64_MAX) - due, "waiting");
+        check(st.waiting == count(t, WAITING, INT64_MAX) - due
+                            + count(t, EXPIRED, INT64_MAX), "waiting");
         check(st.in_flight == count(t, TAKEN, INT64_MAX), "in flight");
         check((st.circuit_open_until != 0)
               == (model[t].open || model[t].rest > mono), "state: open");
@@ -469,7 +553,10 @@ play(unsigned round)
     }
 
     for (k = 0; k < STEPS && !bad; k++) {
-        switch (rnd(8)) {
+        switch (rnd(9)) {
+        case 8:
+            do_end_expired(0);
+            break;
         case 0: case 1:
             do_set();
             break;
@@ -500,6 +587,8 @@ play(unsigned round)
     do_pauses(0);
 
     for (k = 0; !bad && count(TARGETS, WAITING, INT64_MAX); k++) {
+        do_end_expired(1);
+
         for (i = 0; i < IDS; i++) {
             if (items[i].place == TAKEN) {
                 tick();
@@ -512,7 +601,8 @@ play(unsigned round)
 
         tick();
         next = sm_schedule_next(s);
-        check(next != INT64_MAX, "next: nothing, and some wait");
+        check(next != INT64_MAX || count(TARGETS, WAITING, INT64_MAX) == 0,
+              "next: nothing, and some wait");
 
         if (next > now && next != INT64_MAX) {
             mono += next - now;
@@ -561,7 +651,8 @@ test_many(void)
         str.data = id;
         sprintf(name, "limited-%u", i % 10);
         (void) sm_schedule_set(s, str,
-                               sm_str_c(i % 20 == 19 ? "free" : name), i);
+                               sm_str_c(i % 20 == 19 ? "free" : name), i,
+                               INT64_MAX);
     }
 
     for (rounds = 0, other = 0, k = 0; rounds < 1000; rounds++) {
@@ -613,9 +704,9 @@ test_former(void)
     (void) sm_schedule_keep(s, sm_str_c("kept"), &rated);
     (void) sm_schedule_keep(s, sm_str_c("free"), &none);
 
-    (void) sm_schedule_set(s, sm_str_c("1"), gone, 1);
-    (void) sm_schedule_set(s, sm_str_c("2"), gone, 2);
-    (void) sm_schedule_set(s, sm_str_c("3"), gone, 3);
+    (void) sm_schedule_set(s, sm_str_c("1"), gone, 1, INT64_MAX);
+    (void) sm_schedule_set(s, sm_str_c("2"), gone, 2, INT64_MAX);
+    (void) sm_schedule_set(s, sm_str_c("3"), gone, 3, INT64_MAX);
 
     is_int(sm_schedule_former(s, gone, 2, &rated), 0, "intents were there");
     is_int(sm_schedule_take(s, 1000000, entries, 8), 0, "its bucket is empty");
@@ -643,11 +734,131 @@ test_former(void)
     is_int(sm_schedule_remove(s, sm_str_c("3")), 1, "all have ended");
     is_int(sm_schedule_limits(s, limits, 3), 1, "then it is not told any more");
 
-    (void) sm_schedule_set(s, sm_str_c("4"), gone, 4);
-    (void) sm_schedule_set(s, sm_str_c("5"), gone, 5);
+    (void) sm_schedule_set(s, sm_str_c("4"), gone, 4, INT64_MAX);
+    (void) sm_schedule_set(s, sm_str_c("5"), gone, 5, INT64_MAX);
     is_int(sm_schedule_take(s, 1000000, entries, 8), 2, "and still it counts");
 
     sm_schedule_destroy(s);
+}
+
+
+/*
+ * 200,000 that have expired stand before one that is alive, of a target with a
+ * rate, a bound and an open circuit: none of them takes a token, a slot or the
+ * probe, and what is alive goes at once.
+ */
+
+static void
+test_expired_before_one(void)
+{
+    char               id[32];
+    size_t             n;
+    unsigned           i;
+    sm_str_t           str;
+    sm_entry_t        *entries[500];
+    sm_target_state_t  st;
+    sm_target_rules_t  limited = { 60, 1, { 1, 1000000, 1000000 } };
+
+    s = sm_schedule_create(1, key, NULL, NULL);
+    sm_schedule_tick(s, 0, 0);
+    (void) sm_schedule_keep(s, sm_str_c("a"), &limited);
+
+    str.data = id;
+
+    for (i = 0; i < 200000; i++) {
+        str.len = sprintf(id, "i-%u", i);
+        (void) sm_schedule_set(s, str, sm_str_c("a"), i, 3000000 + i % 7);
+    }
+
+    (void) sm_schedule_set(s, sm_str_c("alive"), sm_str_c("a"), 250000,
+                           9000000);
+
+    /* the first opens the circuit */
+
+    sm_schedule_tick(s, 1000000, 1000000);
+    is_int(sm_schedule_take(s, 1000000, entries, 8), 1, "one goes");
+    (void) sm_schedule_error(s, entries[0]);
+    sm_schedule_drop(s, entries[0]);
+    is_int(sm_schedule_next_deadline(s), 3000000, "the next deadline");
+
+    sm_schedule_tick(s, 4000000, 4000000);
+
+    for (i = 1; sm_schedule_expire(s, 4096); i++) {
+        if (i == 1) {
+            is_int(sm_schedule_take(s, 4000000, entries, 8), 0,
+                   "none is taken that may have expired");
+        }
+    }
+
+    is_int(i, (199999 + 4095) / 4096, "they leave in slices");
+    is_int(sm_schedule_waiting(s), 200000, "and are not forgotten");
+
+    sm_schedule_target_state(s, 0, &st);
+    is_int(st.due, 1, "one is due");
+    is_int(st.waiting, 199999, "the others wait for their end");
+    is_int(st.in_flight, 0, "and are not in flight");
+
+    is_int(sm_schedule_take(s, 4000000, entries, 8), 1, "then one is taken");
+    ok(sm_str_eq(sm_entry_id(entries[0]), sm_str_c("alive")), "the one alive");
+    (void) sm_schedule_answer(s, entries[0]);
+    sm_schedule_drop(s, entries[0]);
+
+    for (i = 0; (n = sm_schedule_take_expired(s, entries, 500)); ) {
+        while (n) {
+            sm_schedule_drop(s, entries[--n]);
+            i++;
+        }
+    }
+
+    is_int(i, 199999, "all of them can be ended");
+    is_int(sm_schedule_entries(s), 0, "nothing is left");
+    is_int(sm_schedule_next_deadline(s), INT64_MAX, "and no deadline");
+
+    /* one that the store does not end is asked about after a second */
+
+    sm_schedule_tick(s, 5000000, 5000000);
+    (void) sm_schedule_set(s, sm_str_c("b"), sm_str_c("a"), 1, 5000000);
+    is_int(sm_schedule_next_deadline(s), INT64_MAX, "it has expired at once");
+    is_int(sm_schedule_take_expired(s, entries, 8), 1, "and is to be ended");
+    sm_schedule_put(s, entries[0], 5000001);
+    is_int(sm_schedule_take_expired(s, entries, 8), 0, "not at once again");
+    is_int(sm_schedule_next_deadline(s), 6000000, "but in a second");
+    (void) sm_schedule_set(s, sm_str_c("b"), sm_str_c("a"), 1, INT64_MAX);
+    is_int(sm_schedule_next_deadline(s), INT64_MAX, "or it has no deadline");
+    is_int(sm_schedule_remove(s, sm_str_c("b")), 1, "removed");
+
+    sm_schedule_destroy(s);
+}
+
+
+/* what is destroyed in slices */
+
+static void
+test_destroy_some(void)
+{
+    char               id[32];
+    unsigned           i;
+    sm_str_t           str;
+    sm_target_rules_t  none = { 0 };
+
+    s = sm_schedule_create(8, key, NULL, NULL);
+    sm_schedule_tick(s, 10, 10);
+    (void) sm_schedule_keep(s, sm_str_c("a"), &none);
+
+    str.data = id;
+
+    for (i = 0; i < 10000; i++) {
+        str.len = sprintf(id, "i-%u", i);
+        (void) sm_schedule_set(s, str, sm_str_c(names[i % TARGETS]), i,
+                               i % 3 ? i : INT64_MAX);
+    }
+
+    for (i = 1; sm_schedule_destroy_some(s, 1000); i++);
+
+    ok(i > 10 && i < 30, "in %u slices", i);
+
+    s = sm_schedule_create(8, key, NULL, NULL);
+    is_int(sm_schedule_destroy_some(s, 1000), 0, "an empty one in one");
 }
 
 
@@ -668,10 +879,13 @@ main(int argc, char **argv)
     }
 
     is_int(bad, 0, "%u rounds", i);
-    ok(taken > 1000 && held > 100, "%u taken, %u held", taken, held);
+    ok(taken > 1000 && held > 100 && expired > 1000,
+       "%u taken, %u held, %u expired", taken, held, expired);
 
     test_many();
     test_former();
+    test_expired_before_one();
+    test_destroy_some();
 
     return done_testing();
 }
