@@ -117,6 +117,13 @@ const ngx_http_submission_op_t  ngx_http_submission_ops[] = {
         .run = ngx_http_submission_turn_run
     },
 
+    [NGX_HTTP_SUBMISSION_OP_ATTEMPTS_EXPIRE] = {
+        .name = "attempts_expire",
+        .batched = 1,
+        .writes = 1,
+        .run = ngx_http_submission_expiry_run
+    },
+
     [NGX_HTTP_SUBMISSION_OP_ATTEMPTS_RECOVER] = {
         .name = "attempts_recover",
         .batched = 1,

@@ -69,7 +69,7 @@ our @single = grep { !/^intents_terminal|^exhausted|^attempts|^store_errors|^exp
                      && $families{$_} eq 'counter' } sort keys %families;
 
 our @batches = qw(intents_submit intents_get intent_history intents_list
-                  cluster_get schedule_page attempts_turn
+                  cluster_get schedule_page attempts_turn attempts_expire
                   attempts_recover failures_get intents_cancel
                   intents_replay intent_payload audit_list webhooks_resend inbox_move
                   retention backlog_get jobs_add jobs_stop jobs_list

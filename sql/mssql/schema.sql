@@ -255,7 +255,8 @@ IF NOT EXISTS (SELECT 1 FROM sys.indexes
     CREATE INDEX submission_intents_modified
         ON submission.submission_intents (lease_name, last_modified_at,
                                           intent_id)
-        INCLUDE (submission_target, next_attempt_at)
+        INCLUDE (submission_target, next_attempt_at, policy, created_at,
+                 not_before, max_acceptance_seconds)
         WHERE next_attempt_at IS NOT NULL;
 GO
 
@@ -265,7 +266,8 @@ IF NOT EXISTS (SELECT 1 FROM sys.indexes
     CREATE INDEX submission_intents_due
         ON submission.submission_intents (lease_name, next_attempt_at,
                                           intent_id)
-        INCLUDE (submission_target, attempt_count)
+        INCLUDE (submission_target, attempt_count, policy, created_at,
+                 not_before, max_acceptance_seconds)
         WHERE next_attempt_at IS NOT NULL AND attempt_count > 0;
 GO
 
@@ -275,7 +277,8 @@ IF NOT EXISTS (SELECT 1 FROM sys.indexes
     CREATE INDEX submission_intents_delayed
         ON submission.submission_intents (lease_name, next_attempt_at,
                                           intent_id)
-        INCLUDE (submission_target, not_before, attempt_count)
+        INCLUDE (submission_target, not_before, attempt_count, policy,
+                 created_at, max_acceptance_seconds)
         WHERE next_attempt_at IS NOT NULL AND not_before IS NOT NULL
               AND attempt_count = 0;
 GO

@@ -133,7 +133,13 @@ BEGIN
             submission.submission_candidate_heartbeat,
             submission.submission_candidate_remove,
             submission.submission_cluster_get,
-            submission.submission_schedule_page,
+            submission.submission_schedule_page(
+                text, text, bigint, bigint, bigint, text, bigint
+            ),
+            submission.submission_schedule_page(
+                text, text, bigint, bigint, bigint, text, bigint, bigint
+            ),
+            submission.submission_attempts_expire,
             submission.submission_attempts_turn(text, text, bigint, text, text),
             submission.submission_attempts_turn(
                 text, text, bigint, text, text, bigint

@@ -1,14 +1,34 @@
 -- What has an attempt to come, in the order of modification, strictly after
--- (p_after_at, p_after_id); with p_due = 1 the retries, and what has a not_before
--- and was never tried, in the order of due time.  The first row has the time alone.
+-- (p_after_at, p_after_id); with p_order = 1 the retries, and what has a not_before
+-- and was never tried, in the order of due time; with p_order = 2 as with 0, without
+-- those whose deadline has passed.  The first row has the time alone.
+--
+-- o_created_at, o_seconds: of what has a deadline, since when it counts, and how long
+-- it lasts.
+
+-- Whether the deadline of an intent has passed; it counts from the later one of
+-- created_at and not_before.
+
+CREATE OR REPLACE FUNCTION submission.submission_expired(
+    i submission.submission_intents, at timestamptz
+)
+RETURNS boolean
+LANGUAGE sql IMMUTABLE
+AS $$
+    SELECT coalesce(i.policy = 'deadline'
+                    AND extract(epoch FROM at - greatest(i.created_at,
+                                                         i.not_before))
+                        >= i.max_acceptance_seconds, false)
+$$;
+
 
 CREATE OR REPLACE FUNCTION submission.submission_schedule_page(
-    p_lease_name text, p_holder_id text, p_lease_epoch bigint, p_due bigint,
-    p_after_at bigint, p_after_id text, p_limit bigint
+    p_lease_name text, p_holder_id text, p_lease_epoch bigint, p_order bigint,
+    p_after_at bigint, p_after_id text, p_limit bigint, p_version bigint
 )
 RETURNS TABLE (
     o_now bigint, o_intent_id text, o_submission_target text, o_at bigint,
-    o_due_at bigint
+    o_due_at bigint, o_created_at bigint, o_seconds bigint
 )
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
 SET search_path = submission, pg_temp
@@ -17,19 +37,27 @@ SET enable_bitmapscan = off
 SET enable_sort = off
 SET jit = off
 AS $$
+DECLARE
+    v_now  timestamptz;
 BEGIN
-    RETURN QUERY
-    SELECT submission_us(submission_fence_read(p_lease_name, p_holder_id,
-                                               p_lease_epoch)),
-           NULL, NULL, NULL::bigint, NULL::bigint;
+    v_now := submission_fence_read(p_lease_name, p_holder_id, p_lease_epoch);
 
-    IF p_due = 1 THEN
+    RETURN QUERY
+    SELECT submission_us(v_now), NULL, NULL, NULL::bigint, NULL::bigint,
+           NULL::bigint, NULL::bigint;
+
+    IF p_order = 1 THEN
         RETURN QUERY
         SELECT NULL::bigint, i.intent_id::text, i.submission_target::text,
                submission_us(i.next_attempt_at),
-               submission_us(i.next_attempt_at)
+               submission_us(i.next_attempt_at),
+               CASE i.policy WHEN 'deadline'
+               THEN submission_us(greatest(i.created_at, i.not_before)) END,
+               CASE i.policy WHEN 'deadline' THEN i.max_acceptance_seconds END
         FROM (
-                 (SELECT s.intent_id, s.submission_target, s.next_attempt_at
+                 (SELECT s.intent_id, s.submission_target, s.next_attempt_at,
+                         s.policy, s.created_at, s.not_before,
+                         s.max_acceptance_seconds
                   FROM submission_intents AS s
                   WHERE s.lease_name = p_lease_name
                         AND s.next_attempt_at IS NOT NULL
@@ -39,7 +67,9 @@ BEGIN
                   ORDER BY s.next_attempt_at, s.intent_id
                   LIMIT p_limit)
                  UNION ALL
-                 (SELECT s.intent_id, s.submission_target, s.next_attempt_at
+                 (SELECT s.intent_id, s.submission_target, s.next_attempt_at,
+                         s.policy, s.created_at, s.not_before,
+                         s.max_acceptance_seconds
                   FROM submission_intents AS s
                   WHERE s.lease_name = p_lease_name
                         AND s.next_attempt_at IS NOT NULL
@@ -57,12 +87,39 @@ BEGIN
 
     RETURN QUERY
     SELECT NULL::bigint, i.intent_id::text, i.submission_target::text,
-           submission_us(i.last_modified_at), submission_us(i.next_attempt_at)
+           submission_us(i.last_modified_at), submission_us(i.next_attempt_at),
+           CASE i.policy WHEN 'deadline'
+           THEN submission_us(greatest(i.created_at, i.not_before)) END,
+           CASE i.policy WHEN 'deadline' THEN i.max_acceptance_seconds END
     FROM submission_intents AS i
     WHERE i.lease_name = p_lease_name AND i.next_attempt_at IS NOT NULL
           AND (i.last_modified_at, i.intent_id)
               > (submission_at(p_after_at), p_after_id)
+          AND (p_order = 0 OR NOT submission_expired(i, v_now))
     ORDER BY i.last_modified_at, i.intent_id
     LIMIT p_limit;
+END
+$$;
+
+
+-- As version 1 calls it.
+
+CREATE OR REPLACE FUNCTION submission.submission_schedule_page(
+    p_lease_name text, p_holder_id text, p_lease_epoch bigint, p_due bigint,
+    p_after_at bigint, p_after_id text, p_limit bigint
+)
+RETURNS TABLE (
+    o_now bigint, o_intent_id text, o_submission_target text, o_at bigint,
+    o_due_at bigint
+)
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER
+SET search_path = submission, pg_temp
+AS $$
+BEGIN
+    RETURN QUERY
+    SELECT p.o_now, p.o_intent_id, p.o_submission_target, p.o_at, p.o_due_at
+    FROM submission_schedule_page(p_lease_name, p_holder_id, p_lease_epoch,
+                                  p_due, p_after_at, p_after_id, p_limit,
+                                  1) AS p;
 END
 $$;

@@ -1,7 +1,11 @@
 -- What has an attempt to come, in the order of modification, strictly after
--- (:after_at, :after_id).
+-- (:after_at, :after_id).  A deadline counts from the later one of created_at and
+-- not_before, and lasts as many seconds as the last column has.
 
-SELECT intent_id, submission_target, last_modified_at, next_attempt_at
+SELECT intent_id, submission_target, last_modified_at, next_attempt_at,
+       CASE policy WHEN 'deadline'
+       THEN max(created_at, coalesce(not_before, created_at)) END,
+       CASE policy WHEN 'deadline' THEN max_acceptance_seconds END
 FROM submission_intents
 WHERE lease_name = :lease_name AND next_attempt_at IS NOT NULL
       AND (last_modified_at, intent_id) > (:after_at, :after_id)

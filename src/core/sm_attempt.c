@@ -38,3 +38,17 @@ sm_exhausted_name(sm_exhausted_e reason)
 {
     return sm_exhausted_names[reason];
 }
+
+
+void
+sm_begin_rows_init(sm_begin_row_t *rows, size_t n)
+{
+    size_t    i;
+    sm_str_t  id;
+
+    for (i = 0; i < n; i++) {
+        id = rows[i].id;
+        memset(&rows[i], 0, sizeof(sm_begin_row_t));
+        rows[i].id = id;
+    }
+}

@@ -41,12 +41,14 @@ typedef enum {
  * A page of intents that have an attempt to come, after a cursor.  The order
  * of modification has all of them.  The order of due time has only retries
  * and what has a not_before, because any other intent that was never tried is
- * due since it was modified.
+ * due since it was modified.  A page of the live ones is in the order of
+ * modification, and leaves out those whose deadline has passed.
  */
 
 typedef enum {
     SM_PAGE_MODIFIED = 0,
     SM_PAGE_DUE,
+    SM_PAGE_LIVE,
     SM_PAGE_COUNT
 } sm_page_e;
 
@@ -55,6 +57,7 @@ typedef struct {
     sm_str_t              target;
     int64_t               at;           /* what the page is ordered by */
     int64_t               due_at;
+    int64_t               deadline;     /* INT64_MAX: none */
 } sm_due_t;
 
 typedef struct {
@@ -91,6 +94,9 @@ typedef struct {
     sm_trace_t            trace;        /* begun */
     sm_str_t              payload;
 } sm_begin_row_t;
+
+/* as they are asked for: gone, until the store says otherwise */
+void sm_begin_rows_init(sm_begin_row_t *rows, size_t n);
 
 
 /*

@@ -20,19 +20,27 @@ sm_policy_terminal(const sm_contract_t *contract, sm_str_t reason)
 
 
 int64_t
-sm_policy_deadline(const sm_contract_t *contract, int64_t created_at)
+sm_deadline(int64_t created_at, int64_t seconds)
 {
     int64_t  deadline;
 
-    if (contract->policy != SM_POLICY_DEADLINE
-        || __builtin_mul_overflow(contract->max_acceptance_seconds, 1000000,
-                                  &deadline)
+    if (seconds <= 0
+        || __builtin_mul_overflow(seconds, 1000000, &deadline)
         || __builtin_add_overflow(deadline, created_at, &deadline))
     {
         return INT64_MAX;
     }
 
     return deadline;
+}
+
+
+int64_t
+sm_policy_deadline(const sm_contract_t *contract, int64_t created_at)
+{
+    return contract->policy == SM_POLICY_DEADLINE
+           ? sm_deadline(created_at, contract->max_acceptance_seconds)
+           : INT64_MAX;
 }
 
 

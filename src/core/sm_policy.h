@@ -39,7 +39,11 @@ typedef struct {
 /* an attempt that was not sent leaves the intent pending, without a delay */
 void sm_policy(const sm_policy_in_t *in, sm_policy_out_t *out);
 
-/* the time from which an attempt is too late; INT64_MAX: never */
+/*
+ * The time from which an attempt is too late; INT64_MAX: never.  sm_deadline()
+ * is of the policy "deadline" alone; an intent of any other has 0 seconds.
+ */
+int64_t sm_deadline(int64_t created_at, int64_t seconds);
 int64_t sm_policy_deadline(const sm_contract_t *contract, int64_t created_at);
 
 /*

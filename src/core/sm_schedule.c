@@ -644,6 +644,13 @@ sm_schedule_take_expired(sm_schedule_t *s, sm_entry_t **entries, size_t max)
 }
 
 
+int
+sm_schedule_has_expired(const sm_schedule_t *s)
+{
+    return s->expired.n != 0;
+}
+
+
 int64_t
 sm_schedule_next_deadline(const sm_schedule_t *s)
 {

@@ -164,6 +164,9 @@ int sm_schedule_expire(sm_schedule_t *s, size_t max);
 size_t sm_schedule_take_expired(sm_schedule_t *s, sm_entry_t **entries,
     size_t max);
 
+/* whether there are any */
+int sm_schedule_has_expired(const sm_schedule_t *s);
+
 /* the earliest deadline of those that wait in queues; INT64_MAX: none has one */
 int64_t sm_schedule_next_deadline(const sm_schedule_t *s);
 

@@ -111,6 +111,8 @@ struct ngx_http_submission_executor_s {
     ngx_msec_t                       failing;      /* since then, if any */
     time_t                           warned;       /* of connections */
 
+    ngx_http_submission_task_t      *expiring;     /* that is out */
+
     /* those whose deadline has passed, since the last line of them */
     ngx_event_t                      expiry;
     ngx_uint_t                       nexpired;
@@ -226,6 +228,8 @@ struct ngx_http_submission_attempt_s {
 ngx_uint_t ngx_http_submission_executor_room(
     ngx_http_submission_executor_t *ex, ngx_uint_t behind);
 void ngx_http_submission_executor_short(ngx_http_submission_executor_t *ex);
+void ngx_http_submission_executor_gone(ngx_http_submission_executor_t *ex,
+    sm_entry_t *entry);
 void ngx_http_submission_executor_wake(ngx_http_submission_executor_t *ex);
 void ngx_http_submission_executor_time(ngx_http_submission_executor_t *ex,
     int64_t now);
@@ -365,10 +369,16 @@ int ngx_http_submission_limits_read(ngx_http_submission_task_t *task,
 ngx_int_t ngx_http_submission_limits_learn(ngx_http_submission_executor_t *ex,
     ngx_http_submission_told_t *told);
 
-/* expiry.c: intents that were given up before their first attempt */
+/*
+ * expiry.c: intents whose deadline has passed before they could be begun.
+ * _ended() is for each that the store has ended, with "now" the store's time;
+ * without "entry" the schedule is not the one that had it.  _look() has the store
+ * end what the schedule has taken out of the way.
+ */
 void ngx_http_submission_expiry_init(ngx_http_submission_executor_t *ex);
-void ngx_http_submission_expiry_add(ngx_http_submission_executor_t *ex,
-    ngx_uint_t n);
+void ngx_http_submission_expiry_ended(ngx_http_submission_manager_t *manager,
+    sm_entry_t *entry, sm_begin_row_t *row, int64_t epoch, int64_t now);
+void ngx_http_submission_expiry_look(ngx_http_submission_executor_t *ex);
 void ngx_http_submission_expiry_tell(ngx_http_submission_executor_t *ex);
 
 /*

@@ -41,6 +41,21 @@ static ngx_int_t ngx_http_submission_executor_known(
 static ngx_uint_t ngx_http_submission_executor_starved(
     ngx_http_submission_manager_t *manager, ngx_msec_t time);
 static void ngx_http_submission_executor_run(ngx_event_t *ev);
+static void ngx_http_submission_executor_free(ngx_event_t *ev);
+
+
+/* entries that are looked at, or freed, before other events have their turn */
+
+#define NGX_HTTP_SUBMISSION_EXECUTOR_SLICE  4096
+
+/* schedules of epochs that are over, until their memory is free */
+
+#define NGX_HTTP_SUBMISSION_EXECUTOR_OLD    8
+
+static sm_schedule_t
+    *ngx_http_submission_executor_old[NGX_HTTP_SUBMISSION_EXECUTOR_OLD];
+static ngx_uint_t   ngx_http_submission_executor_nold;
+static ngx_event_t  ngx_http_submission_executor_freeing;
 
 
 const ngx_http_submission_leader_handlers_t
@@ -300,8 +315,11 @@ ngx_http_submission_executor_adopt(ngx_http_submission_executor_t *ex)
          at = ngx_http_submission_executor_next(ex, at, &list))
     {
         at->entry = at->forgotten
-                    ? NULL : sm_schedule_hold(ex->schedule, at->id,
-                                              at->contract.target);
+                    ? NULL
+                    : sm_schedule_hold(ex->schedule, at->id,
+                                       at->contract.target,
+                                       sm_policy_deadline(&at->contract,
+                                                          at->created_at));
         if (at->entry == NULL) {
             continue;
         }
@@ -436,6 +454,55 @@ ngx_http_submission_executor_stop(ngx_http_submission_executor_t *ex)
 }
 
 
+/*
+ * The memory of a schedule that nobody uses any more is freed bit by bit: it may
+ * have been of a million intents.  At the exit of the worker what is left is the
+ * kernel's.
+ */
+
+static void
+ngx_http_submission_executor_free(ngx_event_t *ev)
+{
+    ngx_uint_t  last;
+
+    last = ngx_http_submission_executor_nold - 1;
+
+    if (!sm_schedule_destroy_some(ngx_http_submission_executor_old[last],
+                                  NGX_HTTP_SUBMISSION_EXECUTOR_SLICE))
+    {
+        ngx_http_submission_executor_nold = last;
+    }
+
+    if (ngx_http_submission_executor_nold) {
+        ngx_post_event(ev, &ngx_posted_next_events);
+    }
+}
+
+
+static void
+ngx_http_submission_executor_discard(sm_schedule_t *schedule)
+{
+    ngx_event_t  *ev;
+
+    ev = &ngx_http_submission_executor_freeing;
+
+    if (ngx_http_submission_executor_nold
+        == NGX_HTTP_SUBMISSION_EXECUTOR_OLD)
+    {
+        sm_schedule_destroy(schedule);
+        return;
+    }
+
+    ngx_http_submission_executor_old[ngx_http_submission_executor_nold++]
+                                                                   = schedule;
+
+    ev->handler = ngx_http_submission_executor_free;
+    ev->log = ngx_cycle->log;
+
+    ngx_post_event(ev, &ngx_posted_next_events);
+}
+
+
 static void
 ngx_http_submission_executor_lost(ngx_http_submission_manager_t *manager)
 {
@@ -449,7 +516,7 @@ ngx_http_submission_executor_lost(ngx_http_submission_manager_t *manager)
 
     ngx_http_submission_executor_stop(ex);
 
-    sm_schedule_destroy(ex->schedule);
+    ngx_http_submission_executor_discard(ex->schedule);
     ex->schedule = NULL;
     ex->generation++;
 
@@ -490,8 +557,22 @@ ngx_http_submission_executor_drained(ngx_http_submission_manager_t *manager)
     ex = manager->executor;
 
     return ex->schedule == NULL
-           || (!ex->turn && ex->nsending == 0 && ex->nended == 0
-               && ngx_http_submission_stats_told(ex));
+           || (!ex->turn && !ex->expiring && ex->nsending == 0
+               && ex->nended == 0 && ngx_http_submission_stats_told(ex));
+}
+
+
+/* it has ended, or is not to be sent any more; whoever has ended it */
+
+void
+ngx_http_submission_executor_gone(ngx_http_submission_executor_t *ex,
+    sm_entry_t *entry)
+{
+    ngx_http_submission_stats_gone(ex, sm_entry_id(entry),
+                                   ngx_http_submission_target(
+                                                     ex->manager->conf,
+                                                     sm_entry_target(entry)));
+    sm_schedule_drop(ex->schedule, entry);
 }
 
 
@@ -608,9 +689,14 @@ ngx_http_submission_executor_arm(ngx_http_submission_executor_t *ex)
         ngx_del_timer(&ex->due);
     }
 
-    next = sm_schedule_next(ex->schedule);
+    if (ex->turn) {
+        return;
+    }
 
-    if (next == INT64_MAX || ex->turn) {
+    next = ngx_min(sm_schedule_next(ex->schedule),
+                   sm_schedule_next_deadline(ex->schedule));
+
+    if (next == INT64_MAX) {
         return;
     }
 
@@ -658,10 +744,21 @@ ngx_http_submission_executor_run(ngx_event_t *ev)
 
     ngx_http_submission_executor_tick(ex);
 
+    if (sm_schedule_expire(ex->schedule, NGX_HTTP_SUBMISSION_EXECUTOR_SLICE)) {
+
+        /* nothing begins before the others are found; other events go on */
+
+        ngx_post_event(&ex->run, &ngx_posted_next_events);
+    }
+
+    /* what is alive goes first */
+
     if (!ex->turn && ngx_http_submission_turn(ex) != NGX_OK) {
         ngx_add_timer(&ex->due, NGX_HTTP_SUBMISSION_EXECUTOR_PAUSE);
         return;
     }
+
+    ngx_http_submission_expiry_look(ex);
 
     if (ex->leaving) {
         if (ngx_http_submission_executor_drained(ex->manager)) {

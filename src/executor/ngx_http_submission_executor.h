@@ -33,6 +33,7 @@ ngx_int_t ngx_http_submission_tidy_init(ngx_cycle_t *cycle,
 /* in threads */
 void ngx_http_submission_schedule_run(ngx_http_submission_task_t *task);
 void ngx_http_submission_turn_run(ngx_http_submission_task_t *task);
+void ngx_http_submission_expiry_run(ngx_http_submission_task_t *task);
 void ngx_http_submission_tidy_run(ngx_http_submission_task_t *task);
 void ngx_http_submission_webhook_run(ngx_http_submission_task_t *task);
 void ngx_http_submission_inbox_run(ngx_http_submission_task_t *task);

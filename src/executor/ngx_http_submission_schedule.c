@@ -7,7 +7,9 @@
  * order of due time run ahead, of retries and of what had to wait for its
  * not_before.  These take turns with the others until they are at the present
  * time, and a little beyond it: what becomes due meanwhile does not wait for the
- * end of the rebuild.  From then on it is refreshed,
+ * end of the rebuild.  Where most of a page has passed its deadline, pages of what
+ * has not run ahead in the same way: what is alive does not wait behind what is
+ * dead, however much of that there is.  From then on it is refreshed,
  * from a place in the order of modification that stays behind the store's
  * time: a row that is committed late, with a time that has passed, is not
  * missed.  Seeing a row again changes nothing.
@@ -64,6 +66,8 @@ struct ngx_http_submission_refresh_s {
     unsigned                         rebuilding:1;
     unsigned                         due_done:1;
     unsigned                         due_turn:1;   /* the last was not of it */
+    unsigned                         live_done:1;
+    unsigned                         live_turn:1;  /* the last one was dead */
     unsigned                         paging:1;     /* there is more of it */
     unsigned                         want_window:1;
     unsigned                         want_new:1;
@@ -72,6 +76,7 @@ struct ngx_http_submission_refresh_s {
     int64_t                          widened_at;   /* all of it was read */
     ngx_http_submission_cursor_t     modified;
     ngx_http_submission_cursor_t     retries;
+    ngx_http_submission_cursor_t     live;
     ngx_http_submission_cursor_t     seen;         /* the last of all */
     ngx_http_submission_cursor_t     swept;
 };
@@ -312,6 +317,23 @@ ngx_http_submission_schedule_due(ngx_http_submission_executor_t *ex)
 }
 
 
+/* whether it is of those that are alive: from where the others are, or beyond */
+
+static ngx_uint_t
+ngx_http_submission_schedule_live(ngx_http_submission_refresh_t *rf)
+{
+    if (!rf->rebuilding || rf->live_done || !rf->live_turn) {
+        return 0;
+    }
+
+    if (ngx_http_submission_schedule_after(&rf->modified, &rf->live)) {
+        rf->live = rf->modified;
+    }
+
+    return 1;
+}
+
+
 /* a page: of the rebuild, of a refresh that has more, or the first of one */
 
 static ngx_int_t
@@ -335,6 +357,11 @@ ngx_http_submission_schedule_begin(ngx_http_submission_duty_t *duty,
     }
 
     rf->due_turn = 1;
+
+    if (ngx_http_submission_schedule_live(rf)) {
+        ngx_http_submission_schedule_page(ex, task, SM_PAGE_LIVE, &rf->live);
+        return NGX_OK;
+    }
 
     if (!rf->rebuilding && !rf->paging) {
         ngx_http_submission_schedule_rewind(ex);
@@ -362,17 +389,27 @@ ngx_http_submission_schedule_rebuilt(ngx_http_submission_executor_t *ex)
 }
 
 
+/* "dead" is how many of them have passed their deadline */
+
 static ngx_int_t
 ngx_http_submission_schedule_rows(ngx_http_submission_executor_t *ex,
-    sm_page_t *page, ngx_http_submission_cursor_t *cursor)
+    sm_page_t *page, ngx_http_submission_cursor_t *cursor, size_t *dead)
 {
-    size_t  i, n;
+    size_t   i, n;
+    int64_t  now;
+
+    ngx_http_submission_executor_tick(ex);
+
+    now = ngx_http_submission_executor_now(ex);
+    *dead = 0;
 
     for (i = 0; i < page->n; i++) {
+        *dead += page->rows[i].deadline <= now;
         n = sm_schedule_entries(ex->schedule);
 
         if (sm_schedule_set(ex->schedule, page->rows[i].id,
-                            page->rows[i].target, page->rows[i].due_at)
+                            page->rows[i].target, page->rows[i].due_at,
+                            page->rows[i].deadline)
             != 0)
         {
             ngx_log_error(NGX_LOG_CRIT, ngx_cycle->log, 0,
@@ -402,7 +439,9 @@ static ngx_msec_t
 ngx_http_submission_schedule_done(ngx_http_submission_duty_t *duty,
     ngx_http_submission_task_t *task)
 {
+    size_t                            dead;
     ngx_uint_t                        last;
+    ngx_http_submission_cursor_t     *cursors[SM_PAGE_COUNT];
     ngx_http_submission_refresh_t    *rf;
     ngx_http_submission_executor_t   *ex;
     ngx_http_submission_page_task_t  *pt;
@@ -411,12 +450,19 @@ ngx_http_submission_schedule_done(ngx_http_submission_duty_t *duty,
     ex = duty->executor;
     rf = ex->refresh;
 
+    cursors[SM_PAGE_MODIFIED] = &rf->modified;
+    cursors[SM_PAGE_DUE] = &rf->retries;
+    cursors[SM_PAGE_LIVE] = &rf->live;
+
     if (ngx_http_submission_schedule_rows(ex, &pt->page,
-                                          pt->page.order == SM_PAGE_DUE
-                                          ? &rf->retries : &rf->modified)
+                                          cursors[pt->page.order], &dead)
         != NGX_OK)
     {
         return NGX_HTTP_SUBMISSION_DUTY_INTERVAL;
+    }
+
+    if (pt->page.order != SM_PAGE_DUE) {
+        rf->live_turn = 2 * dead > pt->page.n;
     }
 
     if (ngx_http_submission_schedule_after(&rf->modified, &rf->seen)) {
@@ -432,8 +478,9 @@ ngx_http_submission_schedule_done(ngx_http_submission_duty_t *duty,
                    "waiting:%uz", (int) pt->page.order, pt->page.n, last,
                    sm_schedule_waiting(ex->schedule));
 
-    if (last && pt->page.order == SM_PAGE_DUE) {
-        rf->due_done = 1;
+    if (last && pt->page.order != SM_PAGE_MODIFIED) {
+        rf->due_done |= pt->page.order == SM_PAGE_DUE;
+        rf->live_done |= pt->page.order == SM_PAGE_LIVE;
         last = 0;
     }
 
@@ -517,7 +564,7 @@ static ngx_msec_t
 ngx_http_submission_schedule_swept(ngx_http_submission_duty_t *duty,
     ngx_http_submission_task_t *task)
 {
-    size_t                            waiting;
+    size_t                            waiting, dead;
     ngx_msec_t                        wait, took;
     ngx_uint_t                        last;
     ngx_http_submission_refresh_t    *rf;
@@ -530,7 +577,7 @@ ngx_http_submission_schedule_swept(ngx_http_submission_duty_t *duty,
 
     waiting = sm_schedule_waiting(ex->schedule);
 
-    last = ngx_http_submission_schedule_rows(ex, &pt->page, &rf->swept)
+    last = ngx_http_submission_schedule_rows(ex, &pt->page, &rf->swept, &dead)
            != NGX_OK
            || pt->page.n < pt->page.limit
            || rf->swept.at >= task->call.now - rf->window;

@@ -292,51 +292,15 @@ ngx_http_submission_turn_run(ngx_http_submission_task_t *task)
 }
 
 
-/* its deadline has passed before it could be begun */
-
-static void
-ngx_http_submission_turn_expired(ngx_http_submission_turn_t *turn,
-    ngx_http_submission_target_t *target, sm_begin_row_t *row)
-{
-    ngx_http_submission_field_t  id;
-
-    ngx_log_error(NGX_LOG_INFO, ngx_cycle->log, 0,
-                  "submission: expired manager=%V%V lease_epoch=%L "
-                  "status=exhausted reason=deadline_exceeded",
-                  &turn->task.manager->conf->name,
-                  ngx_http_submission_field(&id, " intent_id=", row->id),
-                  turn->task.fence.epoch);
-
-    ngx_http_submission_count_terminal(turn->task.manager, target,
-                                       SM_STATUS_EXHAUSTED,
-                                       SM_EXHAUSTED_DEADLINE,
-                                       turn->task.call.now - row->created_at);
-
-    if (row->number == 1) {
-        ngx_http_submission_count_expired(turn->task.manager, target);
-    }
-
-    ngx_http_submission_notice(turn->task.manager, row->id);
-
-    if (turn->task.manager->executor->schedule
-        && sm_webhook_told(row->contract.notify, SM_STATUS_EXHAUSTED))
-    {
-        ngx_http_submission_schedule_new(turn->task.manager->executor);
-    }
-}
-
-
 static void
 ngx_http_submission_turn_begun(ngx_http_submission_turn_t *turn)
 {
     size_t                           i;
-    ngx_uint_t                       current, expired;
+    ngx_uint_t                       current;
     sm_begin_row_t                  *row;
-    ngx_http_submission_target_t    *target;
     ngx_http_submission_executor_t  *ex;
 
     ex = turn->task.manager->executor;
-    expired = 0;
 
     for (i = 0; i < turn->ndue; i++) {
         row = &turn->due[i];
@@ -364,33 +328,19 @@ ngx_http_submission_turn_begun(ngx_http_submission_turn_t *turn)
             break;
 
         case SM_BEGIN_EXPIRED:
-            target = current
-                     ? ngx_http_submission_target(ex->manager->conf,
-                                            sm_entry_target(turn->entries[i]))
-                     : NULL;
-
-            ngx_http_submission_turn_expired(turn, target, row);
-            expired += row->number == 1;
-
-            if (current) {
-                ngx_http_submission_stats_expired(ex, row->id, target);
-                sm_schedule_drop(ex->schedule, turn->entries[i]);
-            }
-
+            ngx_http_submission_expiry_ended(turn->task.manager,
+                                             current ? turn->entries[i] : NULL,
+                                             row, turn->task.fence.epoch,
+                                             turn->task.call.now);
             break;
 
         default: /* SM_BEGIN_GONE */
 
             if (current) {
-                ngx_http_submission_stats_gone(ex, row->id,
-                          ngx_http_submission_target(ex->manager->conf,
-                                           sm_entry_target(turn->entries[i])));
-                sm_schedule_drop(ex->schedule, turn->entries[i]);
+                ngx_http_submission_executor_gone(ex, turn->entries[i]);
             }
         }
     }
-
-    ngx_http_submission_expiry_add(ex, expired);
 }
 
 

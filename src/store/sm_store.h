@@ -265,6 +265,10 @@ int sm_store_attempts_turn(sm_store_t *store, sm_call_t *call,
     const sm_fence_t *fence, sm_complete_row_t *ended, size_t nended,
     sm_begin_row_t *due, size_t ndue);
 
+/* ends those whose deadline has passed; a row that the store refused is gone */
+int sm_store_attempts_expire(sm_store_t *store, sm_call_t *call,
+    const sm_fence_t *fence, sm_begin_row_t *rows, size_t n);
+
 /* the one or the other alone */
 int sm_store_attempts_begin(sm_store_t *store, sm_call_t *call,
     const sm_fence_t *fence, sm_begin_row_t *rows, size_t n);

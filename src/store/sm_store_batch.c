@@ -238,6 +238,38 @@ sm_store_attempts_complete(sm_store_t *store, sm_call_t *call,
 
 
 static int
+sm_store_expire_write(sm_store_batch_t *batch, size_t first, size_t n)
+{
+    return batch->ops->attempts_expire(batch->conn, batch->call, batch->fence,
+                                       batch->rows.begin + first, n);
+}
+
+
+int
+sm_store_attempts_expire(sm_store_t *store, sm_call_t *call,
+    const sm_fence_t *fence, sm_begin_row_t *rows, size_t n)
+{
+    sm_conn_t        *conn;
+    sm_store_batch_t  batch;
+
+    conn = sm_store_get_conn(store, call);
+    if (conn == NULL) {
+        return -1;
+    }
+
+    sm_store_batch(&batch, store, conn, call, fence);
+
+    batch.rows.begin = rows;
+    batch.write = sm_store_expire_write;
+    batch.refuse = sm_store_begin_refuse;
+
+    (void) sm_store_write(&batch, 0, n);
+
+    return sm_store_put_conn(store, call, conn);
+}
+
+
+static int
 sm_store_inbox_write(sm_store_batch_t *batch, size_t first, size_t n)
 {
     return batch->ops->inbox_move(batch->conn, batch->call, batch->fence,

@@ -45,6 +45,9 @@
  *                      those that are pending and due, but not those whose
  *                      contract is not understood: they are gone, and the
  *                      call's error says why.
+ * attempts_expire      In one transaction: ends those that are pending and
+ *                      past their deadline by the store's clock; the others are
+ *                      early, with the time of their next attempt, or gone.
  * attempts_in_doubt    A read: up to "limit" of what is in flight under an
  *                      epoch before the fence's, in an order of its own, after
  *                      that row of it, or NULL.  Where the contract is not
@@ -124,6 +127,8 @@
     OP(OWN, attempts_turn, (const sm_fence_t *, fence),                       \
        (sm_complete_row_t *, ended), (size_t, nended),                        \
        (sm_begin_row_t *, due), (size_t, ndue))                               \
+    OP(OWN, attempts_expire, (const sm_fence_t *, fence),                     \
+       (sm_begin_row_t *, rows), (size_t, n))                                 \
     OP(CALL, attempts_in_doubt, (const sm_fence_t *, fence),                  \
        (const sm_doubt_row_t *, after), (size_t, limit),                      \
        (sm_doubt_row_t **, rows), (size_t *, n))                              \

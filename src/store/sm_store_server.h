@@ -47,9 +47,10 @@ typedef struct sm_server_s  sm_server_t;
     X(CANDIDATE_HEARTBEAT, "candidate_heartbeat", "ttittit", "i")             \
     X(CANDIDATE_REMOVE, "candidate_remove", "tt", "i")                        \
     X(CLUSTER_GET, "cluster_get", "t", SM_PROC_LEASE "tttiii")                \
-    X(SCHEDULE_PAGE, "schedule_page", "ttiiiti", "ittii")                     \
+    X(SCHEDULE_PAGE, "schedule_page", "ttiiitii", "ittiiii")                  \
     X(ATTEMPTS_TURN, "attempts_turn", "ttiddi",                               \
       "iiiiii" SM_PROC_CONTRACT "ttb")                                        \
+    X(ATTEMPTS_EXPIRE, "attempts_expire", "ttid", "iiiiiit")                  \
     X(ATTEMPTS_IN_DOUBT, "attempts_in_doubt", "ttiitii",                      \
       "itiitii" SM_PROC_CONTRACT)                                             \
     X(INTENT_CANCEL, "intent_cancel", "tttt", "i")                            \

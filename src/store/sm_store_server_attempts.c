@@ -7,6 +7,7 @@
 
 #include <stdio.h>
 
+#include "sm_policy.h"
 #include "sm_store_server.h"
 
 
@@ -21,6 +22,8 @@ enum {
     SM_PAGE_COL_TARGET,
     SM_PAGE_COL_AT,
     SM_PAGE_COL_DUE_AT,
+    SM_PAGE_COL_CREATED_AT,
+    SM_PAGE_COL_SECONDS,
     SM_PAGE_COL_COUNT
 };
 
@@ -45,6 +48,22 @@ enum {
 
 _Static_assert(SM_TURN_COL_COUNT == (int) SM_PROC_COLS_ATTEMPTS_TURN,
                "each column of attempts_turn");
+
+
+/* the columns of attempts_expire */
+
+enum {
+    SM_EXPIRE_COL_N = 1,
+    SM_EXPIRE_COL_OUTCOME,              /* sm_begin_e */
+    SM_EXPIRE_COL_DUE_AT,
+    SM_EXPIRE_COL_CREATED_AT,
+    SM_EXPIRE_COL_NUMBER,
+    SM_EXPIRE_COL_NOTIFY,
+    SM_EXPIRE_COL_COUNT
+};
+
+_Static_assert(SM_EXPIRE_COL_COUNT == (int) SM_PROC_COLS_ATTEMPTS_EXPIRE,
+               "each column of attempts_expire");
 
 
 #define SM_TURN_APPLIED  4
@@ -150,10 +169,11 @@ sm_server_schedule_page(sm_conn_t *conn, sm_call_t *call,
     }
 
     sm_server_put_fence(sv, fence);
-    sm_server_put_int(sv, page->order == SM_PAGE_DUE);
+    sm_server_put_int(sv, page->order);
     sm_server_put_int(sv, page->after_at);
     sm_server_put_text(sv, page->after_id.data ? page->after_id : none);
     sm_server_put_int(sv, page->limit);
+    sm_server_put_int(sv, SM_SCHEMA_VERSION);
 
     if (sm_server_exec(sv, call) == 0) {
         while (sm_server_fenced_fetch(sv, call) == 1 && page->n < page->limit) {
@@ -162,6 +182,9 @@ sm_server_schedule_page(sm_conn_t *conn, sm_call_t *call,
 
             row->at = sm_server_int(sv, SM_PAGE_COL_AT);
             row->due_at = sm_server_int(sv, SM_PAGE_COL_DUE_AT);
+            row->deadline = sm_deadline(
+                                sm_server_int(sv, SM_PAGE_COL_CREATED_AT),
+                                sm_server_int(sv, SM_PAGE_COL_SECONDS));
 
             if (sm_server_text(sv, call, SM_PAGE_COL_ID, &row->id) != 0
                 || sm_server_text(sv, call, SM_PAGE_COL_TARGET, &row->target)
@@ -260,7 +283,7 @@ sm_server_attempts_turn(sm_conn_t *conn, sm_call_t *call,
     sm_begin_row_t *due, size_t ndue)
 {
     size_t      i;
-    sm_str_t    id, ended_doc, due_doc;
+    sm_str_t    ended_doc, due_doc;
     sm_server_t  *sv = (sm_server_t *) conn;
 
     for (i = 0; i < nended; i++) {
@@ -268,11 +291,7 @@ sm_server_attempts_turn(sm_conn_t *conn, sm_call_t *call,
         ended[i].next_attempt_at = 0;
     }
 
-    for (i = 0; i < ndue; i++) {
-        id = due[i].id;
-        memset(&due[i], 0, sizeof(sm_begin_row_t));
-        due[i].id = id;
-    }
+    sm_begin_rows_init(due, ndue);
 
     if (sm_server_complete_doc(&call->arena, ended, nended, &ended_doc) != 0
         || sm_server_begin_doc(&call->arena, due, ndue, &due_doc) != 0)
@@ -289,6 +308,67 @@ sm_server_attempts_turn(sm_conn_t *conn, sm_call_t *call,
     if (sm_server_exec(sv, call) == 0) {
         while (sm_server_fenced_fetch(sv, call) == 1
                && sm_server_turn_row(sv, call, ended, nended, due, ndue) == 0)
+        {
+            /* void */
+        }
+    }
+
+    return sm_server_fenced(sv, call, fence);
+}
+
+
+static int
+sm_server_expire_row(sm_server_t *sv, sm_call_t *call, sm_begin_row_t *rows,
+    size_t n)
+{
+    int64_t          key;
+    sm_begin_row_t  *row;
+
+    key = sm_server_int(sv, SM_EXPIRE_COL_N);
+
+    if (key < 0 || key >= (int64_t) n) {
+        return sm_call_fail(call, SM_STORE_SCHEMA, 0,
+                            "%s: submission_attempts_expire gives a row that "
+                            "was not asked for", sv->driver->name);
+    }
+
+    row = &rows[key];
+
+    row->outcome = (sm_begin_e) sm_server_int(sv, SM_EXPIRE_COL_OUTCOME);
+
+    if (row->outcome == SM_BEGIN_EARLY) {
+        row->due_at = sm_server_int(sv, SM_EXPIRE_COL_DUE_AT);
+        return 0;
+    }
+
+    row->created_at = sm_server_int(sv, SM_EXPIRE_COL_CREATED_AT);
+    row->number = sm_server_int(sv, SM_EXPIRE_COL_NUMBER);
+
+    return sm_server_text(sv, call, SM_EXPIRE_COL_NOTIFY,
+                          &row->contract.notify);
+}
+
+
+int
+sm_server_attempts_expire(sm_conn_t *conn, sm_call_t *call,
+    const sm_fence_t *fence, sm_begin_row_t *rows, size_t n)
+{
+    sm_str_t      doc;
+    sm_server_t  *sv = (sm_server_t *) conn;
+
+    sm_begin_rows_init(rows, n);
+
+    if (sm_server_begin_doc(&call->arena, rows, n, &doc) != 0) {
+        return sm_server_no_memory(call);
+    }
+
+    sm_server_start(sv, SM_PROC_ATTEMPTS_EXPIRE);
+    sm_server_put_fence(sv, fence);
+    sm_server_put_text(sv, doc);
+
+    if (sm_server_exec(sv, call) == 0) {
+        while (sm_server_fenced_fetch(sv, call) == 1
+               && sm_server_expire_row(sv, call, rows, n) == 0)
         {
             /* void */
         }

@@ -39,9 +39,12 @@
     X(CLUSTER_GET, sm_sqlite_sql_cluster_get)                                 \
     X(PAGE_MODIFIED, sm_sqlite_sql_schedule_page_modified)                    \
     X(PAGE_DUE, sm_sqlite_sql_schedule_page_due)                              \
+    X(PAGE_LIVE, sm_sqlite_sql_schedule_page_live)                            \
     X(ATTEMPT_GET, sm_sqlite_sql_attempts_begin)                              \
     X(ATTEMPT_MARK, sm_sqlite_sql_attempts_begin_mark)                        \
     X(ATTEMPT_EXPIRE, sm_sqlite_sql_attempts_begin_expire)                    \
+    X(EXPIRE, sm_sqlite_sql_attempts_expire)                                  \
+    X(EXPIRE_LEFT, sm_sqlite_sql_attempts_expire_left)                        \
     X(ATTEMPT_COMPLETE, sm_sqlite_sql_attempts_complete)                      \
     X(INTENT_ENDED, sm_sqlite_sql_intent_ended)                               \
     X(ATTEMPT_APPEND, sm_sqlite_sql_attempts_complete_append)                 \

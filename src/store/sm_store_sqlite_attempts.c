@@ -202,17 +202,14 @@ sm_sqlite_begin_row(sm_sqlite_t *sq, sm_call_t *call, sm_begin_row_t *row)
     int            rc;
     int64_t        rowid;
     unsigned       which;
-    sm_str_t       id;
     sqlite3_stmt  *stmt;
 
-    id = row->id;
-    memset(row, 0, sizeof(sm_begin_row_t));
-    row->id = id;
+    sm_begin_rows_init(row, 1);
 
     rowid = 0;
     stmt = sq->stmts[SM_SQLITE_ATTEMPT_GET];
 
-    sm_sqlite_bind_text(stmt, ":intent_id", id);
+    sm_sqlite_bind_text(stmt, ":intent_id", row->id);
 
     rc = sqlite3_step(stmt);
 
@@ -249,7 +246,7 @@ sm_sqlite_begin_row(sm_sqlite_t *sq, sm_call_t *call, sm_begin_row_t *row)
     }
 
     return row->outcome == SM_BEGIN_EXPIRED && row->contract.notify.len
-           ? sm_sqlite_ended(sq, call, id) : 0;
+           ? sm_sqlite_ended(sq, call, row->id) : 0;
 }
 
 
@@ -447,6 +444,108 @@ sm_sqlite_attempts_turn(sm_conn_t *conn, sm_call_t *call,
     if (sm_sqlite_fence(sq, call, fence) != 0
         || sm_sqlite_complete(sq, call, ended, nended) != 0
         || sm_sqlite_begin(sq, call, fence, due, ndue) != 0)
+    {
+        return sm_sqlite_rollback(sq);
+    }
+
+    return sm_sqlite_commit(sq, call);
+}
+
+
+/* whether it has ended; if not, when it is due, or that it is gone */
+
+static int
+sm_sqlite_expire_look(sm_sqlite_t *sq, sm_call_t *call, unsigned which,
+    sm_begin_row_t *row)
+{
+    int            rc;
+    sqlite3_stmt  *stmt;
+
+    stmt = sq->stmts[which];
+
+    sm_sqlite_bind_text(stmt, ":intent_id", row->id);
+
+    while ((rc = sqlite3_step(stmt)) == SQLITE_ROW) {
+
+        if (which == SM_SQLITE_EXPIRE_LEFT) {
+            row->outcome = SM_BEGIN_EARLY;
+            row->due_at = sqlite3_column_int64(stmt, 0);
+            continue;
+        }
+
+        row->outcome = SM_BEGIN_EXPIRED;
+        row->created_at = sqlite3_column_int64(stmt, 0);
+        row->number = sqlite3_column_int64(stmt, 1);
+
+        if (sm_sqlite_text(call, stmt, 2, &row->contract.notify) != 0) {
+            break;
+        }
+    }
+
+    if (rc != SQLITE_DONE && call->status == SM_STORE_OK) {
+        (void) sm_sqlite_fail(sq, call);
+    }
+
+    (void) sqlite3_reset(stmt);
+
+    return call->status == SM_STORE_OK ? 0 : -1;
+}
+
+
+static int
+sm_sqlite_expire_row(sm_sqlite_t *sq, sm_call_t *call, sm_begin_row_t *row)
+{
+    sm_begin_rows_init(row, 1);
+
+    if (sm_sqlite_expire_look(sq, call, SM_SQLITE_EXPIRE, row) != 0) {
+        return -1;
+    }
+
+    if (row->outcome == SM_BEGIN_EXPIRED) {
+        return row->contract.notify.len ? sm_sqlite_ended(sq, call, row->id)
+                                        : 0;
+    }
+
+    return sm_sqlite_expire_look(sq, call, SM_SQLITE_EXPIRE_LEFT, row);
+}
+
+
+static int
+sm_sqlite_expire(sm_sqlite_t *sq, sm_call_t *call, sm_begin_row_t *rows,
+    size_t n)
+{
+    size_t         i;
+    sqlite3_stmt  *stmt;
+
+    stmt = sq->stmts[SM_SQLITE_EXPIRE];
+    sm_sqlite_bind_text(stmt, ":lease_name", sq->conf->lease_name);
+    sm_sqlite_bind_int(stmt, ":now", call->now);
+
+    stmt = sq->stmts[SM_SQLITE_EXPIRE_LEFT];
+    sm_sqlite_bind_text(stmt, ":lease_name", sq->conf->lease_name);
+
+    for (i = 0; i < n; i++) {
+        if (sm_sqlite_expire_row(sq, call, &rows[i]) != 0) {
+            return -1;
+        }
+    }
+
+    return 0;
+}
+
+
+int
+sm_sqlite_attempts_expire(sm_conn_t *conn, sm_call_t *call,
+    const sm_fence_t *fence, sm_begin_row_t *rows, size_t n)
+{
+    sm_sqlite_t  *sq = (sm_sqlite_t *) conn;
+
+    if (sm_sqlite_begin_write(conn, call) != 0) {
+        return -1;
+    }
+
+    if (sm_sqlite_fence(sq, call, fence) != 0
+        || sm_sqlite_expire(sq, call, rows, n) != 0)
     {
         return sm_sqlite_rollback(sq);
     }

@@ -3,7 +3,18 @@
  * The schedule in SQLite: what has an attempt to come.
  */
 
+#include "sm_policy.h"
 #include "sm_store_sqlite.h"
+
+
+static const unsigned  sm_sqlite_pages[] = {
+    [SM_PAGE_MODIFIED] = SM_SQLITE_PAGE_MODIFIED,
+    [SM_PAGE_DUE] = SM_SQLITE_PAGE_DUE,
+    [SM_PAGE_LIVE] = SM_SQLITE_PAGE_LIVE
+};
+
+_Static_assert(sm_nelts(sm_sqlite_pages) == SM_PAGE_COUNT,
+               "a statement for each order");
 
 
 static int
@@ -14,14 +25,17 @@ sm_sqlite_page_rows(sm_sqlite_t *sq, sm_call_t *call, sm_page_t *page)
     sm_str_t       target, none = sm_str("");
     sqlite3_stmt  *stmt;
 
-    stmt = sq->stmts[page->order == SM_PAGE_DUE ? SM_SQLITE_PAGE_DUE
-                                                : SM_SQLITE_PAGE_MODIFIED];
+    stmt = sq->stmts[sm_sqlite_pages[page->order]];
 
     sm_sqlite_bind_text(stmt, ":lease_name", sq->conf->lease_name);
     sm_sqlite_bind_int(stmt, ":after_at", page->after_at);
     sm_sqlite_bind_text(stmt, ":after_id",
                         page->after_id.data ? page->after_id : none);
     sm_sqlite_bind_int(stmt, ":limit", page->limit);
+
+    if (page->order == SM_PAGE_LIVE) {
+        sm_sqlite_bind_int(stmt, ":now", call->now);
+    }
 
     target = none;
 
@@ -31,6 +45,8 @@ sm_sqlite_page_rows(sm_sqlite_t *sq, sm_call_t *call, sm_page_t *page)
 
         row->at = sqlite3_column_int64(stmt, 2);
         row->due_at = sqlite3_column_int64(stmt, 3);
+        row->deadline = sm_deadline(sqlite3_column_int64(stmt, 4),
+                                    sqlite3_column_int64(stmt, 5));
 
         /* most have the target of the one before */
 

@@ -328,6 +328,136 @@ test_expired(void)
 }
 
 
+/* in bulk: what has passed its deadline ends, whatever its next attempt is due */
+
+static void
+test_expire(void)
+{
+    size_t             i;
+    fixture_t          f;
+    sm_begin_row_t     b, r[8];
+    sm_complete_row_t  c;
+
+    static const char *const  ids[] = {
+        "x", "later", "flying", "young", "push", "none", "odd", "x"
+    };
+
+    open_leader(&f);
+
+    put(&f, "x", &sms);
+    put(&f, "later", &sms);
+    put(&f, "flying", &sms);
+    put(&f, "push", &push);
+    put(&f, "odd", &sms);
+
+    is_int(begin(&f, &a1, "flying", &b), SM_BEGIN_BEGUN, "one is in flight");
+    is_int(begin(&f, &a1, "later", &b), SM_BEGIN_BEGUN, "and one was");
+    end_row(&c, "later", 1, SM_OUTCOME_ERROR, SM_STATUS_PENDING);
+    c.delay = 60000;
+    is_int(complete(&f, &a1, &c), 1, "its next attempt is after its deadline");
+
+    sql(&f, "UPDATE submission_intents SET max_acceptance_seconds = NULL "
+        "WHERE intent_id = 'odd'");
+
+    now_ms = START + 10000;
+    put(&f, "young", &sms);
+
+    memset(r, 0, sizeof(r));
+
+    for (i = 0; i < sm_nelts(ids); i++) {
+        r[i].id = sm_str_c(ids[i]);
+    }
+
+    now_ms = START + 29999;
+    must(sm_store_attempts_expire(&f.store, new_call(&f), &a1, r, 8) == 0);
+    is_int(f.call.now, now_ms * US, "SQL's time");
+    is_int(r[0].outcome, SM_BEGIN_EARLY, "not yet");
+    is_int(r[0].due_at, START * US, "it is as due as it was");
+    is_str(intent(&f, "x"), "pending - - - 0 - 0 0 - - -", "nothing changed");
+
+    now_ms = START + 30000;
+    must(sm_store_attempts_expire(&f.store, new_call(&f), &a1, r, 8) == 0);
+
+    is_int(r[0].outcome, SM_BEGIN_EXPIRED, "at its deadline");
+    is_int(r[0].created_at, START * US, "when it came");
+    is_int(r[0].number, 1, "it was never tried");
+    is_str(intent(&f, "x"),
+           "exhausted - - deadline_exceeded 0 30000 30000 - - - -",
+           "exhausted, and no attempt");
+
+    is_int(r[1].outcome, SM_BEGIN_EXPIRED, "one that is due later");
+    is_int(r[1].number, 2, "it was tried once");
+
+    is_int(r[2].outcome, SM_BEGIN_GONE, "not one that is in flight");
+    is_int(r[3].outcome, SM_BEGIN_EARLY, "nor one that came later");
+    is_int(r[3].due_at, (START + 10000) * US, "and is due");
+    is_int(r[4].outcome, SM_BEGIN_EARLY, "nor one without a deadline");
+    is_int(r[5].outcome, SM_BEGIN_GONE, "one that is not there");
+    is_int(r[6].outcome, SM_BEGIN_EARLY, "no deadline is none");
+    is_int(r[7].outcome, SM_BEGIN_GONE, "and each once");
+
+    must(sm_store_attempts_expire(&f.store, new_call(&f), &a1, r, 0) == 0);
+
+    now_ms = START + 40000;
+    is_int(begin(&f, &a1, "young", &b), SM_BEGIN_EXPIRED,
+           "a turn ends it, too");
+
+    fixture_done(&f);
+}
+
+
+/* the deadlines of a page, and the one that leaves out what has passed them */
+
+static void
+test_page_deadlines(void)
+{
+    size_t     i;
+    fixture_t  f;
+    sm_page_t  page;
+
+    open_leader(&f);
+
+    put(&f, "a", &sms);
+    put(&f, "b", &push);
+    put(&f, "c", &sms);
+    sql(&f, "UPDATE submission_intents SET max_acceptance_seconds = NULL "
+        "WHERE intent_id = 'c'");
+    put(&f, "d", &sms);
+    sql(&f, "UPDATE submission_intents SET max_acceptance_seconds "
+        "= 9000000000000000000 WHERE intent_id = 'd'");
+
+    now_ms = START + 20000;
+    put(&f, "e", &sms);
+    now_ms = START + 30000;
+
+    memset(&page, 0, sizeof(sm_page_t));
+    page.limit = 10;
+    must(sm_store_schedule_page(&f.store, new_call(&f), &a1, &page) == 0);
+
+    is_int(page.n, 5, "all");
+    is_int(page.rows[0].deadline, (START + 30000) * US, "a deadline");
+
+    for (i = 1; i < 4; i++) {
+        ok(page.rows[i].deadline == INT64_MAX, "%.*s has none",
+           (int) page.rows[i].id.len, page.rows[i].id.data);
+    }
+
+    is_int(page.rows[4].deadline, (START + 50000) * US, "another one");
+
+    page.order = SM_PAGE_LIVE;
+    must(sm_store_schedule_page(&f.store, new_call(&f), &a1, &page) == 0);
+    is_int(page.n, 4, "but for the one that has passed");
+    is_mem(page.rows[0].id.data, page.rows[0].id.len, "b", 1, "the first");
+    is_int(page.rows[3].deadline, (START + 50000) * US, "and the last");
+
+    now_ms = START + 29999;
+    must(sm_store_schedule_page(&f.store, new_call(&f), &a1, &page) == 0);
+    is_int(page.n, 5, "a millisecond before that");
+
+    fixture_done(&f);
+}
+
+
 /* what a contract holds that this version does not know */
 
 static void
@@ -623,11 +753,12 @@ test_return(void)
 }
 
 
-enum { PAGE, DUE, DOUBT, BEGIN, COMPLETE, TURN, RECOVER, OPS };
+enum { PAGE, DUE, LIVE, DOUBT, BEGIN, COMPLETE, TURN, EXPIRE, RECOVER, OPS };
 
 static const char  *ops[] = {
-    "schedule_page", "schedule_page by due time", "attempts_in_doubt",
-    "attempts_begin", "attempts_complete", "attempts_turn", "attempts_recover"
+    "schedule_page", "schedule_page by due time", "schedule_page of the live",
+    "attempts_in_doubt", "attempts_begin", "attempts_complete",
+    "attempts_turn", "attempts_expire", "attempts_recover"
 };
 
 
@@ -647,7 +778,8 @@ operation(fixture_t *f, int op, const sm_fence_t *fence)
     memset(&page, 0, sizeof(sm_page_t));
     memset(&b, 0, sizeof(sm_begin_row_t));
 
-    page.order = op == DUE ? SM_PAGE_DUE : SM_PAGE_MODIFIED;
+    page.order = op == DUE ? SM_PAGE_DUE
+                 : op == LIVE ? SM_PAGE_LIVE : SM_PAGE_MODIFIED;
     page.limit = 10;
     b.id = sm_str_c("new");
     end_row(&r, "flying", 1, SM_OUTCOME_ACCEPTED, SM_STATUS_ACCEPTED);
@@ -667,6 +799,9 @@ operation(fixture_t *f, int op, const sm_fence_t *fence)
     case TURN:
         rc = sm_store_attempts_turn(&f->store, new_call(f), fence, &r, 1, &b,
                                     1);
+        break;
+    case EXPIRE:
+        rc = sm_store_attempts_expire(&f->store, new_call(f), fence, &b, 1);
         break;
     case RECOVER:
         rc = sm_store_attempts_recover(&f->store, new_call(f), fence,
@@ -1651,6 +1786,15 @@ test_plans(void)
           "(next_attempt_at,intent_id)>(?,?))",
           "INDEX submission_intents_delayed (lease_name=? AND "
           "(next_attempt_at,intent_id)>(?,?))" },
+        { "schedule_page_live", sm_sqlite_sql_schedule_page_live,
+          "INDEX submission_intents_modified (lease_name=? AND "
+          "(last_modified_at,intent_id)>(?,?))", NULL },
+        { "attempts_expire", sm_sqlite_sql_attempts_expire,
+          "INDEX sqlite_autoindex_submission_intents_1 (lease_name=? AND "
+          "intent_id=?)", NULL },
+        { "attempts_expire_left", sm_sqlite_sql_attempts_expire_left,
+          "INDEX sqlite_autoindex_submission_intents_1 (lease_name=? AND "
+          "intent_id=?)", NULL },
         { "attempts_begin", sm_sqlite_sql_attempts_begin,
           "INDEX sqlite_autoindex_submission_intents_1 (lease_name=? AND "
           "intent_id=?)", NULL },
@@ -1841,6 +1985,8 @@ main(void)
     test_begin();
     test_gone();
     test_expired();
+    test_expire();
+    test_page_deadlines();
     test_contracts();
     test_complete();
     test_not_applied();

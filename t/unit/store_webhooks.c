@@ -249,6 +249,15 @@ test_ends(void)
     is_int(b.outcome, SM_BEGIN_EXPIRED, "past its deadline");
     is_str(events(&f, "d"), "webhook ops", "expired");
 
+    post(&f, "x", &all);
+    now_ms += 20000;
+    b.id = sm_str_c("x");
+    must(sm_store_attempts_expire(&f.store, new_call(&f), &a1, &b, 1) == 0);
+    is_int(b.outcome, SM_BEGIN_EXPIRED, "past its deadline, outside of a turn");
+    ok(sm_webhook_told(b.contract.notify, SM_STATUS_EXHAUSTED),
+       "that somebody is told is known");
+    is_str(events(&f, "x"), "webhook ops", "expired");
+
     fixture_done(&f);
 }
 

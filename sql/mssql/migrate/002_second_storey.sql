@@ -160,7 +160,8 @@ IF OBJECT_ID(N'submission.submission_intents') IS NOT NULL
         CREATE INDEX submission_intents_delayed
             ON submission.submission_intents
             (lease_name, next_attempt_at, intent_id)
-            INCLUDE (submission_target, not_before, attempt_count)
+            INCLUDE (submission_target, not_before, attempt_count, policy,
+                     created_at, max_acceptance_seconds)
             WHERE next_attempt_at IS NOT NULL AND not_before IS NOT NULL
                   AND attempt_count = 0
             WITH (ONLINE = ON)');

@@ -1,0 +1,128 @@
+-- Ends those of a batch whose deadline has passed, in one transaction, whatever
+-- their next attempt is due.  One row of the answer, without a place, has the time, in
+-- the others n is the place in the document.
+--
+-- @ids: ["id"].  outcome is 3: past its deadline, and exhausted; 2: it is not, and its
+-- next attempt is due at due_at; what is not in the answer has none to come.
+-- created_at is not_before where that is later: a deadline counts from it.
+--
+-- UPDLOCK: what @found says of an intent stays true until it is updated.  See
+-- attempts_turn.sql.
+
+SET ANSI_NULLS ON;
+SET QUOTED_IDENTIFIER ON;
+SET ANSI_PADDING ON;
+SET ANSI_WARNINGS ON;
+SET ARITHABORT ON;
+SET CONCAT_NULL_YIELDS_NULL ON;
+SET NUMERIC_ROUNDABORT OFF;
+GO
+
+CREATE OR ALTER PROCEDURE submission.submission_attempts_expire
+    @lease_name varchar(64),
+    @holder_id nvarchar(128),
+    @lease_epoch bigint,
+    @ids nvarchar(max)
+AS
+BEGIN
+    SET NOCOUNT ON;
+    SET XACT_ABORT ON;
+
+    DECLARE @now datetime2(6), @found nvarchar(max), @told int;
+
+    BEGIN TRANSACTION;
+
+    EXECUTE submission.submission_fence @lease_name, @holder_id, @lease_epoch,
+                                        @now OUTPUT;
+
+    SET @found = (
+        SELECT i.intent_id AS id, r.n,
+               submission.submission_us(i.next_attempt_at) AS due_at,
+               submission.submission_us(i.since) AS since,
+               i.attempt_count + 1 AS number, i.notify,
+               CASE WHEN i.policy = 'deadline' COLLATE Latin1_General_BIN2
+                         AND DATEDIFF_BIG(microsecond, i.since, @now) / 1000000
+                             >= i.max_acceptance_seconds
+                    THEN 3 ELSE 2 END AS outcome
+        FROM (
+                 SELECT CAST(j.value AS nvarchar(400))
+                        COLLATE Latin1_General_BIN2 AS id,
+                        MIN(CAST(j.[key] AS bigint)) AS n
+                 FROM OPENJSON(@ids) AS j
+                 GROUP BY CAST(j.value AS nvarchar(400))
+                          COLLATE Latin1_General_BIN2
+             ) AS r
+             CROSS APPLY (
+                 SELECT TOP (1) s.*,
+                        CASE WHEN s.not_before > s.created_at THEN s.not_before
+                             ELSE s.created_at END AS since
+                 FROM submission.submission_intents AS s
+                      WITH (UPDLOCK, FORCESEEK (submission_intents_pk
+                                                (lease_name, intent_id)))
+                 WHERE s.lease_name = @lease_name AND s.intent_id = r.id
+             ) AS i
+        WHERE i.status = 'pending' AND i.next_attempt_at IS NOT NULL
+              AND i.inflight_epoch IS NULL
+        FOR JSON PATH
+    );
+
+    UPDATE i
+    SET status = 'exhausted',
+        exhausted_reason = 'deadline_exceeded',
+        completed_at = @now,
+        next_attempt_at = NULL,
+        last_modified_at = @now
+    FROM OPENJSON(@found) WITH (
+             n bigint '$.n',
+             id nvarchar(400) COLLATE Latin1_General_BIN2 '$.id',
+             outcome int '$.outcome'
+         ) AS f
+         INNER LOOP JOIN submission.submission_intents AS i
+                         WITH (INDEX (submission_intents_pk))
+         ON i.lease_name = @lease_name
+            AND i.intent_id = f.id COLLATE Latin1_General_BIN2
+    WHERE f.n BETWEEN 0 AND 1000000 AND f.outcome = 3
+
+          -- not one that was canceled since it was found
+
+          AND i.status = 'pending' AND i.inflight_epoch IS NULL;
+
+    SELECT @told = COUNT(*)
+    FROM OPENJSON(@found) WITH (
+             notify nvarchar(1000) COLLATE Latin1_General_BIN2 '$.notify'
+         ) AS f
+    WHERE f.notify IS NOT NULL;
+
+    IF @told > 0
+        EXECUTE submission.submission_intents_ended @lease_name, @now, @found;
+
+    COMMIT TRANSACTION;
+
+    -- of two NULLs without a type nobody knows what they are
+
+    SELECT submission.submission_us(@now) AS now, CAST(NULL AS bigint) AS n,
+           CAST(NULL AS bigint) AS outcome, CAST(NULL AS bigint) AS due_at,
+           CAST(NULL AS bigint) AS created_at, CAST(NULL AS bigint) AS number,
+           CAST(NULL AS nvarchar(1000)) AS notify
+    UNION ALL
+    SELECT NULL, f.n, f.outcome, f.due_at, f.since, f.number, f.notify
+    FROM OPENJSON(@found) WITH (
+             id nvarchar(400) COLLATE Latin1_General_BIN2 '$.id',
+             n bigint '$.n',
+             due_at bigint '$.due_at',
+             since bigint '$.since',
+             number bigint '$.number',
+             notify nvarchar(1000) COLLATE Latin1_General_BIN2 '$.notify',
+             outcome bigint '$.outcome'
+         ) AS f
+         CROSS APPLY (
+             SELECT TOP (1) s.status
+             FROM submission.submission_intents AS s
+                  WITH (FORCESEEK (submission_intents_pk
+                                   (lease_name, intent_id)))
+             WHERE s.lease_name = @lease_name
+                   AND s.intent_id = f.id COLLATE Latin1_General_BIN2
+         ) AS i
+    WHERE f.outcome <> 3 OR i.status = 'exhausted';
+END
+GO
