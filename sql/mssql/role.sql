@@ -45,6 +45,7 @@ GRANT EXECUTE ON OBJECT::submission.submission_candidate_remove TO submission_ng
 GRANT EXECUTE ON OBJECT::submission.submission_cluster_get TO submission_nginx;
 GRANT EXECUTE ON OBJECT::submission.submission_schedule_page TO submission_nginx;
 GRANT EXECUTE ON OBJECT::submission.submission_attempts_turn TO submission_nginx;
+GRANT EXECUTE ON OBJECT::submission.submission_attempts_expire TO submission_nginx;
 GRANT EXECUTE ON OBJECT::submission.submission_attempts_in_doubt TO submission_nginx;
 GRANT EXECUTE ON OBJECT::submission.submission_intent_cancel TO submission_nginx;
 GRANT EXECUTE ON OBJECT::submission.submission_intent_replay TO submission_nginx;
