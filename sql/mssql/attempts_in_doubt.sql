@@ -82,7 +82,8 @@ BEGIN
                NULL AS max_acceptance_seconds, NULL AS max_attempts,
                NULL AS terminal_outcomes, NULL AS retry_delay_ms,
                NULL AS retry_max_ms, NULL AS retry_backoff_pct,
-               NULL AS retry_jitter_pct, NULL AS retry_schedule, NULL AS notify
+               NULL AS retry_jitter_pct, NULL AS retry_schedule,
+               NULL AS notify, NULL AS contract_version
         UNION ALL
         SELECT NULL, i.intent_id, i.attempt_count + 1, i.inflight_epoch,
                i.inflight_holder, submission.submission_us(i.inflight_at),
@@ -92,7 +93,8 @@ BEGIN
                i.submission_target, i.gateway_type, i.gateway_url, i.policy,
                i.max_acceptance_seconds, i.max_attempts, i.terminal_outcomes,
                i.retry_delay_ms, i.retry_max_ms, i.retry_backoff_pct,
-               i.retry_jitter_pct, i.retry_schedule, i.notify
+               i.retry_jitter_pct, i.retry_schedule, i.notify,
+               i.contract_version
         FROM (
                  SELECT TOP (@limit) *
                  FROM submission.submission_intents AS s

@@ -10,16 +10,17 @@
 -- planner without hints, Babelfish's, that such a document is short.
 --
 -- @ended: [{"n","id","number","epoch","holder","started","finished","outcome",
--- "reason","error","http","answer","span","status","exhausted","delay"}].  Appends
--- attempts and moves their intents, where this attempt of an intent is in flight;
--- one without an outcome was not sent: it is as due as it was, or, with a delay,
--- that much later than now.  outcome is 4: applied, with the next attempt in due_at; what
+-- "reason","error","http","answer","span","status","exhausted","delay","held"}].
+-- Appends attempts and moves their intents, where this attempt of an intent is in
+-- flight; one without an outcome was not sent: it is as due as it was, or, with a
+-- delay, that much later than now; one that is held stays in flight, and has its
+-- error written alone.  outcome is 4: applied, with the next attempt in due_at; what
 -- is not in the answer was not.  Over-long text is clipped.
 --
 -- @due: ["id"].  Marks in flight those that are pending and due.  outcome is
--- 1: begun, 2: early, 3: past its deadline, and exhausted, 0: a contract that
--- is not understood, as src/core/sm_contract.c has it; that must not be begun,
--- as nobody would know how to go on with it.  What is not in the answer has
+-- 1: begun, 2: early, 3: past its deadline, and exhausted, 0: its contract is of a
+-- newer version than @version, so it is left to a newer module; last_error says so from
+-- then on, and it is in no further answer.  Whether a contract is understood is for src/core/sm_contract.c to say.  What is not in the answer has
 -- nothing to be tried.  created_at is not_before where that is later: a deadline
 -- counts from it.
 
@@ -63,8 +64,10 @@ BEGIN
                    submission.submission_left(x.answer, 1000) AS answer, x.span,
                    x.status, x.exhausted,
                    CASE WHEN x.notify IS NOT NULL THEN 1 END AS told,
+                   x.held,
                    submission.submission_us(
-                       CASE WHEN x.outcome IS NULL AND x.delay IS NULL
+                       CASE WHEN x.held IS NOT NULL THEN NULL
+                            WHEN x.outcome IS NULL AND x.delay IS NULL
                             THEN x.inflight_at
                             WHEN x.outcome IS NULL OR x.status = 'pending'
                             THEN DATEADD(millisecond, CAST(x.delay AS int),
@@ -89,7 +92,8 @@ BEGIN
                               span varchar(16) COLLATE Latin1_General_BIN2 '$.span',
                               status varchar(16) COLLATE Latin1_General_BIN2 '$.status',
                               exhausted varchar(32) COLLATE Latin1_General_BIN2 '$.exhausted',
-                              delay bigint '$.delay'
+                              delay bigint '$.delay',
+                              held bigint '$.held'
                           ) AS r
                           CROSS APPLY (
                               SELECT TOP (1) *
@@ -130,9 +134,11 @@ BEGIN
                                      AND r.status <> 'pending' THEN @now END,
             last_modified_at = @now,
             next_attempt_at = submission.submission_at(r.next_at),
-            inflight_epoch = NULL,
-            inflight_holder = NULL,
-            inflight_at = NULL
+            inflight_epoch = CASE WHEN r.held IS NOT NULL
+                                  THEN i.inflight_epoch END,
+            inflight_holder = CASE WHEN r.held IS NOT NULL
+                                   THEN i.inflight_holder END,
+            inflight_at = CASE WHEN r.held IS NOT NULL THEN i.inflight_at END
         FROM OPENJSON(@sent) WITH (
                  n bigint '$.n',
                  id nvarchar(400) COLLATE Latin1_General_BIN2 '$.id',
@@ -141,7 +147,8 @@ BEGIN
                  error nvarchar(1000) COLLATE Latin1_General_BIN2 '$.error',
                  status varchar(16) COLLATE Latin1_General_BIN2 '$.status',
                  exhausted varchar(32) COLLATE Latin1_General_BIN2 '$.exhausted',
-                 next_at bigint '$.next_at'
+                 next_at bigint '$.next_at',
+                 held bigint '$.held'
              ) AS r
              INNER LOOP JOIN submission.submission_intents AS i
                              WITH (INDEX (submission_intents_pk))
@@ -187,38 +194,27 @@ BEGIN
                    i.attempt_count + 1 AS number,
                    CASE WHEN i.next_attempt_at > @now
                          THEN 2
-                         WHEN NOT ((i.gateway_type IN ('sms', 'push', 'http')
-                                    OR (i.gateway_type = 'webhook'
-                                        AND @version > 1))
-                                   AND (i.policy = 'one_shot'
-                                        OR (i.policy = 'deadline'
-                                            AND COALESCE(i.max_acceptance_seconds, 0)
-                                                BETWEEN 1 AND 31536000)
-                                        OR (i.policy = 'max_attempts'
-                                            AND COALESCE(i.max_attempts, 0)
-                                                BETWEEN 1 AND 1000000))
-                                   AND i.retry_delay_ms BETWEEN 1 AND 86400000
-                                   AND (i.retry_max_ms = 0
-                                        OR i.retry_max_ms BETWEEN i.retry_delay_ms
-                                                          AND 86400000)
-                                   AND i.retry_backoff_pct BETWEEN 100 AND 10000
-                                   AND i.retry_jitter_pct BETWEEN 0 AND 100
-                                   AND (i.gateway_type = 'webhook'
-                                        OR (i.gateway_url COLLATE Latin1_General_BIN2
-                                         LIKE N'http://_%'
-                                         AND SUBSTRING(i.gateway_url, 8, 1)
-                                             NOT IN (N'/', N':'))
-                                        OR (i.gateway_url COLLATE Latin1_General_BIN2
-                                            LIKE N'https://_%'
-                                            AND SUBSTRING(i.gateway_url, 9, 1)
-                                                NOT IN (N'/', N':'))))
-                         THEN 0
+                         WHEN i.contract_version > @version
+                         THEN CASE WHEN i.last_error
+                                        = CONCAT(N'not sent: its contract is of '
+                                                 + N'version ',
+                                                 i.contract_version,
+                                                 N', which the leader does not '
+                                                 + N'know')
+                                          COLLATE Latin1_General_BIN2
+                                   THEN 5 ELSE 0 END
+
+                         -- nothing here overflows, whatever the row has
+
                          WHEN i.policy = 'deadline'
-                              AND @now >= DATEADD(
-                                      second, CAST(i.max_acceptance_seconds AS int),
+                              AND i.max_acceptance_seconds > 0
+                              AND DATEDIFF_BIG(
+                                      microsecond,
                                       CASE WHEN i.not_before > i.created_at
                                            THEN i.not_before
-                                           ELSE i.created_at END)
+                                           ELSE i.created_at END, @now)
+                                  / 1000000
+                                  >= i.max_acceptance_seconds
                          THEN 3
                          ELSE 1 END AS outcome
             FROM (
@@ -272,6 +268,24 @@ BEGIN
            OR CHARINDEX(N'"outcome": 3', @found COLLATE Latin1_General_BIN2) > 0
             EXECUTE submission.submission_intents_ended @lease_name, @now,
                                                         @found;
+
+        IF CHARINDEX(N'"outcome":0', @found) > 0
+           OR CHARINDEX(N'"outcome": 0', @found) > 0
+            UPDATE i
+            SET last_error = CONCAT(N'not sent: its contract is of version ',
+                                    i.contract_version,
+                                    N', which the leader does not know')
+            FROM OPENJSON(@found) WITH (
+                     n bigint '$.n',
+                     id nvarchar(400) COLLATE Latin1_General_BIN2 '$.id',
+                     outcome int '$.outcome'
+                 ) AS f
+                 INNER LOOP JOIN submission.submission_intents AS i
+                                 WITH (INDEX (submission_intents_pk))
+                 ON i.lease_name = @lease_name
+                    AND i.intent_id = f.id COLLATE Latin1_General_BIN2
+            WHERE f.n BETWEEN 0 AND 1000000 AND f.outcome = 0
+                  AND i.status = 'pending';
     END;
 
     COMMIT TRANSACTION;
@@ -326,8 +340,9 @@ BEGIN
                  WHERE s.lease_name = @lease_name
                        AND s.intent_id = f.id COLLATE Latin1_General_BIN2
              ) AS i
-        WHERE (f.outcome <> 1 OR (i.inflight_epoch = @lease_epoch
-                                  AND i.inflight_holder = @holder_id))
+        WHERE f.outcome < 4
+              AND (f.outcome <> 1 OR (i.inflight_epoch = @lease_epoch
+                                      AND i.inflight_holder = @holder_id))
               AND (f.outcome <> 3 OR i.status = 'exhausted');
     ELSE
         SELECT submission.submission_us(@now) AS now, CAST(NULL AS bigint) AS n,
@@ -346,12 +361,14 @@ BEGIN
                CAST(NULL AS bigint) AS retry_jitter_pct,
                CAST(NULL AS varchar(500)) AS retry_schedule,
                CAST(NULL AS nvarchar(1000)) AS notify,
+               CAST(NULL AS bigint) AS contract_version,
                CAST(NULL AS varchar(64)) AS traceparent,
                CAST(NULL AS varchar(512)) AS tracestate,
                CAST(NULL AS varbinary(max)) AS payload
         UNION ALL
         SELECT NULL, r.n, 4, r.next_at, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
-               NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
+               NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
+               NULL
         FROM OPENJSON(@sent) WITH (
                  n bigint '$.n',
                  next_at bigint '$.next_at'
@@ -364,8 +381,8 @@ BEGIN
                i.submission_target, i.gateway_type, i.gateway_url, i.policy,
                i.max_acceptance_seconds, i.max_attempts, i.terminal_outcomes,
                i.retry_delay_ms, i.retry_max_ms, i.retry_backoff_pct,
-               i.retry_jitter_pct, i.retry_schedule, i.notify, i.traceparent,
-               i.tracestate,
+               i.retry_jitter_pct, i.retry_schedule, i.notify,
+               i.contract_version, i.traceparent, i.tracestate,
                CASE f.outcome WHEN 1 THEN i.payload END
         FROM OPENJSON(@found) WITH (
                  id nvarchar(400) COLLATE Latin1_General_BIN2 '$.id',
@@ -382,8 +399,9 @@ BEGIN
                  WHERE s.lease_name = @lease_name
                        AND s.intent_id = f.id COLLATE Latin1_General_BIN2
              ) AS i
-        WHERE (f.outcome <> 1 OR (i.inflight_epoch = @lease_epoch
-                                  AND i.inflight_holder = @holder_id))
+        WHERE f.outcome < 4
+              AND (f.outcome <> 1 OR (i.inflight_epoch = @lease_epoch
+                                      AND i.inflight_holder = @holder_id))
               AND (f.outcome <> 3 OR i.status = 'exhausted');
 END
 GO

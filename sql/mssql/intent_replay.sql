@@ -63,7 +63,8 @@ BEGIN
                 submission_target, gateway_type, gateway_url, policy,
                 max_acceptance_seconds, max_attempts, terminal_outcomes,
                 retry_delay_ms, retry_max_ms, retry_backoff_pct,
-                retry_jitter_pct, retry_schedule, notify, status,
+                retry_jitter_pct, retry_schedule, notify, contract_version,
+                status,
                 attempt_count, created_at, last_modified_at, next_attempt_at,
                 replay_of, event_of, traceparent, tracestate
             )
@@ -99,6 +100,7 @@ BEGIN
                    CASE WHEN @contract IS NULL THEN i.notify
                         ELSE CAST(JSON_VALUE(@contract, '$.notify') AS nvarchar(1000))
                              COLLATE Latin1_General_BIN2 END,
+                   CASE WHEN @contract IS NULL THEN i.contract_version END,
                    'pending', 0, @now, @now, @now, i.intent_id, i.event_of,
                    CASE WHEN @traceparent IS NULL THEN i.traceparent
                         ELSE @traceparent COLLATE Latin1_General_BIN2 END,

@@ -140,7 +140,8 @@ BEGIN
                     submission_target, gateway_type, gateway_url, policy,
                     max_acceptance_seconds, max_attempts, terminal_outcomes,
                     retry_delay_ms, retry_max_ms, retry_backoff_pct,
-                    retry_jitter_pct, retry_schedule, notify, status,
+                    retry_jitter_pct, retry_schedule, notify,
+                    contract_version, status,
                     attempt_count, created_at, last_modified_at,
                     next_attempt_at, replay_of, traceparent, tracestate
                 )
@@ -170,6 +171,7 @@ BEGIN
                             ELSE c.schedule END,
                        CASE WHEN m.c IS NULL THEN i.notify
                             ELSE c.notify END,
+                       CASE WHEN m.c IS NULL THEN i.contract_version END,
                        'pending', 0, @now, @now, @now, i.intent_id,
                        i.traceparent, i.tracestate
                 FROM @items AS m

@@ -113,6 +113,9 @@ GO
 -- those of retry_delay_ms and the others.
 -- notify: the webhooks of the contract, and the ends of which they are told: words
 -- such as "rejected:ops", with a space between them.
+-- contract_version: the first version of the module that understands the contract;
+-- NULL: 1.  It is all that SQL compares of a contract but for the deadline: the rules
+-- are in src/core/sm_contract.c.
 -- replay_of, job_id: the intent that this one repeats, and the job that made it.
 -- event_of: this is the event of a webhook, and tells of that intent.  Its target
 -- is "webhook <name>" and its id begins with a space: nothing of a client does.
@@ -150,6 +153,7 @@ IF OBJECT_ID(N'submission.submission_intents') IS NULL
         not_before              datetime2(6)    NULL,
         retry_schedule          varchar(500)    COLLATE Latin1_General_BIN2 NULL,
         notify                  nvarchar(1000)  COLLATE Latin1_General_BIN2 NULL,
+        contract_version        int             NULL,
         replay_of               nvarchar(400)   COLLATE Latin1_General_BIN2 NULL,
         job_id                  nvarchar(400)   COLLATE Latin1_General_BIN2 NULL,
         event_of                nvarchar(400)   COLLATE Latin1_General_BIN2 NULL,

@@ -16,7 +16,7 @@ RETURNS TABLE (
     o_max_acceptance_seconds bigint, o_max_attempts bigint,
     o_terminal_outcomes text, o_retry_delay_ms bigint, o_retry_max_ms bigint,
     o_retry_backoff_pct bigint, o_retry_jitter_pct bigint,
-    o_retry_schedule text, o_notify text
+    o_retry_schedule text, o_notify text, o_contract_version bigint
 )
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
 SET search_path = submission, pg_temp
@@ -49,7 +49,7 @@ BEGIN
            NULL, NULL::bigint, NULL::bigint, NULL, NULL::bigint, NULL::bigint,
            NULL, NULL, NULL, NULL, NULL::bigint, NULL::bigint, NULL,
            NULL::bigint, NULL::bigint, NULL::bigint, NULL::bigint, NULL,
-           NULL;
+           NULL, NULL::bigint;
 
     RETURN QUERY
     SELECT NULL::bigint, i.intent_id::text, i.attempt_count + 1,
@@ -60,7 +60,7 @@ BEGIN
            i.gateway_url::text, i.policy::text, i.max_acceptance_seconds,
            i.max_attempts, i.terminal_outcomes::text, i.retry_delay_ms,
            i.retry_max_ms, i.retry_backoff_pct, i.retry_jitter_pct,
-           i.retry_schedule::text, i.notify::text
+           i.retry_schedule::text, i.notify::text, i.contract_version::bigint
     FROM submission_intents AS i
     WHERE i.lease_name = p_lease_name AND i.inflight_epoch IS NOT NULL
           AND i.inflight_epoch < p_lease_epoch

@@ -1,29 +1,19 @@
--- Whether a contract is understood, as src/core/sm_contract.c has it.  What is
--- not must not be begun: nobody would know how to go on with it.
+-- Whether a contract is understood is for src/core/sm_contract.c to say: what
+-- version 1 had of it here goes.
 
-CREATE OR REPLACE FUNCTION submission.submission_understood(
-    i submission.submission_intents
-)
-RETURNS boolean
+DROP FUNCTION IF EXISTS submission.submission_understood(
+    submission.submission_intents
+);
+
+
+-- Why the leader leaves an intent alone.
+
+CREATE OR REPLACE FUNCTION submission.submission_newer(p_version integer)
+RETURNS text
 LANGUAGE sql IMMUTABLE
 AS $$
-    SELECT i.gateway_type IN ('sms', 'push', 'http', 'webhook')
-           AND CASE i.policy
-               WHEN 'deadline'
-               THEN coalesce(i.max_acceptance_seconds, 0)
-                    BETWEEN 1 AND 31536000
-               WHEN 'max_attempts'
-               THEN coalesce(i.max_attempts, 0) BETWEEN 1 AND 1000000
-               ELSE i.policy = 'one_shot'
-               END
-           AND i.retry_delay_ms BETWEEN 1 AND 86400000
-           AND (i.retry_max_ms = 0
-                OR i.retry_max_ms BETWEEN i.retry_delay_ms AND 86400000)
-           AND i.retry_backoff_pct BETWEEN 100 AND 10000
-           AND i.retry_jitter_pct BETWEEN 0 AND 100
-           AND (i.gateway_type = 'webhook'
-                OR i.gateway_url
-                   ~ '^https?://[][!%-.0-9;=@A-Z_a-z~][][!%-;=@A-Z_a-z~]*$')
+    SELECT 'not sent: its contract is of version ' || p_version
+           || ', which the leader does not know'
 $$;
 
 
@@ -32,14 +22,17 @@ $$;
 -- time alone, in the others o_n is the place in a document.
 --
 -- p_ended: [{"n","id","number","epoch","holder","started","finished","outcome",
--- "reason","error","http","answer","span","status","exhausted","delay"}].  Appends
--- attempts and moves their intents, where this attempt of an intent is in flight;
--- one without an outcome was not sent: it is as due as it was, or, with a delay,
--- that much later than now.  o_outcome is 4: applied, with the next attempt in o_due_at;
+-- "reason","error","http","answer","span","status","exhausted","delay","held"}].
+-- Appends attempts and moves their intents, where this attempt of an intent is in
+-- flight; one without an outcome was not sent: it is as due as it was, or, with a
+-- delay, that much later than now; one that is held stays in flight, and has its
+-- error written alone.  o_outcome is 4: applied, with the next attempt in o_due_at;
 -- what is not in the answer was not.  Over-long text is clipped.
 --
 -- p_due: ["id"].  Marks in flight those that are pending and due.  o_outcome is
--- 1: begun, 2: early, 3: past its deadline, and exhausted, 0: not understood.
+-- 1: begun, 2: early, 3: past its deadline, and exhausted, 0: its contract is of a
+-- newer version than p_version, so it is left to a newer module; last_error says so
+-- from then on, and it is in no further answer.
 -- What is not in the answer has nothing to be tried.  o_created_at is not_before
 -- where that is later: a deadline counts from it.  One that another session has
 -- locked is early, by a second: whoever keeps it is not waited for, as all that is
@@ -56,8 +49,8 @@ RETURNS TABLE (
     o_max_acceptance_seconds bigint, o_max_attempts bigint,
     o_terminal_outcomes text, o_retry_delay_ms bigint, o_retry_max_ms bigint,
     o_retry_backoff_pct bigint, o_retry_jitter_pct bigint,
-    o_retry_schedule text, o_notify text, o_traceparent text,
-    o_tracestate text, o_payload bytea
+    o_retry_schedule text, o_notify text, o_contract_version bigint,
+    o_traceparent text, o_tracestate text, o_payload bytea
 )
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
 SET search_path = submission, pg_temp
@@ -76,7 +69,7 @@ BEGIN
     SELECT submission_us(v_now), NULL::bigint, NULL::bigint, NULL::bigint,
            NULL::bigint, NULL::bigint, NULL, NULL, NULL, NULL, NULL::bigint,
            NULL::bigint, NULL, NULL::bigint, NULL::bigint, NULL::bigint,
-           NULL::bigint, NULL, NULL, NULL, NULL, NULL::bytea;
+           NULL::bigint, NULL, NULL, NULL::bigint, NULL, NULL, NULL::bytea;
 
     IF p_ended <> '[]' THEN
         RETURN QUERY
@@ -86,7 +79,7 @@ BEGIN
                 n bigint, id text, number bigint, epoch bigint, holder text,
                 started bigint, finished bigint, outcome text, reason text,
                 error text, http integer, answer text, status text,
-                exhausted text, delay bigint, span text
+                exhausted text, delay bigint, span text, held bigint
             )
         ), found AS MATERIALIZED (
 
@@ -125,7 +118,8 @@ BEGIN
                                          AND r.status <> 'pending'
                                     THEN v_now END,
                 last_modified_at = v_now,
-                next_attempt_at = CASE WHEN r.outcome IS NULL
+                next_attempt_at = CASE WHEN r.held IS NOT NULL THEN NULL
+                                       WHEN r.outcome IS NULL
                                             AND r.delay IS NULL
                                        THEN i.inflight_at
                                        WHEN r.outcome IS NULL
@@ -133,9 +127,12 @@ BEGIN
                                        THEN v_now + r.delay
                                                     * interval '1 millisecond'
                                        END,
-                inflight_epoch = NULL,
-                inflight_holder = NULL,
-                inflight_at = NULL
+                inflight_epoch = CASE WHEN r.held IS NOT NULL
+                                      THEN i.inflight_epoch END,
+                inflight_holder = CASE WHEN r.held IS NOT NULL
+                                       THEN i.inflight_holder END,
+                inflight_at = CASE WHEN r.held IS NOT NULL
+                                   THEN i.inflight_at END
             FROM found AS r
             WHERE i.ctid = r.place
             RETURNING r.n, i.next_attempt_at
@@ -155,7 +152,7 @@ BEGIN
         SELECT NULL::bigint, m.n, 4::bigint, submission_us(m.next_attempt_at),
                NULL::bigint, NULL::bigint, NULL, NULL, NULL, NULL, NULL::bigint,
                NULL::bigint, NULL, NULL::bigint, NULL::bigint, NULL::bigint,
-               NULL::bigint, NULL, NULL, NULL, NULL, NULL::bytea
+               NULL::bigint, NULL, NULL, NULL::bigint, NULL, NULL, NULL::bytea
         FROM moved AS m;
     END IF;
 
@@ -176,18 +173,23 @@ BEGIN
                         ELSE i.next_attempt_at END AS due_at,
                    CASE WHEN i.next_attempt_at > v_now OR l.free IS NULL
                         THEN 2
-                        WHEN NOT i.understood
-                             OR (i.gateway_type = 'webhook' AND p_version < 2)
-                        THEN 0
+                        WHEN i.contract_version > p_version
+                        THEN CASE WHEN i.last_error = submission_newer(
+                                                          i.contract_version)
+                                  THEN 5 ELSE 0 END
+
+                        -- nothing here overflows, whatever the row has
+
                         WHEN i.policy = 'deadline'
-                             AND v_now >= greatest(i.created_at, i.not_before)
-                                          + i.max_acceptance_seconds
-                                            * interval '1 second'
+                             AND i.max_acceptance_seconds > 0
+                             AND extract(epoch FROM v_now
+                                         - greatest(i.created_at, i.not_before))
+                                 >= i.max_acceptance_seconds
                         THEN 3
                         ELSE 1 END AS outcome
             FROM asked AS r
                  CROSS JOIN LATERAL (
-                     SELECT s.ctid, s.*, submission_understood(s) AS understood
+                     SELECT s.ctid, s.*
                      FROM submission_intents AS s
                      WHERE s.lease_name = p_lease_name AND s.intent_id = r.id
                      LIMIT 1
@@ -222,6 +224,11 @@ BEGIN
 
                   AND i.status = 'pending' AND i.inflight_epoch IS NULL
             RETURNING f.n, f.outcome, f.due_at, i.*
+        ), noted AS (
+            UPDATE submission_intents AS i
+            SET last_error = submission_newer(i.contract_version)
+            FROM found AS f
+            WHERE i.ctid = f.place AND f.outcome = 0 AND i.status = 'pending'
         )
         SELECT NULL::bigint, i.n, i.outcome::bigint, submission_us(i.due_at),
                submission_us(greatest(i.created_at, i.not_before)),
@@ -230,7 +237,8 @@ BEGIN
                i.gateway_url::text, i.policy::text, i.max_acceptance_seconds,
                i.max_attempts, i.terminal_outcomes::text, i.retry_delay_ms,
                i.retry_max_ms, i.retry_backoff_pct, i.retry_jitter_pct,
-               i.retry_schedule::text, i.notify::text, i.traceparent::text,
+               i.retry_schedule::text, i.notify::text,
+               i.contract_version::bigint, i.traceparent::text,
                i.tracestate::text, CASE i.outcome WHEN 1 THEN i.payload END
         FROM changed AS i
         UNION ALL
@@ -241,7 +249,8 @@ BEGIN
                i.gateway_url::text, i.policy::text, i.max_acceptance_seconds,
                i.max_attempts, i.terminal_outcomes::text, i.retry_delay_ms,
                i.retry_max_ms, i.retry_backoff_pct, i.retry_jitter_pct,
-               i.retry_schedule::text, i.notify::text, i.traceparent::text,
+               i.retry_schedule::text, i.notify::text,
+               i.contract_version::bigint, i.traceparent::text,
                i.tracestate::text, NULL::bytea
         FROM found AS f
              JOIN submission_intents AS i ON i.ctid = f.place

@@ -14,13 +14,13 @@ BEGIN
         gateway_url, policy, max_attempts, terminal_outcomes, retry_delay_ms,
         retry_max_ms, retry_backoff_pct, retry_jitter_pct, status,
         attempt_count, created_at, last_modified_at, next_attempt_at, event_of,
-        traceparent, tracestate, payload
+        contract_version, traceparent, tracestate, payload
     )
     SELECT NEW.lease_name,
            ' ' || w.name || ' ' || replace(gen_random_uuid()::text, '-', ''),
            'webhook ' || w.name, '', 'webhook', '', 'max_attempts', 1000000, '',
            5000, 0, 100, 0, 'pending', 0, NEW.completed_at,
-           NEW.completed_at, NEW.completed_at, NEW.intent_id,
+           NEW.completed_at, NEW.completed_at, NEW.intent_id, 2,
            NEW.traceparent, NEW.tracestate,
            convert_to(json_build_object(
                'id', NEW.intent_id, 'target', NEW.submission_target,
@@ -34,7 +34,7 @@ BEGIN
                'trace', NEW.traceparent
            )::text, 'UTF8')
     FROM (
-             SELECT substr(t.word, length(NEW.status) + 2) AS name
+             SELECT substr(t.word, length(NEW.status) + 2, 64) AS name
              FROM unnest(string_to_array(NEW.notify, ' ')) AS t (word)
              WHERE t.word LIKE NEW.status || ':%'
          ) AS w;

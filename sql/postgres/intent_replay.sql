@@ -46,7 +46,8 @@ BEGIN
         lease_name, intent_id, payload_hash, payload, submission_target,
         gateway_type, gateway_url, policy, max_acceptance_seconds,
         max_attempts, terminal_outcomes, retry_delay_ms, retry_max_ms,
-        retry_backoff_pct, retry_jitter_pct, retry_schedule, notify, status,
+        retry_backoff_pct, retry_jitter_pct, retry_schedule, notify,
+        contract_version, status,
         attempt_count, created_at, last_modified_at, next_attempt_at, replay_of,
         event_of, traceparent, tracestate
     )
@@ -72,6 +73,7 @@ BEGIN
            CASE WHEN c IS NULL THEN i.retry_schedule
                 ELSE c->>'schedule' END,
            CASE WHEN c IS NULL THEN i.notify ELSE c->>'notify' END,
+           CASE WHEN c IS NULL THEN i.contract_version END,
            'pending', 0, v_now, v_now, v_now, i.intent_id, i.event_of,
            coalesce(p_traceparent, i.traceparent),
            CASE WHEN p_traceparent IS NULL THEN i.tracestate

@@ -73,6 +73,9 @@ CREATE TABLE IF NOT EXISTS submission_manager_candidates (
 -- those of retry_delay_ms and the others.
 -- notify: the webhooks of the contract, and the ends of which they are told: words
 -- such as "rejected:ops", with a space between them.
+-- contract_version: the first version of the module that understands the contract;
+-- NULL: 1.  It is all that SQL compares of a contract but for the deadline: the rules
+-- are in src/core/sm_contract.c.
 -- replay_of, job_id: the intent that this one repeats, and the job that made it.
 -- event_of: this is the event of a webhook, and tells of that intent.  Its target
 -- is "webhook <name>" and its id begins with a space: nothing of a client does.
@@ -109,6 +112,7 @@ CREATE TABLE IF NOT EXISTS submission_intents (
     not_before              timestamptz,
     retry_schedule          varchar(500)  COLLATE "C",
     notify                  varchar(1000) COLLATE "C",
+    contract_version        integer,
     replay_of               varchar(200)  COLLATE "C",
     job_id                  varchar(200)  COLLATE "C",
     event_of                varchar(200)  COLLATE "C",

@@ -1,11 +1,15 @@
 -- One intent of a batch, in the batch's transaction, whatever has become of it.  Its
--- deadline counts from the later one of created_at and not_before.
+-- deadline counts from the later one of created_at and not_before.  Whether that has
+-- passed is known even if nothing else of the contract is understood.
 
 SELECT rowid, status, next_attempt_at, inflight_epoch, attempt_count,
        max(created_at, coalesce(not_before, created_at)), payload,
+       policy = 'deadline' AND max_acceptance_seconds > 0
+       AND (:now - max(created_at, coalesce(not_before, created_at))) / 1000000
+           >= max_acceptance_seconds,
        submission_target, gateway_type, gateway_url, policy,
        max_acceptance_seconds, max_attempts, terminal_outcomes, retry_delay_ms,
        retry_max_ms, retry_backoff_pct, retry_jitter_pct, retry_schedule, notify,
-       traceparent, tracestate
+       contract_version, traceparent, tracestate
 FROM submission_intents
 WHERE lease_name = :lease_name AND intent_id = :intent_id;

@@ -6,8 +6,8 @@ INSERT INTO submission_intents (
     lease_name, intent_id, payload_hash, payload, submission_target,
     gateway_type, gateway_url, policy, max_acceptance_seconds, max_attempts,
     terminal_outcomes, retry_delay_ms, retry_max_ms, retry_backoff_pct,
-    retry_jitter_pct, retry_schedule, notify, status, attempt_count, created_at,
-    last_modified_at, next_attempt_at, replay_of, event_of, traceparent,
+    retry_jitter_pct, retry_schedule, notify, contract_version, status,
+    attempt_count, created_at, last_modified_at, next_attempt_at, replay_of, event_of, traceparent,
     tracestate
 )
 SELECT i.lease_name, :new_id, i.payload_hash, i.payload, i.submission_target,
@@ -24,6 +24,7 @@ SELECT i.lease_name, :new_id, i.payload_hash, i.payload, i.submission_target,
        iif(:contract IS NULL, i.retry_jitter_pct, :contract ->> '$.jitter'),
        iif(:contract IS NULL, i.retry_schedule, :contract ->> '$.schedule'),
        iif(:contract IS NULL, i.notify, :contract ->> '$.notify'),
+       iif(:contract IS NULL, i.contract_version, NULL),
        'pending', 0, :now, :now, :now, i.intent_id, i.event_of,
        coalesce(:traceparent, i.traceparent),
        iif(:traceparent IS NULL, i.tracestate, :tracestate)

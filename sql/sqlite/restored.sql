@@ -36,8 +36,8 @@ INSERT INTO submission_intents (
     lease_name, intent_id, submission_target, payload_hash, gateway_type,
     gateway_url, policy, max_attempts, terminal_outcomes, retry_delay_ms,
     retry_max_ms, retry_backoff_pct, retry_jitter_pct, status, attempt_count,
-    created_at, last_modified_at, next_attempt_at, event_of, traceparent,
-    tracestate, payload
+    created_at, last_modified_at, next_attempt_at, event_of, contract_version,
+    traceparent, tracestate, payload
 )
 SELECT i.lease_name,
        ' ' || substr(w.value, length(i.status) + 2) || ' '
@@ -45,7 +45,7 @@ SELECT i.lease_name,
        'webhook ' || substr(w.value, length(i.status) + 2), '', 'webhook', '',
        'max_attempts', 1000000, '', 5000, 0, 100, 0, 'pending', 0,
        i.last_modified_at, i.last_modified_at, i.last_modified_at,
-       i.intent_id, i.traceparent, i.tracestate,
+       i.intent_id, 2, i.traceparent, i.tracestate,
        CAST(json_object('id', i.intent_id, 'target', i.submission_target,
                         'status', i.status, 'created', i.created_at,
                         'attempts', i.attempt_count,
@@ -57,7 +57,8 @@ SELECT i.lease_name,
                         'trace', i.traceparent) AS BLOB)
 FROM temp.ended AS e
      CROSS JOIN submission_intents AS i
-     CROSS JOIN json_each('["' || replace(i.notify, ' ', '","') || '"]') AS w
+     CROSS JOIN json_each('[' || replace(json_quote(i.notify), ' ', '","')
+                          || ']') AS w
 WHERE i.lease_name = e.lease_name AND i.intent_id = e.intent_id
       AND i.notify IS NOT NULL AND w.value LIKE i.status || ':%';
 

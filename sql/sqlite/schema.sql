@@ -43,6 +43,8 @@ CREATE TABLE IF NOT EXISTS submission_manager_candidates (
 -- those of retry_delay_ms and the others.
 -- notify: the webhooks of the contract, and the ends of which they are told: words
 -- such as "rejected:ops", with a space between them.
+-- contract_version: the first version of the module that understands the contract;
+-- NULL: 1.  The rules are in src/core/sm_contract.c.
 -- replay_of, job_id: the intent that this one repeats, and the job that made it.
 -- event_of: this is the event of a webhook, and tells of that intent.  Its target
 -- is "webhook <name>" and its id begins with a space: nothing of a client does.
@@ -81,6 +83,7 @@ CREATE TABLE IF NOT EXISTS submission_intents (
     not_before              INTEGER,
     retry_schedule          TEXT,
     notify                  TEXT,
+    contract_version        INTEGER,
     replay_of               TEXT,
     job_id                  TEXT,
     event_of                TEXT,

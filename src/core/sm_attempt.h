@@ -91,6 +91,9 @@ typedef struct {
                                            begun, expired */
     int64_t               number;       /* of the attempt; begun, expired */
     sm_contract_t         contract;     /* as it was when it was accepted */
+    sm_str_t              refused;      /* why the contract is not understood:
+                                           what was begun is to be given back;
+                                           no data: it is understood */
     sm_trace_t            trace;        /* begun */
     sm_str_t              payload;
 } sm_begin_row_t;
@@ -124,6 +127,8 @@ typedef struct {
     int64_t               delay;        /* pending: milliseconds from now;
                                            given back, 0: due as before */
     unsigned              untold;       /* no webhook is told of its end */
+    unsigned              held;         /* given back: not that either; it
+                                           stays in flight, with its error */
 
     unsigned              applied;
     int64_t               next_attempt_at;
@@ -140,6 +145,7 @@ typedef struct {
     int64_t               started_at;
     int64_t               created_at;   /* or not_before, if that is later */
     sm_contract_t         contract;
+    sm_str_t              refused;      /* see sm_begin_row_t */
 } sm_doubt_row_t;
 
 

@@ -3,6 +3,7 @@
 
 #include "sm_contract.h"
 #include "sm_text.h"
+#include "sm_webhook.h"
 
 
 static const sm_str_t  sm_policy_names[] = {
@@ -264,13 +265,44 @@ sm_contract_store(const sm_contract_t *c,
 }
 
 
+/* NULL, or what is wrong; SQL makes the id of a message of each name */
+
+static const char *
+sm_contract_notify(sm_str_t rest)
+{
+    sm_str_t     word, name;
+    const char  *colon;
+
+    if (rest.len > SM_NOTIFY_MAX) {
+        return "is longer than 1000 bytes";
+    }
+
+    while (sm_next_word(&rest, &word)) {
+        colon = memchr(word.data, ':', word.len);
+
+        if (colon == NULL) {
+            return "has a word without a colon";
+        }
+
+        name.data = colon + 1;
+        name.len = word.len - (name.data - word.data);
+
+        if (sm_webhook_name_check(name)) {
+            return "has a name that no webhook can have";
+        }
+    }
+
+    return NULL;
+}
+
+
 int
-sm_contract_load(sm_contract_t *c,
+sm_contract_load(sm_contract_t *c, int64_t version,
     const sm_contract_value_t values[SM_CONTRACT_COL_COUNT], char *why,
     size_t size)
 {
     sm_str_t     type, policy;
-    const char  *url;
+    const char  *url, *notify;
 
     type = values[SM_CONTRACT_COL_TYPE].s;
     policy = values[SM_CONTRACT_COL_POLICY].s;
@@ -294,7 +326,14 @@ sm_contract_load(sm_contract_t *c,
     url = c->gateway_type == SM_GATEWAY_WEBHOOK
           ? NULL : sm_gateway_url_check(c->gateway_url);
 
-    if (c->gateway_type == SM_GATEWAY_NONE) {
+    notify = sm_contract_notify(c->notify);
+
+    if (version > SM_CONTRACT_VERSION) {
+        (void) snprintf(why, size, "it is of version %lld, and this release "
+                        "knows versions up to %d", (long long) version,
+                        SM_CONTRACT_VERSION);
+
+    } else if (c->gateway_type == SM_GATEWAY_NONE) {
         (void) snprintf(why, size, "gateway type \"%.*s\" is unknown",
                         (int) (type.len < 64 ? type.len : 64), type.data);
 
@@ -304,6 +343,9 @@ sm_contract_load(sm_contract_t *c,
 
     } else if (url) {
         (void) snprintf(why, size, "the gateway URL %s", url);
+
+    } else if (notify) {
+        (void) snprintf(why, size, "the list of webhooks %s", notify);
 
     } else if (sm_contract_terms(c, why, size) == 0) {
         return 0;

@@ -20,6 +20,12 @@
 #define SM_SCHEDULE_MAX      500        /* bytes of retry_schedule */
 #define SM_NOTIFY_MAX        1000       /* bytes of notify */
 
+/*
+ * The newest contracts that this module understands.  contract_version of a row
+ * is the first version of the module that does; without one it is 1.
+ */
+#define SM_CONTRACT_VERSION  2
+
 /* for messages */
 #define SM_POLICY_EXPECTED   "\"deadline\", \"max_attempts\" or \"one_shot\""
 
@@ -101,10 +107,11 @@ void sm_contract_store(const sm_contract_t *c,
     sm_contract_value_t values[SM_CONTRACT_COL_COUNT]);
 
 /*
- * A contract that this version does not understand has no policy: -1, and
- * "why" is why.  NULL is 0, or a text without data.
+ * A contract that this module does not understand has no policy: -1, and "why"
+ * is why.  NULL is 0, or a text without data.  This is the only place where a
+ * stored contract is checked: SQL compares contract_version, and nothing else.
  */
-int sm_contract_load(sm_contract_t *c,
+int sm_contract_load(sm_contract_t *c, int64_t version,
     const sm_contract_value_t values[SM_CONTRACT_COL_COUNT], char *why,
     size_t size);
 

@@ -17,6 +17,12 @@
 #define SM_UNSENT_MIN   1000            /* milliseconds */
 #define SM_UNSENT_MAX   30000
 
+/*
+ * Before an intent is tried again whose contract is not understood: somebody has
+ * to repair it, or to install a release that understands it.
+ */
+#define SM_REFUSED_DELAY  3600000
+
 
 typedef struct {
     const sm_contract_t  *contract;

@@ -58,8 +58,8 @@ ngx_http_submission_attempt_create(sm_begin_row_t *row)
                    + row->contract.gateway_url.len
                    + row->contract.terminal_outcomes.len
                    + row->contract.retry_schedule.len
-                   + row->contract.notify.len + row->trace.parent.len
-                   + row->trace.state.len + SM_TRACE_SPAN_LEN, ngx_cycle->log);
+                   + row->contract.notify.len + row->refused.len
+                   + row->trace.parent.len + row->trace.state.len + SM_TRACE_SPAN_LEN, ngx_cycle->log);
     if (at == NULL) {
         return NULL;
     }
@@ -84,6 +84,7 @@ ngx_http_submission_attempt_create(sm_begin_row_t *row)
                                          &row->contract.retry_schedule);
     p = ngx_http_submission_attempt_copy(p, &at->contract.notify,
                                          &row->contract.notify);
+    p = ngx_http_submission_attempt_copy(p, &at->error, &row->refused);
 
     if (sm_trace_id(row->trace.parent).len) {
         ngx_http_submission_attempt_trace(at, p, &row->trace);
@@ -255,6 +256,20 @@ ngx_http_submission_attempt_short(ngx_http_submission_attempt_t *at)
 }
 
 
+/*
+ * Its contract is not understood, so nothing can be sent, and nobody knows when
+ * to give it up.  It waits for somebody who repairs it.
+ */
+
+static void
+ngx_http_submission_attempt_refused(ngx_http_submission_attempt_t *at)
+{
+    ngx_http_submission_attempt_log(at, NGX_LOG_ERR,
+                                    "contract_not_understood", NULL);
+    ngx_http_submission_attempt_give_back(at, SM_REFUSED_DELAY);
+}
+
+
 /* it was begun and cannot be handled: the next leader finds it in doubt */
 
 static void
@@ -329,6 +344,11 @@ ngx_http_submission_attempt_start(ngx_http_submission_manager_t *manager,
         || ngx_http_submission_attempt_paused(at))
     {
         ngx_http_submission_attempt_give_back(at, 0);
+        return;
+    }
+
+    if (row->refused.data) {
+        ngx_http_submission_attempt_refused(at);
         return;
     }
 

@@ -292,6 +292,23 @@ ngx_http_submission_turn_run(ngx_http_submission_task_t *task)
 }
 
 
+/* it is left to a newer release: the next leader finds it again */
+
+static void
+ngx_http_submission_turn_refused(ngx_http_submission_turn_t *turn,
+    sm_begin_row_t *row)
+{
+    ngx_http_submission_field_t  id, error;
+
+    ngx_log_error(NGX_LOG_ERR, ngx_cycle->log, 0,
+                  "submission: contract_not_understood manager=%V%V "
+                  "lease_epoch=%L%V", &turn->task.manager->conf->name,
+                  ngx_http_submission_field(&id, " intent_id=", row->id),
+                  turn->task.fence.epoch,
+                  ngx_http_submission_field(&error, " error=", row->refused));
+}
+
+
 static void
 ngx_http_submission_turn_begun(ngx_http_submission_turn_t *turn)
 {
@@ -335,6 +352,10 @@ ngx_http_submission_turn_begun(ngx_http_submission_turn_t *turn)
             break;
 
         default: /* SM_BEGIN_GONE */
+
+            if (row->refused.data) {
+                ngx_http_submission_turn_refused(turn, row);
+            }
 
             if (current) {
                 ngx_http_submission_executor_gone(ex, turn->entries[i]);

@@ -42,17 +42,17 @@
  * schedule_page        A read: it changes and locks nothing.
  * attempts_turn        In one transaction: appends the attempts that have
  *                      ended, and moves their intents; then marks in flight
- *                      those that are pending and due, but not those whose
- *                      contract is not understood: they are gone, and the
- *                      call's error says why.
+ *                      those that are pending and due.  "refused" says why a
+ *                      contract is not understood.  If that is because it is of
+ *                      a newer version, the intent is gone; otherwise it may
+ *                      have been begun, and is to be given back.
  * attempts_expire      In one transaction: ends those that are pending and
  *                      past their deadline by the store's clock; the others are
  *                      early, with the time of their next attempt, or gone.
  * attempts_in_doubt    A read: up to "limit" of what is in flight under an
  *                      epoch before the fence's, in an order of its own, after
- *                      that row of it, or NULL.  Where the contract is not
- *                      understood, its policy is SM_POLICY_NONE, and the call's
- *                      error says why.
+ *                      that row of it, or NULL.  "refused" says why a contract
+ *                      is not understood.
  * inbox_page           A read: what is in the inbox now.
  * inbox_move           In one transaction: each row that is still in the inbox
  *                      becomes an intent, or a refusal if it has a reason or
@@ -243,6 +243,14 @@ int sm_store_put_conn(sm_store_t *store, sm_call_t *call, sm_conn_t *conn);
 
 /* sm_store.c: where nobody knows a backend, and so none is left */
 int sm_store_ask_none(sm_conn_t *conn, sm_call_t *call, sm_left_t *left);
+
+/*
+ * sm_store_recover.c: reads a stored contract.  One that is not understood does
+ * not fail the call: "refused" says why, as text that may be stored and shown.
+ */
+int sm_store_contract(sm_call_t *call, int64_t version,
+    const sm_contract_value_t values[SM_CONTRACT_COL_COUNT], sm_contract_t *c,
+    sm_str_t *refused);
 
 /* sm_store.c: fills in the hashes of payloads */
 int sm_store_hash(sm_store_t *store, sm_call_t *call, sm_submit_row_t *rows,

@@ -4,12 +4,55 @@
  * epoch are recorded as unknown, and their contracts decide what becomes of
  * the intents.  Attempts that this worker has at gateways itself, or whose
  * outcome it knows, are left to it.
+ *
+ * Where a contract is not understood, nobody knows whether its intent may be
+ * sent again: the attempt stays in doubt, and the intent has an error that says
+ * so, until the contract is repaired or a release leads that understands it.
  */
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "sm_policy.h"
 #include "sm_store_ops.h"
+#include "sm_text.h"
+
+
+#define SM_REFUSED_MAX  200             /* characters of "refused" */
+
+
+int
+sm_store_contract(sm_call_t *call, int64_t version,
+    const sm_contract_value_t values[SM_CONTRACT_COL_COUNT], sm_contract_t *c,
+    sm_str_t *refused)
+{
+    char      why[128], text[192];
+    sm_out_t  out;
+
+    if (sm_contract_load(c, version, values, why, sizeof(why)) == 0) {
+        return 0;
+    }
+
+    (void) snprintf(text, sizeof(text), "its contract is not understood: %s",
+                    why);
+
+    /* the row may have any bytes */
+
+    sm_out_init(&out, sm_arena_alloc(&call->arena,
+                                     sm_clean_size(SM_REFUSED_MAX)),
+                sm_clean_size(SM_REFUSED_MAX));
+
+    if (out.start == NULL) {
+        return sm_call_fail(call, SM_STORE_TRANSIENT, 0, "out of memory");
+    }
+
+    sm_out_clean(&out, sm_str_c(text), SM_REFUSED_MAX);
+
+    refused->data = out.start;
+    refused->len = out.last - out.start;
+
+    return 0;
+}
 
 
 /* what becomes of an attempt of which nobody knows whether it was sent */
@@ -45,6 +88,29 @@ sm_store_doubt(const sm_doubt_row_t *doubt, int64_t now, uint32_t random,
     row->exhausted = out.exhausted;
     row->delay = out.delay;
     row->untold = doubt->contract.notify.len == 0;
+}
+
+
+/* what is known of it stays as it is, and is shown */
+
+static void
+sm_store_hold(sm_call_t *call, const sm_doubt_row_t *doubt,
+    sm_complete_row_t *row)
+{
+    row->id = doubt->id;
+    row->number = doubt->number;
+    row->epoch = doubt->epoch;
+    row->holder = doubt->holder;
+    row->outcome = SM_OUTCOME_NONE;
+    row->error = doubt->refused;
+    row->held = 1;
+
+    (void) sm_call_fail(call, SM_STORE_OK, 0, "attempt %lld of intent "
+                        "\"%.*s\" is in doubt, and stays so: %.*s",
+                        (long long) doubt->number,
+                        (int) (doubt->id.len < 128 ? doubt->id.len : 128),
+                        doubt->id.data, (int) doubt->refused.len,
+                        doubt->refused.data);
 }
 
 
@@ -93,6 +159,10 @@ sm_store_recovered(sm_call_t *call, const sm_complete_row_t *rows,
                                     rows[i].id.data);
             }
 
+            continue;
+        }
+
+        if (rows[i].held) {
             continue;
         }
 
@@ -222,9 +292,12 @@ sm_store_attempts_recover(sm_store_t *store, sm_call_t *call,
 
             random = random * 1664525 + 1013904223;
 
-            if (sm_store_is_known(&doubts[i], fence, sorted, nknown)
-                || doubts[i].contract.policy == SM_POLICY_NONE)
-            {
+            if (sm_store_is_known(&doubts[i], fence, sorted, nknown)) {
+                continue;
+            }
+
+            if (doubts[i].refused.data) {
+                sm_store_hold(call, &doubts[i], &rows[k++]);
                 continue;
             }
 

@@ -49,10 +49,10 @@ typedef struct sm_server_s  sm_server_t;
     X(CLUSTER_GET, "cluster_get", "t", SM_PROC_LEASE "tttiii")                \
     X(SCHEDULE_PAGE, "schedule_page", "ttiiitii", "ittiiii")                  \
     X(ATTEMPTS_TURN, "attempts_turn", "ttiddi",                               \
-      "iiiiii" SM_PROC_CONTRACT "ttb")                                        \
+      "iiiiii" SM_PROC_CONTRACT "ittb")                                       \
     X(ATTEMPTS_EXPIRE, "attempts_expire", "ttid", "iiiiiit")                  \
     X(ATTEMPTS_IN_DOUBT, "attempts_in_doubt", "ttiitii",                      \
-      "itiitii" SM_PROC_CONTRACT)                                             \
+      "itiitii" SM_PROC_CONTRACT "i")                                         \
     X(INTENT_CANCEL, "intent_cancel", "tttt", "i")                            \
     X(INTENT_REPLAY, "intent_replay", "tttdtttttt", "i")                      \
     X(INTENT_PAYLOAD, "intent_payload", "tti", "itttb")                       \

@@ -40,7 +40,7 @@ enum {
     SM_TURN_COL_CREATED_AT,
     SM_TURN_COL_NUMBER,
     SM_TURN_COL_CONTRACT,
-    SM_TURN_COL_TRACEPARENT = SM_TURN_COL_CONTRACT + SM_CONTRACT_COL_COUNT,
+    SM_TURN_COL_TRACEPARENT = SM_TURN_COL_CONTRACT + SM_CONTRACT_COL_COUNT + 1,
     SM_TURN_COL_TRACESTATE,
     SM_TURN_COL_PAYLOAD,
     SM_TURN_COL_COUNT
@@ -81,23 +81,19 @@ enum {
     SM_DOUBT_COL_STARTED_AT,
     SM_DOUBT_COL_CREATED_AT,
     SM_DOUBT_COL_CONTRACT,
-    SM_DOUBT_COL_COUNT = SM_DOUBT_COL_CONTRACT + SM_CONTRACT_COL_COUNT
+    SM_DOUBT_COL_COUNT = SM_DOUBT_COL_CONTRACT + SM_CONTRACT_COL_COUNT + 1
 };
 
 _Static_assert(SM_DOUBT_COL_COUNT == (int) SM_PROC_COLS_ATTEMPTS_IN_DOUBT,
                "each column of attempts_in_doubt");
 
 
-/*
- * A contract that this version does not understand has no policy, and the
- * call's error says why; the call goes on.
- */
+/* the contract_version follows the contract */
 
 static int
 sm_server_contract(sm_server_t *sv, sm_call_t *call, unsigned column,
-    sm_str_t id, sm_contract_t *c)
+    sm_contract_t *c, sm_str_t *refused)
 {
-    char                  why[128];
     unsigned              i;
     sm_contract_value_t   values[SM_CONTRACT_COL_COUNT];
 
@@ -111,14 +107,8 @@ sm_server_contract(sm_server_t *sv, sm_call_t *call, unsigned column,
         }
     }
 
-    if (sm_contract_load(c, values, why, sizeof(why)) != 0) {
-        (void) sm_call_fail(call, SM_STORE_OK, 0,
-                            "%s: the contract of intent \"%.*s\" is not "
-                            "understood: %s", sv->driver->name,
-                            (int) (id.len < 128 ? id.len : 128), id.data, why);
-    }
-
-    return 0;
+    return sm_store_contract(call, sm_server_int(sv, column + i), values, c,
+                             refused);
 }
 
 
@@ -211,24 +201,18 @@ sm_server_begin_row(sm_server_t *sv, sm_call_t *call, sm_begin_row_t *row)
         return 0;
     }
 
-    /* gone, and in the answer: the procedure did not understand it */
-
-    if (sm_server_contract(sv, call, SM_TURN_COL_CONTRACT, row->id,
-                           &row->contract)
+    if (sm_server_contract(sv, call, SM_TURN_COL_CONTRACT, &row->contract,
+                           &row->refused)
         != 0)
     {
         return -1;
     }
 
+    /* gone, and in the answer: it is left to a newer module */
+
     if (row->outcome == SM_BEGIN_GONE) {
         row->due_at = 0;
         return 0;
-    }
-
-    if (row->contract.policy == SM_POLICY_NONE) {
-        return sm_call_fail(call, SM_STORE_SCHEMA, 0,
-                            "%s: submission_attempts_turn began what is not "
-                            "understood", sv->driver->name);
     }
 
     row->created_at = sm_server_int(sv, SM_TURN_COL_CREATED_AT);
@@ -392,8 +376,8 @@ sm_server_doubt_row(sm_server_t *sv, sm_call_t *call, sm_doubt_row_t *row)
         return -1;
     }
 
-    return sm_server_contract(sv, call, SM_DOUBT_COL_CONTRACT, row->id,
-                            &row->contract);
+    return sm_server_contract(sv, call, SM_DOUBT_COL_CONTRACT, &row->contract,
+                              &row->refused);
 }
 
 

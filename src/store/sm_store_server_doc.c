@@ -334,6 +334,10 @@ sm_server_complete_doc(sm_arena_t *arena, const sm_complete_row_t *rows,
             }
         }
 
+        if (row->held) {
+            sm_server_out_int(&out, ",\"held\":", 1);
+        }
+
         if (row->outcome == SM_OUTCOME_NONE
             ? row->delay > 0 : row->status == SM_STATUS_PENDING)
         {

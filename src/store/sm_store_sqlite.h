@@ -45,6 +45,7 @@
     X(ATTEMPT_EXPIRE, sm_sqlite_sql_attempts_begin_expire)                    \
     X(EXPIRE, sm_sqlite_sql_attempts_expire)                                  \
     X(EXPIRE_LEFT, sm_sqlite_sql_attempts_expire_left)                        \
+    X(ATTEMPT_NOTE, sm_sqlite_sql_attempts_begin_note)                        \
     X(ATTEMPT_COMPLETE, sm_sqlite_sql_attempts_complete)                      \
     X(INTENT_ENDED, sm_sqlite_sql_intent_ended)                               \
     X(ATTEMPT_APPEND, sm_sqlite_sql_attempts_complete_append)                 \

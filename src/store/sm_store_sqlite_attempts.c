@@ -22,8 +22,10 @@ enum {
     SM_BEGIN_COL_ATTEMPT_COUNT,
     SM_BEGIN_COL_CREATED_AT,        /* or not_before, if that is later */
     SM_BEGIN_COL_PAYLOAD,
+    SM_BEGIN_COL_EXPIRED,
     SM_BEGIN_COL_CONTRACT,
-    SM_BEGIN_COL_TRACEPARENT = SM_BEGIN_COL_CONTRACT + SM_CONTRACT_COL_COUNT,
+    SM_BEGIN_COL_VERSION = SM_BEGIN_COL_CONTRACT + SM_CONTRACT_COL_COUNT,
+    SM_BEGIN_COL_TRACEPARENT,
     SM_BEGIN_COL_TRACESTATE
 };
 
@@ -79,17 +81,13 @@ enum {
 };
 
 
-/*
- * A contract that this version does not understand has no policy, and the
- * call's error says why; the call goes on.
- */
+/* the contract_version follows the contract */
 
 static int
-sm_sqlite_contract(sm_sqlite_t *sq, sm_call_t *call, sqlite3_stmt *stmt,
-    int column, sm_str_t id, sm_contract_t *c)
+sm_sqlite_contract(sm_call_t *call, sqlite3_stmt *stmt, int column,
+    sm_contract_t *c, sm_str_t *refused)
 {
     int                   i;
-    char                  why[128];
     sm_contract_value_t   values[SM_CONTRACT_COL_COUNT];
 
     for (i = 0; i < SM_CONTRACT_COL_COUNT; i++) {
@@ -113,22 +111,15 @@ sm_sqlite_contract(sm_sqlite_t *sq, sm_call_t *call, sqlite3_stmt *stmt,
         }
     }
 
-    if (sm_contract_load(c, values, why, sizeof(why)) != 0) {
-        (void) sm_call_fail(call, SM_STORE_OK, 0,
-                            "%s: the contract of intent \"%.*s\" is not "
-                            "understood: %s", sq->conf->path,
-                            (int) (id.len < 128 ? id.len : 128), id.data, why);
-    }
-
-    return 0;
+    return sm_store_contract(call, sqlite3_column_int64(stmt, column + i),
+                             values, c, refused);
 }
 
 
-/* what is to become of an intent: sets the row, all but its contract checked */
+/* what is to become of an intent: sets the row */
 
 static int
-sm_sqlite_begin_look(sm_sqlite_t *sq, sm_call_t *call, sqlite3_stmt *stmt,
-    sm_begin_row_t *row)
+sm_sqlite_begin_look(sm_call_t *call, sqlite3_stmt *stmt, sm_begin_row_t *row)
 {
     int64_t   due_at;
     sm_str_t  payload;
@@ -151,21 +142,25 @@ sm_sqlite_begin_look(sm_sqlite_t *sq, sm_call_t *call, sqlite3_stmt *stmt,
         return 0;
     }
 
-    if (sm_sqlite_contract(sq, call, stmt, SM_BEGIN_COL_CONTRACT, row->id,
-                           &row->contract)
+    if (sm_sqlite_contract(call, stmt, SM_BEGIN_COL_CONTRACT, &row->contract,
+                           &row->refused)
         != 0)
     {
         return -1;
     }
 
-    if (row->contract.policy == SM_POLICY_NONE) {
+    /* gone, and refused: it is left to a newer module */
+
+    if (sqlite3_column_int64(stmt, SM_BEGIN_COL_VERSION)
+        > SM_CONTRACT_VERSION)
+    {
         return 0;
     }
 
     row->created_at = sqlite3_column_int64(stmt, SM_BEGIN_COL_CREATED_AT);
     row->number = sqlite3_column_int64(stmt, SM_BEGIN_COL_ATTEMPT_COUNT) + 1;
 
-    if (call->now >= sm_policy_deadline(&row->contract, row->created_at)) {
+    if (sqlite3_column_int(stmt, SM_BEGIN_COL_EXPIRED)) {
         row->outcome = SM_BEGIN_EXPIRED;
         return 0;
     }
@@ -215,7 +210,7 @@ sm_sqlite_begin_row(sm_sqlite_t *sq, sm_call_t *call, sm_begin_row_t *row)
 
     if (rc == SQLITE_ROW) {
         rowid = sqlite3_column_int64(stmt, SM_BEGIN_COL_ROWID);
-        (void) sm_sqlite_begin_look(sq, call, stmt, row);
+        (void) sm_sqlite_begin_look(call, stmt, row);
     }
 
     /* also what went wrong when a column was read */
@@ -236,13 +231,26 @@ sm_sqlite_begin_row(sm_sqlite_t *sq, sm_call_t *call, sm_begin_row_t *row)
         which = SM_SQLITE_ATTEMPT_EXPIRE;
         break;
     default:
-        return 0;
+
+        if (row->refused.data == NULL) {
+            return 0;
+        }
+
+        which = SM_SQLITE_ATTEMPT_NOTE;
+        sm_sqlite_bind_text(sq->stmts[which], ":error", row->refused);
     }
 
     sm_sqlite_bind_int(sq->stmts[which], ":rowid", rowid);
 
     if (sm_sqlite_run(sq, call, which) != 0) {
         return -1;
+    }
+
+    if (which == SM_SQLITE_ATTEMPT_NOTE && sqlite3_changes(sq->db) == 0) {
+
+        /* that was said before */
+
+        memset(&row->refused, 0, sizeof(sm_str_t));
     }
 
     return row->outcome == SM_BEGIN_EXPIRED && row->contract.notify.len
@@ -259,6 +267,7 @@ sm_sqlite_begin(sm_sqlite_t *sq, sm_call_t *call, const sm_fence_t *fence,
 
     stmt = sq->stmts[SM_SQLITE_ATTEMPT_GET];
     sm_sqlite_bind_text(stmt, ":lease_name", sq->conf->lease_name);
+    sm_sqlite_bind_int(stmt, ":now", call->now);
 
     stmt = sq->stmts[SM_SQLITE_ATTEMPT_MARK];
     sm_sqlite_bind_int(stmt, ":lease_epoch", fence->epoch);
@@ -296,6 +305,7 @@ sm_sqlite_return(sm_sqlite_t *sq, sm_call_t *call, sm_complete_row_t *row)
     sm_sqlite_bind_int(stmt, ":now", call->now);
     sm_sqlite_bind_int(stmt, ":delay", row->delay * 1000);
     sm_sqlite_bind_text(stmt, ":error", row->error);
+    sm_sqlite_bind_int(stmt, ":held", row->held);
 
     while ((rc = sqlite3_step(stmt)) == SQLITE_ROW) {
         row->applied = 1;
@@ -583,8 +593,8 @@ sm_sqlite_doubt_rows(sm_sqlite_t *sq, sm_call_t *call, const sm_fence_t *fence,
         if (sm_sqlite_text(call, stmt, SM_DOUBT_COL_INTENT_ID, &row->id) != 0
             || sm_sqlite_text(call, stmt, SM_DOUBT_COL_HOLDER, &row->holder)
                != 0
-            || sm_sqlite_contract(sq, call, stmt, SM_DOUBT_COL_CONTRACT,
-                                  row->id, &row->contract)
+            || sm_sqlite_contract(call, stmt, SM_DOUBT_COL_CONTRACT,
+                                  &row->contract, &row->refused)
                != 0)
         {
             break;

@@ -445,6 +445,28 @@ test_stored(void)
     sm_contract_t        c, again;
     sm_contract_value_t  v[SM_CONTRACT_COL_COUNT];
 
+    static const struct {
+        sm_contract_col_e  column;
+        const char        *text;
+        int64_t            n;
+        const char        *why;
+    } refused[] = {
+        { SM_CONTRACT_COL_TYPE, "fax", 0, "gateway type \"fax\" is unknown" },
+        { SM_CONTRACT_COL_POLICY, "never", 0, "policy \"never\" is unknown" },
+        { SM_CONTRACT_COL_URL, "ftp://a", 0, "the gateway URL must be "
+          "\"http://host...\" or \"https://host...\"" },
+        { SM_CONTRACT_COL_DELAY, "", 0,
+          "the retry delay must be between 1 ms and 1 day" },
+        { SM_CONTRACT_COL_SCHEDULE, "1000 soon", 0,
+          "each retry delay must be between 1 ms and 1 day" },
+        { SM_CONTRACT_COL_NOTIFY, "rejected", 0,
+          "the list of webhooks has a word without a colon" },
+        { SM_CONTRACT_COL_NOTIFY, "rejected:ops rejected:", 0,
+          "the list of webhooks has a name that no webhook can have" },
+        { SM_CONTRACT_COL_NOTIFY, "rejected:\"", 0,
+          "the list of webhooks has a name that no webhook can have" }
+    };
+
     for (policy = SM_POLICY_DEADLINE; policy < SM_POLICY_COUNT; policy++) {
         c = good;
         c.policy = policy;
@@ -468,34 +490,30 @@ test_stored(void)
         }
 
         memset(&again, 0, sizeof(again));
-        is_int(sm_contract_load(&again, v, why, sizeof(why)), 0, "read again");
+        is_int(sm_contract_load(&again, 0, v, why, sizeof(why)), 0, "read again");
         ok(memcmp(&again, &c, sizeof(c)) == 0, "it is the same");
     }
 
-    sm_contract_store(&good, v);
-    v[SM_CONTRACT_COL_TYPE].s = sm_str_c("fax");
-    is_int(sm_contract_load(&again, v, why, sizeof(why)), -1, "another type");
-    is_str(why, "gateway type \"fax\" is unknown", "it is named");
-    is_int(again.policy, SM_POLICY_NONE, "there is no policy then");
+    for (i = 0; i < (int) (sizeof(refused) / sizeof(refused[0])); i++) {
+        sm_contract_store(&good, v);
+        v[refused[i].column].s = sm_str_c(refused[i].text);
+        v[refused[i].column].n = refused[i].n;
+
+        is_int(sm_contract_load(&again, 0, v, why, sizeof(why)), -1,
+               "column \"%s\" is damaged",
+               sm_contract_columns[refused[i].column].key);
+        is_str(why, refused[i].why, "that is said");
+        is_int(again.policy, SM_POLICY_NONE, "there is no policy then");
+    }
 
     sm_contract_store(&good, v);
-    v[SM_CONTRACT_COL_POLICY].s = sm_str_c("never");
-    is_int(sm_contract_load(&again, v, why, sizeof(why)), -1,
-           "another policy");
-    is_str(why, "policy \"never\" is unknown", "it is named");
-
-    sm_contract_store(&good, v);
-    v[SM_CONTRACT_COL_URL].s = sm_str_c("ftp://a");
-    is_int(sm_contract_load(&again, v, why, sizeof(why)), -1, "another URL");
-    is_str(why, "the gateway URL must be \"http://host...\" or "
-           "\"https://host...\"", "that is said");
-
-    sm_contract_store(&good, v);
-    v[SM_CONTRACT_COL_DELAY].n = 0;
-    is_int(sm_contract_load(&again, v, why, sizeof(why)), -1, "no delay");
-    is_str(why, "the retry delay must be between 1 ms and 1 day",
+    v[SM_CONTRACT_COL_NOTIFY].s = sm_str_c("rejected:ops exhausted:a.b-c_9");
+    is_int(sm_contract_load(&again, SM_CONTRACT_VERSION, v, why, sizeof(why)),
+           0, "the newest version, and webhooks");
+    is_int(sm_contract_load(&again, SM_CONTRACT_VERSION + 1, v, why,
+                            sizeof(why)), -1, "a newer version");
+    is_str(why, "it is of version 3, and this release knows versions up to 2",
            "that is said");
-    is_int(again.policy, SM_POLICY_NONE, "there is no policy then");
 }
 
 

@@ -10,6 +10,7 @@
  */
 
 #include "sql_clock.h"
+#include "sm_policy.h"
 #include "sm_sqlite_sql.h"
 
 
@@ -458,15 +459,37 @@ test_page_deadlines(void)
 }
 
 
-/* what a contract holds that this version does not know */
+/* returns a copy: the text is gone with the next call */
+
+static sm_str_t
+refused_is(const sm_str_t *refused, const char *why)
+{
+    static char  text[512];
+
+    (void) snprintf(text, sizeof(text), "%.*s", (int) refused->len,
+                    refused->data ? refused->data : "");
+
+    ok(strncmp(text, "its contract is not understood: ", 32) == 0
+       && strstr(text, why) != NULL, "and why: %s", text);
+
+    return sm_str_c(text);
+}
+
+
+/*
+ * What a contract holds that this version does not know: a batch goes on with
+ * its other rows, and that one is given back or stays in doubt, and shows why.
+ */
 
 static void
 test_contracts(void)
 {
-    size_t          i;
-    fixture_t       f;
-    sm_recovered_t  recovered;
-    sm_begin_row_t  r[3];
+    size_t             i;
+    sm_str_t           why;
+    fixture_t          f;
+    sm_recovered_t     recovered;
+    sm_begin_row_t     r[3];
+    sm_complete_row_t  done;
 
     static const struct {
         const char  *set;
@@ -488,7 +511,19 @@ test_contracts(void)
         { "retry_backoff_pct = -1", "the backoff factor must be", 0 },
         { "retry_jitter_pct = 101", "the jitter must be", 0 },
         { "gateway_url = ''", "the gateway URL must be", 0 },
-        { "gateway_url = 'nowhere'", "the gateway URL must be", 0 }
+        { "gateway_url = 'nowhere'", "the gateway URL must be", 0 },
+
+        /* what SQL took for understood, and C did not */
+
+        { "gateway_url = 'http://a/?b=c'", "the gateway URL must be", 0 },
+        { "gateway_url = 'http://a/$b'", "the gateway URL must be", 0 },
+        { "retry_schedule = '1000 soon'", "each retry delay must be", 0 },
+        { "retry_schedule = '0'", "each retry delay must be", 0 },
+        { "notify = 'accepted:\"'", "the list of webhooks has", 0 },
+        { "policy = 'deadline', max_acceptance_seconds = 0",
+          "the deadline must be", 0 },
+        { "policy = 'deadline', max_acceptance_seconds = -1",
+          "the deadline must be", 0 }
     };
 
     open_leader(&f);
@@ -516,17 +551,33 @@ test_contracts(void)
         is_int(sm_store_attempts_begin(&f.store, new_call(&f), &a1, r, 3), 0,
                "begin: %s", t[i].set);
         is_int(f.call.status, SM_STORE_OK, "the call went well");
-        ok(r[0].outcome == SM_BEGIN_BEGUN && r[2].outcome == SM_BEGIN_BEGUN,
+        is_str(f.call.error, "", "no other row has part in it");
+        ok(r[0].outcome == SM_BEGIN_BEGUN && r[2].outcome == SM_BEGIN_BEGUN
+           && r[0].refused.data == NULL && r[2].refused.data == NULL,
            "the others are begun");
-        is_int(r[1].outcome, SM_BEGIN_GONE, "that one is not");
-        ok(strstr(f.call.error, "intent \"y\" is not understood") != NULL
-           && strstr(f.call.error, t[i].error) != NULL, "and why: %s",
-           f.call.error);
-        is_str(intent(&f, "y"), "pending - - - 0 - 0 0 - - -", "as it was");
+        is_int(r[1].outcome, SM_BEGIN_BEGUN, "that one is, too");
+        why = refused_is(&r[1].refused, t[i].error);
+
+        /* it is given back, and shows why */
+
+        end_row(&done, "y", 1, SM_OUTCOME_NONE, SM_STATUS_PENDING);
+        done.error = why;
+        done.delay = SM_REFUSED_DELAY;
+        is_int(complete(&f, &a1, &done), 1, "it is given back");
+        is_str(intent(&f, "y"), "pending - - - 0 - 0 3600000 - - -",
+               "for an hour; nothing is counted");
+        is_str(attempts(&f, "y"), "", "and nothing is appended");
+        is_int(sql_int(&f, "SELECT count(*) FROM submission_intents "
+                       "WHERE intent_id = 'y' AND last_error "
+                       "LIKE 'its contract is not understood: %%'"), 1,
+               "its error says why");
+        is_int(begin(&f, &a1, "y", &r[1]), SM_BEGIN_EARLY,
+               "it is not tried again soon");
 
         /* it was begun by a version that knew, and is in doubt now */
 
         sql(&f, "UPDATE submission_intents SET next_attempt_at = NULL, "
+            "last_error = NULL, "
             "inflight_epoch = 0, inflight_holder = 'b', inflight_at = %lld",
             START * US);
 
@@ -534,11 +585,87 @@ test_contracts(void)
                                          NULL, 0, 1, 0,
                                          &recovered), 0, "recover");
         is_int(recovered.attempts, 2, "the others");
-        ok(strstr(f.call.error, t[i].error) != NULL, "and why not that one");
+        ok(strstr(f.call.error, "intent \"y\" is in doubt, and stays so: its "
+                  "contract is not understood: ") != NULL
+           && strstr(f.call.error, t[i].error) != NULL,
+           "and why not that one: %s", f.call.error);
         is_str(intent(&f, "y"), "pending - - - 0 - 0 - 0 b 0",
                "it stays in doubt");
         is_str(attempts(&f, "y"), "", "and nothing is appended");
+        is_int(sql_int(&f, "SELECT count(*) FROM submission_intents "
+                       "WHERE intent_id = 'y' AND last_error "
+                       "LIKE 'its contract is not understood: %%'"), 1,
+               "its error says why");
     }
+
+    fixture_done(&f);
+}
+
+
+/* a contract of a newer version is not begun, says so, and is said once */
+
+static void
+test_newer(void)
+{
+    size_t          i;
+    fixture_t       f;
+    sm_begin_row_t  r[2];
+
+    open_leader(&f);
+
+    put(&f, "x", &push);
+    put(&f, "y", &push);
+    sql(&f, "UPDATE submission_intents SET contract_version = %d "
+        "WHERE intent_id = 'y'", SM_CONTRACT_VERSION + 1);
+    sql(&f, "UPDATE submission_intents SET contract_version = %d "
+        "WHERE intent_id = 'x'", SM_CONTRACT_VERSION);
+
+    for (i = 0; i < 2; i++) {
+        memset(r, 0, sizeof(r));
+        r[0].id = sm_str_c("x");
+        r[1].id = sm_str_c("y");
+
+        is_int(sm_store_attempts_begin(&f.store, new_call(&f), &a1, r, 2), 0,
+               "begin");
+        is_str(f.call.error, "", "without an error");
+        is_int(r[0].outcome, i ? SM_BEGIN_GONE : SM_BEGIN_BEGUN,
+               "the other one is begun");
+        is_int(r[1].outcome, SM_BEGIN_GONE, "that one is not");
+
+        if (i == 0) {
+            (void) refused_is(&r[1].refused, "it is of version 3");
+
+        } else {
+            ok(r[1].refused.data == NULL, "why is said once");
+        }
+
+        is_str(intent(&f, "y"), "pending - - - 0 - 0 0 - - -", "as it was");
+        is_int(sql_int(&f, "SELECT count(*) FROM submission_intents "
+                       "WHERE intent_id = 'y' AND last_error "
+                       "LIKE '%%contract%%of version 3%%'"), 1,
+               "but for its error");
+    }
+
+    fixture_done(&f);
+}
+
+
+/* an intent whose deadline has passed ends, whatever else is damaged */
+
+static void
+test_expired_damaged(void)
+{
+    fixture_t       f;
+    sm_begin_row_t  r;
+
+    open_leader(&f);
+    put(&f, "late", &sms);
+    sql(&f, "UPDATE submission_intents SET gateway_type = 'fax', "
+        "created_at = %lld", (START - HOUR) * US);
+
+    is_int(begin(&f, &a1, "late", &r), SM_BEGIN_EXPIRED, "it is too late");
+    is_str(intent(&f, "late"), "exhausted - - deadline_exceeded 0 0 0 - - - -",
+           "and it has ended");
 
     fixture_done(&f);
 }
@@ -1988,6 +2115,8 @@ main(void)
     test_expire();
     test_page_deadlines();
     test_contracts();
+    test_newer();
+    test_expired_damaged();
     test_complete();
     test_not_applied();
     test_return();

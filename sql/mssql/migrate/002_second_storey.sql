@@ -93,6 +93,13 @@ GO
 IF OBJECT_ID(N'submission.submission_intents') IS NOT NULL
    AND NOT EXISTS (SELECT 1 FROM sys.columns
                    WHERE object_id = OBJECT_ID(N'submission.submission_intents')
+                         AND name = N'contract_version')
+    ALTER TABLE submission.submission_intents ADD contract_version int NULL;
+GO
+
+IF OBJECT_ID(N'submission.submission_intents') IS NOT NULL
+   AND NOT EXISTS (SELECT 1 FROM sys.columns
+                   WHERE object_id = OBJECT_ID(N'submission.submission_intents')
                          AND name = N'replay_of')
     ALTER TABLE submission.submission_intents
         ADD replay_of nvarchar(400) COLLATE Latin1_General_BIN2 NULL;

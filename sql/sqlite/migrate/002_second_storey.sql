@@ -9,6 +9,7 @@ ALTER TABLE submission_manager_candidates ADD COLUMN wake_url TEXT;
 ALTER TABLE submission_intents ADD COLUMN not_before INTEGER;
 ALTER TABLE submission_intents ADD COLUMN retry_schedule TEXT;
 ALTER TABLE submission_intents ADD COLUMN notify TEXT;
+ALTER TABLE submission_intents ADD COLUMN contract_version INTEGER;
 ALTER TABLE submission_intents ADD COLUMN replay_of TEXT;
 ALTER TABLE submission_intents ADD COLUMN job_id TEXT;
 ALTER TABLE submission_intents ADD COLUMN event_of TEXT;

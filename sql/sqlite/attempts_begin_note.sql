@@ -1,0 +1,5 @@
+-- It is left to a newer module, and says why.
+
+UPDATE submission_intents
+SET last_error = :error
+WHERE rowid = :rowid AND last_error IS NOT :error;
