@@ -173,7 +173,12 @@ BEGIN
     GET DIAGNOSTICS v_found = ROW_COUNT;
 
     IF cardinality(v_created) + v_found + v_refused <> v_rows THEN
-        RAISE EXCEPTION 'an intent was neither inserted nor found';
+
+        -- it was there for the INSERT, and retention has forgotten it since: next
+        -- time it is new
+
+        RAISE EXCEPTION 'an intent was neither inserted nor found'
+            USING ERRCODE = 'P7003';
     END IF;
 END
 $$;

@@ -48,6 +48,7 @@ typedef struct {
 static const sm_odbc_native_t  sm_odbc_natives[] = {
 
     { 57002, SM_STORE_LEASE_LOST, 0 },  /* ours: submission_fence */
+    { 57003, SM_STORE_TRANSIENT, 0 },   /* ours: forgotten meanwhile */
 
     { 1205, SM_STORE_TRANSIENT, 0 },    /* deadlock victim */
     { 1222, SM_STORE_TRANSIENT, 0 },    /* lock request time-out */

@@ -19,6 +19,7 @@ typedef struct {
 static const sm_postgres_state_t  sm_postgres_states[] = {
 
     { "P7002", SM_STORE_LEASE_LOST },   /* ours: submission_fence */
+    { "P7003", SM_STORE_TRANSIENT },    /* ours: forgotten meanwhile */
 
     { "08", SM_STORE_TRANSIENT },       /* connection */
     { "40", SM_STORE_TRANSIENT },       /* deadlock, serialization */

@@ -31,6 +31,7 @@ test_classes(void)
         const char        *what;
     } t[] = {
         { "42000", 57002, SM_STORE_LEASE_LOST, "ours" },
+        { "42000", 57003, SM_STORE_TRANSIENT, "forgotten meanwhile" },
         { "08001", 101, SM_STORE_TRANSIENT, "not reached" },
         { "HYT00", 0, SM_STORE_TRANSIENT, "login time-out" },
         { "IM002", 0, SM_STORE_PERMANENT, "no driver" },
