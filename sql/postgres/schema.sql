@@ -14,6 +14,13 @@
 
 DO $$
 BEGIN
+    IF current_setting('server_encoding') <> 'UTF8' THEN
+        RAISE EXCEPTION 'the encoding of this database is %, and has to be UTF8: '
+                        'ids, errors and answers may have any character',
+                        current_setting('server_encoding')
+            USING HINT = 'CREATE DATABASE ... TEMPLATE template0 ENCODING UTF8';
+    END IF;
+
     IF to_regclass('submission.submission_schema') IS NOT NULL THEN
         IF EXISTS (SELECT 1 FROM submission.submission_schema
                    WHERE version > 2)

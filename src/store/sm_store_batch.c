@@ -157,11 +157,54 @@ sm_store_complete_write(sm_store_batch_t *batch, size_t first, size_t n)
 }
 
 
+/* 1: it was refused for its data once more */
+
+static int
+sm_store_complete_again(sm_store_batch_t *batch, size_t i)
+{
+    if (sm_store_complete_write(batch, i, 1) == 0
+        || batch->call->status != SM_STORE_CONSTRAINT)
+    {
+        return 0;
+    }
+
+    batch->call->status = SM_STORE_OK;
+
+    return 1;
+}
+
+
+/*
+ * How an attempt ended counts for more than what the gateway has said: if the
+ * store refuses the texts, it is recorded without them.
+ */
+
 static void
 sm_store_complete_refuse(sm_store_batch_t *batch, size_t i)
 {
-    batch->rows.complete[i].applied = 0;
-    batch->rows.complete[i].next_attempt_at = 0;
+    sm_complete_row_t  *row;
+
+    row = &batch->rows.complete[i];
+
+    if (row->answer.data || row->error.data) {
+        memset(&row->answer, 0, sizeof(sm_str_t));
+        row->error = sm_str_c("the store refused the text of this attempt");
+
+        if (!sm_store_complete_again(batch, i)) {
+            return;
+        }
+    }
+
+    if (row->reason.data) {
+        row->reason = sm_str_c("not_stored");
+
+        if (!sm_store_complete_again(batch, i)) {
+            return;
+        }
+    }
+
+    row->applied = 0;
+    row->next_attempt_at = 0;
 }
 
 

@@ -373,6 +373,28 @@ sm_postgres_login(sm_postgres_t *pg, sm_call_t *call,
 
 
 /*
+ * Any character may be in what a gateway answers: a database of another encoding
+ * would refuse some attempts when they are recorded, and not before.
+ */
+
+static int
+sm_postgres_encoding(sm_postgres_t *pg, sm_call_t *call)
+{
+    const char  *encoding;
+
+    encoding = PQparameterStatus(pg->pq, "server_encoding");
+
+    if (encoding == NULL || strcmp(encoding, "UTF8") == 0) {
+        return 0;
+    }
+
+    return sm_call_fail(call, SM_STORE_PERMANENT, 0,
+                        "postgres: the encoding of the database is %s, and has "
+                        "to be UTF8", encoding);
+}
+
+
+/*
  * What is read is what has been committed, and what was committed stays,
  * whatever the server's or the database's defaults are.
  */
@@ -499,6 +521,7 @@ sm_postgres_open(const sm_store_conf_t *conf, sm_call_t *call)
     }
 
     if (sm_postgres_login(pg, call, given) == 0
+        && sm_postgres_encoding(pg, call) == 0
         && sm_postgres_session(pg, call) == 0
         && sm_postgres_whoami(pg, call) == 0)
     {

@@ -228,6 +228,18 @@ sql('one', 'UPDATE submission.submission_schema SET version = 2');
 install('one', $dir);
 
 
+# a database that cannot have every character
+
+sql('postgres', "CREATE DATABASE latin TEMPLATE template0 ENCODING 'LATIN1' "
+                . "LC_COLLATE 'C' LC_CTYPE 'C'");
+
+($status, $text) = install('latin', $dir);
+isnt($status, 0, 'another encoding is refused');
+like($text, qr/the encoding of this database is LATIN1, and has to be UTF8/,
+     'in words');
+is(has_schema('latin'), 0, 'nothing was made');
+
+
 # a file that is missing
 
 symlink("$dir/nowhere", "$dir/postgres/lost.sql") or die "symlink: $!";

@@ -1813,6 +1813,56 @@ test_refused(void)
 }
 
 
+/* the outcome counts for more than the text */
+
+static void
+test_refused_text(void)
+{
+    size_t             i;
+    fixture_t          f;
+    sm_begin_row_t     b;
+    sm_complete_row_t  r[3];
+
+    static const char  *ids[] = { "x", "y", "z" };
+
+    open_leader(&f);
+
+    for (i = 0; i < 3; i++) {
+        put(&f, ids[i], &once);
+        must(begin(&f, &a1, ids[i], &b) == SM_BEGIN_BEGUN);
+        end_row(&r[i], ids[i], 1, SM_OUTCOME_REJECTED, SM_STATUS_REJECTED);
+        r[i].reason = sm_str_c("http_404");
+        r[i].error = sm_str_c("HTTP 404");
+        r[i].answer = sm_str_c("no");
+    }
+
+    r[1].answer = sm_str_c("poison");
+    r[2].reason = sm_str_c("poison");
+
+    sql_refuse(&f, "bad_text", "BEFORE INSERT", "submission_attempts",
+               "new.answer = 'poison' OR new.outcome_reason = 'poison'",
+               "not that text");
+
+    is_int(sm_store_attempts_complete(&f.store, new_call(&f), &a1, r, 3), 0,
+           "complete with two texts that are refused");
+    ok(strstr(f.call.error, "not that text") != NULL, "it says why: %s",
+       f.call.error);
+    ok(r[0].applied && r[1].applied && r[2].applied, "all are recorded");
+
+    is_str(attempts(&f, "x"), "1 1 a -2 -1 rejected http_404 HTTP 404",
+           "the other one is as it was");
+    is_str(attempts(&f, "y"), "1 1 a -2 -1 rejected http_404 the store refused "
+           "the text of this attempt", "without the answer");
+    is_str(attempts(&f, "z"), "1 1 a -2 -1 rejected not_stored the store "
+           "refused the text of this attempt", "without the reason, too");
+    is_int(sql_int(&f, "SELECT count(*) FROM submission_intents "
+                   "WHERE status = 'rejected' AND inflight_epoch IS NULL"), 3,
+           "none stays in flight");
+
+    fixture_done(&f);
+}
+
+
 static void
 test_bytes(void)
 {
@@ -2129,6 +2179,7 @@ main(void)
     test_recover_since();
     test_turn();
     test_refused();
+    test_refused_text();
     test_bytes();
     test_busy();
 

@@ -39,6 +39,7 @@ test_classes(void)
         const char        *what;
     } t[] = {
         { "P7002", SM_STORE_LEASE_LOST, "ours" },
+        { "P7003", SM_STORE_TRANSIENT, "forgotten meanwhile" },
         { "40P01", SM_STORE_TRANSIENT, "deadlock" },
         { "40001", SM_STORE_TRANSIENT, "serialization" },
         { "57014", SM_STORE_TRANSIENT, "time-out" },
@@ -110,6 +111,65 @@ refused(fixture_t *f, const char *database, const char *login,
     ok(strstr(f->call.error, words) != NULL, "in words: %s", f->call.error);
     ok(strstr(f->call.error, password) == NULL, "and no secret is among them");
     ok(f->store.idle == NULL && f->store.open == 0, "nothing is left open");
+}
+
+
+/*
+ * A duplicate that retention forgets between the INSERT, which finds it, and the
+ * look at it: the batch is tried again, and then it is new.
+ */
+
+static void
+test_forgotten(void)
+{
+    fixture_t        f;
+    sm_submit_row_t  r[2];
+
+    fixture_open(&f);
+    must(outcome(&f, "x", &sms, "{}") == SM_SUBMIT_CREATED);
+
+    server_trigger(&f, "forget", "AFTER INSERT", "submission_intents",
+                   "new.intent_id = 'y'", "DELETE FROM "
+                   "submission.submission_intents WHERE intent_id = 'x'");
+
+    row(&r[0], "x", &sms, "{}");
+    row(&r[1], "y", &sms, "{}");
+    is_int(submit(&f, r, 2), -1, "it is neither inserted nor found");
+    is_int(f.call.status, SM_STORE_TRANSIENT, "that passes: %s", f.call.error);
+
+    sql_drop_trigger(&f, "forget", "submission_intents");
+
+    row(&r[0], "x", &sms, "{}");
+    row(&r[1], "y", &sms, "{}");
+    is_int(submit(&f, r, 2), 0, "once more");
+    ok(r[1].outcome == SM_SUBMIT_CREATED, "the other one is new");
+
+    fixture_done(&f);
+}
+
+
+/* what a gateway says may have any character */
+
+static void
+test_encoding(void)
+{
+    char       name[96];
+    fixture_t  f;
+
+    fixture_open(&f);
+
+    (void) snprintf(name, sizeof(name), "%s_latin1", f.database);
+    sql(&f, "CREATE DATABASE %s TEMPLATE template0 ENCODING 'LATIN1' "
+        "LC_COLLATE 'C' LC_CTYPE 'C'", name);
+
+    refused(&f, name, SERVER_LOGIN, SERVER_PASSWORD, SM_STORE_PERMANENT,
+            "the encoding of the database is LATIN1, and has to be UTF8",
+            "a database of another encoding");
+
+    reconnect(&f, f.database, SERVER_LOGIN, SERVER_PASSWORD);
+    sql(&f, "DROP DATABASE %s", name);
+
+    fixture_done(&f);
 }
 
 
@@ -994,6 +1054,8 @@ main(void)
     }
 
     test_connect();
+    test_encoding();
+    test_forgotten();
     test_hosts();
     test_role();
     test_commit();
