@@ -563,6 +563,16 @@ sm_sqlite_open(const sm_store_conf_t *conf, sm_call_t *call)
 
     sm_sqlite_start_call(sq);
 
+    /*
+     * SQLite would let everybody read it, and makes the files beside it as
+     * readable as this one.  mknod() opens nothing: to close a descriptor would
+     * end the locks of this process.  What is wrong, SQLite finds out, too.
+     */
+
+    if (sq->create) {
+        (void) mknod(conf->path, S_IFREG | 0600, 0);
+    }
+
     if (sqlite3_open_v2(conf->path, &sq->db, flags, NULL) != SQLITE_OK) {
 
         if (sq->db) {

@@ -170,10 +170,13 @@ sm_sqlite_copy_lock(sm_sqlite_t *sq, sm_call_t *call, sm_sqlite_copy_t *copy)
         && stat(copy->new_name, &named) == 0
         && own.st_ino == named.st_ino && own.st_dev == named.st_dev)
     {
-        /* nobody may read in the copy what he may not read in the database */
+        /*
+         * nobody may read in the copy what he may not read in the database,
+         * and not everybody in any case
+         */
 
         if (ftruncate(copy->fd, 0) == 0
-            && fchmod(copy->fd, st.st_mode & 0777) == 0)
+            && fchmod(copy->fd, st.st_mode & 0660) == 0)
         {
             return 1;
         }

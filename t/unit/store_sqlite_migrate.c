@@ -518,7 +518,7 @@ test_copy(void)
 
     fixture_dir(&f);
     make_v1(&f, 0);
-    must(chmod(f.path, 0640) == 0);
+    must(chmod(f.path, 0644) == 0);
     before = kept(&f);
 
     is_int(open_v2(&f, 0), 0, "a file of version 1");
@@ -531,7 +531,7 @@ test_copy(void)
     (void) strcat(copy.path, ".v1");
 
     ok(stat(name, &st) == 0, "a copy beside it");
-    is_int(st.st_mode & 0777, 0640, "as readable as the file");
+    is_int(st.st_mode & 0777, 0640, "as readable as the file, but for others");
     is_str(sql_text(&copy, "PRAGMA integrity_check"), "ok", "which is sound");
     is_str(sql_text(&copy, "SELECT group_concat(version) "
                     "FROM submission_schema"), "1", "and of version 1");

@@ -196,6 +196,35 @@ test_ping(void)
 }
 
 
+/* whatever the umask is: payloads are in all three of them */
+
+static void
+test_modes(void)
+{
+    size_t       i;
+    char         path[160];
+    mode_t       mask;
+    fixture_t    f;
+    struct stat  st;
+
+    static const char  *files[] = { "", "-wal", "-shm" };
+
+    mask = umask(0);
+
+    fixture_open(&f);
+    must(outcome(&f, "first", &sms, "1") == SM_SUBMIT_CREATED);
+
+    for (i = 0; i < 3; i++) {
+        (void) snprintf(path, sizeof(path), "%s%s", f.path, files[i]);
+        must(stat(path, &st) == 0);
+        is_int(st.st_mode & 0777, 0600, "the mode of \"...%s\"", files[i]);
+    }
+
+    fixture_done(&f);
+    (void) umask(mask);
+}
+
+
 int
 main(void)
 {
@@ -206,6 +235,7 @@ main(void)
     test_overlapping();
     test_long_reader();
     test_ping();
+    test_modes();
 
     return done_testing();
 }
