@@ -1,10 +1,17 @@
--- Entries of the audit that are so old.
+-- Entries of the audit that are so old: up to the last of the first :limit ones.  The
+-- index is named on both levels: by statistics, a scan of the table may look cheaper.
 
-DELETE FROM submission_audit
-WHERE seq IN (
-    SELECT seq
-    FROM submission_audit INDEXED BY submission_audit_at
-    WHERE lease_name = :lease_name AND at <= :before
-    ORDER BY at, seq
-    LIMIT :limit
-);
+DELETE FROM submission_audit INDEXED BY submission_audit_at
+WHERE lease_name = :lease_name
+      AND (at, seq) <= (
+          SELECT at, seq
+          FROM (
+                   SELECT at, seq
+                   FROM submission_audit INDEXED BY submission_audit_at
+                   WHERE lease_name = :lease_name AND at <= :before
+                   ORDER BY at, seq
+                   LIMIT :limit
+               )
+          ORDER BY at DESC, seq DESC
+          LIMIT 1
+      );

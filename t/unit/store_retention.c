@@ -10,6 +10,7 @@
  */
 
 #include "sql_clock.h"
+#include "sm_sqlite_sql.h"
 
 
 #define HOUR  3600000
@@ -432,10 +433,95 @@ test_cost(void)
 }
 
 
+/*
+ * Statistics of tables that had five rows when they were made speak for scans of
+ * what has millions by now.
+ */
+
+static void
+test_plans(void)
+{
+    size_t         i;
+    char          *explain;
+    fixture_t      f;
+    sql_conn_t     db;
+    const char    *detail;
+    sqlite3_stmt  *stmt;
+
+    static const struct {
+        const char  *name;
+        const char  *text;
+        const char  *search;            /* of the rows that go */
+    } t[] = {
+        { "audit", sm_sqlite_sql_retention_audit, "submission_audit USING "
+          "INDEX submission_audit_at (lease_name=? AND at<?)" },
+        { "refused", sm_sqlite_sql_retention_refused,
+          "submission_inbox_refused USING INDEX "
+          "sqlite_autoindex_submission_inbox_refused_1 (lease_name=? AND "
+          "refused_at<?)" },
+        { "forget", sm_sqlite_sql_retention_forget, "submission_intents USING "
+          "INDEX submission_intents_stripped (lease_name=? AND "
+          "submission_target=? AND status=? AND completed_at<?)"
+        }
+    };
+
+    open_leader(&f);
+    db = sql_open(&f);
+    sql_run(db, "WITH RECURSIVE n (i) AS (VALUES (1) UNION ALL SELECT i + 1 "
+            "FROM n WHERE i < 5) INSERT INTO submission_audit (lease_name, at, "
+            "actor, address, action, object) SELECT 'main', i, 'x', 'y', "
+            "'cancel', 'z' FROM n");
+    sql_run(db, "INSERT INTO submission_inbox_refused (lease_name, refused_at, "
+            "seq, intent_id, submission_target, payload, created_at, reason) "
+            "SELECT 'main', seq, seq, 'x', 'y', '', 1, 'z' "
+            "FROM submission_audit");
+    sql_close(db);
+
+    old(&f, "x", &sms, "accepted", 40, 1);
+
+    for (i = 0; i < 2 * sizeof(t) / sizeof(t[0]); i++) {
+
+        db = sql_open(&f);
+
+        if (i == sizeof(t) / sizeof(t[0])) {
+            sql_run(db, "ANALYZE");
+            sql_close(db);
+            db = sql_open(&f);
+        }
+
+        explain = sqlite3_mprintf("EXPLAIN QUERY PLAN %s", t[i % 3].text);
+        must(sqlite3_prepare_v2(db.sqlite, explain, -1, &stmt, NULL)
+             == SQLITE_OK);
+        sqlite3_free(explain);
+        must(sqlite3_step(stmt) == SQLITE_ROW);
+
+        detail = (const char *) sqlite3_column_text(stmt, 3);
+
+        ok(strncmp(detail, "SEARCH ", 7) == 0
+           && strcmp(detail + 7, t[i % 3].search) == 0, "%s, %s statistics: %s",
+           t[i % 3].name, i < 3 ? "without" : "with", detail);
+
+        while (sqlite3_step(stmt) == SQLITE_ROW) {
+            detail = (const char *) sqlite3_column_text(stmt, 3);
+            ok(strstr(detail, "SCAN submission") == NULL, "and %s", detail);
+        }
+
+        (void) sqlite3_finalize(stmt);
+        sql_close(db);
+    }
+
+    fixture_done(&f);
+}
+
+
 int
 main(void)
 {
     sql_clock_start();
+
+    if (on_sqlite()) {
+        test_plans();
+    }
 
     test_pass();
     test_bounds();
