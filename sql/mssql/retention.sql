@@ -3,7 +3,12 @@
 -- @limit rows at most, those of attempts among them.  The pass ends with the
 -- audit, the refusals of the inbox, and the jobs.  One row of the answer has the time
 -- alone, the other what was done, how many rows that were, whether the pass is at its
--- end, and the last target that is through.
+-- end, the last target that is through, and where in the next one the batch has stopped:
+-- @from of the next batch.  So ghosts, which a long snapshot keeps, are not passed again
+-- and again; and a pass begins with what was not due at @since.
+--
+-- @from: [{"target","status","kind","at","id"}], or NULL; kind is 1, to be forgotten, or
+-- 2, to be stripped.
 --
 -- @rules: [{"status","strip","forget"}], microseconds; what is to be forgotten is
 -- stripped first.  @audit, @refused, @jobs: likewise, 0 is for ever.
@@ -26,7 +31,9 @@ CREATE OR ALTER PROCEDURE submission.submission_retention
     @rules nvarchar(max),
     @audit bigint,
     @refused bigint,
-    @jobs bigint
+    @jobs bigint,
+    @from nvarchar(max) = NULL,
+    @since bigint = 0
 AS
 BEGIN
     SET NOCOUNT ON;
@@ -37,7 +44,9 @@ BEGIN
             @status varchar(16), @strip bigint, @forget bigint, @rule int,
             @left bigint, @n bigint, @fit bigint, @cost bigint, @i int,
             @stripped bigint, @forgotten bigint, @others bigint,
-            @oldest datetime2(6), @late bigint, @end int;
+            @oldest datetime2(6), @late bigint, @end int, @kind int,
+            @from_status varchar(16), @at datetime2(6), @after_id nvarchar(400),
+            @last datetime2(6), @last_id nvarchar(400), @place nvarchar(max);
 
     DECLARE @list TABLE (
         n        int NOT NULL PRIMARY KEY,
@@ -79,14 +88,15 @@ BEGIN
     WHILE @i < 32 AND @left > 0 AND @end = 0
     BEGIN
         SET @i = @i + 1;
-        SET @target = NULL;
+        SET @target = JSON_VALUE(@from, '$[0].target');
 
-        SELECT TOP (1) @target = s.submission_target
-        FROM submission.submission_intents AS s
-             WITH (FORCESEEK (submission_intents_list
-                              (lease_name, submission_target)))
-        WHERE s.lease_name = @lease_name AND s.submission_target > @done
-        ORDER BY s.submission_target;
+        IF @target IS NULL
+            SELECT TOP (1) @target = s.submission_target
+            FROM submission.submission_intents AS s
+                 WITH (FORCESEEK (submission_intents_list
+                                  (lease_name, submission_target)))
+            WHERE s.lease_name = @lease_name AND s.submission_target > @done
+            ORDER BY s.submission_target;
 
         IF @target IS NULL
         BEGIN
@@ -102,9 +112,31 @@ BEGIN
             FROM @list
             WHERE n = @rule;
 
-            IF @forget IS NOT NULL
+            SET @from_status = JSON_VALUE(@from, '$[0].status');
+
+            -- those before the place are through
+
+            IF @from_status <> @status COLLATE Latin1_General_BIN2
+            BEGIN
+                SET @rule = @rule + 1;
+                CONTINUE;
+            END;
+
+            SET @kind = CAST(JSON_VALUE(@from, '$[0].kind') AS int);
+
+            IF @forget IS NOT NULL AND (@kind IS NULL OR @kind = 1)
             BEGIN
                 SET @before = submission.submission_at(@us - @forget);
+                SET @at = CASE WHEN @kind = 1
+                               THEN submission.submission_at(
+                                        CAST(JSON_VALUE(@from, '$[0].at') AS bigint))
+                               WHEN @since > 0
+                               THEN submission.submission_at(@since - @forget)
+                               ELSE CAST('1970-01-01' AS datetime2(6)) END;
+                SET @after_id = CASE WHEN @kind = 1
+                                     THEN JSON_VALUE(@from, '$[0].id')
+                                     ELSE N'' END;
+                SET @kind = 1;
 
                 DELETE FROM @old;
 
@@ -116,10 +148,18 @@ BEGIN
                 WHERE s.lease_name = @lease_name
                       AND s.submission_target = @target AND s.status = @status
                       AND s.completed_at <= @before
+                      AND s.completed_at >= @at
+                      AND (s.completed_at > @at OR s.intent_id > @after_id)
                       AND s.stripped_at IS NOT NULL
                 ORDER BY s.completed_at, s.intent_id;
 
                 SET @n = @@ROWCOUNT;
+                SET @last = @at;
+                SET @last_id = @after_id;
+
+                SELECT TOP (1) @last = o.at, @last_id = o.id
+                FROM @old AS o
+                ORDER BY o.at DESC, o.id DESC;
 
                 DELETE i
                 FROM @old AS o
@@ -140,6 +180,16 @@ BEGIN
             IF @left > 0
             BEGIN
                 SET @before = submission.submission_at(@us - @strip);
+                SET @at = CASE WHEN @kind = 2
+                               THEN submission.submission_at(
+                                        CAST(JSON_VALUE(@from, '$[0].at') AS bigint))
+                               WHEN @since > 0
+                               THEN submission.submission_at(@since - @strip)
+                               ELSE CAST('1970-01-01' AS datetime2(6)) END;
+                SET @after_id = CASE WHEN @kind = 2
+                                     THEN JSON_VALUE(@from, '$[0].id')
+                                     ELSE N'' END;
+                SET @kind = 2;
 
                 DELETE FROM @old;
 
@@ -159,6 +209,9 @@ BEGIN
                                AND s.submission_target = @target
                                AND s.status = @status
                                AND s.completed_at <= @before
+                               AND s.completed_at >= @at
+                               AND (s.completed_at > @at
+                                    OR s.intent_id > @after_id)
                                AND s.completed_at IS NOT NULL
                                AND s.stripped_at IS NULL
                          ORDER BY s.completed_at, s.intent_id
@@ -174,6 +227,16 @@ BEGIN
 
                 IF @n > 0 AND DATEDIFF_BIG(microsecond, @oldest, @before) > @late
                     SET @late = DATEDIFF_BIG(microsecond, @oldest, @before);
+
+                -- where none fits, the next batch goes on with the same one
+
+                SET @last = @at;
+                SET @last_id = @after_id;
+
+                SELECT TOP (1) @last = o.at, @last_id = o.id
+                FROM @old AS o
+                WHERE o.cost <= @left
+                ORDER BY o.cost DESC;
 
                 IF @n > 0 AND @fit = 0
                 BEGIN
@@ -232,8 +295,18 @@ BEGIN
                 END;
             END;
 
+            IF @left <= 0
+                SET @place = (SELECT @target AS target, @status AS status,
+                                     @kind AS kind,
+                                     submission.submission_us(@last) AS at,
+                                     @last_id AS id
+                              FOR JSON PATH);
+
+            SET @from = NULL;
             SET @rule = @rule + 1;
         END;
+
+        SET @from = NULL;
 
         IF @left > 0
             SET @done = @target;
@@ -312,9 +385,11 @@ BEGIN
     COMMIT TRANSACTION;
 
     SELECT @us AS now, NULL AS stripped, NULL AS forgotten, NULL AS others,
-           NULL AS changed, NULL AS overdue, NULL AS ended, NULL AS done
+           NULL AS changed, NULL AS overdue, NULL AS ended, NULL AS done,
+           NULL AS place
     UNION ALL
     SELECT NULL, @stripped, @forgotten, @others, @limit - @left,
-           @late, CASE WHEN @end = 1 AND @left > 0 THEN 1 ELSE 0 END, @done;
+           @late, CASE WHEN @end = 1 AND @left > 0 THEN 1 ELSE 0 END, @done,
+           @place;
 END
 GO

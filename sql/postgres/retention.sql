@@ -3,8 +3,18 @@
 -- p_limit rows at most, those of attempts among them.  The pass ends with the
 -- audit, the refusals of the inbox, and the jobs.  The first row of the answer has the
 -- time alone, the other what was done, how many rows that were, whether the pass is at
--- its end, and the last target that is through.
+-- its end, the last target that is through, and where in the next one the batch has
+-- stopped: p_from of the next batch.
 --
+-- Rows that have gone stay in the indexes while a transaction such as pg_dump's could
+-- see them: whoever reads from the oldest on passes all of them.  So a batch begins
+-- where the last one has stopped, and a pass with what was not due at p_since.  It
+-- looks for rows before it takes the lease's row, and turns do not wait for that.
+-- Nothing of what it has found can be another row by then: its own snapshot keeps the
+-- places from being used again.
+--
+-- p_from: {"target","status","kind","at","id"}, or NULL; kind is 1, to be forgotten,
+-- or 2, to be stripped.
 -- p_rules: [{"status","strip","forget"}], microseconds; what is to be forgotten is
 -- stripped first.  p_audit, p_refused, p_jobs: likewise, 0 is for ever.
 --
@@ -15,14 +25,20 @@ DROP FUNCTION IF EXISTS submission.submission_retention(
     text, text, bigint, text, bigint, text, bigint, bigint
 );
 
+DROP FUNCTION IF EXISTS submission.submission_retention(
+    text, text, bigint, text, bigint, text, bigint, bigint, bigint
+);
+
 CREATE OR REPLACE FUNCTION submission.submission_retention(
     p_lease_name text, p_holder_id text, p_lease_epoch bigint,
     p_after text, p_limit bigint, p_rules text, p_audit bigint,
-    p_refused bigint, p_jobs bigint
+    p_refused bigint, p_jobs bigint, p_from text DEFAULT NULL,
+    p_since bigint DEFAULT 0
 )
 RETURNS TABLE (
     o_now bigint, o_stripped bigint, o_forgotten bigint, o_others bigint,
-    o_rows bigint, o_overdue bigint, o_end bigint, o_done text
+    o_rows bigint, o_overdue bigint, o_end bigint, o_done text,
+    o_place text
 )
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
 SET search_path = submission, pg_temp
@@ -52,8 +68,17 @@ DECLARE
     v_late       interval;
     v_end        boolean;
     v_rule       record;
+    v_from       jsonb;
+    v_kind       bigint;
+    v_at         timestamptz;
+    v_after      text;
+    v_last       timestamptz;
+    v_last_id    text;
+    v_fenced     boolean;
 BEGIN
-    v_now := submission_fence(p_lease_name, p_holder_id, p_lease_epoch);
+    v_now := submission_fence_read(p_lease_name, p_holder_id, p_lease_epoch);
+    v_from := p_from::jsonb;
+    v_fenced := false;
     v_done := p_after;
     v_left := p_limit;
     v_stripped := 0;
@@ -64,17 +89,21 @@ BEGIN
 
     <<targets>>
     FOR i IN 1 .. 32 LOOP
-        SELECT s.submission_target INTO v_target
-        FROM submission_intents AS s
-        WHERE s.lease_name = p_lease_name
-              AND s.submission_target > v_done COLLATE "C"
-              AND s.attempt_count >= 0
-        ORDER BY s.submission_target
-        LIMIT 1;
+        v_target := v_from->>'target';
 
-        IF NOT FOUND THEN
-            v_end := true;
-            EXIT;
+        IF v_target IS NULL THEN
+            SELECT s.submission_target INTO v_target
+            FROM submission_intents AS s
+            WHERE s.lease_name = p_lease_name
+                  AND s.submission_target > v_done COLLATE "C"
+                  AND s.attempt_count >= 0
+            ORDER BY s.submission_target
+            LIMIT 1;
+
+            IF NOT FOUND THEN
+                v_end := true;
+                EXIT;
+            END IF;
         END IF;
 
         FOR v_rule IN
@@ -83,35 +112,78 @@ BEGIN
                      status text, strip bigint, forget bigint
                  )
         LOOP
-            IF v_rule.forget IS NOT NULL AND v_left > 0 THEN
+            -- those before the place are through
+
+            CONTINUE WHEN v_rule.status <> v_from->>'status';
+
+            v_kind := (v_from->>'kind')::bigint;
+
+            IF v_rule.forget IS NOT NULL AND v_left > 0
+               AND v_kind IS DISTINCT FROM 2
+            THEN
                 v_before := submission_at(submission_us(v_now) - v_rule.forget);
 
-                SELECT array_agg(f.place), min(f.completed_at)
-                INTO v_places, v_oldest
+                IF v_kind = 1 THEN
+                    v_at := submission_at((v_from->>'at')::bigint);
+                    v_after := v_from->>'id';
+                ELSE
+                    v_at := CASE WHEN p_since > 0
+                                 THEN submission_at(p_since - v_rule.forget)
+                                 ELSE '-infinity' END;
+                    v_after := '';
+                END IF;
+
+                SELECT array_agg(f.place), min(f.completed_at),
+                       max(f.completed_at),
+                       (array_agg(f.intent_id::text
+                                  ORDER BY f.completed_at DESC,
+                                           f.intent_id DESC))[1]
+                INTO v_places, v_oldest, v_last, v_last_id
                 FROM (
-                         SELECT s.ctid AS place, s.completed_at
+                         SELECT s.ctid AS place, s.completed_at, s.intent_id
                          FROM submission_intents AS s
                          WHERE s.lease_name = p_lease_name
                                AND s.submission_target = v_target
                                AND s.status = v_rule.status
                                AND s.completed_at <= v_before
+                               AND (s.completed_at, s.intent_id)
+                                   > (v_at, v_after)
                                AND s.stripped_at IS NOT NULL
                          ORDER BY s.completed_at, s.intent_id
                          LIMIT v_left
                      ) AS f;
 
+                IF v_places IS NOT NULL AND NOT v_fenced THEN
+                    PERFORM submission_fence(p_lease_name, p_holder_id,
+                                             p_lease_epoch);
+                    v_fenced := true;
+                END IF;
+
                 DELETE FROM submission_intents
-                WHERE ctid = ANY (v_places);
+                WHERE ctid = ANY (v_places) AND stripped_at IS NOT NULL;
 
                 GET DIAGNOSTICS v_n = ROW_COUNT;
 
                 v_forgotten := v_forgotten + v_n;
                 v_left := v_left - v_n;
                 v_late := greatest(v_late, v_before - v_oldest);
+                v_kind := 1;
             END IF;
 
             IF v_left > 0 THEN
                 v_before := submission_at(submission_us(v_now) - v_rule.strip);
+
+                IF v_kind = 2 THEN
+                    v_at := submission_at((v_from->>'at')::bigint);
+                    v_after := v_from->>'id';
+                ELSE
+                    v_at := CASE WHEN p_since > 0
+                                 THEN submission_at(p_since - v_rule.strip)
+                                 ELSE '-infinity' END;
+                    v_after := '';
+                END IF;
+
+                v_kind := 2;
 
                 -- as many as fit with their attempts
 
@@ -121,8 +193,12 @@ BEGIN
                        max(o.cost) FILTER (WHERE o.cost <= v_left),
                        min(o.completed_at),
                        (array_agg(o.intent_id::text ORDER BY o.cost))[1],
-                       count(*)
-                INTO v_ids, v_places, v_cost, v_oldest, v_id, v_found
+                       count(*),
+                       max(o.completed_at) FILTER (WHERE o.cost <= v_left),
+                       (array_agg(o.intent_id::text ORDER BY o.cost DESC)
+                            FILTER (WHERE o.cost <= v_left))[1]
+                INTO v_ids, v_places, v_cost, v_oldest, v_id, v_found, v_last,
+                     v_last_id
                 FROM (
                          SELECT f.intent_id, f.place, f.completed_at,
                                 sum(f.attempt_count + 1)
@@ -136,12 +212,27 @@ BEGIN
                                         AND s.submission_target = v_target
                                         AND s.status = v_rule.status
                                         AND s.completed_at <= v_before
+                                        AND (s.completed_at, s.intent_id)
+                                            > (v_at, v_after)
                                         AND s.completed_at IS NOT NULL
                                         AND s.stripped_at IS NULL
                                   ORDER BY s.completed_at, s.intent_id
                                   LIMIT v_left
                               ) AS f
                      ) AS o;
+
+                IF v_found > 0 AND NOT v_fenced THEN
+                    PERFORM submission_fence(p_lease_name, p_holder_id,
+                                             p_lease_epoch);
+                    v_fenced := true;
+                END IF;
+
+                -- where none fits, the next batch goes on with the same one
+
+                IF v_last IS NULL THEN
+                    v_last := v_at;
+                    v_last_id := v_after;
+                END IF;
 
                 DELETE FROM submission_attempts
                 WHERE ctid = ANY (ARRAY(
@@ -159,7 +250,7 @@ BEGIN
                 UPDATE submission_intents
                 SET payload = '',
                     stripped_at = v_now
-                WHERE ctid = ANY (v_places);
+                WHERE ctid = ANY (v_places) AND completed_at IS NOT NULL;
 
                 GET DIAGNOSTICS v_n = ROW_COUNT;
 
@@ -204,11 +295,26 @@ BEGIN
                 END IF;
             END IF;
 
-            EXIT targets WHEN v_left <= 0;
+            v_from := NULL;
+
+            IF v_left <= 0 THEN
+                v_from := jsonb_build_object(
+                              'target', v_target, 'status', v_rule.status,
+                              'kind', v_kind, 'id', v_last_id,
+                              'at', CASE WHEN isfinite(v_last)
+                                         THEN submission_us(v_last)
+                                         ELSE 0 END);
+                EXIT targets;
+            END IF;
         END LOOP;
 
+        v_from := NULL;
         v_done := v_target;
     END LOOP;
+
+    IF v_end AND NOT v_fenced THEN
+        PERFORM submission_fence(p_lease_name, p_holder_id, p_lease_epoch);
+    END IF;
 
     IF v_end AND p_audit > 0 THEN
         DELETE FROM submission_audit
@@ -269,12 +375,12 @@ BEGIN
 
     RETURN QUERY
     SELECT submission_us(v_now), NULL::bigint, NULL::bigint, NULL::bigint,
-           NULL::bigint, NULL::bigint, NULL::bigint, NULL;
+           NULL::bigint, NULL::bigint, NULL::bigint, NULL, NULL;
 
     RETURN QUERY
     SELECT NULL::bigint, v_stripped, v_forgotten, v_others,
            p_limit - v_left,
            (extract(epoch FROM v_late) * 1000000)::bigint,
-           (v_end AND v_left > 0)::integer::bigint, v_done;
+           (v_end AND v_left > 0)::integer::bigint, v_done, v_from::text;
 END
 $$;

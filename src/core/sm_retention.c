@@ -23,6 +23,34 @@ sm_retention_clamp(int64_t n, int64_t least, int64_t most)
 }
 
 
+void
+sm_retention_passed(sm_retention_passes_t *passes, int64_t now, unsigned end)
+{
+    if (passes->began == 0) {
+        passes->began = now;
+
+        if (passes->since == 0) {
+            passes->whole = now;
+        }
+    }
+
+    if (!end) {
+        return;
+    }
+
+    /* a clock that was set back: all over again */
+
+    if (now < passes->began || now - passes->whole >= SM_RETENTION_WHOLE) {
+        memset(passes, 0, sizeof(sm_retention_passes_t));
+        return;
+    }
+
+    passes->since = passes->last;
+    passes->last = passes->began;
+    passes->began = 0;
+}
+
+
 size_t
 sm_retention_limit(const sm_retention_pace_t *pace)
 {

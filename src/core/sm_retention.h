@@ -36,12 +36,26 @@ typedef struct {
     size_t                limit;        /* of rows, those of attempts too */
     sm_str_t              after;        /* the target before; may be empty */
 
+    /*
+     * Where the last batch has stopped within a target, in words of the store:
+     * rows that are dead under a long snapshot are not passed again.  No data:
+     * at the beginning of the next target.
+     */
+    sm_str_t              from;
+
+    /*
+     * What was due by then is done, but for what a pass that began then could
+     * not see; microseconds, 0: that is not known.
+     */
+    int64_t               since;
+
     int64_t               stripped;
     int64_t               forgotten;
     int64_t               others;       /* audit, refusals, jobs */
     int64_t               rows;         /* of the limit that were used up */
     int64_t               overdue;      /* the oldest of them was, usec */
     sm_str_t              done;         /* the last target that is through */
+    sm_str_t              place;        /* "from" of the next batch */
     unsigned              end;          /* of the pass */
 } sm_retention_t;
 
@@ -74,6 +88,27 @@ typedef struct {
     int64_t               row;          /* nanoseconds; 0: not known yet */
 } sm_retention_pace_t;
 
+
+/*
+ * Where passes begin.  A pass strips what is to be forgotten, and the next one
+ * forgets it: so the one after those needs to look at nothing that was due when
+ * the first of them began.  Once in SM_RETENTION_WHOLE a pass looks at all, for
+ * rows that were committed late or by a clock that was set.
+ */
+
+#define SM_RETENTION_WHOLE      (INT64_C(3600) * 1000000)
+
+typedef struct {
+    int64_t               began;        /* this pass, by the store; 0: not yet */
+    int64_t               last;         /* the one before it */
+    int64_t               since;        /* for this pass */
+    int64_t               whole;        /* the last pass that looked at all */
+} sm_retention_passes_t;
+
+
+/* after each batch, with its time and whether it was the last of its pass */
+void sm_retention_passed(sm_retention_passes_t *passes, int64_t now,
+    unsigned end);
 
 /* how many rows the next batch may have */
 size_t sm_retention_limit(const sm_retention_pace_t *pace);

@@ -13,13 +13,20 @@
 
 #define NGX_HTTP_SUBMISSION_RETENTION_INTERVAL  60000   /* between passes */
 
+/* bytes of a place, of names and ids of the usual kind; a longer one is not kept */
+#define NGX_HTTP_SUBMISSION_RETENTION_PLACE     2048
+
 
 struct ngx_http_submission_retention_s {
     sm_retention_pace_t              pace;
     ngx_msec_t                       interval;
     int64_t                          overdue;      /* in this pass */
+    int64_t                          epoch;        /* of what follows */
+    sm_retention_passes_t            passes;
     size_t                           len;          /* of the target's name */
     u_char                           target[4 * SM_TARGET_MAX];
+    size_t                           from_len;
+    u_char                           from[NGX_HTTP_SUBMISSION_RETENTION_PLACE];
 };
 
 
@@ -28,6 +35,7 @@ typedef struct {
     sm_retention_t                   rt;
     int64_t                          took;         /* usec */
     u_char                           after[4 * SM_TARGET_MAX];
+    u_char                           from[NGX_HTTP_SUBMISSION_RETENTION_PLACE];
 } ngx_http_submission_retention_task_t;
 
 
@@ -117,12 +125,24 @@ ngx_http_submission_retention_begin(ngx_http_submission_duty_t *duty,
     re = duty->executor->retention;
     rt = (ngx_http_submission_retention_task_t *) task;
 
+    /* another leader may have had other rules since */
+
+    if (re->epoch != duty->executor->epoch) {
+        re->epoch = duty->executor->epoch;
+        re->from_len = 0;
+        ngx_memzero(&re->passes, sizeof(sm_retention_passes_t));
+    }
+
     ngx_memcpy(rt->after, re->target, re->len);
+    ngx_memcpy(rt->from, re->from, re->from_len);
 
     rt->rt.rules = &task->manager->conf->retention;
     rt->rt.limit = sm_retention_limit(&re->pace);
     rt->rt.after.data = (char *) rt->after;
     rt->rt.after.len = re->len;
+    rt->rt.from.data = re->from_len ? (char *) rt->from : NULL;
+    rt->rt.from.len = re->from_len;
+    rt->rt.since = re->passes.since;
 
     return NGX_OK;
 }
@@ -190,6 +210,10 @@ ngx_http_submission_retention_done(ngx_http_submission_duty_t *duty,
                    rt->rt.forgotten, (int) rt->rt.end, rt->took, re->pace.row,
                    rest);
 
+    sm_retention_passed(&re->passes, task->call.now, rt->rt.end);
+
+    re->from_len = 0;
+
     if (rt->rt.end) {
         re->len = 0;
         re->overdue = 0;
@@ -201,6 +225,11 @@ ngx_http_submission_retention_done(ngx_http_submission_duty_t *duty,
 
     if (re->len) {
         ngx_memcpy(re->target, rt->rt.done.data, re->len);
+    }
+
+    if (rt->rt.place.len && rt->rt.place.len <= sizeof(re->from)) {
+        re->from_len = rt->rt.place.len;
+        ngx_memcpy(re->from, rt->rt.place.data, re->from_len);
     }
 
     return rest;

@@ -62,7 +62,7 @@ typedef struct sm_server_s  sm_server_t;
     X(FAILURES_GET, "failures_get", "ttiii", "ittttiiti")                     \
     X(INBOX_PAGE, "inbox_page", "ttiiii", "iittiittb")                         \
     X(INBOX_MOVE, "inbox_move", "ttidbdi", "iii")                             \
-    X(RETENTION, "retention", "ttitidiii", "iiiiiiit")                        \
+    X(RETENTION, "retention", "ttitidiiiti", "iiiiiiitt")                     \
     X(STATS_PUT, "stats_put", "ttib", "i")                                    \
     X(STATS_GET, "stats_get", "ti", "iib")                                    \
     X(BACKLOG_GET, "backlog_get", "tii", "iitiii")                            \

@@ -16,6 +16,7 @@ enum {
     SM_RETENTION_COL_OVERDUE,
     SM_RETENTION_COL_END,
     SM_RETENTION_COL_DONE,
+    SM_RETENTION_COL_PLACE,
     SM_RETENTION_COL_COUNT
 };
 
@@ -37,6 +38,7 @@ sm_server_retention(sm_conn_t *conn, sm_call_t *call, const sm_fence_t *fence,
     rt->overdue = 0;
     rt->done = rt->after;
     rt->end = 0;
+    memset(&rt->place, 0, sizeof(sm_str_t));
 
     if (sm_retention_doc(&call->arena, rt->rules, &doc) != 0) {
         return sm_server_no_memory(call);
@@ -50,6 +52,8 @@ sm_server_retention(sm_conn_t *conn, sm_call_t *call, const sm_fence_t *fence,
     sm_server_put_int(sv, rt->rules->audit);
     sm_server_put_int(sv, rt->rules->refused);
     sm_server_put_int(sv, rt->rules->jobs);
+    sm_server_put_text(sv, rt->from);
+    sm_server_put_int(sv, rt->since);
 
     if (sm_server_exec(sv, call) == 0) {
         while (sm_server_fenced_fetch(sv, call) == 1) {
@@ -62,7 +66,9 @@ sm_server_retention(sm_conn_t *conn, sm_call_t *call, const sm_fence_t *fence,
             rt->end = sm_server_int(sv, SM_RETENTION_COL_END) != 0;
 
             if (sm_server_text(sv, call, SM_RETENTION_COL_DONE, &rt->done)
-                != 0)
+                != 0
+                || sm_server_text(sv, call, SM_RETENTION_COL_PLACE, &rt->place)
+                   != 0)
             {
                 break;
             }

@@ -1,7 +1,8 @@
 
 /*
  * Retention in SQLite: a batch is one transaction, bounded by the rows that it
- * changes.  The pages that become free are used again.
+ * changes.  The pages that become free are used again.  A row that is gone is in
+ * no index any more, so there is no need of a place to go on from.
  */
 
 #include "sm_store_sqlite.h"
@@ -344,6 +345,7 @@ sm_sqlite_retention(sm_conn_t *conn, sm_call_t *call, const sm_fence_t *fence,
     rt->overdue = 0;
     rt->done = rt->after;
     rt->end = 0;
+    memset(&rt->place, 0, sizeof(sm_str_t));
 
     if (sm_sqlite_begin_write(conn, call) != 0) {
         return -1;

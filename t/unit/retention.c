@@ -113,6 +113,37 @@ test_rates(void)
 }
 
 
+/* a pass strips, the next one forgets: only then the next need not look back */
+
+static void
+test_passes(void)
+{
+    sm_retention_passes_t  p = { 0 };
+
+    sm_retention_passed(&p, 1000, 0);
+    sm_retention_passed(&p, 1500, 1);
+    is_int(p.since, 0, "the second pass looks at all");
+
+    sm_retention_passed(&p, 2000, 1);
+    is_int(p.since, 1000, "the third from the beginning of the first");
+
+    sm_retention_passed(&p, 3000, 0);
+    is_int(p.since, 1000, "in all its batches");
+    sm_retention_passed(&p, 3500, 1);
+    is_int(p.since, 2000, "the fourth from that of the second");
+
+    sm_retention_passed(&p, 2000 + SM_RETENTION_WHOLE, 1);
+    is_int(p.since, 0, "after an hour one looks at all again");
+
+    sm_retention_passed(&p, 9000, 1);
+    sm_retention_passed(&p, 9001, 1);
+    is_int(p.since, 9000, "and so on");
+    sm_retention_passed(&p, 9002, 0);
+    sm_retention_passed(&p, 8000, 1);
+    is_int(p.since, 0, "and if the clock is set back");
+}
+
+
 int
 main(void)
 {
@@ -120,6 +151,7 @@ main(void)
 
     test_bounds();
     test_rates();
+    test_passes();
 
     return done_testing();
 }
