@@ -269,8 +269,8 @@ BEGIN
             EXECUTE submission.submission_intents_ended @lease_name, @now,
                                                         @found;
 
-        IF CHARINDEX(N'"outcome":0', @found) > 0
-           OR CHARINDEX(N'"outcome": 0', @found) > 0
+        IF CHARINDEX(N'"outcome":0', @found COLLATE Latin1_General_BIN2) > 0
+           OR CHARINDEX(N'"outcome": 0', @found COLLATE Latin1_General_BIN2) > 0
             UPDATE i
             SET last_error = CONCAT(N'not sent: its contract is of version ',
                                     i.contract_version,

@@ -13,7 +13,7 @@
 
 #define NGX_HTTP_SUBMISSION_RETENTION_INTERVAL  60000   /* between passes */
 
-/* bytes of a place, of names and ids of the usual kind; a longer one is not kept */
+/* bytes of a place; a longer one, of odd names and ids, is not kept */
 #define NGX_HTTP_SUBMISSION_RETENTION_PLACE     2048
 
 
