@@ -271,6 +271,7 @@ ngx_http_submission_api_ctx(ngx_http_request_t *r)
     ctx->request = r;
     ctx->manager = slcf->api->manager;
     ngx_queue_init(&ctx->nodes);
+    ngx_queue_init(&ctx->waiting);
     ngx_http_set_ctx(r, ctx, ngx_http_submission_module);
 
     return ctx;

@@ -30,6 +30,7 @@ ngx_http_submission_batch_take(ngx_http_submission_batch_t *batch,
 {
     size_t                        bytes, weight;
     ngx_queue_t                  *q;
+    ngx_http_submission_ctx_t    *ctx;
     ngx_http_submission_node_t   *node;
     ngx_http_submission_queue_t  *queue;
 
@@ -41,6 +42,9 @@ ngx_http_submission_batch_take(ngx_http_submission_batch_t *batch,
     while (batch->n < max && !ngx_queue_empty(&queue->waiting)) {
 
         q = ngx_queue_head(&queue->waiting);
+        ctx = ngx_queue_data(q, ngx_http_submission_ctx_t, turn);
+
+        q = ngx_queue_head(&ctx->waiting);
         node = ngx_queue_data(q, ngx_http_submission_node_t, queue);
 
         weight = ngx_http_submission_batch_weight(queue, node);
@@ -53,6 +57,11 @@ ngx_http_submission_batch_take(ngx_http_submission_batch_t *batch,
 
         ngx_http_submission_intake_get(queue, batch, node);
         bytes += weight;
+
+        if (!ngx_queue_empty(&ctx->waiting)) {
+            ngx_queue_remove(&ctx->turn);
+            ngx_queue_insert_tail(&queue->waiting, &ctx->turn);
+        }
     }
 
     (void) pthread_mutex_unlock(&queue->mutex);

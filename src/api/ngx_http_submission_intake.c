@@ -5,9 +5,14 @@
  * each worker, and a bounded queue before it.
  *
  * A node is a row of a request with all that it points to, in one piece of
- * memory of its own.  A request has one, or many (bulk.c).  While it waits, the queue's mutex guards it; a thread
- * takes it from there into its batch, and may then read and write the row.
- * What a node and its request know of each other is for the event loop alone.
+ * memory of its own.  A request has one, or many (bulk.c).  While it waits, the
+ * queue's mutex guards it; a thread takes it from there into its batch, and may
+ * then read and write the row.  Other than that, what a node and its request
+ * know of each other is for the event loop alone.
+ *
+ * Requests take turns: a batch takes a row of each request that waits, then the
+ * next row of each, so that one row does not wait for the thousand of another
+ * request.  The rows of a request stay in their order.
  *
  * Calls of the API are bounded in each worker, so that a store that does not
  * answer leaves threads and connections to the executor: three at a time, and
@@ -79,11 +84,23 @@ void
 ngx_http_submission_intake_put(ngx_http_submission_queue_t *queue,
     ngx_http_submission_node_t *node, ngx_uint_t first)
 {
+    ngx_http_submission_ctx_t  *ctx;
+
+    ctx = node->ctx;
+
     if (first) {
-        ngx_queue_insert_head(&queue->waiting, &node->queue);
+        if (ngx_queue_empty(&ctx->waiting)) {
+            ngx_queue_insert_head(&queue->waiting, &ctx->turn);
+        }
+
+        ngx_queue_insert_head(&ctx->waiting, &node->queue);
 
     } else {
-        ngx_queue_insert_tail(&queue->waiting, &node->queue);
+        if (ngx_queue_empty(&ctx->waiting)) {
+            ngx_queue_insert_tail(&queue->waiting, &ctx->turn);
+        }
+
+        ngx_queue_insert_tail(&ctx->waiting, &node->queue);
     }
 
     node->state = NGX_HTTP_SUBMISSION_NODE_WAITING;
@@ -98,6 +115,10 @@ ngx_http_submission_intake_get(ngx_http_submission_queue_t *queue,
     ngx_http_submission_batch_t *batch, ngx_http_submission_node_t *node)
 {
     ngx_queue_remove(&node->queue);
+
+    if (ngx_queue_empty(&node->ctx->waiting)) {
+        ngx_queue_remove(&node->ctx->turn);
+    }
 
     queue->nwaiting--;
     queue->bytes -= node->strings;
@@ -296,11 +317,11 @@ ngx_http_submission_intake_cleanup(void *data)
         node = ngx_queue_data(q, ngx_http_submission_node_t, siblings);
 
         ngx_queue_remove(q);
-        node->ctx = NULL;
 
         switch (node->state) {
 
         case NGX_HTTP_SUBMISSION_NODE_TAKEN:
+            node->ctx = NULL;
             break;
 
         case NGX_HTTP_SUBMISSION_NODE_WAITING:

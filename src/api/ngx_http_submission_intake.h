@@ -100,6 +100,8 @@ struct ngx_http_submission_ctx_s {
     ngx_http_submission_body_pt      body_handler;
 
     ngx_queue_t                      nodes;        /* .._node_t: of its rows */
+    ngx_queue_t                      waiting;      /* those that wait */
+    ngx_queue_t                      turn;         /* in the queue, if any do */
     ngx_http_submission_queue_t     *queue;
     ngx_http_submission_bulk_t      *bulk;         /* it has many rows */
 
@@ -127,7 +129,7 @@ typedef enum {
 } ngx_http_submission_node_e;
 
 struct ngx_http_submission_node_s {
-    ngx_queue_t                      queue;
+    ngx_queue_t                      queue;        /* of its request or batch */
     ngx_queue_t                      siblings;     /* of the same request */
     ngx_http_submission_ctx_t       *ctx;          /* NULL: it has gone */
     ngx_uint_t                       line;         /* of a bulk submission */
@@ -150,7 +152,7 @@ struct ngx_http_submission_queue_s {
     unsigned                         busy:1;       /* a task is out */
 
     pthread_mutex_t                  mutex;
-    ngx_queue_t                      waiting;      /* .._node_t */
+    ngx_queue_t                      waiting;      /* .._ctx_t: whose turn is */
     ngx_uint_t                       nwaiting;
     size_t                           bytes;        /* of strings in them */
 };

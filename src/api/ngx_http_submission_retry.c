@@ -64,15 +64,38 @@ ngx_http_submission_retry_return(ngx_http_submission_batch_t *batch,
 }
 
 
+static void
+ngx_http_submission_retry_expire_one(ngx_http_submission_batch_t *batch,
+    ngx_http_submission_ctx_t *ctx, ngx_msec_t delay)
+{
+    ngx_msec_t                   time;
+    ngx_queue_t                 *q, *next;
+    ngx_http_submission_node_t  *node;
+
+    for (q = ngx_queue_head(&ctx->waiting);
+         q != ngx_queue_sentinel(&ctx->waiting);
+         q = next)
+    {
+        next = ngx_queue_next(q);
+        node = ngx_queue_data(q, ngx_http_submission_node_t, queue);
+
+        time = ngx_current_msec + delay - node->entered;
+
+        if (time > ctx->manager->conf->retry) {
+            ngx_http_submission_intake_get(batch->queue, batch, node);
+        }
+    }
+}
+
+
 /* of those that wait, the ones whose time is over go into the batch */
 
 static void
 ngx_http_submission_retry_expire(ngx_http_submission_batch_t *batch,
     ngx_msec_t delay)
 {
-    ngx_msec_t                    time;
     ngx_queue_t                  *q, *next;
-    ngx_http_submission_node_t   *node;
+    ngx_http_submission_ctx_t    *ctx;
     ngx_http_submission_queue_t  *queue;
 
     queue = batch->queue;
@@ -84,15 +107,9 @@ ngx_http_submission_retry_expire(ngx_http_submission_batch_t *batch,
          q = next)
     {
         next = ngx_queue_next(q);
-        node = ngx_queue_data(q, ngx_http_submission_node_t, queue);
+        ctx = ngx_queue_data(q, ngx_http_submission_ctx_t, turn);
 
-        time = ngx_current_msec + delay - node->entered;
-
-        if (time <= queue->manager->conf->retry) {
-            continue;
-        }
-
-        ngx_http_submission_intake_get(queue, batch, node);
+        ngx_http_submission_retry_expire_one(batch, ctx, delay);
     }
 
     (void) pthread_mutex_unlock(&queue->mutex);
