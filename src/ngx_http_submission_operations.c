@@ -159,6 +159,7 @@ const ngx_http_submission_op_t  ngx_http_submission_ops[] = {
         .own = ngx_http_submission_replay_own,
         .weight = ngx_http_submission_replay_weight,
         .call = ngx_http_submission_replay_call,
+        .left = ngx_http_submission_replay_left,
         .reply = ngx_http_submission_replay_reply
     },
 

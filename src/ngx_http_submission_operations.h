@@ -83,14 +83,16 @@ typedef struct {
      * Of the API's alone, where each request is a row of a batch.  A row's
      * inputs may point to strings: _own() lists them.  _weight() is what a row
      * may add to the memory of its batch, in bytes.  _call() asks the store,
-     * in a thread; _reply() answers the request.  _again() takes from a row of
-     * a call that has failed what the next try has to know.
+     * in a thread; _reply() answers the request.  _left() is whether the call
+     * has left a row for another one: the row goes back to the queue.  _again()
+     * takes from a row of a call that has failed what the next try has to know.
      */
     size_t         row_size;
     ngx_uint_t   (*own)(void *row, sm_str_t **strings);
     size_t       (*weight)(const void *row);
     int          (*call)(sm_store_t *store, sm_call_t *call, void *rows,
                       size_t n);
+    ngx_uint_t   (*left)(const void *row);
     ngx_int_t    (*reply)(ngx_http_request_t *r, const void *row);
     void         (*again)(void *row, const void *tried);
 

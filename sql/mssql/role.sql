@@ -50,6 +50,7 @@ GRANT EXECUTE ON OBJECT::submission.submission_attempts_in_doubt TO submission_n
 GRANT EXECUTE ON OBJECT::submission.submission_intent_cancel TO submission_nginx;
 GRANT EXECUTE ON OBJECT::submission.submission_intent_replay TO submission_nginx;
 GRANT EXECUTE ON OBJECT::submission.submission_intent_payload TO submission_nginx;
+GRANT EXECUTE ON OBJECT::submission.submission_intents_length TO submission_nginx;
 GRANT EXECUTE ON OBJECT::submission.submission_audit_list TO submission_nginx;
 GRANT EXECUTE ON OBJECT::submission.submission_intents_search TO submission_nginx;
 GRANT EXECUTE ON OBJECT::submission.submission_intents_prefix TO submission_nginx;

@@ -154,6 +154,7 @@ BEGIN
             submission.submission_intent_cancel,
             submission.submission_intent_replay,
             submission.submission_intent_payload,
+            submission.submission_intents_length,
             submission.submission_audit_list,
             submission.submission_intents_search,
             submission.submission_intents_prefix,

@@ -106,6 +106,7 @@ ngx_int_t ngx_http_submission_webhooks_reply(ngx_http_request_t *r,
     const void *row);
 ngx_uint_t ngx_http_submission_replay_own(void *row, sm_str_t **strings);
 size_t ngx_http_submission_replay_weight(const void *row);
+ngx_uint_t ngx_http_submission_replay_left(const void *row);
 int ngx_http_submission_replay_call(sm_store_t *store, sm_call_t *call,
     void *rows, size_t n);
 ngx_int_t ngx_http_submission_replay_reply(ngx_http_request_t *r,

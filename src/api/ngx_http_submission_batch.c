@@ -104,6 +104,7 @@ ngx_http_submission_batch_rows(ngx_http_submission_batch_t *batch)
          q = ngx_queue_next(q), i++)
     {
         node = ngx_queue_data(q, ngx_http_submission_node_t, queue);
+        node->nth = i;
         ngx_memcpy(ngx_http_submission_batch_row(batch, i), node->row, size);
     }
 

@@ -340,7 +340,7 @@ ngx_http_submission_intake_cleanup(void *data)
 
 static void
 ngx_http_submission_intake_answer(ngx_http_submission_batch_t *batch,
-    sm_call_t *call, ngx_http_submission_node_t *node, ngx_uint_t i)
+    sm_call_t *call, ngx_http_submission_node_t *node)
 {
     void                       *row;
     ngx_int_t                   rc;
@@ -353,7 +353,7 @@ ngx_http_submission_intake_answer(ngx_http_submission_batch_t *batch,
     ngx_queue_remove(&node->siblings);
 
     row = call && call->status == SM_STORE_OK
-          ? ngx_http_submission_batch_row(batch, i) : NULL;
+          ? ngx_http_submission_batch_row(batch, node->nth) : NULL;
 
     ngx_http_set_log_request(r->connection->log, r);
 
@@ -398,18 +398,17 @@ static void
 ngx_http_submission_intake_answer_all(ngx_http_submission_batch_t *batch,
     sm_call_t *call)
 {
-    ngx_uint_t                   i;
     ngx_queue_t                 *q;
     ngx_http_submission_node_t  *node;
 
-    for (i = 0; !ngx_queue_empty(&batch->nodes); i++) {
+    while (!ngx_queue_empty(&batch->nodes)) {
 
         q = ngx_queue_head(&batch->nodes);
         node = ngx_queue_data(q, ngx_http_submission_node_t, queue);
         ngx_queue_remove(q);
 
         if (node->ctx) {
-            ngx_http_submission_intake_answer(batch, call, node, i);
+            ngx_http_submission_intake_answer(batch, call, node);
         }
 
         /* not earlier, because the strings of the row belong to the node */
@@ -566,6 +565,43 @@ ngx_http_submission_intake_refuse(ngx_http_submission_manager_t *manager)
 }
 
 
+/* what the call has left for another one waits again, before all others */
+
+static void
+ngx_http_submission_intake_left(ngx_http_submission_batch_t *batch)
+{
+    ngx_queue_t                     *q, *prev;
+    ngx_http_submission_node_t      *node;
+    const ngx_http_submission_op_t  *op;
+
+    op = &ngx_http_submission_ops[batch->queue->op];
+
+    if (op->left == NULL || batch->rows == NULL) {
+        return;
+    }
+
+    (void) pthread_mutex_lock(&batch->queue->mutex);
+
+    for (q = ngx_queue_last(&batch->nodes);
+         q != ngx_queue_sentinel(&batch->nodes);
+         q = prev)
+    {
+        prev = ngx_queue_prev(q);
+        node = ngx_queue_data(q, ngx_http_submission_node_t, queue);
+
+        if (node->ctx
+            && op->left(ngx_http_submission_batch_row(batch, node->nth)))
+        {
+            ngx_queue_remove(q);
+            ngx_http_submission_intake_put(batch->queue, node, 1);
+            batch->n--;
+        }
+    }
+
+    (void) pthread_mutex_unlock(&batch->queue->mutex);
+}
+
+
 /*
  * the next task starts before this one is answered, so that the store is never
  * idle
@@ -583,6 +619,7 @@ ngx_http_submission_intake_done(ngx_http_submission_task_t *task)
 
     if (task->call.status == SM_STORE_OK) {
         queue->failures = 0;
+        ngx_http_submission_intake_left(batch);
 
     } else {
         ngx_http_submission_retry(batch);

@@ -133,6 +133,7 @@ struct ngx_http_submission_node_s {
     ngx_queue_t                      siblings;     /* of the same request */
     ngx_http_submission_ctx_t       *ctx;          /* NULL: it has gone */
     ngx_uint_t                       line;         /* of a bulk submission */
+    ngx_uint_t                       nth;          /* row of its batch */
     ngx_http_submission_node_e       state;
     ngx_uint_t                       tries;        /* that failed */
     ngx_msec_t                       entered;

@@ -177,6 +177,15 @@ ngx_http_submission_replay_call(sm_store_t *store, sm_call_t *call, void *rows,
 }
 
 
+ngx_uint_t
+ngx_http_submission_replay_left(const void *data)
+{
+    const sm_replay_row_t  *row = data;
+
+    return row->outcome == SM_REPLAY_LEFT;
+}
+
+
 ngx_int_t
 ngx_http_submission_replay_reply(ngx_http_request_t *r, const void *data)
 {

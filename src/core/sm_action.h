@@ -49,6 +49,7 @@ typedef enum {
     SM_REPLAY_STRIPPED,
     SM_REPLAY_NO_TARGET,        /* it is not configured any more */
     SM_REPLAY_TOO_LONG,         /* the id that it would have */
+    SM_REPLAY_LEFT,             /* for another call: this one copies enough */
     SM_REPLAY_OUTCOMES
 } sm_replay_e;
 

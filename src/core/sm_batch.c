@@ -76,3 +76,21 @@ sm_submit_found(sm_submit_row_t *row, sm_str_t hash)
                    && row->intent.not_before == row->not_before
                    ? SM_SUBMIT_SAME : SM_SUBMIT_CONFLICT;
 }
+
+
+size_t
+sm_batch_copies(const sm_get_row_t *rows, size_t n)
+{
+    size_t   i;
+    int64_t  bytes;
+
+    for (i = 0, bytes = 0; i < n; i++) {
+        bytes += rows[i].length;
+
+        if (i && bytes > SM_COPIES) {
+            break;
+        }
+    }
+
+    return i;
+}

@@ -47,7 +47,16 @@ typedef struct {
     unsigned              found;
     sm_intent_t           intent;
     sm_str_t              hash;
+    int64_t               length;       /* of the payload, by intents_length */
 } sm_get_row_t;
+
+
+/*
+ * Payloads that one call copies, at most, from what the store has already; one
+ * that is larger is alone in it.
+ */
+
+#define SM_COPIES  (4 * 1024 * 1024)    /* bytes */
 
 
 /* newest first, strictly before the attempt of the cursor */
@@ -115,6 +124,9 @@ int sm_submit_too_far(const sm_submit_row_t *row, int64_t now);
 /* it is stored now, or the intent that was there is in it, with this hash */
 void sm_submit_created(sm_submit_row_t *row, int64_t now);
 void sm_submit_found(sm_submit_row_t *row, sm_str_t hash);
+
+/* how many of them, from the first on, one call copies; one at least */
+size_t sm_batch_copies(const sm_get_row_t *rows, size_t n);
 
 /* ["id", ...] */
 int sm_batch_ids_doc(sm_arena_t *arena, const sm_get_row_t *rows, size_t n,

@@ -28,7 +28,7 @@
 /* in one transaction, at most; a payload that is larger is alone in it */
 
 #define SM_RECUR_INTENTS    1000
-#define SM_RECUR_COPIES     (4 * 1024 * 1024)   /* bytes of payloads */
+#define SM_RECUR_COPIES     SM_COPIES
 
 #define SM_RECUR_ZONE_MAX   64              /* bytes */
 #define SM_RECUR_REASON_MAX 500             /* characters */

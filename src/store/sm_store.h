@@ -215,6 +215,8 @@ int sm_store_intents_submit(sm_store_t *store, sm_call_t *call,
 
 int sm_store_intents_get(sm_store_t *store, sm_call_t *call,
     sm_get_row_t *rows, size_t n);
+int sm_store_intents_length(sm_store_t *store, sm_call_t *call,
+    sm_get_row_t *rows, size_t n);
 int sm_store_intent_history(sm_store_t *store, sm_call_t *call,
     sm_history_row_t *rows, size_t n);
 int sm_store_intent_events(sm_store_t *store, sm_call_t *call,

@@ -404,6 +404,39 @@ sm_store_job_halves(sm_job_page_t *page, size_t first, size_t n)
 }
 
 
+/* of a page, so many as one transaction may copy; what is canceled is not */
+
+static int
+sm_store_job_bound(sm_job_page_t *page, size_t *n)
+{
+    size_t         i;
+    sm_get_row_t  *rows;
+
+    *n = page->row.n;
+
+    if (page->work->job.kind != SM_JOB_REPLAY || *n < 2) {
+        return 0;
+    }
+
+    rows = sm_arena_calloc(&page->call->arena, *n, sizeof(sm_get_row_t));
+    if (rows == NULL) {
+        return sm_store_job_no_memory(page->call);
+    }
+
+    for (i = 0; i < *n; i++) {
+        rows[i].id = page->row.intents[i].id;
+    }
+
+    if (sm_store_intents_length(page->store, page->call, rows, *n) != 0) {
+        return -1;
+    }
+
+    *n = sm_batch_copies(rows, *n);
+
+    return 0;
+}
+
+
 /* a job that nobody can read would be in the way of others */
 
 static int
@@ -443,6 +476,7 @@ sm_store_job_work(sm_store_t *store, sm_call_t *call, const sm_fence_t *fence,
     sm_job_work_t *work)
 {
     int              rc;
+    size_t           n;
     int64_t          left;
     sm_job_t        *job;
     sm_job_page_t    page;
@@ -507,5 +541,9 @@ sm_store_job_work(sm_store_t *store, sm_call_t *call, const sm_fence_t *fence,
         return sm_store_job_no_memory(call);
     }
 
-    return sm_store_job_halves(&page, 0, page.row.n);
+    if (sm_store_job_bound(&page, &n) != 0) {
+        return -1;
+    }
+
+    return sm_store_job_halves(&page, 0, n);
 }

@@ -23,6 +23,7 @@
  *                      goes on.
  * intents_submit       Commits, or leaves nothing behind.
  *
+ * intents_length       A read: the bytes of payloads, which are not read.
  * intent_events        A read: the events of an intent.
  * intents_list         The newest, of a target and a status.
  * intents_search       Any other list: up to row->limit + 1 keys of it.
@@ -105,6 +106,7 @@
     OP(OWN, begin_write)                                                      \
     OP(OWN, intents_submit, (sm_submit_row_t *, rows), (size_t, n))           \
     OP(CALL, intents_get, (sm_get_row_t *, rows), (size_t, n))                \
+    OP(CALL, intents_length, (sm_get_row_t *, rows), (size_t, n))             \
     OP(OWN, intent_history, (sm_history_row_t *, row))                        \
     OP(CALL, intent_events, (sm_events_row_t *, row))                         \
     OP(OWN, intents_list, (sm_list_row_t *, row))                             \

@@ -6,6 +6,9 @@
  * ended changes no more, but for its payload, which may be stripped; so the
  * statement that copies it looks for that again.
  *
+ * What is copied is bounded by the lengths that the store has: the rest is left
+ * for another call, so that others write in between.
+ *
  * A replay that was made before is the answer, whatever has become of what it
  * repeats: whoever asks again must not make another one.
  */
@@ -214,6 +217,43 @@ sm_store_replay_read(sm_store_t *store, sm_call_t *call, sm_replay_t *rp,
 }
 
 
+/*
+ * What a request copies is in the store, and not in the request: of the rows,
+ * those that one call may copy.
+ */
+
+static int
+sm_store_replay_bound(sm_store_t *store, sm_call_t *call, sm_replay_t *rp,
+    sm_replay_row_t *rows, size_t *n)
+{
+    size_t  i, k;
+
+    if (*n < 2) {
+        return 0;
+    }
+
+    for (i = 0; i < *n; i++) {
+        rp->stored[i].id = rows[i].id;
+    }
+
+    if (sm_store_intents_length(store, call, rp->stored, *n) != 0) {
+        return -1;
+    }
+
+    k = sm_batch_copies(rp->stored, *n);
+
+    for (i = k; i < *n; i++) {
+        rows[i].outcome = SM_REPLAY_LEFT;
+    }
+
+    memset(rp->stored, 0, *n * sizeof(sm_get_row_t));
+
+    *n = k;
+
+    return 0;
+}
+
+
 int
 sm_store_intents_replay(sm_store_t *store, sm_call_t *call,
     sm_replay_row_t *rows, size_t n)
@@ -223,7 +263,9 @@ sm_store_intents_replay(sm_store_t *store, sm_call_t *call,
     sm_replay_t       rp;
     sm_payload_row_t  *named;
 
-    if (sm_store_replay_alloc(call, &rp, n) != 0) {
+    if (sm_store_replay_alloc(call, &rp, n) != 0
+        || sm_store_replay_bound(store, call, &rp, rows, &n) != 0)
+    {
         return -1;
     }
 

@@ -56,6 +56,7 @@ typedef struct sm_server_s  sm_server_t;
     X(INTENT_CANCEL, "intent_cancel", "tttt", "i")                            \
     X(INTENT_REPLAY, "intent_replay", "tttdtttttt", "i")                      \
     X(INTENT_PAYLOAD, "intent_payload", "tti", "itttb")                       \
+    X(INTENTS_LENGTH, "intents_length", "td", "ii")                           \
     X(AUDIT_LIST, "audit_list", "tttiiii", "iittttt")                         \
     X(INTENTS_SEARCH, "intents_search", "tttttiitii", "it")                   \
     X(INTENTS_PREFIX, "intents_prefix", "ttttii", "it")                       \

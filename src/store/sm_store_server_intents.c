@@ -260,6 +260,42 @@ sm_server_intents_get(sm_conn_t *conn, sm_call_t *call, sm_get_row_t *rows,
 }
 
 
+int
+sm_server_intents_length(sm_conn_t *conn, sm_call_t *call, sm_get_row_t *rows,
+    size_t n)
+{
+    size_t        i;
+    int64_t       key;
+    sm_str_t      doc;
+    sm_server_t  *sv = (sm_server_t *) conn;
+
+    for (i = 0; i < n; i++) {
+        rows[i].length = 0;
+    }
+
+    if (sm_batch_ids_doc(&call->arena, rows, n, &doc) != 0) {
+        return sm_server_no_memory(call);
+    }
+
+    sm_server_start(sv, SM_PROC_INTENTS_LENGTH);
+    sm_server_put_text(sv, sv->conf->lease_name);
+    sm_server_put_text(sv, doc);
+
+    if (sm_server_exec(sv, call) == 0) {
+        while (sm_server_fetch(sv, call) == 1) {
+
+            key = sm_server_int(sv, 0);
+
+            if (key >= 0 && key < (int64_t) n) {
+                rows[key].length = sm_server_int(sv, 1);
+            }
+        }
+    }
+
+    return sm_server_end(sv, call);
+}
+
+
 static int
 sm_server_attempt(sm_server_t *sv, sm_call_t *call, sm_attempt_t *a)
 {

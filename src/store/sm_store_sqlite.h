@@ -54,6 +54,7 @@
     X(CANCEL, sm_sqlite_sql_intents_cancel)                                   \
     X(REPLAY, sm_sqlite_sql_intents_replay)                                   \
     X(PAYLOAD, sm_sqlite_sql_intent_payload)                                  \
+    X(LENGTH, sm_sqlite_sql_intents_length)                                   \
     X(AUDIT_ADD, sm_sqlite_sql_audit_add)                                     \
     X(AUDIT_LIST, sm_sqlite_sql_audit_list)                                   \
     X(AUDIT_ACTOR, sm_sqlite_sql_audit_list_actor)                            \

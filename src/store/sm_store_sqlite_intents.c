@@ -107,6 +107,46 @@ sm_sqlite_intents_get(sm_conn_t *conn, sm_call_t *call, sm_get_row_t *rows,
 }
 
 
+int
+sm_sqlite_intents_length(sm_conn_t *conn, sm_call_t *call, sm_get_row_t *rows,
+    size_t n)
+{
+    int            rc;
+    size_t         i;
+    sm_str_t       doc;
+    sm_sqlite_t   *sq = (sm_sqlite_t *) conn;
+    sqlite3_stmt  *stmt;
+
+    sm_sqlite_start_call(sq);
+
+    for (i = 0; i < n; i++) {
+        rows[i].length = 0;
+    }
+
+    if (sm_batch_ids_doc(&call->arena, rows, n, &doc) != 0) {
+        return sm_call_fail(call, SM_STORE_TRANSIENT, 0, "out of memory");
+    }
+
+    stmt = sq->stmts[SM_SQLITE_LENGTH];
+
+    sm_sqlite_bind_text(stmt, ":doc", doc);
+    sm_sqlite_bind_text(stmt, ":lease_name", sq->conf->lease_name);
+
+    while ((rc = sqlite3_step(stmt)) == SQLITE_ROW) {
+        rows[sqlite3_column_int64(stmt, 0)].length
+            = sqlite3_column_int64(stmt, 1);
+    }
+
+    if (rc != SQLITE_DONE) {
+        (void) sm_sqlite_fail(sq, call);
+    }
+
+    (void) sqlite3_reset(stmt);
+
+    return call->status == SM_STORE_OK ? 0 : -1;
+}
+
+
 static void
 sm_sqlite_bind_contract(sqlite3_stmt *stmt, const sm_contract_t *c)
 {

@@ -590,6 +590,70 @@ test_replay(void)
 }
 
 
+/*
+ * A call copies 4 MB of payloads, and one of any length: the others are left
+ * for another call.
+ */
+
+static void
+test_replay_bound(void)
+{
+    size_t            i;
+    char             *bytes;
+    fixture_t         f;
+    sm_submit_row_t   r;
+    sm_replay_row_t   rows[6];
+
+    static const char        *ids[] = { "m0", "m1", "m2", "m3", "m4", "m5" };
+    static const size_t       lengths[] = { 5, 3, 1, 1, 0, 1 };
+    static const sm_replay_e  first[] = {
+        SM_REPLAY_CREATED, SM_REPLAY_LEFT, SM_REPLAY_LEFT, SM_REPLAY_LEFT,
+        SM_REPLAY_LEFT, SM_REPLAY_LEFT
+    };
+    static const sm_replay_e  second[] = {
+        SM_REPLAY_CREATED, SM_REPLAY_CREATED, SM_REPLAY_LEFT, SM_REPLAY_LEFT,
+        SM_REPLAY_LEFT
+    };
+
+    fixture_open(&f);
+
+    bytes = malloc(5 * 1024 * 1024);
+    must(bytes != NULL);
+    memset(bytes, '7', 5 * 1024 * 1024);
+
+    for (i = 0; i < 6; i++) {
+        row_bytes(&r, ids[i], &sms, bytes, lengths[i] * 1024 * 1024);
+        must(submit(&f, &r, 1) == 0 && r.outcome == SM_SUBMIT_CREATED);
+        end(&f, ids[i], "accepted");
+    }
+
+    for (i = 0; i < 6; i++) {
+        replay_row(&rows[i], ids[i], NULL, 0);
+    }
+
+    must(sm_store_intents_replay(&f.store, new_call(&f), rows, 6) == 0);
+
+    for (i = 0; i < 6; i++) {
+        is_int(rows[i].outcome, first[i], "first call: %s", ids[i]);
+    }
+
+    must(sm_store_intents_replay(&f.store, new_call(&f), rows + 1, 5) == 0);
+
+    for (i = 0; i < 5; i++) {
+        is_int(rows[i + 1].outcome, second[i], "second call: %s", ids[i + 1]);
+    }
+
+    must(sm_store_intents_replay(&f.store, new_call(&f), rows + 3, 3) == 0);
+
+    for (i = 3; i < 6; i++) {
+        is_int(rows[i].outcome, SM_REPLAY_CREATED, "third call: %s", ids[i]);
+    }
+
+    free(bytes);
+    fixture_done(&f);
+}
+
+
 static void
 test_payload(void)
 {
@@ -827,6 +891,7 @@ main(void)
     test_together();
     test_beside();
     test_replay();
+    test_replay_bound();
     test_payload();
     test_audit_done();
     test_audit();

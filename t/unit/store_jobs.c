@@ -238,6 +238,51 @@ test_replay(void)
 }
 
 
+/* a batch copies 4 MB of payloads, however many intents it may have */
+
+static void
+test_bound(void)
+{
+    size_t            i;
+    char             *bytes;
+    fixture_t         f;
+    sm_job_work_t     w;
+    sm_submit_row_t   r;
+
+    static const char  *ids[] = { "a1", "a2", "a3", "a4", "a5" };
+
+    open_leader(&f);
+
+    bytes = malloc(1500000);
+    must(bytes != NULL);
+    memset(bytes, '7', 1500000);
+
+    for (i = 0; i < 5; i++) {
+        row_bytes(&r, ids[i], &sms, bytes, 1500000);
+        must(submit(&f, &r, 1) == 0 && r.outcome == SM_SUBMIT_CREATED);
+    }
+
+    free(bytes);
+    sql(&f, "UPDATE submission_intents SET status = 'exhausted', completed_at = "
+        "created_at, next_attempt_at = NULL, exhausted_reason = 'one_shot'");
+
+    is_int(add(&f, SM_JOB_REPLAY, "{\"id\":\"j\",\"filter\":"
+               "{\"status\":\"exhausted\",\"target\":\"sms\"}}"),
+           SM_JOB_CREATED, "a job");
+
+    is_int(work(&f, &a1, 1000, &w), 0, "a batch");
+    is_int(w.done, 2, "of two, since the payloads are large");
+    is_int(w.state, SM_JOB_RUNNING, "and not the last");
+    is_int(finish(&f, 1000), 2, "two more");
+    is_str(job(&f, "j"), "done 5 0 -", "all of them");
+    is_str(replays(&f), "a1~j of a1, a2~j of a2, a3~j of a3, a4~j of a4, "
+           "a5~j of a5", "each once");
+
+    fixture_done(&f);
+}
+
+
+
 /* what it has made ends so, too, before the job is over */
 
 static void
@@ -677,6 +722,7 @@ main(void)
     test_ids();
     test_stop();
     test_poison();
+    test_bound();
     test_count();
     test_webhooks();
 

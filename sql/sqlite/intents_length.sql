@@ -1,0 +1,6 @@
+-- The lengths of the payloads of a document of ids; "key" is an id's place in it.
+
+SELECT r.key, length(i.payload)
+FROM json_each(:doc) AS r
+     CROSS JOIN submission_intents AS i
+     ON i.lease_name = :lease_name AND i.intent_id = r.value;
