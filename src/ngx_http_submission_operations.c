@@ -193,6 +193,7 @@ const ngx_http_submission_op_t  ngx_http_submission_ops[] = {
         .own = ngx_http_submission_failures_own,
         .weight = ngx_http_submission_failures_weight,
         .call = ngx_http_submission_failures_call,
+        .left = ngx_http_submission_failures_left,
         .reply = ngx_http_submission_failures_reply
     },
 

@@ -31,7 +31,7 @@ sub create {
 
     fail_with("sms-$_", $_, 'rejected', 'invalid_recipient', 'HTTP 422') for 1 .. 4;
     fail_with('sms-5', 10, 'exhausted', 'deadline_exceeded');
-    fail_with('p-1', 20, 'exhausted', 'max_attempts', 'say "no"');
+    fail_with('p-1', 20 + 30, 'exhausted', 'max_attempts', 'say "no"');
 }
 
 sub group {
@@ -45,7 +45,7 @@ sub group {
                    join ',', map { "\"$_\"" } @ids;
 }
 
-our $p = group('push.bulk', 'exhausted', 'max_attempts', '"say \"no\""', 1, 20,
+our $p = group('push.bulk', 'exhausted', 'max_attempts', '"say \"no\""', 1, 50,
                'p-1');
 our $deadline = group('sms.realtime', 'exhausted', 'deadline_exceeded', 'null', 1,
                       10, 'sms-5');
@@ -59,8 +59,7 @@ __DATA__
 === TEST 1: none
 --- request
 GET /v1/failures
---- response_body
-{"failures":[],"complete":true}
+--- response_body_like: ^\{"failures":\[\],"complete":true,"asOf":"[^"]*Z"\}$
 --- response_headers
 Content-Type: application/json
 
@@ -76,9 +75,10 @@ sub {
         '?target=push.bulk' => [$main::p],
         '?target=sms.realtime' => [$main::deadline, $main::recipient],
         '?target=none' => [],
-        '?since=2026-05-28T20:26:50Z' => [$main::p, $main::deadline],
-        '?since=2026-05-28T22:26:50.000001%2B02:00' => [$main::p],
-        '?since=2026-05-28T20:26:50Z&target=sms.realtime' => [$main::deadline],
+        '?since=2026-05-28T20:27:59Z' => [$main::p],
+        '?since=2026-05-28T22:27:00.000001%2B02:00' => [$main::p],
+        '?since=2026-05-28T20:26:50Z&target=sms.realtime'
+            => [$main::deadline, $main::recipient],
         '?since=2027-01-01T00:00:00Z' => [],
     );
 
@@ -86,8 +86,15 @@ sub {
         my $answer = http("GET /v1/failures$args");
 
         is($answer->{code}, 200, "failures$args");
-        is($answer->{body}, '{"failures":[' . join(',', @{$expected{$args}})
-                            . "],\"complete\":true}\n", "failures$args: groups");
+        like($answer->{body}, qr/^\Q{"failures":[\E/, 'the groups first');
+        is($answer->{body} =~ s/,("since":"[^"]*",)?"asOf":"[^"]*Z"//r,
+           '{"failures":[' . join(',', @{$expected{$args}})
+           . "],\"complete\":true}\n", "failures$args: groups");
+        is($answer->{json}{since} // '',
+           $args =~ /since=(2026-05-28T2[02]:\d\d)/
+               ? $1 =~ s/T22/T20/r . ':00.000000Z'
+               : $args =~ /2027/ ? '2027-01-01T00:00:00.000000Z' : '',
+           "failures$args: since a whole minute, which is said");
     }
 }
 
@@ -117,7 +124,49 @@ sub {
 
 
 
-=== TEST 4: arguments and methods
+=== TEST 4: a look is shared, and kept for a second
+# A hundred who ask cost the store a look for each minute that they ask for, and not a
+# hundred; what has failed since is there a second later.
+--- client eval
+sub {
+    create();
+
+    my @answers = http_pipelined(
+        map { sprintf "GET /v1/failures?since=2026-05-28T20:%02d:%02dZ",
+                      20 + $_ % 2, $_ % 60 } 1 .. 100);
+
+    is(scalar(grep { $_->{code} == 200 } @answers), 100, 'all are answered');
+
+    my %bodies;
+    push @{$bodies{$_->{json}{since}}}, $_->{body} for @answers;
+
+    is(join(' ', sort keys %bodies),
+       '2026-05-28T20:20:00.000000Z 2026-05-28T20:21:00.000000Z',
+       'for two minutes');
+
+    # one look, one time: those who came while it was made share the next one
+
+    my %times = map { $_->{json}{asOf} => 1 } @answers;
+
+    cmp_ok(scalar keys %times, '<=', 12, 'by a few looks, which say when');
+
+    fail_with('sms-6', 30, 'rejected', 'new', 'HTTP 422');
+
+    my $new = 0;
+
+    for (1 .. 100) {
+        $new = http('GET /v1/failures?since=2026-05-28T20:20:00Z')->{body}
+               =~ /"reason":"new"/;
+        last if $new;
+        select undef, undef, undef, 0.1;
+    }
+
+    ok($new, 'what is new is shown a second later');
+}
+
+
+
+=== TEST 5: arguments and methods
 --- request eval
 ['GET /v1/failures?since=yesterday', 'GET /v1/failures?since=',
  'GET /v1/failures?target=a%20b', 'GET /v1/failures?limit=1',

@@ -88,7 +88,7 @@ static const ngx_http_submission_route_t  ngx_http_submission_routes[] = {
       NGX_HTTP_SUBMISSION_ACCESS_READ, 0,
       ngx_http_submission_failures_args,
       NULL,
-      ngx_http_submission_api_read },
+      ngx_http_submission_failures_parse },
 
     { { "targets/*/pause", SM_ROUTE_POST },
       NGX_HTTP_SUBMISSION_OP_TARGET_SET,

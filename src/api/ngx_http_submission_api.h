@@ -75,6 +75,7 @@ ngx_int_t ngx_http_submission_list_reply(ngx_http_request_t *r,
 
 ngx_uint_t ngx_http_submission_failures_own(void *row, sm_str_t **strings);
 size_t ngx_http_submission_failures_weight(const void *row);
+ngx_uint_t ngx_http_submission_failures_left(const void *row);
 int ngx_http_submission_failures_call(sm_store_t *store, sm_call_t *call,
     void *rows, size_t n);
 ngx_int_t ngx_http_submission_failures_reply(ngx_http_request_t *r,

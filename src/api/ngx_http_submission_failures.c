@@ -1,9 +1,17 @@
 
 /*
  * GET /v1/failures: what has failed lately, in groups.
+ *
+ * A look reads up to 10,000 failures, so it is shared: by all who ask for the
+ * same at the same time, and for a second by those who come later.  A call makes
+ * one look; what others ask for is left for the next calls, so that other
+ * operations have their turns.
  */
 
 #include "ngx_http_submission_intake.h"
+
+
+#define NGX_HTTP_SUBMISSION_FAILURES_KEPT  1000    /* milliseconds */
 
 
 static ngx_int_t ngx_http_submission_failures_since(
@@ -31,7 +39,13 @@ ngx_http_submission_failures_since(ngx_http_submission_ctx_t *ctx,
 {
     sm_failures_row_t  *row = ctx->row;
 
-    return sm_time_parse(value, &row->since) ? NGX_DECLINED : NGX_OK;
+    if (sm_time_parse(value, &row->since)) {
+        return NGX_DECLINED;
+    }
+
+    row->since = sm_failures_since(row->since);
+
+    return NGX_OK;
 }
 
 
@@ -65,7 +79,105 @@ ngx_http_submission_failures_weight(const void *data)
 }
 
 
-/* those who ask for the same at the same time are answered by one look */
+/* the answer that is kept for what a row asks for; NULL: there is none */
+
+static ngx_http_submission_kept_t *
+ngx_http_submission_failures_find(ngx_http_submission_intake_t *intake,
+    const sm_failures_row_t *row)
+{
+    ngx_uint_t                   i;
+    ngx_http_submission_kept_t  *kept;
+
+    for (i = 0; i < NGX_HTTP_SUBMISSION_KEPT; i++) {
+        kept = &intake->kept[i];
+
+        if (kept->body.data && sm_failures_same(&kept->row, row)
+            && ngx_current_msec - kept->time
+               < NGX_HTTP_SUBMISSION_FAILURES_KEPT)
+        {
+            return kept;
+        }
+    }
+
+    return NULL;
+}
+
+
+/* in place of the oldest one; where there is no memory, none is kept */
+
+static void
+ngx_http_submission_failures_keep(ngx_http_submission_intake_t *intake,
+    const sm_failures_row_t *row, const sm_out_t *out)
+{
+    u_char                      *p;
+    size_t                       len;
+    ngx_uint_t                   i;
+    ngx_http_submission_kept_t  *kept;
+
+    kept = &intake->kept[0];
+
+    for (i = 1; i < NGX_HTTP_SUBMISSION_KEPT; i++) {
+        if ((ngx_msec_int_t) (intake->kept[i].time - kept->time) < 0) {
+            kept = &intake->kept[i];
+        }
+    }
+
+    if (kept->body.data) {
+        ngx_free(kept->body.data);
+        kept->body.data = NULL;
+    }
+
+    len = out->last - out->start;
+
+    p = ngx_alloc(len + row->target.len, ngx_cycle->log);
+    if (p == NULL) {
+        return;
+    }
+
+    kept->body.data = p;
+    kept->body.len = len;
+    p = ngx_cpymem(p, out->start, len);
+
+    kept->row.since = row->since;
+    kept->row.target.data = row->target.data ? (char *) p : NULL;
+    kept->row.target.len = row->target.len;
+    kept->time = ngx_current_msec;
+
+    if (row->target.len) {
+        ngx_memcpy(p, row->target.data, row->target.len);
+    }
+}
+
+
+ngx_int_t
+ngx_http_submission_failures_parse(ngx_http_request_t *r)
+{
+    sm_out_t                     out;
+    ngx_int_t                    rc;
+    ngx_http_submission_ctx_t   *ctx;
+    ngx_http_submission_kept_t  *kept;
+
+    ctx = ngx_http_get_module_ctx(r, ngx_http_submission_module);
+    kept = ngx_http_submission_failures_find(ctx->manager->intake, ctx->row);
+
+    if (kept == NULL) {
+        return ngx_http_submission_api_read(r);
+    }
+
+    rc = ngx_http_discard_request_body(r);
+    if (rc != NGX_OK) {
+        return rc;
+    }
+
+    if (ngx_http_submission_reply_out(r, &out, kept->body.len) != NGX_OK) {
+        return NGX_HTTP_INTERNAL_SERVER_ERROR;
+    }
+
+    sm_out_bytes(&out, (char *) kept->body.data, kept->body.len);
+
+    return ngx_http_submission_reply_send(r, NGX_HTTP_OK, &out);
+}
+
 
 int
 ngx_http_submission_failures_call(sm_store_t *store, sm_call_t *call,
@@ -73,29 +185,35 @@ ngx_http_submission_failures_call(sm_store_t *store, sm_call_t *call,
 {
     sm_failures_row_t  *rows = data;
 
-    size_t  i, k;
+    size_t  i;
 
-    for (i = 0; i < n; i++) {
+    rows[0].as_of = ngx_http_submission_usec();
+    rows[0].left = 0;
 
-        for (k = 0; k < i; k++) {
-            if (rows[k].since == rows[i].since
-                && sm_str_eq(rows[k].target, rows[i].target))
-            {
-                break;
-            }
-        }
+    if (sm_store_failures_get(store, call, &rows[0]) != 0) {
+        return -1;
+    }
 
-        if (k < i) {
-            rows[i] = rows[k];
-            continue;
-        }
+    for (i = 1; i < n; i++) {
 
-        if (sm_store_failures_get(store, call, &rows[i]) != 0) {
-            return -1;
+        if (sm_failures_same(&rows[i], &rows[0])) {
+            rows[i] = rows[0];
+
+        } else {
+            rows[i].left = 1;
         }
     }
 
     return 0;
+}
+
+
+ngx_uint_t
+ngx_http_submission_failures_left(const void *data)
+{
+    const sm_failures_row_t  *row = data;
+
+    return row->left;
 }
 
 
@@ -104,7 +222,8 @@ ngx_http_submission_failures_reply(ngx_http_request_t *r, const void *data)
 {
     const sm_failures_row_t  *row = data;
 
-    sm_out_t  out;
+    sm_out_t                    out;
+    ngx_http_submission_ctx_t  *ctx;
 
     if (ngx_http_submission_reply_out(r, &out, sm_failures_size(row) + 1)
         != NGX_OK)
@@ -114,6 +233,12 @@ ngx_http_submission_failures_reply(ngx_http_request_t *r, const void *data)
 
     sm_failures_out(&out, row);
     sm_out_c(&out, "\n");
+
+    ctx = ngx_http_get_module_ctx(r, ngx_http_submission_module);
+
+    if (ngx_http_submission_failures_find(ctx->manager->intake, row) == NULL) {
+        ngx_http_submission_failures_keep(ctx->manager->intake, row, &out);
+    }
 
     return ngx_http_submission_reply_send(r, NGX_HTTP_OK, &out);
 }

@@ -40,11 +40,27 @@ static void ngx_http_submission_intake_refuse(
 static void ngx_http_submission_intake_cleanup(void *data);
 
 
+static void
+ngx_http_submission_intake_forget(void *data)
+{
+    ngx_http_submission_intake_t *intake = data;
+
+    ngx_uint_t  i;
+
+    for (i = 0; i < NGX_HTTP_SUBMISSION_KEPT; i++) {
+        if (intake->kept[i].body.data) {
+            ngx_free(intake->kept[i].body.data);
+        }
+    }
+}
+
+
 ngx_int_t
 ngx_http_submission_intake_init(ngx_cycle_t *cycle,
     ngx_http_submission_manager_t *manager)
 {
     ngx_uint_t                    i;
+    ngx_pool_cleanup_t           *cln;
     ngx_http_submission_queue_t  *queue;
 
     manager->intake = ngx_pcalloc(cycle->pool,
@@ -52,6 +68,14 @@ ngx_http_submission_intake_init(ngx_cycle_t *cycle,
     if (manager->intake == NULL) {
         return NGX_ERROR;
     }
+
+    cln = ngx_pool_cleanup_add(cycle->pool, 0);
+    if (cln == NULL) {
+        return NGX_ERROR;
+    }
+
+    cln->handler = ngx_http_submission_intake_forget;
+    cln->data = manager->intake;
 
     for (i = 0; i < NGX_HTTP_SUBMISSION_OP_N; i++) {
         queue = &manager->intake->queues[i];

@@ -159,8 +159,20 @@ struct ngx_http_submission_queue_s {
 };
 
 
+/* answers of failures.c, for a moment */
+
+#define NGX_HTTP_SUBMISSION_KEPT  8
+
+typedef struct {
+    sm_failures_row_t                row;          /* what was asked for */
+    ngx_str_t                        body;         /* of the answer */
+    ngx_msec_t                       time;
+} ngx_http_submission_kept_t;
+
+
 struct ngx_http_submission_intake_s {
     ngx_http_submission_queue_t      queues[NGX_HTTP_SUBMISSION_OP_N];
+    ngx_http_submission_kept_t       kept[NGX_HTTP_SUBMISSION_KEPT];
     ngx_uint_t                       ncalls;       /* of the API, under way */
 };
 
@@ -313,6 +325,9 @@ ngx_uint_t ngx_http_submission_bulk_type(ngx_str_t *type);
 ngx_int_t ngx_http_submission_bulk_parse(ngx_http_request_t *r);
 ngx_int_t ngx_http_submission_bulk_outcome(ngx_http_submission_ctx_t *ctx,
     ngx_uint_t line, const sm_submit_row_t *row, ngx_uint_t overloaded);
+
+/* failures.c: answers from what is kept, or asks the store */
+ngx_int_t ngx_http_submission_failures_parse(ngx_http_request_t *r);
 
 /* cancel.c, replay.c, audit.c and payload.c: likewise */
 ngx_int_t ngx_http_submission_cancel_parse(ngx_http_request_t *r);

@@ -3,6 +3,21 @@
 
 
 #define SM_FAILURES_FIXED  320
+#define SM_FAILURES_STEP   60000000     /* usec */
+
+
+int64_t
+sm_failures_since(int64_t since)
+{
+    return since < 0 ? 0 : since - since % SM_FAILURES_STEP;
+}
+
+
+int
+sm_failures_same(const sm_failures_row_t *a, const sm_failures_row_t *b)
+{
+    return a->since == b->since && sm_str_eq(a->target, b->target);
+}
 
 
 sm_failure_t *
@@ -103,5 +118,14 @@ sm_failures_out(sm_out_t *out, const sm_failures_row_t *row)
     }
 
     sm_out_c(out, "],\"complete\":");
-    sm_out_c(out, row->partial ? "false}" : "true}");
+    sm_out_c(out, row->partial ? "false" : "true");
+
+    if (row->since) {
+        sm_out_c(out, ",\"since\":");
+        sm_json_out_time(out, row->since);
+    }
+
+    sm_out_c(out, ",\"asOf\":");
+    sm_json_out_time(out, row->as_of);
+    sm_out_c(out, "}");
 }

@@ -31,6 +31,8 @@ typedef struct {
 typedef struct {
     sm_str_t       target;              /* no data: any */
     int64_t        since;               /* 0: from the beginning */
+    int64_t        as_of;               /* when it was looked */
+    unsigned       left;                /* it was not: another call does */
 
     sm_failure_t  *failures;            /* the newest first */
     size_t         n;
@@ -43,6 +45,13 @@ typedef struct {
 
 #define SM_FAILURES_MAX  (SM_FAILURES_GROUPS * 8192)
 
+
+/*
+ * A look is shared by all who ask for the same: so a time is that of its whole
+ * minute.
+ */
+int64_t sm_failures_since(int64_t since);
+int sm_failures_same(const sm_failures_row_t *a, const sm_failures_row_t *b);
 
 /* as many bytes as sm_failures_out() may write */
 size_t sm_failures_size(const sm_failures_row_t *row);
