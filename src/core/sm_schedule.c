@@ -34,6 +34,11 @@
 #define SM_SCHEDULE_SHARE  8
 
 
+/* bytes, more than what glibc calls small */
+
+#define SM_SCHEDULE_LARGE  4096
+
+
 /* microseconds until the store is asked again to end what it did not end */
 
 #define SM_SCHEDULE_ASK    1000000
@@ -88,12 +93,29 @@ sm_schedule_free_entry(sm_index_node_t *node)
 }
 
 
+/*
+ * glibc puts small blocks that are freed aside, and joins all of them when it is
+ * next asked for a large one.  That takes longer than to free them, so it is done
+ * for each slice, too.
+ */
+
+static void
+sm_schedule_join_free(void)
+{
+    void *volatile  block;
+
+    block = malloc(SM_SCHEDULE_LARGE);
+    free(block);
+}
+
+
 int
 sm_schedule_destroy_some(sm_schedule_t *s, size_t max)
 {
     if (sm_index_destroy_some(&s->entries, sm_schedule_free_entry, max)
         || sm_index_destroy_some(&s->targets, sm_schedule_free_target, max))
     {
+        sm_schedule_join_free();
         return 1;
     }
 

@@ -46,7 +46,7 @@ static void ngx_http_submission_executor_free(ngx_event_t *ev);
 
 /* entries that are looked at, or freed, before other events have their turn */
 
-#define NGX_HTTP_SUBMISSION_EXECUTOR_SLICE  4096
+#define NGX_HTTP_SUBMISSION_EXECUTOR_SLICE  2048
 
 /* schedules of epochs that are over, until their memory is free */
 

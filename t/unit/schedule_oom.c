@@ -102,6 +102,49 @@ test_full(unsigned targets)
 }
 
 
+/* no memory for all that have expired: the others are left to turns */
+
+static void
+test_expired(void)
+{
+    size_t          n, k;
+    unsigned        i, full;
+    sm_entry_t     *entries[TAKE];
+    sm_schedule_t  *s;
+
+    static const uint64_t     key[] = { 1, 2 };
+    static const char *const  names[] = { "a", "b", "c", "d" };
+
+    s = sm_schedule_create(TAKE, key, NULL, NULL);
+    deadline = 5;
+
+    for (full = 0; set(s, names[full % 4], full) == 0; full++);
+
+    sm_schedule_tick(s, 10, 10);
+
+    is_int(sm_schedule_expire(s, full), 0, "none is in the way");
+
+    for (k = 0; (n = sm_schedule_take_expired(s, entries, TAKE)); k += n) {
+        for (i = 0; i < n; i++) {
+            sm_schedule_drop(s, entries[i]);
+        }
+    }
+
+    ok(k > 10000, "%zu had room", k);
+
+    while ((n = sm_schedule_take(s, INT64_MAX, entries, TAKE))) {
+        for (k += n; n; ) {
+            sm_schedule_drop(s, entries[--n]);
+        }
+    }
+
+    is_int(k, full, "and the others can be taken");
+    is_int(sm_schedule_entries(s), 0, "nothing is left");
+
+    sm_schedule_destroy(s);
+}
+
+
 int
 main(void)
 {
@@ -112,6 +155,8 @@ main(void)
 
     deadline = INT64_MAX - 1;
     test_full(4);               /* the order of deadlines is */
+
+    test_expired();
 
     return done_testing();
 }
