@@ -113,4 +113,5 @@ wait_for('the gateway is back, and so is what is alive', sub {
     return $run->statuses('probe-')->{accepted};
 }, (OPEN + 30) * slow());
 
+$run->wait_terminal('probe-', 30 * slow());
 $run->done;
