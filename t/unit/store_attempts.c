@@ -1840,7 +1840,8 @@ test_refused_text(void)
     r[2].reason = sm_str_c("poison");
 
     sql_refuse(&f, "bad_text", "BEFORE INSERT", "submission_attempts",
-               "new.answer = 'poison' OR new.outcome_reason = 'poison'",
+               "new.answer LIKE 'poison' "
+               "OR new.outcome_reason LIKE 'poison'",
                "not that text");
 
     is_int(sm_store_attempts_complete(&f.store, new_call(&f), &a1, r, 3), 0,
