@@ -397,12 +397,19 @@ sm_postgres_encoding(sm_postgres_t *pg, sm_call_t *call)
 /*
  * What is read is what has been committed, and what was committed stays,
  * whatever the server's or the database's defaults are.
+ *
+ * A backend that sends its answer to a host that is gone has its locks, of the
+ * lease's row too, until TCP gives up: statement_timeout does not end that, and
+ * keepalives are not sent where data wait.  So TCP gives up as soon as the call
+ * was.
  */
 
 static int
 sm_postgres_session(sm_postgres_t *pg, sm_call_t *call)
 {
-    return sm_postgres_statement(pg, call,
+    char  text[640];
+
+    (void) snprintf(text, sizeof(text),
                     "SELECT set_config('synchronous_commit', "
                     "CASE current_setting('synchronous_commit') "
                     "WHEN 'off' THEN 'on' "
@@ -411,7 +418,11 @@ sm_postgres_session(sm_postgres_t *pg, sm_call_t *call)
                     "'read committed', false), "
                     "set_config('tcp_keepalives_idle', '10', false), "
                     "set_config('tcp_keepalives_interval', '5', false), "
-                    "set_config('tcp_keepalives_count', '3', false)");
+                    "set_config('tcp_keepalives_count', '3', false), "
+                    "set_config('tcp_user_timeout', '%lld', false)",
+                    (long long) pg->server.conf->query_timeout);
+
+    return sm_postgres_statement(pg, call, text);
 }
 
 

@@ -15,10 +15,12 @@ package SubmissionCluster::Proxy;
 #                                      answered it when the connection is reset
 #   $proxy->hang($pattern)             the server gets it; nothing after that
 #                                      goes either way
+#   $proxy->choke($pattern)            the same, and the server's answer is not
+#                                      even read: it cannot get rid of it
 #   $proxy->reset                      all connections are, now
 #   $proxy->stats                      { open, accepted, done }
 #
-# lose() and hang() are done once; "done" counts them.  What was in a
+# lose(), hang() and choke() are done once; "done" counts them.  What was in a
 # blackhole stays there: it is as if the other end had gone without a word.
 # pass() is for connections that come later, or have nothing of that.
 
@@ -80,6 +82,7 @@ sub delay     { $_[0]->_say('delay', $_[1]) }
 sub cut       { $_[0]->_say('cut', $_[1], $_[2]) }
 sub lose      { $_[0]->_say('lose', $_[1]) }
 sub hang      { $_[0]->_say('hang', $_[1]) }
+sub choke     { $_[0]->_say('choke', $_[1]) }
 sub reset     { $_[0]->_say('reset') }
 sub server    { $_[0]->_say('server', $_[1]) }
 
@@ -284,13 +287,14 @@ sub _read {
 
     # what is asked for may come in parts
 
-    if ($way eq 'to' && $mode =~ /^(?:lose|hang)$/) {
+    if ($way eq 'to' && $mode =~ /^(?:lose|hang|choke)$/) {
         $conn->{seen} = substr($conn->{seen}, -200) . $bytes;
 
         if ($conn->{seen} =~ /$mode[0]/s) {
             $conn->{$mode} = 1;
-            $conn->{dead} = 1 if $mode eq 'hang';
-            $done++ if $mode eq 'hang';
+            $conn->{dead} = 1 if $mode ne 'lose';
+            $done++ if $mode ne 'lose';
+            $select->remove(@$conn{qw(client server)}) if $mode eq 'choke';
             $mode = 'pass';
         }
     }
