@@ -1,6 +1,8 @@
 -- The newest @bound of what was rejected or exhausted since @since, and of what the
--- inbox refused, in groups of the same target, status, reason and last error: three
--- rows of each of the newest @groups groups.  "seen" is how many were looked at.
+-- inbox refused, in groups of the same target, status, reason and last error: the
+-- newest three of each minute of the newest @groups groups.  So one look answers for
+-- any later minute, too.  The first row of a minute has its "failures".  What failed
+-- after "seen" was looked at; -1: all was.
 
 SET ANSI_NULLS ON;
 SET QUOTED_IDENTIFIER ON;
@@ -47,7 +49,7 @@ BEGIN
         @lease_name, 'completed', 'failed', @target, NULL, 0,
         253402214400000000, N'', @since, @most;
 
-    SET @failed = (SELECT COUNT(*) FROM @keys);
+    SET @failed = (SELECT MIN(at) FROM @keys HAVING COUNT(*) > @bound);
 
     INSERT INTO @looked (target, status, reason, last_error, at, intent_id)
     SELECT i.submission_target, i.status,
@@ -70,14 +72,17 @@ BEGIN
     WHERE i.lease_name = @lease_name AND i.refused_at >= @from
     ORDER BY i.refused_at DESC, i.seq DESC;
 
-    SET @refused = (SELECT COUNT(*) FROM @looked WHERE status = 'refused');
-    SET @seen = CASE WHEN @failed > @refused THEN @failed ELSE @refused END;
+    SET @refused = (SELECT MIN(at) FROM @looked WHERE status = 'refused'
+                    HAVING COUNT(*) > @bound);
+    SET @seen = CASE WHEN @failed > ISNULL(@refused, -1) THEN @failed
+                     ELSE ISNULL(@refused, -1) END;
 
     DELETE FROM @looked
     WHERE @target IS NOT NULL AND target <> @target;
 
-    SELECT g.number, g.target, g.status, g.reason, g.last_error, g.failures,
-           g.newest_at, g.intent_id, @seen AS seen
+    SELECT g.number, g.target, g.status, g.reason, g.last_error,
+           CASE g.nth WHEN 1 THEN g.failures ELSE 0 END AS failures,
+           g.at, g.intent_id, @seen AS seen
     FROM (
              SELECT r.*,
                     DENSE_RANK() OVER (
@@ -89,12 +94,12 @@ BEGIN
                              l.intent_id,
                              ROW_NUMBER() OVER (
                                  PARTITION BY l.target, l.status, l.reason,
-                                              l.last_error
+                                              l.last_error, l.at / 60000000
                                  ORDER BY l.at DESC, l.intent_id DESC
                              ) AS nth,
                              COUNT_BIG(*) OVER (
                                  PARTITION BY l.target, l.status, l.reason,
-                                              l.last_error
+                                              l.last_error, l.at / 60000000
                              ) AS failures,
                              MAX(l.at) OVER (
                                  PARTITION BY l.target, l.status, l.reason,
@@ -105,6 +110,6 @@ BEGIN
              WHERE r.nth <= 3
          ) AS g
     WHERE g.number <= @groups + 1
-    ORDER BY g.number, g.nth;
+    ORDER BY g.number, g.at DESC, g.intent_id DESC;
 END
 GO

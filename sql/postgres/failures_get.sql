@@ -1,7 +1,8 @@
 -- The newest p_bound of what was rejected or exhausted since p_since, and of what
 -- the inbox refused, in groups of the same target, status, reason and last error:
--- three rows of each of the newest p_groups groups.  "seen" is how many were
--- looked at.
+-- the newest three of each minute of the newest p_groups groups, each with its own
+-- time.  So one look answers for any later minute, too.  The first row of a minute
+-- has its o_failures.  What failed after o_seen was looked at; -1: all was.
 
 CREATE OR REPLACE FUNCTION submission.submission_failures_get(
     p_lease_name text, p_target text, p_since bigint, p_bound bigint,
@@ -59,11 +60,13 @@ BEGIN
     ranked AS (
         SELECT l.*,
                row_number() OVER (
-                   PARTITION BY l.target, l.status, l.reason, l.last_error
+                   PARTITION BY l.target, l.status, l.reason, l.last_error,
+                                l.at / 60000000
                    ORDER BY l.at DESC, l.id COLLATE "C" DESC
                ) AS nth,
                count(*) OVER (
-                   PARTITION BY l.target, l.status, l.reason, l.last_error
+                   PARTITION BY l.target, l.status, l.reason, l.last_error,
+                                l.at / 60000000
                ) AS failures,
                max(l.at) OVER (
                    PARTITION BY l.target, l.status, l.reason, l.last_error
@@ -80,11 +83,14 @@ BEGIN
         FROM ranked AS r
         WHERE r.nth <= 3
     )
-    SELECT g.number, g.target, g.status, g.reason, g.last_error, g.failures,
-           g.newest_at, g.id,
-           greatest((SELECT count(*) FROM failed), (SELECT count(*) FROM refused))
+    SELECT g.number, g.target, g.status, g.reason, g.last_error,
+           CASE g.nth WHEN 1 THEN g.failures ELSE 0 END, g.at, g.id,
+           greatest((SELECT min(f.at) FROM failed AS f
+                     HAVING count(*) > p_bound),
+                    (SELECT min(r.at) FROM refused AS r
+                     HAVING count(*) > p_bound), -1)
     FROM grouped AS g
     WHERE g.number <= p_groups + 1
-    ORDER BY g.number, g.nth;
+    ORDER BY g.number, g.at DESC, g.id COLLATE "C" DESC;
 END
 $$;

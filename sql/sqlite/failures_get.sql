@@ -1,7 +1,9 @@
 -- The newest :bound of what was rejected or exhausted since :since, and of what the
--- inbox refused, in groups of the same target, status, reason and last error: three
--- rows of each of the newest :groups groups.  "seen" is how many were looked at.
--- The places are merged as in intents_search.sql.
+-- inbox refused, in groups of the same target, status, reason and last error: the
+-- newest three of each minute of the newest :groups groups.  So one look answers for
+-- any later minute, too.  The first row of a minute has its "failures".  What failed
+-- after "seen" was looked at; -1: all was.  The places are merged as in
+-- intents_search.sql.
 
 WITH RECURSIVE
 target (name) AS (
@@ -87,11 +89,13 @@ looked (target, status, reason, last_error, at, id) AS (
 ranked AS (
     SELECT l.*,
            row_number() OVER (
-               PARTITION BY l.target, l.status, l.reason, l.last_error
+               PARTITION BY l.target, l.status, l.reason, l.last_error,
+                            l.at / 60000000
                ORDER BY l.at DESC, l.id DESC
            ) AS nth,
            count(*) OVER (
-               PARTITION BY l.target, l.status, l.reason, l.last_error
+               PARTITION BY l.target, l.status, l.reason, l.last_error,
+                            l.at / 60000000
            ) AS failures,
            max(l.at) OVER (
                PARTITION BY l.target, l.status, l.reason, l.last_error
@@ -107,10 +111,12 @@ grouped AS (
     FROM ranked AS r
     WHERE r.nth <= 3
 )
-SELECT g.number, g.target, g.status, g.reason, g.last_error, g.failures,
-       g.newest_at, g.id,
-       max((SELECT count(*) FROM page WHERE found = 1),
-           (SELECT count(*) FROM refused)) AS seen
+SELECT g.number, g.target, g.status, g.reason, g.last_error,
+       iif(g.nth = 1, g.failures, 0), g.at, g.id,
+       max(coalesce((SELECT min(at) FROM page WHERE found = 1
+                     HAVING count(*) > :bound), -1),
+           coalesce((SELECT min(at) FROM refused
+                     HAVING count(*) > :bound), -1)) AS seen
 FROM grouped AS g
 WHERE g.number <= :groups + 1
-ORDER BY g.number, g.nth;
+ORDER BY g.number, g.at DESC, g.id DESC;

@@ -3,9 +3,9 @@
  * GET /v1/failures: what has failed lately, in groups.
  *
  * A look reads up to 10,000 failures, so it is shared: by all who ask for the
- * same at the same time, and for a second by those who come later.  A call makes
- * one look; what others ask for is left for the next calls, so that other
- * operations have their turns.
+ * same target at the same time, whatever their "since", and for a second by
+ * those who come later.  A call makes one look; what is asked of other targets
+ * is left for the next calls, so that other operations have their turns.
  */
 
 #include "ngx_http_submission_intake.h"
@@ -179,28 +179,66 @@ ngx_http_submission_failures_parse(ngx_http_request_t *r)
 }
 
 
+/* a row that asks for the same, or where it would be, if there is none */
+
+static sm_failures_row_t *
+ngx_http_submission_failures_look(sm_failures_row_t *looks, size_t n,
+    const sm_failures_row_t *row)
+{
+    size_t  i;
+
+    for (i = 0; i < n; i++) {
+        if (sm_failures_same(&looks[i], row)) {
+            break;
+        }
+    }
+
+    return &looks[i];
+}
+
+
 int
 ngx_http_submission_failures_call(sm_store_t *store, sm_call_t *call,
     void *data, size_t n)
 {
     sm_failures_row_t  *rows = data;
 
-    size_t  i;
+    size_t              i, nlooks;
+    int64_t             now;
+    sm_failures_row_t  *looks, *look;
 
-    rows[0].as_of = ngx_http_submission_usec();
-    rows[0].left = 0;
+    looks = sm_arena_calloc(&call->arena, n, sizeof(sm_failures_row_t));
+    if (looks == NULL) {
+        return sm_call_fail(call, SM_STORE_TRANSIENT, 0, "out of memory");
+    }
 
-    if (sm_store_failures_get(store, call, &rows[0]) != 0) {
+    now = ngx_http_submission_usec();
+
+    for (i = 0, nlooks = 0; i < n; i++) {
+
+        rows[i].as_of = now;
+        rows[i].left = !sm_str_eq(rows[i].target, rows[0].target);
+
+        if (rows[i].left) {
+            continue;
+        }
+
+        look = ngx_http_submission_failures_look(looks, nlooks, &rows[i]);
+
+        if (look == &looks[nlooks]) {
+            *look = rows[i];
+            nlooks++;
+        }
+    }
+
+    if (sm_store_failures_get(store, call, looks, nlooks) != 0) {
         return -1;
     }
 
-    for (i = 1; i < n; i++) {
-
-        if (sm_failures_same(&rows[i], &rows[0])) {
-            rows[i] = rows[0];
-
-        } else {
-            rows[i].left = 1;
+    for (i = 0; i < n; i++) {
+        if (!rows[i].left) {
+            rows[i] = *ngx_http_submission_failures_look(looks, nlooks,
+                                                         &rows[i]);
         }
     }
 

@@ -20,21 +20,90 @@ sm_failures_same(const sm_failures_row_t *a, const sm_failures_row_t *b)
 }
 
 
-sm_failure_t *
-sm_failures_next(sm_failures_row_t *row, int64_t number, int64_t *last)
+int64_t
+sm_failures_earliest(const sm_failures_row_t *rows, size_t n)
 {
-    if (row->n && number == *last) {
-        return &row->failures[row->n - 1];
+    size_t   i;
+    int64_t  since;
+
+    since = rows[0].since;
+
+    for (i = 1; i < n; i++) {
+        if (rows[i].since < since) {
+            since = rows[i].since;
+        }
     }
 
-    if (row->n == SM_FAILURES_GROUPS) {
+    return since;
+}
+
+
+int
+sm_failures_init(sm_failures_row_t *rows, size_t n, sm_arena_t *arena)
+{
+    size_t  i;
+
+    for (i = 0; i < n; i++) {
+        rows[i].n = 0;
+        rows[i].last = 0;
+        rows[i].partial = 0;
+        rows[i].failures = sm_arena_calloc(arena, SM_FAILURES_GROUPS,
+                                           sizeof(sm_failure_t));
+        if (rows[i].failures == NULL) {
+            return -1;
+        }
+    }
+
+    return 0;
+}
+
+
+static void
+sm_failures_add_one(sm_failures_row_t *row, const sm_failures_piece_t *piece)
+{
+    sm_failure_t  *f;
+
+    if (piece->seen >= row->since) {
         row->partial = 1;
-        return NULL;
     }
 
-    *last = number;
+    if (piece->at < row->since) {
+        return;
+    }
 
-    return &row->failures[row->n++];
+    if (piece->number != row->last) {
+
+        if (row->n == SM_FAILURES_GROUPS) {
+            row->partial = 1;
+            return;
+        }
+
+        row->last = piece->number;
+
+        f = &row->failures[row->n++];
+        *f = piece->group;
+        f->count = 0;
+        f->newest_at = piece->at;
+    }
+
+    f = &row->failures[row->n - 1];
+    f->count += piece->group.count;
+
+    if (f->nids < SM_FAILURES_IDS) {
+        f->ids[f->nids++] = piece->id;
+    }
+}
+
+
+void
+sm_failures_add(sm_failures_row_t *rows, size_t n,
+    const sm_failures_piece_t *piece)
+{
+    size_t  i;
+
+    for (i = 0; i < n; i++) {
+        sm_failures_add_one(&rows[i], piece);
+    }
 }
 
 

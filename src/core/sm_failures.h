@@ -36,33 +36,49 @@ typedef struct {
 
     sm_failure_t  *failures;            /* the newest first */
     size_t         n;
+    int64_t        last;                /* number of the last group */
     unsigned       partial;             /* there are more than were looked at,
                                            or more groups than are shown */
 } sm_failures_row_t;
 
 
-/* as many bytes as one takes in the memory of a call */
+/* as many bytes as one takes in the memory of a call, besides its strings */
 
-#define SM_FAILURES_MAX  (SM_FAILURES_GROUPS * 8192)
+#define SM_FAILURES_MAX  (SM_FAILURES_GROUPS * sizeof(sm_failure_t))
+
+
+/* a row of the store's answer: one failure, and how many its minute had */
+
+typedef struct {
+    sm_failure_t   group;               /* strings, and "count" of the minute */
+    int64_t        number;              /* of the group, the newest is 1 */
+    int64_t        at;
+    sm_str_t       id;
+    int64_t        seen;                /* what failed later was looked at */
+} sm_failures_piece_t;
 
 
 /*
- * A look is shared by all who ask for the same: so a time is that of its whole
- * minute.
+ * A look is shared by all who ask for the same target: one since the earliest
+ * time answers for the later ones, too.  The store counts by minutes, so a time
+ * is that of its whole minute.
  */
 int64_t sm_failures_since(int64_t since);
 int sm_failures_same(const sm_failures_row_t *a, const sm_failures_row_t *b);
+int64_t sm_failures_earliest(const sm_failures_row_t *rows, size_t n);
+
+/*
+ * _init() gives rows of one target their memory; -1: there is none.  _add()
+ * takes a piece into all rows that it is for.  Pieces come by their groups, the
+ * newest first, and in a group the newest first.
+ */
+int sm_failures_init(sm_failures_row_t *rows, size_t n, sm_arena_t *arena);
+void sm_failures_add(sm_failures_row_t *rows, size_t n,
+    const sm_failures_piece_t *piece);
 
 /* as many bytes as sm_failures_out() may write */
 size_t sm_failures_size(const sm_failures_row_t *row);
 void sm_failures_out(sm_out_t *out, const sm_failures_row_t *row);
-
-/*
- * The group of the next row of an answer, whose rows of a group follow each
- * other: the last one if that has this number; NULL: there is no room.
- */
-sm_failure_t *sm_failures_next(sm_failures_row_t *row, int64_t number,
-    int64_t *last);
 
 
 #endif /* SM_FAILURES_H */

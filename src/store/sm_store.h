@@ -237,7 +237,7 @@ int sm_store_webhooks_resend(sm_store_t *store, sm_call_t *call,
 int sm_store_audit_list(sm_store_t *store, sm_call_t *call,
     sm_audit_row_t *rows, size_t n);
 int sm_store_failures_get(sm_store_t *store, sm_call_t *call,
-    sm_failures_row_t *row);
+    sm_failures_row_t *rows, size_t n);
 
 int sm_store_lease_acquire(sm_store_t *store, sm_call_t *call,
     sm_str_t holder, int64_t duration, sm_lease_t *lease);

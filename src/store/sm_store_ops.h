@@ -138,7 +138,7 @@
     OP(CALL, replays_insert, (sm_replay_insert_t *, rows), (size_t, n))       \
     OP(CALL, intent_payload, (sm_payload_row_t *, rows), (size_t, n))         \
     OP(CALL, audit_list, (sm_audit_row_t *, rows), (size_t, n))               \
-    OP(CALL, failures_get, (sm_failures_row_t *, row))                        \
+    OP(CALL, failures_get, (sm_failures_row_t *, rows), (size_t, n))          \
     OP(CALL, inbox_page, (const sm_fence_t *, fence),                         \
        (sm_inbox_page_t *, page))                                             \
     OP(OWN, inbox_move, (const sm_fence_t *, fence), (size_t, max_payload),   \

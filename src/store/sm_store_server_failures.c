@@ -15,72 +15,75 @@ enum {
     SM_FAILURES_REASON,
     SM_FAILURES_ERROR,
     SM_FAILURES_COUNT,
-    SM_FAILURES_NEWEST_AT,
+    SM_FAILURES_AT,
     SM_FAILURES_ID,
     SM_FAILURES_SEEN
 };
 
 
-static int
-sm_server_failure(sm_server_t *sv, sm_call_t *call, sm_failure_t *f)
-{
-    if (f->nids == 0) {
-        f->count = sm_server_int(sv, SM_FAILURES_COUNT);
-        f->newest_at = sm_server_int(sv, SM_FAILURES_NEWEST_AT);
+/* the strings of a group are those of its first piece */
 
-        if (sm_server_text(sv, call, SM_FAILURES_TARGET, &f->target) != 0
-            || sm_server_text(sv, call, SM_FAILURES_STATUS, &f->status) != 0
-            || sm_server_text(sv, call, SM_FAILURES_REASON, &f->reason) != 0
-            || sm_server_text(sv, call, SM_FAILURES_ERROR, &f->last_error)
+static int
+sm_server_failure(sm_server_t *sv, sm_call_t *call, sm_failures_piece_t *piece)
+{
+    int64_t        number;
+    sm_failure_t  *group;
+
+    group = &piece->group;
+    group->count = sm_server_int(sv, SM_FAILURES_COUNT);
+
+    piece->at = sm_server_int(sv, SM_FAILURES_AT);
+    piece->seen = sm_server_int(sv, SM_FAILURES_SEEN);
+
+    number = sm_server_int(sv, SM_FAILURES_NUMBER);
+
+    if (number != piece->number) {
+        piece->number = number;
+
+        if (sm_server_text(sv, call, SM_FAILURES_TARGET, &group->target) != 0
+            || sm_server_text(sv, call, SM_FAILURES_STATUS, &group->status)
+               != 0
+            || sm_server_text(sv, call, SM_FAILURES_REASON, &group->reason)
+               != 0
+            || sm_server_text(sv, call, SM_FAILURES_ERROR, &group->last_error)
                != 0)
         {
             return -1;
         }
     }
 
-    return f->nids == SM_FAILURES_IDS
-           ? 0 : sm_server_text(sv, call, SM_FAILURES_ID, &f->ids[f->nids++]);
+    return sm_server_text(sv, call, SM_FAILURES_ID, &piece->id);
 }
 
 
 int
 sm_server_failures_get(sm_conn_t *conn, sm_call_t *call,
-    sm_failures_row_t *row)
+    sm_failures_row_t *rows, size_t n)
 {
-    int64_t        last;
-    sm_server_t   *sv = (sm_server_t *) conn;
-    sm_failure_t  *f;
+    sm_server_t          *sv = (sm_server_t *) conn;
+    sm_failures_piece_t   piece;
 
-    row->n = 0;
-    row->partial = 0;
-    row->failures = sm_arena_calloc(&call->arena, SM_FAILURES_GROUPS,
-                                    sizeof(sm_failure_t));
-    if (row->failures == NULL) {
+    if (sm_failures_init(rows, n, &call->arena) != 0) {
         return sm_server_no_memory(call);
     }
 
     sm_server_start(sv, SM_PROC_FAILURES_GET);
     sm_server_put_text(sv, sv->conf->lease_name);
-    sm_server_put_text(sv, row->target);
-    sm_server_put_int(sv, row->since);
+    sm_server_put_text(sv, rows[0].target);
+    sm_server_put_int(sv, sm_failures_earliest(rows, n));
     sm_server_put_int(sv, SM_FAILURES_BOUND);
     sm_server_put_int(sv, SM_FAILURES_GROUPS);
 
-    last = 0;
+    memset(&piece, 0, sizeof(sm_failures_piece_t));
 
     if (sm_server_exec(sv, call) == 0) {
         while (sm_server_fetch(sv, call) == 1) {
 
-            if (sm_server_int(sv, SM_FAILURES_SEEN) > SM_FAILURES_BOUND) {
-                row->partial = 1;
-            }
-
-            f = sm_failures_next(row, sm_server_int(sv, SM_FAILURES_NUMBER),
-                                 &last);
-
-            if (f && sm_server_failure(sv, call, f) != 0) {
+            if (sm_server_failure(sv, call, &piece) != 0) {
                 break;
             }
+
+            sm_failures_add(rows, n, &piece);
         }
     }
 

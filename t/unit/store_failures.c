@@ -35,7 +35,7 @@ get(fixture_t *f, sm_failures_row_t *row)
 {
     int  rc;
 
-    rc = sm_store_failures_get(&f->store, new_call(f), row);
+    rc = sm_store_failures_get(&f->store, new_call(f), row, 1);
 
     if (rc != 0) {
         diag("%s", f->call.error);
@@ -193,6 +193,84 @@ test_bounds(void)
 }
 
 
+static void
+get_since(fixture_t *f, sm_failures_row_t *rows, const int64_t *since, size_t n)
+{
+    size_t  i;
+
+    memset(rows, 0, n * sizeof(sm_failures_row_t));
+
+    for (i = 0; i < n; i++) {
+        rows[i].since = since[i] * 1000000;
+    }
+
+    is_int(sm_store_failures_get(&f->store, new_call(f), rows, n), 0,
+           "a look since %zu times", n);
+}
+
+
+/* one look answers for several times as looks at each of them do */
+
+static void
+test_shared(void)
+{
+    size_t             i, k;
+    fixture_t          f;
+    sm_failures_row_t  rows[6], one;
+
+    static const int64_t  since[] = { 120, 0, 60, 180, 60, 240 };
+
+    fixture_open(&f);
+
+    must(sm_store_ping(&f.store, new_call(&f)) == 0);
+
+    /* ten seconds apart, in two groups, the older of which ends early */
+
+    fill(&f, 0, 20, "rejected", "'a'", "'bad'", "'HTTP 400'");
+    sql(&f, "UPDATE submission_intents SET last_error = NULL "
+        "WHERE completed_at %% 3 = 0 AND completed_at < 1010");
+    sql(&f, "UPDATE submission_intents "
+        "SET completed_at = (completed_at - 1000) * 10000000");
+
+    get_since(&f, rows, since, 6);
+
+    is_int(rows[1].n, 2, "two groups since the earliest");
+    is_group(&rows[1], 0, "a rejected bad HTTP 400 17 190000000 "
+                          "id-19 id-18 id-17");
+    is_group(&rows[1], 1, "a rejected bad - 3 80000000 id-8 id-5 id-2");
+    is_group(&rows[2], 0, "a rejected bad HTTP 400 13 190000000 "
+                          "id-19 id-18 id-17");
+    is_group(&rows[2], 1, "a rejected bad - 1 80000000 id-8");
+    is_group(&rows[4], 1, "a rejected bad - 1 80000000 id-8");
+    is_int(rows[0].n, 1, "one group since a later time");
+    is_group(&rows[0], 0, "a rejected bad HTTP 400 8 190000000 "
+                          "id-19 id-18 id-17");
+    is_group(&rows[3], 0, "a rejected bad HTTP 400 2 190000000 id-19 id-18");
+    is_int(rows[5].n, 0, "none since the last");
+
+    /* the newest are looked at: since a late time these are all */
+
+    fill(&f, 1000, SM_FAILURES_BOUND, "rejected", "'a'", "'bad'", "NULL");
+    sql(&f, "UPDATE submission_intents SET completed_at = 90000000 "
+        "WHERE completed_at BETWEEN 2000 AND 80000");
+
+    get_since(&f, rows, since, 6);
+
+    for (i = 0; i < 6; i++) {
+        one = rows[i];
+        k = rows[i].n;
+
+        is_int(rows[i].partial, since[i] <= 60, "all since %d s: %s",
+               (int) since[i], since[i] <= 60 ? "no" : "yes");
+
+        must(get(&f, &one) == 0);
+        ok(one.n == k && one.partial == rows[i].partial, "as by itself");
+    }
+
+    fixture_done(&f);
+}
+
+
 /* beside a long history, steps of SQLite's machine are of those that are shown */
 
 static void
@@ -244,6 +322,7 @@ main(void)
 {
     test_groups();
     test_bounds();
+    test_shared();
 
     if (on_sqlite()) {
         test_cost();
