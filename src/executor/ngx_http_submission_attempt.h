@@ -395,6 +395,7 @@ int64_t ngx_http_submission_outage_unsent(ngx_http_submission_attempt_t *at);
 ngx_int_t ngx_http_submission_send_attempt(ngx_http_submission_attempt_t *at);
 ngx_http_submission_attempt_t *ngx_http_submission_dispatched(
     ngx_http_request_t *r);
+void ngx_http_submission_send_method(ngx_http_request_t *r);
 u_char *ngx_http_submission_send_int(ngx_http_request_t *r, int64_t n,
     size_t *len);
 

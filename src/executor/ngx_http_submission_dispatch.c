@@ -244,6 +244,10 @@ ngx_http_submission_dispatch_conf(ngx_http_request_t *r,
 #if (NGX_HTTP_CACHE)
     conf->cache_use_stale = 0;
     conf->cache_revalidate = 0;
+
+    /* it would send the payload again, as a request of its own */
+
+    conf->cache_background_update = 0;
 #endif
 
     u->conf = conf;
@@ -271,6 +275,10 @@ ngx_http_submission_dispatch_hook(ngx_event_t *ev)
     u = r->upstream;
 
     r->aio = 0;
+
+    /* a subrequest may have run meanwhile */
+
+    ngx_http_set_log_request(c->log, r);
 
     if (u == NULL || u == at->upstream || u->create_request == NULL) {
         return;
@@ -329,6 +337,10 @@ ngx_http_submission_dispatch_phase(ngx_http_request_t *r)
         return NGX_HTTP_CLOSE;
     }
 
+    /* an error page that is a URI has made a GET of it */
+
+    ngx_http_submission_send_method(r);
+
     ngx_http_submission_dispatch_listen(at, r->connection->log);
 
     if (r->content_handler) {
@@ -384,15 +396,19 @@ ngx_http_submission_dispatch_header_filter(ngx_http_request_t *r)
         r->aio = 0;
     }
 
-    if (ngx_http_submission_dispatch_answered(r)) {
-        at->exchange.status = r->upstream->headers_in.status_n;
-    }
-
     /* there is nothing to linger for */
 
     r->connection->read->eof = 1;
 
-    return NGX_OK;
+    if (!ngx_http_submission_dispatch_answered(r)) {
+        return NGX_OK;
+    }
+
+    at->exchange.status = r->upstream->headers_in.status_n;
+
+    /* nginx reads what is not HTTP as HTTP/0.9, to its end if it has one */
+
+    return at->exchange.status ? NGX_OK : NGX_ERROR;
 }
 
 

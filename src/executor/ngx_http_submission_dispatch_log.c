@@ -31,15 +31,22 @@ ngx_http_submission_dispatch_message(u_char *line, u_char *end)
 }
 
 
+/* to nginx, what stands before an "@" is part of the name; it may be a secret */
+
 static void
 ngx_http_submission_dispatch_name(ngx_http_submission_attempt_t *at,
     sm_str_t *name, ngx_str_t *value)
 {
-    sm_str_t  text;
+    u_char    *p, *last;
+    sm_str_t   text;
 
     if (value && value->len) {
-        text.data = (char *) value->data;
-        text.len = value->len;
+        last = value->data + value->len;
+
+        for (p = last; p > value->data && p[-1] != '@'; p--) { /* void */ }
+
+        text.data = (char *) p;
+        text.len = last - p;
 
         /* without memory the error has no name in it */
 

@@ -94,7 +94,9 @@ ngx_http_submission_send_log(ngx_log_t *log, u_char *buf, size_t len)
     r = ctx->request;
     at = r ? ngx_http_submission_dispatched(r) : NULL;
 
-    if (at) {
+    /* what a mirrored request says is not about the attempt */
+
+    if (at && ctx->current_request == r) {
         at->message_end = buf;
     }
 
@@ -432,14 +434,20 @@ ngx_http_submission_send_body(ngx_http_request_t *r,
 }
 
 
+void
+ngx_http_submission_send_method(ngx_http_request_t *r)
+{
+    r->method = NGX_HTTP_POST;
+    ngx_str_set(&r->method_name, "POST");
+}
+
+
 static ngx_int_t
 ngx_http_submission_send_request(ngx_http_submission_attempt_t *at,
     ngx_http_request_t *r)
 {
-    static ngx_str_t  line = ngx_string("POST");
+    ngx_http_submission_send_method(r);
 
-    r->method = NGX_HTTP_POST;
-    r->method_name = line;
     r->http_version = NGX_HTTP_VERSION_11;
     ngx_str_set(&r->http_protocol, "HTTP/1.1");
 
