@@ -242,12 +242,10 @@ ngx_http_submission_dispatch_conf(ngx_http_request_t *r,
     conf->intercept_404 = 0;
 
 #if (NGX_HTTP_CACHE)
-    conf->cache_use_stale = 0;
-    conf->cache_revalidate = 0;
 
-    /* it would send the payload again, as a request of its own */
+    /* a cache would answer, wait, or send the payload in the background */
 
-    conf->cache_background_update = 0;
+    conf->cache = 0;
 #endif
 
     u->conf = conf;
@@ -360,12 +358,6 @@ ngx_http_submission_dispatch_answered(ngx_http_request_t *r)
     ngx_http_upstream_t  *u;
 
     u = r->upstream;
-
-#if (NGX_HTTP_CACHE)
-    if (r->cached) {
-        return 0;
-    }
-#endif
 
     /* while nginx reads from the gateway, the upstream has its cleanup */
 
