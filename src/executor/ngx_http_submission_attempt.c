@@ -336,6 +336,7 @@ ngx_http_submission_attempt_start(ngx_http_submission_manager_t *manager,
     at->epoch = epoch;
     at->started_at = now;
     at->finished_at = now;
+    at->left_at = ngx_http_submission_usec();
 
     /* its target may have been paused while the store was asked */
 
@@ -366,7 +367,6 @@ ngx_http_submission_attempt_start(ngx_http_submission_manager_t *manager,
                                 NGX_HTTP_SUBMISSION_DUR_QUEUE_DELAY,
                                 at->started_at - at->due_at);
 
-    at->left_at = ngx_http_submission_usec();
     ngx_queue_insert_tail(&ex->sending, &at->queue);
     ex->nsending++;
 

@@ -84,7 +84,8 @@ typedef struct {
     int64_t                          epoch;        /* in which it was seen */
     ngx_msec_t                       since;        /* the first error */
     ngx_msec_t                       told;         /* the last line of it */
-    ngx_uint_t                       unsent;       /* in a row */
+    ngx_uint_t                       unsent;       /* rounds of them */
+    int64_t                          round;        /* the next begins */
     unsigned                         down:1;       /* and that was told */
 } ngx_http_submission_outage_t;
 

@@ -28,10 +28,6 @@ ngx_http_submission_outage_error(ngx_http_submission_attempt_t *at,
         outage->since = ngx_current_msec;
     }
 
-    if (at->outcome == SM_OUTCOME_NONE) {
-        outage->unsent++;
-    }
-
     if (outage->down
         || (outage->told && ngx_current_msec - outage->told
                             < NGX_HTTP_SUBMISSION_OUTAGE_QUIET))
@@ -232,18 +228,35 @@ ngx_http_submission_outage(ngx_http_submission_attempt_t *at)
 }
 
 
-/* a target that cannot be sent to is tried less and less often, it alone */
+/*
+ * A target that cannot be sent to is tried less and less often, it alone.
+ * Those that were begun before the delay of the first of them has passed are
+ * one round, however many they are.
+ */
 
 int64_t
 ngx_http_submission_outage_unsent(ngx_http_submission_attempt_t *at)
 {
-    ngx_uint_t                     n;
+    int64_t                        delay;
+    ngx_uint_t                     first;
     sm_entry_t                    *entry;
     ngx_http_submission_outage_t  *outage;
 
     entry = ngx_http_submission_attempt_entry(at);
     outage = entry ? ngx_http_submission_outage_of(at, entry) : NULL;
-    n = outage ? outage->unsent : 1;
 
-    return sm_policy_unsent(&at->contract, n, (uint32_t) ngx_random());
+    first = outage && (outage->unsent == 0 || at->left_at >= outage->round);
+
+    if (first) {
+        outage->unsent++;
+    }
+
+    delay = sm_policy_unsent(&at->contract, outage ? outage->unsent : 1,
+                             (uint32_t) ngx_random());
+
+    if (first) {
+        outage->round = ngx_http_submission_usec() + delay * 1000;
+    }
+
+    return delay;
 }
