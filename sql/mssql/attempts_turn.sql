@@ -20,7 +20,8 @@
 -- @due: ["id"].  Marks in flight those that are pending and due.  outcome is
 -- 1: begun, 2: early, 3: past its deadline, and exhausted, 0: its contract is of a
 -- newer version than @version, so it is left to a newer module; last_error says so from
--- then on, and it is in no further answer.  Whether a contract is understood is for src/core/sm_contract.c to say.  What is not in the answer has
+-- then on, and 5: it said so before; version 1 does not know that.  Whether a contract
+-- is understood is for src/core/sm_contract.c to say.  What is not in the answer has
 -- nothing to be tried.  created_at is not_before where that is later: a deadline
 -- counts from it.
 
@@ -399,9 +400,8 @@ BEGIN
                  WHERE s.lease_name = @lease_name
                        AND s.intent_id = f.id COLLATE Latin1_General_BIN2
              ) AS i
-        WHERE f.outcome < 4
-              AND (f.outcome <> 1 OR (i.inflight_epoch = @lease_epoch
-                                      AND i.inflight_holder = @holder_id))
+        WHERE (f.outcome <> 1 OR (i.inflight_epoch = @lease_epoch
+                                  AND i.inflight_holder = @holder_id))
               AND (f.outcome <> 3 OR i.status = 'exhausted');
 END
 GO

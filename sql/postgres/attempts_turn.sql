@@ -32,7 +32,7 @@ $$;
 -- p_due: ["id"].  Marks in flight those that are pending and due.  o_outcome is
 -- 1: begun, 2: early, 3: past its deadline, and exhausted, 0: its contract is of a
 -- newer version than p_version, so it is left to a newer module; last_error says so
--- from then on, and it is in no further answer.
+-- from then on, and 5: it said so before.
 -- What is not in the answer has nothing to be tried.  o_created_at is not_before
 -- where that is later: a deadline counts from it.  One that another session has
 -- locked is early, by a second: whoever keeps it is not waited for, as all that is
@@ -254,7 +254,7 @@ BEGIN
                i.tracestate::text, NULL::bytea
         FROM found AS f
              JOIN submission_intents AS i ON i.ctid = f.place
-        WHERE f.outcome IN (0, 2);
+        WHERE f.outcome IN (0, 2, 5);
     END IF;
 END
 $$;
@@ -286,6 +286,7 @@ BEGIN
            t.o_retry_delay_ms, t.o_retry_max_ms, t.o_retry_backoff_pct,
            t.o_retry_jitter_pct, t.o_payload
     FROM submission_attempts_turn(p_lease_name, p_holder_id, p_lease_epoch,
-                                  p_ended, p_due, 1) AS t;
+                                  p_ended, p_due, 1) AS t
+    WHERE t.o_outcome IS DISTINCT FROM 5;
 END
 $$;

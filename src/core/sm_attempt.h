@@ -94,6 +94,8 @@ typedef struct {
     sm_str_t              refused;      /* why the contract is not understood:
                                            what was begun is to be given back;
                                            no data: it is understood */
+    unsigned              newer:1;      /* gone: it is left to a newer module,
+                                           and "refused" is told once */
     sm_trace_t            trace;        /* begun */
     sm_str_t              payload;
 } sm_begin_row_t;

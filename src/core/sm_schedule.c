@@ -22,6 +22,8 @@
  * for "expired", until whoever has the store end it takes it from there; it is
  * neither taken nor in its target's way then.  What has expired when it comes is
  * never in the way.
+ *
+ * An entry that is put aside is in no heap.
  */
 
 #include <stdlib.h>
@@ -147,7 +149,7 @@ sm_schedule_room(sm_schedule_t *s, sm_schedule_target_t *t, unsigned more)
     int     rc;
     size_t  n;
 
-    n = (size_t) t->entries.n + t->taken + t->expired + more;
+    n = (size_t) t->entries.n + t->taken + t->expired + t->aside + more;
     s->bytes -= sm_schedule_heap_block(&t->entries);
     rc = 0;
 
@@ -233,6 +235,7 @@ sm_schedule_add(sm_schedule_t *s, sm_schedule_target_t *t, uint32_t hash,
     e->waiting.place = 0;
     e->mortal.place = 0;
     e->expired = 0;
+    e->aside = 0;
     e->slot = 0;
     e->token = 0;
     e->probe = 0;
@@ -327,7 +330,15 @@ sm_schedule_wait(sm_schedule_t *s, sm_entry_t *e, int64_t due_at)
 }
 
 
-/* one that waits has another time, or another deadline */
+static void
+sm_schedule_unaside(sm_entry_t *e)
+{
+    e->aside = 0;
+    e->target->aside--;
+}
+
+
+/* one that waits, or is aside, has another time, or another deadline */
 
 static int
 sm_schedule_move(sm_schedule_t *s, sm_entry_t *e, int64_t due_at,
@@ -335,14 +346,20 @@ sm_schedule_move(sm_schedule_t *s, sm_entry_t *e, int64_t due_at,
 {
     int  rc;
 
-    if (deadline == e->deadline) {
+    if (deadline == e->deadline && !e->aside) {
         e->due_at = due_at;
         sm_heap_move(&e->target->entries, &e->waiting, due_at);
         sm_schedule_aim(s, e->target);
         return 0;
     }
 
-    sm_schedule_leave(s, e);
+    if (e->aside) {
+        sm_schedule_unaside(e);
+
+    } else {
+        sm_schedule_leave(s, e);
+    }
+
     rc = sm_schedule_set_deadline(s, e, deadline);
     sm_schedule_wait(s, e, due_at);
 
@@ -366,7 +383,7 @@ sm_schedule_set(sm_schedule_t *s, sm_str_t id, sm_str_t target, int64_t due_at,
     if (node) {
         e = sm_container(node, sm_entry_t, node);
 
-        return e->waiting.place
+        return (e->waiting.place || e->aside)
                && (e->due_at != due_at || e->deadline != deadline)
                ? sm_schedule_move(s, e, due_at, deadline) : 0;
     }
@@ -710,6 +727,16 @@ sm_schedule_put(sm_schedule_t *s, sm_entry_t *e, int64_t due_at)
 
 
 void
+sm_schedule_aside(sm_schedule_t *s, sm_entry_t *e)
+{
+    sm_schedule_untake(s, e);
+
+    e->aside = 1;
+    e->target->aside++;
+}
+
+
+void
 sm_schedule_drop(sm_schedule_t *s, sm_entry_t *e)
 {
     sm_schedule_untake(s, e);
@@ -731,7 +758,7 @@ sm_schedule_find(sm_schedule_t *s, sm_str_t id)
 
     e = sm_container(node, sm_entry_t, node);
 
-    return e->waiting.place ? e : NULL;
+    return e->waiting.place || e->aside ? e : NULL;
 }
 
 
@@ -749,11 +776,16 @@ sm_schedule_remove(sm_schedule_t *s, sm_str_t id)
 
     e = sm_container(node, sm_entry_t, node);
 
-    if (e->waiting.place == 0) {
+    if (e->aside) {
+        sm_schedule_unaside(e);
+
+    } else if (e->waiting.place) {
+        sm_schedule_leave(s, e);
+
+    } else {
         return 0;
     }
 
-    sm_schedule_leave(s, e);
     sm_schedule_free(s, e);
 
     return 1;

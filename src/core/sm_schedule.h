@@ -208,6 +208,12 @@ void sm_schedule_end(sm_schedule_t *s, sm_entry_t *e);
 /* puts a taken entry back: it is due again at that time */
 void sm_schedule_put(sm_schedule_t *s, sm_entry_t *e, int64_t due_at);
 
+/*
+ * A taken entry that nobody here can begin: it is there, and in nobody's way, until
+ * sm_schedule_set() has another time or deadline of it, or it is removed.
+ */
+void sm_schedule_aside(sm_schedule_t *s, sm_entry_t *e);
+
 /* removes a taken entry, which needs no further attempt */
 void sm_schedule_drop(sm_schedule_t *s, sm_entry_t *e);
 

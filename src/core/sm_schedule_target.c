@@ -118,7 +118,7 @@ sm_schedule_free_target(sm_index_node_t *node)
 void
 sm_schedule_forget_if_empty(sm_schedule_t *s, sm_schedule_target_t *t)
 {
-    if (t->taken || t->expired || t->entries.n || t->kept
+    if (t->taken || t->expired || t->aside || t->entries.n || t->kept
         || t->paused.next)
     {
         return;
@@ -363,7 +363,7 @@ static size_t
 sm_schedule_add_limit(const sm_schedule_t *s, const sm_schedule_target_t *t,
     sm_limit_t *limit)
 {
-    if (t->former ? t->entries.n + t->taken == 0
+    if (t->former ? t->entries.n + t->taken + t->aside == 0
                   : !t->bucket.rate && !t->circuit.rules.failures && !t->limit)
     {
         return 0;
@@ -581,7 +581,7 @@ sm_schedule_target_state(const sm_schedule_t *s, size_t i,
     state->tokens = sm_bucket_tokens(&t->bucket, s->clock);
 
     state->due = sm_schedule_count_due(&t->entries, 0, s->now);
-    state->waiting = t->entries.n + t->expired - state->due;
+    state->waiting = t->entries.n + t->expired + t->aside - state->due;
     state->in_flight = t->taken;
     state->oldest_due = state->due ? sm_schedule_due_at(t) : 0;
 

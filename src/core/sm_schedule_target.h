@@ -35,6 +35,7 @@ struct sm_entry_s {
     sm_heap_node_t         waiting;     /* nowhere: it is taken, or expired */
     sm_heap_node_t         mortal;      /* in s->mortal, or s->expired */
     unsigned               expired:1;
+    unsigned               aside:1;
     unsigned               slot:1;
     unsigned               token:1;     /* it has one, reserved */
     unsigned               probe:1;
@@ -48,6 +49,7 @@ struct sm_schedule_target_s {
     unsigned               slots;
     unsigned               taken;
     unsigned               expired;
+    unsigned               aside;
     sm_heap_t              entries;
     sm_heap_node_t         later;
     sm_heap_node_t         held;

@@ -292,7 +292,7 @@ ngx_http_submission_turn_run(ngx_http_submission_task_t *task)
 }
 
 
-/* it is left to a newer release: the next leader finds it again */
+/* it is left to a newer release, and is aside until then */
 
 static void
 ngx_http_submission_turn_refused(ngx_http_submission_turn_t *turn,
@@ -357,7 +357,10 @@ ngx_http_submission_turn_begun(ngx_http_submission_turn_t *turn)
                 ngx_http_submission_turn_refused(turn, row);
             }
 
-            if (current) {
+            if (current && row->newer) {
+                sm_schedule_aside(ex->schedule, turn->entries[i]);
+
+            } else if (current) {
                 ngx_http_submission_executor_gone(ex, turn->entries[i]);
             }
         }

@@ -67,6 +67,7 @@ _Static_assert(SM_EXPIRE_COL_COUNT == (int) SM_PROC_COLS_ATTEMPTS_EXPIRE,
 
 
 #define SM_TURN_APPLIED  4
+#define SM_TURN_NEWER    5              /* gone, and that was said before */
 
 _Static_assert(SM_TURN_APPLIED >= SM_BEGIN_COUNT, "it is none of sm_begin_e");
 
@@ -201,6 +202,13 @@ sm_server_begin_row(sm_server_t *sv, sm_call_t *call, sm_begin_row_t *row)
         return 0;
     }
 
+    if ((int) row->outcome == SM_TURN_NEWER) {
+        row->outcome = SM_BEGIN_GONE;
+        row->due_at = 0;
+        row->newer = 1;
+        return 0;
+    }
+
     if (sm_server_contract(sv, call, SM_TURN_COL_CONTRACT, &row->contract,
                            &row->refused)
         != 0)
@@ -212,6 +220,7 @@ sm_server_begin_row(sm_server_t *sv, sm_call_t *call, sm_begin_row_t *row)
 
     if (row->outcome == SM_BEGIN_GONE) {
         row->due_at = 0;
+        row->newer = 1;
         return 0;
     }
 

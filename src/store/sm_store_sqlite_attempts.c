@@ -154,6 +154,7 @@ sm_sqlite_begin_look(sm_call_t *call, sqlite3_stmt *stmt, sm_begin_row_t *row)
     if (sqlite3_column_int64(stmt, SM_BEGIN_COL_VERSION)
         > SM_CONTRACT_VERSION)
     {
+        row->newer = 1;
         return 0;
     }
 

@@ -631,6 +631,7 @@ test_newer(void)
         is_int(r[0].outcome, i ? SM_BEGIN_GONE : SM_BEGIN_BEGUN,
                "the other one is begun");
         is_int(r[1].outcome, SM_BEGIN_GONE, "that one is not");
+        ok(r[1].newer && !r[0].newer, "it is left to a newer module");
 
         if (i == 0) {
             (void) refused_is(&r[1].refused, "it is of version 3");

@@ -831,6 +831,50 @@ test_expired_before_one(void)
 }
 
 
+/* what is aside is there, in nobody's way, and comes back when it changes */
+
+static void
+test_aside(void)
+{
+    sm_entry_t         *e[2];
+    sm_limit_t          limit;
+    sm_target_rules_t   rules = { .rate = 60, .burst = 1 };
+
+    s = sm_schedule_create(8, key, NULL, NULL);
+    sm_schedule_tick(s, 0, 0);
+    (void) sm_schedule_former(s, sm_str_c("a"), 1, &rules);
+    sm_schedule_tick(s, 1000000, 1000000);
+
+    (void) sm_schedule_set(s, sm_str_c("x"), sm_str_c("a"), 1, 9000000);
+    (void) sm_schedule_set(s, sm_str_c("y"), sm_str_c("a"), 2, INT64_MAX);
+
+    is_int(sm_schedule_take(s, 1000000, e, 2), 1, "the first is taken");
+    sm_schedule_aside(s, e[0]);
+    is_int(sm_schedule_taken(s), 0, "it is aside");
+    is_int(sm_schedule_waiting(s), 2, "and there");
+    is_int(sm_schedule_next_deadline(s), INT64_MAX, "without a deadline");
+
+    (void) sm_schedule_set(s, sm_str_c("x"), sm_str_c("a"), 1, 9000000);
+    is_int(sm_schedule_take(s, 1000000, e, 2), 1, "the next is taken at once");
+    ok(sm_str_eq(sm_entry_id(e[0]), sm_str_c("y")), "with the same token");
+    sm_schedule_drop(s, e[0]);
+
+    is_int(sm_schedule_limits(s, &limit, 1), 1, "its target is still held");
+    is_int(sm_schedule_next(s), INT64_MAX, "nothing is to come");
+
+    (void) sm_schedule_set(s, sm_str_c("x"), sm_str_c("a"), 3, 9000000);
+    is_int(sm_schedule_next_deadline(s), 9000000, "it was changed");
+    is_int(sm_schedule_take(s, 1000000, e, 2), 1, "and is taken again");
+    sm_schedule_aside(s, e[0]);
+
+    ok(sm_schedule_find(s, sm_str_c("x")) != NULL, "it is found");
+    is_int(sm_schedule_remove(s, sm_str_c("x")), 1, "and removed");
+    is_int(sm_schedule_entries(s), 0, "nothing is left");
+
+    sm_schedule_destroy(s);
+}
+
+
 /* what is destroyed in slices */
 
 static void
@@ -885,6 +929,7 @@ main(int argc, char **argv)
     test_many();
     test_former();
     test_expired_before_one();
+    test_aside();
     test_destroy_some();
 
     return done_testing();
