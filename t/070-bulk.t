@@ -220,8 +220,9 @@ sub {
 
 
 === TEST 6: the queue has room for all, or takes none
+# One of the eleven is for requests of one intent.
 --- manager
-        intake queue=10 batch=3;
+        intake queue=11 batch=3;
 --- client eval
 sub {
     my $release = hold();
@@ -240,7 +241,7 @@ sub {
     my $second = http_open(raw_bulk('{', map { line("id-$_") } 21 .. 24));
     http('GET /v1/intents');
 
-    is(bulk([line('id-30')])->{code}, 503, 'then it is full');
+    is(bulk([line('id-30')])->{code}, 503, 'then it is full for them');
 
     $release->();
 
@@ -251,7 +252,7 @@ sub {
     is(stored(), 10, 'and stored, nothing else is');
 
     $answer = bulk([map { line("id-$_") } 1 .. 11]);
-    is($answer->{code}, 400, 'more than the queue can ever hold');
+    is($answer->{code}, 400, 'more than the queue can ever hold of them');
     is($answer->{body}, problem('invalid_request', $main::between =~ s/1000/10/r),
        'told so');
 }
@@ -260,14 +261,14 @@ sub {
 
 === TEST 7: a client that goes away leaves nothing behind
 --- manager
-        intake queue=10 batch=4;
+        intake queue=11 batch=4;
 --- client eval
 sub {
     my $release = hold();
 
     my $gone = http_open(raw_bulk(map { line("id-$_") } 1 .. 10));
     http('GET /v1/intents');
-    is(bulk([line('x')])->{code}, 503, 'the queue is full');
+    is(bulk([line('x')])->{code}, 503, 'the queue is full for them');
     close $gone;
 
     # nginx sees that it went; then there is room for all of these

@@ -329,10 +329,10 @@ ngx_http_submission_bulk_body(ngx_http_request_t *r, sm_str_t body)
 
     ctx = ngx_http_get_module_ctx(r, ngx_http_submission_module);
 
-    /* more than the queue holds could never be taken */
+    /* more than the queue has room for could never be taken */
 
-    max = ngx_min(NGX_HTTP_SUBMISSION_BULK_LINES,
-                  ctx->manager->conf->intake_queue);
+    max = ngx_http_submission_intake_bulks(ctx->manager);
+    max = ngx_min(NGX_HTTP_SUBMISSION_BULK_LINES, max);
 
     n = ngx_http_submission_bulk_count(body, max);
 

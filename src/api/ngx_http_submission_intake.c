@@ -27,6 +27,10 @@
 
 #define NGX_HTTP_SUBMISSION_INTAKE_BYTES  (64 * 1024 * 1024)
 
+/* an eighth of the queue is for requests of one row: bulks leave it free */
+
+#define NGX_HTTP_SUBMISSION_INTAKE_SINGLES  8
+
 #define NGX_HTTP_SUBMISSION_INTAKE_CALLS  3
 
 
@@ -191,18 +195,33 @@ ngx_http_submission_intake_add(ngx_http_submission_ctx_t *ctx, void *row,
 }
 
 
+ngx_uint_t
+ngx_http_submission_intake_bulks(ngx_http_submission_manager_t *manager)
+{
+    return manager->conf->intake_queue
+           - manager->conf->intake_queue / NGX_HTTP_SUBMISSION_INTAKE_SINGLES;
+}
+
+
 /* called with the queue's mutex; a piece that is too large may go alone */
 
 static ngx_int_t
 ngx_http_submission_intake_all(ngx_http_submission_ctx_t *ctx)
 {
-    size_t                        bytes;
-    ngx_uint_t                    n;
+    size_t                        bytes, max_bytes;
+    ngx_uint_t                    n, max;
     ngx_queue_t                  *q;
     ngx_http_submission_node_t   *node;
     ngx_http_submission_queue_t  *queue;
 
     queue = ctx->queue;
+    max = ctx->manager->conf->intake_queue;
+    max_bytes = NGX_HTTP_SUBMISSION_INTAKE_BYTES;
+
+    if (ctx->bulk) {
+        max = ngx_http_submission_intake_bulks(ctx->manager);
+        max_bytes -= max_bytes / NGX_HTTP_SUBMISSION_INTAKE_SINGLES;
+    }
 
     for (q = ngx_queue_head(&ctx->nodes), bytes = 0, n = 0;
          q != ngx_queue_sentinel(&ctx->nodes);
@@ -212,10 +231,9 @@ ngx_http_submission_intake_all(ngx_http_submission_ctx_t *ctx)
         bytes += node->strings;
     }
 
-    if (queue->nwaiting + n > (ngx_uint_t) ctx->manager->conf->intake_queue
-        || queue->bytes >= NGX_HTTP_SUBMISSION_INTAKE_BYTES
-        || (n > 1 && queue->bytes
-            && queue->bytes + bytes > NGX_HTTP_SUBMISSION_INTAKE_BYTES))
+    if (queue->nwaiting + n > max
+        || queue->bytes >= max_bytes
+        || (n > 1 && queue->bytes && queue->bytes + bytes > max_bytes))
     {
         return NGX_BUSY;
     }

@@ -194,6 +194,7 @@ typedef struct {
  * intake.c.  _add() makes a copy of a row, which belongs to the request;
  * _intake() takes all rows of a request, and answers it: NGX_OK; or takes none
  * of them.  NGX_BUSY: too many wait; NGX_DECLINED: the store is down.
+ * _bulks() is how many rows of bulk submissions may wait.
  * _room() is whether one more call of the API may be made in this worker, and
  * _calls() counts them.  _next() lets the next one ask, after a call has
  * ended.
@@ -201,6 +202,8 @@ typedef struct {
 ngx_int_t ngx_http_submission_intake_add(ngx_http_submission_ctx_t *ctx,
     void *row, ngx_uint_t line);
 ngx_int_t ngx_http_submission_intake(ngx_http_submission_ctx_t *ctx);
+ngx_uint_t ngx_http_submission_intake_bulks(
+    ngx_http_submission_manager_t *manager);
 ngx_uint_t ngx_http_submission_intake_room(
     ngx_http_submission_manager_t *manager);
 void ngx_http_submission_intake_calls(ngx_http_submission_manager_t *manager,
