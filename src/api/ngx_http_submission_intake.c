@@ -571,7 +571,11 @@ ngx_http_submission_intake_next(ngx_http_submission_manager_t *manager,
     for (i = 1; i <= NGX_HTTP_SUBMISSION_OP_N; i++) {
         queue = &manager->intake->queues[(op + i) % NGX_HTTP_SUBMISSION_OP_N];
 
-        if (!queue->busy && ngx_http_submission_intake_waiting(queue)) {
+        if (ngx_http_submission_ops[queue->op].row_size == 0 || queue->busy) {
+            continue;                              /* not of the API, or out */
+        }
+
+        if (ngx_http_submission_intake_waiting(queue)) {
             ngx_http_submission_intake_start(&queue->start);
         }
     }
