@@ -112,9 +112,12 @@ int sm_schedule_former(sm_schedule_t *s, sm_str_t name, unsigned limit,
 const sm_bucket_t *sm_schedule_go_on(sm_schedule_t *s, sm_str_t name,
     const sm_bucket_t *before);
 
+/* all intents were set: a target without any has none */
+void sm_schedule_complete(sm_schedule_t *s);
+
 /*
  * What the next leader is to know: of the targets that are not configured any
- * more and of which intents are left, and then of those with rules, at most
+ * more and of which intents are left, or may be, and then of those with rules, at most
  * "max".  The names are the schedule's.
  */
 size_t sm_schedule_limits(const sm_schedule_t *s, sm_limit_t *limits,

@@ -363,7 +363,7 @@ static size_t
 sm_schedule_add_limit(const sm_schedule_t *s, const sm_schedule_target_t *t,
     sm_limit_t *limit)
 {
-    if (t->former ? t->entries.n + t->taken + t->aside == 0
+    if (t->former ? s->complete && t->entries.n + t->taken + t->aside == 0
                   : !t->bucket.rate && !t->circuit.rules.failures && !t->limit)
     {
         return 0;
@@ -378,6 +378,13 @@ sm_schedule_add_limit(const sm_schedule_t *s, const sm_schedule_target_t *t,
     limit->units = sm_bucket_units(&t->bucket, s->clock);
 
     return 1;
+}
+
+
+void
+sm_schedule_complete(sm_schedule_t *s)
+{
+    s->complete = 1;
 }
 
 

@@ -80,6 +80,7 @@ struct sm_schedule_s {
     sm_heap_t              expired;
     size_t                 mortals;     /* entries with a deadline */
     unsigned               behind:1;    /* some expired are in the way */
+    unsigned               complete:1;  /* it has had all intents */
     sm_ring_t              ready;
     sm_ring_t              paused;
     unsigned               round;

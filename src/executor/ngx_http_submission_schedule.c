@@ -378,6 +378,8 @@ ngx_http_submission_schedule_rebuilt(ngx_http_submission_executor_t *ex)
 {
     ex->refresh->rebuilding = 0;
 
+    sm_schedule_complete(ex->schedule);
+
     ngx_log_error(NGX_LOG_NOTICE, ngx_cycle->log, 0,
                   "submission: schedule_rebuilt manager=%V lease_epoch=%L "
                   "waiting=%uz in_hand=%uz bytes=%uz ms=%L",

@@ -561,10 +561,16 @@ ngx_http_submission_stats_make(ngx_http_submission_executor_t *ex,
 }
 
 
+/* the document of the leader before is read first, with the pauses */
+
 static ngx_int_t
 ngx_http_submission_stats_begin(ngx_http_submission_duty_t *duty,
     ngx_http_submission_task_t *task)
 {
+    if (!ngx_http_submission_pauses_known(duty->executor)) {
+        return NGX_DECLINED;
+    }
+
     return ngx_http_submission_stats_make(duty->executor, task);
 }
 
@@ -692,6 +698,7 @@ ngx_http_submission_stats_told(ngx_http_submission_executor_t *ex)
     st->left = ex->epoch;
 
     if (!ngx_http_submission_limits_rated(ex)
+        || !ngx_http_submission_pauses_known(ex)
         || !ngx_http_submission_leader_gate(ex->manager, ex->epoch))
     {
         return 1;
@@ -720,7 +727,9 @@ ngx_http_submission_stats_tell(ngx_http_submission_executor_t *ex)
 {
     ngx_http_submission_task_t  *task;
 
-    if (ex->schedule == NULL || !ngx_http_submission_limits_rated(ex)) {
+    if (ex->schedule == NULL || !ngx_http_submission_limits_rated(ex)
+        || !ngx_http_submission_pauses_known(ex))
+    {
         return;
     }
 

@@ -732,6 +732,8 @@ test_former(void)
     sm_schedule_drop(s, entries[0]);
     sm_schedule_drop(s, entries[1]);
     is_int(sm_schedule_remove(s, sm_str_c("3")), 1, "all have ended");
+    is_int(sm_schedule_limits(s, limits, 3), 2, "there may be more of it");
+    sm_schedule_complete(s);
     is_int(sm_schedule_limits(s, limits, 3), 1, "then it is not told any more");
 
     (void) sm_schedule_set(s, sm_str_c("4"), gone, 4, INT64_MAX);
