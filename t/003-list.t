@@ -223,7 +223,7 @@ sub {
 --- client eval
 sub {
     my @ids = ('ключ', '漢字-😀', 'a b', '"q"', '\\\\', '%', '+/=', 'x' x 200,
-               '😀' x 200, '0', ' inner  space ', '..', "it's", '~~~???>>>');
+               '😀' x 200, '0', ' inner  space ', '..x', "it's", '~~~???>>>');
 
     s/"/\\"/g for @ids;
     create(map { submit($_) } @ids);

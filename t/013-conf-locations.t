@@ -249,7 +249,7 @@ invalid number of arguments in "submission_api" directive
             submission_api main other; # here
         }
 --- refused
-invalid parameter "other" of "submission_api": "access=" or "payloads=" was expected
+invalid parameter "other" of "submission_api": "access=", "payloads=", "hosts=" or "cross_site=" was expected
 
 
 

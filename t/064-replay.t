@@ -125,7 +125,7 @@ sub {
                ['{"intentId":"\u0001"}', 'intentId'],
                ['{"intentId":"a"}', 'intentId'], ['{"intentId":1}', 'intentId'],
                ['{"contract":"new"}', 'contract'], ['{"contract":null}', 'contract'],
-               ['{"payload":1}', undef], ['[]', undef], ['{', undef])
+               ['{"payload":1}', 'payload'], ['[]', undef], ['{', undef])
     {
         my $answer = http("POST /v1/intents/a/replay\n$t->[0]");
 

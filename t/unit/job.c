@@ -75,8 +75,8 @@ test_refused(void)
         { SM_JOB_REPLAY, "{\"filter\":{\"idPrefix\":\"a\"},"
           "\"dryRun\":1}", "dryRun" },
         { SM_JOB_CANCEL, "{\"filter\":{\"idPrefix\":\"a\"},"
-          "\"contract\":\"original\"}", NULL },
-        { SM_JOB_CANCEL, "{\"filter\":{\"by\":\"created\"}}", NULL }
+          "\"contract\":\"original\"}", "contract" },
+        { SM_JOB_CANCEL, "{\"filter\":{\"by\":\"created\"}}", "by" }
     };
 
     for (i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
