@@ -55,7 +55,10 @@ my $until = time + 10 * slow();
 
 wait_for('the breaker has let some through', sub { look(); time > $until }, 60);
 
-cmp_ok($most, '<=', POOL + 1, "$most backends at the most");
+# one whose client is gone may be seen while it ends, beside the one that asks; those
+# that leak are soon more than twice the pool
+
+cmp_ok($most, '<=', 2 * POOL, "$most backends at the most");
 cmp_ok($most, '>', 1, 'and some');
 
 my $n = $load->count('answered');

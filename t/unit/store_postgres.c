@@ -424,10 +424,10 @@ test_role(void)
 
     /*
      * Version 1 has two procedures that the store does not call any more, and
-     * older forms of six that it does.
+     * older forms of seven that it does.
      */
 
-    (void) snprintf(may, sizeof(may), "%d %d", SM_PROCS + 2, SM_PROCS + 2 + 6);
+    (void) snprintf(may, sizeof(may), "%d %d", SM_PROCS + 2, SM_PROCS + 2 + 7);
 
     is_str(sql_text(&f, "SELECT count(*) FROM pg_proc WHERE pronamespace = "
                     "'submission'::regnamespace AND has_function_privilege("
