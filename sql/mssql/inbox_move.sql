@@ -114,8 +114,7 @@ BEGIN
                 FROM @rows AS r
                      JOIN OPENJSON(@doc, '$.occurrences') WITH (
                          n int '$.n',
-                         schedule nvarchar(400) COLLATE Latin1_General_BIN2
-                             '$.schedule'
+                         schedule nvarchar(400) COLLATE Latin1_General_BIN2 '$.schedule'
                      ) AS o
                      ON o.n = r.k
                      OUTER APPLY (

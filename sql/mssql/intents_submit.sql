@@ -67,8 +67,7 @@ BEGIN
                                    + N','
                 FROM OPENJSON(@doc, '$.occurrences') WITH (
                          n int '$.n',
-                         schedule nvarchar(400) COLLATE Latin1_General_BIN2
-                             '$.schedule'
+                         schedule nvarchar(400) COLLATE Latin1_General_BIN2 '$.schedule'
                      ) AS o
                      CROSS APPLY (
                          SELECT TOP (1) 1 AS there

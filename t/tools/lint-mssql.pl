@@ -11,6 +11,8 @@
 #   collation    a column of characters has a binary collation, in tables, table
 #                variables and OPENJSON ... WITH: the database's own would not
 #                meet the others' in CASE, UNION or = (457, 468)
+#   path         the path of a column of OPENJSON ... WITH is on the line of its
+#                collation, which sql/install.sh takes off for a Babelfish
 #   time         datetime2(6), and clocks cast to it: a cursor has microseconds
 #   datediff     DATEDIFF_BIG: an int overflows after 24 days of milliseconds
 #   replace      CREATE OR ALTER: no gap in which there is no procedure
@@ -103,6 +105,11 @@ sub columns {
         {
             found($at + 1 + $start + length $1, 'collation',
                   "column $2 has no COLLATE Latin1_General_BIN2");
+        }
+
+        if ($column =~ /^(\s*)(\[?\w+\]?)\s[^']*\bCOLLATE\b[^']*\n[^']*'/i) {
+            found($at + 1 + $start + length $1, 'path',
+                  "column $2 has its path on another line");
         }
 
         $start = $i + 1;

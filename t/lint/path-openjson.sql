@@ -1,0 +1,18 @@
+-- refused: path
+
+SET ANSI_NULLS ON;
+SET QUOTED_IDENTIFIER ON;
+SET ANSI_PADDING ON;
+SET ANSI_WARNINGS ON;
+SET ARITHABORT ON;
+SET CONCAT_NULL_YIELDS_NULL ON;
+SET NUMERIC_ROUNDABORT OFF;
+GO
+
+SELECT r.n
+FROM OPENJSON(@doc, '$.rows') WITH (
+         n int '$.n',
+         id nvarchar(400) COLLATE Latin1_General_BIN2
+             '$.id'
+     ) AS r;
+GO
