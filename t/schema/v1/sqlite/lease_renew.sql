@@ -1,6 +1,0 @@
--- Extends the lease of its holder; the epoch stays.
-
-UPDATE submission_manager_leases
-SET renewed_at = :now, expires_at = :now + :duration
-WHERE lease_name = :lease_name AND holder_id = :holder_id
-      AND lease_epoch = :lease_epoch AND expires_at > :now;

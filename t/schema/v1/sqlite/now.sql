@@ -1,3 +1,0 @@
--- SQLite's clock has milliseconds.
-
-SELECT CAST(round((julianday('now') - 2440587.5) * 86400000) AS INTEGER) * 1000;

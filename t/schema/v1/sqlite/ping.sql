@@ -1,3 +1,0 @@
--- Whether a commit is possible: takes the write lock and writes a page.
-
-PRAGMA user_version = 1;
