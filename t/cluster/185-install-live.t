@@ -28,10 +28,7 @@ $server->proxy($cluster);
 my $top = abs_path("$FindBin::Bin/../..");
 my $string = SubmissionStore::Postgres::_string($store->{database});
 
-$run->start;
-
-my $epoch = $lease->row->{epoch};
-my $load = $cluster->load(prefix => 's', connections => 4)->start;
+my ($epoch, $load);
 
 sub goes_on {
     my ($what) = @_;
@@ -40,8 +37,6 @@ sub goes_on {
 
     wait_for($what, sub { $load->count('answered') > $n + 50 });
 }
-
-goes_on('intents are taken');
 
 
 # install.sh, while the load goes on: its status, and what it said
@@ -73,6 +68,17 @@ sub install {
     return ($? >> 8, $text);
 }
 
+
+# the owner of the functions, which a call that is under way must not lose
+
+is((install())[0], 0, 'roles are those of install.sh');
+
+$run->start;
+
+$epoch = $lease->row->{epoch};
+$load = $cluster->load(prefix => 's', connections => 4)->start;
+
+goes_on('intents are taken');
 
 my $reader = SubmissionStore::Postgres::_connect($store->{database});
 

@@ -1,13 +1,13 @@
-# A PostgreSQL of version 1, made by the files of version 1 (t/schema/v1), with an
-# intent in every state, is migrated by sql/install.sh while version 1 submits and
+# A PostgreSQL of this release, version 1, with an intent in every state, is migrated
+# by sql/install.sh of a made-up version 2 (t/schema) while version 1 submits and
 # executes: nothing fails for it, nothing waits for long, nothing is lost (G18).
-# Afterwards it has the same schema as a new one, and version 1 goes on: it is
-# played by its own calls, on connections from before and after.
+# Afterwards it has the same schema as a new one, and version 1 goes on beside version
+# 2: it is played by its own calls, on connections from before and after.
 #
-# Goes red when: a function of version 1 has other parameters or columns, or its
-# version is not 1 any more; an old INSERT misses a column; a table is locked while
-# something long runs, or waits behind a reader; what an interruption has left is taken for whole; a second
-# run fails or changes something.
+# Goes red when: a function of version 1 is not there any more, or has other parameters
+# or columns; an old INSERT misses a column; a table is locked while something long
+# runs, or waits behind a reader; what an interruption has left is taken for whole; a
+# second run fails or changes something.
 
 use strict;
 use warnings;
@@ -33,7 +33,9 @@ END { kill('KILL', @children) if $$ == $owner }
 
 my $server = SubmissionCluster::Server->start;
 my $top = abs_path("$FindBin::Bin/../..");
-my $v1 = "$top/t/schema/v1";
+my $next = "$ENV{SUBMISSION_TEST_DIR}/next.$$";
+
+system("$top/t/schema/next.pl", $next) == 0 or die "next.pl failed\n";
 
 $ENV{PGOPTIONS} = '-c client_min_messages=warning';
 
@@ -91,7 +93,7 @@ sub psql {
 }
 
 
-sub install { return run("$top/sql/install.sh", 'postgres', '-d', string($_[0])) }
+sub install { return run("$next/install.sh", 'postgres', '-d', string($_[0])) }
 
 
 # an install.sh that goes on meanwhile: its pid, and where its words are
@@ -103,7 +105,7 @@ sub install_beside {
 
     if (!$pid) {
         open(STDERR, '>&', \*STDOUT);
-        exec("$top/sql/install.sh", 'postgres', '-d', string($database))
+        exec("$next/install.sh", 'postgres', '-d', string($database))
             or exit 127;
     }
 
@@ -117,13 +119,19 @@ sub make_v1 {
     my ($database) = @_;
 
     psql('postgres', '-c', "CREATE DATABASE $database");
-    psql($database, '-1', '-f', "$v1/postgres.sql");
+
+    my ($status, $text) = run("$top/sql/install.sh", 'postgres', '-d',
+                              string($database));
+
+    die "install.sh: $text" if $status != 0;
+
     psql($database, '-1', '-f', "$top/t/unit/store_postgres.sql");
-    psql($database, '-1', '-c', 'SET search_path = t', '-f', "$v1/data.sql");
+    psql($database, '-1', '-c', 'SET search_path = t', '-f',
+         "$top/t/schema/kept.sql");
 }
 
 
-# what version 1 knows of what is kept
+# all that is known of what is kept
 
 sub kept {
     my ($database) = @_;
@@ -197,9 +205,10 @@ sub call {
 
 sub login {
     my $db = connect_to('old', 'v1');
-    my $rows = call($db, 'schema_version');
+    my ($row) = @{call($db, 'schema_get')};
 
-    die "version 1 refuses $rows->[0]{o_version}\n" if $rows->[0]{o_version} != 1;
+    die "version 1 refuses $row->{o_version}\n"
+        if $row->{o_version} < 1 || $row->{o_compatible_from} > 1;
 
     return $db;
 }
@@ -215,7 +224,7 @@ sub submit {
 
     my $rows = call($db, 'intents_submit', LEASE,
                     '{"contracts":[' . CONTRACT . '],"rows":[{"n":0,"id":"'
-                    . "$id\",\"c\":0,\"hash\":\"0\",\"at\":0,\"len\":2}]}", '{}');
+                    . "$id\",\"c\":0,\"hash\":\"0\",\"at\":0,\"len\":2}]}", '{}', 1);
 
     die "$id was there\n" if @$rows != 1;
 }
@@ -278,7 +287,7 @@ sub writer {
             call($db, 'intents_list', LEASE, undef, undef, 20, undef, undef);
             call($db, 'intent_history', LEASE, "w$number-$n", 10, undef);
             call($db, 'candidate_heartbeat', LEASE, "c$number", 10000, 'follower',
-                 '0.1', 0);
+                 '1.0', 0, undef);
             call($db, 'cluster_get', LEASE);
             call($db, 'ping');
         }
@@ -297,13 +306,13 @@ sub leader {
 
         call($db, 'lease_renew', @fence, 60000);
 
-        my $page = call($db, 'schedule_page', @fence, 0, 0, '', 20);
+        my $page = call($db, 'queue_page', @fence, 0, 0, '', 20);
         my @ids = map { $_->{o_intent_id} } grep { $_->{o_intent_id} } @$page;
 
         return sleep(0.01) if !@ids;
 
         my $begun = call($db, 'attempts_turn', @fence, '[]',
-                         '["' . join('","', @ids) . '"]');
+                         '["' . join('","', @ids) . '"]', 1);
         my @ended = map {
             my $good = $_->{o_n} % 2;
 
@@ -317,7 +326,7 @@ sub leader {
         } grep { ($_->{o_outcome} // 0) == 1 } @$begun;
 
         my $rows = call($db, 'attempts_turn', @fence,
-                        '[' . join(',', @ended) . ']', '[]');
+                        '[' . join(',', @ended) . ']', '[]', 1);
 
         die "not all was recorded\n" if @$rows != 1 + @ended;
 
@@ -368,12 +377,12 @@ sub waits {
 
 make_v1('old');
 psql('postgres', '-c', "CREATE ROLE v1 LOGIN PASSWORD 'pw' "
-                       . 'IN ROLE submission_nginx');
+                       . 'IN ROLE submission_nginx_old');
 
 my $kept = kept('old');
 
 like($kept, qr/in-doubt-once/, 'there is something to keep');
-is(version('old'), 1, 'of version 1');
+is(version('old'), '1|1', 'of version 1');
 
 my @processes = ((map { writer($_) } 1 .. WRITERS), leader());
 
@@ -392,7 +401,7 @@ my ($pid, $out) = install_beside('old');
 
 wait_for('it waits', sub { waits('old', 'ADD COLUMN') });
 grows('attempts');
-is(version('old'), 1, 'a long transaction is waited for, and others go on');
+is(version('old'), '1|1', 'a long transaction is waited for, and others go on');
 psql('postgres', '-c', 'SELECT pg_terminate_backend(pid) '
                        . 'FROM pg_stat_activity WHERE datname = \'old\' '
                        . "AND query LIKE '%ADD COLUMN%'");
@@ -426,7 +435,7 @@ my $invalid = 'SELECT count(*) FROM pg_index AS i '
               . "LIKE 'submission.%'";
 
 is(psql('old', '-c', $invalid), 1, 'the index is there, and is not valid');
-is((split /\|/, version('old'))[0], 1, 'it is still of version 1');
+is(version('old'), '1|1', 'it is still of version 1');
 
 
 # once more, and to the end
@@ -440,6 +449,12 @@ is(psql('old', '-c', $invalid), 0, 'all indexes are valid');
 
 grows('intents');
 grows('attempts');
+
+# version 2 beside version 1
+
+cmp_ok(psql('old', '-c', 'WITH l AS (UPDATE submission.submission_intents '
+            . "SET label = 'new' WHERE lease_name = 'main' RETURNING 1) "
+            . 'SELECT count(*) FROM l'), '>', 0, 'version 2 has what is new');
 
 ($status, $text) = install('old');
 is($status, 0, 'and again');
@@ -502,7 +517,7 @@ is($status, 0, "a new one: $text");
 
 my ($new, $old) = (catalogue('new'), catalogue('old'));
 
-like($new, qr/not_before timestamp with time zone/, 'a catalogue');
+like($new, qr/label character varying\(64\)/, 'a catalogue');
 ok($new eq $old, 'has the same schema') or do {
     for ([new => $new], [old => $old]) {
         open(my $file, '>', "$ENV{SUBMISSION_TEST_DIR}/$_->[0].sql");

@@ -1,16 +1,14 @@
 
 /*
- * A file of version 1, made by the files of version 1 (t/schema/v1), becomes one of
- * version 2 when a store opens it: with all that is in it (G18), while processes of
- * version 1 submit and execute, once, however many open it, and whole, whenever it
- * is interrupted.  Modules of version 1 go on with it.
- *
- * Version 1 is played by its own statements on connections of the test's.
+ * A file of this release, version 1, becomes one of a made-up version 2 (t/schema)
+ * when a store of that opens it: with all that is in it (G18), while processes of
+ * this release submit and execute, once, however many open it, and whole, whenever it
+ * is interrupted.  Modules of version 1 go on with it, unless it says that they may
+ * not.
  *
  * Broken by: a migration that is not one transaction, or does not look again when
- * it has the lock; a column without a default that an old INSERT leaves out; a
- * version that an old module does not take for its own; a copy that is made twice,
- * is not whole, or is for all to read.
+ * it has the lock; a copy that is made twice, is not whole, or is for all to read; a
+ * module that refuses a newer schema which it may use, or uses one which it may not.
  */
 
 #include <errno.h>
@@ -20,16 +18,21 @@
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
-#include <time.h>
 
+#include "next/sm_sqlite_sql.h"
+#include "sm_store_sqlite.h"
+#include "real_time.h"
 #include "store.h"
 
-
-#define V1        "t/schema/v1/"
 
 #define WRITERS   3
 #define OPENERS   4
 #define KILLS     20
+
+
+static const sm_sqlite_release_t  next_release = {
+    2, sm_sqlite_sql_schema, sm_sqlite_sql_migrations
+};
 
 
 /* what the processes of version 1 tell */
@@ -39,31 +42,13 @@ typedef struct {
     atomic_int     failed;
     atomic_int     submitted[WRITERS];
     atomic_int     executed;
-    atomic_int     slowest;             /* milliseconds of a write */
+    atomic_int     slowest;             /* milliseconds of a call */
 } shared_t;
 
 
 static shared_t  *shared;
 
-
-static int64_t
-monotonic(void)
-{
-    struct timespec  ts;
-
-    (void) clock_gettime(CLOCK_MONOTONIC, &ts);
-
-    return (int64_t) ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
-}
-
-
-static void
-nap(int64_t ms)
-{
-    struct timespec  ts = { ms / 1000, ms % 1000 * 1000000 };
-
-    (void) nanosleep(&ts, NULL);
-}
+static const sm_sqlite_release_t  *this_release;
 
 
 /* until the next call */
@@ -91,39 +76,36 @@ slurp(const char *name)
 static void
 make_v1(fixture_t *f, int more)
 {
-    char        text[1024];
-    sql_conn_t  c = { NULL, NULL };
+    sql_conn_t  c;
 
-    must(sqlite3_open(f->path, &c.sqlite) == SQLITE_OK);
+    store_open(f, "main", 1000);
+    must(sm_store_ping(&f->store, new_call(f)) == 0);
+    store_close(f);
 
-    sql_run(c, "PRAGMA journal_mode = WAL");
+    c = sql_open(f);
     sql_run(c, "PRAGMA synchronous = OFF");
-    sql_run(c, slurp(V1 "sqlite/schema.sql"));
-    sql_run(c, slurp(V1 "data.sql"));
+    sql_run(c, slurp("t/schema/kept.sql"));
     sql_run(c, "UPDATE submission_intents SET payload = CAST(payload AS BLOB)");
-
-    (void) snprintf(text, sizeof(text),
-        "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n "
-        "WHERE i < %d) INSERT INTO submission_intents SELECT lease_name, "
-        "intent_id || i, submission_target, payload_hash, gateway_type, "
-        "gateway_url, policy, max_acceptance_seconds, max_attempts, "
-        "terminal_outcomes, retry_delay_ms, retry_max_ms, retry_backoff_pct, "
-        "retry_jitter_pct, status, final_outcome_status, "
-        "final_outcome_reason, exhausted_reason, attempt_count, "
-        "created_at + i, completed_at + i, last_modified_at + i, "
-        "next_attempt_at, inflight_epoch, inflight_holder, inflight_at, "
-        "payload FROM submission_intents, n "
-        "WHERE intent_id IN ('accepted', 'rejected')", more);
+    sql_close(c);
 
     if (more) {
-        sql_run(c, text);
+        sql(f, "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n "
+            "WHERE i < %d) INSERT INTO submission_intents " INTENT_COLUMNS
+            "SELECT lease_name, intent_id || i, submission_target, "
+            "payload_hash, gateway_type, gateway_url, policy, "
+            "max_acceptance_seconds, max_attempts, terminal_outcomes, "
+            "retry_delay_ms, retry_max_ms, retry_backoff_pct, "
+            "retry_jitter_pct, status, final_outcome_status, "
+            "final_outcome_reason, exhausted_reason, attempt_count, "
+            "created_at + i, completed_at + i, last_modified_at + i, "
+            "next_attempt_at, inflight_epoch, inflight_holder, inflight_at, "
+            "payload FROM submission_intents, n "
+            "WHERE intent_id IN ('accepted', 'rejected')", more);
     }
-
-    sql_close(c);
 }
 
 
-/* all that version 1 knows of what is kept */
+/* all that is known of what is kept */
 
 static char *
 kept(fixture_t *f)
@@ -146,271 +128,165 @@ kept(fixture_t *f)
 }
 
 
-/* a statement of version 1, with the parameters that a test names */
-
-static sqlite3_stmt *
-v1_prepare(sqlite3 *db, const char *name)
-{
-    char           path[128];
-    sqlite3_stmt  *stmt;
-
-    (void) snprintf(path, sizeof(path), V1 "sqlite/%s.sql", name);
-
-    if (sqlite3_prepare_v2(db, slurp(path), -1, &stmt, NULL) != SQLITE_OK) {
-        diag("%s: %s", name, sqlite3_errmsg(db));
-        must(!"prepare failed");
-    }
-
-    return stmt;
-}
-
-
-static void
-v1_text(sqlite3_stmt *stmt, const char *name, const char *value)
-{
-    int  n;
-
-    must((n = sqlite3_bind_parameter_index(stmt, name)) > 0);
-    (void) sqlite3_bind_text(stmt, n, value, -1, SQLITE_TRANSIENT);
-}
-
-
-static void
-v1_int(sqlite3_stmt *stmt, const char *name, int64_t value)
-{
-    int  n;
-
-    must((n = sqlite3_bind_parameter_index(stmt, name)) > 0);
-    (void) sqlite3_bind_int64(stmt, n, value);
-}
-
+/* a call of version 1, which must not fail nor take long */
 
 static int
-v1_step(sqlite3_stmt *stmt)
+v1_called(fixture_t *f, int64_t start, int rc)
 {
-    int      rc;
-    int64_t  start;
-
-    start = monotonic();
-    rc = sqlite3_step(stmt);
-
-    if (rc != SQLITE_DONE && rc != SQLITE_ROW) {
-        diag("version 1: %s", sqlite3_errmsg(sqlite3_db_handle(stmt)));
+    if (rc != 0) {
+        diag("version 1: %s", f->call.error);
         atomic_fetch_add(&shared->failed, 1);
     }
 
-    start = monotonic() - start;
+    start = monotonic_ms() - start;
 
     if (start > atomic_load(&shared->slowest)) {
         atomic_store(&shared->slowest, (int) start);
     }
 
-    return rc;
-}
-
-
-/* as version 1 opens a file: it wants a 1 in the first row */
-
-static sqlite3 *
-v1_open(fixture_t *f)
-{
-    sqlite3       *db;
-    sqlite3_stmt  *stmt;
-
-    must(sqlite3_open_v2(f->path, &db, SQLITE_OPEN_READWRITE, NULL)
-         == SQLITE_OK);
-    (void) sqlite3_busy_timeout(db, 60000);
-    must(sqlite3_exec(db, "PRAGMA synchronous = OFF", NULL, NULL, NULL)
-         == SQLITE_OK);
-
-    stmt = v1_prepare(db, "schema_version");
-
-    if (v1_step(stmt) != SQLITE_ROW || sqlite3_column_int(stmt, 0) != 1) {
-        diag("version 1 refuses version %d", sqlite3_column_int(stmt, 0));
-        atomic_fetch_add(&shared->failed, 1);
-    }
-
-    (void) sqlite3_finalize(stmt);
-
-    return db;
-}
-
-
-static void
-v1_exec(sqlite3 *db, const char *text)
-{
-    sqlite3_stmt  *stmt;
-
-    must(sqlite3_prepare_v2(db, text, -1, &stmt, NULL) == SQLITE_OK);
-    (void) v1_step(stmt);
-    (void) sqlite3_finalize(stmt);
-}
-
-
-static void
-v1_submit(sqlite3_stmt *stmt, const char *id)
-{
-    v1_text(stmt, ":lease_name", "main");
-    v1_text(stmt, ":intent_id", id);
-    v1_text(stmt, ":payload_hash", "0");
-    v1_text(stmt, ":payload", "{}");
-    v1_text(stmt, ":submission_target", "sms");
-    v1_text(stmt, ":gateway_type", "sms");
-    v1_text(stmt, ":gateway_url", "http://sms");
-    v1_text(stmt, ":policy", "one_shot");
-    v1_text(stmt, ":terminal_outcomes", "");
-    v1_int(stmt, ":retry_delay_ms", 1000);
-    v1_int(stmt, ":retry_max_ms", 0);
-    v1_int(stmt, ":retry_backoff_pct", 100);
-    v1_int(stmt, ":retry_jitter_pct", 0);
-    v1_int(stmt, ":now", 1);
-
-    (void) v1_step(stmt);
-    (void) sqlite3_reset(stmt);
+    return rc == 0;
 }
 
 
 static void
 v1_writer(fixture_t *f, int number)
 {
-    int            n;
-    char           id[32];
-    sqlite3       *db;
-    sqlite3_stmt  *stmt;
+    int              n;
+    char             id[32];
+    int64_t          start;
+    sm_submit_row_t  row;
 
-    db = v1_open(f);
-    stmt = v1_prepare(db, "intents_submit");
+    store_open(f, "main", 60000);
 
     for (n = 0; !atomic_load(&shared->stop); n++) {
 
         /* an old module opens connections anew, too */
 
         if (n % 20 == 19) {
-            (void) sqlite3_finalize(stmt);
-            (void) sqlite3_close(db);
-            db = v1_open(f);
-            stmt = v1_prepare(db, "intents_submit");
+            store_close(f);
+            store_open(f, "main", 60000);
         }
 
         (void) sprintf(id, "w%d-%d", number, n);
-        v1_exec(db, "BEGIN IMMEDIATE");
-        v1_submit(stmt, id);
-        v1_exec(db, "COMMIT");
-        atomic_fetch_add(&shared->submitted[number], 1);
-        nap(1);
+        start = monotonic_ms();
+
+        if (v1_called(f, start, submit_one(f, &row, id, "{}"))) {
+            must(row.outcome == SM_SUBMIT_CREATED);
+            atomic_fetch_add(&shared->submitted[number], 1);
+        }
+
+        nap_us(1000);
     }
 
-    (void) sqlite3_finalize(stmt);
-    (void) sqlite3_close(db);
+    store_close(f);
 }
 
 
 /* begins what is new, and ends it in the next transaction */
 
 static void
-v1_execute(sqlite3 *db, sqlite3_stmt **stmts)
+v1_execute(fixture_t *f, const sm_fence_t *fence)
 {
-    int   i, n, alive;
-    char  ids[10][32];
+    size_t              i, n;
+    char                ids[10][32];
+    int64_t             start;
+    sm_page_t           page;
+    sm_begin_row_t      due[10];
+    sm_complete_row_t   ended[10];
 
-    v1_text(stmts[0], ":lease_name", "main");
-    v1_int(stmts[0], ":after_at", 0);
-    v1_text(stmts[0], ":after_id", "");
-    v1_int(stmts[0], ":limit", 10);
+    memset(&page, 0, sizeof(page));
+    page.limit = 10;
+    start = monotonic_ms();
 
-    for (n = 0; n < 10 && v1_step(stmts[0]) == SQLITE_ROW; n++) {
-        (void) snprintf(ids[n], sizeof(ids[n]), "%s",
-                        (char *) sqlite3_column_text(stmts[0], 0));
+    if (!v1_called(f, start, sm_store_queue_page(&f->store, new_call(f),
+                                                 fence, &page)))
+    {
+        return;
     }
 
-    (void) sqlite3_reset(stmts[0]);
-
-    v1_exec(db, "BEGIN IMMEDIATE");
+    n = page.n;
+    memset(due, 0, sizeof(due));
 
     for (i = 0; i < n; i++) {
-        v1_text(stmts[1], ":lease_name", "main");
-        v1_text(stmts[1], ":intent_id", ids[i]);
-        must(v1_step(stmts[1]) == SQLITE_ROW);
-
-        v1_int(stmts[2], ":rowid", sqlite3_column_int64(stmts[1], 0));
-        (void) sqlite3_reset(stmts[1]);
-        v1_int(stmts[2], ":lease_epoch", 1);
-        v1_text(stmts[2], ":holder_id", "sm-01");
-        v1_int(stmts[2], ":now", 2);
-        (void) v1_step(stmts[2]);
-        (void) sqlite3_reset(stmts[2]);
+        (void) snprintf(ids[i], sizeof(ids[i]), "%s", page.rows[i].id.data);
+        due[i].id = sm_str_c(ids[i]);
     }
 
-    v1_exec(db, "COMMIT");
-    v1_exec(db, "BEGIN IMMEDIATE");
+    start = monotonic_ms();
+
+    if (!v1_called(f, start, sm_store_attempts_begin(&f->store, new_call(f),
+                                                     fence, due, n)))
+    {
+        return;
+    }
+
+    memset(ended, 0, sizeof(ended));
 
     for (i = 0; i < n; i++) {
-        alive = i % 2;
+        must(due[i].outcome == SM_BEGIN_BEGUN);
 
-        v1_text(stmts[3], ":lease_name", "main");
-        v1_text(stmts[3], ":intent_id", ids[i]);
-        v1_text(stmts[3], ":status", alive ? "accepted" : "rejected");
-        v1_text(stmts[3], ":outcome_status", alive ? "accepted" : "rejected");
-        v1_text(stmts[3], ":outcome_reason", alive ? NULL : "invalid");
-        v1_text(stmts[3], ":exhausted_reason", NULL);
-        v1_int(stmts[3], ":attempt_number", 1);
-        v1_int(stmts[3], ":completed_at", 3);
-        v1_int(stmts[3], ":now", 3);
-        v1_text(stmts[3], ":next_attempt_at", NULL);
-        v1_int(stmts[3], ":lease_epoch", 1);
-        v1_text(stmts[3], ":holder_id", "sm-01");
-        (void) v1_step(stmts[3]);
-        must(sqlite3_changes(db) == 1);
-        (void) sqlite3_reset(stmts[3]);
-
-        v1_text(stmts[4], ":lease_name", "main");
-        v1_text(stmts[4], ":intent_id", ids[i]);
-        v1_int(stmts[4], ":attempt_number", 1);
-        v1_int(stmts[4], ":lease_epoch", 1);
-        v1_text(stmts[4], ":holder_id", "sm-01");
-        v1_int(stmts[4], ":started_at", 2);
-        v1_int(stmts[4], ":finished_at", 3);
-        v1_text(stmts[4], ":outcome_status", alive ? "accepted" : "rejected");
-        v1_text(stmts[4], ":outcome_reason", alive ? NULL : "invalid");
-        v1_text(stmts[4], ":error", NULL);
-        (void) v1_step(stmts[4]);
-        (void) sqlite3_reset(stmts[4]);
+        ended[i].id = due[i].id;
+        ended[i].number = due[i].number;
+        ended[i].epoch = fence->epoch;
+        ended[i].holder = fence->holder;
+        ended[i].started_at = f->call.now;
+        ended[i].finished_at = f->call.now;
+        ended[i].outcome = i % 2 ? SM_OUTCOME_ACCEPTED : SM_OUTCOME_REJECTED;
+        ended[i].status = i % 2 ? SM_STATUS_ACCEPTED : SM_STATUS_REJECTED;
     }
 
-    v1_exec(db, "COMMIT");
+    start = monotonic_ms();
 
-    atomic_fetch_add(&shared->executed, n);
+    if (!v1_called(f, start, sm_store_attempts_complete(&f->store, new_call(f),
+                                                        fence, ended, n)))
+    {
+        return;
+    }
+
+    for (i = 0; i < n; i++) {
+        must(ended[i].applied);
+    }
+
+    atomic_fetch_add(&shared->executed, (int) n);
 }
 
 
 static void
 v1_leader(fixture_t *f)
 {
-    int            i;
-    sqlite3       *db;
-    sqlite3_stmt  *stmts[5];
+    sm_fence_t  fence = { .holder = sm_str("sm-01") };
+    sm_lease_t  lease;
 
-    static const char  *names[] = {
-        "schedule_page_modified", "attempts_begin", "attempts_begin_mark",
-        "attempts_complete", "attempts_complete_append"
-    };
-
-    db = v1_open(f);
-
-    for (i = 0; i < 5; i++) {
-        stmts[i] = v1_prepare(db, names[i]);
-    }
+    store_open(f, "main", 60000);
+    must(sm_store_lease_acquire(&f->store, new_call(f), fence.holder, 600000,
+                                &lease) == 0 && lease.held);
+    fence.epoch = lease.epoch;
 
     while (!atomic_load(&shared->stop)) {
-        v1_execute(db, stmts);
-        nap(2);
+        v1_execute(f, &fence);
+        nap_us(2000);
     }
 
-    for (i = 0; i < 5; i++) {
-        (void) sqlite3_finalize(stmts[i]);
-    }
+    store_close(f);
+}
 
-    (void) sqlite3_close(db);
+
+/* a store of version 2, and then those of version 1 again */
+
+static void
+store_open_v2(fixture_t *f, int64_t busy_timeout)
+{
+    f->create = 0;
+    sm_sqlite_release = &next_release;
+    store_open(f, "main", busy_timeout);
+}
+
+
+static void
+store_close_v2(fixture_t *f)
+{
+    store_close(f);
+    sm_sqlite_release = this_release;
 }
 
 
@@ -421,8 +297,7 @@ open_v2(fixture_t *f, unsigned no_copy)
 {
     int  rc;
 
-    f->create = 0;
-    store_open(f, "main", 1000);
+    store_open_v2(f, 1000);
     f->store.conf.migrate_no_copy = no_copy;
 
     do {
@@ -433,7 +308,7 @@ open_v2(fixture_t *f, unsigned no_copy)
         diag("%s", f->call.error);
     }
 
-    store_close(f);
+    store_close_v2(f);
 
     return rc;
 }
@@ -447,7 +322,7 @@ more_than(atomic_int *counter, int n)
     before = atomic_load(counter);
 
     for (i = 0; i < 20000 && atomic_load(counter) < before + n; i++) {
-        nap(1);
+        nap_us(1000);
     }
 
     must(atomic_load(counter) >= before + n);
@@ -458,7 +333,7 @@ static void
 is_v2(fixture_t *f, const char *what)
 {
     is_str(sql_text(f, "SELECT group_concat(version || ',' || "
-                    "compatible_from, ' ') FROM submission_schema"), "1,1 2,1",
+                    "compatible_from, ' ') FROM submission_schema"), "2,1",
            "%s: its version", what);
     is_str(sql_text(f, "PRAGMA integrity_check"), "ok", "%s: it is sound",
            what);
@@ -487,12 +362,14 @@ test_fresh(void)
     char       *fresh, *migrated;
     fixture_t   f;
 
-    fixture_open(&f);
+    fixture_dir(&f);
+    store_open_v2(&f, 1000);
+    f.create = 1;
     is_int(sm_store_ping(&f.store, new_call(&f)), 0, "a new file");
+    store_close_v2(&f);
     is_v2(&f, "a new file");
     fresh = catalogue(&f);
-    ok(access(f.path, F_OK) == 0, "it is there");
-    fixture_done(&f);
+    fixture_remove(&f);
 
     fixture_dir(&f);
     make_v1(&f, 0);
@@ -501,7 +378,7 @@ test_fresh(void)
     migrated = catalogue(&f);
     fixture_remove(&f);
 
-    ok(strstr(fresh, "submission_intents not_before") != NULL, "a catalogue");
+    ok(strstr(fresh, "submission_intents label") != NULL, "a catalogue");
     is_str(migrated, fresh, "both have the same tables, columns and indexes");
 
     free(fresh);
@@ -554,14 +431,11 @@ test_copy(void)
 
     fixture_dir(&f);
     make_v1(&f, 0);
-    f.create = 0;
-    store_open(&f, "main", 1000);
-    f.store.conf.migrate_no_copy = 1;
-    is_int(sm_store_ping(&f.store, new_call(&f)), 0, "without a copy");
+    is_int(open_v2(&f, 1), 0, "without a copy");
     is_v2(&f, "without a copy");
     (void) snprintf(name, sizeof(name), "%s.v1", f.path);
     ok(access(name, F_OK) != 0, "there is none");
-    fixture_done(&f);
+    fixture_remove(&f);
 }
 
 
@@ -577,8 +451,7 @@ test_no_copy(void)
     (void) snprintf(name, sizeof(name), "%s.v1.new", f.path);
     must(mkdir(name, 0700) == 0);
 
-    f.create = 0;
-    store_open(&f, "main", 200);
+    store_open_v2(&f, 200);
 
     is_int(sm_store_ping(&f.store, new_call(&f)), -1, "no copy can be made");
     is_int(f.call.status, SM_STORE_PERMANENT, "that does not pass by itself");
@@ -592,6 +465,7 @@ test_no_copy(void)
 
     /* another process is at it */
 
+    (void) snprintf(name, sizeof(name), "%s.v1.lock", f.path);
     must((fd = open(name, O_RDWR|O_CREAT, 0600)) != -1);
     must(flock(fd, LOCK_EX) == 0);
 
@@ -602,8 +476,71 @@ test_no_copy(void)
     must(close(fd) == 0);
     is_int(sm_store_ping(&f.store, new_call(&f)), 0, "it was killed");
     is_v2(&f, "it was killed");
+    ok(access(name, F_OK) != 0, "nothing is left of it");
 
-    fixture_done(&f);
+    store_close_v2(&f);
+    fixture_remove(&f);
+}
+
+
+/*
+ * A process that has made its copy, and waits for the write lock, makes the only
+ * one: another copy might be of what the first has migrated meanwhile, and would
+ * take the place of the good one.
+ */
+
+static void
+test_one_copy(void)
+{
+    int          status;
+    pid_t        pid;
+    fixture_t    f, copy;
+    sql_conn_t   c;
+    struct stat  first, st;
+
+    fixture_dir(&f);
+    make_v1(&f, 0);
+    copy = f;
+    (void) strcat(copy.path, ".v1");
+
+    memset(shared, 0, sizeof(shared_t));
+    must((pid = fork()) != -1);
+
+    if (pid == 0) {
+        while (atomic_load(&shared->executed) == 0) {
+            nap_us(1000);
+        }
+
+        store_open_v2(&f, 600000);
+        _exit(sm_store_ping(&f.store, new_call(&f)) != 0);
+    }
+
+    c = sql_open(&f);
+    sql_run(c, "BEGIN IMMEDIATE");
+    atomic_store(&shared->executed, 1);
+
+    while (stat(copy.path, &first) != 0) {
+        nap_us(1000);
+    }
+
+    store_open_v2(&f, 50);
+    is_int(sm_store_ping(&f.store, new_call(&f)), -1, "another one migrates");
+    ok(strstr(f.call.error, "another process migrates") != NULL,
+       "it is waited for: %s", f.call.error);
+    ok(stat(copy.path, &st) == 0 && st.st_ino == first.st_ino,
+       "its copy is the only one");
+    store_close_v2(&f);
+
+    sql_run(c, "COMMIT");
+    sql_close(c);
+
+    must(waitpid(pid, &status, 0) == pid);
+    is_int(status, 0, "it goes on");
+    is_v2(&f, "of the one that was first");
+    is_str(sql_text(&copy, "SELECT group_concat(version) "
+                    "FROM submission_schema"), "1", "and the copy is older");
+
+    fixture_remove(&f);
 }
 
 
@@ -695,10 +632,10 @@ test_load(void)
         char  id[16];
 
         (void) sprintf(id, "new-%d", i);
-        store_open(&f, "main", 10000);
+        store_open_v2(&f, 10000);
         is_int(outcome(&f, id, &sms, "{}"), SM_SUBMIT_CREATED,
                "an intent by version 2");
-        store_close(&f);
+        store_close_v2(&f);
     }
 
     stop_v1(pids);
@@ -706,7 +643,7 @@ test_load(void)
     is_int(atomic_load(&shared->failed), 0, "nothing failed for version 1");
     ok(atomic_load(&shared->executed) > n, "%d executed, %d of them before",
        atomic_load(&shared->executed), n);
-    diag("the slowest statement of version 1 took %d ms",
+    diag("the slowest call of version 1 took %d ms",
          atomic_load(&shared->slowest));
 
     is_v2(&f, "under load");
@@ -751,9 +688,9 @@ test_kill(void)
     fixture_dir(&f);
     make_v1(&f, 5000);
 
-    start = monotonic();
+    start = monotonic_ms();
     is_int(open_v2(&f, 0), 0, "not killed");
-    took = monotonic() - start;
+    took = monotonic_ms() - start;
     fixture_remove(&f);
 
     killed = 0;
@@ -769,7 +706,7 @@ test_kill(void)
             _exit(open_v2(&f, 0) == 0 ? 0 : 1);
         }
 
-        nap(took * i / KILLS);
+        nap_us(1000 * (took * i / KILLS));
         (void) kill(pid, SIGKILL);
         must(waitpid(pid, &status, 0) == pid);
         killed += WIFSIGNALED(status);
@@ -786,7 +723,7 @@ test_kill(void)
 
         if (strcmp(before, after) != 0
             || strcmp(sql_text(&f, "SELECT group_concat(version) "
-                               "FROM submission_schema"), "1,2") != 0
+                               "FROM submission_schema"), "2") != 0
             || strcmp(sql_text(&f, "PRAGMA integrity_check"), "ok") != 0)
         {
             ok(0, "whole after a kill, %d", i);
@@ -804,6 +741,38 @@ test_kill(void)
 }
 
 
+/* version 1 goes on with version 2, and not with a version that has no use for it */
+
+static void
+test_newer(void)
+{
+    fixture_t  f;
+
+    fixture_dir(&f);
+    make_v1(&f, 0);
+    is_int(open_v2(&f, 1), 0, "migrated");
+
+    store_open(&f, "main", 1000);
+    is_int(outcome(&f, "old", &sms, "{}"), SM_SUBMIT_CREATED,
+           "version 1 submits");
+    store_close(&f);
+    is_v2(&f, "and leaves it as it is");
+
+    sql(&f, "UPDATE submission_schema SET compatible_from = 2");
+
+    store_open(&f, "main", 1000);
+    is_int(outcome(&f, "none", &sms, "{}"), -1, "version 1 is refused");
+    is_int(f.call.status, SM_STORE_SCHEMA, "for the schema");
+    ok(strstr(f.call.error, "schema version is 2, and needs a module of version "
+              "2 or later: this one is of 1") != NULL, "it says so: %s",
+       f.call.error);
+    store_close(&f);
+
+    is_int(open_v2(&f, 1), 0, "version 2 is not");
+    fixture_remove(&f);
+}
+
+
 int
 main(void)
 {
@@ -816,11 +785,15 @@ main(void)
                   MAP_SHARED|MAP_ANONYMOUS, -1, 0);
     must(shared != MAP_FAILED);
 
+    this_release = sm_sqlite_release;
+
     test_fresh();
     test_copy();
     test_no_copy();
+    test_one_copy();
     test_load();
     test_kill();
+    test_newer();
 
     return done_testing();
 }

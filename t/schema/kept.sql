@@ -1,5 +1,5 @@
--- Intents of version 1 in every state, of a manager "kept" that nobody runs, as
--- version 1 would have left them.  Times are microseconds, as SQLite has them.
+-- Intents in every state, of a manager "kept" that nobody runs, as a module would have
+-- left them.  Times are microseconds, as SQLite has them.
 
 INSERT INTO submission_manager_leases (
     lease_name, holder_id, lease_epoch, acquired_at, renewed_at, expires_at
