@@ -13,8 +13,8 @@ sm_tag_is_space(char c)
 
 
 /*
- * Takes a tag from the list, and the comma after it.  1; 0: there is no more;
- * -1: what is there is no tag.
+ * Takes a tag off the list, with the comma after it.  Returns 1, or 0 at the
+ * end of the list, or -1 if there is something that is not a tag.
  */
 
 static int

@@ -11,7 +11,7 @@ sm_host_ends(sm_str_t host, const char *end, size_t len)
 }
 
 
-/* four numbers up to 255, as browsers write an address of IPv4 */
+/* Four numbers up to 255 are the only form in which browsers send IPv4. */
 
 static int
 sm_host_is_ipv4(sm_str_t host)
@@ -131,7 +131,7 @@ sm_host_check(sm_str_t pattern)
 }
 
 
-/* cuts off the port; returns it, or what the scheme has */
+/* Cuts the port off the host, and returns it or the scheme's default. */
 
 static sm_str_t
 sm_host_port(sm_str_t *host, const char *scheme)

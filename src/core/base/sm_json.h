@@ -2,8 +2,8 @@
 /*
  * JSON, read by a table of fields and written into sm_out_t.
  *
- * Reading never copies what it does not have to: a value's "raw" is its
- * slice of the document, byte for byte as it was sent.
+ * Reading copies only what it must: the "raw" of a value is its slice of the
+ * document, byte for byte as it was sent.
  */
 
 #ifndef SM_JSON_H
@@ -26,10 +26,10 @@
 
 
 typedef struct {
-    unsigned     type;          /* 0: the document does not have it */
+    unsigned     type;          /* 0 if the document does not have it */
     sm_str_t     raw;
-    sm_str_t     text;          /* of a string: decoded, except of a field
-                                   that may be anything */
+    sm_str_t     text;          /* a decoded string; not set for a field that
+                                   may have any type */
 } sm_json_value_t;
 
 
@@ -40,16 +40,16 @@ typedef struct {
 } sm_json_field_t;
 
 
-/* the characters of an unknown key that are shown; a byte for each at least */
+/* The bytes of an unknown key that an error shows, at most. */
 
 #define SM_JSON_SHOWN      64
 
 typedef struct {
-    const char  *key;           /* the field at fault, if one is */
-    const char  *code;          /* of a caller's own check, or NULL */
+    const char  *key;           /* the field at fault, or NULL */
+    const char  *code;          /* set by a caller's own check, or NULL */
     unsigned     no_memory;     /* it is not the document's fault */
     char         message[256];
-    char         name[SM_JSON_SHOWN + 1];   /* "key", if it is unknown */
+    char         name[SM_JSON_SHOWN + 1];   /* an unknown key */
 } sm_json_error_t;
 
 
@@ -63,19 +63,19 @@ int sm_json_object(sm_arena_t *arena, sm_str_t doc,
     sm_json_error_t *err);
 
 /*
- * For documents of others: likewise, but keys that are not in the table are
- * passed over, strings are decoded wherever they may stand, and a surrogate
- * without its other half is no error; "text" may then be invalid UTF-8.
+ * Reads documents of gateways like sm_json_object(), but skips keys that are
+ * not in the table, decodes a string of a field that may have any type, and
+ * accepts a surrogate without its other half: "text" may be invalid UTF-8.
  */
 int sm_json_object_lax(sm_arena_t *arena, sm_str_t doc,
     const sm_json_field_t *fields, sm_json_value_t *values,
     sm_json_error_t *err);
 
-/* like sm_json_object(), one array: its elements, allocated in the arena */
+/* Reads one array; its elements are allocated in the arena. */
 int sm_json_array(sm_arena_t *arena, sm_str_t doc, sm_json_value_t **elts,
     size_t *n, sm_json_error_t *err);
 
-/* as many bytes as sm_json_out_str() may write */
+/* The most bytes that sm_json_out_str() may write. */
 #define sm_json_str_size(len)  (6 * (len) + 2)
 
 void sm_json_out_str(sm_out_t *out, sm_str_t s);

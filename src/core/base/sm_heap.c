@@ -84,7 +84,7 @@ sm_heap_least_child(const sm_heap_t *heap, size_t i)
 }
 
 
-/* the slot i is free, and the node goes there, or above, or below */
+/* Puts the node into the free slot i, and moves it up or down from there. */
 
 static void
 sm_heap_sift(sm_heap_t *heap, size_t i, sm_heap_node_t *node, int64_t key)

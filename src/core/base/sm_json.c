@@ -1,6 +1,8 @@
 
+#include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include <yajl/yajl_parse.h>
 
@@ -9,10 +11,13 @@
 
 #define SM_JSON_FIRST_ELTS  16
 
+/* The parser has seven blocks at a time, and one for an error. */
+#define SM_JSON_BLOCKS      16
+
 
 /*
- * One parse.  The top-level container is at depth 1, and the values at that
- * depth are what the caller gets; what is below is checked and passed over.
+ * The state of one parse.  The top-level container is at depth 1.  The caller
+ * gets the values at that depth; everything below is checked and skipped.
  */
 
 typedef struct {
@@ -31,11 +36,14 @@ typedef struct {
     size_t                  n;
     size_t                  allocated;
 
-    sm_json_value_t        *value;      /* the one being read */
+    sm_json_value_t        *value;      /* the value that is being read */
     unsigned                types;
-    sm_json_value_t         other;      /* of a key that is passed over */
+    sm_json_value_t         other;      /* for keys that are skipped */
 
     sm_json_error_t        *err;
+
+    void                   *blocks[SM_JSON_BLOCKS];     /* of the parser */
+    jmp_buf                 no_memory;
 } sm_json_reader_t;
 
 
@@ -145,7 +153,7 @@ sm_json_begin(sm_json_reader_t *rd, unsigned type)
                             sm_json_type_name(rd->types));
     }
 
-    /* only white space and one ":" or "," may stand before the value */
+    /* only white space and a ":" or "," may precede the value */
 
     for (i = rd->mark; i < rd->doc.len; i++) {
         if (strchr(" \t\r\n:,", rd->doc.data[i]) == NULL) {
@@ -290,7 +298,7 @@ sm_json_on_string(void *ctx, const unsigned char *s, size_t len)
         return 0;
     }
 
-    /* the value of a field of any type is not decoded */
+    /* a field that may have any type is not decoded */
 
     if (rd->depth > 1
         || (rd->lax ? rd->value == &rd->other : rd->types == SM_JSON_ANY))
@@ -343,7 +351,7 @@ sm_json_on_key(void *ctx, const unsigned char *s, size_t len)
 
     if (rd->fields[i].name == NULL) {
 
-        /* a cut in the middle of a character would spoil the message */
+        /* the message must not end in the middle of a character */
 
         while (len > SM_JSON_SHOWN || sm_utf8_check(key) < len) {
             key.len = --len;
@@ -405,7 +413,66 @@ static yajl_callbacks  sm_json_callbacks = {
 };
 
 
-/* the parser's own words end with a line feed, and may show input */
+/*
+ * The parser uses what its allocator returns without a check.  So the allocator
+ * does not return without memory: it ends the parse, and sm_json_read() frees
+ * the blocks that are left.
+ */
+
+static void **
+sm_json_block(sm_json_reader_t *rd, const void *p)
+{
+    size_t  i;
+
+    for (i = 0; i < SM_JSON_BLOCKS; i++) {
+        if (rd->blocks[i] == p) {
+            return &rd->blocks[i];
+        }
+    }
+
+    return NULL;
+}
+
+
+static void *
+sm_json_realloc(void *ctx, void *old, size_t size)
+{
+    void              *p, **block;
+    sm_json_reader_t  *rd = ctx;
+
+    block = sm_json_block(rd, old);
+    p = block ? realloc(old, size) : NULL;
+
+    if (p == NULL) {
+        longjmp(rd->no_memory, 1);
+    }
+
+    *block = p;
+
+    return p;
+}
+
+
+static void *
+sm_json_malloc(void *ctx, size_t size)
+{
+    return sm_json_realloc(ctx, NULL, size);
+}
+
+
+static void
+sm_json_free(void *ctx, void *p)
+{
+    sm_json_reader_t  *rd = ctx;
+
+    if (p) {
+        *sm_json_block(rd, p) = NULL;
+        free(p);
+    }
+}
+
+
+/* The parser's own message ends with a line feed and may quote the input. */
 
 static void
 sm_json_syntax_error(sm_json_reader_t *rd, size_t at)
@@ -429,8 +496,8 @@ sm_json_syntax_error(sm_json_reader_t *rd, size_t at)
 
 
 /*
- * What the parser lets pass: vertical tab and form feed for white space, and
- * a string that is not closed after the document.
+ * Refuses what the parser accepts though JSON forbids it: a vertical tab or a
+ * form feed as white space, and an unclosed string after the document.
  */
 
 static int
@@ -463,32 +530,18 @@ sm_json_strict(sm_json_reader_t *rd)
 
 
 static int
-sm_json_read(sm_json_reader_t *rd)
+sm_json_parse(sm_json_reader_t *rd)
 {
-    size_t       at, valid;
-    yajl_status  status;
+    size_t            at;
+    yajl_status       status;
+    yajl_alloc_funcs  funcs;
 
-    rd->err->code = NULL;
-    rd->err->no_memory = 0;
+    funcs.malloc = sm_json_malloc;
+    funcs.realloc = sm_json_realloc;
+    funcs.free = sm_json_free;
+    funcs.ctx = rd;
 
-    if (rd->doc.len == 0) {
-        (void) sm_json_fail(rd, NULL, "%s was expected, not an empty document",
-                            sm_json_type_name(rd->container));
-        return -1;
-    }
-
-    valid = sm_utf8_check(rd->doc);
-
-    if (valid != rd->doc.len) {
-        (void) sm_json_fail(rd, NULL, "invalid UTF-8 at byte %zu", valid);
-        return -1;
-    }
-
-    rd->yajl = yajl_alloc(&sm_json_callbacks, NULL, rd);
-    if (rd->yajl == NULL) {
-        (void) sm_json_no_memory(rd);
-        return -1;
-    }
+    rd->yajl = yajl_alloc(&sm_json_callbacks, &funcs, rd);
 
     (void) yajl_config(rd->yajl, yajl_dont_validate_strings, 1);
 
@@ -508,6 +561,41 @@ sm_json_read(sm_json_reader_t *rd)
     yajl_free(rd->yajl);
 
     return status == yajl_status_ok && sm_json_strict(rd) ? 0 : -1;
+}
+
+
+static int
+sm_json_read(sm_json_reader_t *rd)
+{
+    size_t  i, valid;
+
+    rd->err->code = NULL;
+    rd->err->no_memory = 0;
+
+    if (rd->doc.len == 0) {
+        (void) sm_json_fail(rd, NULL, "%s was expected, not an empty document",
+                            sm_json_type_name(rd->container));
+        return -1;
+    }
+
+    valid = sm_utf8_check(rd->doc);
+
+    if (valid != rd->doc.len) {
+        (void) sm_json_fail(rd, NULL, "invalid UTF-8 at byte %zu", valid);
+        return -1;
+    }
+
+    if (setjmp(rd->no_memory) == 0) {
+        return sm_json_parse(rd);
+    }
+
+    for (i = 0; i < SM_JSON_BLOCKS; i++) {
+        free(rd->blocks[i]);
+    }
+
+    (void) sm_json_no_memory(rd);
+
+    return -1;
 }
 
 

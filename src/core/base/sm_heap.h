@@ -1,9 +1,9 @@
 
 /*
- * A heap, smallest first.  Its nodes are embedded in what they order; each
- * knows its place and can be moved and removed.  The keys are in the heap
- * itself, four children side by side, so that a step down costs one or two
- * cache lines, however many nodes there are.
+ * A heap, smallest key first.  Nodes are embedded in the structs that they
+ * order; each knows its place, so it can be moved and removed.  Keys are kept
+ * in the heap itself, those of four children side by side, so that a step down
+ * touches one or two cache lines, however many nodes there are.
  */
 
 #ifndef SM_HEAP_H
@@ -15,7 +15,7 @@
 
 
 typedef struct {
-    uint32_t         place;     /* from 1; 0: it is in no heap */
+    uint32_t         place;     /* from 1; 0 if it is in no heap */
 } sm_heap_node_t;
 
 typedef struct {
@@ -30,16 +30,16 @@ typedef struct {
 } sm_heap_t;
 
 
-#define sm_heap_child(i)  (4 * (size_t) (i) + 1)        /* and the next three */
+#define sm_heap_child(i)  (4 * (size_t) (i) + 1)        /* the first of four */
 
 
-/* room for n of them; -1: no memory */
+/* Makes room for n nodes; returns -1 if there is no memory. */
 int sm_heap_reserve(sm_heap_t *heap, size_t n);
 
-/* gives memory back, and keeps room for n */
+/* Frees memory, but keeps room for n nodes. */
 void sm_heap_shrink(sm_heap_t *heap, size_t n);
 
-/* there must be room */
+/* The caller has reserved room for the node. */
 void sm_heap_add(sm_heap_t *heap, sm_heap_node_t *node, int64_t key);
 void sm_heap_move(sm_heap_t *heap, sm_heap_node_t *node, int64_t key);
 void sm_heap_remove(sm_heap_t *heap, sm_heap_node_t *node);

@@ -1,10 +1,11 @@
 
 /*
- * An index by name: a hash table of nodes that are part of what they find.
+ * An index by name: a hash table of nodes that are embedded in the structs
+ * which it finds.
  *
- * The hashes stand apart from the nodes, so that to find nothing costs one
- * cache line, and to grow touches no node.  Names come from clients: with a key
- * that nobody knows they cannot be chosen to meet in one place.
+ * The hashes are kept apart from the nodes, so that a miss costs one cache
+ * line, and growing touches no node.  Clients choose the names, so the hash is
+ * keyed: they cannot choose names that collide.
  */
 
 #ifndef SM_INDEX_H
@@ -20,35 +21,35 @@ typedef struct {
 } sm_index_node_t;
 
 typedef struct {
-    uint32_t          *hashes;          /* 0: the slot is free */
+    uint32_t          *hashes;          /* 0 if the slot is free */
     sm_index_node_t  **nodes;
     size_t             n;
     size_t             size;            /* a power of two */
-    size_t             name;            /* its offset from the node */
+    size_t             name;            /* offset of the name from the node */
     uint64_t           key[2];
 } sm_index_t;
 
 
-/* "key" is random; -1: no memory */
+/* "key" must be random.  Returns -1 if there is no memory. */
 int sm_index_init(sm_index_t *index, size_t name, const uint64_t key[2]);
 
-/* "done" is called for each node that is left */
+/* Calls done() for each node that is left. */
 void sm_index_destroy(sm_index_t *index, void (*done)(sm_index_node_t *node));
 
 /*
- * The same in slices: looks at up to "max" slots, from the last one down.
- * 1: there is more to destroy, and nothing else may be done with the index.
+ * Destroys the index in slices of up to "max" slots.  Returns 1 if there is
+ * more to destroy; until then the index must not be used for anything else.
  */
 int sm_index_destroy_some(sm_index_t *index,
     void (*done)(sm_index_node_t *node), size_t max);
 
-/* "hash" is the name's */
+/* "hash" is that of the name. */
 sm_index_node_t *sm_index_find(const sm_index_t *index, uint32_t hash,
     sm_str_t name);
 
 /*
- * The node has its name, which is not in the index, and its hash.  -1: no
- * memory.
+ * The caller has set the node's hash and its name, which must not be in the
+ * index yet.  Returns -1 if there is no memory.
  */
 int sm_index_add(sm_index_t *index, sm_index_node_t *node);
 void sm_index_remove(sm_index_t *index, sm_index_node_t *node);

@@ -1,8 +1,8 @@
 
 /*
- * Memory of one store call: it belongs to the task that makes the call,
- * grows while the call runs in its thread, and goes away all at once.
- * Never shared by two threads at a time.
+ * The memory of one store call.  It belongs to the task that makes the call,
+ * grows while the call runs in its thread, and is freed all at once.  Two
+ * threads never share an arena at the same time.
  */
 
 #ifndef SM_ARENA_H

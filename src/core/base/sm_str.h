@@ -1,6 +1,6 @@
 
 /*
- * A counted string: not terminated, may hold any byte.
+ * A counted string.  It is not terminated, and may hold any byte.
  */
 
 #ifndef SM_STR_H

@@ -8,8 +8,9 @@
 #define SM_CRON_DAY       86400
 
 /*
- * Where the weekday has to fit, too, a 29th of February that is a Sunday comes
- * 40 years after the one of 2088; no day that comes at all is rarer.
+ * How far ahead a match is searched for.  The rarest day that a rule can name
+ * is a 29th of February on a given weekday: after 2088 the next one that is a
+ * Sunday comes 40 years later.
  */
 
 #define SM_CRON_DAYS      (366 * 41)
@@ -21,7 +22,7 @@ typedef struct {
     const char  *name;
     int          min;
     int          max;
-    const char  *words;                 /* of three letters, from min on */
+    const char  *words;                 /* three letters each, from min on */
 } sm_cron_field_t;
 
 
@@ -51,7 +52,7 @@ static int
 sm_cron_fault(const sm_cron_field_t *field, sm_str_t item, char *why,
     size_t size)
 {
-    /* a cut in the middle of a character would spoil the message */
+    /* the message must not end in the middle of a character */
 
     while (item.len > SM_CRON_SHOWN || sm_utf8_check(item) < item.len) {
         item.len--;
@@ -74,7 +75,7 @@ sm_cron_lower(char c)
 }
 
 
-/* a number or a name, taken off "s"; -1: it is none */
+/* Takes a number or a name off "s"; returns -1 if there is neither. */
 
 static int
 sm_cron_value(const sm_cron_field_t *field, sm_str_t *s)
@@ -134,7 +135,7 @@ sm_cron_is(sm_str_t *s, char c)
 }
 
 
-/* an element of a list: "*", "5", "1-5", with a step or without */
+/* Reads an element of a list: "*", "5" or "1-5", which may have a step. */
 
 static int
 sm_cron_item(const sm_cron_field_t *field, sm_str_t s, uint64_t *bits)
@@ -156,7 +157,7 @@ sm_cron_item(const sm_cron_field_t *field, sm_str_t s, uint64_t *bits)
         if (range) {
             last = sm_cron_value(field, &s);
 
-            /* a week may end with its Sunday */
+            /* "5-0" is Friday to Sunday */
 
             if (field == &sm_cron_fields[SM_CRON_WEEKDAY] && last == 0
                 && first > 0)
@@ -216,7 +217,7 @@ sm_cron_field(const sm_cron_field_t *field, sm_str_t text, uint64_t *bits,
 }
 
 
-/* the next field, taken off "rest"; 0: there is none */
+/* Takes the next field off "rest"; returns 0 if there is none. */
 
 static int
 sm_cron_word(sm_str_t *rest, sm_str_t *word)
@@ -323,7 +324,7 @@ sm_cron_day_fits(const sm_cron_t *cron, int64_t day)
 }
 
 
-/* the first bit from "from" on; -1: there is none */
+/* Returns the first bit that is set from "from" on, or -1. */
 
 static int
 sm_cron_bit(uint64_t bits, int from)
@@ -382,7 +383,7 @@ sm_duration_parse(sm_str_t s, int64_t *seconds)
         "\"P1DT12H\", without years, months and fractions";
     static const struct {
         char     unit;
-        int      time;                  /* after the "T" */
+        int      time;                  /* it stands after the "T" */
         int64_t  seconds;
     } units[] = {
         { 'W', 0, 604800 }, { 'D', 0, 86400 }, { 'H', 1, 3600 },
@@ -425,7 +426,7 @@ sm_duration_parse(sm_str_t s, int64_t *seconds)
             return fault;
         }
 
-        /* each once, the larger first */
+        /* each unit may come once, and larger units come first */
 
         while (k < sm_nelts(units)
                && (units[k].unit != s.data[i] || units[k].time != time))

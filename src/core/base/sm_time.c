@@ -4,7 +4,7 @@
 
 #define SM_TIME_SECOND    ((int64_t) 1000000)
 
-/* "2026-02-02T12:00:10", what comes after it, and the least of it */
+/* The length of "2026-02-02T12:00:10", and of that with a "Z". */
 
 #define SM_TIME_FRACTION  19
 #define SM_TIME_LEAST     20
@@ -25,7 +25,7 @@ static const char  sm_time_range[] =
     "10000";
 
 
-/* so many digits at a place that the string has; -1: it has others there */
+/* Reads n digits at an offset; returns -1 if one of them is not a digit. */
 
 static int64_t
 sm_time_digits(sm_str_t s, size_t at, size_t n)
@@ -40,8 +40,8 @@ sm_time_digits(sm_str_t s, size_t at, size_t n)
 
 
 /*
- * The days since 1970 of a date.  Years begin in March here, so that a leap
- * day is the last of its year; 400 of them are an era of 146,097 days.
+ * Years begin in March here, so that a leap day is the last day of its year;
+ * 400 of them are an era of 146,097 days.
  */
 
 int64_t
@@ -59,7 +59,7 @@ sm_time_days(int64_t year, int64_t month, int64_t day)
 }
 
 
-/* the same, backwards */
+/* The inverse of sm_time_days(). */
 
 void
 sm_time_date(int64_t days, sm_date_t *date)
@@ -95,7 +95,7 @@ sm_time_month(int64_t year, int64_t month)
 }
 
 
-/* "Z", "+01:00" or "-01:00", in seconds */
+/* Reads "Z", "+01:00" or "-01:00" as seconds. */
 
 static const char *
 sm_time_offset(sm_str_t s, int64_t *offset)
@@ -134,7 +134,7 @@ sm_time_offset(sm_str_t s, int64_t *offset)
 }
 
 
-/* ".5", if there is one: moves the string behind it */
+/* Takes a fraction such as ".5" off the string, if there is one. */
 
 static const char *
 sm_time_fraction(sm_str_t *s, int64_t *usec)

@@ -221,7 +221,7 @@ sm_index_add(sm_index_t *index, sm_index_node_t *node)
 }
 
 
-/* nodes behind it that it kept from their own slots move up */
+/* Nodes that stand behind it because their own slot was taken move up. */
 
 void
 sm_index_remove(sm_index_t *index, sm_index_node_t *node)

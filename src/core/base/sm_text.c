@@ -1,113 +1,5 @@
 
-#include <stdio.h>
-
 #include "sm_text.h"
-
-
-void
-sm_out_init(sm_out_t *out, void *buf, size_t size)
-{
-    out->start = buf;
-    out->last = buf;
-    out->end = out->start + size;
-    out->full = 0;
-}
-
-
-void
-sm_out_bytes(sm_out_t *out, const char *data, size_t len)
-{
-    if ((size_t) (out->end - out->last) < len) {
-        out->full = 1;
-        return;
-    }
-
-    if (len) {
-        memcpy(out->last, data, len);
-        out->last += len;
-    }
-}
-
-
-void
-sm_out_str(sm_out_t *out, sm_str_t s)
-{
-    sm_out_bytes(out, s.data, s.len);
-}
-
-
-void
-sm_out_c(sm_out_t *out, const char *s)
-{
-    sm_out_bytes(out, s, strlen(s));
-}
-
-
-void
-sm_out_int(sm_out_t *out, int64_t n)
-{
-    char      buf[sizeof("-9223372036854775808")], *p;
-    uint64_t  left;
-
-    p = buf + sizeof(buf);
-    left = n < 0 ? -(uint64_t) n : (uint64_t) n;
-
-    do {
-        *--p = '0' + left % 10;
-        left /= 10;
-    } while (left);
-
-    if (n < 0) {
-        *--p = '-';
-    }
-
-    sm_out_bytes(out, p, buf + sizeof(buf) - p);
-}
-
-
-/*
- * Microseconds since 1970 as RFC 3339 in UTC.  The civil date comes from the
- * day number by counting in 400-year eras that begin on the first of March,
- * so that a leap day is the last day of its year.
- */
-
-void
-sm_out_time(sm_out_t *out, int64_t usec)
-{
-    char     buf[64];
-    int      n;
-    int64_t  days, left, era, doe, yoe, doy, mp, year, month, day;
-
-    days = usec / 86400000000;
-    left = usec % 86400000000;
-
-    if (left < 0) {
-        left += 86400000000;
-        days--;
-    }
-
-    days += 719468;
-
-    era = (days >= 0 ? days : days - 146096) / 146097;
-    doe = days - era * 146097;
-    yoe = (doe - doe / 1460 + doe / 36524 - doe / 146096) / 365;
-    doy = doe - (365 * yoe + yoe / 4 - yoe / 100);
-    mp = (5 * doy + 2) / 153;
-
-    day = doy - (153 * mp + 2) / 5 + 1;
-    month = mp < 10 ? mp + 3 : mp - 9;
-    year = yoe + era * 400 + (month <= 2);
-
-    n = snprintf(buf, sizeof(buf),
-                 "%04lld-%02lld-%02lldT%02lld:%02lld:%02lld.%06lldZ",
-                 (long long) year, (long long) month, (long long) day,
-                 (long long) (left / 3600000000),
-                 (long long) (left / 60000000 % 60),
-                 (long long) (left / 1000000 % 60),
-                 (long long) (left % 1000000));
-
-    sm_out_bytes(out, buf, n);
-}
 
 
 static size_t
@@ -201,7 +93,7 @@ sm_utf8_check(sm_str_t s)
 }
 
 
-/* C0, DEL, and C1, which are two bytes in UTF-8 */
+/* Control characters are C0, DEL, and C1, which has two bytes in UTF-8. */
 
 static int
 sm_utf8_is_control(const unsigned char *p, size_t n)
@@ -210,21 +102,22 @@ sm_utf8_is_control(const unsigned char *p, size_t n)
 }
 
 
-/* "wide": how much a character beyond the first 65,536 counts */
+/* A character beyond U+FFFF counts "wide" times. */
 
 static void
 sm_out_cleaned(sm_out_t *out, sm_str_t s, size_t max, size_t wide)
 {
     int                   space;
-    char                 *first, *last;
-    size_t                n, units;
+    size_t                n, units, first, last;
     const unsigned char  *p, *end;
 
     p = (const unsigned char *) s.data;
     end = p + s.len;
 
-    first = out->last;
-    last = first;               /* after the last that is not a space */
+    /* the text ends after its last character that is not a space */
+
+    first = out->last - out->start;
+    last = first;
 
     for ( /* void */ ; p < end; p += n ? n : 1) {
 
@@ -254,10 +147,10 @@ sm_out_cleaned(sm_out_t *out, sm_str_t s, size_t max, size_t wide)
             sm_out_bytes(out, "?", 1);
         }
 
-        last = out->last;
+        last = out->last - out->start;
     }
 
-    out->last = last;
+    out->last = out->start + last;
 }
 
 
@@ -314,7 +207,7 @@ sm_out_quoted(sm_out_t *out, sm_str_t s)
             len += n;
         }
 
-        if ((size_t) (out->end - out->last) < len + 1) {
+        if (sm_out_room(out, len + 1) != 0) {
             break;
         }
 
@@ -351,7 +244,7 @@ sm_out_visible(sm_out_t *out, sm_str_t s)
 }
 
 
-/* of valid UTF-8 */
+/* Counts the characters of valid UTF-8. */
 
 size_t
 sm_utf8_length(sm_str_t s)
@@ -368,7 +261,7 @@ sm_utf8_length(sm_str_t s)
 }
 
 
-/* U+0000 to U+001F, U+007F to U+009F, in valid UTF-8 */
+/* Expects valid UTF-8. */
 
 int
 sm_utf8_has_control(sm_str_t s)
@@ -409,7 +302,7 @@ sm_trim(sm_str_t s)
 }
 
 
-/* decimal digits alone, up to max */
+/* Accepts decimal digits only, and a value up to max. */
 
 int
 sm_parse_uint(sm_str_t s, int64_t max, int64_t *n)
@@ -498,7 +391,7 @@ sm_base64url(char *dst, sm_str_t s, size_t *len)
 
         bits = bits << 6 | (uint32_t) (digit - sm_base64url_digits);
 
-        /* the second digit ends a byte, so does the third and the fourth */
+        /* of four digits, all but the first complete a byte */
 
         if (i % 4) {
             *d++ = (char) (bits >> (6 - 2 * (i % 4)));
