@@ -6,20 +6,10 @@ int
 sm_batch_ids_doc(sm_arena_t *arena, const sm_get_row_t *rows, size_t n,
     sm_str_t *doc)
 {
-    size_t    i, size;
+    size_t    i;
     sm_out_t  out;
 
-    size = sizeof("[]");
-
-    for (i = 0; i < n; i++) {
-        size += sm_json_str_size(rows[i].id.len) + 1;
-    }
-
-    sm_out_init(&out, sm_arena_alloc(arena, size), size);
-
-    if (out.start == NULL) {
-        return -1;
-    }
+    sm_out_init_arena(&out, arena);
 
     sm_out_c(&out, "[");
 
@@ -30,17 +20,21 @@ sm_batch_ids_doc(sm_arena_t *arena, const sm_get_row_t *rows, size_t n,
 
     sm_out_c(&out, "]");
 
-    doc->data = out.start;
-    doc->len = out.last - out.start;
-
-    return out.full ? -1 : 0;
+    return sm_out_done(&out, doc);
 }
 
 
 int
 sm_submit_too_far(const sm_submit_row_t *row, int64_t now)
 {
-    return row->not_before - SM_NOT_BEFORE_MAX > now;
+    return row->posted.not_before - SM_NOT_BEFORE_MAX > now;
+}
+
+
+int64_t
+sm_submit_due(const sm_submit_row_t *row, int64_t now)
+{
+    return row->posted.not_before > now ? row->posted.not_before : now;
 }
 
 
@@ -57,23 +51,24 @@ sm_submit_created(sm_submit_row_t *row, int64_t now)
     intent->target = row->contract->target;
     intent->status = SM_STATUS_PENDING;
     intent->created_at = now;
-    intent->next_attempt_at = row->not_before > now ? row->not_before : now;
-    intent->not_before = row->not_before;
+    intent->next_attempt_at = sm_submit_due(row, now);
+    intent->posted = row->posted;
     intent->traceparent = row->trace.parent;
 }
 
 
 void
-sm_submit_found(sm_submit_row_t *row, sm_str_t hash)
+sm_submit_found(sm_submit_row_t *row)
 {
     sm_str_t  sent;
 
     sent.data = row->hash;
     sent.len = SM_HASH_LEN;
 
-    row->outcome = sm_str_eq(hash, sent)
+    row->outcome = sm_str_eq(row->intent.hash, sent)
                    && sm_str_eq(row->intent.target, row->contract->target)
-                   && row->intent.not_before == row->not_before
+                   && sm_posted_differ(&row->intent.posted, &row->posted)
+                      == NULL
                    ? SM_SUBMIT_SAME : SM_SUBMIT_CONFLICT;
 }
 

@@ -1,6 +1,6 @@
 
 /*
- * An attempt, from the schedule to its record: what crosses to a store and
+ * An attempt, from the queue to its record: what crosses to a store and
  * back in the executor's calls.  Times are microseconds since 1970 by the
  * store's clock.
  */
@@ -100,6 +100,8 @@ typedef struct {
     sm_str_t              payload;
 } sm_begin_row_t;
 
+extern const sm_field_t  sm_begin_fields[];
+
 /* as they are asked for: gone, until the store says otherwise */
 void sm_begin_rows_init(sm_begin_row_t *rows, size_t n);
 
@@ -149,6 +151,8 @@ typedef struct {
     sm_contract_t         contract;
     sm_str_t              refused;      /* see sm_begin_row_t */
 } sm_doubt_row_t;
+
+extern const sm_field_t  sm_doubt_fields[];
 
 
 /* an attempt that the recovering worker has begun itself and still knows */

@@ -26,6 +26,47 @@ _Static_assert(sm_nelts(sm_exhausted_names) == SM_EXHAUSTED_REASONS,
                "a name for each reason");
 
 
+/* what an attempt that is begun sends, besides its contract */
+
+const sm_field_t  sm_begin_fields[] = {
+
+    { "traceparent", SM_FIELD_TEXT, offsetof(sm_begin_row_t, trace.parent),
+      NULL, 0, NULL },
+
+    { "tracestate", SM_FIELD_TEXT, offsetof(sm_begin_row_t, trace.state),
+      NULL, 0, NULL },
+
+    { "payload", SM_FIELD_BYTES, offsetof(sm_begin_row_t, payload),
+      NULL, 0, NULL },
+
+    sm_null_field
+};
+
+
+const sm_field_t  sm_doubt_fields[] = {
+
+    { "intent_id", SM_FIELD_TEXT, offsetof(sm_doubt_row_t, id),
+      NULL, 0, NULL },
+
+    { "number", SM_FIELD_INT, offsetof(sm_doubt_row_t, number),
+      NULL, 0, NULL },
+
+    { "inflight_epoch", SM_FIELD_INT, offsetof(sm_doubt_row_t, epoch),
+      NULL, 0, NULL },
+
+    { "inflight_holder", SM_FIELD_TEXT, offsetof(sm_doubt_row_t, holder),
+      NULL, 0, NULL },
+
+    { "inflight_at", SM_FIELD_TIME, offsetof(sm_doubt_row_t, started_at),
+      NULL, 0, NULL },
+
+    { "created_at", SM_FIELD_TIME, offsetof(sm_doubt_row_t, created_at),
+      NULL, 0, NULL },
+
+    sm_null_field
+};
+
+
 sm_str_t
 sm_outcome_name(sm_outcome_e outcome)
 {

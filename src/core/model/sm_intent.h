@@ -7,6 +7,7 @@
 #define SM_INTENT_H
 
 
+#include "sm_field.h"
 #include "sm_json.h"
 
 
@@ -30,8 +31,28 @@ typedef enum {
     SM_STATUS_COUNT
 } sm_status_e;
 
+extern const sm_names_t  sm_statuses;
 
-/* times are microseconds since 1970 by the store's clock; 0: none */
+
+/*
+ * What a client may say of an intent besides its id, its target and its
+ * payload.  A duplicate must have the same.  The keys of the table are those of
+ * documents for servers; the parameters of SQLite are in its order.
+ */
+
+typedef struct {
+    int64_t       not_before;           /* 0: none */
+} sm_posted_t;
+
+extern const sm_field_t  sm_posted_fields[];
+
+/* reads it from a document with the keys of the table, among others */
+int sm_posted_parse(sm_arena_t *arena, sm_str_t doc, sm_posted_t *posted,
+    sm_json_error_t *err);
+
+/* the key of a POST by which they differ; NULL: they are the same */
+const char *sm_posted_differ(const sm_posted_t *a, const sm_posted_t *b);
+
 
 /* the headers of a trace's context; no data: none */
 
@@ -40,6 +61,8 @@ typedef struct {
     sm_str_t      state;
 } sm_trace_t;
 
+
+/* times are microseconds since 1970 by the store's clock; 0: none */
 
 typedef struct {
     sm_str_t      id;
@@ -51,13 +74,19 @@ typedef struct {
     int64_t       completed_at;
     sm_str_t      rejected_reason;
     sm_str_t      exhausted_reason;
-    int64_t       not_before;           /* as it was given */
+    sm_posted_t   posted;               /* as it was given */
     sm_str_t      last_error;           /* of the last attempt */
     sm_str_t      replay_of;            /* an id */
     sm_str_t      traceparent;          /* no data: none */
-    unsigned      in_flight:1;          /* an attempt is out */
-    unsigned      stripped:1;           /* payload and attempts are gone */
+    sm_str_t      hash;                 /* of the payload */
+    unsigned      in_flight;            /* an attempt is out */
+    unsigned      stripped;             /* payload and attempts are gone */
 } sm_intent_t;
+
+extern const sm_field_t  sm_intent_fields[];
+
+/* of what a store has read: a reason that is not that of a rejection is none */
+void sm_intent_loaded(sm_intent_t *intent);
 
 
 typedef struct {
@@ -72,6 +101,8 @@ typedef struct {
     sm_str_t      answer;               /* the beginning of it */
     sm_str_t      span_id;              /* no data: none */
 } sm_attempt_t;
+
+extern const sm_field_t  sm_attempt_fields[];
 
 
 /*
@@ -89,7 +120,7 @@ typedef struct {
     sm_str_t      id;
     sm_str_t      target;
     sm_str_t      payload;              /* its bytes as sent; may be none */
-    int64_t       not_before;           /* 0: none */
+    sm_posted_t   posted;
 } sm_intent_request_t;
 
 
@@ -110,10 +141,7 @@ const char *sm_id_text_check(sm_str_t text);
 int sm_intent_request_parse(sm_arena_t *arena, sm_str_t body,
     sm_intent_request_t *req, sm_json_error_t *err);
 
-/* as many bytes as the functions below may write */
-size_t sm_intent_size(const sm_intent_t *intent);
-size_t sm_attempt_size(const sm_attempt_t *attempt);
-
+/* write it as HTTP shows it */
 void sm_intent_out(sm_out_t *out, const sm_intent_t *intent);
 void sm_attempt_out(sm_out_t *out, const sm_attempt_t *attempt);
 

@@ -32,7 +32,7 @@ typedef struct {
     const sm_contract_t  *contract;
     sm_str_t              payload;
     char                  hash[SM_HASH_LEN];
-    int64_t               not_before;   /* 0: none */
+    sm_posted_t           posted;
     sm_trace_t            trace;        /* as it came, and valid */
     unsigned              occurrence;   /* a schedule makes it */
 
@@ -46,7 +46,6 @@ typedef struct {
 
     unsigned              found;
     sm_intent_t           intent;
-    sm_str_t              hash;
     int64_t               length;       /* of the payload, by intents_length */
 } sm_get_row_t;
 
@@ -121,9 +120,12 @@ typedef struct {
 /* whether its not_before is too far ahead at this time */
 int sm_submit_too_far(const sm_submit_row_t *row, int64_t now);
 
-/* it is stored now, or the intent that was there is in it, with this hash */
+/* when its first attempt is due */
+int64_t sm_submit_due(const sm_submit_row_t *row, int64_t now);
+
+/* it is stored now, or the intent that was there is in it */
 void sm_submit_created(sm_submit_row_t *row, int64_t now);
-void sm_submit_found(sm_submit_row_t *row, sm_str_t hash);
+void sm_submit_found(sm_submit_row_t *row);
 
 /* how many of them, from the first on, one call copies; one at least */
 size_t sm_batch_copies(const sm_get_row_t *rows, size_t n);

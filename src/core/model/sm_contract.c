@@ -17,23 +17,64 @@ _Static_assert(sm_nelts(sm_policy_names) == SM_POLICY_COUNT,
                "a name for each policy");
 
 
-const sm_contract_column_t  sm_contract_columns[] = {
-    [SM_CONTRACT_COL_TARGET] = { "target", SM_CONTRACT_IS_TEXT },
-    [SM_CONTRACT_COL_TYPE] = { "type", SM_CONTRACT_IS_NAME },
-    [SM_CONTRACT_COL_URL] = { "url", SM_CONTRACT_IS_TEXT },
-    [SM_CONTRACT_COL_POLICY] = { "policy", SM_CONTRACT_IS_NAME },
-    [SM_CONTRACT_COL_SECONDS] = { "seconds", SM_CONTRACT_IS_INT },
-    [SM_CONTRACT_COL_ATTEMPTS] = { "attempts", SM_CONTRACT_IS_INT },
-    [SM_CONTRACT_COL_OUTCOMES] = { "outcomes", SM_CONTRACT_IS_TEXT },
-    [SM_CONTRACT_COL_DELAY] = { "delay", SM_CONTRACT_IS_INT },
-    [SM_CONTRACT_COL_MAX] = { "max", SM_CONTRACT_IS_INT },
-    [SM_CONTRACT_COL_BACKOFF] = { "backoff", SM_CONTRACT_IS_INT },
-    [SM_CONTRACT_COL_JITTER] = { "jitter", SM_CONTRACT_IS_INT },
-    [SM_CONTRACT_COL_SCHEDULE] = { "schedule", SM_CONTRACT_IS_TEXT },
-    [SM_CONTRACT_COL_NOTIFY] = { "notify", SM_CONTRACT_IS_TEXT }
+const sm_field_t  sm_contract_fields[] = {
+
+    { "submission_target", SM_FIELD_TEXT,
+      offsetof(sm_contract_row_t, contract.target),
+      "target", SM_FIELD_ALWAYS, NULL },
+
+    { "gateway_type", SM_FIELD_TEXT, offsetof(sm_contract_row_t, type),
+      "type", SM_FIELD_ALWAYS, NULL },
+
+    { "gateway_url", SM_FIELD_TEXT,
+      offsetof(sm_contract_row_t, contract.gateway_url),
+      "url", SM_FIELD_ALWAYS, NULL },
+
+    { "policy", SM_FIELD_TEXT, offsetof(sm_contract_row_t, policy),
+      "policy", SM_FIELD_ALWAYS, NULL },
+
+    { "max_acceptance_seconds", SM_FIELD_INT,
+      offsetof(sm_contract_row_t, contract.max_acceptance_seconds),
+      "seconds", 0, NULL },
+
+    { "max_attempts", SM_FIELD_INT,
+      offsetof(sm_contract_row_t, contract.max_attempts),
+      "attempts", 0, NULL },
+
+    { "terminal_outcomes", SM_FIELD_TEXT,
+      offsetof(sm_contract_row_t, contract.terminal_outcomes),
+      "outcomes", SM_FIELD_NULL|SM_FIELD_EMPTY, NULL },
+
+    { "retry_delay_ms", SM_FIELD_INT,
+      offsetof(sm_contract_row_t, contract.retry_delay),
+      "delay", SM_FIELD_ALWAYS, NULL },
+
+    { "retry_max_ms", SM_FIELD_INT,
+      offsetof(sm_contract_row_t, contract.retry_max),
+      "max", SM_FIELD_ALWAYS, NULL },
+
+    { "retry_backoff_pct", SM_FIELD_INT,
+      offsetof(sm_contract_row_t, contract.retry_backoff),
+      "backoff", SM_FIELD_ALWAYS, NULL },
+
+    { "retry_jitter_pct", SM_FIELD_INT,
+      offsetof(sm_contract_row_t, contract.retry_jitter),
+      "jitter", SM_FIELD_ALWAYS, NULL },
+
+    { "retry_schedule", SM_FIELD_TEXT,
+      offsetof(sm_contract_row_t, contract.retry_schedule),
+      "schedule", SM_FIELD_EMPTY, NULL },
+
+    { "notify", SM_FIELD_TEXT, offsetof(sm_contract_row_t, contract.notify),
+      "notify", SM_FIELD_EMPTY, NULL },
+
+    { "contract_version", SM_FIELD_INT, offsetof(sm_contract_row_t, version),
+      NULL, 0, NULL },
+
+    sm_null_field
 };
 
-_Static_assert(sm_nelts(sm_contract_columns) == SM_CONTRACT_COL_COUNT,
+_Static_assert(sm_nelts(sm_contract_fields) == SM_CONTRACT_COLUMNS + 2,
                "a row for each column");
 
 
@@ -120,7 +161,7 @@ sm_contract_schedule(sm_str_t rest)
     int64_t   n;
     sm_str_t  word;
 
-    if (rest.len > SM_SCHEDULE_MAX) {
+    if (rest.len > SM_DELAYS_MAX) {
         return "the list of retry delays is longer than 500 bytes";
     }
 
@@ -235,33 +276,35 @@ sm_contract_check(const sm_contract_t *c, char *why, size_t size)
 }
 
 
+/* what its policy does not have is 0, which is NULL in the store */
+
 void
-sm_contract_store(const sm_contract_t *c,
-    sm_contract_value_t values[SM_CONTRACT_COL_COUNT])
+sm_contract_store(const sm_contract_t *c, sm_contract_row_t *row)
 {
-    memset(values, 0, SM_CONTRACT_COL_COUNT * sizeof(sm_contract_value_t));
+    row->contract = *c;
+    row->type = sm_gateway_name(c->gateway_type);
+    row->policy = sm_policy_name(c->policy);
+    row->version = 0;
 
-    values[SM_CONTRACT_COL_TARGET].s = c->target;
-    values[SM_CONTRACT_COL_TYPE].s = sm_gateway_name(c->gateway_type);
-    values[SM_CONTRACT_COL_URL].s = c->gateway_url;
-    values[SM_CONTRACT_COL_POLICY].s = sm_policy_name(c->policy);
-    values[SM_CONTRACT_COL_OUTCOMES].s = c->terminal_outcomes;
+    if (c->policy != SM_POLICY_DEADLINE) {
+        row->contract.max_acceptance_seconds = 0;
+    }
 
-    values[SM_CONTRACT_COL_SECONDS].n = c->max_acceptance_seconds;
-    values[SM_CONTRACT_COL_SECONDS].null = c->policy != SM_POLICY_DEADLINE;
-    values[SM_CONTRACT_COL_ATTEMPTS].n = c->max_attempts;
-    values[SM_CONTRACT_COL_ATTEMPTS].null = c->policy
-                                            != SM_POLICY_MAX_ATTEMPTS;
+    if (c->policy != SM_POLICY_MAX_ATTEMPTS) {
+        row->contract.max_attempts = 0;
+    }
+}
 
-    values[SM_CONTRACT_COL_DELAY].n = c->retry_delay;
-    values[SM_CONTRACT_COL_MAX].n = c->retry_max;
-    values[SM_CONTRACT_COL_BACKOFF].n = c->retry_backoff;
-    values[SM_CONTRACT_COL_JITTER].n = c->retry_jitter;
 
-    values[SM_CONTRACT_COL_SCHEDULE].s = c->retry_schedule;
-    values[SM_CONTRACT_COL_SCHEDULE].null = c->retry_schedule.data == NULL;
-    values[SM_CONTRACT_COL_NOTIFY].s = c->notify;
-    values[SM_CONTRACT_COL_NOTIFY].null = c->notify.data == NULL;
+void
+sm_contract_out(sm_out_t *out, const sm_contract_t *c)
+{
+    sm_contract_row_t  row;
+
+    sm_contract_store(c, &row);
+
+    sm_out_c(out, "{");
+    sm_out_fields(out, sm_contract_fields, &row);
 }
 
 
@@ -297,29 +340,18 @@ sm_contract_notify(sm_str_t rest)
 
 
 int
-sm_contract_load(sm_contract_t *c, int64_t version,
-    const sm_contract_value_t values[SM_CONTRACT_COL_COUNT], char *why,
+sm_contract_load(sm_contract_t *c, const sm_contract_row_t *row, char *why,
     size_t size)
 {
     sm_str_t     type, policy;
     const char  *url, *notify;
 
-    type = values[SM_CONTRACT_COL_TYPE].s;
-    policy = values[SM_CONTRACT_COL_POLICY].s;
+    type = row->type;
+    policy = row->policy;
 
-    c->target = values[SM_CONTRACT_COL_TARGET].s;
+    *c = row->contract;
     c->gateway_type = sm_gateway_by_name(type);
-    c->gateway_url = values[SM_CONTRACT_COL_URL].s;
     c->policy = sm_policy_by_name(policy);
-    c->max_acceptance_seconds = values[SM_CONTRACT_COL_SECONDS].n;
-    c->max_attempts = values[SM_CONTRACT_COL_ATTEMPTS].n;
-    c->terminal_outcomes = values[SM_CONTRACT_COL_OUTCOMES].s;
-    c->retry_delay = values[SM_CONTRACT_COL_DELAY].n;
-    c->retry_max = values[SM_CONTRACT_COL_MAX].n;
-    c->retry_backoff = values[SM_CONTRACT_COL_BACKOFF].n;
-    c->retry_jitter = values[SM_CONTRACT_COL_JITTER].n;
-    c->retry_schedule = values[SM_CONTRACT_COL_SCHEDULE].s;
-    c->notify = values[SM_CONTRACT_COL_NOTIFY].s;
 
     /* where a webhook is, is not stored */
 
@@ -328,9 +360,9 @@ sm_contract_load(sm_contract_t *c, int64_t version,
 
     notify = sm_contract_notify(c->notify);
 
-    if (version > SM_CONTRACT_VERSION) {
+    if (row->version > SM_CONTRACT_VERSION) {
         (void) snprintf(why, size, "it is of version %lld, and this release "
-                        "knows versions up to %d", (long long) version,
+                        "knows versions up to %d", (long long) row->version,
                         SM_CONTRACT_VERSION);
 
     } else if (c->gateway_type == SM_GATEWAY_NONE) {

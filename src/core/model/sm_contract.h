@@ -9,6 +9,7 @@
 
 
 #include "sm_arena.h"
+#include "sm_field.h"
 #include "sm_gateway.h"
 
 
@@ -17,14 +18,14 @@
 #define SM_DELAY_MAX         86400000   /* milliseconds */
 #define SM_ACCEPTANCE_MAX    31536000   /* seconds */
 #define SM_ATTEMPTS_MAX      1000000
-#define SM_SCHEDULE_MAX      500        /* bytes of retry_schedule */
+#define SM_DELAYS_MAX        500        /* bytes of retry_schedule */
 #define SM_NOTIFY_MAX        1000       /* bytes of notify */
 
 /*
  * The newest contracts that this module understands.  contract_version of a row
  * is the first version of the module that does; without one it is 1.
  */
-#define SM_CONTRACT_VERSION  2
+#define SM_CONTRACT_VERSION  1
 
 /* for messages */
 #define SM_POLICY_EXPECTED   "\"deadline\", \"max_attempts\" or \"one_shot\""
@@ -57,62 +58,39 @@ typedef struct {
 
     sm_str_t      retry_schedule;           /* milliseconds, separated by single
                                                spaces; no data: none */
-    sm_str_t      notify;                   /* see sm_webhook.h; no data: none */
+    sm_str_t      notify;                   /* sm_webhook.h; no data: none */
 } sm_contract_t;
 
 
 /*
- * The stored form: the columns of a contract, in the order in which every
- * statement that has them all has them.
+ * A contract as it is stored: with the names of its type and its policy, which
+ * this module may not know, and the version of the module that it needs.  The
+ * keys of the table are those of documents.
  */
 
-typedef enum {
-    SM_CONTRACT_COL_TARGET = 0,
-    SM_CONTRACT_COL_TYPE,
-    SM_CONTRACT_COL_URL,
-    SM_CONTRACT_COL_POLICY,
-    SM_CONTRACT_COL_SECONDS,
-    SM_CONTRACT_COL_ATTEMPTS,
-    SM_CONTRACT_COL_OUTCOMES,
-    SM_CONTRACT_COL_DELAY,
-    SM_CONTRACT_COL_MAX,
-    SM_CONTRACT_COL_BACKOFF,
-    SM_CONTRACT_COL_JITTER,
-    SM_CONTRACT_COL_SCHEDULE,
-    SM_CONTRACT_COL_NOTIFY,
-    SM_CONTRACT_COL_COUNT
-} sm_contract_col_e;
-
-typedef enum {
-    SM_CONTRACT_IS_TEXT = 0,
-    SM_CONTRACT_IS_NAME,                /* text that is not kept */
-    SM_CONTRACT_IS_INT,
-    SM_CONTRACT_IS_COUNT
-} sm_contract_is_e;
-
 typedef struct {
-    const char        *key;             /* in a document */
-    sm_contract_is_e   is;
-} sm_contract_column_t;
+    sm_contract_t  contract;
+    sm_str_t       type;
+    sm_str_t       policy;
+    int64_t        version;                 /* 0: none was given */
+} sm_contract_row_t;
 
-typedef struct {
-    unsigned           null;
-    int64_t            n;
-    sm_str_t           s;
-} sm_contract_value_t;
+extern const sm_field_t  sm_contract_fields[];
 
-extern const sm_contract_column_t  sm_contract_columns[SM_CONTRACT_COL_COUNT];
+/* how many columns of it are written; the version, which follows, is not */
+#define SM_CONTRACT_COLUMNS  13
 
-void sm_contract_store(const sm_contract_t *c,
-    sm_contract_value_t values[SM_CONTRACT_COL_COUNT]);
+void sm_contract_store(const sm_contract_t *c, sm_contract_row_t *row);
+
+/* writes it as a document that procedures read, without the last brace */
+void sm_contract_out(sm_out_t *out, const sm_contract_t *c);
 
 /*
  * A contract that this module does not understand has no policy: -1, and "why"
- * is why.  NULL is 0, or a text without data.  This is the only place where a
- * stored contract is checked: SQL compares contract_version, and nothing else.
+ * is why.  This is the only place where a stored contract is checked: SQL
+ * compares contract_version, and nothing else.
  */
-int sm_contract_load(sm_contract_t *c, int64_t version,
-    const sm_contract_value_t values[SM_CONTRACT_COL_COUNT], char *why,
+int sm_contract_load(sm_contract_t *c, const sm_contract_row_t *row, char *why,
     size_t size);
 
 

@@ -1,0 +1,112 @@
+
+/*
+ * Entities as tables: a row for each column that a store has of an entity, with
+ * its place in the struct and its key in JSON.  The store reads rows by such a
+ * table, and finds the columns by their names; answers are written by it, in
+ * its order.  So what an entity has is said once.
+ */
+
+#ifndef SM_FIELD_H
+#define SM_FIELD_H
+
+
+#include "sm_out.h"
+
+
+/* what a member is; a column that is NULL gives 0, or a text without data */
+
+typedef enum {
+    SM_FIELD_TEXT = 0,          /* sm_str_t */
+    SM_FIELD_TRACE,             /* sm_str_t: a traceparent; in JSON its id */
+    SM_FIELD_BYTES,             /* sm_str_t */
+    SM_FIELD_INT,               /* int64_t */
+    SM_FIELD_TIME,              /* int64_t: microseconds since 1970 */
+    SM_FIELD_BOOL,              /* unsigned: the column is 0 or not */
+    SM_FIELD_NAME,              /* an enum: the column has the name */
+    SM_FIELD_TYPES
+} sm_field_e;
+
+
+/*
+ * In JSON, a member that is 0 or empty is left out; with one of the first two
+ * it is written nevertheless, as it is, or as null.  With the last one, a text
+ * that is empty is not the same as none, and is written as it is.
+ */
+
+#define SM_FIELD_ALWAYS  0x01
+#define SM_FIELD_NULL    0x02
+#define SM_FIELD_EMPTY   0x04
+
+
+/* the names of an enum's values, from 0 on */
+
+typedef struct {
+    const sm_str_t    *names;
+    unsigned           n;
+    unsigned           none;    /* the value of what is no name */
+} sm_names_t;
+
+
+typedef struct {
+    const char        *column;
+    sm_field_e         type;
+    size_t             offset;
+    const char        *json;    /* the key; NULL: it is not shown */
+    unsigned           flags;
+    const sm_names_t  *names;   /* of an SM_FIELD_NAME */
+} sm_field_t;
+
+/* a table ends with it */
+#define sm_null_field  { NULL, 0, 0, NULL, 0, NULL }
+
+
+/* the value of a name */
+static inline unsigned
+sm_names_value(const sm_names_t *names, sm_str_t name)
+{
+    unsigned  i;
+
+    for (i = 0; i < names->n; i++) {
+        if (names->names[i].len && sm_str_eq(names->names[i], name)) {
+            return i;
+        }
+    }
+
+    return names->none;
+}
+
+
+/*
+ * The bytes of all texts of an entity, and a copy of them: _own() puts the
+ * texts one after the other into "buf", and the entity has its texts there from
+ * now on.
+ */
+size_t sm_fields_size(const sm_field_t *fields, const void *entity);
+void sm_fields_own(const sm_field_t *fields, void *entity, char *buf);
+
+/* the name of a value; "none" may be no place of the list, and has none */
+static inline sm_str_t
+sm_names_name(const sm_names_t *names, unsigned value)
+{
+    static const sm_str_t  nameless = sm_str("");
+
+    return value < names->n ? names->names[value] : nameless;
+}
+
+
+/*
+ * Writes the members of an entity that are shown, as "key":value, into an
+ * object that was begun.  Keys may precede and follow them.
+ */
+void sm_out_fields(sm_out_t *out, const sm_field_t *fields,
+    const void *entity);
+
+/*
+ * Writes them up to a column, and returns its row of the table: where an answer
+ * has a key that is no column, the rest is written from there on.
+ */
+const sm_field_t *sm_out_fields_to(sm_out_t *out, const sm_field_t *fields,
+    const void *entity, const char *column);
+
+
+#endif /* SM_FIELD_H */

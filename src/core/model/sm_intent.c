@@ -1,0 +1,356 @@
+
+#include <stdio.h>
+
+#include "sm_intent.h"
+#include "sm_time.h"
+#include "sm_trace.h"
+
+
+/* a character is up to four bytes, in what is cleaned three a UTF-16 unit */
+
+_Static_assert(sizeof(sm_intent_t) + 4 * SM_ID_MAX + 4 * 128
+               + sm_clean_size(200) + 32 + 64 + sm_clean_size(400)
+               + 4 * SM_ID_MAX + SM_TRACE_PARENT_LEN + 64 + 10 * 16
+               <= SM_INTENT_MAX,
+               "an intent");
+_Static_assert(sizeof(sm_attempt_t) + 16 + sm_clean_size(200)
+               + sm_clean_size(1000) + sm_clip_size(500) + SM_TRACE_SPAN_LEN
+               + 6 * 16
+               <= SM_ATTEMPT_MAX,
+               "an attempt");
+
+
+static const sm_str_t  sm_status_names[] = {
+    [SM_STATUS_NONE] = sm_null_str,
+    [SM_STATUS_PENDING] = sm_str("pending"),
+    [SM_STATUS_ACCEPTED] = sm_str("accepted"),
+    [SM_STATUS_REJECTED] = sm_str("rejected"),
+    [SM_STATUS_EXHAUSTED] = sm_str("exhausted"),
+    [SM_STATUS_CANCELED] = sm_str("canceled")
+};
+
+_Static_assert(sm_nelts(sm_status_names) == SM_STATUS_COUNT,
+               "a name for each status");
+
+const sm_names_t  sm_statuses = {
+    sm_status_names, SM_STATUS_COUNT, SM_STATUS_NONE
+};
+
+
+const sm_field_t  sm_intent_fields[] = {
+
+    { "intent_id", SM_FIELD_TEXT, offsetof(sm_intent_t, id),
+      SM_FIELD_ID, SM_FIELD_ALWAYS, NULL },
+
+    { "submission_target", SM_FIELD_TEXT, offsetof(sm_intent_t, target),
+      SM_FIELD_TARGET, SM_FIELD_ALWAYS, NULL },
+
+    { "created_at", SM_FIELD_TIME, offsetof(sm_intent_t, created_at),
+      "createdAt", SM_FIELD_ALWAYS, NULL },
+
+    { "status", SM_FIELD_NAME, offsetof(sm_intent_t, status),
+      "status", SM_FIELD_ALWAYS, &sm_statuses },
+
+    { "attempt_count", SM_FIELD_INT, offsetof(sm_intent_t, attempt_count),
+      "attemptCount", SM_FIELD_ALWAYS, NULL },
+
+    { "next_attempt_at", SM_FIELD_TIME, offsetof(sm_intent_t, next_attempt_at),
+      "nextAttemptAt", 0, NULL },
+
+    { "completed_at", SM_FIELD_TIME, offsetof(sm_intent_t, completed_at),
+      "completedAt", 0, NULL },
+
+    { "final_outcome_reason", SM_FIELD_TEXT,
+      offsetof(sm_intent_t, rejected_reason),
+      "rejectedReason", 0, NULL },
+
+    { "exhausted_reason", SM_FIELD_TEXT,
+      offsetof(sm_intent_t, exhausted_reason),
+      "exhaustedReason", 0, NULL },
+
+    { "not_before", SM_FIELD_TIME, offsetof(sm_intent_t, posted.not_before),
+      SM_FIELD_NOT_BEFORE, 0, NULL },
+
+    { "in_flight", SM_FIELD_BOOL, offsetof(sm_intent_t, in_flight),
+      "inFlight", 0, NULL },
+
+    { "last_error", SM_FIELD_TEXT, offsetof(sm_intent_t, last_error),
+      "lastError", 0, NULL },
+
+    { "replay_of", SM_FIELD_TEXT, offsetof(sm_intent_t, replay_of),
+      "replayOf", 0, NULL },
+
+    { "traceparent", SM_FIELD_TRACE, offsetof(sm_intent_t, traceparent),
+      "traceId", 0, NULL },
+
+    { "stripped", SM_FIELD_BOOL, offsetof(sm_intent_t, stripped),
+      "stripped", 0, NULL },
+
+    { "payload_hash", SM_FIELD_TEXT, offsetof(sm_intent_t, hash),
+      NULL, 0, NULL },
+
+    sm_null_field
+};
+
+
+const sm_field_t  sm_posted_fields[] = {
+
+    { "not_before", SM_FIELD_INT, offsetof(sm_posted_t, not_before),
+      "before", 0, NULL },
+
+    sm_null_field
+};
+
+
+const sm_field_t  sm_attempt_fields[] = {
+
+    { "attempt_number", SM_FIELD_INT, offsetof(sm_attempt_t, number),
+      "attemptNumber", SM_FIELD_ALWAYS, NULL },
+
+    { "lease_epoch", SM_FIELD_INT, offsetof(sm_attempt_t, epoch),
+      "leaseEpoch", SM_FIELD_ALWAYS, NULL },
+
+    { "started_at", SM_FIELD_TIME, offsetof(sm_attempt_t, started_at),
+      "startedAt", SM_FIELD_ALWAYS, NULL },
+
+    { "finished_at", SM_FIELD_TIME, offsetof(sm_attempt_t, finished_at),
+      "finishedAt", SM_FIELD_ALWAYS, NULL },
+
+    { "outcome_status", SM_FIELD_TEXT, offsetof(sm_attempt_t, outcome_status),
+      "outcomeStatus", SM_FIELD_ALWAYS, NULL },
+
+    { "outcome_reason", SM_FIELD_TEXT, offsetof(sm_attempt_t, outcome_reason),
+      "outcomeReason", SM_FIELD_NULL, NULL },
+
+    { "error", SM_FIELD_TEXT, offsetof(sm_attempt_t, error),
+      "error", SM_FIELD_NULL, NULL },
+
+    { "http_status", SM_FIELD_INT, offsetof(sm_attempt_t, http_status),
+      "httpStatus", 0, NULL },
+
+    { "answer", SM_FIELD_TEXT, offsetof(sm_attempt_t, answer),
+      "answer", 0, NULL },
+
+    { "span_id", SM_FIELD_TEXT, offsetof(sm_attempt_t, span_id),
+      "spanId", 0, NULL },
+
+    sm_null_field
+};
+
+
+enum {
+    SM_INTENT_KEY_ID = 0,
+    SM_INTENT_KEY_TARGET,
+    SM_INTENT_KEY_PAYLOAD,
+    SM_INTENT_KEY_NOT_BEFORE,
+    SM_INTENT_KEY_COUNT
+};
+
+static const sm_json_field_t  sm_intent_keys[] = {
+    { SM_FIELD_ID, SM_JSON_STRING, 1 },
+    { SM_FIELD_TARGET, SM_JSON_STRING, 1 },
+    { SM_FIELD_PAYLOAD, SM_JSON_ANY, 0 },
+    { SM_FIELD_NOT_BEFORE, SM_JSON_STRING, 0 },
+    { NULL, 0, 0 }
+};
+
+_Static_assert(sm_nelts(sm_intent_keys) == SM_INTENT_KEY_COUNT + 1,
+               "a row for each key");
+
+
+sm_str_t
+sm_status_name(sm_status_e status)
+{
+    return sm_status_names[status];
+}
+
+
+sm_status_e
+sm_status_by_name(sm_str_t name)
+{
+    return sm_names_value(&sm_statuses, name);
+}
+
+
+void
+sm_intent_loaded(sm_intent_t *intent)
+{
+    if (intent->status != SM_STATUS_REJECTED) {
+        memset(&intent->rejected_reason, 0, sizeof(sm_str_t));
+    }
+}
+
+
+/* what is no number of ours is 0, as what is not there */
+
+int
+sm_posted_parse(sm_arena_t *arena, sm_str_t doc, sm_posted_t *posted,
+    sm_json_error_t *err)
+{
+    char             *p;
+    size_t            i, n;
+    sm_json_value_t   v[sm_nelts(sm_posted_fields)];
+    sm_json_field_t   keys[sm_nelts(sm_posted_fields)];
+
+    n = sm_nelts(sm_posted_fields) - 1;
+
+    memset(posted, 0, sizeof(sm_posted_t));
+    memset(keys, 0, sizeof(keys));
+
+    for (i = 0; i < n; i++) {
+        keys[i].name = sm_posted_fields[i].json;
+        keys[i].types = SM_JSON_NULL
+                        | (sm_posted_fields[i].type == SM_FIELD_INT
+                           ? SM_JSON_NUMBER : SM_JSON_STRING);
+    }
+
+    if (sm_json_object_lax(arena, doc, keys, v, err) != 0) {
+        return -1;
+    }
+
+    for (i = 0; i < n; i++) {
+        p = (char *) posted + sm_posted_fields[i].offset;
+
+        if (sm_posted_fields[i].type != SM_FIELD_INT) {
+            *(sm_str_t *) p = v[i].text;
+
+        } else if (sm_parse_uint(v[i].raw, INT64_MAX, (int64_t *) p) != 0) {
+            *(int64_t *) p = 0;
+        }
+    }
+
+    return 0;
+}
+
+
+/* Returns the key of a column in the answer. */
+
+static const char *
+sm_intent_key(const char *column)
+{
+    const sm_field_t  *f;
+
+    for (f = sm_intent_fields; strcmp(f->column, column) != 0; f++) {
+        /* void */
+    }
+
+    return f->json;
+}
+
+
+const char *
+sm_posted_differ(const sm_posted_t *a, const sm_posted_t *b)
+{
+    const char        *one, *two;
+    const sm_field_t  *f;
+
+    for (f = sm_posted_fields; f->column; f++) {
+        one = (const char *) a + f->offset;
+        two = (const char *) b + f->offset;
+
+        if (f->type == SM_FIELD_INT
+            ? *(const int64_t *) one != *(const int64_t *) two
+            : !sm_str_eq(*(const sm_str_t *) one, *(const sm_str_t *) two))
+        {
+            return sm_intent_key(f->column);
+        }
+    }
+
+    return NULL;
+}
+
+
+const char *
+sm_id_text_check(sm_str_t text)
+{
+    if (text.len == 0) {
+        return "must not be empty";
+    }
+
+    if (sm_utf8_check(text) != text.len) {
+        return "must be valid UTF-8";
+    }
+
+    if (sm_utf8_has_control(text)) {
+        return "must not contain control characters";
+    }
+
+    if (sm_utf8_length(text) > SM_ID_MAX) {
+        return "must not be longer than 200 characters";
+    }
+
+    return NULL;
+}
+
+
+const char *
+sm_id_check(sm_str_t id)
+{
+    return sm_is_dots(id) ? "must not be \".\" or \"..\""
+                          : sm_id_text_check(id);
+}
+
+
+static int
+sm_intent_fault(sm_json_error_t *err, const char *key, const char *fault)
+{
+    err->key = key;
+    err->no_memory = 0;
+    (void) snprintf(err->message, sizeof(err->message), "\"%s\" %s", key,
+                    fault);
+
+    return -1;
+}
+
+
+int
+sm_intent_request_parse(sm_arena_t *arena, sm_str_t body,
+    sm_intent_request_t *req, sm_json_error_t *err)
+{
+    const char      *fault;
+    sm_json_value_t  v[SM_INTENT_KEY_COUNT];
+
+    if (sm_json_object(arena, body, sm_intent_keys, v, err) != 0) {
+        return -1;
+    }
+
+    req->id = sm_trim(v[SM_INTENT_KEY_ID].text);
+    req->target = v[SM_INTENT_KEY_TARGET].text;
+    req->payload = v[SM_INTENT_KEY_PAYLOAD].raw;
+    memset(&req->posted, 0, sizeof(sm_posted_t));
+
+    fault = sm_id_check(req->id);
+
+    if (fault) {
+        return sm_intent_fault(err, SM_FIELD_ID, fault);
+    }
+
+    if (v[SM_INTENT_KEY_NOT_BEFORE].type) {
+        fault = sm_time_parse(v[SM_INTENT_KEY_NOT_BEFORE].text,
+                              &req->posted.not_before);
+
+        if (fault) {
+            return sm_intent_fault(err, SM_FIELD_NOT_BEFORE, fault);
+        }
+    }
+
+    return 0;
+}
+
+
+void
+sm_intent_out(sm_out_t *out, const sm_intent_t *intent)
+{
+    sm_out_c(out, "{");
+    sm_out_fields(out, sm_intent_fields, intent);
+    sm_out_c(out, "}");
+}
+
+
+void
+sm_attempt_out(sm_out_t *out, const sm_attempt_t *attempt)
+{
+    sm_out_c(out, "{");
+    sm_out_fields(out, sm_attempt_fields, attempt);
+    sm_out_c(out, "}");
+}
