@@ -1,40 +1,40 @@
 
 #include <stdio.h>
 
-#include "sm_recur.h"
+#include "sm_schedule.h"
 #include "sm_time.h"
 
 
-#define SM_RECUR_SECOND  ((int64_t) 1000000)
+#define SM_SCHEDULE_SECOND  ((int64_t) 1000000)
 
 /*
  * Of a cron rule, so many times are counted one by one; then those of the last
  * 400 days are, which have some of every rule that has so many.
  */
 
-#define SM_RECUR_STEPS   100000
-#define SM_RECUR_LATELY  ((int64_t) 400 * 86400)
+#define SM_SCHEDULE_STEPS   100000
+#define SM_SCHEDULE_LATELY  ((int64_t) 400 * 86400)
 
 
 enum {
-    SM_RECUR_EVERY = 0,
-    SM_RECUR_CRON,
-    SM_RECUR_ZONE,
-    SM_RECUR_START,
-    SM_RECUR_END,
-    SM_RECUR_MISFIRE,
-    SM_RECUR_OVERLAP,
-    SM_RECUR_OTHERS,                    /* from here on: of the one alone */
-    SM_RECUR_FROM = SM_RECUR_OTHERS,
-    SM_RECUR_TARGET = SM_RECUR_OTHERS,
-    SM_RECUR_PAYLOAD,
-    SM_RECUR_FIELDS
+    SM_SCHEDULE_EVERY = 0,
+    SM_SCHEDULE_CRON,
+    SM_SCHEDULE_ZONE,
+    SM_SCHEDULE_START,
+    SM_SCHEDULE_END,
+    SM_SCHEDULE_MISFIRE,
+    SM_SCHEDULE_OVERLAP,
+    SM_SCHEDULE_OTHERS,                    /* from here on: of the one alone */
+    SM_SCHEDULE_FROM = SM_SCHEDULE_OTHERS,
+    SM_SCHEDULE_TARGET = SM_SCHEDULE_OTHERS,
+    SM_SCHEDULE_PAYLOAD,
+    SM_SCHEDULE_FIELDS
 };
 
 
 /* as it is sent */
 
-static const sm_json_field_t  sm_recur_fields[] = {
+static const sm_json_field_t  sm_schedule_keys[] = {
     { "every", SM_JSON_STRING, 0 },
     { "cron", SM_JSON_STRING, 0 },
     { "timeZone", SM_JSON_STRING, 0 },
@@ -50,7 +50,7 @@ static const sm_json_field_t  sm_recur_fields[] = {
 
 /* as it is kept: "from" is where an interval starts that was given no start */
 
-static const sm_json_field_t  sm_recur_kept[] = {
+static const sm_json_field_t  sm_schedule_kept[] = {
     { "every", SM_JSON_STRING, 0 },
     { "cron", SM_JSON_STRING, 0 },
     { "timeZone", SM_JSON_STRING, 0 },
@@ -123,7 +123,7 @@ sm_overlap_by_name(sm_str_t name)
 
 
 const char *
-sm_recur_id_check(sm_str_t id)
+sm_schedule_id_check(sm_str_t id)
 {
     char    c;
     size_t  i;
@@ -132,7 +132,7 @@ sm_recur_id_check(sm_str_t id)
         return "must not be empty";
     }
 
-    if (id.len > SM_RECUR_ID_MAX) {
+    if (id.len > SM_SCHEDULE_ID_MAX) {
         return "must not be longer than 178 characters";
     }
 
@@ -157,7 +157,7 @@ sm_recur_id_check(sm_str_t id)
 
 
 static int
-sm_recur_fault(sm_json_error_t *err, const char *field, const char *what)
+sm_schedule_fault(sm_json_error_t *err, const char *field, const char *what)
 {
     err->key = field;
     err->no_memory = 0;
@@ -170,7 +170,7 @@ sm_recur_fault(sm_json_error_t *err, const char *field, const char *what)
 
 
 static int
-sm_recur_time(const sm_json_value_t *v, const char *field, int64_t *seconds,
+sm_schedule_time(const sm_json_value_t *v, const char *field, int64_t *seconds,
     sm_json_error_t *err)
 {
     int64_t      usec;
@@ -184,18 +184,20 @@ sm_recur_time(const sm_json_value_t *v, const char *field, int64_t *seconds,
 
     fault = sm_time_parse(v->text, &usec);
 
-    if (fault == NULL && (usec % SM_RECUR_SECOND || usec < SM_RECUR_SECOND)) {
+    if (fault == NULL
+        && (usec % SM_SCHEDULE_SECOND || usec < SM_SCHEDULE_SECOND))
+    {
         fault = "must be a whole second after the beginning of 1970";
     }
 
-    *seconds = usec / SM_RECUR_SECOND;
+    *seconds = usec / SM_SCHEDULE_SECOND;
 
-    return fault ? sm_recur_fault(err, field, fault) : 0;
+    return fault ? sm_schedule_fault(err, field, fault) : 0;
 }
 
 
 const char *
-sm_recur_check(const sm_recur_rule_t *rule, const char **field)
+sm_schedule_check(const sm_schedule_rule_t *rule, const char **field)
 {
     size_t  i;
 
@@ -229,7 +231,7 @@ sm_recur_check(const sm_recur_rule_t *rule, const char **field)
         }
     }
 
-    if (rule->zone.len == 0 || rule->zone.len > SM_RECUR_ZONE_MAX
+    if (rule->zone.len == 0 || rule->zone.len > SM_SCHEDULE_ZONE_MAX
         || i < rule->zone.len)
     {
         return "must be a name such as \"Europe/Stockholm\"";
@@ -240,89 +242,90 @@ sm_recur_check(const sm_recur_rule_t *rule, const char **field)
 
 
 static int
-sm_recur_rule(const sm_json_value_t *v, sm_recur_rule_t *rule,
+sm_schedule_rule(const sm_json_value_t *v, sm_schedule_rule_t *rule,
     sm_json_error_t *err)
 {
     char         why[192];
     const char  *fault, *field;
 
-    memset(rule, 0, sizeof(sm_recur_rule_t));
+    memset(rule, 0, sizeof(sm_schedule_rule_t));
 
-    rule->every = v[SM_RECUR_EVERY].text;
-    rule->cron = v[SM_RECUR_CRON].text;
-    rule->zone = v[SM_RECUR_ZONE].text;
+    rule->every = v[SM_SCHEDULE_EVERY].text;
+    rule->cron = v[SM_SCHEDULE_CRON].text;
+    rule->zone = v[SM_SCHEDULE_ZONE].text;
 
-    if (v[SM_RECUR_EVERY].type) {
+    if (v[SM_SCHEDULE_EVERY].type) {
         fault = sm_duration_parse(rule->every, &rule->interval);
         if (fault) {
-            return sm_recur_fault(err, "every", fault);
+            return sm_schedule_fault(err, "every", fault);
         }
     }
 
-    if (v[SM_RECUR_CRON].type
+    if (v[SM_SCHEDULE_CRON].type
         && sm_cron_parse(rule->cron, &rule->fields, why, sizeof(why)) != 0)
     {
-        return sm_recur_fault(err, "cron", why);
+        return sm_schedule_fault(err, "cron", why);
     }
 
-    if (sm_recur_time(&v[SM_RECUR_START], "startAt", &rule->start, err) != 0
-        || sm_recur_time(&v[SM_RECUR_END], "endAt", &rule->end, err) != 0)
+    if (sm_schedule_time(&v[SM_SCHEDULE_START], "startAt", &rule->start, err)
+        != 0
+        || sm_schedule_time(&v[SM_SCHEDULE_END], "endAt", &rule->end, err) != 0)
     {
         return -1;
     }
 
-    rule->given_start = v[SM_RECUR_START].type != 0;
+    rule->given_start = v[SM_SCHEDULE_START].type != 0;
 
-    if (v[SM_RECUR_MISFIRE].type) {
-        rule->misfire = sm_misfire_by_name(v[SM_RECUR_MISFIRE].text);
+    if (v[SM_SCHEDULE_MISFIRE].type) {
+        rule->misfire = sm_misfire_by_name(v[SM_SCHEDULE_MISFIRE].text);
 
         if (rule->misfire == SM_MISFIRES) {
-            return sm_recur_fault(err, "misfire", "must be \"once\", \"skip\" "
-                                  "or \"all\"");
+            return sm_schedule_fault(err, "misfire", "must be \"once\", "
+                                     "\"skip\" or \"all\"");
         }
     }
 
-    if (v[SM_RECUR_OVERLAP].type) {
-        rule->overlap = sm_overlap_by_name(v[SM_RECUR_OVERLAP].text);
+    if (v[SM_SCHEDULE_OVERLAP].type) {
+        rule->overlap = sm_overlap_by_name(v[SM_SCHEDULE_OVERLAP].text);
 
         if (rule->overlap == SM_OVERLAPS) {
-            return sm_recur_fault(err, "overlap", "must be \"skip\" or "
-                                  "\"allow\"");
+            return sm_schedule_fault(err, "overlap", "must be \"skip\" or "
+                                     "\"allow\"");
         }
     }
 
-    fault = sm_recur_check(rule, &field);
+    fault = sm_schedule_check(rule, &field);
 
-    return fault ? sm_recur_fault(err, field, fault) : 0;
+    return fault ? sm_schedule_fault(err, field, fault) : 0;
 }
 
 
 int
-sm_recur_parse(sm_arena_t *arena, sm_str_t body, sm_recur_rule_t *rule,
+sm_schedule_parse(sm_arena_t *arena, sm_str_t body, sm_schedule_rule_t *rule,
     sm_str_t *target, sm_str_t *payload, sm_json_error_t *err)
 {
-    const char       *fault;
-    sm_json_value_t   v[SM_RECUR_FIELDS];
+    const char      *fault;
+    sm_json_value_t  v[SM_SCHEDULE_FIELDS];
 
-    if (sm_json_object(arena, body, sm_recur_fields, v, err) != 0) {
+    if (sm_json_object(arena, body, sm_schedule_keys, v, err) != 0) {
         return -1;
     }
 
-    *target = v[SM_RECUR_TARGET].text;
-    *payload = v[SM_RECUR_PAYLOAD].raw;
+    *target = v[SM_SCHEDULE_TARGET].text;
+    *payload = v[SM_SCHEDULE_PAYLOAD].raw;
 
     fault = sm_target_check(*target);
 
-    return fault ? sm_recur_fault(err, SM_FIELD_TARGET, fault)
-                 : sm_recur_rule(v, rule, err);
+    return fault ? sm_schedule_fault(err, SM_FIELD_TARGET, fault)
+                 : sm_schedule_rule(v, rule, err);
 }
 
 
 static void
-sm_recur_out_str(sm_out_t *out, const char *key, sm_str_t s)
+sm_schedule_out_str(sm_out_t *out, const char *key, sm_str_t s)
 {
     if (s.data) {
-        sm_out_c(out, out->last[-1] == '{' ? "\"" : ",\"");
+        sm_out_c(out, sm_out_last(out) == '{' ? "\"" : ",\"");
         sm_out_c(out, key);
         sm_out_c(out, "\":");
         sm_json_out_str(out, s);
@@ -331,61 +334,52 @@ sm_recur_out_str(sm_out_t *out, const char *key, sm_str_t s)
 
 
 static void
-sm_recur_out_time(sm_out_t *out, const char *key, int64_t seconds)
+sm_schedule_out_time(sm_out_t *out, const char *key, int64_t seconds)
 {
     if (seconds) {
         sm_out_c(out, ",\"");
         sm_out_c(out, key);
         sm_out_c(out, "\":");
-        sm_json_out_time(out, seconds * SM_RECUR_SECOND);
+        sm_json_out_time(out, seconds * SM_SCHEDULE_SECOND);
     }
 }
 
 
 int
-sm_recur_body(sm_arena_t *arena, const sm_recur_rule_t *rule, sm_str_t *body)
+sm_schedule_body(sm_arena_t *arena, const sm_schedule_rule_t *rule,
+    sm_str_t *body)
 {
-    size_t    size;
     sm_out_t  out;
 
-    size = SM_RECUR_BODY_MAX + sm_json_str_size(rule->cron.len);
-
-    sm_out_init(&out, sm_arena_alloc(arena, size), size);
-
-    if (out.start == NULL) {
-        return -1;
-    }
+    sm_out_init_arena(&out, arena);
 
     sm_out_c(&out, "{");
-    sm_recur_out_str(&out, "every", rule->every);
-    sm_recur_out_str(&out, "cron", rule->cron);
-    sm_recur_out_str(&out, "timeZone", rule->zone);
-    sm_recur_out_time(&out, rule->given_start ? "startAt" : "from",
-                      rule->start);
-    sm_recur_out_time(&out, "endAt", rule->end);
-    sm_recur_out_str(&out, "misfire", sm_misfire_names[rule->misfire]);
-    sm_recur_out_str(&out, "overlap", sm_overlap_names[rule->overlap]);
+    sm_schedule_out_str(&out, "every", rule->every);
+    sm_schedule_out_str(&out, "cron", rule->cron);
+    sm_schedule_out_str(&out, "timeZone", rule->zone);
+    sm_schedule_out_time(&out, rule->given_start ? "startAt" : "from",
+                         rule->start);
+    sm_schedule_out_time(&out, "endAt", rule->end);
+    sm_schedule_out_str(&out, "misfire", sm_misfire_names[rule->misfire]);
+    sm_schedule_out_str(&out, "overlap", sm_overlap_names[rule->overlap]);
     sm_out_c(&out, "}");
 
-    body->data = out.start;
-    body->len = out.last - out.start;
-
-    return out.full ? -1 : 0;
+    return sm_out_done(&out, body);
 }
 
 
 int
-sm_recur_load(sm_arena_t *arena, sm_str_t body, sm_recur_rule_t *rule)
+sm_schedule_load(sm_arena_t *arena, sm_str_t body, sm_schedule_rule_t *rule)
 {
     int64_t          from;
     sm_json_error_t  err;
-    sm_json_value_t  v[SM_RECUR_FIELDS];
+    sm_json_value_t  v[SM_SCHEDULE_FIELDS];
 
     err.no_memory = 0;
 
-    if (sm_json_object(arena, body, sm_recur_kept, v, &err) != 0
-        || sm_recur_rule(v, rule, &err) != 0
-        || sm_recur_time(&v[SM_RECUR_FROM], "from", &from, &err) != 0)
+    if (sm_json_object(arena, body, sm_schedule_kept, v, &err) != 0
+        || sm_schedule_rule(v, rule, &err) != 0
+        || sm_schedule_time(&v[SM_SCHEDULE_FROM], "from", &from, &err) != 0)
     {
         return err.no_memory ? -2 : -1;
     }
@@ -399,7 +393,7 @@ sm_recur_load(sm_arena_t *arena, sm_str_t body, sm_recur_rule_t *rule)
 
 
 int
-sm_recur_same_times(const sm_recur_rule_t *a, const sm_recur_rule_t *b)
+sm_schedule_same_times(const sm_schedule_rule_t *a, const sm_schedule_rule_t *b)
 {
     return sm_str_eq(a->every, b->every) && sm_str_eq(a->cron, b->cron)
            && sm_str_eq(a->zone, b->zone) && a->end == b->end
@@ -409,8 +403,8 @@ sm_recur_same_times(const sm_recur_rule_t *a, const sm_recur_rule_t *b)
 
 
 static int
-sm_recur_next_cron(const sm_recur_rule_t *rule, const sm_recur_zone_t *zone,
-    int64_t after, int64_t *next)
+sm_schedule_next_cron(const sm_schedule_rule_t *rule,
+    const sm_schedule_zone_t *zone, int64_t after, int64_t *next)
 {
     int64_t  local, utc;
 
@@ -440,7 +434,7 @@ sm_recur_next_cron(const sm_recur_rule_t *rule, const sm_recur_zone_t *zone,
 
 
 int
-sm_recur_next(const sm_recur_rule_t *rule, const sm_recur_zone_t *zone,
+sm_schedule_next(const sm_schedule_rule_t *rule, const sm_schedule_zone_t *zone,
     int64_t after, int64_t *next)
 {
     if (rule->start && after < rule->start) {
@@ -455,12 +449,12 @@ sm_recur_next(const sm_recur_rule_t *rule, const sm_recur_zone_t *zone,
                      * rule->interval;
         }
 
-    } else if (sm_recur_next_cron(rule, zone, after, next) != 0) {
+    } else if (sm_schedule_next_cron(rule, zone, after, next) != 0) {
         return -1;
     }
 
     if ((rule->end && *next > rule->end)
-        || *next > SM_TIME_MAX / SM_RECUR_SECOND)
+        || *next > SM_TIME_MAX / SM_SCHEDULE_SECOND)
     {
         *next = 0;
     }
@@ -475,8 +469,8 @@ sm_recur_next(const sm_recur_rule_t *rule, const sm_recur_zone_t *zone,
  */
 
 static int
-sm_recur_come(const sm_recur_rule_t *rule, const sm_recur_zone_t *zone,
-    int64_t planned, int64_t now, sm_recur_due_t *due, size_t room,
+sm_schedule_come(const sm_schedule_rule_t *rule, const sm_schedule_zone_t *zone,
+    int64_t planned, int64_t now, sm_schedule_due_t *due, size_t room,
     int64_t *count)
 {
     int64_t  at, n, first, last;
@@ -498,11 +492,11 @@ sm_recur_come(const sm_recur_rule_t *rule, const sm_recur_zone_t *zone,
     while (at && at <= now) {
         due->times[n++ % room] = at;
 
-        if (n == SM_RECUR_STEPS && at < now - SM_RECUR_LATELY) {
-            at = now - SM_RECUR_LATELY;
+        if (n == SM_SCHEDULE_STEPS && at < now - SM_SCHEDULE_LATELY) {
+            at = now - SM_SCHEDULE_LATELY;
         }
 
-        if (sm_recur_next(rule, zone, at, &at) != 0) {
+        if (sm_schedule_next(rule, zone, at, &at) != 0) {
             return -1;
         }
     }
@@ -518,7 +512,7 @@ sm_recur_come(const sm_recur_rule_t *rule, const sm_recur_zone_t *zone,
 /* the ring of the last "room" times becomes a list, oldest first */
 
 static void
-sm_recur_sort(int64_t *times, size_t n)
+sm_schedule_sort(int64_t *times, size_t n)
 {
     size_t   i, least;
     int64_t  t;
@@ -538,16 +532,16 @@ sm_recur_sort(int64_t *times, size_t n)
 
 
 int
-sm_recur_due(sm_arena_t *arena, const sm_recur_rule_t *rule,
-    const sm_recur_zone_t *zone, int64_t planned, int64_t now, unsigned busy,
-    sm_recur_due_t *due)
+sm_schedule_due(sm_arena_t *arena, const sm_schedule_rule_t *rule,
+    const sm_schedule_zone_t *zone, int64_t planned, int64_t now, unsigned busy,
+    sm_schedule_due_t *due)
 {
     size_t   room;
     int64_t  count;
 
-    memset(due, 0, sizeof(sm_recur_due_t));
+    memset(due, 0, sizeof(sm_schedule_due_t));
 
-    room = rule->misfire == SM_MISFIRE_ALL ? SM_RECUR_ALL : 1;
+    room = rule->misfire == SM_MISFIRE_ALL ? SM_SCHEDULE_ALL : 1;
 
     if (rule->interval && room > (size_t) ((now - planned) / rule->interval)
                                  + 1)
@@ -561,17 +555,17 @@ sm_recur_due(sm_arena_t *arena, const sm_recur_rule_t *rule,
         return -2;
     }
 
-    if (sm_recur_come(rule, zone, planned, now, due, room, &count) != 0) {
+    if (sm_schedule_come(rule, zone, planned, now, due, room, &count) != 0) {
         return -1;
     }
 
-    sm_recur_sort(due->times, due->n);
+    sm_schedule_sort(due->times, due->n);
 
     due->cut = rule->misfire == SM_MISFIRE_ALL
                && count > (int64_t) due->n;
 
     if (rule->misfire == SM_MISFIRE_SKIP && due->n
-        && now - due->times[0] > SM_RECUR_GRACE)
+        && now - due->times[0] > SM_SCHEDULE_GRACE)
     {
         due->n = 0;
     }
@@ -588,7 +582,7 @@ sm_recur_due(sm_arena_t *arena, const sm_recur_rule_t *rule,
 
 
 void
-sm_recur_part(sm_recur_due_t *due, size_t n)
+sm_schedule_part(sm_schedule_due_t *due, size_t n)
 {
     if (n < due->n) {
         due->left += due->n - n;
@@ -599,35 +593,27 @@ sm_recur_part(sm_recur_due_t *due, size_t n)
 
 
 int
-sm_recur_intent(sm_arena_t *arena, sm_str_t id, int64_t at, sm_str_t *intent)
+sm_schedule_intent(sm_arena_t *arena, sm_str_t id, int64_t at, sm_str_t *intent)
 {
     char      time[SM_TIME_LEN];
     sm_out_t  out;
 
     sm_out_init(&out, time, sizeof(time));
-    sm_out_time(&out, at * SM_RECUR_SECOND);
+    sm_out_time(&out, at * SM_SCHEDULE_SECOND);
 
-    sm_out_init(&out, sm_arena_alloc(arena, id.len + 1 + SM_RECUR_TIME_LEN),
-                id.len + 1 + SM_RECUR_TIME_LEN);
-
-    if (out.start == NULL) {
-        return -1;
-    }
+    sm_out_init_arena(&out, arena);
 
     sm_out_str(&out, id);
     sm_out_c(&out, "@");
-    sm_out_bytes(&out, time, SM_RECUR_TIME_LEN - 1);
+    sm_out_bytes(&out, time, SM_SCHEDULE_TIME_LEN - 1);
     sm_out_c(&out, "Z");
 
-    intent->data = out.start;
-    intent->len = out.last - out.start;
-
-    return 0;
+    return sm_out_done(&out, intent);
 }
 
 
 int
-sm_recur_timed(sm_str_t id)
+sm_schedule_timed(sm_str_t id)
 {
     static const char  form[] = "@0000-00-00T00:00:00Z";
 
@@ -653,14 +639,14 @@ sm_recur_timed(sm_str_t id)
 
 
 int
-sm_recur_occurrence(sm_str_t id, sm_str_t *schedule)
+sm_schedule_occurrence(sm_str_t id, sm_str_t *schedule)
 {
-    if (!sm_recur_timed(id)) {
+    if (!sm_schedule_timed(id)) {
         return 0;
     }
 
     schedule->data = id.data;
-    schedule->len = id.len - SM_RECUR_TIME_LEN - 1;
+    schedule->len = id.len - SM_SCHEDULE_TIME_LEN - 1;
 
-    return sm_recur_id_check(*schedule) == NULL;
+    return sm_schedule_id_check(*schedule) == NULL;
 }
