@@ -1,11 +1,11 @@
 
 /*
- * Webhooks: somebody who is told of the end of an intent.  Its event is an intent
- * of a target of its own, "webhook <name>", that the store makes in the
+ * Webhooks: somebody who is told of the end of an intent.  Its event is an
+ * intent of a target of its own, "webhook <name>", that the store makes in the
  * transaction of that end.
  *
- * The contract of a target says whom to tell of what, in "notify": words such as
- * "rejected:ops", separated by single spaces.
+ * The contract of a target says whom to tell of what, in "notify": words such
+ * as "rejected:ops", separated by single spaces.
  */
 
 #ifndef SM_WEBHOOK_H
@@ -40,6 +40,8 @@ typedef struct {
     int64_t       completed_at;
     sm_str_t      last_error;
 } sm_event_t;
+
+extern const sm_field_t  sm_event_fields[];
 
 #define SM_EVENTS_MAX  100              /* of one intent that are shown */
 #define SM_EVENT_MAX   1024             /* bytes, in the memory of a call */
@@ -93,8 +95,8 @@ int sm_webhook_told(sm_str_t notify, sm_status_e status);
 sm_str_t sm_webhook_first(sm_str_t id);
 
 /*
- * Whether it is the latest of those that tell the same; "id" is that of the next
- * one then, in the arena.  -1: there is no memory.
+ * Whether it is the latest of those that tell the same; "id" is that of the
+ * next one then, in the arena.  -1: there is no memory.
  */
 int sm_webhook_latest(sm_arena_t *arena, const sm_events_row_t *row, size_t i,
     sm_str_t *id);
@@ -113,8 +115,7 @@ const char *sm_webhook_keys(sm_arena_t *arena, sm_str_t text,
 int sm_webhook_body(sm_arena_t *arena, sm_str_t facts, sm_str_t *body);
 
 
-/* as many bytes as sm_event_out() may write */
-size_t sm_event_size(const sm_event_t *event);
+/* writes it as HTTP shows it; "message" is the id of its message */
 void sm_event_out(sm_out_t *out, const sm_event_t *event, sm_str_t message);
 
 

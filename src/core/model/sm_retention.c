@@ -2,9 +2,6 @@
 #include "sm_retention.h"
 
 
-#define SM_RETENTION_DOC  1024
-
-
 int64_t
 sm_retention_strip(const sm_retention_rule_t *rule)
 {
@@ -97,12 +94,7 @@ sm_retention_doc(sm_arena_t *arena, const sm_retention_rules_t *rules,
     sm_status_e  i;
     const char  *comma;
 
-    sm_out_init(&out, sm_arena_alloc(arena, SM_RETENTION_DOC),
-                SM_RETENTION_DOC);
-
-    if (out.start == NULL) {
-        return -1;
-    }
+    sm_out_init_arena(&out, arena);
 
     comma = "";
 
@@ -135,8 +127,5 @@ sm_retention_doc(sm_arena_t *arena, const sm_retention_rules_t *rules,
 
     sm_out_c(&out, "]");
 
-    doc->data = out.start;
-    doc->len = out.last - out.start;
-
-    return out.full ? -1 : 0;
+    return sm_out_done(&out, doc);
 }

@@ -3,8 +3,8 @@
 
 
 /*
- * After all times of all stores, and before them: the last day of the year 9999,
- * because the last microsecond of it is too late for Babelfish.
+ * After all times of all stores, and before them: the last day of the year
+ * 9999, because the last microsecond of it is too late for Babelfish.
  */
 
 #define SM_SEARCH_LAST   253402214400000000
@@ -66,8 +66,8 @@ sm_search_check(const sm_list_row_t *row, const char **field)
 
     if (row->reason.data && row->by != SM_LIST_COMPLETED) {
         *field = "reason";
-        return "\"reason\" can be combined with \"by=completed\" alone: intents "
-               "are not listed by reason and time of creation";
+        return "\"reason\" can be combined with \"by=completed\" alone: "
+               "intents are not listed by reason and time of creation";
     }
 
     if (row->reason.data && row->status != SM_STATUS_NONE

@@ -3,8 +3,8 @@
  * Jobs: many intents that are replayed or canceled at once, by a filter.
  *
  * A job is a row of the store, and whoever leads works it off in batches, along
- * the list that its filter asks for, oldest first.  The list ends at the time at
- * which the job was made: so a job ends, and never meets what it has made.
+ * the list that its filter asks for, oldest first.  The list ends at the time
+ * at which the job was made: so a job ends, and never meets what it has made.
  */
 
 #ifndef SM_JOB_H
@@ -56,6 +56,8 @@ typedef struct {
     int64_t               modified_at;
     int64_t               completed_at;
 } sm_job_t;
+
+extern const sm_field_t  sm_job_fields[];
 
 
 /* as many bytes as one takes in the memory of a call, with its strings */
@@ -177,10 +179,6 @@ extern const sm_json_field_t  sm_job_doc_fields[];
 sm_str_t sm_job_kind_name(sm_job_kind_e kind);
 sm_str_t sm_job_state_name(sm_job_state_e state);
 
-/* SM_JOB_KINDS and SM_JOB_NONE: there is none of that name */
-sm_job_kind_e sm_job_kind_by_name(sm_str_t name);
-sm_job_state_e sm_job_state_by_name(sm_str_t name);
-
 /* NULL, or what is wrong with the id of a job that is already trimmed */
 const char *sm_job_id_check(sm_str_t id);
 
@@ -226,8 +224,7 @@ int sm_job_detail(sm_arena_t *arena, const sm_job_request_t *req,
 sm_job_e sm_job_outcome(const sm_job_request_t *req, const sm_job_t *job,
     unsigned created);
 
-/* as many bytes as sm_job_out() may write */
-size_t sm_job_size(const sm_job_t *job);
+/* writes it as HTTP shows it */
 void sm_job_out(sm_out_t *out, const sm_job_t *job);
 
 

@@ -216,9 +216,9 @@ sm_registry_target(sm_arena_t *arena, sm_str_t raw, sm_contract_t *c,
 int
 sm_registry_parse(sm_arena_t *arena, sm_str_t text, sm_registry_t *reg)
 {
-    size_t            i;
-    sm_json_error_t   err;
-    sm_json_value_t   targets, *elts;
+    size_t           i;
+    sm_json_error_t  err;
+    sm_json_value_t  targets, *elts;
 
     memset(reg, 0, sizeof(sm_registry_t));
 

@@ -2,8 +2,37 @@
 #include "sm_failures.h"
 
 
-#define SM_FAILURES_FIXED  320
 #define SM_FAILURES_STEP   60000000     /* usec */
+
+
+const sm_field_t  sm_failure_fields[] = {
+
+    { "target", SM_FIELD_TEXT, offsetof(sm_failure_t, target),
+      SM_FIELD_TARGET, SM_FIELD_ALWAYS, NULL },
+
+    { "status", SM_FIELD_TEXT, offsetof(sm_failure_t, status),
+      "status", SM_FIELD_ALWAYS, NULL },
+
+    { "reason", SM_FIELD_TEXT, offsetof(sm_failure_t, reason),
+      "reason", SM_FIELD_NULL|SM_FIELD_EMPTY, NULL },
+
+    { "last_error", SM_FIELD_TEXT, offsetof(sm_failure_t, last_error),
+      "lastError", SM_FIELD_NULL|SM_FIELD_EMPTY, NULL },
+
+    sm_null_field
+};
+
+
+const sm_field_t  sm_failure_count_fields[] = {
+
+    { "failures", SM_FIELD_INT, offsetof(sm_failure_t, count),
+      "count", SM_FIELD_ALWAYS, NULL },
+
+    { "newest_at", SM_FIELD_TIME, offsetof(sm_failure_t, newest_at),
+      "newestAt", SM_FIELD_ALWAYS, NULL },
+
+    sm_null_field
+};
 
 
 int64_t
@@ -67,7 +96,7 @@ sm_failures_add_one(sm_failures_row_t *row, const sm_failures_piece_t *piece)
         row->partial = 1;
     }
 
-    if (piece->at < row->since) {
+    if (piece->group.newest_at < row->since) {
         return;
     }
 
@@ -83,7 +112,6 @@ sm_failures_add_one(sm_failures_row_t *row, const sm_failures_piece_t *piece)
         f = &row->failures[row->n++];
         *f = piece->group;
         f->count = 0;
-        f->newest_at = piece->at;
     }
 
     f = &row->failures[row->n - 1];
@@ -107,62 +135,14 @@ sm_failures_add(sm_failures_row_t *rows, size_t n,
 }
 
 
-size_t
-sm_failures_size(const sm_failures_row_t *row)
-{
-    size_t               i, k, size;
-    const sm_failure_t  *f;
-
-    size = SM_FAILURES_FIXED;
-
-    for (i = 0; i < row->n; i++) {
-        f = &row->failures[i];
-
-        size += SM_FAILURES_FIXED + sm_json_str_size(f->target.len)
-                + sm_json_str_size(f->status.len)
-                + sm_json_str_size(f->reason.len)
-                + sm_json_str_size(f->last_error.len);
-
-        for (k = 0; k < f->nids; k++) {
-            size += sm_json_str_size(f->ids[k].len) + 1;
-        }
-    }
-
-    return size;
-}
-
-
 static void
 sm_failure_out(sm_out_t *out, const sm_failure_t *f)
 {
     size_t  i;
 
-    sm_out_c(out, "{\"submissionTarget\":");
-    sm_json_out_str(out, f->target);
-    sm_out_c(out, ",\"status\":");
-    sm_json_out_str(out, f->status);
-    sm_out_c(out, ",\"reason\":");
-
-    if (f->reason.data) {
-        sm_json_out_str(out, f->reason);
-
-    } else {
-        sm_out_c(out, "null");
-    }
-
-    sm_out_c(out, ",\"lastError\":");
-
-    if (f->last_error.data) {
-        sm_json_out_str(out, f->last_error);
-
-    } else {
-        sm_out_c(out, "null");
-    }
-
-    sm_out_c(out, ",\"count\":");
-    sm_out_int(out, f->count);
-    sm_out_c(out, ",\"newestAt\":");
-    sm_json_out_time(out, f->newest_at);
+    sm_out_c(out, "{");
+    sm_out_fields(out, sm_failure_fields, f);
+    sm_out_fields(out, sm_failure_count_fields, f);
     sm_out_c(out, ",\"newestIds\":[");
 
     for (i = 0; i < f->nids; i++) {

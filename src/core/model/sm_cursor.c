@@ -2,6 +2,9 @@
 #include "sm_cursor.h"
 
 
+#define SM_CURSOR_TIME  (sizeof("c 9223372036854775807 ") - 1)
+
+
 void
 sm_cursor_out(sm_out_t *out, int64_t at, sm_str_t id)
 {

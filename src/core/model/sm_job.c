@@ -1,11 +1,7 @@
 
 #include "sm_job.h"
 #include "sm_cursor.h"
-#include "sm_recur.h"
-
-
-/* all keys, punctuation, times and numbers of one job, and of a document */
-#define SM_JOB_FIXED  512
+#include "sm_schedule.h"
 
 
 static const sm_str_t  sm_job_kind_names[] = {
@@ -15,6 +11,10 @@ static const sm_str_t  sm_job_kind_names[] = {
 
 _Static_assert(sm_nelts(sm_job_kind_names) == SM_JOB_KINDS,
                "a name for each kind of jobs");
+
+static const sm_names_t  sm_job_kinds = {
+    sm_job_kind_names, SM_JOB_KINDS, SM_JOB_KINDS
+};
 
 
 static const sm_str_t  sm_job_state_names[] = {
@@ -27,6 +27,58 @@ static const sm_str_t  sm_job_state_names[] = {
 
 _Static_assert(sm_nelts(sm_job_state_names) == SM_JOB_STATES,
                "a name for each state of a job");
+
+static const sm_names_t  sm_job_states = {
+    sm_job_state_names, SM_JOB_STATES, SM_JOB_NONE
+};
+
+
+const sm_field_t  sm_job_fields[] = {
+
+    { "job_id", SM_FIELD_TEXT, offsetof(sm_job_t, id),
+      "id", SM_FIELD_ALWAYS, NULL },
+
+    { "kind", SM_FIELD_NAME, offsetof(sm_job_t, kind),
+      "kind", SM_FIELD_ALWAYS, &sm_job_kinds },
+
+    { "state", SM_FIELD_NAME, offsetof(sm_job_t, state),
+      "state", SM_FIELD_ALWAYS, &sm_job_states },
+
+    { "filter", SM_FIELD_TEXT, offsetof(sm_job_t, doc),
+      NULL, 0, NULL },
+
+    { "max_intents", SM_FIELD_INT, offsetof(sm_job_t, limit),
+      "limit", SM_FIELD_NULL, NULL },
+
+    { "position", SM_FIELD_TEXT, offsetof(sm_job_t, position),
+      NULL, 0, NULL },
+
+    { "seen_count", SM_FIELD_INT, offsetof(sm_job_t, seen),
+      NULL, 0, NULL },
+
+    { "done_count", SM_FIELD_INT, offsetof(sm_job_t, done),
+      "done", SM_FIELD_ALWAYS, NULL },
+
+    { "skipped_count", SM_FIELD_INT, offsetof(sm_job_t, skipped),
+      "skipped", SM_FIELD_ALWAYS, NULL },
+
+    { "last_error", SM_FIELD_TEXT, offsetof(sm_job_t, error),
+      "lastError", 0, NULL },
+
+    { "created_at", SM_FIELD_TIME, offsetof(sm_job_t, created_at),
+      "createdAt", SM_FIELD_ALWAYS, NULL },
+
+    { "last_modified_at", SM_FIELD_TIME, offsetof(sm_job_t, modified_at),
+      "updatedAt", SM_FIELD_ALWAYS, NULL },
+
+    { "completed_at", SM_FIELD_TIME, offsetof(sm_job_t, completed_at),
+      "completedAt", 0, NULL },
+
+    { "actor", SM_FIELD_TEXT, offsetof(sm_job_t, actor),
+      "actor", SM_FIELD_NULL, NULL },
+
+    sm_null_field
+};
 
 
 /* what is stored of a request */
@@ -41,7 +93,7 @@ const sm_json_field_t  sm_job_doc_fields[] = {
 sm_str_t
 sm_job_kind_name(sm_job_kind_e kind)
 {
-    return sm_job_kind_names[kind];
+    return sm_names_name(&sm_job_kinds, kind);
 }
 
 
@@ -49,36 +101,6 @@ sm_str_t
 sm_job_state_name(sm_job_state_e state)
 {
     return sm_job_state_names[state];
-}
-
-
-sm_job_kind_e
-sm_job_kind_by_name(sm_str_t name)
-{
-    sm_job_kind_e  i;
-
-    for (i = 0; i < SM_JOB_KINDS; i++) {
-        if (sm_str_eq(name, sm_job_kind_names[i])) {
-            break;
-        }
-    }
-
-    return i;
-}
-
-
-sm_job_state_e
-sm_job_state_by_name(sm_str_t name)
-{
-    sm_job_state_e  i;
-
-    for (i = SM_JOB_STATES - 1; i > SM_JOB_NONE; i--) {
-        if (sm_str_eq(name, sm_job_state_names[i])) {
-            break;
-        }
-    }
-
-    return i;
 }
 
 
@@ -102,7 +124,7 @@ sm_job_id_check(sm_str_t id)
 
     /* the ids of replays end with that of their job */
 
-    if (sm_recur_timed(id)) {
+    if (sm_schedule_timed(id)) {
         return "must not end as the id of an occurrence of a schedule does";
     }
 
@@ -153,31 +175,21 @@ int
 sm_job_position(sm_arena_t *arena, const sm_list_row_t *row, int64_t at,
     sm_str_t id, sm_str_t *position)
 {
-    size_t    size;
     sm_out_t  out;
 
-    size = SM_CURSOR_TIME + id.len;
-
-    sm_out_init(&out, sm_arena_alloc(arena, size), size);
-
-    if (out.start == NULL) {
-        return -1;
-    }
+    sm_out_init_arena(&out, arena);
 
     sm_out_int(&out, row->by == SM_LIST_ID ? 0 : at);
     sm_out_c(&out, " ");
     sm_out_str(&out, id);
 
-    position->data = out.start;
-    position->len = out.last - out.start;
-
-    return 0;
+    return sm_out_done(&out, position);
 }
 
 
 /*
- * Whether the job has made it, or it came after the job.  The time says so, unless
- * the store's clock was set back; then the id does.
+ * Whether the job has made it, or it came after the job.  The time says so,
+ * unless the store's clock was set back; then the id does.
  */
 
 static int
@@ -233,68 +245,50 @@ int
 sm_job_new_id(sm_arena_t *arena, sm_str_t id, sm_str_t job, const char *hash,
     sm_str_t *new_id)
 {
-    size_t    size;
     sm_out_t  out;
 
-    size = id.len + job.len + SM_JOB_HASH + 1;
-
-    sm_out_init(&out, sm_arena_alloc(arena, size), size);
-
-    if (out.start == NULL) {
-        return -1;
-    }
+    sm_out_init_arena(&out, arena);
 
     sm_out_str(&out, id);
     sm_out_c(&out, "~");
     sm_out_str(&out, job);
 
-    new_id->data = out.start;
-    new_id->len = out.last - out.start;
+    if (sm_out_done(&out, new_id) != 0) {
+        return -1;
+    }
 
     if (sm_id_check(*new_id) == NULL) {
         return 0;
     }
 
-    out.last = out.start;
+    sm_out_rewind(&out);
 
     sm_out_str(&out, job);
     sm_out_c(&out, "~");
     sm_out_bytes(&out, hash, SM_JOB_HASH);
 
-    new_id->len = out.last - out.start;
-
-    return 0;
+    return sm_out_done(&out, new_id);
 }
 
 
 int
 sm_job_detail(sm_arena_t *arena, const sm_job_request_t *req, sm_str_t *detail)
 {
-    size_t    size;
     sm_out_t  out;
 
-    size = req->doc.len + sizeof(",\"limit\":1000000000}");
-
-    sm_out_init(&out, sm_arena_alloc(arena, size), size);
-
-    if (out.start == NULL) {
-        return -1;
-    }
-
-    sm_out_str(&out, req->doc);
+    sm_out_init_arena(&out, arena);
 
     if (req->limit && req->doc.len) {
-        out.last--;
-
+        sm_out_bytes(&out, req->doc.data, req->doc.len - 1);
         sm_out_c(&out, ",\"limit\":");
         sm_out_int(&out, req->limit);
         sm_out_c(&out, "}");
+
+    } else {
+        sm_out_str(&out, req->doc);
     }
 
-    detail->data = out.start;
-    detail->len = out.last - out.start;
-
-    return 0;
+    return sm_out_done(&out, detail);
 }
 
 
@@ -308,15 +302,6 @@ sm_job_outcome(const sm_job_request_t *req, const sm_job_t *job,
 
     return sm_str_eq(req->doc, job->doc) && req->limit == job->limit
            ? SM_JOB_SAME : SM_JOB_CONFLICT;
-}
-
-
-size_t
-sm_job_size(const sm_job_t *job)
-{
-    return SM_JOB_FIXED + job->doc.len + sm_json_str_size(job->id.len)
-           + sm_json_str_size(job->actor.len)
-           + sm_json_str_size(job->error.len);
 }
 
 
@@ -355,54 +340,14 @@ sm_job_out_doc(sm_out_t *out, sm_str_t doc)
 void
 sm_job_out(sm_out_t *out, const sm_job_t *job)
 {
-    sm_out_c(out, "{\"id\":");
-    sm_json_out_str(out, job->id);
-    sm_out_c(out, ",\"kind\":\"");
-    sm_out_str(out, sm_job_kind_name(job->kind));
-    sm_out_c(out, "\",\"state\":\"");
-    sm_out_str(out, sm_job_state_name(job->state));
-    sm_out_c(out, "\"");
+    const sm_field_t  *rest;
+
+    sm_out_c(out, "{");
+    rest = sm_out_fields_to(out, sm_job_fields, job, "filter");
     sm_job_out_doc(out, job->doc);
-
-    sm_out_c(out, ",\"limit\":");
-
-    if (job->limit) {
-        sm_out_int(out, job->limit);
-
-    } else {
-        sm_out_c(out, "null");
-    }
-
+    rest = sm_out_fields_to(out, rest, job, "done_count");
     sm_out_c(out, ",\"matched\":");
     sm_out_int(out, job->done + job->skipped);
-    sm_out_c(out, ",\"done\":");
-    sm_out_int(out, job->done);
-    sm_out_c(out, ",\"skipped\":");
-    sm_out_int(out, job->skipped);
-
-    if (job->error.len) {
-        sm_out_c(out, ",\"lastError\":");
-        sm_json_out_str(out, job->error);
-    }
-
-    sm_out_c(out, ",\"createdAt\":");
-    sm_json_out_time(out, job->created_at);
-    sm_out_c(out, ",\"updatedAt\":");
-    sm_json_out_time(out, job->modified_at);
-
-    if (job->completed_at) {
-        sm_out_c(out, ",\"completedAt\":");
-        sm_json_out_time(out, job->completed_at);
-    }
-
-    sm_out_c(out, ",\"actor\":");
-
-    if (job->actor.len) {
-        sm_json_out_str(out, job->actor);
-
-    } else {
-        sm_out_c(out, "null");
-    }
-
+    sm_out_fields(out, rest, job);
     sm_out_c(out, "}");
 }

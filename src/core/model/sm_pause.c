@@ -2,7 +2,22 @@
 #include "sm_pause.h"
 
 
-#define SM_PAUSE_FIXED  256
+const sm_field_t  sm_pause_fields[] = {
+
+    { "submission_target", SM_FIELD_TEXT, offsetof(sm_pause_t, target),
+      NULL, 0, NULL },
+
+    { "reason", SM_FIELD_TEXT, offsetof(sm_pause_t, reason),
+      "reason", SM_FIELD_NULL, NULL },
+
+    { "actor", SM_FIELD_TEXT, offsetof(sm_pause_t, actor),
+      "actor", SM_FIELD_NULL, NULL },
+
+    { "since", SM_FIELD_TIME, offsetof(sm_pause_t, since),
+      "at", SM_FIELD_ALWAYS, NULL },
+
+    sm_null_field
+};
 
 
 sm_pause_t *
@@ -34,9 +49,7 @@ sm_pauses_add(sm_arena_t *arena, sm_pauses_t *pauses)
 int
 sm_pause_detail(sm_arena_t *arena, sm_str_t reason, sm_str_t *detail)
 {
-    void      *buf;
-    size_t     size;
-    sm_out_t   out;
+    sm_out_t  out;
 
     detail->data = NULL;
     detail->len = 0;
@@ -45,46 +58,13 @@ sm_pause_detail(sm_arena_t *arena, sm_str_t reason, sm_str_t *detail)
         return 0;
     }
 
-    size = sizeof("{\"reason\":}") + sm_json_str_size(reason.len);
+    sm_out_init_arena(&out, arena);
 
-    buf = sm_arena_alloc(arena, size);
-    if (buf == NULL) {
-        return -1;
-    }
-
-    sm_out_init(&out, buf, size);
     sm_out_c(&out, "{\"reason\":");
     sm_json_out_str(&out, reason);
     sm_out_c(&out, "}");
 
-    detail->data = out.start;
-    detail->len = out.last - out.start;
-
-    return 0;
-}
-
-
-size_t
-sm_target_set_size(const sm_target_set_t *row)
-{
-    return SM_PAUSE_FIXED
-           + sm_json_str_size(row->target.len)
-           + sm_json_str_size(row->is.reason.len)
-           + sm_json_str_size(row->is.actor.len);
-}
-
-
-static void
-sm_pause_out_str(sm_out_t *out, const char *key, sm_str_t s)
-{
-    sm_out_c(out, key);
-
-    if (s.len) {
-        sm_json_out_str(out, s);
-
-    } else {
-        sm_out_c(out, "null");
-    }
+    return sm_out_done(&out, detail);
 }
 
 
@@ -103,10 +83,8 @@ sm_target_set_out(sm_out_t *out, const sm_target_set_t *row)
     }
 
     if (row->paused) {
-        sm_pause_out_str(out, ",\"pause\":{\"reason\":", row->is.reason);
-        sm_pause_out_str(out, ",\"actor\":", row->is.actor);
-        sm_out_c(out, ",\"at\":");
-        sm_json_out_time(out, row->is.since);
+        sm_out_c(out, ",\"pause\":{");
+        sm_out_fields(out, sm_pause_fields, &row->is);
         sm_out_c(out, "}");
     }
 

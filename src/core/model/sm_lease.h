@@ -7,6 +7,7 @@
 #define SM_LEASE_H
 
 
+#include "sm_field.h"
 #include "sm_json.h"
 
 
@@ -32,6 +33,11 @@ typedef struct {
     int64_t           now;
 } sm_lease_t;
 
+extern const sm_field_t  sm_lease_fields[];
+
+/* where the holder is told; beside those of the lease, into an sm_str_t */
+extern const sm_field_t  sm_watch_fields[];
+
 
 typedef struct {
     sm_str_t          holder;
@@ -43,6 +49,8 @@ typedef struct {
     int64_t           expires_at;
 } sm_candidate_t;
 
+extern const sm_field_t  sm_candidate_fields[];
+
 
 typedef struct {
     sm_lease_t        lease;
@@ -51,8 +59,7 @@ typedef struct {
 } sm_cluster_t;
 
 
-/* as many bytes as sm_cluster_out() may write; "self": who is asked */
-size_t sm_cluster_size(const sm_cluster_t *cluster, sm_str_t self);
+/* writes it as HTTP shows it; "self" is the instance that is asked */
 void sm_cluster_out(sm_out_t *out, const sm_cluster_t *cluster, sm_str_t self);
 
 

@@ -66,9 +66,9 @@ typedef struct {
  * fewer times while no attempt is under way.
  *
  * How long a call took says little of that: on a busy machine it mostly waits
- * for a core, or for a turn to let go of the lease.  What counts is the quickest
- * row of late.  A quicker one counts at once; a slower one raises it by a
- * sixteenth at most, whatever it took.
+ * for a core, or for a turn to let go of the lease.  What counts is the
+ * quickest row of late.  A quicker one counts at once; a slower one raises it
+ * by a sixteenth at most, whatever it took.
  *
  * A batch is as large as one should be that takes SM_RETENTION_AIM, and no rest
  * is longer than SM_RETENTION_REST_MAX.  So there is always an end: at least
@@ -99,7 +99,7 @@ typedef struct {
 #define SM_RETENTION_WHOLE      (INT64_C(3600) * 1000000)
 
 typedef struct {
-    int64_t               began;        /* this pass, by the store; 0: not yet */
+    int64_t               began;        /* this pass, by the store; or 0 */
     int64_t               last;         /* the one before it */
     int64_t               since;        /* for this pass */
     int64_t               whole;        /* the last pass that looked at all */

@@ -11,10 +11,6 @@
 #include "sm_time.h"
 
 
-/* all keys, punctuation and times of a document */
-#define SM_JOB_DOC_FIXED  256
-
-
 /* the body; that of a cancel has no contract */
 
 enum {
@@ -201,9 +197,9 @@ static int
 sm_job_filter(sm_arena_t *arena, sm_job_kind_e kind, sm_str_t doc,
     sm_list_row_t *row, sm_json_error_t *err)
 {
-    char             *buf;
-    const char       *fault;
-    sm_json_value_t   v[SM_JOB_BYS];
+    char            *buf;
+    const char      *fault;
+    sm_json_value_t  v[SM_JOB_BYS];
 
     memset(row, 0, sizeof(sm_list_row_t));
 
@@ -301,19 +297,10 @@ static int
 sm_job_doc(sm_arena_t *arena, const sm_list_row_t *row, unsigned original,
     sm_str_t *doc)
 {
-    size_t       size;
     sm_out_t     out;
     const char  *comma;
 
-    size = SM_JOB_DOC_FIXED + sm_json_str_size(row->target.len)
-           + sm_json_str_size(row->reason.len)
-           + sm_json_str_size(row->prefix.len);
-
-    sm_out_init(&out, sm_arena_alloc(arena, size), size);
-
-    if (out.start == NULL) {
-        return -1;
-    }
+    sm_out_init_arena(&out, arena);
 
     comma = "";
 
@@ -326,10 +313,7 @@ sm_job_doc(sm_arena_t *arena, const sm_list_row_t *row, unsigned original,
     sm_job_doc_str(&out, &comma, "idPrefix", row->prefix);
     sm_out_c(&out, original ? "},\"contract\":\"original\"}" : "}}");
 
-    doc->data = out.start;
-    doc->len = out.last - out.start;
-
-    return out.full ? -1 : 0;
+    return sm_out_done(&out, doc);
 }
 
 

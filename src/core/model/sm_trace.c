@@ -193,9 +193,9 @@ sm_trace_size(const sm_str_t *members, size_t n)
 static int
 sm_trace_state(sm_arena_t *arena, sm_str_t s, sm_str_t *state)
 {
-    char      *p;
-    size_t     i, n;
-    sm_str_t   members[SM_TRACE_MEMBERS];
+    char     *p;
+    size_t    i, n;
+    sm_str_t  members[SM_TRACE_MEMBERS];
 
     n = s.data ? sm_trace_members(s, members) : 0;
 

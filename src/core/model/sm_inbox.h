@@ -11,10 +11,6 @@
 #include "sm_batch.h"
 
 
-/* longer ids and targets are cut on their way here: they are refused */
-
-#define SM_INBOX_TEXT_MAX    1024       /* characters */
-
 /* a time that is none: before all others */
 
 #define SM_INBOX_NO_TIME     INT64_MIN
@@ -35,6 +31,7 @@ typedef struct {
     sm_str_t              target;
     sm_str_t              payload;
     int64_t               not_before;   /* 0: none */
+    int64_t               size;         /* of the payload, bytes */
     unsigned              too_large;    /* and the payload was not read */
     sm_trace_t            trace;        /* as it was left, maybe invalid */
 
@@ -45,6 +42,8 @@ typedef struct {
 
     sm_inbox_e            outcome;
 } sm_inbox_row_t;
+
+extern const sm_field_t  sm_inbox_fields[];
 
 
 /*

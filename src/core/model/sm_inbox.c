@@ -5,6 +5,36 @@
 #include "sm_trace.h"
 
 
+const sm_field_t  sm_inbox_fields[] = {
+
+    { "seq", SM_FIELD_INT, offsetof(sm_inbox_row_t, seq),
+      NULL, 0, NULL },
+
+    { "intent_id", SM_FIELD_TEXT, offsetof(sm_inbox_row_t, id),
+      NULL, 0, NULL },
+
+    { "submission_target", SM_FIELD_TEXT, offsetof(sm_inbox_row_t, target),
+      NULL, 0, NULL },
+
+    { "not_before", SM_FIELD_TIME, offsetof(sm_inbox_row_t, not_before),
+      NULL, 0, NULL },
+
+    { "size", SM_FIELD_INT, offsetof(sm_inbox_row_t, size),
+      NULL, 0, NULL },
+
+    { "traceparent", SM_FIELD_TEXT, offsetof(sm_inbox_row_t, trace.parent),
+      NULL, 0, NULL },
+
+    { "tracestate", SM_FIELD_TEXT, offsetof(sm_inbox_row_t, trace.state),
+      NULL, 0, NULL },
+
+    { "payload", SM_FIELD_BYTES, offsetof(sm_inbox_row_t, payload),
+      NULL, 0, NULL },
+
+    sm_null_field
+};
+
+
 void
 sm_inbox_refuse(sm_inbox_row_t *row, const char *reason, const char *detail)
 {
@@ -117,7 +147,7 @@ sm_inbox_check(sm_arena_t *arena, sm_inbox_row_t *row, int64_t now)
                                        "is not a time");
     }
 
-    row->submit.not_before = row->not_before;
+    row->submit.posted.not_before = row->not_before;
 
     if (sm_submit_too_far(&row->submit, now)) {
         return sm_inbox_refuse_request(arena, row, "notBefore",

@@ -14,12 +14,7 @@
 #include "sm_intent.h"
 
 
-#define SM_CURSOR_TIME  (sizeof("c 9223372036854775807 ") - 1)
-
-/* as many bytes as sm_cursor_out() may write */
-#define sm_cursor_size(len)  sm_base64url_size(SM_CURSOR_TIME + (len))
-
-/* of an id that sm_id_check() takes */
+/* writes the cursor of an id that sm_id_check() takes */
 void sm_cursor_out(sm_out_t *out, int64_t at, sm_str_t id);
 
 /*

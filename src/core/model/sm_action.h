@@ -74,7 +74,7 @@ typedef struct {
 /* a replay as it is written */
 
 typedef struct {
-    sm_str_t              id;           /* of the intent that it repeats */
+    sm_str_t              id;           /* of the intent that it replays */
     sm_str_t              new_id;
     sm_str_t              contract;     /* a document; no data: that of id */
     sm_trace_t            trace;        /* no data: that of id */
@@ -101,6 +101,8 @@ typedef struct {
     sm_str_t              payload;      /* no data: there is none */
 } sm_payload_row_t;
 
+extern const sm_field_t  sm_payload_fields[];
+
 
 /* times are microseconds since 1970 */
 
@@ -113,6 +115,8 @@ typedef struct {
     sm_str_t              object;
     sm_str_t              detail;       /* a JSON object, or no data */
 } sm_audit_t;
+
+extern const sm_field_t  sm_audit_fields[];
 
 
 /* newest first, strictly before the (at, seq) of the cursor */
@@ -161,8 +165,7 @@ int sm_replay_detail(sm_arena_t *arena, sm_str_t id, unsigned original,
  */
 void sm_audit_before(const sm_audit_row_t *row, int64_t *at, int64_t *seq);
 
-/* as many bytes as sm_audit_out() may write */
-size_t sm_audit_size(const sm_audit_t *entry);
+/* writes an entry as HTTP shows it */
 void sm_audit_out(sm_out_t *out, const sm_audit_t *entry);
 
 

@@ -27,6 +27,10 @@ typedef struct {
     size_t         nids;
 } sm_failure_t;
 
+/* what its failures have in common, and how many there are */
+extern const sm_field_t  sm_failure_fields[];
+extern const sm_field_t  sm_failure_count_fields[];
+
 
 typedef struct {
     sm_str_t       target;              /* no data: any */
@@ -50,9 +54,9 @@ typedef struct {
 /* a row of the store's answer: one failure, and how many its minute had */
 
 typedef struct {
-    sm_failure_t   group;               /* strings, and "count" of the minute */
+    sm_failure_t   group;               /* its strings; "count" is that of the
+                                           minute, "newest_at" of this one */
     int64_t        number;              /* of the group, the newest is 1 */
-    int64_t        at;
     sm_str_t       id;
     int64_t        seen;                /* what failed later was looked at */
 } sm_failures_piece_t;
@@ -76,8 +80,7 @@ int sm_failures_init(sm_failures_row_t *rows, size_t n, sm_arena_t *arena);
 void sm_failures_add(sm_failures_row_t *rows, size_t n,
     const sm_failures_piece_t *piece);
 
-/* as many bytes as sm_failures_out() may write */
-size_t sm_failures_size(const sm_failures_row_t *row);
+/* writes the groups as HTTP shows them */
 void sm_failures_out(sm_out_t *out, const sm_failures_row_t *row);
 
 

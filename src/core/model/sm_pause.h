@@ -22,6 +22,8 @@ typedef struct {
     sm_str_t              actor;
 } sm_pause_t;
 
+extern const sm_field_t  sm_pause_fields[];
+
 
 typedef enum {
     SM_TARGET_SET_UNKNOWN = 0,  /* there is no such target */
@@ -62,8 +64,7 @@ sm_pause_t *sm_pauses_add(sm_arena_t *arena, sm_pauses_t *pauses);
 /* the detail of an audit entry, {"reason":"..."}; none: no data.  -1: memory */
 int sm_pause_detail(sm_arena_t *arena, sm_str_t reason, sm_str_t *detail);
 
-/* {"target":"...","state":"paused","since":"...","pause":{...}}; and a byte */
-size_t sm_target_set_size(const sm_target_set_t *row);
+/* writes {"target":"...","state":"paused","since":"...","pause":{...}} */
 void sm_target_set_out(sm_out_t *out, const sm_target_set_t *row);
 
 

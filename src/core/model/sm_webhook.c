@@ -2,6 +2,36 @@
 #include "sm_webhook.h"
 
 
+const sm_field_t  sm_event_fields[] = {
+
+    { "intent_id", SM_FIELD_TEXT, offsetof(sm_event_t, id),
+      NULL, 0, NULL },
+
+    { "submission_target", SM_FIELD_TEXT, offsetof(sm_event_t, target),
+      NULL, 0, NULL },
+
+    { "created_at", SM_FIELD_TIME, offsetof(sm_event_t, created_at),
+      "createdAt", SM_FIELD_ALWAYS, NULL },
+
+    { "status", SM_FIELD_NAME, offsetof(sm_event_t, status),
+      "status", SM_FIELD_ALWAYS, &sm_statuses },
+
+    { "attempt_count", SM_FIELD_INT, offsetof(sm_event_t, attempt_count),
+      "attemptCount", SM_FIELD_ALWAYS, NULL },
+
+    { "next_attempt_at", SM_FIELD_TIME, offsetof(sm_event_t, next_attempt_at),
+      "nextAttemptAt", 0, NULL },
+
+    { "completed_at", SM_FIELD_TIME, offsetof(sm_event_t, completed_at),
+      "completedAt", 0, NULL },
+
+    { "last_error", SM_FIELD_TEXT, offsetof(sm_event_t, last_error),
+      "lastError", 0, NULL },
+
+    sm_null_field
+};
+
+
 /* what the store keeps of an intent, see sql/<store>/schema.sql */
 
 enum {
@@ -13,7 +43,6 @@ enum {
     SM_FACT_COMPLETED,
     SM_FACT_REASON,
     SM_FACT_EXHAUSTED,
-    SM_FACT_BEFORE,
     SM_FACT_ERROR,
     SM_FACT_REPLAY,
     SM_FACT_TRACE,
@@ -29,7 +58,6 @@ static const sm_json_field_t  sm_webhook_facts[] = {
     [SM_FACT_COMPLETED] = { "completed", SM_JSON_NUMBER, 1 },
     [SM_FACT_REASON] = { "reason", SM_JSON_STRING | SM_JSON_NULL, 0 },
     [SM_FACT_EXHAUSTED] = { "exhausted", SM_JSON_STRING | SM_JSON_NULL, 0 },
-    [SM_FACT_BEFORE] = { "before", SM_JSON_NUMBER | SM_JSON_NULL, 0 },
     [SM_FACT_ERROR] = { "error", SM_JSON_STRING | SM_JSON_NULL, 0 },
     [SM_FACT_REPLAY] = { "replay", SM_JSON_STRING | SM_JSON_NULL, 0 },
     [SM_FACT_TRACE] = { "trace", SM_JSON_STRING | SM_JSON_NULL, 0 },
@@ -274,18 +302,20 @@ sm_webhook_number(const sm_json_value_t *v)
 int
 sm_webhook_body(sm_arena_t *arena, sm_str_t facts, sm_str_t *body)
 {
-    char             *p;
-    size_t            size;
-    sm_out_t          out;
-    sm_intent_t       intent;
-    sm_json_error_t   err;
-    sm_json_value_t   v[SM_FACT_COUNT];
+    sm_out_t         out;
+    sm_intent_t      intent;
+    sm_json_error_t  err;
+    sm_json_value_t  v[SM_FACT_COUNT];
 
     if (sm_json_object_lax(arena, facts, sm_webhook_facts, v, &err) != 0) {
         return err.no_memory ? -1 : 1;
     }
 
     memset(&intent, 0, sizeof(sm_intent_t));
+
+    if (sm_posted_parse(arena, facts, &intent.posted, &err) != 0) {
+        return err.no_memory ? -1 : 1;
+    }
 
     intent.id = v[SM_FACT_ID].text;
     intent.target = v[SM_FACT_TARGET].text;
@@ -294,7 +324,6 @@ sm_webhook_body(sm_arena_t *arena, sm_str_t facts, sm_str_t *body)
     intent.attempt_count = sm_webhook_number(&v[SM_FACT_ATTEMPTS]);
     intent.completed_at = sm_webhook_number(&v[SM_FACT_COMPLETED]);
     intent.exhausted_reason = v[SM_FACT_EXHAUSTED].text;
-    intent.not_before = sm_webhook_number(&v[SM_FACT_BEFORE]);
     intent.last_error = v[SM_FACT_ERROR].text;
     intent.replay_of = v[SM_FACT_REPLAY].text;
     intent.traceparent = v[SM_FACT_TRACE].text;
@@ -307,14 +336,7 @@ sm_webhook_body(sm_arena_t *arena, sm_str_t facts, sm_str_t *body)
         intent.rejected_reason = v[SM_FACT_REASON].text;
     }
 
-    size = sm_intent_size(&intent) + 128;
-
-    p = sm_arena_alloc(arena, size);
-    if (p == NULL) {
-        return -1;
-    }
-
-    sm_out_init(&out, p, size);
+    sm_out_init_arena(&out, arena);
 
     sm_out_c(&out, "{\"type\":\"intent.");
     sm_out_str(&out, sm_status_name(intent.status));
@@ -324,10 +346,7 @@ sm_webhook_body(sm_arena_t *arena, sm_str_t facts, sm_str_t *body)
     sm_intent_out(&out, &intent);
     sm_out_c(&out, "}");
 
-    body->data = out.start;
-    body->len = out.last - out.start;
-
-    return out.full ? 1 : 0;
+    return sm_out_done(&out, body);
 }
 
 
@@ -356,11 +375,10 @@ int
 sm_webhook_latest(sm_arena_t *arena, const sm_events_row_t *row, size_t i,
     sm_str_t *id)
 {
-    char      *p;
-    size_t     k;
-    int64_t    times;
-    sm_out_t   out;
-    sm_str_t   first;
+    size_t    k;
+    int64_t   times;
+    sm_out_t  out;
+    sm_str_t  first;
 
     first = sm_webhook_first(row->events[i].id);
     times = sm_webhook_times(row->events[i].id);
@@ -373,28 +391,13 @@ sm_webhook_latest(sm_arena_t *arena, const sm_events_row_t *row, size_t i,
         }
     }
 
-    p = sm_arena_alloc(arena, first.len + 24);
-    if (p == NULL) {
-        return -1;
-    }
+    sm_out_init_arena(&out, arena);
 
-    sm_out_init(&out, p, first.len + 24);
     sm_out_str(&out, first);
     sm_out_c(&out, "~");
     sm_out_int(&out, times + 1);
 
-    id->data = out.start;
-    id->len = out.last - out.start;
-
-    return 1;
-}
-
-
-size_t
-sm_event_size(const sm_event_t *event)
-{
-    return 512 + sm_json_str_size(event->target.len)
-           + sm_json_str_size(event->last_error.len);
+    return sm_out_done(&out, id) == 0 ? 1 : -1;
 }
 
 
@@ -405,27 +408,6 @@ sm_event_out(sm_out_t *out, const sm_event_t *event, sm_str_t message)
     sm_json_out_str(out, sm_webhook_name(event->target));
     sm_out_c(out, ",\"messageId\":");
     sm_json_out_str(out, message);
-    sm_out_c(out, ",\"createdAt\":");
-    sm_json_out_time(out, event->created_at);
-    sm_out_c(out, ",\"status\":\"");
-    sm_out_str(out, sm_status_name(event->status));
-    sm_out_c(out, "\",\"attemptCount\":");
-    sm_out_int(out, event->attempt_count);
-
-    if (event->next_attempt_at) {
-        sm_out_c(out, ",\"nextAttemptAt\":");
-        sm_json_out_time(out, event->next_attempt_at);
-    }
-
-    if (event->completed_at) {
-        sm_out_c(out, ",\"completedAt\":");
-        sm_json_out_time(out, event->completed_at);
-    }
-
-    if (event->last_error.len) {
-        sm_out_c(out, ",\"lastError\":");
-        sm_json_out_str(out, event->last_error);
-    }
-
+    sm_out_fields(out, sm_event_fields, event);
     sm_out_c(out, "}");
 }

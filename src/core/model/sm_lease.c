@@ -1,0 +1,123 @@
+
+#include "sm_lease.h"
+
+
+const sm_field_t  sm_lease_fields[] = {
+
+    { "holder_id", SM_FIELD_TEXT, offsetof(sm_lease_t, holder),
+      "holderId", SM_FIELD_ALWAYS, NULL },
+
+    { "lease_epoch", SM_FIELD_INT, offsetof(sm_lease_t, epoch),
+      "leaseEpoch", SM_FIELD_ALWAYS, NULL },
+
+    { "acquired_at", SM_FIELD_TIME, offsetof(sm_lease_t, acquired_at),
+      "acquiredAt", SM_FIELD_ALWAYS, NULL },
+
+    { "renewed_at", SM_FIELD_TIME, offsetof(sm_lease_t, renewed_at),
+      "renewedAt", SM_FIELD_ALWAYS, NULL },
+
+    { "expires_at", SM_FIELD_TIME, offsetof(sm_lease_t, expires_at),
+      "expiresAt", SM_FIELD_ALWAYS, NULL },
+
+    sm_null_field
+};
+
+
+const sm_field_t  sm_watch_fields[] = {
+
+    { "wake_url", SM_FIELD_TEXT, 0,
+      NULL, 0, NULL },
+
+    sm_null_field
+};
+
+
+const sm_field_t  sm_candidate_fields[] = {
+
+    { "candidate_holder_id", SM_FIELD_TEXT, offsetof(sm_candidate_t, holder),
+      "holderId", SM_FIELD_ALWAYS, NULL },
+
+    { "role", SM_FIELD_TEXT, offsetof(sm_candidate_t, role),
+      NULL, 0, NULL },
+
+    { "version", SM_FIELD_TEXT, offsetof(sm_candidate_t, version),
+      "version", SM_FIELD_ALWAYS, NULL },
+
+    { "started_at", SM_FIELD_TIME, offsetof(sm_candidate_t, started_at),
+      "startedAt", SM_FIELD_ALWAYS, NULL },
+
+    { "heartbeat_at", SM_FIELD_TIME, offsetof(sm_candidate_t, heartbeat_at),
+      "heartbeatAt", SM_FIELD_ALWAYS, NULL },
+
+    { "candidate_expires_at", SM_FIELD_TIME,
+      offsetof(sm_candidate_t, expires_at),
+      NULL, 0, NULL },
+
+    sm_null_field
+};
+
+
+static int
+sm_lease_unexpired(const sm_lease_t *lease)
+{
+    return lease->exists && lease->expires_at > lease->now;
+}
+
+
+/* the lease row decides, not what an instance last reported */
+
+static const char *
+sm_lease_role(const sm_lease_t *lease, sm_str_t holder)
+{
+    return sm_lease_unexpired(lease) && sm_str_eq(lease->holder, holder)
+           ? "leader" : "follower";
+}
+
+
+static void
+sm_lease_out(sm_out_t *out, const sm_lease_t *lease)
+{
+    sm_out_c(out, "{");
+    sm_out_fields(out, sm_lease_fields, lease);
+    sm_out_c(out, ",\"expired\":");
+    sm_out_c(out, sm_lease_unexpired(lease) ? "false" : "true");
+    sm_out_c(out, "}");
+}
+
+
+void
+sm_cluster_out(sm_out_t *out, const sm_cluster_t *cluster, sm_str_t self)
+{
+    size_t                 i;
+    const sm_field_t      *rest;
+    const sm_candidate_t  *c;
+
+    sm_out_c(out, "{\"lease\":");
+
+    if (cluster->lease.exists) {
+        sm_lease_out(out, &cluster->lease);
+
+    } else {
+        sm_out_c(out, "null");
+    }
+
+    sm_out_c(out, ",\"instance\":{\"holderId\":");
+    sm_json_out_str(out, self);
+    sm_out_c(out, ",\"role\":\"");
+    sm_out_c(out, sm_lease_role(&cluster->lease, self));
+    sm_out_c(out, "\"},\"instances\":[");
+
+    for (i = 0; i < cluster->n; i++) {
+        c = &cluster->candidates[i];
+
+        sm_out_c(out, i ? ",{" : "{");
+        rest = sm_out_fields_to(out, sm_candidate_fields, c, "role");
+        sm_out_c(out, ",\"role\":\"");
+        sm_out_c(out, sm_lease_role(&cluster->lease, c->holder));
+        sm_out_c(out, "\"");
+        sm_out_fields(out, rest, c);
+        sm_out_c(out, "}");
+    }
+
+    sm_out_c(out, "]}");
+}
