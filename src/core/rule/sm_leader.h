@@ -72,10 +72,9 @@ typedef enum {
 
 
 typedef enum {
-    SM_LEADER_ROW_MISSING = 0,
+    SM_LEADER_ROW_NEVER = 0,        /* it cannot come: an alert */
     SM_LEADER_ROW_CHANGE,
     SM_LEADER_ROW_IGNORE,           /* it may come, and changes nothing */
-    SM_LEADER_ROW_NEVER,            /* it cannot come: an alert */
     SM_LEADER_ROW_COUNT
 } sm_leader_row_e;
 

@@ -6,61 +6,56 @@
  * the bounds limit the slots.
  *
  * A target exists as long as it has entries, or is kept.  If any of them wait,
- * the target is either in the heap "later", by the due time of its first entry,
- * or in the ring "ready" of targets that were found due and wait for their
- * turn.  A target at its bound keeps its place in the ring, and is the next when
- * it is below it.  Such a target has a slot, so there are never more of them
- * than slots, and passing over them is cheap.
+ * the target is either in the heap "later", by the due time of its first
+ * entry, or in the ring "ready" of targets that were found due and wait for
+ * their turn.  A target at its bound keeps its place in the ring, and is the
+ * next when it is below it.  Such a target has a slot, so there are never more
+ * of them than slots, and passing over them is cheap.
  *
  * A target that is held is in neither, but in the heap "held", by the time from
  * which it may not be any more, on the clock of its own; or nowhere, if that is
  * not a matter of time: it is paused, its probe is under way, or all its tokens
  * are reserved.  So what is held costs nothing, however many they are.
  *
- * A waiting entry with a deadline is also in the heap "mortal", by its deadline,
- * across all targets.  When the deadline has passed, the entry leaves both heaps
- * for "expired", until whoever has the store end it takes it from there; it is
- * neither taken nor in its target's way then.  What has expired when it comes is
- * never in the way.
- *
- * An entry that is put aside is in no heap.
+ * An entry that is put aside is in no heap.  sm_queue_deadline.c has what
+ * becomes of one whose deadline has passed.
  */
 
 #include <stdlib.h>
 
-#include "sm_schedule_target.h"
+#include "sm_queue_target.h"
 
 
 /* what a target may take, as a multiple of what it leaves free */
 
-#define SM_SCHEDULE_SHARE  8
+#define SM_QUEUE_SHARE  8
 
 
 /* bytes, more than what glibc calls small */
 
-#define SM_SCHEDULE_LARGE  4096
+#define SM_QUEUE_LARGE  4096
 
 
 /* microseconds until the store is asked again to end what it did not end */
 
-#define SM_SCHEDULE_ASK    1000000
+#define SM_QUEUE_ASK    1000000
 
 
 static size_t
-sm_schedule_index_blocks(const sm_index_t *index)
+sm_queue_index_blocks(const sm_index_t *index)
 {
-    return sm_schedule_block(index->size * sizeof(uint32_t))
-           + sm_schedule_block(index->size * sizeof(sm_index_node_t *));
+    return sm_queue_block(index->size * sizeof(uint32_t))
+           + sm_queue_block(index->size * sizeof(sm_index_node_t *));
 }
 
 
-sm_schedule_t *
-sm_schedule_create(unsigned concurrency, const uint64_t key[2],
-    sm_schedule_limit_pt limit, void *data)
+sm_queue_t *
+sm_queue_create(unsigned concurrency, const uint64_t key[2],
+    sm_queue_limit_pt limit, void *data)
 {
-    sm_schedule_t  *s;
+    sm_queue_t     *s;
 
-    s = calloc(1, sizeof(sm_schedule_t));
+    s = calloc(1, sizeof(sm_queue_t));
     if (s == NULL) {
         return NULL;
     }
@@ -70,7 +65,7 @@ sm_schedule_create(unsigned concurrency, const uint64_t key[2],
         return NULL;
     }
 
-    if (sm_index_init(&s->targets, offsetof(sm_schedule_target_t, name), key)
+    if (sm_index_init(&s->targets, offsetof(sm_queue_target_t, name), key)
         != 0)
     {
         sm_index_destroy(&s->entries, NULL);
@@ -89,35 +84,35 @@ sm_schedule_create(unsigned concurrency, const uint64_t key[2],
 
 
 static void
-sm_schedule_free_entry(sm_index_node_t *node)
+sm_queue_free_entry(sm_index_node_t *node)
 {
     free(node);
 }
 
 
 /*
- * glibc puts small blocks that are freed aside, and joins all of them when it is
- * next asked for a large one.  That takes longer than to free them, so it is done
- * for each slice, too.
+ * glibc puts small blocks that are freed aside, and joins all of them when it
+ * is next asked for a large one.  That takes longer than to free them, so it
+ * is done for each slice, too.
  */
 
 static void
-sm_schedule_join_free(void)
+sm_queue_join_free(void)
 {
     void *volatile  block;
 
-    block = malloc(SM_SCHEDULE_LARGE);
+    block = malloc(SM_QUEUE_LARGE);
     free(block);
 }
 
 
 int
-sm_schedule_destroy_some(sm_schedule_t *s, size_t max)
+sm_queue_destroy_some(sm_queue_t *s, size_t max)
 {
-    if (sm_index_destroy_some(&s->entries, sm_schedule_free_entry, max)
-        || sm_index_destroy_some(&s->targets, sm_schedule_free_target, max))
+    if (sm_index_destroy_some(&s->entries, sm_queue_free_entry, max)
+        || sm_index_destroy_some(&s->targets, sm_queue_free_target, max))
     {
-        sm_schedule_join_free();
+        sm_queue_join_free();
         return 1;
     }
 
@@ -133,10 +128,10 @@ sm_schedule_destroy_some(sm_schedule_t *s, size_t max)
 
 
 void
-sm_schedule_destroy(sm_schedule_t *s)
+sm_queue_destroy(sm_queue_t *s)
 {
     if (s) {
-        (void) sm_schedule_destroy_some(s, SIZE_MAX);
+        (void) sm_queue_destroy_some(s, SIZE_MAX);
     }
 }
 
@@ -144,13 +139,13 @@ sm_schedule_destroy(sm_schedule_t *s)
 /* room for one more, or for as many as there are */
 
 static int
-sm_schedule_room(sm_schedule_t *s, sm_schedule_target_t *t, unsigned more)
+sm_queue_room(sm_queue_t *s, sm_queue_target_t *t, unsigned more)
 {
     int     rc;
     size_t  n;
 
     n = (size_t) t->entries.n + t->taken + t->expired + t->aside + more;
-    s->bytes -= sm_schedule_heap_block(&t->entries);
+    s->bytes -= sm_queue_heap_block(&t->entries);
     rc = 0;
 
     if (more) {
@@ -160,60 +155,40 @@ sm_schedule_room(sm_schedule_t *s, sm_schedule_target_t *t, unsigned more)
         sm_heap_shrink(&t->entries, n);
     }
 
-    s->bytes += sm_schedule_heap_block(&t->entries);
+    s->bytes += sm_queue_heap_block(&t->entries);
 
     return rc;
-}
-
-
-/* sets the deadline of an entry that is in neither heap of deadlines */
-
-static int
-sm_schedule_set_deadline(sm_schedule_t *s, sm_entry_t *e, int64_t deadline)
-{
-    size_t  n;
-
-    n = s->mortals + (deadline != INT64_MAX) - (e->deadline != INT64_MAX);
-
-    if (n > s->mortals && sm_heap_reserve(&s->mortal, n) != 0) {
-        return -1;
-    }
-
-    s->mortals = n;
-    e->deadline = deadline;
-
-    return 0;
 }
 
 
 /* the memory of an entry that is in no heap any more */
 
 static void
-sm_schedule_free(sm_schedule_t *s, sm_entry_t *e)
+sm_queue_free(sm_queue_t *s, sm_entry_t *e)
 {
-    sm_schedule_target_t  *t = e->target;
+    sm_queue_target_t     *t = e->target;
 
-    (void) sm_schedule_set_deadline(s, e, INT64_MAX);
+    (void) sm_queue_set_deadline(s, e, INT64_MAX);
     sm_heap_shrink(&s->mortal, s->mortals);
 
-    s->bytes -= sm_schedule_block(offsetof(sm_entry_t, id) + e->node.len);
+    s->bytes -= sm_queue_block(offsetof(sm_entry_t, id) + e->node.len);
 
     sm_index_remove(&s->entries, &e->node);
     free(e);
 
-    (void) sm_schedule_room(s, t, 0);
-    sm_schedule_forget_if_empty(s, t);
+    (void) sm_queue_room(s, t, 0);
+    sm_queue_forget_if_empty(s, t);
 }
 
 
 static sm_entry_t *
-sm_schedule_add(sm_schedule_t *s, sm_schedule_target_t *t, uint32_t hash,
+sm_queue_add(sm_queue_t *s, sm_queue_target_t *t, uint32_t hash,
     sm_str_t id, int64_t deadline)
 {
     size_t       size;
     sm_entry_t  *e;
 
-    if (id.len > UINT32_MAX || sm_schedule_room(s, t, 1) != 0) {
+    if (id.len > UINT32_MAX || sm_queue_room(s, t, 1) != 0) {
         return NULL;
     }
 
@@ -240,52 +215,34 @@ sm_schedule_add(sm_schedule_t *s, sm_schedule_target_t *t, uint32_t hash,
     e->token = 0;
     e->probe = 0;
 
-    if (sm_schedule_set_deadline(s, e, deadline) != 0) {
+    if (sm_queue_set_deadline(s, e, deadline) != 0) {
         free(e);
         return NULL;
     }
 
     if (sm_index_add(&s->entries, &e->node) != 0) {
-        (void) sm_schedule_set_deadline(s, e, INT64_MAX);
+        (void) sm_queue_set_deadline(s, e, INT64_MAX);
         free(e);
         return NULL;
     }
 
-    s->bytes += sm_schedule_block(size);
+    s->bytes += sm_queue_block(size);
 
     return e;
-}
-
-
-/* of one that is in no heap; -1: no memory, and it is to wait as others do */
-
-static int
-sm_schedule_out(sm_schedule_t *s, sm_entry_t *e)
-{
-    if (sm_heap_reserve(&s->expired, (size_t) s->expired.n + 1) != 0) {
-        return -1;
-    }
-
-    sm_heap_add(&s->expired, &e->mortal, e->deadline);
-
-    e->expired = 1;
-    e->target->expired++;
-
-    return 0;
 }
 
 
 /* an entry has left the target's heap without being taken */
 
 static void
-sm_schedule_less(sm_schedule_t *s, sm_schedule_target_t *t)
+sm_queue_less(sm_queue_t *s, sm_queue_target_t *t)
 {
     if (t->entries.n == 0 && t->ready.next) {
         sm_ring_remove(&t->ready);
     }
 
     if (t->entries.n || t->ruled) {
-        sm_schedule_aim(s, t);
+        sm_queue_aim(s, t);
 
     } else if (t->later.place) {
         sm_heap_remove(&s->later, &t->later);
@@ -293,30 +250,26 @@ sm_schedule_less(sm_schedule_t *s, sm_schedule_target_t *t)
 }
 
 
-/* the queue of its target has it no more, and is as if it had never had it */
-
-static void
-sm_schedule_leave(sm_schedule_t *s, sm_entry_t *e)
+void
+sm_queue_leave(sm_queue_t *s, sm_entry_t *e)
 {
     if (e->mortal.place) {
         sm_heap_remove(&s->mortal, &e->mortal);
     }
 
     sm_heap_remove(&e->target->entries, &e->waiting);
-    sm_schedule_less(s, e->target);
+    sm_queue_less(s, e->target);
 }
 
 
-/* of one that is in no heap */
-
-static void
-sm_schedule_wait(sm_schedule_t *s, sm_entry_t *e, int64_t due_at)
+void
+sm_queue_wait(sm_queue_t *s, sm_entry_t *e, int64_t due_at)
 {
-    sm_schedule_target_t  *t = e->target;
+    sm_queue_target_t     *t = e->target;
 
     e->due_at = due_at;
 
-    if (e->deadline <= s->now && sm_schedule_out(s, e) == 0) {
+    if (e->deadline <= s->now && sm_queue_out(s, e) == 0) {
         return;
     }
 
@@ -326,12 +279,12 @@ sm_schedule_wait(sm_schedule_t *s, sm_entry_t *e, int64_t due_at)
 
     sm_heap_add(&t->entries, &e->waiting, due_at);
 
-    sm_schedule_aim(s, t);
+    sm_queue_aim(s, t);
 }
 
 
 static void
-sm_schedule_unaside(sm_entry_t *e)
+sm_queue_unaside(sm_entry_t *e)
 {
     e->aside = 0;
     e->target->aside--;
@@ -341,7 +294,7 @@ sm_schedule_unaside(sm_entry_t *e)
 /* one that waits, or is aside, has another time, or another deadline */
 
 static int
-sm_schedule_move(sm_schedule_t *s, sm_entry_t *e, int64_t due_at,
+sm_queue_move(sm_queue_t *s, sm_entry_t *e, int64_t due_at,
     int64_t deadline)
 {
     int  rc;
@@ -349,32 +302,32 @@ sm_schedule_move(sm_schedule_t *s, sm_entry_t *e, int64_t due_at,
     if (deadline == e->deadline && !e->aside) {
         e->due_at = due_at;
         sm_heap_move(&e->target->entries, &e->waiting, due_at);
-        sm_schedule_aim(s, e->target);
+        sm_queue_aim(s, e->target);
         return 0;
     }
 
     if (e->aside) {
-        sm_schedule_unaside(e);
+        sm_queue_unaside(e);
 
     } else {
-        sm_schedule_leave(s, e);
+        sm_queue_leave(s, e);
     }
 
-    rc = sm_schedule_set_deadline(s, e, deadline);
-    sm_schedule_wait(s, e, due_at);
+    rc = sm_queue_set_deadline(s, e, deadline);
+    sm_queue_wait(s, e, due_at);
 
     return rc;
 }
 
 
 int
-sm_schedule_set(sm_schedule_t *s, sm_str_t id, sm_str_t target, int64_t due_at,
+sm_queue_set(sm_queue_t *s, sm_str_t id, sm_str_t target, int64_t due_at,
     int64_t deadline)
 {
     uint32_t               hash;
     sm_entry_t            *e;
     sm_index_node_t       *node;
-    sm_schedule_target_t  *t;
+    sm_queue_target_t     *t;
 
     hash = sm_index_hash(&s->entries, id);
 
@@ -385,28 +338,28 @@ sm_schedule_set(sm_schedule_t *s, sm_str_t id, sm_str_t target, int64_t due_at,
 
         return (e->waiting.place || e->aside)
                && (e->due_at != due_at || e->deadline != deadline)
-               ? sm_schedule_move(s, e, due_at, deadline) : 0;
+               ? sm_queue_move(s, e, due_at, deadline) : 0;
     }
 
-    t = sm_schedule_target(s, target);
+    t = sm_queue_target(s, target);
     if (t == NULL) {
         return -1;
     }
 
-    e = sm_schedule_add(s, t, hash, id, deadline);
+    e = sm_queue_add(s, t, hash, id, deadline);
     if (e == NULL) {
-        sm_schedule_forget_if_empty(s, t);
+        sm_queue_forget_if_empty(s, t);
         return -1;
     }
 
-    sm_schedule_wait(s, e, due_at);
+    sm_queue_wait(s, e, due_at);
 
     return 0;
 }
 
 
 static void
-sm_schedule_mark(sm_schedule_t *s, sm_entry_t *e)
+sm_queue_mark(sm_queue_t *s, sm_entry_t *e)
 {
     e->slot = 1;
 
@@ -418,12 +371,12 @@ sm_schedule_mark(sm_schedule_t *s, sm_entry_t *e)
 
 
 sm_entry_t *
-sm_schedule_hold(sm_schedule_t *s, sm_str_t id, sm_str_t target,
+sm_queue_hold(sm_queue_t *s, sm_str_t id, sm_str_t target,
     int64_t deadline)
 {
     uint32_t               hash;
     sm_entry_t            *e;
-    sm_schedule_target_t  *t;
+    sm_queue_target_t     *t;
 
     hash = sm_index_hash(&s->entries, id);
 
@@ -431,20 +384,20 @@ sm_schedule_hold(sm_schedule_t *s, sm_str_t id, sm_str_t target,
         return NULL;
     }
 
-    t = sm_schedule_target(s, target);
+    t = sm_queue_target(s, target);
     if (t == NULL) {
         return NULL;
     }
 
-    e = sm_schedule_add(s, t, hash, id, deadline);
+    e = sm_queue_add(s, t, hash, id, deadline);
     if (e == NULL) {
-        sm_schedule_forget_if_empty(s, t);
+        sm_queue_forget_if_empty(s, t);
         return NULL;
     }
 
     e->due_at = 0;
 
-    sm_schedule_mark(s, e);
+    sm_queue_mark(s, e);
 
     return e;
 }
@@ -456,7 +409,7 @@ sm_schedule_hold(sm_schedule_t *s, sm_str_t id, sm_str_t target,
  */
 
 static int
-sm_schedule_may_take(const sm_schedule_t *s, const sm_schedule_target_t *t)
+sm_queue_may_take(const sm_queue_t *s, const sm_queue_target_t *t)
 {
     uint64_t  left;
 
@@ -465,17 +418,17 @@ sm_schedule_may_take(const sm_schedule_t *s, const sm_schedule_target_t *t)
     }
 
     if (t->limit) {
-        return t->limit != SM_SCHEDULE_NEVER && t->slots < t->limit;
+        return t->limit != SM_QUEUE_NEVER && t->slots < t->limit;
     }
 
     left = s->concurrency - s->slots - 1;
 
-    return t->slots == 0 || t->slots + 1 <= SM_SCHEDULE_SHARE * left;
+    return t->slots == 0 || t->slots + 1 <= SM_QUEUE_SHARE * left;
 }
 
 
 static sm_entry_t *
-sm_schedule_take_first(sm_schedule_t *s, sm_schedule_target_t *t)
+sm_queue_take_first(sm_queue_t *s, sm_queue_target_t *t)
 {
     sm_entry_t  *e;
 
@@ -487,7 +440,7 @@ sm_schedule_take_first(sm_schedule_t *s, sm_schedule_target_t *t)
         sm_heap_remove(&s->mortal, &e->mortal);
     }
 
-    sm_schedule_mark(s, e);
+    sm_queue_mark(s, e);
 
     if (t->ruled) {
         e->probe = sm_circuit_begin(&t->circuit);
@@ -505,19 +458,19 @@ sm_schedule_take_first(sm_schedule_t *s, sm_schedule_target_t *t)
 /* those whose time has come, by either clock */
 
 static void
-sm_schedule_wake(sm_schedule_t *s, int64_t now)
+sm_queue_wake(sm_queue_t *s, int64_t now)
 {
-    sm_schedule_target_t  *t;
+    sm_queue_target_t     *t;
 
     while (s->held.n && s->held.slots[0].key <= s->clock) {
-        t = sm_container(s->held.slots[0].node, sm_schedule_target_t, held);
+        t = sm_container(s->held.slots[0].node, sm_queue_target_t, held);
 
         sm_heap_remove(&s->held, &t->held);
-        sm_schedule_aim(s, t);
+        sm_queue_aim(s, t);
     }
 
     while (s->later.n && s->later.slots[0].key <= now) {
-        t = sm_container(s->later.slots[0].node, sm_schedule_target_t, later);
+        t = sm_container(s->later.slots[0].node, sm_queue_target_t, later);
 
         sm_heap_remove(&s->later, &t->later);
         sm_ring_add(&s->ready, &t->ready);
@@ -528,25 +481,25 @@ sm_schedule_wake(sm_schedule_t *s, int64_t now)
 /* one of a target that is in the ring; NULL: none is due any more */
 
 static sm_entry_t *
-sm_schedule_take_one(sm_schedule_t *s, sm_schedule_target_t *t, int64_t now)
+sm_queue_take_one(sm_queue_t *s, sm_queue_target_t *t, int64_t now)
 {
     sm_entry_t  *e;
 
     sm_ring_remove(&t->ready);
 
-    if (sm_schedule_due_at(t) > now) {
-        sm_schedule_aim(s, t);
+    if (sm_queue_due_at(t) > now) {
+        sm_queue_aim(s, t);
         return NULL;
     }
 
-    e = sm_schedule_take_first(s, t);
+    e = sm_queue_take_first(s, t);
 
     if (t->entries.n == 0) {
         return e;
     }
 
-    if (t->ruled && sm_schedule_held(s, t) > s->clock) {
-        sm_schedule_aim(s, t);
+    if (t->ruled && sm_queue_held(s, t) > s->clock) {
+        sm_queue_aim(s, t);
 
     } else {
         sm_ring_add(&s->ready, &t->ready);
@@ -557,34 +510,34 @@ sm_schedule_take_one(sm_schedule_t *s, sm_schedule_target_t *t, int64_t now)
 
 
 size_t
-sm_schedule_take(sm_schedule_t *s, int64_t now, sm_entry_t **entries,
+sm_queue_take(sm_queue_t *s, int64_t now, sm_entry_t **entries,
     size_t max)
 {
     size_t                 n;
     sm_ring_t             *q, *prev;
     sm_entry_t            *e;
-    sm_schedule_target_t  *t;
+    sm_queue_target_t     *t;
 
     if (s->behind) {
         return 0;
     }
 
-    sm_schedule_wake(s, now);
+    sm_queue_wake(s, now);
 
     n = 0;
     q = s->ready.next;
 
     while (n < max && q != &s->ready && s->slots < s->concurrency) {
-        t = sm_container(q, sm_schedule_target_t, ready);
+        t = sm_container(q, sm_queue_target_t, ready);
 
-        if (!sm_schedule_may_take(s, t)) {
+        if (!sm_queue_may_take(s, t)) {
             q = q->next;
             continue;
         }
 
         prev = q->prev;
 
-        e = sm_schedule_take_one(s, t, now);
+        e = sm_queue_take_one(s, t, now);
 
         if (e) {
             entries[n++] = e;
@@ -600,9 +553,9 @@ sm_schedule_take(sm_schedule_t *s, int64_t now, sm_entry_t **entries,
 /* a token that was not spent, and a probe that has shown nothing */
 
 static void
-sm_schedule_end_ruled(sm_schedule_t *s, sm_entry_t *e)
+sm_queue_end_ruled(sm_queue_t *s, sm_entry_t *e)
 {
-    sm_schedule_target_t  *t = e->target;
+    sm_queue_target_t     *t = e->target;
 
     if (e->token) {
         e->token = 0;
@@ -614,12 +567,12 @@ sm_schedule_end_ruled(sm_schedule_t *s, sm_entry_t *e)
         sm_circuit_unsent(&t->circuit);
     }
 
-    sm_schedule_aim(s, t);
+    sm_queue_aim(s, t);
 }
 
 
 void
-sm_schedule_end(sm_schedule_t *s, sm_entry_t *e)
+sm_queue_end(sm_queue_t *s, sm_entry_t *e)
 {
     if (e->slot) {
         e->slot = 0;
@@ -628,77 +581,13 @@ sm_schedule_end(sm_schedule_t *s, sm_entry_t *e)
     }
 
     if (e->token || e->probe) {
-        sm_schedule_end_ruled(s, e);
+        sm_queue_end_ruled(s, e);
     }
-}
-
-
-int
-sm_schedule_expire(sm_schedule_t *s, size_t max)
-{
-    sm_entry_t  *e;
-
-    s->behind = 0;
-
-    while (s->mortal.n && s->mortal.slots[0].key <= s->now) {
-
-        if (max-- == 0) {
-            s->behind = 1;
-            break;
-        }
-
-        e = sm_container(s->mortal.slots[0].node, sm_entry_t, mortal);
-
-        sm_schedule_leave(s, e);
-        sm_schedule_wait(s, e, e->due_at);
-
-        if (!e->expired) {
-
-            /* no memory: a turn has the store end it */
-
-            break;
-        }
-    }
-
-    return s->behind;
-}
-
-
-size_t
-sm_schedule_take_expired(sm_schedule_t *s, sm_entry_t **entries, size_t max)
-{
-    size_t       n;
-    sm_entry_t  *e;
-
-    for (n = 0; n < max && s->expired.n; n++) {
-        e = sm_container(s->expired.slots[0].node, sm_entry_t, mortal);
-
-        sm_heap_remove(&s->expired, &e->mortal);
-        entries[n] = e;
-    }
-
-    sm_heap_shrink(&s->expired, s->expired.n);
-
-    return n;
-}
-
-
-int
-sm_schedule_has_expired(const sm_schedule_t *s)
-{
-    return s->expired.n != 0;
-}
-
-
-int64_t
-sm_schedule_next_deadline(const sm_schedule_t *s)
-{
-    return s->mortal.n ? s->mortal.slots[0].key : INT64_MAX;
 }
 
 
 static void
-sm_schedule_untake(sm_schedule_t *s, sm_entry_t *e)
+sm_queue_untake(sm_queue_t *s, sm_entry_t *e)
 {
     if (e->expired) {
         e->expired = 0;
@@ -706,7 +595,7 @@ sm_schedule_untake(sm_schedule_t *s, sm_entry_t *e)
         return;
     }
 
-    sm_schedule_end(s, e);
+    sm_queue_end(s, e);
 
     s->taken--;
     e->target->taken--;
@@ -714,22 +603,22 @@ sm_schedule_untake(sm_schedule_t *s, sm_entry_t *e)
 
 
 void
-sm_schedule_put(sm_schedule_t *s, sm_entry_t *e, int64_t due_at)
+sm_queue_put(sm_queue_t *s, sm_entry_t *e, int64_t due_at)
 {
     if (e->expired && e->deadline <= s->now) {
-        e->deadline = s->now + SM_SCHEDULE_ASK;
+        e->deadline = s->now + SM_QUEUE_ASK;
     }
 
-    sm_schedule_untake(s, e);
+    sm_queue_untake(s, e);
 
-    sm_schedule_wait(s, e, due_at);
+    sm_queue_wait(s, e, due_at);
 }
 
 
 void
-sm_schedule_aside(sm_schedule_t *s, sm_entry_t *e)
+sm_queue_aside(sm_queue_t *s, sm_entry_t *e)
 {
-    sm_schedule_untake(s, e);
+    sm_queue_untake(s, e);
 
     e->aside = 1;
     e->target->aside++;
@@ -737,15 +626,15 @@ sm_schedule_aside(sm_schedule_t *s, sm_entry_t *e)
 
 
 void
-sm_schedule_drop(sm_schedule_t *s, sm_entry_t *e)
+sm_queue_drop(sm_queue_t *s, sm_entry_t *e)
 {
-    sm_schedule_untake(s, e);
-    sm_schedule_free(s, e);
+    sm_queue_untake(s, e);
+    sm_queue_free(s, e);
 }
 
 
 const sm_entry_t *
-sm_schedule_find(sm_schedule_t *s, sm_str_t id)
+sm_queue_find(sm_queue_t *s, sm_str_t id)
 {
     sm_entry_t       *e;
     sm_index_node_t  *node;
@@ -763,7 +652,7 @@ sm_schedule_find(sm_schedule_t *s, sm_str_t id)
 
 
 int
-sm_schedule_remove(sm_schedule_t *s, sm_str_t id)
+sm_queue_remove(sm_queue_t *s, sm_str_t id)
 {
     sm_entry_t       *e;
     sm_index_node_t  *node;
@@ -777,16 +666,16 @@ sm_schedule_remove(sm_schedule_t *s, sm_str_t id)
     e = sm_container(node, sm_entry_t, node);
 
     if (e->aside) {
-        sm_schedule_unaside(e);
+        sm_queue_unaside(e);
 
     } else if (e->waiting.place) {
-        sm_schedule_leave(s, e);
+        sm_queue_leave(s, e);
 
     } else {
         return 0;
     }
 
-    sm_schedule_free(s, e);
+    sm_queue_free(s, e);
 
     return 1;
 }
@@ -795,23 +684,23 @@ sm_schedule_remove(sm_schedule_t *s, sm_str_t id)
 /* below a target that may take there is nothing earlier */
 
 static int64_t
-sm_schedule_next_later(const sm_schedule_t *s, size_t i, int64_t next)
+sm_queue_next_later(const sm_queue_t *s, size_t i, int64_t next)
 {
     size_t                 k;
-    sm_schedule_target_t  *t;
+    sm_queue_target_t     *t;
 
     if (i >= s->later.n || s->later.slots[i].key >= next) {
         return next;
     }
 
-    t = sm_container(s->later.slots[i].node, sm_schedule_target_t, later);
+    t = sm_container(s->later.slots[i].node, sm_queue_target_t, later);
 
-    if (sm_schedule_may_take(s, t)) {
+    if (sm_queue_may_take(s, t)) {
         return s->later.slots[i].key;
     }
 
     for (k = 0; k < 4; k++) {
-        next = sm_schedule_next_later(s, sm_heap_child(i) + k, next);
+        next = sm_queue_next_later(s, sm_heap_child(i) + k, next);
     }
 
     return next;
@@ -821,7 +710,7 @@ sm_schedule_next_later(const sm_schedule_t *s, size_t i, int64_t next)
 /* when the first of those that are held may not be any more */
 
 static int64_t
-sm_schedule_next_held(const sm_schedule_t *s)
+sm_queue_next_held(const sm_queue_t *s)
 {
     int64_t  left;
 
@@ -836,32 +725,32 @@ sm_schedule_next_held(const sm_schedule_t *s)
 
 
 int64_t
-sm_schedule_next(const sm_schedule_t *s)
+sm_queue_next(const sm_queue_t *s)
 {
     int64_t                next;
     sm_ring_t             *q;
-    sm_schedule_target_t  *t;
+    sm_queue_target_t     *t;
 
     if (s->slots >= s->concurrency) {
         return INT64_MAX;
     }
 
-    next = sm_schedule_next_held(s);
+    next = sm_queue_next_held(s);
 
     for (q = s->ready.next; q != &s->ready; q = q->next) {
-        t = sm_container(q, sm_schedule_target_t, ready);
+        t = sm_container(q, sm_queue_target_t, ready);
 
-        if (sm_schedule_due_at(t) < next && sm_schedule_may_take(s, t)) {
-            next = sm_schedule_due_at(t);
+        if (sm_queue_due_at(t) < next && sm_queue_may_take(s, t)) {
+            next = sm_queue_due_at(t);
         }
     }
 
-    return sm_schedule_next_later(s, 0, next);
+    return sm_queue_next_later(s, 0, next);
 }
 
 
 size_t
-sm_schedule_waiting(const sm_schedule_t *s)
+sm_queue_waiting(const sm_queue_t *s)
 {
     return s->entries.n - s->taken;
 }
@@ -870,14 +759,14 @@ sm_schedule_waiting(const sm_schedule_t *s)
 /* waiting and taken */
 
 size_t
-sm_schedule_entries(const sm_schedule_t *s)
+sm_queue_entries(const sm_queue_t *s)
 {
     return s->entries.n;
 }
 
 
 size_t
-sm_schedule_taken(const sm_schedule_t *s)
+sm_queue_taken(const sm_queue_t *s)
 {
     return s->taken;
 }
@@ -916,14 +805,14 @@ sm_entry_due_at(const sm_entry_t *e)
 
 
 size_t
-sm_schedule_bytes(const sm_schedule_t *s)
+sm_queue_bytes(const sm_queue_t *s)
 {
-    return sm_schedule_block(sizeof(sm_schedule_t))
-           + sm_schedule_index_blocks(&s->entries)
-           + sm_schedule_index_blocks(&s->targets)
-           + sm_schedule_heap_block(&s->later)
-           + sm_schedule_heap_block(&s->held)
-           + sm_schedule_heap_block(&s->mortal)
-           + sm_schedule_heap_block(&s->expired)
+    return sm_queue_block(sizeof(sm_queue_t))
+           + sm_queue_index_blocks(&s->entries)
+           + sm_queue_index_blocks(&s->targets)
+           + sm_queue_heap_block(&s->later)
+           + sm_queue_heap_block(&s->held)
+           + sm_queue_heap_block(&s->mortal)
+           + sm_queue_heap_block(&s->expired)
            + s->bytes;
 }

@@ -1,6 +1,6 @@
 
 /*
- * The schedule: which intents are to be tried, and when.
+ * The queue: which intents are to be tried, and when.
  *
  * An intent is in it once.  It either waits for its due time or is taken, from
  * the moment when it was picked until its outcome is known.  Each target has
@@ -10,7 +10,7 @@
  * A target may also be held: it is paused, its rate is used up, or its circuit
  * is open.  Nothing of it is taken then, and nothing else becomes of what
  * waits.  Rates and circuits are on a clock of their own, that is never set:
- * sm_schedule_tick() says what time it is.
+ * sm_queue_tick() says what time it is.
  *
  * An intent may have a deadline.  When that has passed, it leaves the queue of
  * its target, whatever holds that, and waits for the store to end it: it takes
@@ -19,8 +19,8 @@
  * It is not thread-safe.  An entry takes at most 200 bytes besides the id.
  */
 
-#ifndef SM_SCHEDULE_H
-#define SM_SCHEDULE_H
+#ifndef SM_QUEUE_H
+#define SM_QUEUE_H
 
 
 #include <limits.h>
@@ -30,8 +30,8 @@
 #include "sm_str.h"
 
 
-typedef struct sm_schedule_s         sm_schedule_t;
-typedef struct sm_schedule_target_s  sm_schedule_target_t;
+typedef struct sm_queue_s            sm_queue_t;
+typedef struct sm_queue_target_s     sm_queue_target_t;
 typedef struct sm_entry_s            sm_entry_t;
 
 
@@ -58,10 +58,10 @@ typedef struct {
 } sm_target_state_t;
 
 
-/* the bound of a target; 0: none of its own; SM_SCHEDULE_NEVER: it waits */
-#define SM_SCHEDULE_NEVER  UINT_MAX
+/* the bound of a target; 0: none of its own; SM_QUEUE_NEVER: it waits */
+#define SM_QUEUE_NEVER  UINT_MAX
 
-typedef unsigned (*sm_schedule_limit_pt)(void *data, sm_str_t target);
+typedef unsigned (*sm_queue_limit_pt)(void *data, sm_str_t target);
 
 
 /*
@@ -71,28 +71,28 @@ typedef unsigned (*sm_schedule_limit_pt)(void *data, sm_str_t target);
  * last, and others may come.  The first it may take wherever one is free.
  * "key": random, see sm_index.h.  NULL: no memory.
  */
-sm_schedule_t *sm_schedule_create(unsigned concurrency,
-    const uint64_t key[2], sm_schedule_limit_pt limit, void *data);
-void sm_schedule_destroy(sm_schedule_t *s);
+sm_queue_t *sm_queue_create(unsigned concurrency,
+    const uint64_t key[2], sm_queue_limit_pt limit, void *data);
+void sm_queue_destroy(sm_queue_t *s);
 
 /*
  * The same in slices, each of which takes about as long as "max" entries do.
- * 1: there is more to destroy, and nothing else may be done with the schedule.
+ * 1: there is more to destroy, and nothing else may be done with the queue.
  */
-int sm_schedule_destroy_some(sm_schedule_t *s, size_t max);
+int sm_queue_destroy_some(sm_queue_t *s, size_t max);
 
 /*
  * The time by both clocks, in microseconds: the store's, in which intents are
  * due, and the one that is never set.
  */
-void sm_schedule_tick(sm_schedule_t *s, int64_t now, int64_t clock);
+void sm_queue_tick(sm_queue_t *s, int64_t now, int64_t clock);
 
 /*
  * A target with rules, which is there without intents too, and is known by a
  * number: from 0, in the order of calls.  Its bucket is empty: what another
  * leader has sent a moment ago is not known here.  -1: no memory.
  */
-int sm_schedule_keep(sm_schedule_t *s, sm_str_t name,
+int sm_queue_keep(sm_queue_t *s, sm_str_t name,
     const sm_target_rules_t *rules);
 
 /*
@@ -101,39 +101,39 @@ int sm_schedule_keep(sm_schedule_t *s, sm_str_t name,
  * that have one.  Nothing changes for a target that is there already by either
  * call.  -1: no memory.
  */
-int sm_schedule_former(sm_schedule_t *s, sm_str_t name, unsigned limit,
+int sm_queue_former(sm_queue_t *s, sm_str_t name, unsigned limit,
     const sm_target_rules_t *rules);
 
 /*
- * Goes on with the bucket that the leader before has left of such a target, see
- * sm_bucket_go_on(); NULL: that is not known.  Returns the bucket as it is then,
- * or NULL if there is no such target.
+ * Goes on with the bucket that the leader before has left of such a target,
+ * see sm_bucket_go_on(); NULL: that is not known.  Returns the bucket as it is
+ * then, or NULL if there is no such target.
  */
-const sm_bucket_t *sm_schedule_go_on(sm_schedule_t *s, sm_str_t name,
+const sm_bucket_t *sm_queue_go_on(sm_queue_t *s, sm_str_t name,
     const sm_bucket_t *before);
 
 /* all intents were set: a target without any has none */
-void sm_schedule_complete(sm_schedule_t *s);
+void sm_queue_complete(sm_queue_t *s);
 
 /*
  * What the next leader is to know: of the targets that are not configured any
- * more and of which intents are left, or may be, and then of those with rules, at most
- * "max".  The names are the schedule's.
+ * more and of which intents are left, or may be, and then of those with rules,
+ * at most "max".  The names are the queue's.
  */
-size_t sm_schedule_limits(const sm_schedule_t *s, sm_limit_t *limits,
+size_t sm_queue_limits(const sm_queue_t *s, sm_limit_t *limits,
     size_t max);
 
-/* how many sm_schedule_limits() has at most */
-size_t sm_schedule_kept(const sm_schedule_t *s);
+/* how many sm_queue_limits() has at most */
+size_t sm_queue_kept(const sm_queue_t *s);
 
 /*
  * These targets are paused, and no other: what is new is held, and what is not
  * named any more goes on.  -1: no memory, and some may not be paused.
  */
-int sm_schedule_pauses(sm_schedule_t *s, const sm_str_t *names, size_t n);
+int sm_queue_pauses(sm_queue_t *s, const sm_str_t *names, size_t n);
 
 /* of a kept target.  Its cost grows with the number of those that are due */
-void sm_schedule_target_state(const sm_schedule_t *s, size_t i,
+void sm_queue_target_state(const sm_queue_t *s, size_t i,
     sm_target_state_t *state);
 
 /*
@@ -141,15 +141,15 @@ void sm_schedule_target_state(const sm_schedule_t *s, size_t i,
  * changed, because its owner knows better.  "deadline" is on the same clock;
  * INT64_MAX: none.  -1: no memory.
  */
-int sm_schedule_set(sm_schedule_t *s, sm_str_t id, sm_str_t target,
+int sm_queue_set(sm_queue_t *s, sm_str_t id, sm_str_t target,
     int64_t due_at, int64_t deadline);
 
 /*
- * Adds an intent that is already under way from an earlier schedule, as
+ * Adds an intent that is already under way from an earlier queue, as
  * taken.  It counts for the bounds, even beyond them.  NULL: no memory, or it
  * is already there.
  */
-sm_entry_t *sm_schedule_hold(sm_schedule_t *s, sm_str_t id, sm_str_t target,
+sm_entry_t *sm_queue_hold(sm_queue_t *s, sm_str_t id, sm_str_t target,
     int64_t deadline);
 
 /*
@@ -157,88 +157,90 @@ sm_entry_t *sm_schedule_hold(sm_schedule_t *s, sm_str_t id, sm_str_t target,
  * queues of their targets, up to "max" of them.  1: there are more, and until
  * they are out, too, nothing is taken.
  */
-int sm_schedule_expire(sm_schedule_t *s, size_t max);
+int sm_queue_expire(sm_queue_t *s, size_t max);
 
 /*
  * Up to "max" of those that are out, the earliest deadline first.  The store is
  * to end them: each is then dropped, or put back if it did not.  One that is
  * put back is not out again for a second.
  */
-size_t sm_schedule_take_expired(sm_schedule_t *s, sm_entry_t **entries,
+size_t sm_queue_take_expired(sm_queue_t *s, sm_entry_t **entries,
     size_t max);
 
 /* whether there are any */
-int sm_schedule_has_expired(const sm_schedule_t *s);
+int sm_queue_has_expired(const sm_queue_t *s);
 
-/* the earliest deadline of those that wait in queues; INT64_MAX: none has one */
-int64_t sm_schedule_next_deadline(const sm_schedule_t *s);
+/*
+ * the earliest deadline of those that wait in queues; INT64_MAX: none has one
+ */
+int64_t sm_queue_next_deadline(const sm_queue_t *s);
 
 /*
  * Up to "max" entries that are due, earliest first within a target, and one
  * after the other of the targets in turn; they are taken then.
  */
-size_t sm_schedule_take(sm_schedule_t *s, int64_t now, sm_entry_t **entries,
+size_t sm_queue_take(sm_queue_t *s, int64_t now, sm_entry_t **entries,
     size_t max);
 
 /* whether the target of a taken entry was paused since */
-unsigned sm_schedule_paused(const sm_entry_t *e);
+unsigned sm_queue_paused(const sm_entry_t *e);
 
 /* the number of its target; -1: it has none */
-int sm_schedule_target_of(const sm_entry_t *e);
+int sm_queue_target_of(const sm_entry_t *e);
 
 /* a taken entry leaves for its gateway right now */
-void sm_schedule_sent(sm_schedule_t *s, sm_entry_t *e);
+void sm_queue_sent(sm_queue_t *s, sm_entry_t *e);
 
 /*
  * What its gateway said: an answer, whatever it is, or an error.  It tells how
  * many errors there were in a row, this one included, or before the answer.
  */
-unsigned sm_schedule_answer(sm_schedule_t *s, sm_entry_t *e);
-unsigned sm_schedule_error(sm_schedule_t *s, sm_entry_t *e);
+unsigned sm_queue_answer(sm_queue_t *s, sm_entry_t *e);
+unsigned sm_queue_error(sm_queue_t *s, sm_entry_t *e);
 
 /* the gateway asks for a rest of so many microseconds */
-void sm_schedule_rest(sm_schedule_t *s, sm_entry_t *e, int64_t length);
+void sm_queue_rest(sm_queue_t *s, sm_entry_t *e, int64_t length);
 
 /* until when its circuit holds its target; 0: it is closed */
-int64_t sm_schedule_open_until(const sm_schedule_t *s, const sm_entry_t *e);
+int64_t sm_queue_open_until(const sm_queue_t *s, const sm_entry_t *e);
 
 /*
  * A taken entry has ended and no longer counts for the bounds.  It stays taken
  * until it is put back or dropped.
  */
-void sm_schedule_end(sm_schedule_t *s, sm_entry_t *e);
+void sm_queue_end(sm_queue_t *s, sm_entry_t *e);
 
 /* puts a taken entry back: it is due again at that time */
-void sm_schedule_put(sm_schedule_t *s, sm_entry_t *e, int64_t due_at);
+void sm_queue_put(sm_queue_t *s, sm_entry_t *e, int64_t due_at);
 
 /*
- * A taken entry that nobody here can begin: it is there, and in nobody's way, until
- * sm_schedule_set() has another time or deadline of it, or it is removed.
+ * A taken entry that nobody here can begin: it is there, and in nobody's way,
+ * until sm_queue_set() has another time or deadline of it, or it is removed.
  */
-void sm_schedule_aside(sm_schedule_t *s, sm_entry_t *e);
+void sm_queue_aside(sm_queue_t *s, sm_entry_t *e);
 
 /* removes a taken entry, which needs no further attempt */
-void sm_schedule_drop(sm_schedule_t *s, sm_entry_t *e);
+void sm_queue_drop(sm_queue_t *s, sm_entry_t *e);
 
 /* an intent that waits; NULL: it does not, or is not there */
-const sm_entry_t *sm_schedule_find(sm_schedule_t *s, sm_str_t id);
+const sm_entry_t *sm_queue_find(sm_queue_t *s, sm_str_t id);
 
 /*
  * Removes an intent that waits, and needs no further attempt.  A taken one is
  * not changed, because its owner knows better.  1: it was removed.
  */
-int sm_schedule_remove(sm_schedule_t *s, sm_str_t id);
+int sm_queue_remove(sm_queue_t *s, sm_str_t id);
 
 /*
- * The time from which sm_schedule_take() will return something if nothing else
+ * The time from which sm_queue_take() will return something if nothing else
  * changes.  It may have passed; INT64_MAX: never.  Where targets are held, it
  * may also be a time at which one is not held any more.
  */
-int64_t sm_schedule_next(const sm_schedule_t *s);
+int64_t sm_queue_next(const sm_queue_t *s);
 
-size_t sm_schedule_waiting(const sm_schedule_t *s);
-size_t sm_schedule_entries(const sm_schedule_t *s);
-size_t sm_schedule_taken(const sm_schedule_t *s);
+size_t sm_queue_waiting(const sm_queue_t *s);
+size_t sm_queue_entries(const sm_queue_t *s);
+size_t sm_queue_taken(const sm_queue_t *s);
 
 sm_str_t sm_entry_id(const sm_entry_t *e);
 sm_str_t sm_entry_target(const sm_entry_t *e);
@@ -246,7 +248,7 @@ int64_t sm_entry_due_at(const sm_entry_t *e);
 const sm_bucket_t *sm_entry_bucket(const sm_entry_t *e);
 
 /* all that it has allocated */
-size_t sm_schedule_bytes(const sm_schedule_t *s);
+size_t sm_queue_bytes(const sm_queue_t *s);
 
 
-#endif /* SM_SCHEDULE_H */
+#endif /* SM_QUEUE_H */

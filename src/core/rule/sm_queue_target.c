@@ -1,12 +1,12 @@
 
 /*
- * The targets of the schedule: what there is of each, where it is, and what
+ * The targets of the queue: what there is of each, where it is, and what
  * holds it.
  */
 
 #include <stdlib.h>
 
-#include "sm_schedule_target.h"
+#include "sm_queue_target.h"
 
 
 void
@@ -39,7 +39,7 @@ sm_ring_remove(sm_ring_t *q)
 /* as glibc does */
 
 size_t
-sm_schedule_block(size_t size)
+sm_queue_block(size_t size)
 {
     size = (size + sizeof(size_t) + 15) & ~(size_t) 15;
 
@@ -48,26 +48,26 @@ sm_schedule_block(size_t size)
 
 
 size_t
-sm_schedule_heap_block(const sm_heap_t *heap)
+sm_queue_heap_block(const sm_heap_t *heap)
 {
     return heap->size
-           ? sm_schedule_block(heap->size * sizeof(sm_heap_slot_t)) : 0;
+           ? sm_queue_block(heap->size * sizeof(sm_heap_slot_t)) : 0;
 }
 
 
-sm_schedule_target_t *
-sm_schedule_target(sm_schedule_t *s, sm_str_t name)
+sm_queue_target_t *
+sm_queue_target(sm_queue_t *s, sm_str_t name)
 {
     size_t                 size;
     uint32_t               hash;
     sm_index_node_t       *node;
-    sm_schedule_target_t  *t;
+    sm_queue_target_t     *t;
 
     hash = sm_index_hash(&s->targets, name);
 
     node = sm_index_find(&s->targets, hash, name);
     if (node) {
-        return sm_container(node, sm_schedule_target_t, node);
+        return sm_container(node, sm_queue_target_t, node);
     }
 
     if (name.len > UINT32_MAX
@@ -77,7 +77,7 @@ sm_schedule_target(sm_schedule_t *s, sm_str_t name)
         return NULL;
     }
 
-    size = offsetof(sm_schedule_target_t, name) + name.len;
+    size = offsetof(sm_queue_target_t, name) + name.len;
 
     t = calloc(1, size);
     if (t == NULL) {
@@ -97,18 +97,18 @@ sm_schedule_target(sm_schedule_t *s, sm_str_t name)
         return NULL;
     }
 
-    s->bytes += sm_schedule_block(size);
+    s->bytes += sm_queue_block(size);
 
     return t;
 }
 
 
 void
-sm_schedule_free_target(sm_index_node_t *node)
+sm_queue_free_target(sm_index_node_t *node)
 {
-    sm_schedule_target_t  *t;
+    sm_queue_target_t     *t;
 
-    t = sm_container(node, sm_schedule_target_t, node);
+    t = sm_container(node, sm_queue_target_t, node);
 
     sm_heap_free(&t->entries);
     free(t);
@@ -116,7 +116,7 @@ sm_schedule_free_target(sm_index_node_t *node)
 
 
 void
-sm_schedule_forget_if_empty(sm_schedule_t *s, sm_schedule_target_t *t)
+sm_queue_forget_if_empty(sm_queue_t *s, sm_queue_target_t *t)
 {
     if (t->taken || t->expired || t->aside || t->entries.n || t->kept
         || t->paused.next)
@@ -128,23 +128,23 @@ sm_schedule_forget_if_empty(sm_schedule_t *s, sm_schedule_target_t *t)
     sm_heap_shrink(&s->later, s->targets.n);
     sm_heap_shrink(&s->held, s->targets.n);
 
-    s->bytes -= sm_schedule_heap_block(&t->entries);
-    s->bytes -= sm_schedule_block(offsetof(sm_schedule_target_t, name)
-                                  + t->node.len);
+    s->bytes -= sm_queue_heap_block(&t->entries);
+    s->bytes -= sm_queue_block(offsetof(sm_queue_target_t, name)
+                               + t->node.len);
 
-    sm_schedule_free_target(&t->node);
+    sm_queue_free_target(&t->node);
 }
 
 
 int64_t
-sm_schedule_due_at(const sm_schedule_target_t *t)
+sm_queue_due_at(const sm_queue_target_t *t)
 {
     return t->entries.slots[0].key;
 }
 
 
 int64_t
-sm_schedule_held(const sm_schedule_t *s, const sm_schedule_target_t *t)
+sm_queue_held(const sm_queue_t *s, const sm_queue_target_t *t)
 {
     int64_t  circuit, bucket;
 
@@ -160,7 +160,7 @@ sm_schedule_held(const sm_schedule_t *s, const sm_schedule_target_t *t)
 
 
 static void
-sm_schedule_place(sm_heap_t *heap, sm_heap_node_t *node, int64_t key)
+sm_queue_place(sm_heap_t *heap, sm_heap_node_t *node, int64_t key)
 {
     if (key == INT64_MAX) {
 
@@ -178,18 +178,18 @@ sm_schedule_place(sm_heap_t *heap, sm_heap_node_t *node, int64_t key)
 
 
 static void
-sm_schedule_aim_ruled(sm_schedule_t *s, sm_schedule_target_t *t)
+sm_queue_aim_ruled(sm_queue_t *s, sm_queue_target_t *t)
 {
     int64_t  until;
 
-    until = t->entries.n ? sm_schedule_held(s, t) : INT64_MAX;
+    until = t->entries.n ? sm_queue_held(s, t) : INT64_MAX;
 
     if (until > s->clock) {
         if (t->later.place) {
             sm_heap_remove(&s->later, &t->later);
         }
 
-        sm_schedule_place(&s->held, &t->held, until);
+        sm_queue_place(&s->held, &t->held, until);
         return;
     }
 
@@ -198,16 +198,16 @@ sm_schedule_aim_ruled(sm_schedule_t *s, sm_schedule_target_t *t)
     }
 
     if (t->later.place == 0) {
-        sm_heap_add(&s->later, &t->later, sm_schedule_due_at(t));
+        sm_heap_add(&s->later, &t->later, sm_queue_due_at(t));
         return;
     }
 
-    sm_heap_move(&s->later, &t->later, sm_schedule_due_at(t));
+    sm_heap_move(&s->later, &t->later, sm_queue_due_at(t));
 }
 
 
 void
-sm_schedule_aim(sm_schedule_t *s, sm_schedule_target_t *t)
+sm_queue_aim(sm_queue_t *s, sm_queue_target_t *t)
 {
     int64_t  due_at;
 
@@ -216,11 +216,11 @@ sm_schedule_aim(sm_schedule_t *s, sm_schedule_target_t *t)
     }
 
     if (t->ruled) {
-        sm_schedule_aim_ruled(s, t);
+        sm_queue_aim_ruled(s, t);
         return;
     }
 
-    due_at = sm_schedule_due_at(t);
+    due_at = sm_queue_due_at(t);
 
     if (t->later.place == 0) {
         sm_heap_add(&s->later, &t->later, due_at);
@@ -232,11 +232,11 @@ sm_schedule_aim(sm_schedule_t *s, sm_schedule_target_t *t)
 
 
 void
-sm_schedule_aim_again(sm_schedule_t *s, sm_schedule_target_t *t)
+sm_queue_aim_again(sm_queue_t *s, sm_queue_target_t *t)
 {
     if (t->ready.next) {
 
-        if (t->entries.n && sm_schedule_held(s, t) <= s->clock) {
+        if (t->entries.n && sm_queue_held(s, t) <= s->clock) {
             return;
         }
 
@@ -244,13 +244,13 @@ sm_schedule_aim_again(sm_schedule_t *s, sm_schedule_target_t *t)
     }
 
     if (t->entries.n || t->ruled) {
-        sm_schedule_aim(s, t);
+        sm_queue_aim(s, t);
     }
 }
 
 
 void
-sm_schedule_tick(sm_schedule_t *s, int64_t now, int64_t clock)
+sm_queue_tick(sm_queue_t *s, int64_t now, int64_t clock)
 {
     s->now = now;
     s->clock = clock;
@@ -260,17 +260,17 @@ sm_schedule_tick(sm_schedule_t *s, int64_t now, int64_t clock)
 /* keeps a target, with an empty bucket; 1: it is kept already */
 
 static int
-sm_schedule_keep_target(sm_schedule_t *s, sm_str_t name,
-    const sm_target_rules_t *rules, sm_schedule_target_t **target)
+sm_queue_keep_target(sm_queue_t *s, sm_str_t name,
+    const sm_target_rules_t *rules, sm_queue_target_t **target)
 {
-    sm_schedule_target_t  *t, **kept;
+    sm_queue_target_t     *t, **kept;
 
     if ((s->nkept & (s->nkept - 1)) == 0) {
 
         /* it is full: twice as many */
 
         kept = realloc(s->kept, (s->nkept ? 2 * s->nkept : 1)
-                                * sizeof(sm_schedule_target_t *));
+                                * sizeof(sm_queue_target_t *));
         if (kept == NULL) {
             return -1;
         }
@@ -278,7 +278,7 @@ sm_schedule_keep_target(sm_schedule_t *s, sm_str_t name,
         s->kept = kept;
     }
 
-    t = sm_schedule_target(s, name);
+    t = sm_queue_target(s, name);
     if (t == NULL) {
         return -1;
     }
@@ -302,23 +302,23 @@ sm_schedule_keep_target(sm_schedule_t *s, sm_str_t name,
 
 
 int
-sm_schedule_keep(sm_schedule_t *s, sm_str_t name,
+sm_queue_keep(sm_queue_t *s, sm_str_t name,
     const sm_target_rules_t *rules)
 {
-    sm_schedule_target_t  *t;
+    sm_queue_target_t     *t;
 
-    return sm_schedule_keep_target(s, name, rules, &t) == -1 ? -1 : 0;
+    return sm_queue_keep_target(s, name, rules, &t) == -1 ? -1 : 0;
 }
 
 
 int
-sm_schedule_former(sm_schedule_t *s, sm_str_t name, unsigned limit,
+sm_queue_former(sm_queue_t *s, sm_str_t name, unsigned limit,
     const sm_target_rules_t *rules)
 {
     int                    rc;
-    sm_schedule_target_t  *t;
+    sm_queue_target_t     *t;
 
-    rc = sm_schedule_keep_target(s, name, rules, &t);
+    rc = sm_queue_keep_target(s, name, rules, &t);
     if (rc != 0) {
         return rc == -1 ? -1 : 0;
     }
@@ -328,30 +328,30 @@ sm_schedule_former(sm_schedule_t *s, sm_str_t name, unsigned limit,
 
     /* there may be intents of it */
 
-    sm_schedule_aim_again(s, t);
+    sm_queue_aim_again(s, t);
 
     return 0;
 }
 
 
 const sm_bucket_t *
-sm_schedule_go_on(sm_schedule_t *s, sm_str_t name, const sm_bucket_t *before)
+sm_queue_go_on(sm_queue_t *s, sm_str_t name, const sm_bucket_t *before)
 {
     sm_index_node_t       *node;
-    sm_schedule_target_t  *t;
+    sm_queue_target_t     *t;
 
     node = sm_index_find(&s->targets, sm_index_hash(&s->targets, name), name);
     if (node == NULL) {
         return NULL;
     }
 
-    t = sm_container(node, sm_schedule_target_t, node);
+    t = sm_container(node, sm_queue_target_t, node);
 
     if (before) {
         sm_bucket_go_on(&t->bucket, before, s->clock);
 
         if (t->ruled) {
-            sm_schedule_aim_again(s, t);
+            sm_queue_aim_again(s, t);
         }
     }
 
@@ -360,7 +360,7 @@ sm_schedule_go_on(sm_schedule_t *s, sm_str_t name, const sm_bucket_t *before)
 
 
 static size_t
-sm_schedule_add_limit(const sm_schedule_t *s, const sm_schedule_target_t *t,
+sm_queue_add_limit(const sm_queue_t *s, const sm_queue_target_t *t,
     sm_limit_t *limit)
 {
     if (t->former ? s->complete && t->entries.n + t->taken + t->aside == 0
@@ -382,14 +382,14 @@ sm_schedule_add_limit(const sm_schedule_t *s, const sm_schedule_target_t *t,
 
 
 void
-sm_schedule_complete(sm_schedule_t *s)
+sm_queue_complete(sm_queue_t *s)
 {
     s->complete = 1;
 }
 
 
 size_t
-sm_schedule_limits(const sm_schedule_t *s, sm_limit_t *limits, size_t max)
+sm_queue_limits(const sm_queue_t *s, sm_limit_t *limits, size_t max)
 {
     size_t    i, n;
     unsigned  former;
@@ -400,7 +400,7 @@ sm_schedule_limits(const sm_schedule_t *s, sm_limit_t *limits, size_t max)
     do {
         for (i = 0; i < s->nkept && n < max; i++) {
             if (s->kept[i]->former == former) {
-                n += sm_schedule_add_limit(s, s->kept[i], &limits[n]);
+                n += sm_queue_add_limit(s, s->kept[i], &limits[n]);
             }
         }
     } while (former--);
@@ -410,7 +410,7 @@ sm_schedule_limits(const sm_schedule_t *s, sm_limit_t *limits, size_t max)
 
 
 size_t
-sm_schedule_kept(const sm_schedule_t *s)
+sm_queue_kept(const sm_queue_t *s)
 {
     return s->nkept;
 }
@@ -419,29 +419,29 @@ sm_schedule_kept(const sm_schedule_t *s)
 /* what goes on is as it was made: held by its rules, if it has any */
 
 static void
-sm_schedule_resume(sm_schedule_t *s, sm_schedule_target_t *t)
+sm_queue_resume(sm_queue_t *s, sm_queue_target_t *t)
 {
     sm_ring_remove(&t->paused);
 
-    sm_schedule_aim_again(s, t);
+    sm_queue_aim_again(s, t);
 
     t->ruled = t->bucket.rate || t->circuit.rules.failures;
 
-    sm_schedule_forget_if_empty(s, t);
+    sm_queue_forget_if_empty(s, t);
 }
 
 
 int
-sm_schedule_pauses(sm_schedule_t *s, const sm_str_t *names, size_t n)
+sm_queue_pauses(sm_queue_t *s, const sm_str_t *names, size_t n)
 {
     size_t                 i;
     sm_ring_t             *q, *next;
-    sm_schedule_target_t  *t;
+    sm_queue_target_t     *t;
 
     s->round++;
 
     for (i = 0; i < n; i++) {
-        t = sm_schedule_target(s, names[i]);
+        t = sm_queue_target(s, names[i]);
         if (t == NULL) {
             return -1;
         }
@@ -451,16 +451,16 @@ sm_schedule_pauses(sm_schedule_t *s, const sm_str_t *names, size_t n)
         if (t->paused.next == NULL) {
             sm_ring_add(&s->paused, &t->paused);
             t->ruled = 1;
-            sm_schedule_aim_again(s, t);
+            sm_queue_aim_again(s, t);
         }
     }
 
     for (q = s->paused.next; q != &s->paused; q = next) {
         next = q->next;
-        t = sm_container(q, sm_schedule_target_t, paused);
+        t = sm_container(q, sm_queue_target_t, paused);
 
         if (t->round != s->round) {
-            sm_schedule_resume(s, t);
+            sm_queue_resume(s, t);
         }
     }
 
@@ -469,14 +469,14 @@ sm_schedule_pauses(sm_schedule_t *s, const sm_str_t *names, size_t n)
 
 
 unsigned
-sm_schedule_paused(const sm_entry_t *e)
+sm_queue_paused(const sm_entry_t *e)
 {
     return e->target->paused.next != NULL;
 }
 
 
 int
-sm_schedule_target_of(const sm_entry_t *e)
+sm_queue_target_of(const sm_entry_t *e)
 {
     return e->target->kept && !e->target->former ? (int) e->target->number
                                                  : -1;
@@ -484,23 +484,23 @@ sm_schedule_target_of(const sm_entry_t *e)
 
 
 void
-sm_schedule_sent(sm_schedule_t *s, sm_entry_t *e)
+sm_queue_sent(sm_queue_t *s, sm_entry_t *e)
 {
     if (e->token) {
         e->token = 0;
         sm_bucket_spend(&e->target->bucket, s->clock);
-        sm_schedule_aim(s, e->target);
+        sm_queue_aim(s, e->target);
     }
 }
 
 
 unsigned
-sm_schedule_answer(sm_schedule_t *s, sm_entry_t *e)
+sm_queue_answer(sm_queue_t *s, sm_entry_t *e)
 {
     unsigned               errors;
-    sm_schedule_target_t  *t = e->target;
+    sm_queue_target_t     *t = e->target;
 
-    sm_schedule_sent(s, e);
+    sm_queue_sent(s, e);
 
     errors = t->circuit.errors;
 
@@ -508,7 +508,7 @@ sm_schedule_answer(sm_schedule_t *s, sm_entry_t *e)
     e->probe = 0;
 
     if (t->ruled) {
-        sm_schedule_aim(s, t);
+        sm_queue_aim(s, t);
     }
 
     return errors;
@@ -516,11 +516,11 @@ sm_schedule_answer(sm_schedule_t *s, sm_entry_t *e)
 
 
 unsigned
-sm_schedule_error(sm_schedule_t *s, sm_entry_t *e)
+sm_queue_error(sm_queue_t *s, sm_entry_t *e)
 {
-    sm_schedule_target_t  *t = e->target;
+    sm_queue_target_t     *t = e->target;
 
-    sm_schedule_sent(s, e);
+    sm_queue_sent(s, e);
 
     sm_circuit_error(&t->circuit, e->probe, s->clock);
 
@@ -530,7 +530,7 @@ sm_schedule_error(sm_schedule_t *s, sm_entry_t *e)
     }
 
     if (t->ruled) {
-        sm_schedule_aim_again(s, t);
+        sm_queue_aim_again(s, t);
     }
 
     return t->circuit.errors;
@@ -538,18 +538,18 @@ sm_schedule_error(sm_schedule_t *s, sm_entry_t *e)
 
 
 void
-sm_schedule_rest(sm_schedule_t *s, sm_entry_t *e, int64_t length)
+sm_queue_rest(sm_queue_t *s, sm_entry_t *e, int64_t length)
 {
     sm_circuit_rest(&e->target->circuit, length, s->clock);
 
     if (e->target->ruled) {
-        sm_schedule_aim_again(s, e->target);
+        sm_queue_aim_again(s, e->target);
     }
 }
 
 
 int64_t
-sm_schedule_open_until(const sm_schedule_t *s, const sm_entry_t *e)
+sm_queue_open_until(const sm_queue_t *s, const sm_entry_t *e)
 {
     return sm_circuit_until(&e->target->circuit, s->clock);
 }
@@ -558,7 +558,7 @@ sm_schedule_open_until(const sm_schedule_t *s, const sm_entry_t *e)
 /* below one that is not due there is none that is */
 
 static size_t
-sm_schedule_count_due(const sm_heap_t *heap, size_t i, int64_t now)
+sm_queue_count_due(const sm_heap_t *heap, size_t i, int64_t now)
 {
     size_t  k, n;
 
@@ -569,7 +569,7 @@ sm_schedule_count_due(const sm_heap_t *heap, size_t i, int64_t now)
     n = 1;
 
     for (k = 0; k < 4; k++) {
-        n += sm_schedule_count_due(heap, sm_heap_child(i) + k, now);
+        n += sm_queue_count_due(heap, sm_heap_child(i) + k, now);
     }
 
     return n;
@@ -577,20 +577,20 @@ sm_schedule_count_due(const sm_heap_t *heap, size_t i, int64_t now)
 
 
 void
-sm_schedule_target_state(const sm_schedule_t *s, size_t i,
+sm_queue_target_state(const sm_queue_t *s, size_t i,
     sm_target_state_t *state)
 {
-    const sm_schedule_target_t  *t = s->kept[i];
+    const sm_queue_target_t     *t = s->kept[i];
 
     state->paused = t->paused.next != NULL;
     state->circuit_open_until = sm_circuit_until(&t->circuit, s->clock);
     state->failures = t->circuit.errors;
     state->tokens = sm_bucket_tokens(&t->bucket, s->clock);
 
-    state->due = sm_schedule_count_due(&t->entries, 0, s->now);
+    state->due = sm_queue_count_due(&t->entries, 0, s->now);
     state->waiting = t->entries.n + t->expired + t->aside - state->due;
     state->in_flight = t->taken;
-    state->oldest_due = state->due ? sm_schedule_due_at(t) : 0;
+    state->oldest_due = state->due ? sm_queue_due_at(t) : 0;
 
     state->state = state->paused ? SM_TARGET_PAUSED
                    : state->circuit_open_until ? SM_TARGET_CIRCUIT_OPEN

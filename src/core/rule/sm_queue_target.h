@@ -1,18 +1,18 @@
 
 /*
- * Inside the schedule: its entries, its targets, and where both are.  See
- * sm_schedule.c.
+ * Inside the queue: its entries, its targets, and where both are.  See
+ * sm_queue.c.
  */
 
-#ifndef SM_SCHEDULE_TARGET_H
-#define SM_SCHEDULE_TARGET_H
+#ifndef SM_QUEUE_TARGET_H
+#define SM_QUEUE_TARGET_H
 
 
 #include "sm_bucket.h"
 #include "sm_circuit.h"
 #include "sm_heap.h"
 #include "sm_index.h"
-#include "sm_schedule.h"
+#include "sm_queue.h"
 
 
 #define sm_container(p, type, member)                                         \
@@ -29,7 +29,7 @@ struct sm_ring_s {
 
 struct sm_entry_s {
     sm_index_node_t        node;
-    sm_schedule_target_t  *target;
+    sm_queue_target_t     *target;
     int64_t                due_at;
     int64_t                deadline;    /* INT64_MAX: none */
     sm_heap_node_t         waiting;     /* nowhere: it is taken, or expired */
@@ -43,7 +43,7 @@ struct sm_entry_s {
 };
 
 
-struct sm_schedule_target_s {
+struct sm_queue_target_s {
     sm_index_node_t        node;
     unsigned               limit;
     unsigned               slots;
@@ -68,7 +68,7 @@ struct sm_schedule_target_s {
 };
 
 
-struct sm_schedule_s {
+struct sm_queue_s {
     unsigned               concurrency;
     unsigned               slots;
     size_t                 taken;
@@ -87,9 +87,9 @@ struct sm_schedule_s {
     int64_t                now;         /* by both clocks, see tick */
     int64_t                clock;
     size_t                 bytes;       /* of entries, targets, their heaps */
-    sm_schedule_target_t **kept;
+    sm_queue_target_t **kept;
     size_t                 nkept;
-    sm_schedule_limit_pt   limit;
+    sm_queue_limit_pt      limit;
     void                  *data;
 };
 
@@ -99,27 +99,42 @@ void sm_ring_add(sm_ring_t *ring, sm_ring_t *q);
 void sm_ring_remove(sm_ring_t *q);
 
 /* what malloc() takes */
-size_t sm_schedule_block(size_t size);
-size_t sm_schedule_heap_block(const sm_heap_t *heap);
+size_t sm_queue_block(size_t size);
+size_t sm_queue_heap_block(const sm_heap_t *heap);
 
 /* of that name, a new one if there is none; NULL: no memory */
-sm_schedule_target_t *sm_schedule_target(sm_schedule_t *s, sm_str_t name);
-void sm_schedule_forget_if_empty(sm_schedule_t *s, sm_schedule_target_t *t);
-void sm_schedule_free_target(sm_index_node_t *node);
+sm_queue_target_t *sm_queue_target(sm_queue_t *s, sm_str_t name);
+void sm_queue_forget_if_empty(sm_queue_t *s, sm_queue_target_t *t);
+void sm_queue_free_target(sm_index_node_t *node);
 
 /* the due time of the first that waits; there must be one */
-int64_t sm_schedule_due_at(const sm_schedule_target_t *t);
+int64_t sm_queue_due_at(const sm_queue_target_t *t);
 
 /* until when a ruled target is held: not after s->clock, it is not */
-int64_t sm_schedule_held(const sm_schedule_t *s,
-    const sm_schedule_target_t *t);
+int64_t sm_queue_held(const sm_queue_t *s,
+    const sm_queue_target_t *t);
 
 /*
  * Puts a target where it belongs, by its first entry and what holds it; what is
  * in the ring keeps its place there.  _again() takes it out of the ring first.
  */
-void sm_schedule_aim(sm_schedule_t *s, sm_schedule_target_t *t);
-void sm_schedule_aim_again(sm_schedule_t *s, sm_schedule_target_t *t);
+void sm_queue_aim(sm_queue_t *s, sm_queue_target_t *t);
+void sm_queue_aim_again(sm_queue_t *s, sm_queue_target_t *t);
+
+/*
+ * _leave() takes a waiting entry out of its heaps, as if its target had never
+ * had it.  _wait() is for one that is in no heap.
+ */
+void sm_queue_leave(sm_queue_t *s, sm_entry_t *e);
+void sm_queue_wait(sm_queue_t *s, sm_entry_t *e, int64_t due_at);
+
+/*
+ * sm_queue_deadline.c: _set_deadline() is for an entry that is in neither heap
+ * of deadlines, _out() for one that is in no heap, and has expired.  -1: no
+ * memory, and the entry is as it was.
+ */
+int sm_queue_set_deadline(sm_queue_t *s, sm_entry_t *e, int64_t deadline);
+int sm_queue_out(sm_queue_t *s, sm_entry_t *e);
 
 
-#endif /* SM_SCHEDULE_TARGET_H */
+#endif /* SM_QUEUE_TARGET_H */

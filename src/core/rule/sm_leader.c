@@ -5,48 +5,35 @@
 #define DO(act)  SM_LEADER_BIT(SM_LEADER_ACT_##act)
 
 #define CHANGE(st, ev, to, acts, level, again, log)                           \
-    { SM_LEADER_ST_##st, SM_LEADER_EV_##ev, SM_LEADER_ROW_CHANGE,             \
-      SM_LEADER_ST_##to, acts, SM_LEADER_LOG_##level, SM_LEADER_LOG_##again,  \
-      log }
+    [SM_LEADER_ST_##st][SM_LEADER_EV_##ev] = {                                \
+        SM_LEADER_ST_##st, SM_LEADER_EV_##ev, SM_LEADER_ROW_CHANGE,           \
+        SM_LEADER_ST_##to, acts,                                              \
+        SM_LEADER_LOG_##level, SM_LEADER_LOG_##again, log }
 
-#define STAYS(st, ev, kind)                                                   \
-    { SM_LEADER_ST_##st, SM_LEADER_EV_##ev, SM_LEADER_ROW_##kind,             \
-      SM_LEADER_ST_##st, 0, SM_LEADER_LOG_NONE, SM_LEADER_LOG_NONE, NULL }
-
-#define IGNORE(st, ev)  STAYS(st, ev, IGNORE)
-#define NEVER(st, ev)   STAYS(st, ev, NEVER)
+#define IGNORE(st, ev)                                                        \
+    [SM_LEADER_ST_##st][SM_LEADER_EV_##ev] = {                                \
+        SM_LEADER_ST_##st, SM_LEADER_EV_##ev, SM_LEADER_ROW_IGNORE,           \
+        SM_LEADER_ST_##st, 0, SM_LEADER_LOG_NONE, SM_LEADER_LOG_NONE, NULL }
 
 
-/* each event in each state, both in the order of their enumerations */
+/* What is not in the matrix, and so is all zero, never happens. */
 
-static const sm_leader_row_t  sm_leader_rows[] = {
+static const sm_leader_row_t
+    sm_leader_rows[SM_LEADER_ST_COUNT][SM_LEADER_EV_COUNT] =
+{
 
     /* another worker of the instance is the executor worker, or none yet */
 
     CHANGE(STANDBY, LOCKED, FOLLOWER,
            DO(TICK),
            NONE, NONE, NULL),
-    NEVER(STANDBY, GRANTED),
-    NEVER(STANDBY, DENIED),
-    NEVER(STANDBY, WATCHED),
-    NEVER(STANDBY, RECOVERED),
-    NEVER(STANDBY, RENEWED),
-    NEVER(STANDBY, RENEW_FAILED),
-    NEVER(STANDBY, NOT_HELD),
-    NEVER(STANDBY, STARVED),
-    NEVER(STANDBY, LOST),
-    NEVER(STANDBY, LATE),
-    NEVER(STANDBY, FLUSHED),
     CHANGE(STANDBY, EXIT, LEFT,
            DO(NO_TICK),
            NONE, NONE, NULL),
-    NEVER(STANDBY, DRAINED),
-    NEVER(STANDBY, GONE),
     IGNORE(STANDBY, END),
 
     /* the executor worker asks for the lease, or watches it */
 
-    NEVER(FOLLOWER, LOCKED),
     CHANGE(FOLLOWER, GRANTED, RECOVERING,
            DO(TAKE) | DO(PUBLISH) | DO(DEADLINE) | DO(TICK),
            NONE, NONE, NULL),
@@ -56,11 +43,6 @@ static const sm_leader_row_t  sm_leader_rows[] = {
     CHANGE(FOLLOWER, WATCHED, FOLLOWER,
            DO(PUBLISH) | DO(TICK),
            NONE, NONE, NULL),
-    NEVER(FOLLOWER, RECOVERED),
-    NEVER(FOLLOWER, RENEWED),
-    NEVER(FOLLOWER, RENEW_FAILED),
-    NEVER(FOLLOWER, NOT_HELD),
-    NEVER(FOLLOWER, STARVED),
     CHANGE(FOLLOWER, LOST, FOLLOWER,
            DO(LOG) | DO(FORGET) | DO(AIM) | DO(PUBLISH) | DO(TICK),
            ERR, INFO, "leader_acquire_failed"),
@@ -73,43 +55,23 @@ static const sm_leader_row_t  sm_leader_rows[] = {
     CHANGE(FOLLOWER, EXIT, DRAINING,
            DO(STAY) | DO(PUBLISH) | DO(TICK),
            NONE, NONE, NULL),
-    NEVER(FOLLOWER, DRAINED),
-    NEVER(FOLLOWER, GONE),
-    NEVER(FOLLOWER, END),
 
     /* the lease is held, and attempts of earlier epochs may be in doubt */
 
-    NEVER(RECOVERING, LOCKED),
-    NEVER(RECOVERING, GRANTED),
-    NEVER(RECOVERING, DENIED),
-    NEVER(RECOVERING, WATCHED),
     CHANGE(RECOVERING, RECOVERED, LEADER,
            DO(LOG) | DO(PUBLISH) | DO(DEADLINE) | DO(TICK) | DO(START),
            NOTICE, NOTICE, "leader_acquired"),
-    NEVER(RECOVERING, RENEWED),
-    NEVER(RECOVERING, RENEW_FAILED),
-    NEVER(RECOVERING, NOT_HELD),
-    NEVER(RECOVERING, STARVED),
     CHANGE(RECOVERING, LOST, FOLLOWER,
            DO(LOG) | DO(FORGET) | DO(AIM) | DO(PUBLISH)
            | DO(NO_DEADLINE) | DO(TICK),
            ERR, INFO, "leader_acquire_failed"),
-    NEVER(RECOVERING, LATE),
     IGNORE(RECOVERING, FLUSHED),
     CHANGE(RECOVERING, EXIT, DRAINING,
            DO(STAY) | DO(PUBLISH) | DO(NO_DEADLINE) | DO(TICK),
            NONE, NONE, NULL),
-    NEVER(RECOVERING, DRAINED),
-    NEVER(RECOVERING, GONE),
-    NEVER(RECOVERING, END),
 
     /* every way out stops the executor before anything else can happen */
 
-    NEVER(LEADER, LOCKED),
-    NEVER(LEADER, GRANTED),
-    NEVER(LEADER, DENIED),
-    NEVER(LEADER, WATCHED),
-    NEVER(LEADER, RECOVERED),
     CHANGE(LEADER, RENEWED, LEADER,
            DO(TAKE) | DO(LOG) | DO(WORKS) | DO(PUBLISH) | DO(DEADLINE)
            | DO(TICK),
@@ -129,23 +91,14 @@ static const sm_leader_row_t  sm_leader_rows[] = {
            DO(LOG) | DO(FORGET) | DO(AIM) | DO(PUBLISH)
            | DO(NO_DEADLINE) | DO(TICK) | DO(DROP),
            ERR, ERR, "leader_lost"),
-    NEVER(LEADER, LATE),
     IGNORE(LEADER, FLUSHED),
     CHANGE(LEADER, EXIT, DRAINING,
            DO(LOG) | DO(STAY) | DO(PUBLISH) | DO(NO_DEADLINE)
            | DO(TICK) | DO(DRAIN),
            NOTICE, NOTICE, "leader_lost"),
-    NEVER(LEADER, DRAINED),
-    NEVER(LEADER, GONE),
-    NEVER(LEADER, END),
 
     /* the lease is kept for what is at gateways, or was lost before */
 
-    NEVER(DRAINING, LOCKED),
-    NEVER(DRAINING, GRANTED),
-    NEVER(DRAINING, DENIED),
-    NEVER(DRAINING, WATCHED),
-    NEVER(DRAINING, RECOVERED),
     CHANGE(DRAINING, RENEWED, DRAINING,
            DO(TAKE),
            NONE, NONE, NULL),
@@ -155,7 +108,6 @@ static const sm_leader_row_t  sm_leader_rows[] = {
     CHANGE(DRAINING, NOT_HELD, DRAINING,
            DO(FORGET) | DO(DROP),
            NONE, NONE, NULL),
-    NEVER(DRAINING, STARVED),
     IGNORE(DRAINING, LOST),
     IGNORE(DRAINING, LATE),
     IGNORE(DRAINING, FLUSHED),
@@ -163,22 +115,12 @@ static const sm_leader_row_t  sm_leader_rows[] = {
     CHANGE(DRAINING, DRAINED, RELEASING,
            DO(FORGET) | DO(PUBLISH) | DO(DROP) | DO(RELEASE),
            NONE, NONE, NULL),
-    NEVER(DRAINING, GONE),
     CHANGE(DRAINING, END, LEFT,
            DO(NO_TICK) | DO(DROP),
            NONE, NONE, NULL),
 
     /* whoever has the lock next publishes, too: the role is told before */
 
-    NEVER(RELEASING, LOCKED),
-    NEVER(RELEASING, GRANTED),
-    NEVER(RELEASING, DENIED),
-    NEVER(RELEASING, WATCHED),
-    NEVER(RELEASING, RECOVERED),
-    NEVER(RELEASING, RENEWED),
-    NEVER(RELEASING, RENEW_FAILED),
-    NEVER(RELEASING, NOT_HELD),
-    NEVER(RELEASING, STARVED),
     IGNORE(RELEASING, LOST),
     IGNORE(RELEASING, LATE),
     IGNORE(RELEASING, FLUSHED),
@@ -195,27 +137,12 @@ static const sm_leader_row_t  sm_leader_rows[] = {
 
     /* nothing is waited for */
 
-    NEVER(LEFT, LOCKED),
-    NEVER(LEFT, GRANTED),
-    NEVER(LEFT, DENIED),
-    NEVER(LEFT, WATCHED),
-    NEVER(LEFT, RECOVERED),
-    NEVER(LEFT, RENEWED),
-    NEVER(LEFT, RENEW_FAILED),
-    NEVER(LEFT, NOT_HELD),
-    NEVER(LEFT, STARVED),
     IGNORE(LEFT, LOST),
     IGNORE(LEFT, LATE),
     IGNORE(LEFT, FLUSHED),
     IGNORE(LEFT, EXIT),
-    NEVER(LEFT, DRAINED),
-    NEVER(LEFT, GONE),
     IGNORE(LEFT, END)
 };
-
-_Static_assert(sm_nelts(sm_leader_rows)
-               == SM_LEADER_ST_COUNT * SM_LEADER_EV_COUNT,
-               "a row for each event in each state");
 
 _Static_assert(SM_LEADER_ACT_COUNT <= 32, "actions are bits of an unsigned");
 
@@ -260,7 +187,7 @@ _Static_assert(sm_nelts(sm_leader_events) == SM_LEADER_EV_COUNT,
 const sm_leader_row_t *
 sm_leader_row(sm_leader_state_e state, sm_leader_event_e event)
 {
-    return &sm_leader_rows[state * SM_LEADER_EV_COUNT + event];
+    return &sm_leader_rows[state][event];
 }
 
 
