@@ -1,11 +1,11 @@
 
 /*
- * What a target is held to, and how much of its rate is left: what a leader
- * tells the next one.
+ * The limits of targets, and how much of their rates is left: what a leader
+ * hands over to the next one.
  *
- * A rate is the cluster's, and a target that was removed from the configuration
- * keeps its limits while intents of it are left.  So both are part of the
- * leader's document, see sm_stats.h.
+ * A rate belongs to the whole cluster, and a target that was removed from the
+ * configuration keeps its limits while intents of it are left.  So both are
+ * part of the leader's document, see sm_stats.h.
  */
 
 #ifndef SM_LIMIT_H
@@ -19,7 +19,7 @@
 #define SM_LIMITS_MAX  32768            /* bytes of the document */
 
 
-/* what holds a target, besides a pause; all 0: nothing does */
+/* What holds a target, besides a pause.  A number that is 0 does not. */
 
 typedef struct {
     int64_t               rate;         /* a minute */
@@ -30,15 +30,16 @@ typedef struct {
 
 typedef struct {
     sm_str_t              name;
-    int64_t               concurrency;  /* 0: none of its own */
+    int64_t               concurrency;  /* 0 if it has none of its own */
     sm_target_rules_t     rules;
     int64_t               units;        /* of the bucket, see sm_bucket.h */
 } sm_limit_t;
 
 
 /*
- * An array, of as many as fit into SM_LIMITS_MAX bytes.  _parse() returns -1
- * if it is not such an array, or without memory; the strings are in the arena.
+ * The document is an array of as many limits as fit into SM_LIMITS_MAX bytes.
+ * sm_limits_parse() returns -1 if it is not such an array or there is no
+ * memory; the strings are in the arena.
  */
 void sm_limits_out(sm_out_t *out, const sm_limit_t *limits, size_t n);
 int sm_limits_parse(sm_arena_t *arena, sm_str_t doc, sm_limit_t **limits,

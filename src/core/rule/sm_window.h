@@ -1,14 +1,15 @@
 
 /*
- * What has happened to a target lately: counts, and how long attempts took, over
- * the last one and five minutes.
+ * What happened to a target in the last one and five minutes: counts, and how
+ * long attempts took.
  *
- * The time is cut into slots of 15 seconds.  A window has the slots that are
- * over and lie in it, and the one that goes on; so it is up to one slot longer
- * than its name says, and its span is what it really covers.  Durations are in
- * buckets, four for each power of two: a percentile is off by an eighth at most.
+ * Time is cut into slots of 15 seconds.  A window has the slots that are over
+ * and lie in it, and the current one.  So it is up to one slot longer than its
+ * name says; its span is what it really covers.  Durations are counted in
+ * buckets, four for each power of two, so a percentile is off by at most an
+ * eighth.
  *
- * It takes the same memory however much happens.  It is not thread-safe.
+ * Its memory does not depend on how much happens.  It is not thread-safe.
  */
 
 #ifndef SM_WINDOW_H
@@ -19,7 +20,7 @@
 #include <stdint.h>
 
 
-/* what is counted of a target: intents, and attempts by their outcome */
+/* What is counted for a target: intents, and attempts by outcome. */
 
 typedef enum {
     SM_STATS_SUBMITTED = 0,
@@ -52,12 +53,12 @@ typedef struct {
 
 typedef struct {
     int64_t             since;          /* when it began */
-    int64_t             number;         /* of the slot that goes on */
+    int64_t             number;         /* of the current slot */
     sm_window_slot_t    slots[SM_WINDOW_SLOTS];
 } sm_window_t;
 
 
-/* what a window says; a percentile is -1 where nothing was observed */
+/* A percentile is -1 if nothing was observed. */
 
 typedef struct {
     int64_t             span;           /* milliseconds */
@@ -67,18 +68,18 @@ typedef struct {
 } sm_stats_window_t;
 
 
-/* "now" is microseconds of any clock that is never set */
+/* "now" is microseconds on a clock that is never set. */
 void sm_window_init(sm_window_t *w, int64_t now);
 void sm_window_count(sm_window_t *w, int64_t now, sm_stats_count_e which,
     unsigned n);
 void sm_window_observe(sm_window_t *w, int64_t now, int64_t usec);
 
-/* "length": SM_WINDOW_1M or SM_WINDOW_5M */
+/* "length" is SM_WINDOW_1M or SM_WINDOW_5M. */
 void sm_window_read(sm_window_t *w, int64_t now, int64_t length,
     sm_stats_window_t *out);
 
 
-/* attempts of all outcomes, and those that were not accepted */
+/* Attempts of all outcomes, and those that were not accepted. */
 int64_t sm_stats_attempts(const int64_t counts[SM_STATS_COUNTS]);
 int64_t sm_stats_failed(const int64_t counts[SM_STATS_COUNTS]);
 

@@ -44,7 +44,7 @@ sm_policy_deadline(const sm_contract_t *contract, int64_t created_at)
 }
 
 
-/* the delay of a list that belongs to this attempt; the last one repeats */
+/* Finds the delay of this attempt in the list; the last one repeats. */
 
 static int64_t
 sm_policy_listed(sm_str_t rest, int64_t number)
@@ -80,7 +80,7 @@ sm_policy_grown(const sm_contract_t *contract, int64_t number)
 
     if (contract->retry_backoff > 100) {
 
-        /* ends with the largest delay, after less than 2000 steps */
+        /* reaches the largest delay after fewer than 2000 steps */
 
         for ( /* void */ ; number > 1 && d < max; number--) {
             d = d * contract->retry_backoff / 100;
@@ -92,8 +92,8 @@ sm_policy_grown(const sm_contract_t *contract, int64_t number)
 
 
 /*
- * Jitter only shortens a delay, so "max" is kept, and an attempt is never
- * later than the contract says.
+ * Jitter only shortens a delay, so an attempt is never later than the contract
+ * says.
  */
 
 int64_t

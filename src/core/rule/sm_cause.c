@@ -6,25 +6,25 @@
 #define SM_CAUSE_DETAIL_MAX  120
 
 
-/* where the words are that say more */
+/* Where a line has the words that name the cause. */
 
 typedef enum {
     SM_CAUSE_NOTHING = 0,
     SM_CAUSE_ERRNO,             /* "(111: Connection refused)" */
-    SM_CAUSE_BEFORE,            /* what the line begins with */
-    SM_CAUSE_AFTER,             /* what follows the words, to a ")" or an end */
-    SM_CAUSE_ALERT              /* the reason of an error of OpenSSL */
+    SM_CAUSE_BEFORE,            /* before the words that match */
+    SM_CAUSE_AFTER,             /* after them, up to a ")" or the end */
+    SM_CAUSE_ALERT              /* the reason in an error of OpenSSL */
 } sm_cause_where_e;
 
 typedef struct {
     const char        *words;
-    unsigned           inside;  /* the line has them, but not at its start */
+    unsigned           inside;  /* the words may be anywhere in the line */
     sm_cause_e         what;
     sm_cause_where_e   where;
 } sm_cause_row_t;
 
 
-/* the first row that matches counts */
+/* The first row that matches decides. */
 
 static const sm_cause_row_t  sm_cause_rows[] = {
     { "no live upstreams", 0, SM_CAUSE_NO_LIVE, SM_CAUSE_NOTHING },
@@ -128,7 +128,7 @@ sm_cause_is(sm_str_t line, const sm_cause_row_t *row)
 }
 
 
-/* the last "(111: Connection refused)" of a line */
+/* Finds the last "(111: Connection refused)" of a line. */
 
 static void
 sm_cause_errno(sm_str_t line, sm_cause_t *cause)
@@ -158,8 +158,8 @@ sm_cause_errno(sm_str_t line, sm_cause_t *cause)
 
 
 /*
- * "(SSL: error:0A000410:SSL routines::sslv3 alert handshake failure:SSL alert
- * number 40)", or an error of the system
+ * Reads "(SSL: error:0A000410:SSL routines::sslv3 alert handshake failure:SSL
+ * alert number 40)", or else an error of the system.
  */
 
 static void
@@ -184,7 +184,7 @@ sm_cause_alert(sm_str_t line, sm_cause_t *cause)
 }
 
 
-/* without the "in" of what is in quotation marks, which is not shown */
+/* Cuts the line before quoted text, and the "in" or "upstream" before that. */
 
 static sm_str_t
 sm_cause_before(sm_str_t line)
@@ -209,7 +209,7 @@ sm_cause_before(sm_str_t line)
 }
 
 
-/* "(10:certificate has expired)" */
+/* Reads "(10:certificate has expired)". */
 
 static void
 sm_cause_after(sm_str_t line, const char *words, sm_cause_t *cause)

@@ -2,9 +2,9 @@
 /*
  * Routes: which row of a table a path and a method belong to.
  *
- * A pattern is segments with slashes between them.  One that is "*" stands for
- * any segment, and what stands there is given back.  Of the rows that fit, the
- * first counts.
+ * A pattern consists of segments with slashes between them.  The segment "*"
+ * matches any segment, which the caller gets.  The first row that matches
+ * decides.
  */
 
 #ifndef SM_ROUTE_H
@@ -17,7 +17,7 @@
 #define SM_ROUTE_SEGMENTS  8
 
 
-/* bits, in the order in which "Allow" names them */
+/* Bits, in the order in which "Allow" names the methods. */
 
 #define SM_ROUTE_GET     0x01
 #define SM_ROUTE_HEAD    0x02
@@ -27,11 +27,11 @@
 
 #define SM_ROUTE_READ    (SM_ROUTE_GET|SM_ROUTE_HEAD)
 
-/* as many bytes as sm_route_allow() may write */
+/* The most bytes that sm_route_allow() may write. */
 #define SM_ROUTE_ALLOW   sizeof("GET, HEAD, POST, PUT, DELETE")
 
 
-/* what a row of any table of routes begins with */
+/* Each row of a table of routes begins with this. */
 
 typedef struct {
     const char   *pattern;
@@ -51,45 +51,45 @@ typedef struct {
 typedef enum {
     SM_ROUTE_FOUND = 0,
     SM_ROUTE_NOT_FOUND,                 /* 404 */
-    SM_ROUTE_NOT_ALLOWED,               /* 405: "methods" are */
+    SM_ROUTE_NOT_ALLOWED,               /* 405; "methods" are allowed */
     SM_ROUTE_RESULTS
 } sm_route_e;
 
 typedef struct {
     const void   *row;
-    unsigned      methods;              /* of all rows that the path fits */
+    unsigned      methods;              /* of all rows that match the path */
     unsigned      n;
     sm_str_t      any[SM_ROUTE_SEGMENTS];   /* where the pattern has "*" */
 } sm_route_match_t;
 
 
 /*
- * The part of a URI after the prefix, as it was sent: no query, nothing
- * decoded, so that a segment may have a slash as "%2F".  0: the URI is not
- * under the prefix, or has segments that are not plain ("", "." and ".."), and
- * is to be taken as the server has resolved it.  If the prefix ends within a
- * segment there is nothing at the path: it is empty.
+ * Gives the part of a URI after the prefix, as it was sent: without the query,
+ * and not decoded, so that a segment may have a slash as "%2F".  Returns 0 if
+ * the URI is not under the prefix, or has an empty segment, "." or "..": then
+ * the caller takes the URI that the server has resolved.  The path is empty if
+ * the prefix ends within a segment.
  */
 int sm_route_raw(sm_str_t uri, sm_str_t prefix, sm_str_t *path);
 
-/* the same of a URI that is resolved; 0: it is not under the prefix */
+/* Does the same with a resolved URI.  Returns 0 outside of the prefix. */
 int sm_route_resolved(sm_str_t uri, sm_str_t prefix, sm_str_t *path);
 
 /*
- * Decodes "%XX" as nginx does; what is not two digits is dropped.
- * Returns how many bytes it has written, at most those of the source.
+ * Decodes "%XX" as nginx does; a "%" without two digits is dropped.  Returns
+ * the number of bytes that were written, at most src.len.
  */
 size_t sm_route_decode(char *dst, sm_str_t src);
 
 /*
- * "path" is what is after the prefix, and begins with a slash or after one.
- * With a buffer of its length, its segments are decoded into that, and then
- * compared; without one, they are taken as they are.
+ * "path" is the part after the prefix, with or without its first slash.  With
+ * a buffer of the same length, segments are decoded into it before they are
+ * compared; with NULL they are compared as they are.
  */
 sm_route_e sm_route_find(const sm_route_table_t *table, unsigned method,
     sm_str_t path, char *buf, sm_route_match_t *match);
 
-/* "GET, HEAD, POST" */
+/* Writes "GET, HEAD, POST". */
 void sm_route_allow(sm_out_t *out, unsigned methods);
 
 

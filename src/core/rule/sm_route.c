@@ -119,7 +119,7 @@ sm_route_decode(char *dst, sm_str_t src)
 }
 
 
-/* 0: one of them is empty, or there are too many for any pattern */
+/* Returns 0 if a segment is empty, or if no pattern has so many. */
 
 static unsigned
 sm_route_split(sm_str_t path, char *buf, sm_str_t *segments)

@@ -44,8 +44,8 @@ sm_circuit_answer(sm_circuit_t *c)
 
 
 /*
- * What was under way when the circuit opened is counted, and changes nothing
- * else.
+ * An attempt that was under way when the circuit opened is counted, but does
+ * not keep the circuit open for longer.
  */
 
 void

@@ -13,7 +13,7 @@ sm_bucket_init(sm_bucket_t *b, int64_t rate, int64_t burst, int64_t now)
 }
 
 
-/* a clock that goes back adds none */
+/* A clock that goes back adds no units. */
 
 int64_t
 sm_bucket_units(const sm_bucket_t *b, int64_t now)

@@ -2,11 +2,6 @@
 #include "sm_series.h"
 
 
-/* as long as a row gets, with its brackets and commas */
-
-#define SM_SERIES_ROW  (SM_SERIES_COLUMNS * sizeof("4294967295,") + 4)
-
-
 static const char  *sm_series_columns[] = {
     "at", "submitted", "accepted", "rejected", "exhausted", "canceled",
     "attempts", "failedAttempts", "due", "waiting", "inFlight",
@@ -103,13 +98,6 @@ static uint64_t
 sm_series_first(const sm_series_t *s)
 {
     return s->n > SM_SERIES_ROWS ? s->n - SM_SERIES_ROWS : 0;
-}
-
-
-size_t
-sm_series_size(const sm_series_t *s)
-{
-    return (s->n - sm_series_first(s)) * SM_SERIES_ROW;
 }
 
 

@@ -1,14 +1,14 @@
 
 /*
- * The document is for this module alone.  A target is
+ * Only this module reads the document.  A target is
  *
  * {"t":name, "s":[state,since,failures,open until], "n":[due,waiting,in flight,
  * age of the oldest], "c":[counts], "m":[[span,p50,p99,counts...] of a minute,
  * of five], "p":[reason,actor] of a pause, "e":[at,reason,detail] of the last
  * error}
  *
- * and keys that another version may add are passed over.  "limits" are those of
- * sm_limit.h, and "last" is there in the last document of an epoch.
+ * and keys that another version may add are skipped.  "limits" are those of
+ * sm_limit.h, and only the last document of an epoch has "last".
  */
 
 #include "sm_stats.h"
@@ -16,7 +16,7 @@
 
 #define SM_STATS_WINDOW_NUMBERS  (3 + SM_STATS_COUNTS)
 
-/* for what comes after the targets */
+/* Bytes that are kept free for what comes after the targets. */
 #define SM_STATS_END             64
 
 
@@ -102,7 +102,7 @@ sm_stats_idle(const sm_stats_target_t *t)
 }
 
 
-/* the document */
+/* Writing the document. */
 
 
 static void
@@ -247,7 +247,7 @@ sm_stats_out(sm_out_t *out, sm_stats_t *stats)
 }
 
 
-/* -1 where there are not so many numbers; more are passed over */
+/* Returns -1 if there are fewer than n numbers; more of them are skipped. */
 
 static int
 sm_stats_numbers(sm_arena_t *arena, sm_str_t raw, int64_t *numbers, size_t n)
@@ -322,7 +322,7 @@ sm_stats_parse_windows(sm_arena_t *arena, sm_str_t raw, sm_stats_target_t *t)
 }
 
 
-/* the strings of an array are read as those of an object: decoded */
+/* Decodes a string of an array, by reading it as the field of an object. */
 
 static int
 sm_stats_string(sm_arena_t *arena, sm_str_t raw, sm_str_t *s)
@@ -489,7 +489,7 @@ sm_stats_parse(sm_arena_t *arena, sm_str_t doc, sm_stats_t *stats)
 }
 
 
-/* the block: the stats, their targets, and the strings */
+/* The block has the stats, their targets, and then the strings. */
 
 
 typedef void (*sm_stats_string_pt)(sm_str_t *s, void *data);

@@ -15,10 +15,10 @@
 
 
 typedef enum {
-    SM_EXCHANGE_ANSWERED = 0,   /* as far as the type wants to know */
+    SM_EXCHANGE_ANSWERED = 0,   /* as far as the type needs it */
     SM_EXCHANGE_REFUSED,        /* by the gateway's host, before a byte left */
 
-    /* some of it may have left, and no whole answer came back */
+    /* a byte may have left, and no whole answer came back */
     SM_EXCHANGE_NO_ANSWER,
     SM_EXCHANGE_TIMED_OUT,
     SM_EXCHANGE_CUT_OFF,
@@ -26,46 +26,46 @@ typedef enum {
 
     /* nothing left this host, so it is no attempt */
     SM_EXCHANGE_UNSENT,         /* this target cannot be sent to */
-    SM_EXCHANGE_SHORT,          /* of connections or memory: none can */
+    SM_EXCHANGE_SHORT,          /* no connections or memory, for any */
     SM_EXCHANGE_COUNT
 } sm_exchange_e;
 
 typedef struct {
     unsigned     sent:1;        /* a byte of the request may have left */
-    unsigned     taken:1;       /* all of the request has */
+    unsigned     taken:1;       /* all of the request has left */
     unsigned     whole:1;       /* the last byte of the answer was read */
-    unsigned     large:1;       /* it was not read on after SM_ANSWER_MAX */
+    unsigned     large:1;       /* reading stopped at SM_ANSWER_MAX */
     unsigned     late:1;        /* the attempt took too long */
     unsigned     aborted:1;     /* the worker ended */
 
-    unsigned     status;        /* of the gateway, its head is whole; or 0 */
-    unsigned     own;           /* status of a page of nginx's own; or 0 */
-    int64_t      timeout;       /* milliseconds, of what has run out */
+    unsigned     status;        /* the gateway's, if its head is whole */
+    unsigned     own;           /* of a page that nginx made, or 0 */
+    int64_t      timeout;       /* the one that ran out, milliseconds */
     sm_str_t     body;          /* of the gateway's answer */
 
     sm_cause_t   cause;
-    sm_str_t     peer;          /* address that was connected to; or empty */
-    sm_str_t     name;          /* host of the gateway; or empty */
+    sm_str_t     peer;          /* the address, or empty */
+    sm_str_t     name;          /* the gateway's host, or empty */
 } sm_exchange_t;
 
 
 sm_exchange_e sm_exchange(sm_gateway_e type, const sm_exchange_t *x);
 
-/* the same, if nothing was sent, for this cause */
+/* Returns what an exchange is if it failed so before a byte had left. */
 sm_exchange_e sm_exchange_before(const sm_cause_t *cause);
 
 /*
- * The outcome is SM_OUTCOME_NONE if it is no attempt.  "reason" and "error"
+ * The outcome is SM_OUTCOME_NONE if this was no attempt.  "reason" and "error"
  * are valid UTF-8 within their limits, without control characters, whatever
- * the gateway has sent.  0, or -1 without memory.
+ * the gateway has sent.  Returns -1 if there is no memory.
  */
 int sm_exchange_read(sm_arena_t *arena, sm_gateway_e type,
     const sm_exchange_t *x, sm_outcome_e *outcome, sm_str_t *reason,
     sm_str_t *error);
 
 /*
- * What is kept of the answer for people to read: the gateway's status, and the
- * first SM_ANSWER_KEPT characters of its answer, cleaned as "error" is.
+ * Gives what is kept of the answer for people to read: its status, and its
+ * first SM_ANSWER_KEPT characters, cleaned like "error".
  */
 int sm_exchange_keep(sm_arena_t *arena, const sm_exchange_t *x,
     int64_t *status, sm_str_t *text);

@@ -11,7 +11,7 @@
 
 enum { SM_ANSWER_STATUS = 0, SM_ANSWER_REASON, SM_ANSWER_FIELDS };
 
-/* an accepted answer may have other keys */
+/* Other keys are skipped: an answer may have any. */
 
 static const sm_json_field_t  sm_answer_fields[] = {
     { "status", SM_JSON_STRING, 1 },
@@ -66,7 +66,7 @@ sm_answer_error(sm_arena_t *arena, sm_str_t *error, const char *fmt, ...)
 }
 
 
-/* HTTP 2xx, and all of the body is here */
+/* Reads the whole body of a 2xx answer. */
 
 static int
 sm_answer_json(sm_arena_t *arena, unsigned status, sm_str_t body,

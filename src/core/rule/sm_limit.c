@@ -31,11 +31,12 @@ _Static_assert(sm_nelts(sm_limit_fields) == SM_LIMIT_KEYS + 1,
                "a field for each key");
 
 
-/* what is beyond these was not written by this module */
+/* The module writes no numbers that are larger. */
 
 static const int64_t  sm_limit_max[] = {
     0, INT32_MAX, SM_BUCKET_RATE_MAX, SM_BUCKET_BURST_MAX, INT32_MAX,
-    INT64_MAX / 4, INT64_MAX / 4, SM_BUCKET_BURST_MAX * (int64_t) SM_BUCKET_TOKEN
+    INT64_MAX / 4, INT64_MAX / 4,
+    SM_BUCKET_BURST_MAX * (int64_t) SM_BUCKET_TOKEN
 };
 
 _Static_assert(sm_nelts(sm_limit_max) == SM_LIMIT_KEYS,

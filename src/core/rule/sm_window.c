@@ -5,8 +5,9 @@
 
 
 /*
- * Below four units each has a bucket of its own; above, the two bits after the
- * highest choose among four of the same power of two.
+ * Below four units, each number of units has its own bucket.  Above that, the
+ * two bits after the highest one choose one of the four buckets of a power of
+ * two.
  */
 
 static size_t
@@ -28,7 +29,7 @@ sm_window_bucket(int64_t usec)
 }
 
 
-/* the middle of a bucket, in microseconds */
+/* Returns the middle of a bucket, in microseconds. */
 
 static int64_t
 sm_window_middle(size_t i)
@@ -143,7 +144,7 @@ sm_window_read(sm_window_t *w, int64_t now, int64_t length,
     first = w->number - length / SM_WINDOW_SLOT;
     total = 0;
 
-    /* there is no slot from before the host was started */
+    /* there are no slots from before the host was started */
 
     if (first < 0) {
         first = 0;

@@ -1,12 +1,12 @@
 
 /*
- * The leader's numbers: made by the leader every few seconds, kept in the store
- * as one document, and in the memory that the workers of an instance share as
- * one block.
+ * The leader's numbers.  The leader makes them every few seconds; the store
+ * keeps them as one document, and the shared memory of an instance as one
+ * block.
  *
  * A document has at most SM_STATS_MAX bytes, however many targets there are.
- * Targets of which there is nothing to tell are not in it; nor are those for
- * which there is no room, and their number is.
+ * It leaves out targets without news, and targets for which there is no room;
+ * the latter are counted.
  */
 
 #ifndef SM_STATS_H
@@ -39,13 +39,13 @@ enum {
 };
 
 
-/* times are microseconds since 1970 by the store's clock; 0: none */
+/* Times are microseconds since 1970 by the store's clock, or 0. */
 
 typedef struct {
     sm_str_t            name;
 
     sm_stats_state_e    state;
-    int64_t             since;          /* of the state */
+    int64_t             since;          /* when the state began */
     sm_str_t            pause_reason;
     sm_str_t            pause_actor;
     int64_t             failures;       /* in a row */
@@ -54,7 +54,7 @@ typedef struct {
     int64_t             due;
     int64_t             waiting;        /* for their time */
     int64_t             in_flight;
-    int64_t             oldest_due;     /* its age, microseconds; 0: none */
+    int64_t             oldest_due;     /* age in microseconds; 0: none */
 
     int64_t             counts[SM_STATS_COUNTS];    /* since the epoch began */
     sm_stats_window_t   windows[SM_STATS_WINDOWS];
@@ -68,32 +68,31 @@ typedef struct {
 typedef struct {
     int64_t             epoch;
     int64_t             at;
-    int64_t             began;          /* when the epoch did */
+    int64_t             began;          /* when the epoch began */
     int64_t             omitted;        /* targets for which there is no room */
-    sm_stats_target_t   totals;         /* of all, those among them */
+    sm_stats_target_t   totals;         /* omitted targets included */
     sm_stats_target_t  *targets;
     size_t              n;
 
-    /* for the next leader alone: not in the block */
+    /* only for the next leader, and not in the block */
     sm_limit_t         *limits;
     size_t              nlimits;
-    unsigned            last;           /* of its epoch: nothing was sent */
-                                        /* after it, and nothing will be */
+    unsigned            last;           /* its epoch sends nothing any more */
 } sm_stats_t;
 
 
-/* what a store has of it; "doc" is empty where it is not newer than "seen" */
+/* What the store has.  "doc" is empty if it is not newer than "seen". */
 
 typedef struct {
-    int64_t             seen;           /* the time of the last one, or 0 */
+    int64_t             seen;           /* time of the last document, or 0 */
 
     int64_t             epoch;
-    int64_t             at;             /* 0: there is none */
+    int64_t             at;             /* 0 if there is no document */
     sm_str_t            doc;
 } sm_stats_row_t;
 
 
-/* how many intents are pending, where nobody leads; see backlog_get */
+/* Counts of pending intents while nobody leads; see backlog_get. */
 
 #define SM_BACKLOG_BOUND   10000        /* intents that are looked at */
 #define SM_BACKLOG_GROUPS  1000         /* targets */
@@ -115,18 +114,21 @@ typedef struct {
 
 sm_str_t sm_stats_state_name(sm_stats_state_e state);
 
-/* whether there is something to tell of it */
+/* Says whether a target has no news. */
 int sm_stats_idle(const sm_stats_target_t *t);
 
-/* "out" has SM_STATS_MAX bytes; counts what is omitted */
+/* "out" has SM_STATS_MAX bytes.  Counts the targets that are omitted. */
 void sm_stats_out(sm_out_t *out, sm_stats_t *stats);
 
-/* -1: it is none, or there is no memory.  The strings are in the arena. */
+/*
+ * Returns -1 if it is not such a document, or if there is no memory.  The
+ * strings are in the arena.
+ */
 int sm_stats_parse(sm_arena_t *arena, sm_str_t doc, sm_stats_t *stats);
 
 /*
- * All of it in one block, whose strings are told by their offsets until it is
- * opened, which changes it.  _size() is how long the block is.
+ * Packs the stats into one block.  Its strings are offsets, which opening the
+ * block turns into pointers.
  */
 size_t sm_stats_pack_size(const sm_stats_t *stats);
 void sm_stats_pack(void *block, const sm_stats_t *stats);

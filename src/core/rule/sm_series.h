@@ -1,10 +1,10 @@
 
 /*
- * An hour of a target's numbers: a row for each document of the leader's, in a
- * ring.
+ * An hour of a target's numbers: a ring with a row for each document of the
+ * leader.
  *
- * The leader counts from the beginning of its epoch, so that a document that
- * nobody here has read is not missed: the next one has its numbers, too.
+ * The leader counts from the beginning of its epoch, so a document that this
+ * instance did not read loses nothing: the next one includes its numbers.
  */
 
 #ifndef SM_SERIES_H
@@ -17,7 +17,7 @@
 #define SM_SERIES_ROWS  720             /* an hour */
 
 
-/* the columns; SM_SERIES_AT is seconds since 1970 */
+/* The columns.  SM_SERIES_AT is seconds since 1970. */
 
 typedef enum {
     SM_SERIES_AT = 0,
@@ -37,8 +37,8 @@ typedef enum {
 
 
 typedef struct {
-    uint64_t            n;              /* rows, of all there ever were */
-    uint64_t            told;           /* of them, up to the last with news */
+    uint64_t            n;              /* rows that were ever added */
+    uint64_t            told;           /* rows up to the last one with news */
     int64_t             epoch;          /* of the counts */
     int64_t             counts[SM_STATS_COUNTS];
     uint32_t            rows[SM_SERIES_ROWS][SM_SERIES_COLUMNS];
@@ -46,22 +46,21 @@ typedef struct {
 
 
 /*
- * "first": the epoch's counts up to now are of no row, since nobody knows over
- * how long a time they were counted.
+ * If "first" is set, what the epoch has counted so far goes into no row,
+ * because it is not known over which time it was counted.
  */
 void sm_series_add(sm_series_t *s, int64_t epoch, int64_t at,
     const sm_stats_target_t *t, unsigned first);
 
 /*
- * The same, if there was nothing to tell.  1: so it was for the whole hour, and
- * there is no need of it any more.
+ * Adds a row for a target without news.  Returns 1 if there was no news for
+ * the whole hour, so that the series can be freed.
  */
 int sm_series_quiet(sm_series_t *s, int64_t epoch, int64_t at, unsigned first);
 
-/* the keys of the columns, and the rows since then, both as elements */
+/* Write the keys of the columns, and the rows since a time, as elements. */
 void sm_series_out_columns(sm_out_t *out);
 void sm_series_out(sm_out_t *out, const sm_series_t *s, int64_t since);
-size_t sm_series_size(const sm_series_t *s);
 
 
 #endif /* SM_SERIES_H */

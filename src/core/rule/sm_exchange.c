@@ -29,9 +29,9 @@ _Static_assert(sm_nelts(sm_exchange_rows) == SM_EXCHANGE_COUNT,
 
 
 /*
- * What a cause makes of an exchange: before a byte has left, and after that,
- * while there is no head of an answer.  Those of connect() and socket() are
- * told apart by their error.
+ * What an exchange is for each cause: before a byte has left, and after that,
+ * as long as no head of an answer was read.  For connect() and socket() the
+ * error decides.
  */
 
 static const struct {
@@ -65,7 +65,7 @@ _Static_assert(sm_nelts(sm_exchange_causes) == SM_CAUSE_COUNT,
                "a row for each cause");
 
 
-/* who says so: the gateway's host, or this one, for one target or for all */
+/* Errors tell whether the gateway's host failed, or this host. */
 
 static const struct {
     int            err;
@@ -77,7 +77,7 @@ static const struct {
     { ETIMEDOUT, SM_EXCHANGE_REFUSED },
     { EPIPE, SM_EXCHANGE_REFUSED },
 
-    /* nobody listens at a unix socket, or too many wait there */
+    /* a unix socket: nobody listens, or its backlog is full */
     { ENOENT, SM_EXCHANGE_REFUSED },
     { EAGAIN, SM_EXCHANGE_REFUSED },
 
@@ -110,7 +110,7 @@ static sm_exchange_e
 sm_exchange_unsent(const sm_exchange_t *x)
 {
     if (x->status) {
-        return SM_EXCHANGE_REFUSED;     /* it did not wait for the request */
+        return SM_EXCHANGE_REFUSED;     /* it answered before the request */
     }
 
     if (x->aborted) {
@@ -125,7 +125,10 @@ sm_exchange_unsent(const sm_exchange_t *x)
 }
 
 
-/* a status that says it all is enough; one below 200 announces the answer */
+/*
+ * A whole answer is understood, and so is a large one whose status alone
+ * decides.  A status below 200 only announces the answer.
+ */
 
 static int
 sm_exchange_understood(sm_gateway_e type, const sm_exchange_t *x)
@@ -169,7 +172,7 @@ sm_exchange(sm_gateway_e type, const sm_exchange_t *x)
 }
 
 
-/* names for printf(), which are cut where they are too long */
+/* Terminates a name for printf(), and cuts it if it is too long. */
 
 static const char *
 sm_exchange_word(char *buf, sm_str_t s, const char *none)
@@ -198,7 +201,7 @@ sm_exchange_time(char *buf, int64_t ms)
 }
 
 
-/* "1,204 bytes" */
+/* Writes "1,204 bytes". */
 
 static const char *
 sm_exchange_bytes(char *buf, size_t n)
@@ -369,7 +372,7 @@ sm_exchange_cut_off_text(sm_arena_t *arena, const sm_exchange_t *x,
 }
 
 
-/* "certificate has expired", "self-signed certificate" */
+/* The detail is "certificate has expired", "self-signed certificate". */
 
 static int
 sm_exchange_certificate_text(sm_arena_t *arena, const sm_exchange_t *x,
