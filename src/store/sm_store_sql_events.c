@@ -1,0 +1,40 @@
+
+/*
+ * The events of an intent, on any store.
+ */
+
+#include "sm_store_sql.h"
+
+
+int
+sm_sql_intent_events(sm_conn_t *conn, sm_call_t *call,
+    sm_events_row_t *row)
+{
+    sm_sql_t  *sql = (sm_sql_t *) conn;
+
+    row->n = 0;
+
+    row->events = sm_arena_calloc(&call->arena, SM_EVENTS_MAX,
+                                  sizeof(sm_event_t));
+    if (row->events == NULL) {
+        return sm_sql_no_memory(call);
+    }
+
+    sm_sql_start(sql, SM_PROC_INTENT_EVENTS);
+    sm_sql_put_text(sql, sql->conf->lease_name);
+    sm_sql_put_text(sql, row->id);
+    sm_sql_put_int(sql, SM_EVENTS_MAX);
+
+    if (sm_sql_exec(sql, call) == 0) {
+        while (sm_sql_fetch(sql, call) == 1 && row->n < SM_EVENTS_MAX) {
+            if (sm_row_read(sql, call, sm_event_fields,
+                            &row->events[row->n++])
+                != 0)
+            {
+                break;
+            }
+        }
+    }
+
+    return sm_sql_end(sql, call);
+}
