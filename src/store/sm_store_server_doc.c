@@ -7,13 +7,7 @@
  * has its offset and length.
  */
 
-#include "sm_store_server.h"
-
-
-/* the bytes of a row's keys, punctuation and integers, at most */
-
-#define SM_SERVER_CONTRACT_SIZE  512
-#define SM_SERVER_ROW_SIZE       640
+#include "sm_store_sql.h"
 
 
 static void
@@ -35,48 +29,6 @@ sm_server_out_int(sm_out_t *out, const char *key, int64_t value)
 {
     sm_out_c(out, key);
     sm_out_int(out, value);
-}
-
-
-static int
-sm_server_doc_end(const sm_out_t *out, sm_str_t *doc)
-{
-    doc->data = out->start;
-    doc->len = out->last - out->start;
-
-    return out->full ? -1 : 0;
-}
-
-
-static void
-sm_server_out_contract(sm_out_t *out, const sm_contract_t *c)
-{
-    unsigned             i;
-    const char          *comma;
-    sm_contract_value_t  values[SM_CONTRACT_COL_COUNT];
-
-    sm_contract_store(c, values);
-
-    comma = "{\"";
-
-    for (i = 0; i < SM_CONTRACT_COL_COUNT; i++) {
-
-        if (values[i].null) {
-            continue;
-        }
-
-        sm_out_c(out, comma);
-        sm_out_c(out, sm_contract_columns[i].key);
-
-        if (sm_contract_columns[i].is == SM_CONTRACT_IS_INT) {
-            sm_server_out_int(out, "\":", values[i].n);
-
-        } else {
-            sm_server_out_str(out, "\":", values[i].s);
-        }
-
-        comma = ",\"";
-    }
 }
 
 
@@ -108,7 +60,7 @@ sm_server_out_occurrences(sm_out_t *out, const sm_submit_row_t *rows, size_t n)
     for (i = 0; i < n; i++) {
 
         if (!rows[i].occurrence
-            && sm_recur_occurrence(rows[i].id, &schedule))
+            && sm_schedule_occurrence(rows[i].id, &schedule))
         {
             sm_server_out_int(out, key, i);
             sm_server_out_str(out, ",\"schedule\":", schedule);
@@ -130,11 +82,11 @@ sm_server_submit_doc(sm_arena_t *arena, const sm_submit_row_t *rows, size_t n,
     sm_str_t *doc, sm_str_t *bytes)
 {
     char                  *p;
-    size_t                 i, k, at, size, contracts;
+    size_t                 i, k, at, contracts;
     uint32_t              *which;
     sm_out_t               out;
     sm_str_t               hash;
-    const sm_contract_t   *c, **seen;
+    const sm_contract_t  **seen;
 
     which = sm_arena_calloc(arena, n, sizeof(uint32_t));
     seen = sm_arena_calloc(arena, n, sizeof(sm_contract_t *));
@@ -143,7 +95,6 @@ sm_server_submit_doc(sm_arena_t *arena, const sm_submit_row_t *rows, size_t n,
         return -1;
     }
 
-    size = 128;
     contracts = 0;
     bytes->len = 0;
 
@@ -156,33 +107,22 @@ sm_server_submit_doc(sm_arena_t *arena, const sm_submit_row_t *rows, size_t n,
         which[i] = k;
 
         if (k == contracts) {
-            c = rows[i].contract;
-            seen[contracts++] = c;
-
-            size += SM_SERVER_CONTRACT_SIZE + sm_json_str_size(c->target.len)
-                    + sm_json_str_size(c->gateway_url.len)
-                    + sm_json_str_size(c->terminal_outcomes.len)
-                    + sm_json_str_size(c->retry_schedule.len)
-                    + sm_json_str_size(c->notify.len);
+            seen[contracts++] = rows[i].contract;
         }
-
-        size += SM_SERVER_ROW_SIZE + sm_json_str_size(rows[i].id.len)
-                + sm_json_str_size(rows[i].trace.parent.len)
-                + sm_json_str_size(rows[i].trace.state.len);
 
         if (!sm_server_same_payload(rows, i)) {
             bytes->len += rows[i].payload.len;
         }
     }
 
-    sm_out_init(&out, sm_arena_alloc(arena, size), size);
     p = sm_arena_alloc(arena, bytes->len + 1);
-
-    if (out.start == NULL || p == NULL) {
+    if (p == NULL) {
         return -1;
     }
 
     bytes->data = p;
+
+    sm_out_init_arena(&out, arena);
 
     sm_out_c(&out, "{");
     sm_server_out_occurrences(&out, rows, n);
@@ -190,7 +130,7 @@ sm_server_submit_doc(sm_arena_t *arena, const sm_submit_row_t *rows, size_t n,
 
     for (k = 0; k < contracts; k++) {
         sm_out_c(&out, k ? "," : "");
-        sm_server_out_contract(&out, seen[k]);
+        sm_contract_out(&out, seen[k]);
         sm_server_out_int(&out, ",\"c\":", k);
         sm_out_c(&out, "}");
     }
@@ -213,9 +153,7 @@ sm_server_submit_doc(sm_arena_t *arena, const sm_submit_row_t *rows, size_t n,
         sm_server_out_int(&out, ",\"at\":", at);
         sm_server_out_int(&out, ",\"len\":", rows[i].payload.len);
 
-        if (rows[i].not_before) {
-            sm_server_out_int(&out, ",\"before\":", rows[i].not_before);
-        }
+        sm_out_fields(&out, sm_posted_fields, &rows[i].posted);
 
         if (rows[i].trace.parent.data) {
             sm_server_out_str(&out, ",\"trace\":", rows[i].trace.parent);
@@ -235,7 +173,7 @@ sm_server_submit_doc(sm_arena_t *arena, const sm_submit_row_t *rows, size_t n,
 
     sm_out_c(&out, "]}");
 
-    return sm_server_doc_end(&out, doc);
+    return sm_out_done(&out, doc);
 }
 
 
@@ -245,18 +183,10 @@ int
 sm_server_begin_doc(sm_arena_t *arena, const sm_begin_row_t *rows, size_t n,
     sm_str_t *doc)
 {
-    size_t    i, size;
+    size_t    i;
     sm_out_t  out;
 
-    for (i = 0, size = 8; i < n; i++) {
-        size += sm_json_str_size(rows[i].id.len) + 1;
-    }
-
-    sm_out_init(&out, sm_arena_alloc(arena, size), size);
-
-    if (out.start == NULL) {
-        return -1;
-    }
+    sm_out_init_arena(&out, arena);
 
     sm_out_c(&out, "[");
 
@@ -266,7 +196,7 @@ sm_server_begin_doc(sm_arena_t *arena, const sm_begin_row_t *rows, size_t n,
 
     sm_out_c(&out, "]");
 
-    return sm_server_doc_end(&out, doc);
+    return sm_out_done(&out, doc);
 }
 
 
@@ -276,24 +206,11 @@ int
 sm_server_complete_doc(sm_arena_t *arena, const sm_complete_row_t *rows,
     size_t n, sm_str_t *doc)
 {
-    size_t                    i, size;
+    size_t                    i;
     sm_out_t                  out;
     const sm_complete_row_t  *row;
 
-    for (i = 0, size = 8; i < n; i++) {
-        size += SM_SERVER_ROW_SIZE + sm_json_str_size(rows[i].id.len)
-                + sm_json_str_size(rows[i].holder.len)
-                + sm_json_str_size(rows[i].reason.len)
-                + sm_json_str_size(rows[i].error.len)
-                + sm_json_str_size(rows[i].answer.len)
-                + sm_json_str_size(rows[i].span_id.len);
-    }
-
-    sm_out_init(&out, sm_arena_alloc(arena, size), size);
-
-    if (out.start == NULL) {
-        return -1;
-    }
+    sm_out_init_arena(&out, arena);
 
     sm_out_c(&out, "[");
 
@@ -349,5 +266,5 @@ sm_server_complete_doc(sm_arena_t *arena, const sm_complete_row_t *rows,
 
     sm_out_c(&out, "]");
 
-    return sm_server_doc_end(&out, doc);
+    return sm_out_done(&out, doc);
 }

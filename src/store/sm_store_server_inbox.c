@@ -3,25 +3,7 @@
  * The inbox on a database server.
  */
 
-#include "sm_store_server.h"
-
-
-/* the columns of inbox_page */
-
-enum {
-    SM_INBOX_COL_SEQ = 1,
-    SM_INBOX_COL_ID,
-    SM_INBOX_COL_TARGET,
-    SM_INBOX_COL_NOT_BEFORE,
-    SM_INBOX_COL_SIZE,
-    SM_INBOX_COL_TRACEPARENT,
-    SM_INBOX_COL_TRACESTATE,
-    SM_INBOX_COL_PAYLOAD,
-    SM_INBOX_COL_COUNT
-};
-
-_Static_assert(SM_INBOX_COL_COUNT == (int) SM_PROC_COLS_INBOX_PAGE,
-               "each column of inbox_page");
+#include "sm_store_sql.h"
 
 
 /* the columns of inbox_move */
@@ -32,82 +14,8 @@ enum {
     SM_MOVE_COL_COUNT
 };
 
-_Static_assert(SM_MOVE_COL_COUNT == (int) SM_PROC_COLS_INBOX_MOVE,
+_Static_assert(SM_MOVE_COL_COUNT == (int) SM_PROC_OWN_INBOX_MOVE,
                "each column of inbox_move");
-
-
-/* the bytes of a row's keys, punctuation and integers, at most */
-
-#define SM_INBOX_ROW_SIZE  256
-
-
-static int
-sm_server_inbox_row(sm_server_t *sv, sm_call_t *call, size_t max_payload,
-    sm_inbox_row_t *row)
-{
-    row->seq = sm_server_int(sv, SM_INBOX_COL_SEQ);
-    row->not_before = sm_server_int(sv, SM_INBOX_COL_NOT_BEFORE);
-    row->too_large = sm_server_int(sv, SM_INBOX_COL_SIZE)
-                     > (int64_t) max_payload;
-
-    if (sm_server_text(sv, call, SM_INBOX_COL_ID, &row->id) != 0
-        || sm_server_text(sv, call, SM_INBOX_COL_TARGET, &row->target) != 0
-        || sm_server_text(sv, call, SM_INBOX_COL_TRACEPARENT,
-                          &row->trace.parent)
-           != 0
-        || sm_server_text(sv, call, SM_INBOX_COL_TRACESTATE, &row->trace.state)
-           != 0
-        || sm_server_bytes(sv, call, SM_INBOX_COL_PAYLOAD, &row->payload) != 0)
-    {
-        return -1;
-    }
-
-    return 0;
-}
-
-
-int
-sm_server_inbox_page(sm_conn_t *conn, sm_call_t *call,
-    const sm_fence_t *fence, sm_inbox_page_t *page)
-{
-    size_t        bytes;
-    sm_server_t  *sv = (sm_server_t *) conn;
-
-    page->n = 0;
-    page->more = 0;
-
-    page->rows = sm_arena_calloc(&call->arena, page->limit,
-                                 sizeof(sm_inbox_row_t));
-    if (page->rows == NULL) {
-        return sm_server_no_memory(call);
-    }
-
-    sm_server_start(sv, SM_PROC_INBOX_PAGE);
-    sm_server_put_fence(sv, fence);
-    sm_server_put_int(sv, page->limit);
-    sm_server_put_int(sv, page->bytes);
-    sm_server_put_int(sv, page->max_payload);
-
-    bytes = 0;
-
-    if (sm_server_exec(sv, call) == 0) {
-        while (sm_server_fenced_fetch(sv, call) == 1 && page->n < page->limit) {
-
-            if (sm_server_inbox_row(sv, call, page->max_payload,
-                                    &page->rows[page->n])
-                != 0)
-            {
-                break;
-            }
-
-            bytes += page->rows[page->n++].payload.len;
-        }
-    }
-
-    page->more = page->n == page->limit || bytes >= page->bytes;
-
-    return sm_server_fenced(sv, call, fence);
-}
 
 
 /*
@@ -119,25 +27,12 @@ static int
 sm_server_inbox_doc(sm_arena_t *arena, const sm_inbox_row_t *rows, size_t n,
     sm_str_t *doc)
 {
-    size_t                 i, k, size;
+    size_t                 i, k;
     sm_out_t               out;
     sm_str_t               hash;
     const sm_inbox_row_t  *row;
 
-    for (i = 0, size = 8; i < n; i++) {
-        size += SM_INBOX_ROW_SIZE + sm_json_str_size(rows[i].reason.len)
-                + sm_json_str_size(rows[i].detail.len);
-
-        if (rows[i].submit.contract) {
-            size += sm_json_str_size(rows[i].submit.contract->target.len);
-        }
-    }
-
-    sm_out_init(&out, sm_arena_alloc(arena, size), size);
-
-    if (out.start == NULL) {
-        return -1;
-    }
+    sm_out_init_arena(&out, arena);
 
     sm_out_c(&out, "[");
 
@@ -177,10 +72,7 @@ sm_server_inbox_doc(sm_arena_t *arena, const sm_inbox_row_t *rows, size_t n,
 
     sm_out_c(&out, "]");
 
-    doc->data = out.start;
-    doc->len = out.last - out.start;
-
-    return out.full ? -1 : 0;
+    return sm_out_done(&out, doc);
 }
 
 
@@ -222,10 +114,10 @@ sm_server_inbox_move(sm_conn_t *conn, sm_call_t *call,
     const sm_fence_t *fence, size_t max_payload, sm_inbox_row_t *rows,
     size_t n)
 {
-    size_t        i;
-    int64_t       key;
-    sm_str_t      doc, bytes, moves;
-    sm_server_t  *sv = (sm_server_t *) conn;
+    size_t     i;
+    int64_t    key;
+    sm_str_t   doc, bytes, moves;
+    sm_sql_t  *sql = (sm_sql_t *) conn;
 
     for (i = 0; i < n; i++) {
         rows[i].outcome = SM_INBOX_LEFT;
@@ -234,32 +126,32 @@ sm_server_inbox_move(sm_conn_t *conn, sm_call_t *call,
     if (sm_server_inbox_submit(&call->arena, rows, n, &doc, &bytes) != 0
         || sm_server_inbox_doc(&call->arena, rows, n, &moves) != 0)
     {
-        return sm_server_no_memory(call);
+        return sm_sql_no_memory(call);
     }
 
-    sm_server_start(sv, SM_PROC_INBOX_MOVE);
-    sm_server_put_fence(sv, fence);
-    sm_server_put_text(sv, doc);
-    sm_server_put_bytes(sv, bytes);
-    sm_server_put_text(sv, moves);
-    sm_server_put_int(sv, max_payload);
+    sm_sql_start(sql, SM_PROC_INBOX_MOVE);
+    sm_sql_put_fence(sql, fence);
+    sm_sql_put_text(sql, doc);
+    sm_sql_put_bytes(sql, bytes);
+    sm_sql_put_text(sql, moves);
+    sm_sql_put_int(sql, max_payload);
 
-    if (sm_server_exec(sv, call) == 0) {
-        while (sm_server_fenced_fetch(sv, call) == 1) {
+    if (sm_sql_exec(sql, call) == 0) {
+        while (sm_sql_fenced_fetch(sql, call) == 1) {
 
-            key = sm_server_int(sv, SM_MOVE_COL_N);
+            key = sm_sql_int(sql, SM_MOVE_COL_N);
 
             if (key < 0 || key >= (int64_t) n) {
                 (void) sm_call_fail(call, SM_STORE_SCHEMA, 0, "%s: "
                                     "submission_inbox_move gives a row that "
-                                    "was not asked for", sv->driver->name);
+                                    "was not asked for", sql->driver->name);
                 break;
             }
 
-            rows[key].outcome = (sm_inbox_e) sm_server_int(sv,
+            rows[key].outcome = (sm_inbox_e) sm_sql_int(sql,
                                                         SM_MOVE_COL_OUTCOME);
         }
     }
 
-    return sm_server_fenced(sv, call, fence);
+    return sm_sql_fenced(sql, call, fence);
 }

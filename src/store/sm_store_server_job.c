@@ -3,31 +3,7 @@
  * Jobs on a database server.
  */
 
-#include "sm_store_server.h"
-
-
-/* the columns of a job, after the outcome or the time */
-
-enum {
-    SM_JOB_COL_KIND = 1,
-    SM_JOB_COL_ID,
-    SM_JOB_COL_DOC,
-    SM_JOB_COL_LIMIT,
-    SM_JOB_COL_STATE,
-    SM_JOB_COL_POSITION,
-    SM_JOB_COL_SEEN,
-    SM_JOB_COL_DONE,
-    SM_JOB_COL_SKIPPED,
-    SM_JOB_COL_ERROR,
-    SM_JOB_COL_ACTOR,
-    SM_JOB_COL_CREATED_AT,
-    SM_JOB_COL_MODIFIED_AT,
-    SM_JOB_COL_COMPLETED_AT,
-    SM_JOB_COL_COUNT
-};
-
-_Static_assert(SM_JOB_COL_COUNT == (int) SM_PROC_COLS_JOB_NEXT,
-               "each column of a job");
+#include "sm_store_sql.h"
 
 
 /* the columns of job_apply */
@@ -38,90 +14,54 @@ enum {
     SM_APPLY_COL_COUNT
 };
 
-_Static_assert(SM_APPLY_COL_COUNT == (int) SM_PROC_COLS_JOB_APPLY,
+_Static_assert(SM_APPLY_COL_COUNT == (int) SM_PROC_OWN_JOB_APPLY,
                "each column of job_apply");
-
-
-/* the bytes of an item's keys, punctuation and integers, at most */
-
-#define SM_JOB_ITEM_SIZE  128
-
-
-static int
-sm_server_job(sm_server_t *sv, sm_call_t *call, sm_job_t *job)
-{
-    sm_str_t  kind, state;
-
-    job->limit = sm_server_int(sv, SM_JOB_COL_LIMIT);
-    job->seen = sm_server_int(sv, SM_JOB_COL_SEEN);
-    job->done = sm_server_int(sv, SM_JOB_COL_DONE);
-    job->skipped = sm_server_int(sv, SM_JOB_COL_SKIPPED);
-    job->created_at = sm_server_int(sv, SM_JOB_COL_CREATED_AT);
-    job->modified_at = sm_server_int(sv, SM_JOB_COL_MODIFIED_AT);
-    job->completed_at = sm_server_int(sv, SM_JOB_COL_COMPLETED_AT);
-
-    if (sm_server_text(sv, call, SM_JOB_COL_KIND, &kind) != 0
-        || sm_server_text(sv, call, SM_JOB_COL_ID, &job->id) != 0
-        || sm_server_text(sv, call, SM_JOB_COL_DOC, &job->doc) != 0
-        || sm_server_text(sv, call, SM_JOB_COL_STATE, &state) != 0
-        || sm_server_text(sv, call, SM_JOB_COL_POSITION, &job->position) != 0
-        || sm_server_text(sv, call, SM_JOB_COL_ERROR, &job->error) != 0
-        || sm_server_text(sv, call, SM_JOB_COL_ACTOR, &job->actor) != 0)
-    {
-        return -1;
-    }
-
-    job->kind = sm_job_kind_by_name(kind);
-    job->state = sm_job_state_by_name(state);
-
-    return 0;
-}
 
 
 /* the job that a procedure gives in its one row; 0: it gives none */
 
 static int
-sm_server_job_outcome(sm_server_t *sv, sm_call_t *call, sm_job_row_t *row,
+sm_server_job_outcome(sm_sql_t *sql, sm_call_t *call, sm_job_row_t *row,
     int64_t *outcome)
 {
     *outcome = 0;
 
-    if (sm_server_exec(sv, call) == 0) {
-        while (sm_server_fetch(sv, call) == 1) {
+    if (sm_sql_exec(sql, call) == 0) {
+        while (sm_sql_fetch(sql, call) == 1) {
 
-            *outcome = sm_server_int(sv, 0);
+            *outcome = sm_sql_int(sql, 0);
 
-            if (sm_server_job(sv, call, &row->job) != 0) {
+            if (sm_row_read(sql, call, sm_job_fields, &row->job) != 0) {
                 break;
             }
         }
     }
 
-    return sm_server_end(sv, call);
+    return sm_sql_end(sql, call);
 }
 
 
 static int
-sm_server_job_add(sm_server_t *sv, sm_call_t *call, sm_job_row_t *row)
+sm_server_job_add(sm_sql_t *sql, sm_call_t *call, sm_job_row_t *row)
 {
     int64_t   outcome;
     sm_str_t  detail;
 
     if (sm_job_detail(&call->arena, &row->request, &detail) != 0) {
-        return sm_server_no_memory(call);
+        return sm_sql_no_memory(call);
     }
 
-    sm_server_start(sv, SM_PROC_JOB_ADD);
-    sm_server_put_text(sv, sv->conf->lease_name);
-    sm_server_put_text(sv, sm_job_kind_name(row->request.kind));
-    sm_server_put_text(sv, row->request.id);
-    sm_server_put_text(sv, row->request.doc);
-    sm_server_put_int(sv, row->request.limit);
-    sm_server_put_text(sv, row->actor.name);
-    sm_server_put_text(sv, row->actor.address);
-    sm_server_put_text(sv, detail);
+    sm_sql_start(sql, SM_PROC_JOB_ADD);
+    sm_sql_put_text(sql, sql->conf->lease_name);
+    sm_sql_put_text(sql, sm_job_kind_name(row->request.kind));
+    sm_sql_put_text(sql, row->request.id);
+    sm_sql_put_text(sql, row->request.doc);
+    sm_sql_put_int(sql, row->request.limit);
+    sm_sql_put_text(sql, row->actor.name);
+    sm_sql_put_text(sql, row->actor.address);
+    sm_sql_put_text(sql, detail);
 
-    if (sm_server_job_outcome(sv, call, row, &outcome) != 0) {
+    if (sm_server_job_outcome(sql, call, row, &outcome) != 0) {
         return -1;
     }
 
@@ -135,11 +75,11 @@ int
 sm_server_jobs_add(sm_conn_t *conn, sm_call_t *call, sm_job_row_t *rows,
     size_t n)
 {
-    size_t        i;
-    sm_server_t  *sv = (sm_server_t *) conn;
+    size_t     i;
+    sm_sql_t  *sql = (sm_sql_t *) conn;
 
     for (i = 0; i < n; i++) {
-        if (sm_server_job_add(sv, call, &rows[i]) != 0) {
+        if (sm_server_job_add(sql, call, &rows[i]) != 0) {
             return -1;
         }
     }
@@ -152,19 +92,19 @@ int
 sm_server_jobs_stop(sm_conn_t *conn, sm_call_t *call, sm_job_row_t *rows,
     size_t n)
 {
-    size_t        i;
-    int64_t       outcome;
-    sm_server_t  *sv = (sm_server_t *) conn;
+    size_t     i;
+    int64_t    outcome;
+    sm_sql_t  *sql = (sm_sql_t *) conn;
 
     for (i = 0; i < n; i++) {
-        sm_server_start(sv, SM_PROC_JOB_STOP);
-        sm_server_put_text(sv, sv->conf->lease_name);
-        sm_server_put_text(sv, sm_job_kind_name(rows[i].request.kind));
-        sm_server_put_text(sv, rows[i].request.id);
-        sm_server_put_text(sv, rows[i].actor.name);
-        sm_server_put_text(sv, rows[i].actor.address);
+        sm_sql_start(sql, SM_PROC_JOB_STOP);
+        sm_sql_put_text(sql, sql->conf->lease_name);
+        sm_sql_put_text(sql, sm_job_kind_name(rows[i].request.kind));
+        sm_sql_put_text(sql, rows[i].request.id);
+        sm_sql_put_text(sql, rows[i].actor.name);
+        sm_sql_put_text(sql, rows[i].actor.address);
 
-        if (sm_server_job_outcome(sv, call, &rows[i], &outcome) != 0) {
+        if (sm_server_job_outcome(sql, call, &rows[i], &outcome) != 0) {
             return -1;
         }
 
@@ -176,115 +116,16 @@ sm_server_jobs_stop(sm_conn_t *conn, sm_call_t *call, sm_job_row_t *rows,
 }
 
 
-static int
-sm_server_jobs_page(sm_server_t *sv, sm_call_t *call, sm_jobs_row_t *row)
-{
-    row->n = 0;
-    row->more = 0;
-
-    row->jobs = sm_arena_calloc(&call->arena, row->limit, sizeof(sm_job_t));
-    if (row->jobs == NULL) {
-        return sm_server_no_memory(call);
-    }
-
-    sm_server_start(sv, SM_PROC_JOBS_LIST);
-    sm_server_put_text(sv, sv->conf->lease_name);
-    sm_server_put_text(sv, sm_job_kind_name(row->kind));
-    sm_server_put_text(sv, row->id);
-
-    if (row->after_at) {
-        sm_server_put_int(sv, row->after_at);
-
-    } else {
-        sm_server_put_no_int(sv);
-    }
-
-    sm_server_put_text(sv, row->after_id);
-    sm_server_put_int(sv, row->limit + 1);
-
-    if (sm_server_exec(sv, call) == 0) {
-        while (sm_server_fetch(sv, call) == 1) {
-
-            if (row->n == row->limit) {
-                row->more = 1;
-                continue;
-            }
-
-            if (sm_server_job(sv, call, &row->jobs[row->n++]) != 0) {
-                break;
-            }
-        }
-    }
-
-    return sm_server_end(sv, call);
-}
-
-
-int
-sm_server_jobs_list(sm_conn_t *conn, sm_call_t *call, sm_jobs_row_t *rows,
-    size_t n)
-{
-    size_t        i;
-    sm_server_t  *sv = (sm_server_t *) conn;
-
-    for (i = 0; i < n; i++) {
-        if (sm_server_jobs_page(sv, call, &rows[i]) != 0) {
-            return -1;
-        }
-    }
-
-    return 0;
-}
-
-
-int
-sm_server_job_next(sm_conn_t *conn, sm_call_t *call, const sm_fence_t *fence,
-    sm_job_t *job)
-{
-    sm_server_t  *sv = (sm_server_t *) conn;
-
-    memset(job, 0, sizeof(sm_job_t));
-
-    sm_server_start(sv, SM_PROC_JOB_NEXT);
-    sm_server_put_fence(sv, fence);
-
-    if (sm_server_exec(sv, call) == 0) {
-        while (sm_server_fenced_fetch(sv, call) == 1) {
-            if (sm_server_job(sv, call, job) != 0) {
-                break;
-            }
-        }
-    }
-
-    return sm_server_fenced(sv, call, fence);
-}
-
-
 /* {"contracts":[{"c":0,"d":{...}}],"items":[{"n":0,"id":"","new":"","c":0}]} */
 
 static int
 sm_server_job_doc(sm_arena_t *arena, const sm_job_batch_t *batch,
     sm_str_t *doc)
 {
-    size_t    i, size;
+    size_t    i;
     sm_out_t  out;
 
-    size = SM_JOB_ITEM_SIZE;
-
-    for (i = 0; i < batch->ncontracts; i++) {
-        size += SM_JOB_ITEM_SIZE + batch->contracts[i].len;
-    }
-
-    for (i = 0; i < batch->n; i++) {
-        size += SM_JOB_ITEM_SIZE + sm_json_str_size(batch->items[i].id.len)
-                + sm_json_str_size(batch->items[i].new_id.len);
-    }
-
-    sm_out_init(&out, sm_arena_alloc(arena, size), size);
-
-    if (out.start == NULL) {
-        return -1;
-    }
+    sm_out_init_arena(&out, arena);
 
     sm_out_c(&out, "{\"contracts\":[");
 
@@ -326,10 +167,7 @@ sm_server_job_doc(sm_arena_t *arena, const sm_job_batch_t *batch,
 
     sm_out_c(&out, "]}");
 
-    doc->data = out.start;
-    doc->len = out.last - out.start;
-
-    return out.full ? -1 : 0;
+    return sm_out_done(&out, doc);
 }
 
 
@@ -337,37 +175,37 @@ int
 sm_server_job_apply(sm_conn_t *conn, sm_call_t *call, const sm_fence_t *fence,
     sm_job_batch_t *batch)
 {
-    int64_t       n;
-    sm_str_t      doc;
-    sm_server_t  *sv = (sm_server_t *) conn;
+    int64_t    n;
+    sm_str_t   doc;
+    sm_sql_t  *sql = (sm_sql_t *) conn;
 
     batch->applied = 0;
     batch->done = 0;
 
     if (sm_server_job_doc(&call->arena, batch, &doc) != 0) {
-        return sm_server_no_memory(call);
+        return sm_sql_no_memory(call);
     }
 
-    sm_server_start(sv, SM_PROC_JOB_APPLY);
-    sm_server_put_fence(sv, fence);
-    sm_server_put_text(sv, sm_job_kind_name(batch->kind));
-    sm_server_put_text(sv, batch->id);
-    sm_server_put_int(sv, batch->seen);
-    sm_server_put_int(sv, batch->seen_after);
-    sm_server_put_int(sv, batch->skipped);
-    sm_server_put_text(sv, batch->position);
-    sm_server_put_text(sv, sm_job_state_name(batch->state));
-    sm_server_put_text(sv, batch->error);
-    sm_server_put_text(sv, doc);
+    sm_sql_start(sql, SM_PROC_JOB_APPLY);
+    sm_sql_put_fence(sql, fence);
+    sm_sql_put_text(sql, sm_job_kind_name(batch->kind));
+    sm_sql_put_text(sql, batch->id);
+    sm_sql_put_int(sql, batch->seen);
+    sm_sql_put_int(sql, batch->seen_after);
+    sm_sql_put_int(sql, batch->skipped);
+    sm_sql_put_text(sql, batch->position);
+    sm_sql_put_text(sql, sm_job_state_name(batch->state));
+    sm_sql_put_text(sql, batch->error);
+    sm_sql_put_text(sql, doc);
 
-    if (sm_server_exec(sv, call) == 0) {
-        while (sm_server_fenced_fetch(sv, call) == 1) {
+    if (sm_sql_exec(sql, call) == 0) {
+        while (sm_sql_fenced_fetch(sql, call) == 1) {
 
-            n = sm_server_int(sv, SM_APPLY_COL_N);
+            n = sm_sql_int(sql, SM_APPLY_COL_N);
 
             if (n == -1) {
                 batch->applied = 1;
-                batch->done = sm_server_int(sv, SM_APPLY_COL_DONE);
+                batch->done = sm_sql_int(sql, SM_APPLY_COL_DONE);
 
             } else if (n >= 0 && n < (int64_t) batch->n) {
                 batch->items[n].done = 1;
@@ -375,5 +213,5 @@ sm_server_job_apply(sm_conn_t *conn, sm_call_t *call, const sm_fence_t *fence,
         }
     }
 
-    return sm_server_fenced(sv, call, fence);
+    return sm_sql_fenced(sql, call, fence);
 }

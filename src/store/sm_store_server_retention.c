@@ -3,7 +3,7 @@
  * Retention on a database server.
  */
 
-#include "sm_store_server.h"
+#include "sm_store_sql.h"
 
 
 /* the columns of retention */
@@ -20,7 +20,7 @@ enum {
     SM_RETENTION_COL_COUNT
 };
 
-_Static_assert(SM_RETENTION_COL_COUNT == (int) SM_PROC_COLS_RETENTION,
+_Static_assert(SM_RETENTION_COL_COUNT == (int) SM_PROC_OWN_RETENTION,
                "each column of retention");
 
 
@@ -28,8 +28,8 @@ int
 sm_server_retention(sm_conn_t *conn, sm_call_t *call, const sm_fence_t *fence,
     sm_retention_t *rt)
 {
-    sm_str_t      doc, none = sm_str("");
-    sm_server_t  *sv = (sm_server_t *) conn;
+    sm_str_t   doc, none = sm_str("");
+    sm_sql_t  *sql = (sm_sql_t *) conn;
 
     rt->stripped = 0;
     rt->forgotten = 0;
@@ -41,33 +41,33 @@ sm_server_retention(sm_conn_t *conn, sm_call_t *call, const sm_fence_t *fence,
     memset(&rt->place, 0, sizeof(sm_str_t));
 
     if (sm_retention_doc(&call->arena, rt->rules, &doc) != 0) {
-        return sm_server_no_memory(call);
+        return sm_sql_no_memory(call);
     }
 
-    sm_server_start(sv, SM_PROC_RETENTION);
-    sm_server_put_fence(sv, fence);
-    sm_server_put_text(sv, rt->after.data ? rt->after : none);
-    sm_server_put_int(sv, rt->limit);
-    sm_server_put_text(sv, doc);
-    sm_server_put_int(sv, rt->rules->audit);
-    sm_server_put_int(sv, rt->rules->refused);
-    sm_server_put_int(sv, rt->rules->jobs);
-    sm_server_put_text(sv, rt->from);
-    sm_server_put_int(sv, rt->since);
+    sm_sql_start(sql, SM_PROC_RETENTION);
+    sm_sql_put_fence(sql, fence);
+    sm_sql_put_text(sql, rt->after.data ? rt->after : none);
+    sm_sql_put_int(sql, rt->limit);
+    sm_sql_put_text(sql, doc);
+    sm_sql_put_int(sql, rt->rules->audit);
+    sm_sql_put_int(sql, rt->rules->refused);
+    sm_sql_put_int(sql, rt->rules->jobs);
+    sm_sql_put_text(sql, rt->from);
+    sm_sql_put_int(sql, rt->since);
 
-    if (sm_server_exec(sv, call) == 0) {
-        while (sm_server_fenced_fetch(sv, call) == 1) {
+    if (sm_sql_exec(sql, call) == 0) {
+        while (sm_sql_fenced_fetch(sql, call) == 1) {
 
-            rt->stripped = sm_server_int(sv, SM_RETENTION_COL_STRIPPED);
-            rt->forgotten = sm_server_int(sv, SM_RETENTION_COL_FORGOTTEN);
-            rt->others = sm_server_int(sv, SM_RETENTION_COL_OTHERS);
-            rt->rows = sm_server_int(sv, SM_RETENTION_COL_ROWS);
-            rt->overdue = sm_server_int(sv, SM_RETENTION_COL_OVERDUE);
-            rt->end = sm_server_int(sv, SM_RETENTION_COL_END) != 0;
+            rt->stripped = sm_sql_int(sql, SM_RETENTION_COL_STRIPPED);
+            rt->forgotten = sm_sql_int(sql, SM_RETENTION_COL_FORGOTTEN);
+            rt->others = sm_sql_int(sql, SM_RETENTION_COL_OTHERS);
+            rt->rows = sm_sql_int(sql, SM_RETENTION_COL_ROWS);
+            rt->overdue = sm_sql_int(sql, SM_RETENTION_COL_OVERDUE);
+            rt->end = sm_sql_int(sql, SM_RETENTION_COL_END) != 0;
 
-            if (sm_server_text(sv, call, SM_RETENTION_COL_DONE, &rt->done)
+            if (sm_sql_text(sql, call, SM_RETENTION_COL_DONE, &rt->done)
                 != 0
-                || sm_server_text(sv, call, SM_RETENTION_COL_PLACE, &rt->place)
+                || sm_sql_text(sql, call, SM_RETENTION_COL_PLACE, &rt->place)
                    != 0)
             {
                 break;
@@ -75,5 +75,5 @@ sm_server_retention(sm_conn_t *conn, sm_call_t *call, const sm_fence_t *fence,
         }
     }
 
-    return sm_server_fenced(sv, call, fence);
+    return sm_sql_fenced(sql, call, fence);
 }
