@@ -1,16 +1,17 @@
 
 /*
- * The schema of the embedded store: it is made in a file that is new, and a file
- * of an older version is migrated by the first connection that finds it.
+ * The schema of the embedded store: it is made in a file that is new, and a
+ * file of an older version is migrated by the first connection that finds it.
  *
  * Either is one transaction that begins with the write lock, and looks again at
  * what is there when it has it: of any number of processes one does it, the
- * others wait and find it done.  Modules of the version before go on with the file
- * meanwhile and afterwards; they wait for the transaction.
+ * others wait and find it done.  Modules of the version before go on with the
+ * file meanwhile and afterwards; they wait for the transaction.
  *
- * A copy is made before that, which takes longer, and no write lock.  Its new file
- * is locked from its beginning to the end of the migration, so that one process
- * makes one; what a process that was killed has left of it is made anew.
+ * A copy is made before that, which takes longer, and no write lock.  A file
+ * beside it is locked from then to the end of the migration, so that one
+ * process makes one, of what is not migrated yet; what a process that was
+ * killed has left of a copy is made anew.
  */
 
 #include <errno.h>
@@ -34,32 +35,32 @@ typedef struct {
 typedef struct {
     char                   *name;               /* beside the database */
     char                   *new_name;           /* until it is whole */
+    char                   *lock_name;
     int                     fd;                 /* -1: none */
+    int                     lock;               /* -1: it is not ours */
 } sm_sqlite_copy_t;
 
 
-typedef struct {
-    int                     version;            /* that it leads to */
-    const char             *sql;
-} sm_sqlite_migration_t;
+/* the last of the migrations is NULL */
 
-
-static const sm_sqlite_migration_t  sm_sqlite_migrations[] = {
-    { 2, sm_sqlite_sql_migrate_002 }
-};
-
-_Static_assert(sizeof(sm_sqlite_migrations) / sizeof(sm_sqlite_migrations[0])
-               == SM_SCHEMA_VERSION - 1,
+_Static_assert(sm_nelts(sm_sqlite_sql_migrations) == SM_SCHEMA_VERSION,
                "a version has no migration");
 
+static const sm_sqlite_release_t  sm_sqlite_own_release = {
+    SM_SCHEMA_VERSION, sm_sqlite_sql_schema, sm_sqlite_sql_migrations
+};
 
-/* 1: there, 0: not there, -1 */
+const sm_sqlite_release_t  *sm_sqlite_release = &sm_sqlite_own_release;
+
+
+/* 1: the database has a schema, 0: it has none, -1 */
 
 static int
-sm_sqlite_schema_column(sm_sqlite_t *sq, sm_call_t *call, const char *name)
+sm_sqlite_schema_there(sm_sqlite_t *sq, sm_call_t *call)
 {
     switch (sqlite3_table_column_metadata(sq->db, "main", "submission_schema",
-                                          name, NULL, NULL, NULL, NULL, NULL))
+                                          "version", NULL, NULL, NULL, NULL,
+                                          NULL))
     {
     case SQLITE_OK:
         return 1;
@@ -74,35 +75,24 @@ sm_sqlite_schema_column(sm_sqlite_t *sq, sm_call_t *call, const char *name)
 static int
 sm_sqlite_schema_get(sm_sqlite_t *sq, sm_call_t *call, sm_sqlite_schema_t *s)
 {
-    int            rc, from;
+    int            rc;
     sqlite3_stmt  *stmt;
 
     s->version = 0;
     s->compatible_from = 0;
 
-    /* what this connection knows of the tables may be from before a migration */
+    /* what this connection knows of the tables may be older than a migration */
 
     if (sm_sqlite_exec(sq, call, "SELECT 1 FROM sqlite_master LIMIT 1") != 0) {
         return -1;
     }
 
-    rc = sm_sqlite_schema_column(sq, call, "version");
+    rc = sm_sqlite_schema_there(sq, call);
     if (rc != 1) {
         return rc;
     }
 
-    /* version 1 has no such column */
-
-    from = sm_sqlite_schema_column(sq, call, "compatible_from");
-    if (from < 0) {
-        return -1;
-    }
-
-    if (sqlite3_prepare_v2(sq->db,
-                           from ? sm_sqlite_sql_schema_version
-                                : "SELECT version, version "
-                                  "FROM submission_schema",
-                           -1, &stmt, NULL)
+    if (sqlite3_prepare_v2(sq->db, sm_sqlite_sql_schema_get, -1, &stmt, NULL)
         != SQLITE_OK)
     {
         return sm_sqlite_fail(sq, call);
@@ -146,46 +136,67 @@ sm_sqlite_copy_fail(sm_sqlite_t *sq, sm_call_t *call, sm_sqlite_copy_t *copy,
 }
 
 
-/*
- * 1: it is ours, empty, and locked; 0: somebody else has it, or had it until now;
- * -1
- */
+/* 1: it is ours; 0: somebody else has it, or had it until now; -1 */
 
 static int
 sm_sqlite_copy_lock(sm_sqlite_t *sq, sm_call_t *call, sm_sqlite_copy_t *copy)
 {
-    struct stat  st, own, named;
+    struct stat  own, named;
 
-    if (stat(sq->conf->path, &st) != 0) {
+    copy->lock = open(copy->lock_name, O_RDWR|O_CREAT|O_CLOEXEC|O_NOFOLLOW,
+                      0600);
+    if (copy->lock == -1) {
+        return sm_sqlite_copy_fail(sq, call, copy, errno);
+    }
+
+    if (flock(copy->lock, LOCK_EX|LOCK_NB) == 0
+        && fstat(copy->lock, &own) == 0
+        && stat(copy->lock_name, &named) == 0
+        && own.st_ino == named.st_ino && own.st_dev == named.st_dev)
+    {
+        return 1;
+    }
+
+    (void) close(copy->lock);
+    copy->lock = -1;
+
+    return 0;
+}
+
+
+/* those who wait for the lock find the database migrated, or go on */
+
+static void
+sm_sqlite_copy_unlock(sm_sqlite_copy_t *copy)
+{
+    if (copy->lock != -1) {
+        (void) unlink(copy->lock_name);
+        (void) close(copy->lock);
+    }
+}
+
+
+/*
+ * The new file, empty: nobody may read in the copy what he may not read in the
+ * database, and not everybody in any case.
+ */
+
+static int
+sm_sqlite_copy_open(sm_sqlite_t *sq, sm_call_t *call, sm_sqlite_copy_t *copy)
+{
+    struct stat  st;
+
+    if (stat(sq->sql.conf->path, &st) != 0) {
         return sm_sqlite_copy_fail(sq, call, copy, errno);
     }
 
     copy->fd = open(copy->new_name, O_RDWR|O_CREAT|O_CLOEXEC|O_NOFOLLOW, 0600);
-    if (copy->fd == -1) {
-        return sm_sqlite_copy_fail(sq, call, copy, errno);
-    }
 
-    if (flock(copy->fd, LOCK_EX|LOCK_NB) == 0
-        && fstat(copy->fd, &own) == 0
-        && stat(copy->new_name, &named) == 0
-        && own.st_ino == named.st_ino && own.st_dev == named.st_dev)
+    if (copy->fd == -1 || ftruncate(copy->fd, 0) != 0
+        || fchmod(copy->fd, st.st_mode & 0660) != 0)
     {
-        /*
-         * nobody may read in the copy what he may not read in the database,
-         * and not everybody in any case
-         */
-
-        if (ftruncate(copy->fd, 0) == 0
-            && fchmod(copy->fd, st.st_mode & 0660) == 0)
-        {
-            return 1;
-        }
-
         return sm_sqlite_copy_fail(sq, call, copy, errno);
     }
-
-    (void) close(copy->fd);
-    copy->fd = -1;
 
     return 0;
 }
@@ -235,6 +246,10 @@ sm_sqlite_copy_write(sm_sqlite_t *sq, sm_call_t *call, sm_sqlite_copy_t *copy)
     int    rc;
     char  *sql;
 
+    if (sm_sqlite_copy_open(sq, call, copy) != 0) {
+        return -1;
+    }
+
     sql = sqlite3_mprintf("VACUUM INTO %Q", copy->new_name);
     if (sql == NULL) {
         return sm_call_fail(call, SM_STORE_TRANSIENT, 0, "out of memory");
@@ -265,7 +280,7 @@ sm_sqlite_copy(sm_sqlite_t *sq, sm_call_t *call, sm_sqlite_copy_t *copy)
             break;
         }
 
-        if (schema.version >= SM_SCHEMA_VERSION) {
+        if (schema.version >= sm_sqlite_release->version) {
             rc = 0;
             break;
         }
@@ -282,7 +297,7 @@ sm_sqlite_copy(sm_sqlite_t *sq, sm_call_t *call, sm_sqlite_copy_t *copy)
         if (!sm_sqlite_busy(sq, n)) {
             return sm_call_fail(call, SM_STORE_TRANSIENT, 0,
                                 "%s: another process migrates the database",
-                                sq->conf->path);
+                                sq->sql.conf->path);
         }
     }
 
@@ -297,27 +312,30 @@ sm_sqlite_copy(sm_sqlite_t *sq, sm_call_t *call, sm_sqlite_copy_t *copy)
 static int
 sm_sqlite_schema_write(sm_sqlite_t *sq, sm_call_t *call)
 {
-    size_t              i;
+    int                 v;
     sm_sqlite_schema_t  schema;
 
     if (sm_sqlite_schema_get(sq, call, &schema) != 0) {
         return -1;
     }
 
-    if (schema.version >= SM_SCHEMA_VERSION) {
+    if (schema.version >= sm_sqlite_release->version) {
         return 0;
     }
 
-    for (i = schema.version ? schema.version - 1 : SM_SCHEMA_VERSION;
-         i < SM_SCHEMA_VERSION - 1;
-         i++)
-    {
-        if (sm_sqlite_exec(sq, call, sm_sqlite_migrations[i].sql) != 0) {
-            return -1;
+    if (schema.version) {
+
+        for (v = schema.version; v < sm_sqlite_release->version; v++) {
+
+            if (sm_sqlite_exec(sq, call, sm_sqlite_release->migrations[v - 1])
+                != 0)
+            {
+                return -1;
+            }
         }
     }
 
-    return sm_sqlite_exec(sq, call, sm_sqlite_sql_schema);
+    return sm_sqlite_exec(sq, call, sm_sqlite_release->schema);
 }
 
 
@@ -348,15 +366,18 @@ sm_sqlite_schema_migrate(sm_sqlite_t *sq, sm_call_t *call, int version)
     int               rc;
     sm_sqlite_copy_t  copy;
 
-    if (sq->conf->migrate_no_copy) {
+    if (sq->sql.conf->migrate_no_copy) {
         return sm_sqlite_schema_make(sq, call);
     }
 
     copy.fd = -1;
-    copy.name = sqlite3_mprintf("%s.v%d", sq->conf->path, version);
-    copy.new_name = sqlite3_mprintf("%s.v%d.new", sq->conf->path, version);
+    copy.lock = -1;
+    copy.name = sqlite3_mprintf("%s.v%d", sq->sql.conf->path, version);
+    copy.new_name = sqlite3_mprintf("%s.v%d.new", sq->sql.conf->path, version);
+    copy.lock_name = sqlite3_mprintf("%s.v%d.lock", sq->sql.conf->path,
+                                     version);
 
-    if (copy.name && copy.new_name) {
+    if (copy.name && copy.new_name && copy.lock_name) {
         rc = sm_sqlite_copy(sq, call, &copy);
 
     } else {
@@ -367,12 +388,13 @@ sm_sqlite_schema_migrate(sm_sqlite_t *sq, sm_call_t *call, int version)
         rc = sm_sqlite_schema_make(sq, call);
     }
 
-    /* those who wait for the lock find the database migrated, or go on */
-
     if (copy.fd != -1) {
         (void) close(copy.fd);
     }
 
+    sm_sqlite_copy_unlock(&copy);
+
+    sqlite3_free(copy.lock_name);
     sqlite3_free(copy.new_name);
     sqlite3_free(copy.name);
 
@@ -393,10 +415,11 @@ sm_sqlite_schema(sm_sqlite_t *sq, sm_call_t *call)
     if (schema.version == 0 && !sq->create) {
         return sm_call_fail(call, SM_STORE_SCHEMA, 0,
                             "%s: the database is empty, and an empty one is "
-                            "only filled at start or reload", sq->conf->path);
+                            "only filled at start or reload",
+                            sq->sql.conf->path);
     }
 
-    if (schema.version < SM_SCHEMA_VERSION) {
+    if (schema.version < sm_sqlite_release->version) {
 
         rc = schema.version == 0
              ? sm_sqlite_schema_make(sq, call)
@@ -407,6 +430,7 @@ sm_sqlite_schema(sm_sqlite_t *sq, sm_call_t *call)
         }
     }
 
-    return sm_store_schema_check(call, sq->conf->path, schema.version,
+    return sm_store_schema_check(call, sq->sql.conf->path,
+                                 sm_sqlite_release->version, schema.version,
                                  schema.compatible_from);
 }

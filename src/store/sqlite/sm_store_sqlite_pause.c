@@ -17,7 +17,7 @@ sm_sqlite_target_known(sm_sqlite_t *sq, sm_call_t *call, sm_target_set_t *row,
 
     stmt = sq->stmts[SM_SQLITE_TARGET_KNOWN];
 
-    sm_sqlite_bind_text(stmt, ":lease_name", sq->conf->lease_name);
+    sm_sqlite_bind_text(stmt, ":lease_name", sq->sql.conf->lease_name);
     sm_sqlite_bind_text(stmt, ":target", row->target);
 
     if (sqlite3_step(stmt) != SQLITE_ROW) {
@@ -51,7 +51,7 @@ sm_sqlite_target_change(sm_sqlite_t *sq, sm_call_t *call, sm_target_set_t *row,
     which = row->pause ? SM_SQLITE_TARGET_PAUSE : SM_SQLITE_TARGET_RESUME;
     stmt = sq->stmts[which];
 
-    sm_sqlite_bind_text(stmt, ":lease_name", sq->conf->lease_name);
+    sm_sqlite_bind_text(stmt, ":lease_name", sq->sql.conf->lease_name);
     sm_sqlite_bind_text(stmt, ":target", row->target);
     sm_sqlite_bind_text(stmt, ":reason", row->reason);
     sm_sqlite_bind_text(stmt, ":actor", row->actor.name);
@@ -125,68 +125,4 @@ sm_sqlite_target_set(sm_conn_t *conn, sm_call_t *call, sm_target_set_t *rows,
     }
 
     return sm_sqlite_commit(sq, call);
-}
-
-
-static int
-sm_sqlite_paused_rows(sm_sqlite_t *sq, sm_call_t *call, sm_pauses_t *pauses)
-{
-    int            rc;
-    sm_pause_t    *row;
-    sqlite3_stmt  *stmt;
-
-    stmt = sq->stmts[SM_SQLITE_TARGETS_PAUSED];
-
-    sm_sqlite_bind_text(stmt, ":lease_name", sq->conf->lease_name);
-
-    while ((rc = sqlite3_step(stmt)) == SQLITE_ROW) {
-
-        row = sm_pauses_add(&call->arena, pauses);
-
-        if (row == NULL) {
-            (void) sm_call_fail(call, SM_STORE_TRANSIENT, 0, "out of memory");
-            break;
-        }
-
-        row->since = sqlite3_column_int64(stmt, 1);
-
-        if (sm_sqlite_text(call, stmt, 0, &row->target) != 0
-            || sm_sqlite_text(call, stmt, 2, &row->reason) != 0
-            || sm_sqlite_text(call, stmt, 3, &row->actor) != 0)
-        {
-            break;
-        }
-    }
-
-    if (rc != SQLITE_DONE && call->status == SM_STORE_OK) {
-        (void) sm_sqlite_fail(sq, call);
-    }
-
-    (void) sqlite3_reset(stmt);
-
-    return call->status == SM_STORE_OK ? 0 : -1;
-}
-
-
-int
-sm_sqlite_targets_paused(sm_conn_t *conn, sm_call_t *call,
-    const sm_fence_t *fence, sm_pauses_t *pauses)
-{
-    sm_sqlite_t  *sq = (sm_sqlite_t *) conn;
-
-    sm_sqlite_start_call(sq);
-
-    memset(pauses, 0, sizeof(sm_pauses_t));
-
-    if (sm_sqlite_run(sq, call, SM_SQLITE_BEGIN_READ) != 0) {
-        return -1;
-    }
-
-    if (sm_sqlite_fence_read(sq, call, fence) != 0
-        || sm_sqlite_paused_rows(sq, call, pauses) != 0)
-    {
-        return sm_sqlite_rollback(sq);
-    }
-
-    return sm_sqlite_run(sq, call, SM_SQLITE_COMMIT);
 }

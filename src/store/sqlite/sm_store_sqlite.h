@@ -10,7 +10,7 @@
 
 #include <sqlite3.h>
 
-#include "sm_store_ops.h"
+#include "sm_store_sql.h"
 
 
 /* the statements: each is SM_SQLITE_<name>, and has one text */
@@ -37,14 +37,12 @@
     X(CANDIDATE_PRUNE, sm_sqlite_sql_candidate_prune)                         \
     X(CANDIDATE_REMOVE, sm_sqlite_sql_candidate_remove)                       \
     X(CLUSTER_GET, sm_sqlite_sql_cluster_get)                                 \
-    X(PAGE_MODIFIED, sm_sqlite_sql_schedule_page_modified)                    \
-    X(PAGE_DUE, sm_sqlite_sql_schedule_page_due)                              \
-    X(PAGE_LIVE, sm_sqlite_sql_schedule_page_live)                            \
+    X(PAGE_MODIFIED, sm_sqlite_sql_queue_page_modified)                    \
+    X(PAGE_DUE, sm_sqlite_sql_queue_page_due)                              \
+    X(PAGE_LIVE, sm_sqlite_sql_queue_page_live)                            \
     X(ATTEMPT_GET, sm_sqlite_sql_attempts_begin)                              \
     X(ATTEMPT_MARK, sm_sqlite_sql_attempts_begin_mark)                        \
     X(ATTEMPT_EXPIRE, sm_sqlite_sql_attempts_begin_expire)                    \
-    X(EXPIRE, sm_sqlite_sql_attempts_expire)                                  \
-    X(EXPIRE_LEFT, sm_sqlite_sql_attempts_expire_left)                        \
     X(ATTEMPT_NOTE, sm_sqlite_sql_attempts_begin_note)                        \
     X(ATTEMPT_COMPLETE, sm_sqlite_sql_attempts_complete)                      \
     X(INTENT_ENDED, sm_sqlite_sql_intent_ended)                               \
@@ -89,7 +87,6 @@
     X(TARGETS_PAUSED, sm_sqlite_sql_targets_paused)                           \
     X(SCHEDULES_GET, sm_sqlite_sql_schedules_get)                             \
     X(SCHEDULES_DUE, sm_sqlite_sql_schedules_due)                             \
-    X(SCHEDULES_NEXT, sm_sqlite_sql_schedules_next)                           \
     X(SCHEDULE_INSERT, sm_sqlite_sql_schedule_insert)                         \
     X(SCHEDULE_UPDATE, sm_sqlite_sql_schedule_update)                         \
     X(SCHEDULE_STATE, sm_sqlite_sql_schedule_state)                           \
@@ -105,14 +102,28 @@ enum {
 };
 
 
+/* the numbers of a statement's parameters; 0: it does not have that one */
+
 typedef struct {
-    sm_conn_t               conn;
+    unsigned                known;
+    unsigned char           now;
+    unsigned char           at[SM_SQL_PARAMS];
+} sm_sqlite_names_t;
+
+
+typedef struct {
+    sm_sql_t                sql;
     sqlite3                *db;
-    const sm_store_conf_t  *conf;
     unsigned                create;         /* the file may be made anew */
     int64_t                 deadline;       /* of waiting for locks */
     sqlite3_stmt           *stmts[SM_SQLITE_STATEMENTS];
+
+    /* of calls; see sm_store_sqlite_call.c */
+    sqlite3_stmt           *stmt;
+    sm_sqlite_names_t       names[SM_SQLITE_STATEMENTS];
 } sm_sqlite_t;
+
+extern const sm_sql_driver_t  sm_sqlite_driver;
 
 
 /* a call begins: until when it may wait for locks */
@@ -152,7 +163,20 @@ int sm_sqlite_text(sm_call_t *call, sqlite3_stmt *stmt, int column,
     sm_str_t *s);
 
 
-/* sm_store_sqlite_schema.c: makes it, migrates it, or says what is wrong */
+/*
+ * sm_store_sqlite_schema.c: what a release of the module makes of a database.
+ * The tests have one that was never released, to migrate to.
+ */
+
+typedef struct {
+    int                  version;
+    const char          *schema;
+    const char *const   *migrations;    /* the first leads from 1 to 2 */
+} sm_sqlite_release_t;
+
+extern const sm_sqlite_release_t  *sm_sqlite_release;
+
+/* makes the schema, migrates it, or says what is wrong */
 int sm_sqlite_schema(sm_sqlite_t *sq, sm_call_t *call);
 
 /* sm_store_sqlite_lease.c */
@@ -172,8 +196,8 @@ int sm_sqlite_audit(sm_sqlite_t *sq, sm_call_t *call, int64_t now,
     sm_str_t detail);
 
 /*
- * sm_store_sqlite_intents.c: the rows of a batch, in the transaction; and whether
- * an id that somebody wants belongs to a schedule: 1, 0, or -1
+ * sm_store_sqlite_intents.c: the rows of a batch, in the transaction; and
+ * whether an id that somebody wants belongs to a schedule: 1, 0, or -1
  */
 int sm_sqlite_submit(sm_sqlite_t *sq, sm_call_t *call, sm_submit_row_t *rows,
     size_t n);
@@ -186,7 +210,7 @@ int sm_sqlite_reserved(sm_sqlite_t *sq, sm_call_t *call, sm_str_t id);
     int sm_sqlite_##name(sm_conn_t *conn, sm_call_t *call                     \
         SM_STORE_PARAMS(__VA_ARGS__));
 
-SM_STORE_OPS(SM_SQLITE_FUNCTION)
+SM_STORE_WRITES(SM_SQLITE_FUNCTION)
 
 
 #endif /* SM_STORE_SQLITE_H */

@@ -7,152 +7,6 @@
 #include "sm_store_sqlite.h"
 
 
-/* the columns of inbox_page.sql */
-
-enum {
-    SM_INBOX_COL_SEQ = 0,
-    SM_INBOX_COL_ID,
-    SM_INBOX_COL_TARGET,
-    SM_INBOX_COL_NOT_BEFORE,
-    SM_INBOX_COL_SIZE,
-    SM_INBOX_COL_PAYLOAD,
-    SM_INBOX_COL_TRACEPARENT,
-    SM_INBOX_COL_TRACESTATE
-};
-
-
-static int
-sm_sqlite_inbox_row(sm_sqlite_t *sq, sm_call_t *call, sqlite3_stmt *stmt,
-    size_t max_payload, sm_inbox_row_t *row)
-{
-    sm_str_t  payload;
-
-    row->seq = sqlite3_column_int64(stmt, SM_INBOX_COL_SEQ);
-
-    switch (sqlite3_column_type(stmt, SM_INBOX_COL_NOT_BEFORE)) {
-
-    case SQLITE_NULL:
-        row->not_before = 0;
-        break;
-
-    case SQLITE_INTEGER:
-        row->not_before = sqlite3_column_int64(stmt, SM_INBOX_COL_NOT_BEFORE);
-        break;
-
-    default:
-        row->not_before = SM_INBOX_NO_TIME;
-        break;
-    }
-
-    if (sm_sqlite_text(call, stmt, SM_INBOX_COL_ID, &row->id) != 0
-        || sm_sqlite_text(call, stmt, SM_INBOX_COL_TARGET, &row->target) != 0
-        || sm_sqlite_text(call, stmt, SM_INBOX_COL_TRACEPARENT,
-                          &row->trace.parent)
-           != 0
-        || sm_sqlite_text(call, stmt, SM_INBOX_COL_TRACESTATE,
-                          &row->trace.state)
-           != 0)
-    {
-        return -1;
-    }
-
-    if (sqlite3_column_int64(stmt, SM_INBOX_COL_SIZE) > (int64_t) max_payload) {
-        row->too_large = 1;
-        return 0;
-    }
-
-    payload.data = sqlite3_column_blob(stmt, SM_INBOX_COL_PAYLOAD);
-    payload.len = sqlite3_column_bytes(stmt, SM_INBOX_COL_PAYLOAD);
-
-    if (payload.data == NULL) {
-
-        /* an empty one, too, has no data */
-
-        return sqlite3_errcode(sq->db) == SQLITE_NOMEM
-               ? sm_sqlite_fail(sq, call) : 0;
-    }
-
-    if (sm_arena_strdup(&call->arena, &row->payload, payload) != 0) {
-        return sm_call_fail(call, SM_STORE_TRANSIENT, 0, "out of memory");
-    }
-
-    return 0;
-}
-
-
-static int
-sm_sqlite_inbox_rows(sm_sqlite_t *sq, sm_call_t *call, sm_inbox_page_t *page)
-{
-    int            rc;
-    size_t         bytes;
-    sqlite3_stmt  *stmt;
-
-    bytes = 0;
-    stmt = sq->stmts[SM_SQLITE_INBOX_PAGE];
-
-    sm_sqlite_bind_text(stmt, ":lease_name", sq->conf->lease_name);
-    sm_sqlite_bind_int(stmt, ":text_max", SM_INBOX_TEXT_MAX);
-    sm_sqlite_bind_int(stmt, ":max_payload", page->max_payload);
-
-    while ((rc = sqlite3_step(stmt)) == SQLITE_ROW) {
-
-        if (page->n == page->limit || bytes >= page->bytes) {
-            page->more = 1;
-            rc = SQLITE_DONE;
-            break;
-        }
-
-        if (sm_sqlite_inbox_row(sq, call, stmt, page->max_payload,
-                                &page->rows[page->n])
-            != 0)
-        {
-            break;
-        }
-
-        bytes += page->rows[page->n++].payload.len;
-    }
-
-    if (rc != SQLITE_DONE && call->status == SM_STORE_OK) {
-        (void) sm_sqlite_fail(sq, call);
-    }
-
-    (void) sqlite3_reset(stmt);
-
-    return call->status == SM_STORE_OK ? 0 : -1;
-}
-
-
-int
-sm_sqlite_inbox_page(sm_conn_t *conn, sm_call_t *call,
-    const sm_fence_t *fence, sm_inbox_page_t *page)
-{
-    sm_sqlite_t  *sq = (sm_sqlite_t *) conn;
-
-    sm_sqlite_start_call(sq);
-
-    page->n = 0;
-    page->more = 0;
-
-    page->rows = sm_arena_calloc(&call->arena, page->limit,
-                                 sizeof(sm_inbox_row_t));
-    if (page->rows == NULL) {
-        return sm_call_fail(call, SM_STORE_TRANSIENT, 0, "out of memory");
-    }
-
-    if (sm_sqlite_run(sq, call, SM_SQLITE_BEGIN_READ) != 0) {
-        return -1;
-    }
-
-    if (sm_sqlite_fence_read(sq, call, fence) != 0
-        || sm_sqlite_inbox_rows(sq, call, page) != 0)
-    {
-        return sm_sqlite_rollback(sq);
-    }
-
-    return sm_sqlite_run(sq, call, SM_SQLITE_COMMIT);
-}
-
-
 /* those that are there and valid become intents */
 
 static int
@@ -207,7 +61,7 @@ sm_sqlite_inbox_refuse(sm_sqlite_t *sq, sm_call_t *call, sm_inbox_row_t *row,
 
     stmt = sq->stmts[SM_SQLITE_INBOX_REFUSE];
 
-    sm_sqlite_bind_text(stmt, ":lease_name", sq->conf->lease_name);
+    sm_sqlite_bind_text(stmt, ":lease_name", sq->sql.conf->lease_name);
     sm_sqlite_bind_int(stmt, ":seq", row->seq);
     sm_sqlite_bind_int(stmt, ":now", call->now);
     sm_sqlite_bind_int(stmt, ":max_payload", max_payload);
@@ -222,8 +76,8 @@ static int
 sm_sqlite_inbox_end(sm_sqlite_t *sq, sm_call_t *call, sm_inbox_row_t *row,
     size_t max_payload)
 {
-    sqlite3_stmt    *stmt;
-    sm_inbox_row_t   refused;
+    sqlite3_stmt   *stmt;
+    sm_inbox_row_t  refused;
 
     /* the row stays as it was: the batch may be written again, in halves */
 
@@ -261,7 +115,7 @@ sm_sqlite_inbox_end(sm_sqlite_t *sq, sm_call_t *call, sm_inbox_row_t *row,
 
     stmt = sq->stmts[SM_SQLITE_INBOX_REMOVE];
 
-    sm_sqlite_bind_text(stmt, ":lease_name", sq->conf->lease_name);
+    sm_sqlite_bind_text(stmt, ":lease_name", sq->sql.conf->lease_name);
     sm_sqlite_bind_int(stmt, ":seq", row->seq);
 
     return sm_sqlite_run(sq, call, SM_SQLITE_INBOX_REMOVE);

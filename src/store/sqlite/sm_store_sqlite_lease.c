@@ -19,7 +19,7 @@ sm_sqlite_lease_run(sm_sqlite_t *sq, sm_call_t *call, unsigned which,
 
     stmt = sq->stmts[which];
 
-    sm_sqlite_bind_text(stmt, ":lease_name", sq->conf->lease_name);
+    sm_sqlite_bind_text(stmt, ":lease_name", sq->sql.conf->lease_name);
     sm_sqlite_bind_text(stmt, ":holder_id", fence->holder);
     sm_sqlite_bind_int(stmt, ":lease_epoch", fence->epoch);
     sm_sqlite_bind_int(stmt, ":now", now);
@@ -29,22 +29,16 @@ sm_sqlite_lease_run(sm_sqlite_t *sq, sm_call_t *call, unsigned which,
 }
 
 
-/* "wake_url" is NULL where it is not asked for */
-
 static int
-sm_sqlite_lease_read(sm_sqlite_t *sq, sm_call_t *call, unsigned which,
-    sm_lease_t *lease, sm_str_t *wake_url)
+sm_sqlite_lease_row(sm_sqlite_t *sq, sm_call_t *call, sm_lease_t *lease)
 {
-    int            rc;
     sqlite3_stmt  *stmt;
 
-    stmt = sq->stmts[which];
+    stmt = sq->stmts[SM_SQLITE_LEASE_GET];
 
-    sm_sqlite_bind_text(stmt, ":lease_name", sq->conf->lease_name);
+    sm_sqlite_bind_text(stmt, ":lease_name", sq->sql.conf->lease_name);
 
-    rc = sqlite3_step(stmt);
-
-    if (rc == SQLITE_ROW) {
+    if (sqlite3_step(stmt) == SQLITE_ROW) {
         lease->exists = 1;
         lease->epoch = sqlite3_column_int64(stmt, 1);
         lease->acquired_at = sqlite3_column_int64(stmt, 2);
@@ -52,10 +46,6 @@ sm_sqlite_lease_read(sm_sqlite_t *sq, sm_call_t *call, unsigned which,
         lease->expires_at = sqlite3_column_int64(stmt, 4);
 
         (void) sm_sqlite_text(call, stmt, 0, &lease->holder);
-
-        if (wake_url) {
-            (void) sm_sqlite_text(call, stmt, 5, wake_url);
-        }
     }
 
     /* also what went wrong when a column was read */
@@ -65,13 +55,6 @@ sm_sqlite_lease_read(sm_sqlite_t *sq, sm_call_t *call, unsigned which,
     }
 
     return call->status == SM_STORE_OK ? 0 : -1;
-}
-
-
-static int
-sm_sqlite_lease_row(sm_sqlite_t *sq, sm_call_t *call, sm_lease_t *lease)
-{
-    return sm_sqlite_lease_read(sq, call, SM_SQLITE_LEASE_GET, lease, NULL);
 }
 
 
@@ -139,27 +122,6 @@ sm_sqlite_lease_release(sm_conn_t *conn, sm_call_t *call,
 {
     return sm_sqlite_lease(conn, call, SM_SQLITE_LEASE_RELEASE, fence, 0,
                            lease);
-}
-
-
-int
-sm_sqlite_lease_watch(sm_conn_t *conn, sm_call_t *call, sm_lease_t *lease,
-    sm_str_t *wake_url)
-{
-    sm_sqlite_t  *sq = (sm_sqlite_t *) conn;
-
-    memset(lease, 0, sizeof(sm_lease_t));
-    memset(wake_url, 0, sizeof(sm_str_t));
-
-    sm_sqlite_start_call(sq);
-
-    if (sm_sqlite_lease_read(sq, call, SM_SQLITE_LEASE_WATCH, lease, wake_url)
-        != 0)
-    {
-        return -1;
-    }
-
-    return sm_sqlite_now(sq, call, &lease->now);
 }
 
 
@@ -282,88 +244,4 @@ sm_sqlite_candidate_remove(sm_conn_t *conn, sm_call_t *call, sm_str_t holder)
     }
 
     return sm_sqlite_commit(sq, call);
-}
-
-
-static int
-sm_sqlite_candidates(sm_sqlite_t *sq, sm_call_t *call, sm_cluster_t *cluster)
-{
-    int              rc;
-    size_t           allocated;
-    sm_candidate_t  *c, *old;
-    sqlite3_stmt    *stmt;
-
-    allocated = 0;
-    stmt = sq->stmts[SM_SQLITE_CLUSTER_GET];
-
-    sm_sqlite_bind_text(stmt, ":lease_name", sq->conf->lease_name);
-    sm_sqlite_bind_int(stmt, ":now", cluster->lease.now);
-
-    while ((rc = sqlite3_step(stmt)) == SQLITE_ROW) {
-
-        if (cluster->n == allocated) {
-            allocated = allocated ? 2 * allocated : 8;
-            old = cluster->candidates;
-
-            cluster->candidates = sm_arena_calloc(&call->arena, allocated,
-                                                  sizeof(sm_candidate_t));
-            if (cluster->candidates == NULL) {
-                (void) sm_call_fail(call, SM_STORE_TRANSIENT, 0,
-                                    "out of memory");
-                break;
-            }
-
-            if (cluster->n) {
-                memcpy(cluster->candidates, old,
-                       cluster->n * sizeof(sm_candidate_t));
-            }
-        }
-
-        c = &cluster->candidates[cluster->n];
-
-        if (sm_sqlite_text(call, stmt, 0, &c->holder) != 0
-            || sm_sqlite_text(call, stmt, 1, &c->role) != 0
-            || sm_sqlite_text(call, stmt, 2, &c->version) != 0)
-        {
-            break;
-        }
-
-        c->started_at = sqlite3_column_int64(stmt, 3);
-        c->heartbeat_at = sqlite3_column_int64(stmt, 4);
-        c->expires_at = sqlite3_column_int64(stmt, 5);
-
-        cluster->n++;
-    }
-
-    if (rc != SQLITE_DONE && call->status == SM_STORE_OK) {
-        (void) sm_sqlite_fail(sq, call);
-    }
-
-    (void) sqlite3_reset(stmt);
-
-    return call->status == SM_STORE_OK ? 0 : -1;
-}
-
-
-int
-sm_sqlite_cluster_get(sm_conn_t *conn, sm_call_t *call, sm_cluster_t *cluster)
-{
-    sm_sqlite_t  *sq = (sm_sqlite_t *) conn;
-
-    memset(cluster, 0, sizeof(sm_cluster_t));
-
-    sm_sqlite_start_call(sq);
-
-    if (sm_sqlite_run(sq, call, SM_SQLITE_BEGIN_READ) != 0) {
-        return -1;
-    }
-
-    if (sm_sqlite_now(sq, call, &cluster->lease.now) != 0
-        || sm_sqlite_lease_row(sq, call, &cluster->lease) != 0
-        || sm_sqlite_candidates(sq, call, cluster) != 0)
-    {
-        return sm_sqlite_rollback(sq);
-    }
-
-    return sm_sqlite_run(sq, call, SM_SQLITE_COMMIT);
 }

@@ -1,8 +1,8 @@
 
 /*
  * Retention in SQLite: a batch is one transaction, bounded by the rows that it
- * changes.  The pages that become free are used again.  A row that is gone is in
- * no index any more, so there is no need of a place to go on from.
+ * changes.  The pages that become free are used again.  A row that is gone is
+ * in no index any more, so there is no need of a place to go on from.
  */
 
 #include "sm_store_sqlite.h"
@@ -47,7 +47,7 @@ sm_sqlite_retention_target(sm_sqlite_t *sq, sm_call_t *call, sm_str_t after,
 
     stmt = sq->stmts[SM_SQLITE_RETENTION_TARGET];
 
-    sm_sqlite_bind_text(stmt, ":lease_name", sq->conf->lease_name);
+    sm_sqlite_bind_text(stmt, ":lease_name", sq->sql.conf->lease_name);
     sm_sqlite_bind_text(stmt, ":after", after);
 
     rc = sqlite3_step(stmt);
@@ -73,7 +73,7 @@ sm_sqlite_retention_bind(sm_sqlite_t *sq, unsigned which, sm_str_t target,
 
     stmt = sq->stmts[which];
 
-    sm_sqlite_bind_text(stmt, ":lease_name", sq->conf->lease_name);
+    sm_sqlite_bind_text(stmt, ":lease_name", sq->sql.conf->lease_name);
     sm_sqlite_bind_text(stmt, ":submission_target", target);
     sm_sqlite_bind_text(stmt, ":status", sm_status_name(status));
     sm_sqlite_bind_int(stmt, ":before", before);
@@ -122,7 +122,7 @@ sm_sqlite_retention_strip_one(sm_sqlite_t *sq, sm_call_t *call, sm_str_t id,
 
     stmt = sq->stmts[SM_SQLITE_RETENTION_ATTEMPTS];
 
-    sm_sqlite_bind_text(stmt, ":lease_name", sq->conf->lease_name);
+    sm_sqlite_bind_text(stmt, ":lease_name", sq->sql.conf->lease_name);
     sm_sqlite_bind_text(stmt, ":intent_id", id);
     sm_sqlite_bind_int(stmt, ":limit", *left);
 
@@ -257,7 +257,7 @@ sm_sqlite_retention_others(sm_sqlite_t *sq, sm_call_t *call,
 
     stmt = sq->stmts[which];
 
-    sm_sqlite_bind_text(stmt, ":lease_name", sq->conf->lease_name);
+    sm_sqlite_bind_text(stmt, ":lease_name", sq->sql.conf->lease_name);
     sm_sqlite_bind_int(stmt, ":before", call->now - keep);
     sm_sqlite_bind_int(stmt, ":limit", *left);
 

@@ -71,8 +71,8 @@ sm_sqlite_monotonic(void)
 int
 sm_sqlite_busy(void *arg, int count)
 {
-    sm_sqlite_t      *sq = arg;
-    struct timespec   ts;
+    sm_sqlite_t     *sq = arg;
+    struct timespec  ts;
 
     if (sm_sqlite_monotonic() >= sq->deadline) {
         return 0;
@@ -90,7 +90,7 @@ sm_sqlite_busy(void *arg, int count)
 void
 sm_sqlite_start_call(sm_sqlite_t *sq)
 {
-    sq->deadline = sm_sqlite_monotonic() + sq->conf->busy_timeout;
+    sq->deadline = sm_sqlite_monotonic() + sq->sql.conf->busy_timeout;
 }
 
 
@@ -131,9 +131,9 @@ sm_sqlite_fail_directory(sm_sqlite_t *sq, sm_call_t *call, int code)
     char        *dir;
     const char  *slash;
 
-    slash = strrchr(sq->conf->path, '/');
+    slash = strrchr(sq->sql.conf->path, '/');
 
-    dir = slash ? strndup(sq->conf->path, slash - sq->conf->path + 1)
+    dir = slash ? strndup(sq->sql.conf->path, slash - sq->sql.conf->path + 1)
                 : strdup(".");
 
     if (dir == NULL) {
@@ -146,7 +146,7 @@ sm_sqlite_fail_directory(sm_sqlite_t *sq, sm_call_t *call, int code)
     if (errno == EACCES || errno == EROFS) {
         (void) sm_call_fail(call, sm_sqlite_class(code), code,
                             "%s: %s: the directory is not writable for user %d "
-                            "(%d: %s)", sq->conf->path,
+                            "(%d: %s)", sq->sql.conf->path,
                             sqlite3_errmsg(sq->db), (int) geteuid(), errno,
                             strerror(errno));
         free(dir);
@@ -182,7 +182,7 @@ sm_sqlite_fail(sm_sqlite_t *sq, sm_call_t *call)
 
         if (sys) {
             return sm_call_fail(call, sm_sqlite_class(code), code,
-                                "%s: %s (%d: %s)", sq->conf->path,
+                                "%s: %s (%d: %s)", sq->sql.conf->path,
                                 sqlite3_errmsg(sq->db), sys, strerror(sys));
         }
 
@@ -190,7 +190,7 @@ sm_sqlite_fail(sm_sqlite_t *sq, sm_call_t *call)
 
     default:
         return sm_call_fail(call, sm_sqlite_class(code), code, "%s: %s",
-                            sq->conf->path, sqlite3_errmsg(sq->db));
+                            sq->sql.conf->path, sqlite3_errmsg(sq->db));
     }
 }
 
@@ -225,7 +225,7 @@ sm_sqlite_usable(sm_conn_t *conn)
 
     (void) sqlite3_file_control(sq->db, "main", SQLITE_FCNTL_HAS_MOVED, &moved);
 
-    return !moved && access(sq->conf->path, W_OK) == 0;
+    return !moved && access(sq->sql.conf->path, W_OK) == 0;
 }
 
 
@@ -258,7 +258,7 @@ sm_sqlite_has(sm_sqlite_t *sq, sm_call_t *call, unsigned which)
 
     stmt = sq->stmts[which];
 
-    sm_sqlite_bind_text(stmt, ":lease_name", sq->conf->lease_name);
+    sm_sqlite_bind_text(stmt, ":lease_name", sq->sql.conf->lease_name);
 
     rc = sqlite3_step(stmt);
 
@@ -295,10 +295,10 @@ sm_sqlite_commit(sm_sqlite_t *sq, sm_call_t *call)
         return sm_sqlite_rollback(sq);
     }
 
-    if (!sm_sqlite_usable(&sq->conn)) {
+    if (!sm_sqlite_usable(&sq->sql.conn)) {
         return sm_call_fail(call, SM_STORE_PERMANENT, 0,
                             "%s: was moved, removed or made read-only during "
-                            "a commit", sq->conf->path);
+                            "a commit", sq->sql.conf->path);
     }
 
     return 0;
@@ -407,8 +407,8 @@ sm_sqlite_begin_write(sm_conn_t *conn, sm_call_t *call)
 static int64_t
 sm_sqlite_wal_size(sm_sqlite_t *sq)
 {
-    const char   *name;
-    struct stat   st;
+    const char  *name;
+    struct stat  st;
 
     name = sqlite3_filename_wal(sqlite3_db_filename(sq->db, "main"));
 
@@ -461,8 +461,12 @@ sm_sqlite_tidy(sm_conn_t *conn, sm_call_t *call)
         return rc < 0 ? -1 : 0;
     }
 
-    wait = sq->conf->busy_timeout < SM_SQLITE_WAL_WAIT ? sq->conf->busy_timeout
-                                                       : SM_SQLITE_WAL_WAIT;
+    wait = sq->sql.conf->busy_timeout;
+
+    if (wait > SM_SQLITE_WAL_WAIT) {
+        wait = SM_SQLITE_WAL_WAIT;
+    }
+
     sq->deadline = sm_sqlite_monotonic() + wait;
 
     rc = sm_sqlite_checkpoint(sq, call, SQLITE_CHECKPOINT_TRUNCATE, &left);
@@ -499,7 +503,7 @@ sm_sqlite_setup(sm_sqlite_t *sq, sm_call_t *call)
 
     if (sqlite3_db_readonly(sq->db, "main") == 1) {
         return sm_call_fail(call, SM_STORE_PERMANENT, SQLITE_READONLY,
-                            "%s: the file is read-only", sq->conf->path);
+                            "%s: the file is read-only", sq->sql.conf->path);
     }
 
     if (sm_sqlite_exec(sq, call, "PRAGMA journal_mode = WAL") != 0
@@ -554,9 +558,10 @@ sm_sqlite_open(const sm_store_conf_t *conf, sm_call_t *call)
         return NULL;
     }
 
-    sq->conf = conf;
+    sq->sql.driver = &sm_sqlite_driver;
+    sq->sql.conf = conf;
 
-    sq->create = *conf->create != 0;
+    sq->create = *conf->create == conf->generation;
 
     flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX
             | (sq->create ? SQLITE_OPEN_CREATE : 0);
@@ -582,18 +587,18 @@ sm_sqlite_open(const sm_store_conf_t *conf, sm_call_t *call)
             (void) sm_call_fail(call, SM_STORE_TRANSIENT, 0, "out of memory");
         }
 
-        sm_sqlite_close(&sq->conn);
+        sm_sqlite_close(&sq->sql.conn);
         return NULL;
     }
 
     if (sm_sqlite_setup(sq, call) != 0) {
-        sm_sqlite_close(&sq->conn);
+        sm_sqlite_close(&sq->sql.conn);
         return NULL;
     }
 
-    *conf->create = 0;
+    (void) __sync_bool_compare_and_swap(conf->create, conf->generation, 0);
 
-    return &sq->conn;
+    return &sq->sql.conn;
 }
 
 
@@ -605,5 +610,6 @@ const sm_store_ops_t  sm_store_sqlite = {
     .close = sm_sqlite_close,
     .usable = sm_sqlite_usable,
     .ask = sm_store_ask_none,
-    SM_STORE_OPS(SM_SQLITE_SLOT)
+    SM_STORE_READS(SM_SQL_SLOT)
+    SM_STORE_WRITES(SM_SQLITE_SLOT)
 };

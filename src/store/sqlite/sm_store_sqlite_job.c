@@ -6,106 +6,38 @@
 #include "sm_store_sqlite.h"
 
 
-/* the columns of job_next.sql and jobs_list.sql */
-
-enum {
-    SM_JOB_COL_KIND = 0,
-    SM_JOB_COL_ID,
-    SM_JOB_COL_DOC,
-    SM_JOB_COL_LIMIT,
-    SM_JOB_COL_STATE,
-    SM_JOB_COL_POSITION,
-    SM_JOB_COL_SEEN,
-    SM_JOB_COL_DONE,
-    SM_JOB_COL_SKIPPED,
-    SM_JOB_COL_ERROR,
-    SM_JOB_COL_ACTOR,
-    SM_JOB_COL_CREATED_AT,
-    SM_JOB_COL_MODIFIED_AT,
-    SM_JOB_COL_COMPLETED_AT
-};
-
-
-static int
-sm_sqlite_job(sm_call_t *call, sqlite3_stmt *stmt, sm_job_t *job)
-{
-    job->kind = sm_job_kind_by_name(sm_sqlite_peek(stmt, SM_JOB_COL_KIND));
-    job->limit = sqlite3_column_int64(stmt, SM_JOB_COL_LIMIT);
-    job->state = sm_job_state_by_name(sm_sqlite_peek(stmt, SM_JOB_COL_STATE));
-    job->seen = sqlite3_column_int64(stmt, SM_JOB_COL_SEEN);
-    job->done = sqlite3_column_int64(stmt, SM_JOB_COL_DONE);
-    job->skipped = sqlite3_column_int64(stmt, SM_JOB_COL_SKIPPED);
-    job->created_at = sqlite3_column_int64(stmt, SM_JOB_COL_CREATED_AT);
-    job->modified_at = sqlite3_column_int64(stmt, SM_JOB_COL_MODIFIED_AT);
-    job->completed_at = sqlite3_column_int64(stmt, SM_JOB_COL_COMPLETED_AT);
-
-    if (sm_sqlite_text(call, stmt, SM_JOB_COL_ID, &job->id) != 0
-        || sm_sqlite_text(call, stmt, SM_JOB_COL_DOC, &job->doc) != 0
-        || sm_sqlite_text(call, stmt, SM_JOB_COL_POSITION, &job->position) != 0
-        || sm_sqlite_text(call, stmt, SM_JOB_COL_ERROR, &job->error) != 0
-        || sm_sqlite_text(call, stmt, SM_JOB_COL_ACTOR, &job->actor) != 0)
-    {
-        return -1;
-    }
-
-    return 0;
-}
-
-
-/* up to n jobs that a statement gives */
-
-static int
-sm_sqlite_jobs(sm_sqlite_t *sq, sm_call_t *call, unsigned which,
-    sm_job_t *jobs, size_t max, size_t *n)
-{
-    int            rc;
-    sqlite3_stmt  *stmt;
-
-    stmt = sq->stmts[which];
-
-    *n = 0;
-
-    while ((rc = sqlite3_step(stmt)) == SQLITE_ROW && *n < max) {
-        if (sm_sqlite_job(call, stmt, &jobs[(*n)++]) != 0) {
-            break;
-        }
-    }
-
-    if (rc != SQLITE_DONE && rc != SQLITE_ROW) {
-        (void) sm_sqlite_fail(sq, call);
-    }
-
-    (void) sqlite3_reset(stmt);
-
-    return call->status == SM_STORE_OK ? 0 : -1;
-}
-
-
 static void
 sm_sqlite_job_bind(sm_sqlite_t *sq, sqlite3_stmt *stmt, sm_job_kind_e kind,
     sm_str_t id)
 {
-    sm_sqlite_bind_text(stmt, ":lease_name", sq->conf->lease_name);
+    sm_sqlite_bind_text(stmt, ":lease_name", sq->sql.conf->lease_name);
     sm_sqlite_bind_text(stmt, ":kind", sm_job_kind_name(kind));
     sm_sqlite_bind_text(stmt, ":job_id", id);
 }
 
 
+/* as it is now, in the transaction */
+
 static int
 sm_sqlite_job_get(sm_sqlite_t *sq, sm_call_t *call, sm_job_row_t *row,
     size_t *n)
 {
-    sm_str_t       none = sm_str("");
-    sqlite3_stmt  *stmt;
+    sm_jobs_row_t  list;
 
-    stmt = sq->stmts[SM_SQLITE_JOBS_LIST];
+    memset(&list, 0, sizeof(sm_jobs_row_t));
 
-    sm_sqlite_job_bind(sq, stmt, row->request.kind, row->request.id);
-    sm_sqlite_bind_int(stmt, ":at", 0);
-    sm_sqlite_bind_text(stmt, ":id", none);
-    sm_sqlite_bind_int(stmt, ":limit", 1);
+    list.kind = row->request.kind;
+    list.id = row->request.id;
+    list.limit = 1;
 
-    return sm_sqlite_jobs(sq, call, SM_SQLITE_JOBS_LIST, &row->job, 1, n);
+    if (sm_sql_jobs_list(&sq->sql.conn, call, &list, 1) != 0) {
+        return -1;
+    }
+
+    *n = list.n;
+    row->job = list.jobs[0];
+
+    return 0;
 }
 
 
@@ -240,76 +172,6 @@ sm_sqlite_jobs_stop(sm_conn_t *conn, sm_call_t *call, sm_job_row_t *rows,
 }
 
 
-int
-sm_sqlite_jobs_list(sm_conn_t *conn, sm_call_t *call, sm_jobs_row_t *rows,
-    size_t n)
-{
-    size_t         i;
-    sm_sqlite_t   *sq = (sm_sqlite_t *) conn;
-    sqlite3_stmt  *stmt;
-
-    sm_sqlite_start_call(sq);
-
-    for (i = 0; i < n; i++) {
-        rows[i].jobs = sm_arena_calloc(&call->arena, rows[i].limit + 1,
-                                       sizeof(sm_job_t));
-        if (rows[i].jobs == NULL) {
-            return sm_call_fail(call, SM_STORE_TRANSIENT, 0, "out of memory");
-        }
-
-        stmt = sq->stmts[SM_SQLITE_JOBS_LIST];
-
-        sm_sqlite_job_bind(sq, stmt, rows[i].kind, rows[i].id);
-        sm_sqlite_bind_int(stmt, ":at", rows[i].after_at ? rows[i].after_at
-                                                         : INT64_MAX);
-        sm_sqlite_bind_text(stmt, ":id", rows[i].after_id);
-        sm_sqlite_bind_int(stmt, ":limit", rows[i].limit + 1);
-
-        if (sm_sqlite_jobs(sq, call, SM_SQLITE_JOBS_LIST, rows[i].jobs,
-                           rows[i].limit + 1, &rows[i].n)
-            != 0)
-        {
-            return -1;
-        }
-
-        rows[i].more = rows[i].n > rows[i].limit;
-        rows[i].n -= rows[i].more;
-    }
-
-    return 0;
-}
-
-
-int
-sm_sqlite_job_next(sm_conn_t *conn, sm_call_t *call, const sm_fence_t *fence,
-    sm_job_t *job)
-{
-    size_t        n;
-    sm_sqlite_t  *sq = (sm_sqlite_t *) conn;
-
-    memset(job, 0, sizeof(sm_job_t));
-
-    sm_sqlite_start_call(sq);
-
-    if (sm_sqlite_run(sq, call, SM_SQLITE_BEGIN_READ) != 0) {
-        return -1;
-    }
-
-    if (sm_sqlite_fence_read(sq, call, fence) != 0) {
-        return sm_sqlite_rollback(sq);
-    }
-
-    sm_sqlite_bind_text(sq->stmts[SM_SQLITE_JOB_NEXT], ":lease_name",
-                        sq->conf->lease_name);
-
-    if (sm_sqlite_jobs(sq, call, SM_SQLITE_JOB_NEXT, job, 1, &n) != 0) {
-        return sm_sqlite_rollback(sq);
-    }
-
-    return sm_sqlite_run(sq, call, SM_SQLITE_COMMIT);
-}
-
-
 /* 1: it was done, 0: it cannot be */
 
 static int
@@ -323,7 +185,7 @@ sm_sqlite_job_item(sm_sqlite_t *sq, sm_call_t *call, sm_job_kind_e kind,
     which = kind == SM_JOB_REPLAY ? SM_SQLITE_REPLAY : SM_SQLITE_CANCEL;
     stmt = sq->stmts[which];
 
-    sm_sqlite_bind_text(stmt, ":lease_name", sq->conf->lease_name);
+    sm_sqlite_bind_text(stmt, ":lease_name", sq->sql.conf->lease_name);
     sm_sqlite_bind_text(stmt, ":intent_id", item->id);
     sm_sqlite_bind_int(stmt, ":now", call->now);
 

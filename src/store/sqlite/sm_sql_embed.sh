@@ -4,7 +4,8 @@
 #
 # Prints a C header with one string per NAME.sql of the directory,
 # sm_sqlite_sql_NAME, and per migrate/NNN_*.sql, sm_sqlite_sql_migrate_NNN, without
-# blank lines and lines of comment only; not of what operators run by hand.
+# blank lines and lines of comment only; not of what operators run by hand.  The
+# migrations are in sm_sqlite_sql_migrations[], too, which ends with NULL.
 # With a second argument it goes to that file, which stays untouched, and
 # keeps its time, when nothing changed.
 
@@ -13,8 +14,16 @@ set -eu
 dir=${1:?usage: $0 <directory> [<header>]}
 header=${2:-}
 
+prefix=sm_$(basename "$dir")_sql
+
 embed() {
+    migrations=
+
+    echo '#include <stddef.h>'
+    echo
+
     for sql in "$dir"/*.sql "$dir"/migrate/*.sql; do
+        [ "$sql" != "$dir/migrate/*.sql" ] || continue
         [ -f "$sql" ] || { echo "$0: no .sql file in $dir" >&2; return 1; }
 
         case $sql in
@@ -24,10 +33,14 @@ embed() {
         name=$(basename "$sql" .sql)
 
         case $sql in
-            */migrate/*) name=migrate_${name%%_*} ;;
+            */migrate/*)
+                name=migrate_${name%%_*}
+                migrations="$migrations    ${prefix}_$name,
+"
+                ;;
         esac
 
-        echo "static const char sm_$(basename "$dir")_sql_${name}[] ="
+        echo "static const char ${prefix}_${name}[] ="
 
         grep -Ev '^[[:space:]]*(--.*)?$' "$sql" \
         | sed -e 's/\\/\\\\/g' -e 's/"/\\"/g' -e 's/\t/\\t/g' \
@@ -36,6 +49,9 @@ embed() {
         echo '    "";'
         echo
     done
+
+    printf 'static const char *const %s_migrations[] = {\n%s    NULL\n};\n' \
+           "$prefix" "$migrations"
 }
 
 if [ -z "$header" ]; then

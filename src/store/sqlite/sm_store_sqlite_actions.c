@@ -30,7 +30,7 @@ sm_sqlite_cancel(sm_sqlite_t *sq, sm_call_t *call, sm_cancel_row_t *row,
 
     stmt = sq->stmts[SM_SQLITE_CANCEL];
 
-    sm_sqlite_bind_text(stmt, ":lease_name", sq->conf->lease_name);
+    sm_sqlite_bind_text(stmt, ":lease_name", sq->sql.conf->lease_name);
     sm_sqlite_bind_text(stmt, ":intent_id", row->id);
     sm_sqlite_bind_int(stmt, ":now", now);
 
@@ -69,7 +69,7 @@ sm_sqlite_canceled(sm_sqlite_t *sq, sm_call_t *call, sm_cancel_row_t *rows,
         stored[i].id = rows[i].id;
     }
 
-    if (sm_sqlite_intents_get(&sq->conn, call, stored, n) != 0) {
+    if (sm_sql_intents_get(&sq->sql.conn, call, stored, n) != 0) {
         return -1;
     }
 
@@ -124,83 +124,12 @@ sm_sqlite_intents_cancel(sm_conn_t *conn, sm_call_t *call,
 
 
 static int
-sm_sqlite_payload(sm_sqlite_t *sq, sm_call_t *call, sm_payload_row_t *row)
-{
-    int            rc;
-    sm_str_t       payload;
-    sqlite3_stmt  *stmt;
-
-    row->found = 0;
-
-    stmt = sq->stmts[SM_SQLITE_PAYLOAD];
-
-    sm_sqlite_bind_text(stmt, ":lease_name", sq->conf->lease_name);
-    sm_sqlite_bind_text(stmt, ":intent_id", row->id);
-    sm_sqlite_bind_int(stmt, ":bare", row->bare);
-
-    rc = sqlite3_step(stmt);
-
-    if (rc == SQLITE_DONE) {
-        (void) sqlite3_reset(stmt);
-        return 0;
-    }
-
-    if (rc != SQLITE_ROW) {
-        (void) sm_sqlite_fail(sq, call);
-        (void) sqlite3_reset(stmt);
-        return -1;
-    }
-
-    row->found = 1;
-    row->stripped = sqlite3_column_int(stmt, 0);
-    row->status = sm_status_by_name(sm_sqlite_peek(stmt, 1));
-
-    payload.data = sqlite3_column_blob(stmt, 4);
-    payload.len = sqlite3_column_bytes(stmt, 4);
-
-    row->payload.data = NULL;
-    row->payload.len = 0;
-
-    if (sm_sqlite_text(call, stmt, 2, &row->target) == 0
-        && sm_sqlite_text(call, stmt, 3, &row->replay_of) == 0
-        && payload.len
-        && sm_arena_strdup(&call->arena, &row->payload, payload) != 0)
-    {
-        (void) sm_call_fail(call, SM_STORE_TRANSIENT, 0, "out of memory");
-    }
-
-    (void) sqlite3_reset(stmt);
-
-    return call->status == SM_STORE_OK ? 0 : -1;
-}
-
-
-int
-sm_sqlite_intent_payload(sm_conn_t *conn, sm_call_t *call,
-    sm_payload_row_t *rows, size_t n)
-{
-    size_t        i;
-    sm_sqlite_t  *sq = (sm_sqlite_t *) conn;
-
-    sm_sqlite_start_call(sq);
-
-    for (i = 0; i < n; i++) {
-        if (sm_sqlite_payload(sq, call, &rows[i]) != 0) {
-            return -1;
-        }
-    }
-
-    return 0;
-}
-
-
-static int
 sm_sqlite_replay(sm_sqlite_t *sq, sm_call_t *call, sm_replay_insert_t *row,
     int64_t now)
 {
-    int                rc;
-    sqlite3_stmt      *stmt;
-    sm_payload_row_t   there;
+    int               rc;
+    sqlite3_stmt     *stmt;
+    sm_payload_row_t  there;
 
     rc = sm_sqlite_reserved(sq, call, row->new_id);
 
@@ -211,7 +140,7 @@ sm_sqlite_replay(sm_sqlite_t *sq, sm_call_t *call, sm_replay_insert_t *row,
 
     stmt = sq->stmts[SM_SQLITE_REPLAY];
 
-    sm_sqlite_bind_text(stmt, ":lease_name", sq->conf->lease_name);
+    sm_sqlite_bind_text(stmt, ":lease_name", sq->sql.conf->lease_name);
     sm_sqlite_bind_text(stmt, ":intent_id", row->id);
     sm_sqlite_bind_text(stmt, ":new_id", row->new_id);
     sm_sqlite_bind_text(stmt, ":contract", row->contract);
@@ -237,7 +166,7 @@ sm_sqlite_replay(sm_sqlite_t *sq, sm_call_t *call, sm_replay_insert_t *row,
     there.id = row->new_id;
     there.bare = 1;
 
-    if (sm_sqlite_payload(sq, call, &there) != 0) {
+    if (sm_sql_intent_payload(&sq->sql.conn, call, &there, 1) != 0) {
         return -1;
     }
 

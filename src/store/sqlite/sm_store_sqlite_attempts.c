@@ -24,22 +24,9 @@ enum {
     SM_BEGIN_COL_PAYLOAD,
     SM_BEGIN_COL_EXPIRED,
     SM_BEGIN_COL_CONTRACT,
-    SM_BEGIN_COL_VERSION = SM_BEGIN_COL_CONTRACT + SM_CONTRACT_COL_COUNT,
+    SM_BEGIN_COL_VERSION = SM_BEGIN_COL_CONTRACT + SM_CONTRACT_COLUMNS,
     SM_BEGIN_COL_TRACEPARENT,
     SM_BEGIN_COL_TRACESTATE
-};
-
-
-/* the columns of attempts_in_doubt.sql */
-
-enum {
-    SM_DOUBT_COL_INTENT_ID = 0,
-    SM_DOUBT_COL_NUMBER,
-    SM_DOUBT_COL_EPOCH,
-    SM_DOUBT_COL_HOLDER,
-    SM_DOUBT_COL_STARTED_AT,
-    SM_DOUBT_COL_CREATED_AT,
-    SM_DOUBT_COL_CONTRACT
 };
 
 
@@ -81,45 +68,40 @@ enum {
 };
 
 
-/* the contract_version follows the contract */
+/* the columns of a contract are in the order of their table */
 
 static int
-sm_sqlite_contract(sm_call_t *call, sqlite3_stmt *stmt, int column,
-    sm_contract_t *c, sm_str_t *refused)
+sm_sqlite_contract(sm_call_t *call, sqlite3_stmt *stmt, sm_begin_row_t *row)
 {
-    int                   i;
-    sm_contract_value_t   values[SM_CONTRACT_COL_COUNT];
+    int                 i;
+    char               *p;
+    const sm_field_t   *f;
+    sm_contract_row_t   stored;
 
-    for (i = 0; i < SM_CONTRACT_COL_COUNT; i++) {
+    for (i = SM_BEGIN_COL_CONTRACT, f = sm_contract_fields; f->column; f++, i++)
+    {
+        p = (char *) &stored + f->offset;
 
-        switch (sm_contract_columns[i].is) {
+        if (f->type == SM_FIELD_INT) {
+            *(int64_t *) p = sqlite3_column_int64(stmt, i);
 
-        case SM_CONTRACT_IS_TEXT:
-            if (sm_sqlite_text(call, stmt, column + i, &values[i].s) != 0) {
-                return -1;
-            }
-
-            break;
-
-        case SM_CONTRACT_IS_NAME:
-            values[i].s = sm_sqlite_peek(stmt, column + i);
-            break;
-
-        default: /* SM_CONTRACT_IS_INT */
-            values[i].n = sqlite3_column_int64(stmt, column + i);
-            break;
+        } else if (sm_sqlite_text(call, stmt, i, (sm_str_t *) p) != 0) {
+            return -1;
         }
     }
 
-    return sm_store_contract(call, sqlite3_column_int64(stmt, column + i),
-                             values, c, refused);
+    return sm_store_contract(call, &stored, &row->contract, &row->refused);
 }
 
 
-/* what is to become of an intent: sets the row */
+/*
+ * What is to become of an intent: sets the row.  To "expire" it is not to begin
+ * it: it is past its deadline, whatever its next attempt is due, or early.
+ */
 
 static int
-sm_sqlite_begin_look(sm_call_t *call, sqlite3_stmt *stmt, sm_begin_row_t *row)
+sm_sqlite_begin_look(sm_call_t *call, sqlite3_stmt *stmt, unsigned expire,
+    sm_begin_row_t *row)
 {
     int64_t   due_at;
     sm_str_t  payload;
@@ -136,16 +118,13 @@ sm_sqlite_begin_look(sm_call_t *call, sqlite3_stmt *stmt, sm_begin_row_t *row)
 
     due_at = sqlite3_column_int64(stmt, SM_BEGIN_COL_NEXT_ATTEMPT_AT);
 
-    if (due_at > call->now) {
+    if (due_at > call->now && !expire) {
         row->outcome = SM_BEGIN_EARLY;
         row->due_at = due_at;
         return 0;
     }
 
-    if (sm_sqlite_contract(call, stmt, SM_BEGIN_COL_CONTRACT, &row->contract,
-                           &row->refused)
-        != 0)
-    {
+    if (sm_sqlite_contract(call, stmt, row) != 0) {
         return -1;
     }
 
@@ -163,6 +142,12 @@ sm_sqlite_begin_look(sm_call_t *call, sqlite3_stmt *stmt, sm_begin_row_t *row)
 
     if (sqlite3_column_int(stmt, SM_BEGIN_COL_EXPIRED)) {
         row->outcome = SM_BEGIN_EXPIRED;
+        return 0;
+    }
+
+    if (expire) {
+        row->outcome = SM_BEGIN_EARLY;
+        row->due_at = due_at;
         return 0;
     }
 
@@ -193,7 +178,8 @@ sm_sqlite_begin_look(sm_call_t *call, sqlite3_stmt *stmt, sm_begin_row_t *row)
 
 
 static int
-sm_sqlite_begin_row(sm_sqlite_t *sq, sm_call_t *call, sm_begin_row_t *row)
+sm_sqlite_begin_row(sm_sqlite_t *sq, sm_call_t *call, unsigned expire,
+    sm_begin_row_t *row)
 {
     int            rc;
     int64_t        rowid;
@@ -211,7 +197,7 @@ sm_sqlite_begin_row(sm_sqlite_t *sq, sm_call_t *call, sm_begin_row_t *row)
 
     if (rc == SQLITE_ROW) {
         rowid = sqlite3_column_int64(stmt, SM_BEGIN_COL_ROWID);
-        (void) sm_sqlite_begin_look(call, stmt, row);
+        (void) sm_sqlite_begin_look(call, stmt, expire, row);
     }
 
     /* also what went wrong when a column was read */
@@ -233,7 +219,7 @@ sm_sqlite_begin_row(sm_sqlite_t *sq, sm_call_t *call, sm_begin_row_t *row)
         break;
     default:
 
-        if (row->refused.data == NULL) {
+        if (!row->newer) {
             return 0;
         }
 
@@ -261,13 +247,13 @@ sm_sqlite_begin_row(sm_sqlite_t *sq, sm_call_t *call, sm_begin_row_t *row)
 
 static int
 sm_sqlite_begin(sm_sqlite_t *sq, sm_call_t *call, const sm_fence_t *fence,
-    sm_begin_row_t *rows, size_t n)
+    unsigned expire, sm_begin_row_t *rows, size_t n)
 {
     size_t         i;
     sqlite3_stmt  *stmt;
 
     stmt = sq->stmts[SM_SQLITE_ATTEMPT_GET];
-    sm_sqlite_bind_text(stmt, ":lease_name", sq->conf->lease_name);
+    sm_sqlite_bind_text(stmt, ":lease_name", sq->sql.conf->lease_name);
     sm_sqlite_bind_int(stmt, ":now", call->now);
 
     stmt = sq->stmts[SM_SQLITE_ATTEMPT_MARK];
@@ -279,7 +265,7 @@ sm_sqlite_begin(sm_sqlite_t *sq, sm_call_t *call, const sm_fence_t *fence,
     sm_sqlite_bind_int(stmt, ":now", call->now);
 
     for (i = 0; i < n; i++) {
-        if (sm_sqlite_begin_row(sq, call, &rows[i]) != 0) {
+        if (sm_sqlite_begin_row(sq, call, expire, &rows[i]) != 0) {
             return -1;
         }
     }
@@ -298,7 +284,7 @@ sm_sqlite_return(sm_sqlite_t *sq, sm_call_t *call, sm_complete_row_t *row)
 
     stmt = sq->stmts[SM_SQLITE_ATTEMPT_RETURN];
 
-    sm_sqlite_bind_text(stmt, ":lease_name", sq->conf->lease_name);
+    sm_sqlite_bind_text(stmt, ":lease_name", sq->sql.conf->lease_name);
     sm_sqlite_bind_text(stmt, ":intent_id", row->id);
     sm_sqlite_bind_int(stmt, ":attempt_number", row->number);
     sm_sqlite_bind_int(stmt, ":lease_epoch", row->epoch);
@@ -330,7 +316,8 @@ sm_sqlite_append(sm_sqlite_t *sq, sm_call_t *call, const sm_complete_row_t *row)
 
     stmt = sq->stmts[SM_SQLITE_ATTEMPT_APPEND];
 
-    sm_sqlite_bind_nth(stmt, SM_APPEND_PAR_LEASE_NAME, sq->conf->lease_name);
+    sm_sqlite_bind_nth(stmt, SM_APPEND_PAR_LEASE_NAME,
+                       sq->sql.conf->lease_name);
     sm_sqlite_bind_nth(stmt, SM_APPEND_PAR_INTENT_ID, row->id);
     (void) sqlite3_bind_int64(stmt, SM_APPEND_PAR_NUMBER, row->number);
     (void) sqlite3_bind_int64(stmt, SM_APPEND_PAR_EPOCH, row->epoch);
@@ -376,7 +363,8 @@ sm_sqlite_complete_row(sm_sqlite_t *sq, sm_call_t *call,
     sm_sqlite_bind_nth(stmt, SM_COMPLETE_PAR_ERROR, row->error);
     (void) sqlite3_bind_int64(stmt, SM_COMPLETE_PAR_NUMBER, row->number);
     (void) sqlite3_bind_int64(stmt, SM_COMPLETE_PAR_NOW, call->now);
-    sm_sqlite_bind_nth(stmt, SM_COMPLETE_PAR_LEASE_NAME, sq->conf->lease_name);
+    sm_sqlite_bind_nth(stmt, SM_COMPLETE_PAR_LEASE_NAME,
+                       sq->sql.conf->lease_name);
     sm_sqlite_bind_nth(stmt, SM_COMPLETE_PAR_INTENT_ID, row->id);
     (void) sqlite3_bind_int64(stmt, SM_COMPLETE_PAR_EPOCH, row->epoch);
     sm_sqlite_bind_nth(stmt, SM_COMPLETE_PAR_HOLDER, row->holder);
@@ -454,94 +442,12 @@ sm_sqlite_attempts_turn(sm_conn_t *conn, sm_call_t *call,
 
     if (sm_sqlite_fence(sq, call, fence) != 0
         || sm_sqlite_complete(sq, call, ended, nended) != 0
-        || sm_sqlite_begin(sq, call, fence, due, ndue) != 0)
+        || sm_sqlite_begin(sq, call, fence, 0, due, ndue) != 0)
     {
         return sm_sqlite_rollback(sq);
     }
 
     return sm_sqlite_commit(sq, call);
-}
-
-
-/* whether it has ended; if not, when it is due, or that it is gone */
-
-static int
-sm_sqlite_expire_look(sm_sqlite_t *sq, sm_call_t *call, unsigned which,
-    sm_begin_row_t *row)
-{
-    int            rc;
-    sqlite3_stmt  *stmt;
-
-    stmt = sq->stmts[which];
-
-    sm_sqlite_bind_text(stmt, ":intent_id", row->id);
-
-    while ((rc = sqlite3_step(stmt)) == SQLITE_ROW) {
-
-        if (which == SM_SQLITE_EXPIRE_LEFT) {
-            row->outcome = SM_BEGIN_EARLY;
-            row->due_at = sqlite3_column_int64(stmt, 0);
-            continue;
-        }
-
-        row->outcome = SM_BEGIN_EXPIRED;
-        row->created_at = sqlite3_column_int64(stmt, 0);
-        row->number = sqlite3_column_int64(stmt, 1);
-
-        if (sm_sqlite_text(call, stmt, 2, &row->contract.notify) != 0) {
-            break;
-        }
-    }
-
-    if (rc != SQLITE_DONE && call->status == SM_STORE_OK) {
-        (void) sm_sqlite_fail(sq, call);
-    }
-
-    (void) sqlite3_reset(stmt);
-
-    return call->status == SM_STORE_OK ? 0 : -1;
-}
-
-
-static int
-sm_sqlite_expire_row(sm_sqlite_t *sq, sm_call_t *call, sm_begin_row_t *row)
-{
-    sm_begin_rows_init(row, 1);
-
-    if (sm_sqlite_expire_look(sq, call, SM_SQLITE_EXPIRE, row) != 0) {
-        return -1;
-    }
-
-    if (row->outcome == SM_BEGIN_EXPIRED) {
-        return row->contract.notify.len ? sm_sqlite_ended(sq, call, row->id)
-                                        : 0;
-    }
-
-    return sm_sqlite_expire_look(sq, call, SM_SQLITE_EXPIRE_LEFT, row);
-}
-
-
-static int
-sm_sqlite_expire(sm_sqlite_t *sq, sm_call_t *call, sm_begin_row_t *rows,
-    size_t n)
-{
-    size_t         i;
-    sqlite3_stmt  *stmt;
-
-    stmt = sq->stmts[SM_SQLITE_EXPIRE];
-    sm_sqlite_bind_text(stmt, ":lease_name", sq->conf->lease_name);
-    sm_sqlite_bind_int(stmt, ":now", call->now);
-
-    stmt = sq->stmts[SM_SQLITE_EXPIRE_LEFT];
-    sm_sqlite_bind_text(stmt, ":lease_name", sq->conf->lease_name);
-
-    for (i = 0; i < n; i++) {
-        if (sm_sqlite_expire_row(sq, call, &rows[i]) != 0) {
-            return -1;
-        }
-    }
-
-    return 0;
 }
 
 
@@ -556,89 +462,10 @@ sm_sqlite_attempts_expire(sm_conn_t *conn, sm_call_t *call,
     }
 
     if (sm_sqlite_fence(sq, call, fence) != 0
-        || sm_sqlite_expire(sq, call, rows, n) != 0)
+        || sm_sqlite_begin(sq, call, fence, 1, rows, n) != 0)
     {
         return sm_sqlite_rollback(sq);
     }
 
     return sm_sqlite_commit(sq, call);
-}
-
-
-static int
-sm_sqlite_doubt_rows(sm_sqlite_t *sq, sm_call_t *call, const sm_fence_t *fence,
-    const sm_doubt_row_t *after, size_t limit, sm_doubt_row_t *rows, size_t *n)
-{
-    int              rc;
-    sm_str_t         none = sm_str("");
-    sqlite3_stmt    *stmt;
-    sm_doubt_row_t  *row;
-
-    stmt = sq->stmts[SM_SQLITE_IN_DOUBT];
-
-    sm_sqlite_bind_text(stmt, ":lease_name", sq->conf->lease_name);
-    sm_sqlite_bind_int(stmt, ":lease_epoch", fence->epoch);
-    sm_sqlite_bind_int(stmt, ":after_epoch", after ? after->epoch : INT64_MIN);
-    sm_sqlite_bind_text(stmt, ":after_id", after ? after->id : none);
-    sm_sqlite_bind_int(stmt, ":limit", limit);
-
-    while ((rc = sqlite3_step(stmt)) == SQLITE_ROW) {
-
-        row = &rows[*n];
-
-        row->number = sqlite3_column_int64(stmt, SM_DOUBT_COL_NUMBER);
-        row->epoch = sqlite3_column_int64(stmt, SM_DOUBT_COL_EPOCH);
-        row->started_at = sqlite3_column_int64(stmt, SM_DOUBT_COL_STARTED_AT);
-        row->created_at = sqlite3_column_int64(stmt, SM_DOUBT_COL_CREATED_AT);
-
-        if (sm_sqlite_text(call, stmt, SM_DOUBT_COL_INTENT_ID, &row->id) != 0
-            || sm_sqlite_text(call, stmt, SM_DOUBT_COL_HOLDER, &row->holder)
-               != 0
-            || sm_sqlite_contract(call, stmt, SM_DOUBT_COL_CONTRACT,
-                                  &row->contract, &row->refused)
-               != 0)
-        {
-            break;
-        }
-
-        (*n)++;
-    }
-
-    if (rc != SQLITE_DONE && call->status == SM_STORE_OK) {
-        (void) sm_sqlite_fail(sq, call);
-    }
-
-    (void) sqlite3_reset(stmt);
-
-    return call->status == SM_STORE_OK ? 0 : -1;
-}
-
-
-int
-sm_sqlite_attempts_in_doubt(sm_conn_t *conn, sm_call_t *call,
-    const sm_fence_t *fence, const sm_doubt_row_t *after, size_t limit,
-    sm_doubt_row_t **rows, size_t *n)
-{
-    sm_sqlite_t  *sq = (sm_sqlite_t *) conn;
-
-    sm_sqlite_start_call(sq);
-
-    *n = 0;
-
-    *rows = sm_arena_calloc(&call->arena, limit, sizeof(sm_doubt_row_t));
-    if (*rows == NULL) {
-        return sm_call_fail(call, SM_STORE_TRANSIENT, 0, "out of memory");
-    }
-
-    if (sm_sqlite_run(sq, call, SM_SQLITE_BEGIN_READ) != 0) {
-        return -1;
-    }
-
-    if (sm_sqlite_fence_read(sq, call, fence) != 0
-        || sm_sqlite_doubt_rows(sq, call, fence, after, limit, *rows, n) != 0)
-    {
-        return sm_sqlite_rollback(sq);
-    }
-
-    return sm_sqlite_run(sq, call, SM_SQLITE_COMMIT);
 }
