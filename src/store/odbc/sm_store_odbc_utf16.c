@@ -99,9 +99,9 @@ sm_odbc_utf16(sm_arena_t *arena, sm_str_t s, size_t *len)
 int
 sm_odbc_utf8(sm_arena_t *arena, const SQLWCHAR *text, size_t len, sm_str_t *s)
 {
-    char      *data, *p;
-    size_t     i;
-    uint32_t   c;
+    char     *data, *p;
+    size_t    i;
+    uint32_t  c;
 
     data = sm_arena_alloc(arena, 3 * len + 1);
     if (data == NULL) {

@@ -13,10 +13,9 @@
 #include <sql.h>
 #include <sqlext.h>
 
-#include "sm_store_server.h"
+#include "sm_store_sql.h"
 
 
-#define SM_ODBC_COLUMNS   28
 #define SM_ODBC_TEXT_MAX  2048          /* UTF-16 units of a column */
 #define SM_ODBC_LATE      1000          /* ms; so long a server may be late */
 
@@ -28,8 +27,9 @@ typedef struct {
     int64_t                 timeout;        /* milliseconds */
     unsigned                bound;
     SQLWCHAR               *texts;
-    int64_t                 ints[SM_ODBC_COLUMNS];
-    SQLLEN                  lens[SM_ODBC_COLUMNS];
+    SQLWCHAR               *text[SM_SQL_COLUMNS];   /* of the column */
+    int64_t                 ints[SM_SQL_COLUMNS];
+    SQLLEN                  lens[SM_SQL_COLUMNS];
 } sm_odbc_stmt_t;
 
 
@@ -59,14 +59,14 @@ typedef enum {
 
 
 typedef struct {
-    sm_server_t             server;
+    sm_sql_t             sql;
     sm_odbc_watch_t         watch;
     SQLHDBC                 dbc;
     unsigned                connected;
     unsigned                ready;          /* the schema is the one */
 
     /* of the parameters that are bound */
-    SQLLEN                  lens[SM_SERVER_PARAMS];
+    SQLLEN                  lens[SM_SQL_PARAMS];
 
     sm_odbc_stmt_t          stmts[SM_PROCS];
 } sm_odbc_t;
@@ -84,7 +84,7 @@ sm_store_class_e sm_odbc_class(const char *state, int native, unsigned ready);
 
 /* sm_store_odbc_call.c */
 
-extern const sm_server_driver_t  sm_odbc_driver;
+extern const sm_sql_driver_t  sm_odbc_driver;
 
 void sm_odbc_free_stmts(sm_odbc_t *od);
 

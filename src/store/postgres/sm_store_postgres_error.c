@@ -93,14 +93,14 @@ sm_postgres_fail(sm_postgres_t *pg, sm_call_t *call, const PGresult *result)
     state = result ? PQresultErrorField(result, PG_DIAG_SQLSTATE) : NULL;
 
     if (state == NULL) {
-        pg->server.conn.lost = 1;
+        pg->sql.conn.lost = 1;
         sm_postgres_clean(text, sizeof(text), PQerrorMessage(pg->pq));
 
         return sm_call_fail(call, SM_STORE_TRANSIENT, 0, "postgres: %s",
                             text[0] ? text : "the connection was lost");
     }
 
-    pg->server.conn.lost = PQstatus(pg->pq) != CONNECTION_OK
+    pg->sql.conn.lost = PQstatus(pg->pq) != CONNECTION_OK
                            || strncmp(state, "08", 2) == 0
                            || strncmp(state, "57P", 3) == 0
                            || strcmp(state, "25006") == 0;
@@ -116,7 +116,7 @@ sm_postgres_fail(sm_postgres_t *pg, sm_call_t *call, const PGresult *result)
 int
 sm_postgres_late(sm_postgres_t *pg, sm_call_t *call)
 {
-    pg->server.conn.lost = 1;
+    pg->sql.conn.lost = 1;
 
     return sm_call_fail(call, SM_STORE_TRANSIENT, 0,
                         "postgres: no answer from the server in %lld ms",

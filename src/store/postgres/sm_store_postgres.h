@@ -9,11 +9,11 @@
 
 #include <libpq-fe.h>
 
-#include "sm_store_server.h"
+#include "sm_store_sql.h"
 
 
 typedef struct {
-    sm_server_t             server;
+    sm_sql_t             sql;
     PGconn                 *pq;
 
     /* the call that is under way */
@@ -36,7 +36,7 @@ void sm_postgres_start(sm_postgres_t *pg, int64_t timeout);
 int sm_postgres_wait(sm_postgres_t *pg, short events, sm_call_t *call);
 
 /* sm_store_postgres_call.c */
-extern const sm_server_driver_t  sm_postgres_driver;
+extern const sm_sql_driver_t  sm_postgres_driver;
 
 /* runs a statement whose rows nobody looks at */
 int sm_postgres_statement(sm_postgres_t *pg, sm_call_t *call,

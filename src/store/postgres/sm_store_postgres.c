@@ -6,13 +6,13 @@
  * which is one transaction.  libpq is used without blocking: each step is
  * waited for with poll(), up to a deadline that holds whatever the server or
  * the network does.  The server gives a call up a little earlier, by
- * statement_timeout, so that a call that was given up here is rarely carried out
- * later.  It may be: once the commit is written, nothing but a standby ends the
- * wait for a synchronous one, and whatever has arrived of a call is carried out
- * though nobody waits for its answer.  So a call that was given up may have been
- * committed, and its backend is at work until the server says that it is not:
- * sm_store.c counts it.  PQcancel() must not be used: it would end that wait, and
- * show to others, who would acknowledge it, what no standby has.
+ * statement_timeout, so that a call that was given up here is rarely carried
+ * out later.  It may be: once the commit is written, nothing but a standby ends
+ * the wait for a synchronous one, and whatever has arrived of a call is carried
+ * out though nobody waits for its answer.  So a call that was given up may have
+ * been committed, and its backend is at work until the server says that it is
+ * not: sm_store.c counts it.  PQcancel() must not be used: it would end that
+ * wait, and show to others, who would acknowledge it, what no standby has.
  *
  * Several hosts are tried one after the other, each with its share of the
  * login time-out, beginning with the one that answered last.  The lookup of a
@@ -68,8 +68,8 @@ sm_postgres_start(sm_postgres_t *pg, int64_t timeout)
 
 /*
  * Returns whether TLS has bytes that it decrypted and libpq has not taken yet.
- * They left the socket with the rest of their record, so poll() knows nothing of
- * them: libpq reads 8 KB at a time, and a record may have 16 KB.
+ * They left the socket with the rest of their record, so poll() knows nothing
+ * of them: libpq reads 8 KB at a time, and a record may have 16 KB.
  */
 
 static int
@@ -223,7 +223,7 @@ sm_postgres_connect(sm_postgres_t *pg, sm_call_t *call,
     pg->pq = PQconnectStartParams(options->keys, options->values, 0);
 
     if (pg->pq == NULL) {
-        return sm_server_no_memory(call);
+        return sm_sql_no_memory(call);
     }
 
     (void) PQsetNoticeProcessor(pg->pq, sm_postgres_notice, NULL);
@@ -284,7 +284,7 @@ sm_postgres_host(const sm_store_conf_t *conf, sm_call_t *call,
             value = sm_postgres_nth(call, value, host);
 
             if (value == NULL) {
-                return sm_server_no_memory(call);
+                return sm_sql_no_memory(call);
             }
         }
 
@@ -320,7 +320,7 @@ sm_postgres_login(sm_postgres_t *pg, sm_call_t *call,
     int64_t                  end;
     unsigned                 i, hosts, host, first;
     sm_postgres_options_t    options;
-    const sm_store_conf_t   *conf = pg->server.conf;
+    const sm_store_conf_t   *conf = pg->sql.conf;
     const PQconninfoOption  *o;
 
     hosts = 1;
@@ -357,7 +357,7 @@ sm_postgres_login(sm_postgres_t *pg, sm_call_t *call,
 
             call->code = 0;
             call->error[0] = '\0';
-            pg->server.conn.lost = 0;
+            pg->sql.conn.lost = 0;
 
             sm_postgres_last = host;
             sm_postgres_start(pg, end - sm_postgres_ms());
@@ -373,8 +373,8 @@ sm_postgres_login(sm_postgres_t *pg, sm_call_t *call,
 
 
 /*
- * Any character may be in what a gateway answers: a database of another encoding
- * would refuse some attempts when they are recorded, and not before.
+ * Any character may be in what a gateway answers: a database of another
+ * encoding would refuse some attempts when they are recorded, and not before.
  */
 
 static int
@@ -420,7 +420,7 @@ sm_postgres_session(sm_postgres_t *pg, sm_call_t *call)
                     "set_config('tcp_keepalives_interval', '5', false), "
                     "set_config('tcp_keepalives_count', '3', false), "
                     "set_config('tcp_user_timeout', '%lld', false)",
-                    (long long) pg->server.conf->query_timeout);
+                    (long long) pg->sql.conf->query_timeout);
 
     return sm_postgres_statement(pg, call, text);
 }
@@ -455,7 +455,7 @@ sm_postgres_whoami(sm_postgres_t *pg, sm_call_t *call)
     }
 
     if (PQntuples(pg->result) == 1) {
-        pg->server.conn.backend = sm_postgres_backend(pg->result, 0);
+        pg->sql.conn.backend = sm_postgres_backend(pg->result, 0);
     }
 
     return 0;
@@ -463,9 +463,9 @@ sm_postgres_whoami(sm_postgres_t *pg, sm_call_t *call)
 
 
 /*
- * A backend that is idle has nothing of the call any more: where the network was
- * away, it may stay for as long as TCP takes to notice.  Of other users' backends
- * nothing is told.
+ * A backend that is idle has nothing of the call any more: where the network
+ * was away, it may stay for as long as TCP takes to notice.  Of other users'
+ * backends nothing is told.
  */
 
 static int
@@ -475,7 +475,7 @@ sm_postgres_ask(sm_conn_t *conn, sm_call_t *call, sm_left_t *left)
     sm_backend_t    backend;
     sm_postgres_t  *pg = (sm_postgres_t *) conn;
 
-    sm_postgres_start(pg, pg->server.conf->login_timeout);
+    sm_postgres_start(pg, pg->sql.conf->login_timeout);
 
     if (sm_postgres_statement(pg, call, "SELECT " SM_POSTGRES_BACKEND
                               "(NULL) WHERE state = 'active' "
@@ -513,12 +513,12 @@ sm_postgres_open(const sm_store_conf_t *conf, sm_call_t *call)
     pg = calloc(1, sizeof(sm_postgres_t));
 
     if (pg == NULL) {
-        (void) sm_server_no_memory(call);
+        (void) sm_sql_no_memory(call);
         return NULL;
     }
 
-    pg->server.conf = conf;
-    pg->server.driver = &sm_postgres_driver;
+    pg->sql.conf = conf;
+    pg->sql.driver = &sm_postgres_driver;
 
     error = NULL;
     given = PQconninfoParse(conf->connection.data, &error);
@@ -527,7 +527,7 @@ sm_postgres_open(const sm_store_conf_t *conf, sm_call_t *call)
         (void) sm_call_fail(call, SM_STORE_PERMANENT, 0, "postgres: %.300s",
                             error ? error : "out of memory");
         PQfreemem(error);
-        sm_postgres_close(&pg->server.conn);
+        sm_postgres_close(&pg->sql.conn);
         return NULL;
     }
 
@@ -536,17 +536,17 @@ sm_postgres_open(const sm_store_conf_t *conf, sm_call_t *call)
         && sm_postgres_session(pg, call) == 0
         && sm_postgres_whoami(pg, call) == 0)
     {
-        (void) sm_server_schema(&pg->server, call);
+        (void) sm_sql_schema(&pg->sql, call);
     }
 
     PQconninfoFree(given);
 
     if (call->status != SM_STORE_OK) {
-        sm_postgres_close(&pg->server.conn);
+        sm_postgres_close(&pg->sql.conn);
         return NULL;
     }
 
-    return &pg->server.conn;
+    return &pg->sql.conn;
 }
 
 
@@ -556,7 +556,8 @@ const sm_store_ops_t  sm_store_postgres = {
     .close = sm_postgres_close,
     .usable = sm_postgres_usable,
     .ask = sm_postgres_ask,
-    SM_STORE_OPS(SM_SERVER_SLOT)
+    SM_STORE_READS(SM_SQL_SLOT)
+    SM_STORE_WRITES(SM_SERVER_SLOT)
 };
 
 
@@ -644,8 +645,9 @@ sm_postgres_local(const char *host, size_t len)
 
 
 /*
- * Writes the first host that is not this one to "host" where the string does not
- * say how to encrypt; returns whether there is one.  A service may say both.
+ * Writes the first host that is not this one to "host" where the string does
+ * not say how to encrypt; returns whether there is one.  A service may say
+ * both.
  */
 
 int

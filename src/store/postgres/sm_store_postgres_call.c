@@ -138,7 +138,7 @@ static int
 sm_postgres_prepare(sm_postgres_t *pg, sm_call_t *call, const char *name,
     const sm_proc_t *proc)
 {
-    Oid     types[SM_SERVER_PARAMS];
+    Oid     types[SM_SQL_PARAMS];
     char    text[256];
     size_t  len;
     int     n;
@@ -162,45 +162,17 @@ sm_postgres_prepare(sm_postgres_t *pg, sm_call_t *call, const char *name,
 }
 
 
-/* what the function gives is what this module knows how to read */
-
-static int
-sm_postgres_columns(sm_postgres_t *pg, sm_call_t *call, const sm_proc_t *proc)
-{
-    int  i, n;
-
-    n = strlen(proc->columns);
-
-    if (PQnfields(pg->result) != n) {
-        return sm_call_fail(call, SM_STORE_SCHEMA, 0,
-                            "postgres: submission_%s gives %d columns, %d were "
-                            "expected", proc->name, PQnfields(pg->result), n);
-    }
-
-    for (i = 0; i < n; i++) {
-        if (PQftype(pg->result, i) != sm_postgres_type(proc->columns[i])) {
-            return sm_call_fail(call, SM_STORE_SCHEMA, 0,
-                                "postgres: column \"%.64s\" of submission_%s "
-                                "is of another type than was expected",
-                                PQfname(pg->result, i), proc->name);
-        }
-    }
-
-    return 0;
-}
-
-
 static int
 sm_postgres_send(sm_postgres_t *pg, sm_call_t *call, const char *name)
 {
-    int                       n, lengths[SM_SERVER_PARAMS],
-                              formats[SM_SERVER_PARAMS];
-    uint64_t                  ints[SM_SERVER_PARAMS];
-    const char               *values[SM_SERVER_PARAMS];
-    const sm_server_param_t  *param;
+    int                       n, lengths[SM_SQL_PARAMS],
+                              formats[SM_SQL_PARAMS];
+    uint64_t                  ints[SM_SQL_PARAMS];
+    const char               *values[SM_SQL_PARAMS];
+    const sm_sql_param_t  *param;
 
-    for (n = 0; n < (int) pg->server.n; n++) {
-        param = &pg->server.params[n];
+    for (n = 0; n < (int) pg->sql.n; n++) {
+        param = &pg->sql.params[n];
 
         formats[n] = SM_POSTGRES_BINARY;
 
@@ -259,44 +231,44 @@ sm_postgres_limit(sm_postgres_t *pg, sm_call_t *call, int64_t timeout)
 
 
 static int
-sm_postgres_exec(sm_server_t *server, sm_call_t *call)
+sm_postgres_exec(sm_sql_t *sql, sm_call_t *call)
 {
     char              name[16];
-    sm_postgres_t    *pg = (sm_postgres_t *) server;
+    sm_postgres_t    *pg = (sm_postgres_t *) sql;
     const sm_proc_t  *proc;
 
-    proc = &sm_procs[server->proc];
+    proc = &sm_procs[sql->proc];
     pg->row = -1;
 
-    (void) snprintf(name, sizeof(name), "p%u", server->proc);
+    (void) snprintf(name, sizeof(name), "p%u", sql->proc);
 
-    sm_postgres_start(pg, server->timeout);
+    sm_postgres_start(pg, sql->timeout);
 
-    if (sm_postgres_limit(pg, call, server->timeout) != 0) {
+    if (sm_postgres_limit(pg, call, sql->timeout) != 0) {
         return -1;
     }
 
-    if (!pg->prepared[server->proc]) {
+    if (!pg->prepared[sql->proc]) {
 
         if (sm_postgres_prepare(pg, call, name, proc) != 0) {
             return -1;
         }
 
-        pg->prepared[server->proc] = 1;
+        pg->prepared[sql->proc] = 1;
     }
 
     if (sm_postgres_send(pg, call, name) != 0) {
         return -1;
     }
 
-    return sm_postgres_columns(pg, call, proc);
+    return sm_row_columns(sql, call);
 }
 
 
 static int
-sm_postgres_fetch(sm_server_t *server, sm_call_t *call)
+sm_postgres_fetch(sm_sql_t *sql, sm_call_t *call)
 {
-    sm_postgres_t  *pg = (sm_postgres_t *) server;
+    sm_postgres_t  *pg = (sm_postgres_t *) sql;
 
     (void) call;
 
@@ -305,19 +277,46 @@ sm_postgres_fetch(sm_server_t *server, sm_call_t *call)
 
 
 static int
-sm_postgres_is_null(sm_server_t *server, unsigned column)
+sm_postgres_column(sm_sql_t *sql, unsigned column, char *name, size_t size)
 {
-    sm_postgres_t  *pg = (sm_postgres_t *) server;
+    const char     *fname;
+    sm_postgres_t  *pg = (sm_postgres_t *) sql;
+
+    fname = PQfname(pg->result, column);
+
+    if (fname == NULL) {
+        return -1;
+    }
+
+    (void) snprintf(name, size, "%s", fname);
+
+    return 0;
+}
+
+
+static int
+sm_postgres_is_type(sm_sql_t *sql, unsigned column, char type)
+{
+    sm_postgres_t  *pg = (sm_postgres_t *) sql;
+
+    return PQftype(pg->result, column) == sm_postgres_type(type);
+}
+
+
+static int
+sm_postgres_is_null(sm_sql_t *sql, unsigned column)
+{
+    sm_postgres_t  *pg = (sm_postgres_t *) sql;
 
     return PQgetisnull(pg->result, pg->row, column);
 }
 
 
 static int64_t
-sm_postgres_int(sm_server_t *server, unsigned column)
+sm_postgres_int(sm_sql_t *sql, unsigned column)
 {
     uint64_t        value;
-    sm_postgres_t  *pg = (sm_postgres_t *) server;
+    sm_postgres_t  *pg = (sm_postgres_t *) sql;
 
     if (PQgetisnull(pg->result, pg->row, column)) {
         return 0;
@@ -331,11 +330,11 @@ sm_postgres_int(sm_server_t *server, unsigned column)
 
 
 static int
-sm_postgres_text(sm_server_t *server, sm_call_t *call, unsigned column,
-    sm_str_t *s)
+sm_postgres_peek(sm_sql_t *sql, sm_call_t *call, unsigned column, sm_str_t *s)
 {
-    sm_str_t        value;
-    sm_postgres_t  *pg = (sm_postgres_t *) server;
+    sm_postgres_t  *pg = (sm_postgres_t *) sql;
+
+    (void) call;
 
     if (PQgetisnull(pg->result, pg->row, column)) {
         s->data = NULL;
@@ -343,18 +342,28 @@ sm_postgres_text(sm_server_t *server, sm_call_t *call, unsigned column,
         return 0;
     }
 
-    value.data = PQgetvalue(pg->result, pg->row, column);
-    value.len = PQgetlength(pg->result, pg->row, column);
+    s->data = PQgetvalue(pg->result, pg->row, column);
+    s->len = PQgetlength(pg->result, pg->row, column);
 
-    return sm_arena_strdup(&call->arena, s, value) == 0
-           ? 0 : sm_server_no_memory(call);
+    return 0;
+}
+
+
+static int
+sm_postgres_text(sm_sql_t *sql, sm_call_t *call, unsigned column, sm_str_t *s)
+{
+    sm_str_t  value;
+
+    (void) sm_postgres_peek(sql, call, column, &value);
+
+    return sm_sql_keep(call, value, s);
 }
 
 
 static void
-sm_postgres_end(sm_server_t *server, sm_call_t *call)
+sm_postgres_end(sm_sql_t *sql, sm_call_t *call)
 {
-    sm_postgres_t  *pg = (sm_postgres_t *) server;
+    sm_postgres_t  *pg = (sm_postgres_t *) sql;
 
     (void) call;
 
@@ -363,13 +372,16 @@ sm_postgres_end(sm_server_t *server, sm_call_t *call)
 }
 
 
-const sm_server_driver_t  sm_postgres_driver = {
+const sm_sql_driver_t  sm_postgres_driver = {
     "postgres",
     sm_postgres_exec,
     sm_postgres_fetch,
+    sm_postgres_column,
+    sm_postgres_is_type,
     sm_postgres_is_null,
     sm_postgres_int,
     sm_postgres_text,
+    sm_postgres_peek,
     sm_postgres_text,                   /* bytes are as they are, too */
     sm_postgres_end
 };

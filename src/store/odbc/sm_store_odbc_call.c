@@ -14,30 +14,24 @@
 #include "sm_store_odbc.h"
 
 
-#define SM_ODBC_FITS(op, name, params, columns)                               \
-    _Static_assert(sizeof(columns) - 1 <= SM_ODBC_COLUMNS, name);
-
-SM_SERVER_PROCS(SM_ODBC_FITS)
-
-
 static int
 sm_odbc_stmt_fail(sm_odbc_t *od, sm_call_t *call)
 {
     return sm_odbc_fail(od, call, SQL_HANDLE_STMT,
-                        od->stmts[od->server.proc].stmt);
+                        od->stmts[od->sql.proc].stmt);
 }
 
 
 static int
 sm_odbc_prepare(sm_odbc_t *od, sm_call_t *call)
 {
-    char                   text[128];
-    size_t                 i, n, len;
-    sm_odbc_stmt_t        *st;
-    const sm_proc_t       *proc;
+    char              text[128];
+    size_t            i, n, len;
+    sm_odbc_stmt_t   *st;
+    const sm_proc_t  *proc;
 
-    st = &od->stmts[od->server.proc];
-    proc = &sm_procs[od->server.proc];
+    st = &od->stmts[od->sql.proc];
+    proc = &sm_procs[od->sql.proc];
 
     if (!SQL_SUCCEEDED(SQLAllocHandle(SQL_HANDLE_STMT, od->dbc, &st->stmt))) {
         st->stmt = NULL;
@@ -57,43 +51,47 @@ sm_odbc_prepare(sm_odbc_t *od, sm_call_t *call)
         return sm_odbc_stmt_fail(od, call);
     }
 
-    for (i = 0, n = 0; proc->columns[i]; i++) {
-        n += proc->columns[i] == 't';
+    for (i = 0, n = 0; sm_row_type(proc, i); i++) {
+        n += sm_row_type(proc, i) == 't';
     }
 
     st->texts = calloc(n ? n : 1, (SM_ODBC_TEXT_MAX + 1) * sizeof(SQLWCHAR));
 
-    return st->texts ? 0 : sm_server_no_memory(call);
+    return st->texts ? 0 : sm_sql_no_memory(call);
 }
 
 
 static int
 sm_odbc_bind_columns(sm_odbc_t *od, sm_call_t *call)
 {
-    size_t                 i;
-    SQLRETURN              rc;
-    SQLWCHAR              *text;
-    sm_odbc_stmt_t        *st;
-    const sm_proc_t       *proc;
+    char              type;
+    unsigned          i, at;
+    SQLRETURN         rc;
+    SQLWCHAR         *text;
+    sm_odbc_stmt_t   *st;
+    const sm_proc_t  *proc;
 
-    st = &od->stmts[od->server.proc];
-    proc = &sm_procs[od->server.proc];
+    st = &od->stmts[od->sql.proc];
+    proc = &sm_procs[od->sql.proc];
 
     text = st->texts;
 
-    for (i = 0; proc->columns[i]; i++) {
+    for (i = 0; (type = sm_row_type(proc, i)) != 0; i++) {
 
-        switch (proc->columns[i]) {
+        at = od->sql.columns[od->sql.proc][i];
+
+        switch (type) {
         case 't':
-            rc = SQLBindCol(st->stmt, i + 1, SQL_C_WCHAR, text,
+            rc = SQLBindCol(st->stmt, at + 1, SQL_C_WCHAR, text,
                             (SM_ODBC_TEXT_MAX + 1) * sizeof(SQLWCHAR),
-                            &st->lens[i]);
+                            &st->lens[at]);
+            st->text[at] = text;
             text += SM_ODBC_TEXT_MAX + 1;
             break;
 
         case 'i':
-            rc = SQLBindCol(st->stmt, i + 1, SQL_C_SBIGINT, &st->ints[i],
-                            sizeof(int64_t), &st->lens[i]);
+            rc = SQLBindCol(st->stmt, at + 1, SQL_C_SBIGINT, &st->ints[at],
+                            sizeof(int64_t), &st->lens[at]);
             break;
 
         default: /* 'b' */
@@ -119,7 +117,7 @@ sm_odbc_bind(sm_odbc_t *od, sm_call_t *call, unsigned n, SQLSMALLINT ctype,
 
     od->lens[n] = len;
 
-    rc = SQLBindParameter(od->stmts[od->server.proc].stmt, n + 1,
+    rc = SQLBindParameter(od->stmts[od->sql.proc].stmt, n + 1,
                           SQL_PARAM_INPUT, ctype, type, size, 0,
                           (SQLPOINTER) data, len > 0 ? len : 0, &od->lens[n]);
 
@@ -132,12 +130,12 @@ sm_odbc_bind(sm_odbc_t *od, sm_call_t *call, unsigned n, SQLSMALLINT ctype,
 static int
 sm_odbc_bind_utf16(sm_odbc_t *od, sm_call_t *call, unsigned n)
 {
-    size_t              len;
-    SQLWCHAR           *text;
-    SQLSMALLINT         type;
-    sm_server_param_t  *param;
+    size_t           len;
+    SQLWCHAR        *text;
+    SQLSMALLINT      type;
+    sm_sql_param_t  *param;
 
-    param = &od->server.params[n];
+    param = &od->sql.params[n];
 
     type = param->type == 'd' ? SQL_WLONGVARCHAR : SQL_WVARCHAR;
 
@@ -149,7 +147,7 @@ sm_odbc_bind_utf16(sm_odbc_t *od, sm_call_t *call, unsigned n)
     text = sm_odbc_utf16(&call->arena, param->s, &len);
 
     if (text == NULL) {
-        return sm_server_no_memory(call);
+        return sm_sql_no_memory(call);
     }
 
     return sm_odbc_bind(od, call, n, SQL_C_WCHAR, type,
@@ -161,9 +159,9 @@ sm_odbc_bind_utf16(sm_odbc_t *od, sm_call_t *call, unsigned n)
 static int
 sm_odbc_bind_param(sm_odbc_t *od, sm_call_t *call, unsigned n)
 {
-    sm_server_param_t  *param;
+    sm_sql_param_t  *param;
 
-    param = &od->server.params[n];
+    param = &od->sql.params[n];
 
     switch (param->type) {
 
@@ -188,7 +186,7 @@ sm_odbc_bind_param(sm_odbc_t *od, sm_call_t *call, unsigned n)
 static int
 sm_odbc_more(sm_odbc_t *od, sm_call_t *call)
 {
-    switch (SQLMoreResults(od->stmts[od->server.proc].stmt)) {
+    switch (SQLMoreResults(od->stmts[od->sql.proc].stmt)) {
     case SQL_SUCCESS:
     case SQL_SUCCESS_WITH_INFO:
         return 1;
@@ -203,33 +201,32 @@ sm_odbc_more(sm_odbc_t *od, sm_call_t *call)
 
 
 static int
-sm_odbc_exec(sm_server_t *sv, sm_call_t *call)
+sm_odbc_exec(sm_sql_t *sql, sm_call_t *call)
 {
     int              more;
     unsigned         i;
     SQLRETURN        rc;
-    SQLSMALLINT      columns, expected;
-    sm_odbc_t       *od = (sm_odbc_t *) sv;
+    SQLSMALLINT      columns;
+    sm_odbc_t       *od = (sm_odbc_t *) sql;
     sm_odbc_stmt_t  *st;
 
-    sm_odbc_watch_start(&od->watch, sv->timeout);
+    sm_odbc_watch_start(&od->watch, sql->timeout);
 
-    st = &od->stmts[sv->proc];
-    expected = (SQLSMALLINT) strlen(sm_procs[sv->proc].columns);
+    st = &od->stmts[sql->proc];
 
     if (st->stmt == NULL && sm_odbc_prepare(od, call) != 0) {
         return -1;
     }
 
-    if (st->timeout != sv->timeout) {
-        st->timeout = sv->timeout;
+    if (st->timeout != sql->timeout) {
+        st->timeout = sql->timeout;
 
         (void) SQLSetStmtAttr(st->stmt, SQL_ATTR_QUERY_TIMEOUT,
                               (SQLPOINTER) (uintptr_t)
-                              ((sv->timeout + 999) / 1000), 0);
+                              ((sql->timeout + 999) / 1000), 0);
     }
 
-    for (i = 0; i < sv->n; i++) {
+    for (i = 0; i < sql->n; i++) {
         if (sm_odbc_bind_param(od, call, i) != 0) {
             return -1;
         }
@@ -248,31 +245,27 @@ sm_odbc_exec(sm_server_t *sv, sm_call_t *call)
         columns = 0;
         (void) SQLNumResultCols(st->stmt, &columns);
 
-        if (columns == expected) {
-            return st->bound ? 0 : sm_odbc_bind_columns(od, call);
+        if (columns && sm_row_columns(sql, call) != 0) {
+            return -1;
         }
 
         if (columns) {
-            return sm_call_fail(call, SM_STORE_SCHEMA, 0,
-                                "odbc: submission_%s gives %d columns, %d were "
-                                "expected", sm_procs[od->server.proc].name,
-                                (int) columns,
-                                (int) expected);
+            return st->bound ? 0 : sm_odbc_bind_columns(od, call);
         }
     }
 
     return more < 0 ? -1 : sm_call_fail(call, SM_STORE_SCHEMA, 0,
                                         "odbc: submission_%s gives no rows",
-                                        sm_procs[od->server.proc].name);
+                                        sm_procs[od->sql.proc].name);
 }
 
 
 static int
-sm_odbc_fetch(sm_server_t *sv, sm_call_t *call)
+sm_odbc_fetch(sm_sql_t *sql, sm_call_t *call)
 {
-    sm_odbc_t  *od = (sm_odbc_t *) sv;
+    sm_odbc_t  *od = (sm_odbc_t *) sql;
 
-    switch (SQLFetch(od->stmts[od->server.proc].stmt)) {
+    switch (SQLFetch(od->stmts[od->sql.proc].stmt)) {
     case SQL_SUCCESS:
     case SQL_SUCCESS_WITH_INFO:         /* of text, its length tells */
         return 1;
@@ -286,35 +279,68 @@ sm_odbc_fetch(sm_server_t *sv, sm_call_t *call)
 }
 
 
-static int
-sm_odbc_is_null(sm_server_t *sv, unsigned column)
-{
-    sm_odbc_t  *od = (sm_odbc_t *) sv;
+/* an answer with more columns than the buffers has none of the others' names */
 
-    return od->stmts[od->server.proc].lens[column] == SQL_NULL_DATA;
+static int
+sm_odbc_column(sm_sql_t *sql, unsigned column, char *name, size_t size)
+{
+    SQLRETURN    rc;
+    SQLULEN      length;
+    sm_odbc_t   *od = (sm_odbc_t *) sql;
+    SQLSMALLINT  len, type, digits, nullable;
+
+    if (column >= SM_SQL_COLUMNS) {
+        return -1;
+    }
+
+    rc = SQLDescribeCol(od->stmts[sql->proc].stmt, column + 1,
+                        (SQLCHAR *) name, size, &len, &type, &length, &digits,
+                        &nullable);
+
+    return SQL_SUCCEEDED(rc) ? 0 : -1;
+}
+
+
+/* the driver converts what is not of that type */
+
+static int
+sm_odbc_is_type(sm_sql_t *sql, unsigned column, char type)
+{
+    (void) sql;
+    (void) column;
+    (void) type;
+
+    return 1;
+}
+
+
+static int
+sm_odbc_is_null(sm_sql_t *sql, unsigned column)
+{
+    sm_odbc_t  *od = (sm_odbc_t *) sql;
+
+    return od->stmts[od->sql.proc].lens[column] == SQL_NULL_DATA;
 }
 
 
 static int64_t
-sm_odbc_int(sm_server_t *sv, unsigned column)
+sm_odbc_int(sm_sql_t *sql, unsigned column)
 {
-    sm_odbc_t  *od = (sm_odbc_t *) sv;
+    sm_odbc_t  *od = (sm_odbc_t *) sql;
 
-    return sm_odbc_is_null(sv, column)
-           ? 0 : od->stmts[od->server.proc].ints[column];
+    return sm_odbc_is_null(sql, column)
+           ? 0 : od->stmts[od->sql.proc].ints[column];
 }
 
 
 static int
-sm_odbc_text(sm_server_t *sv, sm_call_t *call, unsigned column, sm_str_t *s)
+sm_odbc_text(sm_sql_t *sql, sm_call_t *call, unsigned column, sm_str_t *s)
 {
-    size_t           i, n;
     SQLLEN           len;
-    SQLWCHAR        *text;
-    sm_odbc_t       *od = (sm_odbc_t *) sv;
+    sm_odbc_t       *od = (sm_odbc_t *) sql;
     sm_odbc_stmt_t  *st;
 
-    st = &od->stmts[od->server.proc];
+    st = &od->stmts[od->sql.proc];
     len = st->lens[column];
 
     if (len == SQL_NULL_DATA) {
@@ -326,33 +352,28 @@ sm_odbc_text(sm_server_t *sv, sm_call_t *call, unsigned column, sm_str_t *s)
     if (len < 0 || len > (SQLLEN) (SM_ODBC_TEXT_MAX * sizeof(SQLWCHAR))) {
         return sm_call_fail(call, SM_STORE_SCHEMA, 0,
                             "odbc: column %u of submission_%s is too long",
-                            column + 1, sm_procs[od->server.proc].name);
+                            column + 1, sm_procs[od->sql.proc].name);
     }
 
-    for (i = 0, n = 0; i < column; i++) {
-        n += sm_procs[od->server.proc].columns[i] == 't';
-    }
-
-    text = st->texts + n * (SM_ODBC_TEXT_MAX + 1);
-
-    return sm_odbc_utf8(&call->arena, text, len / sizeof(SQLWCHAR), s) == 0
-           ? 0 : sm_server_no_memory(call);
+    return sm_odbc_utf8(&call->arena, st->text[column],
+                        len / sizeof(SQLWCHAR), s) == 0
+           ? 0 : sm_sql_no_memory(call);
 }
 
 
 static int
-sm_odbc_bytes(sm_server_t *sv, sm_call_t *call, unsigned column, sm_str_t *s)
+sm_odbc_bytes(sm_sql_t *sql, sm_call_t *call, unsigned column, sm_str_t *s)
 {
     char       *data, none[1];
     SQLLEN      len;
     SQLHSTMT    stmt;
     SQLRETURN   rc;
-    sm_odbc_t  *od = (sm_odbc_t *) sv;
+    sm_odbc_t  *od = (sm_odbc_t *) sql;
 
     s->data = NULL;
     s->len = 0;
 
-    stmt = od->stmts[od->server.proc].stmt;
+    stmt = od->stmts[od->sql.proc].stmt;
 
     /* how many there are */
 
@@ -373,7 +394,7 @@ sm_odbc_bytes(sm_server_t *sv, sm_call_t *call, unsigned column, sm_str_t *s)
 
     data = sm_arena_alloc(&call->arena, len ? len : 1);
     if (data == NULL) {
-        return sm_server_no_memory(call);
+        return sm_sql_no_memory(call);
     }
 
     s->data = data;
@@ -397,12 +418,12 @@ sm_odbc_bytes(sm_server_t *sv, sm_call_t *call, unsigned column, sm_str_t *s)
 
 
 static void
-sm_odbc_end(sm_server_t *sv, sm_call_t *call)
+sm_odbc_end(sm_sql_t *sql, sm_call_t *call)
 {
     SQLHSTMT    stmt;
-    sm_odbc_t  *od = (sm_odbc_t *) sv;
+    sm_odbc_t  *od = (sm_odbc_t *) sql;
 
-    stmt = od->stmts[sv->proc].stmt;
+    stmt = od->stmts[sql->proc].stmt;
 
     if (stmt) {
         while (call->status == SM_STORE_OK && sm_odbc_more(od, call) == 1) {
@@ -417,13 +438,16 @@ sm_odbc_end(sm_server_t *sv, sm_call_t *call)
 }
 
 
-const sm_server_driver_t  sm_odbc_driver = {
+const sm_sql_driver_t  sm_odbc_driver = {
     "odbc",
     sm_odbc_exec,
     sm_odbc_fetch,
+    sm_odbc_column,
+    sm_odbc_is_type,
     sm_odbc_is_null,
     sm_odbc_int,
     sm_odbc_text,
+    sm_odbc_text,                       /* UTF-8 is made of it in any case */
     sm_odbc_bytes,
     sm_odbc_end
 };

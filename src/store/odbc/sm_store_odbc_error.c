@@ -246,8 +246,8 @@ sm_odbc_lost(sm_odbc_t *od, const sm_odbc_diag_t *diag, unsigned cause)
 static void
 sm_odbc_clean(const sm_store_conf_t *conf, char *text)
 {
-    char    *p, *q;
-    size_t   len;
+    char   *p, *q;
+    size_t  len;
 
     for (p = text; *p == '[' && (q = strchr(p, ']')) != NULL; p = q + 1) {
         /* void */
@@ -350,10 +350,10 @@ static size_t
 sm_odbc_diags(sm_odbc_t *od, SQLSMALLINT type, SQLHANDLE handle,
     sm_odbc_diag_t *diags)
 {
-    size_t        n;
-    SQLCHAR       state[6], text[SM_ODBC_MESSAGE];
-    SQLINTEGER    native;
-    SQLSMALLINT   len;
+    size_t       n;
+    SQLCHAR      state[6], text[SM_ODBC_MESSAGE];
+    SQLINTEGER   native;
+    SQLSMALLINT  len;
 
     for (n = 0; n < SM_ODBC_DIAGS; n++) {
 
@@ -364,7 +364,7 @@ sm_odbc_diags(sm_odbc_t *od, SQLSMALLINT type, SQLHANDLE handle,
         }
 
         text[sizeof(text) - 1] = '\0';
-        sm_odbc_clean(od->server.conf, (char *) text);
+        sm_odbc_clean(od->sql.conf, (char *) text);
 
         (void) memcpy(diags[n].state, state, sizeof(diags[n].state));
         diags[n].native = (int) native;
@@ -409,13 +409,13 @@ int
 sm_odbc_fail(sm_odbc_t *od, sm_call_t *call, SQLSMALLINT type,
     SQLHANDLE handle)
 {
-    size_t             i, n, cause;
-    unsigned           informs;
-    sm_odbc_diag_t     diags[SM_ODBC_DIAGS];
-    sm_store_class_e   class;
+    size_t            i, n, cause;
+    unsigned          informs;
+    sm_odbc_diag_t    diags[SM_ODBC_DIAGS];
+    sm_store_class_e  class;
 
     if (od->watch.cut) {
-        od->server.conn.lost = 1;
+        od->sql.conn.lost = 1;
 
         return sm_call_fail(call, SM_STORE_TRANSIENT, 0,
                             "odbc: no answer from the server in %lld ms",
@@ -429,7 +429,7 @@ sm_odbc_fail(sm_odbc_t *od, sm_call_t *call, SQLSMALLINT type,
     /* FreeTDS has none when the server ends the session */
 
     if (n == 0 || (informs && od->connected)) {
-        od->server.conn.lost = od->connected;
+        od->sql.conn.lost = od->connected;
 
         return sm_call_fail(call, SM_STORE_TRANSIENT, 0,
                             "odbc: the driver gave no reason");
@@ -440,15 +440,15 @@ sm_odbc_fail(sm_odbc_t *od, sm_call_t *call, SQLSMALLINT type,
                                     od->ready);
 
     if (od->connected) {
-        od->server.conn.lost = 0;
+        od->sql.conn.lost = 0;
 
         for (i = 0; i < n; i++) {
-            od->server.conn.lost |= sm_odbc_lost(od, &diags[i], i == cause);
+            od->sql.conn.lost |= sm_odbc_lost(od, &diags[i], i == cause);
         }
 
         /* not every driver has a state for that */
 
-        if (od->server.conn.lost && class == SM_STORE_PERMANENT) {
+        if (od->sql.conn.lost && class == SM_STORE_PERMANENT) {
             class = SM_STORE_TRANSIENT;
         }
     }

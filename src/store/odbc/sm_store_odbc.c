@@ -71,8 +71,8 @@ sm_odbc_close(sm_conn_t *conn)
 static int
 sm_odbc_usable(sm_conn_t *conn)
 {
-    SQLINTEGER   dead;
-    sm_odbc_t   *od = (sm_odbc_t *) conn;
+    SQLINTEGER  dead;
+    sm_odbc_t  *od = (sm_odbc_t *) conn;
 
     dead = SQL_CD_FALSE;
 
@@ -98,11 +98,11 @@ sm_odbc_connect(sm_odbc_t *od, sm_call_t *call)
     size_t                  len;
     SQLCHAR                *string;
     SQLRETURN               rc;
-    const sm_store_conf_t  *conf = od->server.conf;
+    const sm_store_conf_t  *conf = od->sql.conf;
 
     string = sm_odbc_string(&call->arena, conf);
     if (string == NULL) {
-        return sm_server_no_memory(call);
+        return sm_sql_no_memory(call);
     }
 
     /* not all drivers have all of them */
@@ -143,7 +143,7 @@ sm_odbc_statement(sm_odbc_t *od, sm_call_t *call, const char *text)
     }
 
     (void) SQLSetStmtAttr(stmt, SQL_ATTR_QUERY_TIMEOUT,
-                          sm_odbc_seconds(od->server.conf->query_timeout), 0);
+                          sm_odbc_seconds(od->sql.conf->query_timeout), 0);
 
     rc = SQLExecDirect(stmt, (SQLCHAR *) text, SQL_NTS);
 
@@ -198,7 +198,7 @@ sm_odbc_session(sm_odbc_t *od, sm_call_t *call)
                         "SET ARITHABORT ON; SET CONCAT_NULL_YIELDS_NULL ON; "
                         "SET NUMERIC_ROUNDABORT OFF; "
                         "SET LOCK_TIMEOUT %lld",
-                        (long long) od->server.conf->query_timeout * 9 / 10);
+                        (long long) od->sql.conf->query_timeout * 9 / 10);
 
         return sm_odbc_statement(od, call, text);
     }
@@ -219,37 +219,37 @@ sm_odbc_open(const sm_store_conf_t *conf, sm_call_t *call)
     od = calloc(1, sizeof(sm_odbc_t));
 
     if (od == NULL || sm_odbc_env == NULL) {
-        (void) sm_server_no_memory(call);
+        (void) sm_sql_no_memory(call);
         free(od);
         return NULL;
     }
 
-    od->server.driver = &sm_odbc_driver;
-    od->server.conf = conf;
+    od->sql.driver = &sm_odbc_driver;
+    od->sql.conf = conf;
     sm_odbc_watch_open(&od->watch);
 
     if (!SQL_SUCCEEDED(SQLAllocHandle(SQL_HANDLE_DBC, sm_odbc_env, &od->dbc)))
     {
         od->dbc = NULL;
         (void) sm_odbc_fail(od, call, SQL_HANDLE_ENV, sm_odbc_env);
-        sm_odbc_close(&od->server.conn);
+        sm_odbc_close(&od->sql.conn);
         return NULL;
     }
 
     sm_odbc_watch_start(&od->watch, conf->login_timeout);
 
     if (sm_odbc_connect(od, call) == 0 && sm_odbc_session(od, call) == 0) {
-        od->ready = sm_server_schema(&od->server, call) == 0;
+        od->ready = sm_sql_schema(&od->sql, call) == 0;
     }
 
     sm_odbc_watch_stop(&od->watch);
 
     if (call->status != SM_STORE_OK) {
-        sm_odbc_close(&od->server.conn);
+        sm_odbc_close(&od->sql.conn);
         return NULL;
     }
 
-    return &od->server.conn;
+    return &od->sql.conn;
 }
 
 
@@ -259,5 +259,6 @@ const sm_store_ops_t  sm_store_odbc = {
     .close = sm_odbc_close,
     .usable = sm_odbc_usable,
     .ask = sm_store_ask_none,
-    SM_STORE_OPS(SM_SERVER_SLOT)
+    SM_STORE_READS(SM_SQL_SLOT)
+    SM_STORE_WRITES(SM_SERVER_SLOT)
 };
