@@ -289,12 +289,12 @@ static int
 sm_store_job_write(sm_job_page_t *page, size_t first, size_t n,
     unsigned poison)
 {
-    int              fit;
-    size_t           i;
-    int64_t          matched;
-    unsigned         last;
-    sm_job_work_t   *work;
-    sm_job_batch_t   batch;
+    int             fit;
+    size_t          i;
+    int64_t         matched;
+    unsigned        last;
+    sm_job_work_t  *work;
+    sm_job_batch_t  batch;
 
     work = page->work;
     last = first + n == page->row.n;
@@ -442,8 +442,8 @@ sm_store_job_bound(sm_job_page_t *page, size_t *n)
 static int
 sm_store_job_fail(sm_job_page_t *page, const char *why)
 {
-    sm_job_work_t   *work;
-    sm_job_batch_t   batch;
+    sm_job_work_t  *work;
+    sm_job_batch_t  batch;
 
     work = page->work;
 

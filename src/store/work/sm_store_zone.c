@@ -9,7 +9,7 @@
 
 /* as ICU takes and gives it: UTF-16, with a zero at the end */
 
-#define SM_ZONE_UNITS  (SM_RECUR_ZONE_MAX + 1)
+#define SM_ZONE_UNITS  (SM_SCHEDULE_ZONE_MAX + 1)
 
 
 static int
@@ -17,7 +17,7 @@ sm_zone_name(sm_str_t name, UChar *units)
 {
     size_t  i;
 
-    if (name.len == 0 || name.len > SM_RECUR_ZONE_MAX) {
+    if (name.len == 0 || name.len > SM_SCHEDULE_ZONE_MAX) {
         return -1;
     }
 
@@ -67,6 +67,10 @@ sm_store_zone_check(sm_str_t name)
     (void) ucal_getCanonicalTimeZoneID(units, -1, canonical,
                                        sm_nelts(canonical), &known, &status);
 
+    if (status == U_MEMORY_ALLOCATION_ERROR) {
+        return -2;
+    }
+
     return U_SUCCESS(status) && known ? 0 : -1;
 }
 
@@ -115,35 +119,57 @@ sm_zone_to_utc(void *data, int64_t local, int64_t *utc)
 }
 
 
-static UCalendar *
-sm_zone_open(sm_str_t name)
+/* ICU that finds no memory for a zone takes UTC instead, and does not say so */
+
+static int
+sm_zone_is(UCalendar *cal, const UChar *units)
 {
+    UChar       id[SM_ZONE_UNITS];
+    UErrorCode  status = U_ZERO_ERROR;
+
+    (void) ucal_getTimeZoneID(cal, id, sm_nelts(id), &status);
+
+    return U_SUCCESS(status) && u_strcmp(id, units) == 0;
+}
+
+
+static int
+sm_zone_open(sm_str_t name, UCalendar **cal)
+{
+    int         rc;
     UChar       units[SM_ZONE_UNITS];
-    UCalendar  *cal;
     UErrorCode  status;
 
-    if (sm_store_zone_check(name) != 0 || sm_zone_name(name, units) != 0) {
-        return NULL;
+    rc = sm_zone_name(name, units) != 0 ? -1 : sm_store_zone_check(name);
+
+    if (rc != 0) {
+        return rc;
     }
 
     status = U_ZERO_ERROR;
 
-    cal = ucal_open(units, -1, "en_US", UCAL_GREGORIAN, &status);
+    *cal = ucal_open(units, -1, "en_US", UCAL_GREGORIAN, &status);
 
     if (U_FAILURE(status)) {
-        return NULL;
+        return -2;
     }
 
-    ucal_setAttribute(cal, UCAL_REPEATED_WALL_TIME, UCAL_WALLTIME_FIRST);
-    ucal_setAttribute(cal, UCAL_SKIPPED_WALL_TIME, UCAL_WALLTIME_NEXT_VALID);
+    if (!sm_zone_is(*cal, units)) {
+        ucal_close(*cal);
+        return -2;
+    }
 
-    return cal;
+    ucal_setAttribute(*cal, UCAL_REPEATED_WALL_TIME, UCAL_WALLTIME_FIRST);
+    ucal_setAttribute(*cal, UCAL_SKIPPED_WALL_TIME, UCAL_WALLTIME_NEXT_VALID);
+
+    return 0;
 }
 
 
 int
-sm_zones_get(sm_zones_t *zones, sm_str_t name, const sm_recur_zone_t **zone)
+sm_zones_get(sm_zones_t *zones, sm_str_t name, const sm_schedule_zone_t **zone)
 {
+    int         rc;
     unsigned    i;
     sm_str_t    known;
     sm_zone_t  *z;
@@ -165,9 +191,9 @@ sm_zones_get(sm_zones_t *zones, sm_str_t name, const sm_recur_zone_t **zone)
         }
     }
 
-    cal = sm_zone_open(name);
-    if (cal == NULL) {
-        return -1;
+    rc = sm_zone_open(name, &cal);
+    if (rc != 0) {
+        return rc;
     }
 
     if (zones->n < SM_ZONES) {

@@ -4,8 +4,8 @@
  *
  * A page of them is read, what becomes of each is decided, and one fenced
  * transaction makes the intents and moves the schedules on, if they are still
- * as they were read.  So a crash at any point leaves an occurrence to come or an
- * intent, and another leader finds the one or the other.
+ * as they were read.  So a crash at any point leaves an occurrence to come or
+ * an intent, and another leader finds the one or the other.
  *
  * So many times may have been missed that one transaction would not end in
  * time, and would fail again and again.  So a look decides as many schedules as
@@ -25,7 +25,7 @@
 #include "sm_store_zone.h"
 
 
-#define SM_RECUR_SECOND  1000000
+#define SM_SCHEDULE_SECOND  1000000
 
 
 /* what a transaction has */
@@ -33,17 +33,17 @@
 typedef struct {
     size_t  intents;
     size_t  bytes;              /* of their payloads */
-} sm_recur_sum_t;
+} sm_schedule_sum_t;
 
 
 static int
-sm_recur_error(sm_call_t *call, sm_recur_fire_t *row, const char *what)
+sm_schedule_error(sm_call_t *call, sm_schedule_fire_t *row, const char *what)
 {
     row->due.n = 0;
     row->due.left = 0;
     row->due.skipped = 0;
     row->due.missed = 0;
-    row->due.next = row->recur->next_run_at / SM_RECUR_SECOND;
+    row->due.next = row->schedule->next_run_at / SM_SCHEDULE_SECOND;
     row->last = 0;
     row->last_intent.data = NULL;
 
@@ -55,15 +55,16 @@ sm_recur_error(sm_call_t *call, sm_recur_fire_t *row, const char *what)
 /* how many intents of a schedule the transaction takes, beside its others */
 
 static size_t
-sm_recur_room(const sm_recur_sum_t *sum, const sm_recur_fire_t *row)
+sm_schedule_room(const sm_schedule_sum_t *sum, const sm_schedule_fire_t *row)
 {
     size_t  n, room;
 
-    room = SM_RECUR_INTENTS - sum->intents;
+    room = SM_SCHEDULE_INTENTS - sum->intents;
 
-    if (row->recur->payload.len) {
-        n = sum->bytes < SM_RECUR_COPIES ? SM_RECUR_COPIES - sum->bytes : 0;
-        n /= row->recur->payload.len;
+    if (row->schedule->payload.len) {
+        n = sum->bytes < SM_SCHEDULE_COPIES ? SM_SCHEDULE_COPIES - sum->bytes
+                                            : 0;
+        n /= row->schedule->payload.len;
         room = n < room ? n : room;
     }
 
@@ -72,7 +73,7 @@ sm_recur_room(const sm_recur_sum_t *sum, const sm_recur_fire_t *row)
 
 
 static int
-sm_recur_intents(sm_store_t *store, sm_call_t *call, sm_recur_fire_t *row,
+sm_schedule_intents(sm_store_t *store, sm_call_t *call, sm_schedule_fire_t *row,
     const sm_contract_t *contract)
 {
     size_t            i;
@@ -88,11 +89,11 @@ sm_recur_intents(sm_store_t *store, sm_call_t *call, sm_recur_fire_t *row,
         submit = &row->intents[i];
 
         submit->contract = contract;
-        submit->payload = row->recur->payload;
+        submit->payload = row->schedule->payload;
         submit->occurrence = 1;
 
-        if (sm_recur_intent(&call->arena, row->recur->id, row->due.times[i],
-                            &submit->id)
+        if (sm_schedule_intent(&call->arena, row->schedule->id,
+                               row->due.times[i], &submit->id)
             != 0)
         {
             goto no_memory;
@@ -125,47 +126,53 @@ no_memory:
 /* 1: it is for the next look */
 
 static int
-sm_recur_decide(sm_store_t *store, sm_call_t *call, sm_zones_t *zones,
-    const sm_recur_tick_t *tick, int64_t now, sm_recur_sum_t *sum,
-    sm_recur_fire_t *row)
+sm_schedule_decide(sm_store_t *store, sm_call_t *call, sm_zones_t *zones,
+    const sm_schedule_tick_t *tick, int64_t now, sm_schedule_sum_t *sum,
+    sm_schedule_fire_t *row)
 {
-    int                     rc;
-    size_t                  room;
-    sm_recur_rule_t         rule;
-    const sm_contract_t    *contract;
-    const sm_recur_zone_t  *zone;
+    int                        rc;
+    size_t                     room;
+    sm_schedule_rule_t         rule;
+    const sm_contract_t       *contract;
+    const sm_schedule_zone_t  *zone;
 
-    rc = sm_recur_load(&call->arena, row->recur->body, &rule);
+    rc = sm_schedule_load(&call->arena, row->schedule->body, &rule);
 
     if (rc == -2) {
         return sm_call_fail(call, SM_STORE_TRANSIENT, 0, "out of memory");
     }
 
     if (rc != 0) {
-        return sm_recur_error(call, row, "its rule is not understood");
+        return sm_schedule_error(call, row, "its rule is not understood");
     }
 
-    contract = tick->contract(tick->data, row->recur->target);
+    contract = tick->contract(tick->data, row->schedule->target);
 
     if (contract == NULL) {
-        return sm_recur_error(call, row, "its target is not configured");
+        return sm_schedule_error(call, row, "its target is not configured");
     }
 
-    if (sm_zones_get(zones, rule.zone, &zone) != 0) {
-        return sm_recur_error(call, row, "its time zone is not known");
+    rc = sm_zones_get(zones, rule.zone, &zone);
+
+    if (rc == -2) {
+        return sm_call_fail(call, SM_STORE_TRANSIENT, 0, "out of memory");
     }
 
-    switch (sm_recur_due(&call->arena, &rule, zone,
-                         row->recur->next_run_at / SM_RECUR_SECOND, now,
-                         row->recur->busy, &row->due))
+    if (rc != 0) {
+        return sm_schedule_error(call, row, "its time zone is not known");
+    }
+
+    switch (sm_schedule_due(&call->arena, &rule, zone,
+                         row->schedule->next_run_at / SM_SCHEDULE_SECOND, now,
+                            row->schedule->busy, &row->due))
     {
 
     case 0:
         break;
 
     case -1:
-        return sm_recur_error(call, row, "its time zone does not say when it "
-                              "is to run");
+        return sm_schedule_error(call, row, "its time zone does not say when "
+                                 "it is to run");
 
     default: /* -2: it runs when there is memory again */
         return sm_call_fail(call, SM_STORE_TRANSIENT, 0, "out of memory");
@@ -175,7 +182,7 @@ sm_recur_decide(sm_store_t *store, sm_call_t *call, sm_zones_t *zones,
         return 0;
     }
 
-    room = sm_recur_room(sum, row);
+    room = sm_schedule_room(sum, row);
 
     if (room < row->due.n) {
 
@@ -183,21 +190,21 @@ sm_recur_decide(sm_store_t *store, sm_call_t *call, sm_zones_t *zones,
             return 1;
         }
 
-        sm_recur_part(&row->due, room);
+        sm_schedule_part(&row->due, room);
     }
 
     sum->intents += row->due.n;
-    sum->bytes += row->due.n * row->recur->payload.len;
+    sum->bytes += row->due.n * row->schedule->payload.len;
 
-    return sm_recur_intents(store, call, row, contract);
+    return sm_schedule_intents(store, call, row, contract);
 }
 
 
 /* what the store refuses for its data is found one by one, and stays alone */
 
 static int
-sm_recur_apart(sm_store_t *store, sm_call_t *call, const sm_fence_t *fence,
-    sm_recur_fire_t *rows, size_t n)
+sm_schedule_apart(sm_store_t *store, sm_call_t *call, const sm_fence_t *fence,
+    sm_schedule_fire_t *rows, size_t n)
 {
     size_t  i;
 
@@ -214,7 +221,7 @@ sm_recur_apart(sm_store_t *store, sm_call_t *call, const sm_fence_t *fence,
 
         call->status = SM_STORE_OK;
 
-        if (sm_recur_error(call, &rows[i], "the store refused its data") != 0
+        if (sm_schedule_error(call, &rows[i], "the store refused its data") != 0
             || sm_store_schedules_fire(store, call, fence, &rows[i], 1) != 0)
         {
             return -1;
@@ -226,7 +233,7 @@ sm_recur_apart(sm_store_t *store, sm_call_t *call, const sm_fence_t *fence,
 
 
 static void
-sm_recur_count(sm_recur_tick_t *tick, const sm_recur_fire_t *row)
+sm_schedule_count(sm_schedule_tick_t *tick, const sm_schedule_fire_t *row)
 {
     size_t   i;
     int64_t  next;
@@ -235,7 +242,7 @@ sm_recur_count(sm_recur_tick_t *tick, const sm_recur_fire_t *row)
         return;
     }
 
-    next = row->error.data ? 0 : row->due.next * SM_RECUR_SECOND;
+    next = row->error.data ? 0 : row->due.next * SM_SCHEDULE_SECOND;
 
     if (next && (tick->next_due == 0 || next < tick->next_due)) {
         tick->next_due = next;
@@ -258,17 +265,17 @@ sm_recur_count(sm_recur_tick_t *tick, const sm_recur_fire_t *row)
 
 int
 sm_store_schedules_tick(sm_store_t *store, sm_call_t *call,
-    const sm_fence_t *fence, sm_recur_tick_t *tick)
+    const sm_fence_t *fence, sm_schedule_tick_t *tick)
 {
-    int              rc;
-    size_t           i;
-    int64_t          now;
-    sm_zones_t       zones;
-    sm_recur_sum_t   sum;
-    sm_recur_page_t  page;
+    int                 rc;
+    size_t              i;
+    int64_t             now;
+    sm_zones_t          zones;
+    sm_schedule_sum_t   sum;
+    sm_schedule_page_t  page;
 
-    memset(&page, 0, sizeof(sm_recur_page_t));
-    memset(&sum, 0, sizeof(sm_recur_sum_t));
+    memset(&page, 0, sizeof(sm_schedule_page_t));
+    memset(&sum, 0, sizeof(sm_schedule_sum_t));
 
     page.limit = tick->limit;
     page.bytes = tick->bytes;
@@ -286,10 +293,10 @@ sm_store_schedules_tick(sm_store_t *store, sm_call_t *call,
         return 0;
     }
 
-    now = call->now / SM_RECUR_SECOND;
+    now = call->now / SM_SCHEDULE_SECOND;
 
     tick->rows = sm_arena_calloc(&call->arena, page.n,
-                                 sizeof(sm_recur_fire_t));
+                                 sizeof(sm_schedule_fire_t));
     if (tick->rows == NULL) {
         return sm_call_fail(call, SM_STORE_TRANSIENT, 0, "out of memory");
     }
@@ -297,9 +304,9 @@ sm_store_schedules_tick(sm_store_t *store, sm_call_t *call,
     memset(&zones, 0, sizeof(sm_zones_t));
 
     for (i = 0, rc = 0; i < page.n && rc == 0; i++) {
-        tick->rows[i].recur = &page.rows[i];
-        rc = sm_recur_decide(store, call, &zones, tick, now, &sum,
-                             &tick->rows[i]);
+        tick->rows[i].schedule = &page.rows[i];
+        rc = sm_schedule_decide(store, call, &zones, tick, now, &sum,
+                                &tick->rows[i]);
 
         if (rc == 0 && tick->rows[i].due.left) {
             tick->more = 1;
@@ -318,12 +325,12 @@ sm_store_schedules_tick(sm_store_t *store, sm_call_t *call,
         rc = sm_store_schedules_fire(store, call, fence, tick->rows, tick->n);
 
         if (rc != 0 && call->status == SM_STORE_CONSTRAINT) {
-            rc = sm_recur_apart(store, call, fence, tick->rows, tick->n);
+            rc = sm_schedule_apart(store, call, fence, tick->rows, tick->n);
         }
     }
 
     for (i = 0; i < tick->n && rc == 0; i++) {
-        sm_recur_count(tick, &tick->rows[i]);
+        sm_schedule_count(tick, &tick->rows[i]);
     }
 
     return rc;
@@ -333,32 +340,32 @@ sm_store_schedules_tick(sm_store_t *store, sm_call_t *call,
 /* those of the configuration that it does not have any more */
 
 static int
-sm_recur_seed_old(sm_store_t *store, sm_call_t *call, const sm_fence_t *fence,
-    const sm_recur_row_t *seeds, size_t n, const sm_recur_t *recur,
-    const sm_recur_tick_t *tick)
+sm_schedule_seed_old(sm_store_t *store, sm_call_t *call,
+    const sm_fence_t *fence, const sm_schedule_row_t *seeds, size_t n,
+    const sm_schedule_t *schedule, const sm_schedule_tick_t *tick)
 {
-    size_t             i;
-    sm_recur_write_t   write;
+    size_t               i;
+    sm_schedule_write_t  write;
 
     static const sm_actor_t  leader = { sm_str("configuration"), sm_str("") };
 
-    for (i = 0; i < n && !sm_str_eq(seeds[i].id, recur->id); i++) {
+    for (i = 0; i < n && !sm_str_eq(seeds[i].id, schedule->id); i++) {
         /* void */
     }
 
-    memset(&write, 0, sizeof(sm_recur_write_t));
+    memset(&write, 0, sizeof(sm_schedule_write_t));
 
-    write.revision = recur->revision;
-    write.recur = recur;
+    write.revision = schedule->revision;
+    write.schedule = schedule;
     write.actor = &leader;
 
-    if (recur->configured && i == n) {
-        write.action = SM_RECUR_DELETE;
+    if (schedule->configured && i == n) {
+        write.action = SM_SCHEDULE_DELETE;
 
-    } else if (recur->error.data
-               && tick->contract(tick->data, recur->target) != NULL)
+    } else if (schedule->error.data
+               && tick->contract(tick->data, schedule->target) != NULL)
     {
-        write.action = SM_RECUR_RETRY;
+        write.action = SM_SCHEDULE_RETRY;
 
     } else {
         return 0;
@@ -370,13 +377,13 @@ sm_recur_seed_old(sm_store_t *store, sm_call_t *call, const sm_fence_t *fence,
 
 int
 sm_store_schedules_seed(sm_store_t *store, sm_call_t *call,
-    const sm_fence_t *fence, sm_recur_row_t *seeds, size_t n,
-    sm_recur_tick_t *tick)
+    const sm_fence_t *fence, sm_schedule_row_t *seeds, size_t n,
+    sm_schedule_tick_t *tick)
 {
-    size_t           i;
-    sm_recur_page_t  page;
+    size_t              i;
+    sm_schedule_page_t  page;
 
-    memset(&page, 0, sizeof(sm_recur_page_t));
+    memset(&page, 0, sizeof(sm_schedule_page_t));
 
     page.limit = tick->limit;
     page.special = 1;
@@ -387,8 +394,8 @@ sm_store_schedules_seed(sm_store_t *store, sm_call_t *call,
         }
 
         for (i = 0; i < page.n; i++) {
-            if (sm_recur_seed_old(store, call, fence, seeds, n, &page.rows[i],
-                                  tick)
+            if (sm_schedule_seed_old(store, call, fence, seeds, n,
+                                     &page.rows[i], tick)
                 != 0)
             {
                 return -1;

@@ -22,14 +22,13 @@
 
 
 int
-sm_store_contract(sm_call_t *call, int64_t version,
-    const sm_contract_value_t values[SM_CONTRACT_COL_COUNT], sm_contract_t *c,
-    sm_str_t *refused)
+sm_store_contract(sm_call_t *call, const sm_contract_row_t *row,
+    sm_contract_t *c, sm_str_t *refused)
 {
     char      why[128], text[192];
     sm_out_t  out;
 
-    if (sm_contract_load(c, version, values, why, sizeof(why)) == 0) {
+    if (sm_contract_load(c, row, why, sizeof(why)) == 0) {
         return 0;
     }
 
@@ -140,9 +139,24 @@ sm_store_recovered_target(sm_call_t *call, sm_recovered_t *recovered,
 }
 
 
+/* the end of its intent, if that is what becomes of it */
+
+static void
+sm_store_end(const sm_doubt_row_t *doubt, const sm_complete_row_t *row,
+    sm_recovered_end_t *end)
+{
+    end->id = doubt->id;
+    end->target = doubt->contract.target;
+    end->created_at = doubt->created_at;
+    end->exhausted = row->exhausted;
+    end->message = doubt->contract.gateway_type == SM_GATEWAY_WEBHOOK;
+}
+
+
 static void
 sm_store_recovered(sm_call_t *call, const sm_complete_row_t *rows,
-    sm_recovered_target_t **of, size_t n, sm_recovered_t *recovered)
+    sm_recovered_target_t **of, sm_recovered_end_t *ends, size_t n,
+    sm_recovered_t *recovered)
 {
     size_t  i;
 
@@ -173,8 +187,8 @@ sm_store_recovered(sm_call_t *call, const sm_complete_row_t *rows,
             recovered->retries++;
 
         } else {
-            recovered->exhausted[rows[i].exhausted]++;
-            of[i]->exhausted[rows[i].exhausted]++;
+            ends[i].next = recovered->ended;
+            recovered->ended = &ends[i];
         }
     }
 }
@@ -225,7 +239,7 @@ static int
 sm_store_is_known(const sm_doubt_row_t *doubt, const sm_fence_t *fence,
     sm_known_row_t **sorted, size_t n)
 {
-    sm_known_row_t   key, *p, **found;
+    sm_known_row_t  key, *p, **found;
 
     if (!sm_str_eq(doubt->holder, fence->holder)) {
         return 0;
@@ -263,6 +277,7 @@ sm_store_attempts_recover(sm_store_t *store, sm_call_t *call,
     sm_doubt_row_t         *doubts, *after;
     sm_known_row_t        **sorted;
     sm_complete_row_t      *rows;
+    sm_recovered_end_t     *ends;
     sm_recovered_target_t **of;
 
     memset(recovered, 0, sizeof(sm_recovered_t));
@@ -283,8 +298,9 @@ sm_store_attempts_recover(sm_store_t *store, sm_call_t *call,
 
         rows = sm_arena_calloc(&call->arena, n, sizeof(sm_complete_row_t));
         of = sm_arena_calloc(&call->arena, n, sizeof(sm_recovered_target_t *));
+        ends = sm_arena_calloc(&call->arena, n, sizeof(sm_recovered_end_t));
 
-        if (rows == NULL || of == NULL) {
+        if (rows == NULL || of == NULL || ends == NULL) {
             return sm_call_fail(call, SM_STORE_TRANSIENT, 0, "out of memory");
         }
 
@@ -302,6 +318,7 @@ sm_store_attempts_recover(sm_store_t *store, sm_call_t *call,
             }
 
             sm_store_doubt(&doubts[i], call->now, random, &rows[k]);
+            sm_store_end(&doubts[i], &rows[k], &ends[k]);
 
             of[k] = sm_store_recovered_target(call, recovered,
                                               doubts[i].contract.target);
@@ -316,7 +333,7 @@ sm_store_attempts_recover(sm_store_t *store, sm_call_t *call,
             return -1;
         }
 
-        sm_store_recovered(call, rows, of, k, recovered);
+        sm_store_recovered(call, rows, of, ends, k, recovered);
 
         after = n ? &doubts[n - 1] : NULL;
 

@@ -10,7 +10,7 @@
  * for another call, so that others write in between.
  *
  * A replay that was made before is the answer, whatever has become of what it
- * repeats: whoever asks again must not make another one.
+ * replays: whoever asks again must not make another one.
  */
 
 #include "sm_store.h"
@@ -258,9 +258,9 @@ int
 sm_store_intents_replay(sm_store_t *store, sm_call_t *call,
     sm_replay_row_t *rows, size_t n)
 {
-    int               rc;
-    size_t            i, k;
-    sm_replay_t       rp;
+    int                rc;
+    size_t             i, k;
+    sm_replay_t        rp;
     sm_payload_row_t  *named;
 
     if (sm_store_replay_alloc(call, &rp, n) != 0

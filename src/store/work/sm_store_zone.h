@@ -8,7 +8,7 @@
 #define SM_STORE_ZONE_H
 
 
-#include "sm_recur.h"
+#include "sm_schedule.h"
 
 
 #define SM_ZONES  8
@@ -17,9 +17,9 @@
 /* those that a call has opened */
 
 typedef struct {
-    sm_recur_zone_t   zone;
+    sm_schedule_zone_t   zone;
     size_t            len;
-    char              name[SM_RECUR_ZONE_MAX];
+    char              name[SM_SCHEDULE_ZONE_MAX];
 } sm_zone_t;
 
 typedef struct {
@@ -30,11 +30,12 @@ typedef struct {
 
 
 /*
- * What sm_recur_next() needs for a zone, NULL for UTC: it is good until the
- * next one is asked for.  -1: there is no zone of that name.
+ * What sm_schedule_next() needs for a zone, NULL for UTC: it is good until the
+ * next one is asked for.  -1: there is no zone of that name.  -2: there is no
+ * memory for it.
  */
 int sm_zones_get(sm_zones_t *zones, sm_str_t name,
-    const sm_recur_zone_t **zone);
+    const sm_schedule_zone_t **zone);
 void sm_zones_done(sm_zones_t *zones);
 
 
