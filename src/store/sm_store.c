@@ -114,22 +114,22 @@ sm_call_fail(sm_call_t *call, sm_store_class_e status, int code,
 
 
 int
-sm_store_schema_check(sm_call_t *call, const char *store, int64_t version,
-    int64_t compatible_from)
+sm_store_schema_check(sm_call_t *call, const char *store, int own,
+    int64_t version, int64_t compatible_from)
 {
-    if (version < SM_SCHEMA_VERSION) {
+    if (version < own) {
         return sm_call_fail(call, SM_STORE_SCHEMA, 0,
                             "%s: schema version is %lld, and this module needs "
                             "%d: run sql/install.sh of its release", store,
-                            (long long) version, SM_SCHEMA_VERSION);
+                            (long long) version, own);
     }
 
-    if (compatible_from > SM_SCHEMA_VERSION) {
+    if (compatible_from > own) {
         return sm_call_fail(call, SM_STORE_SCHEMA, 0,
                             "%s: schema version is %lld, and needs a module of "
                             "version %lld or later: this one is of %d", store,
                             (long long) version, (long long) compatible_from,
-                            SM_SCHEMA_VERSION);
+                            own);
     }
 
     return 0;
@@ -256,7 +256,7 @@ sm_store_ask_none(sm_conn_t *conn, sm_call_t *call, sm_left_t *left)
 }
 
 
-/* the call was given up, the connection is lost, and its backend may be there */
+/* The call was given up, the connection is lost; its backend may be there. */
 
 static void
 sm_store_leave(sm_store_t *store, sm_conn_t *conn)

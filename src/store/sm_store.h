@@ -9,10 +9,11 @@
  * waits for one.
  *
  * A connection that was lost in the middle of a call may have left something at
- * the server that is still at work: a commit that waits for a standby is ended by
- * nothing.  It counts as one of the pool until a later login has learned from the
- * server that it has ended; a login beyond the pool is closed again, and its call
- * fails.  So a server has no more than "pool" of them, and one that asks.
+ * the server that is still at work: a commit that waits for a standby is ended
+ * by nothing.  It counts as one of the pool until a later login has learned
+ * from the server that it has ended; a login beyond the pool is closed again,
+ * and its call fails.  So a server has no more than "pool" of them, and one
+ * that asks.
  *
  * After a failed login to a server, one login is tried at a time.  Calls that
  * wait for it fail with it, instead of each finding out that the server is
@@ -36,17 +37,17 @@
 #include "sm_job.h"
 #include "sm_lease.h"
 #include "sm_pause.h"
-#include "sm_recur.h"
+#include "sm_schedule.h"
 #include "sm_retention.h"
 #include "sm_stats.h"
 
 
 /*
- * The version that this module is written for.  It works with a newer schema, too,
- * if that says so.
+ * The version that this module is written for.  It works with a newer schema,
+ * too, if that says so.
  */
 
-#define SM_SCHEMA_VERSION  2
+#define SM_SCHEMA_VERSION  1
 
 
 typedef enum {
@@ -84,11 +85,14 @@ typedef struct {
     unsigned               migrate_no_copy;
 
     /*
-     * Shared by all processes of the instance.  While it is not zero an
-     * absent database is created; the first connection clears it, so that a
-     * database which disappears later is an error and not an empty store.
+     * Shared by all processes of the instance: the configuration whose
+     * database may be created.  The first connection of that configuration
+     * clears it, so that a database which disappears later is an error and not
+     * an empty store.  After a reload, a worker of the old configuration, which
+     * may have another store, does neither.
      */
     volatile unsigned long  *create;
+    unsigned long           generation;     /* this configuration; not 0 */
 
     /*
      * Of a database server; times are milliseconds.  The password is not in
@@ -101,7 +105,7 @@ typedef struct {
 
     /*
      * The time-out of reads that start from the beginning, for recovery and
-     * for the schedule.  They may have to pass over many dead rows.  They take
+     * for the queue.  They may have to pass over many dead rows.  They take
      * no locks, and would never succeed if they were given up each time.  It
      * is at least query_timeout.
      */
@@ -111,22 +115,34 @@ typedef struct {
 } sm_store_conf_t;
 
 
-/* what became of attempts in doubt: of each target that had some, and of all */
+/*
+ * What became of attempts in doubt: of each target that had some, of each
+ * intent that has ended, and of all.  The lists are in the memory of the call.
+ */
 
 typedef struct sm_recovered_target_s  sm_recovered_target_t;
+typedef struct sm_recovered_end_s     sm_recovered_end_t;
 
 struct sm_recovered_target_s {
     sm_str_t               name;
     size_t                 attempts;
-    size_t                 exhausted[SM_EXHAUSTED_REASONS];
     sm_recovered_target_t *next;
+};
+
+struct sm_recovered_end_s {
+    sm_str_t               id;
+    sm_str_t               target;
+    int64_t                created_at;      /* or not_before */
+    sm_exhausted_e         exhausted;
+    unsigned               message;         /* it was to tell a webhook */
+    sm_recovered_end_t    *next;
 };
 
 typedef struct {
     size_t                 attempts;
     size_t                 retries;
-    size_t                 exhausted[SM_EXHAUSTED_REASONS];
-    sm_recovered_target_t *targets;         /* in the memory of the call */
+    sm_recovered_target_t *targets;
+    sm_recovered_end_t    *ended;
 } sm_recovered_t;
 
 
@@ -256,7 +272,7 @@ int sm_store_candidate_remove(sm_store_t *store, sm_call_t *call,
 int sm_store_cluster_get(sm_store_t *store, sm_call_t *call,
     sm_cluster_t *cluster);
 
-int sm_store_schedule_page(sm_store_t *store, sm_call_t *call,
+int sm_store_queue_page(sm_store_t *store, sm_call_t *call,
     const sm_fence_t *fence, sm_page_t *page);
 
 /*
@@ -363,23 +379,23 @@ int sm_store_targets_paused(sm_store_t *store, sm_call_t *call,
     const sm_fence_t *fence, sm_pauses_t *pauses);
 
 /*
- * Schedules: what is asked for by HTTP, row by row, each in as many transactions
- * as it takes, of which one writes.
+ * Schedules: what is asked for by HTTP, row by row, each in as many
+ * transactions as it takes, of which one writes.
  */
 int sm_store_schedules(sm_store_t *store, sm_call_t *call,
-    sm_recur_row_t *rows, size_t n);
+    sm_schedule_row_t *rows, size_t n);
 int sm_store_schedules_list(sm_store_t *store, sm_call_t *call,
-    sm_recur_list_t *rows, size_t n);
+    sm_schedule_list_t *rows, size_t n);
 
 /* one each of what these and the following are made of: see sm_store_ops.h */
 int sm_store_schedules_get(sm_store_t *store, sm_call_t *call,
-    sm_recur_page_t *page);
+    sm_schedule_page_t *page);
 int sm_store_schedule_write(sm_store_t *store, sm_call_t *call,
-    const sm_fence_t *fence, sm_recur_write_t *write);
+    const sm_fence_t *fence, sm_schedule_write_t *write);
 int sm_store_schedules_due(sm_store_t *store, sm_call_t *call,
-    const sm_fence_t *fence, sm_recur_page_t *page);
+    const sm_fence_t *fence, sm_schedule_page_t *page);
 int sm_store_schedules_fire(sm_store_t *store, sm_call_t *call,
-    const sm_fence_t *fence, sm_recur_fire_t *rows, size_t n);
+    const sm_fence_t *fence, sm_schedule_fire_t *rows, size_t n);
 
 /*
  * The leader's: _seed() makes the schedules those of the configuration, where
@@ -401,17 +417,20 @@ typedef struct {
     int64_t               next_due;     /* by the store's clock; 0: none */
     unsigned              more:1;
 
-    sm_recur_fire_t      *rows;         /* for log lines */
+    sm_schedule_fire_t   *rows;         /* for log lines */
     size_t                n;
-} sm_recur_tick_t;
+} sm_schedule_tick_t;
 
 int sm_store_schedules_seed(sm_store_t *store, sm_call_t *call,
-    const sm_fence_t *fence, sm_recur_row_t *seeds, size_t n,
-    sm_recur_tick_t *tick);
+    const sm_fence_t *fence, sm_schedule_row_t *seeds, size_t n,
+    sm_schedule_tick_t *tick);
 int sm_store_schedules_tick(sm_store_t *store, sm_call_t *call,
-    const sm_fence_t *fence, sm_recur_tick_t *tick);
+    const sm_fence_t *fence, sm_schedule_tick_t *tick);
 
-/* 0, or -1: there is no time zone of that name; it reads ICU's data */
+/*
+ * Returns -1 if there is no time zone of that name, and -2 without memory; it
+ * reads ICU's data.
+ */
 int sm_store_zone_check(sm_str_t name);
 
 /* sets the call's status and error, returns -1 */

@@ -40,7 +40,7 @@
  * held at the time of the call, and to its commit if it writes.  They tell the
  * store's time in call->now.
  *
- * schedule_page        A read: it changes and locks nothing.
+ * queue_page        A read: it changes and locks nothing.
  * attempts_turn        In one transaction: appends the attempts that have
  *                      ended, and moves their intents; then marks in flight
  *                      those that are pending and due.  "refused" says why a
@@ -49,7 +49,8 @@
  *                      have been begun, and is to be given back.
  * attempts_expire      In one transaction: ends those that are pending and
  *                      past their deadline by the store's clock; the others are
- *                      early, with the time of their next attempt, or gone.
+ *                      early, with the time of their next attempt, or gone,
+ *                      as those of a newer version are here, too.
  * attempts_in_doubt    A read: up to "limit" of what is in flight under an
  *                      epoch before the fence's, in an order of its own, after
  *                      that row of it, or NULL.  "refused" says why a contract
@@ -100,11 +101,7 @@
  *                      Without a fence it is done by hand, and audited.
  */
 
-#define SM_STORE_OPS(OP)                                                      \
-    OP(CALL, ping)                                                            \
-    OP(CALL, tidy)                                                            \
-    OP(OWN, begin_write)                                                      \
-    OP(OWN, intents_submit, (sm_submit_row_t *, rows), (size_t, n))           \
+#define SM_STORE_READS(OP)                                                    \
     OP(CALL, intents_get, (sm_get_row_t *, rows), (size_t, n))                \
     OP(CALL, intents_length, (sm_get_row_t *, rows), (size_t, n))             \
     OP(OWN, intent_history, (sm_history_row_t *, row))                        \
@@ -112,6 +109,32 @@
     OP(OWN, intents_list, (sm_list_row_t *, row))                             \
     OP(OWN, intents_search, (const sm_list_row_t *, row), (sm_key_t *, keys), \
        (size_t *, n))                                                         \
+    OP(CALL, lease_watch, (sm_lease_t *, lease), (sm_str_t *, wake_url))      \
+    OP(CALL, cluster_get, (sm_cluster_t *, cluster))                          \
+    OP(CALL, queue_page, (const sm_fence_t *, fence), (sm_page_t *, page))    \
+    OP(CALL, intent_payload, (sm_payload_row_t *, rows), (size_t, n))         \
+    OP(CALL, audit_list, (sm_audit_row_t *, rows), (size_t, n))               \
+    OP(CALL, failures_get, (sm_failures_row_t *, rows), (size_t, n))          \
+    OP(CALL, inbox_page, (const sm_fence_t *, fence),                         \
+       (sm_inbox_page_t *, page))                                             \
+    OP(CALL, attempts_in_doubt, (const sm_fence_t *, fence),                  \
+       (const sm_doubt_row_t *, after), (size_t, limit),                      \
+       (sm_doubt_row_t **, rows), (size_t *, n))                              \
+    OP(CALL, stats_get, (sm_stats_row_t *, row))                              \
+    OP(CALL, backlog_get, (sm_backlog_t *, backlog))                          \
+    OP(CALL, jobs_list, (sm_jobs_row_t *, rows), (size_t, n))                 \
+    OP(CALL, job_next, (const sm_fence_t *, fence), (sm_job_t *, job))        \
+    OP(CALL, targets_paused, (const sm_fence_t *, fence),                     \
+       (sm_pauses_t *, pauses))                                               \
+    OP(CALL, schedules_get, (sm_schedule_page_t *, page))                     \
+    OP(CALL, schedules_due, (const sm_fence_t *, fence),                      \
+       (sm_schedule_page_t *, page))
+
+#define SM_STORE_WRITES(OP)                                                   \
+    OP(CALL, ping)                                                            \
+    OP(CALL, tidy)                                                            \
+    OP(OWN, begin_write)                                                      \
+    OP(OWN, intents_submit, (sm_submit_row_t *, rows), (size_t, n))           \
     OP(CALL, lease_acquire, (sm_str_t, holder), (int64_t, duration),          \
        (sm_lease_t *, lease))                                                 \
     OP(CALL, lease_renew, (const sm_fence_t *, fence), (int64_t, duration),   \
@@ -120,49 +143,33 @@
        (int64_t, duration), (sm_lease_t *, lease))                            \
     OP(CALL, lease_release, (const sm_fence_t *, fence),                      \
        (sm_lease_t *, lease))                                                 \
-    OP(CALL, lease_watch, (sm_lease_t *, lease), (sm_str_t *, wake_url))      \
     OP(CALL, candidate_heartbeat, (sm_candidate_t *, candidate),              \
        (int64_t, duration))                                                   \
     OP(CALL, candidate_remove, (sm_str_t, holder))                            \
-    OP(CALL, cluster_get, (sm_cluster_t *, cluster))                          \
-    OP(CALL, schedule_page, (const sm_fence_t *, fence), (sm_page_t *, page)) \
     OP(OWN, attempts_turn, (const sm_fence_t *, fence),                       \
        (sm_complete_row_t *, ended), (size_t, nended),                        \
        (sm_begin_row_t *, due), (size_t, ndue))                               \
     OP(OWN, attempts_expire, (const sm_fence_t *, fence),                     \
        (sm_begin_row_t *, rows), (size_t, n))                                 \
-    OP(CALL, attempts_in_doubt, (const sm_fence_t *, fence),                  \
-       (const sm_doubt_row_t *, after), (size_t, limit),                      \
-       (sm_doubt_row_t **, rows), (size_t *, n))                              \
     OP(CALL, intents_cancel, (sm_cancel_row_t *, rows), (size_t, n))          \
     OP(CALL, replays_insert, (sm_replay_insert_t *, rows), (size_t, n))       \
-    OP(CALL, intent_payload, (sm_payload_row_t *, rows), (size_t, n))         \
-    OP(CALL, audit_list, (sm_audit_row_t *, rows), (size_t, n))               \
-    OP(CALL, failures_get, (sm_failures_row_t *, rows), (size_t, n))          \
-    OP(CALL, inbox_page, (const sm_fence_t *, fence),                         \
-       (sm_inbox_page_t *, page))                                             \
     OP(OWN, inbox_move, (const sm_fence_t *, fence), (size_t, max_payload),   \
        (sm_inbox_row_t *, rows), (size_t, n))                                 \
     OP(CALL, retention, (const sm_fence_t *, fence), (sm_retention_t *, rt))  \
     OP(CALL, stats_put, (const sm_fence_t *, fence), (sm_str_t, doc))         \
-    OP(CALL, stats_get, (sm_stats_row_t *, row))                              \
-    OP(CALL, backlog_get, (sm_backlog_t *, backlog))                          \
     OP(CALL, jobs_add, (sm_job_row_t *, rows), (size_t, n))                   \
     OP(CALL, jobs_stop, (sm_job_row_t *, rows), (size_t, n))                  \
-    OP(CALL, jobs_list, (sm_jobs_row_t *, rows), (size_t, n))                 \
-    OP(CALL, job_next, (const sm_fence_t *, fence), (sm_job_t *, job))        \
     OP(CALL, job_apply, (const sm_fence_t *, fence),                          \
        (sm_job_batch_t *, batch))                                             \
     OP(CALL, target_set, (sm_target_set_t *, rows), (size_t, n))              \
-    OP(CALL, targets_paused, (const sm_fence_t *, fence),                     \
-       (sm_pauses_t *, pauses))                                               \
-    OP(CALL, schedules_get, (sm_recur_page_t *, page))                        \
     OP(CALL, schedule_write, (const sm_fence_t *, fence),                     \
-       (sm_recur_write_t *, write))                                           \
-    OP(CALL, schedules_due, (const sm_fence_t *, fence),                      \
-       (sm_recur_page_t *, page))                                             \
+       (sm_schedule_write_t *, write))                                        \
     OP(CALL, schedules_fire, (const sm_fence_t *, fence),                     \
-       (sm_recur_fire_t *, rows), (size_t, n))
+       (sm_schedule_fire_t *, rows), (size_t, n))
+
+#define SM_STORE_OPS(OP)                                                      \
+    SM_STORE_READS(OP)                                                        \
+    SM_STORE_WRITES(OP)
 
 
 /* the parameters of a row, and their names, after others */
@@ -232,9 +239,9 @@ struct sm_store_ops_s {
     SM_STORE_OPS(SM_STORE_SLOT)
 };
 
-/* whether this module may use a schema; "store" is its name */
-int sm_store_schema_check(sm_call_t *call, const char *store, int64_t version,
-    int64_t compatible_from);
+/* whether a module of version "own" may use a schema; "store" is its name */
+int sm_store_schema_check(sm_call_t *call, const char *store, int own,
+    int64_t version, int64_t compatible_from);
 
 /*
  * sm_store.c: a connection for a call, or NULL and why in the call; what the
@@ -250,24 +257,23 @@ int sm_store_ask_none(sm_conn_t *conn, sm_call_t *call, sm_left_t *left);
  * sm_store_recover.c: reads a stored contract.  One that is not understood does
  * not fail the call: "refused" says why, as text that may be stored and shown.
  */
-int sm_store_contract(sm_call_t *call, int64_t version,
-    const sm_contract_value_t values[SM_CONTRACT_COL_COUNT], sm_contract_t *c,
-    sm_str_t *refused);
+int sm_store_contract(sm_call_t *call, const sm_contract_row_t *row,
+    sm_contract_t *c, sm_str_t *refused);
 
 /* sm_store.c: fills in the hashes of payloads */
 int sm_store_hash(sm_store_t *store, sm_call_t *call, sm_submit_row_t *rows,
     size_t n);
 
 /*
- * sm_store_recur.c: what is asked for of one schedule; the ids of a page, both
- * included; names of actions
+ * sm_store_schedule.c: what is asked for of one schedule; the ids of a page,
+ * both included; names of actions
  */
 int sm_store_schedule(sm_store_t *store, sm_call_t *call,
-    const sm_fence_t *fence, sm_recur_row_t *row);
-int sm_store_schedules_range(sm_call_t *call, const sm_recur_page_t *page,
+    const sm_fence_t *fence, sm_schedule_row_t *row);
+int sm_store_schedules_range(sm_call_t *call, const sm_schedule_page_t *page,
     sm_str_t *first, sm_str_t *last);
-sm_str_t sm_store_schedule_action(sm_recur_action_e action);
-const char *sm_store_schedule_audit(sm_recur_action_e action);
+sm_str_t sm_store_schedule_action(sm_schedule_action_e action);
+const char *sm_store_schedule_audit(sm_schedule_action_e action);
 
 
 #endif /* SM_STORE_OPS_H */
