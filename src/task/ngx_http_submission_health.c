@@ -158,7 +158,7 @@ ngx_http_submission_health_tick(ngx_event_t *ev)
 
 
 void
-ngx_http_submission_health_run(ngx_http_submission_task_t *task)
+ngx_http_submission_health_thread(ngx_http_submission_task_t *task)
 {
     (void) sm_store_ping(&task->manager->store, &task->call);
 }

@@ -30,9 +30,8 @@ struct ngx_http_submission_thread_s {
 };
 
 
-static void ngx_http_submission_task_known(ngx_log_t *log);
+static void ngx_http_submission_task_known_thread(ngx_log_t *log);
 static void ngx_http_submission_task_thread(void *data, ngx_log_t *log);
-static void ngx_http_submission_task_measure(ngx_http_submission_task_t *task);
 static void ngx_http_submission_task_handler(ngx_event_t *ev);
 static void ngx_http_submission_task_report(ngx_http_submission_task_t *task);
 static void ngx_http_submission_task_guard(ngx_event_t *ev);
@@ -128,19 +127,12 @@ ngx_http_submission_task_thread(void *data, ngx_log_t *log)
 {
     ngx_http_submission_task_t  *task = data;
 
-    if (!ngx_http_submission_known) {
-        ngx_http_submission_task_known(log);
-    }
-
-    ngx_http_submission_task_measure(task);
-}
-
-
-static void
-ngx_http_submission_task_measure(ngx_http_submission_task_t *task)
-{
     int64_t           start;
     sm_store_class_e  class;
+
+    if (!ngx_http_submission_known) {
+        ngx_http_submission_task_known_thread(log);
+    }
 
     start = ngx_http_submission_usec();
 
@@ -164,16 +156,23 @@ ngx_http_submission_task_measure(ngx_http_submission_task_t *task)
 
 
 static void
-ngx_http_submission_task_known(ngx_log_t *log)
+ngx_http_submission_task_known_thread(ngx_log_t *log)
 {
+    ngx_tid_t                      tid;
     ngx_http_submission_thread_t  *thread;
+
+    tid = ngx_thread_tid();
+
+    if (tid == ngx_pid) {
+        return;                                    /* it is the event loop */
+    }
 
     thread = ngx_alloc(sizeof(ngx_http_submission_thread_t), log);
     if (thread == NULL) {
         return;
     }
 
-    thread->tid = ngx_thread_tid();
+    thread->tid = tid;
 
     (void) pthread_mutex_lock(&ngx_http_submission_threads_mutex);
 
@@ -273,7 +272,7 @@ ngx_http_submission_task_run(ngx_http_submission_task_t *task)
 
     task->posted = ngx_current_msec;
 
-    ngx_http_submission_task_measure(task);
+    ngx_http_submission_task_thread(task, ngx_cycle->log);
 
     status = ngx_http_submission_task_settle(task);
 

@@ -12,7 +12,7 @@
  * must be known.
  */
 
-#include "ngx_http_submission_task.h"
+#include "ngx_http_submission_signal.h"
 
 
 struct ngx_http_submission_bells_s {
@@ -101,6 +101,10 @@ ngx_http_submission_notice(ngx_http_submission_manager_t *manager, sm_str_t id)
     notices->n++;
 
     __sync_synchronize();
+
+    ngx_log_debug3(NGX_LOG_DEBUG_HTTP, ngx_cycle->log, 0,
+                   "submission: notice \"%*s\" awaited:%d", id.len, id.data,
+                   (ngx_msec_int_t) (notices->until - ngx_current_msec) > 0);
 
     if ((ngx_msec_int_t) (notices->until - ngx_current_msec) > 0) {
         ngx_post_event(&manager->bells->tell, &ngx_posted_events);

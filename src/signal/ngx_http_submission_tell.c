@@ -10,7 +10,9 @@
  * its buffer.  Nothing but the address and the path of the URL is used.
  */
 
-#include "ngx_http_submission_door.h"
+#include "ngx_http_submission_peer.h"
+#include "ngx_http_submission_status.h"
+#include "ngx_http_submission_task.h"
 
 
 #define NGX_HTTP_SUBMISSION_TELL_TIMEOUT  1000        /* milliseconds */

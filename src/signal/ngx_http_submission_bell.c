@@ -6,7 +6,7 @@
  * is room for more of them than there will be.
  */
 
-#include "ngx_http_submission_task.h"
+#include "ngx_http_submission_signal.h"
 
 
 ngx_connection_t *

@@ -6,7 +6,7 @@
  * Another instance is told by peer.c.
  */
 
-#include "ngx_http_submission_task.h"
+#include "ngx_http_submission_signal.h"
 
 
 ngx_connection_t *

@@ -19,7 +19,9 @@
  *   been told to the old one.
  */
 
-#include "ngx_http_submission_door.h"
+#include "ngx_http_submission_peer.h"
+#include "ngx_http_submission_status.h"
+#include "ngx_http_submission_task.h"
 
 
 /* milliseconds */
@@ -120,7 +122,7 @@ ngx_http_submission_peer_learn(ngx_http_submission_manager_t *manager,
 
 
 static void
-ngx_http_submission_peer_run(ngx_http_submission_task_t *task)
+ngx_http_submission_peer_thread(ngx_http_submission_task_t *task)
 {
     ngx_http_submission_peer_task_t  *pt;
 
@@ -172,7 +174,7 @@ ngx_http_submission_peer_ask(ngx_http_submission_manager_t *manager)
         return;
     }
 
-    pt->task.run = ngx_http_submission_peer_run;
+    pt->task.run = ngx_http_submission_peer_thread;
     pt->task.done = ngx_http_submission_peer_done;
 
     if (ngx_http_submission_task_post(&pt->task) != NGX_OK) {
