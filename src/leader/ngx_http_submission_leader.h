@@ -21,10 +21,11 @@
  * _start() begins under an epoch; _lost() ends it at once; _leave() ends it in
  * peace: what is at gateways may finish, and _drained() tells when it has.
  *
- * _known() lists what it has in hand of earlier epochs, before what is in doubt
- * is settled, and _recovered() is told what is still its own of that: nothing,
- * without a list.  _starved() is whether what is due could not be sent for that
- * long.
+ * _known() lists what it has in hand of earlier epochs, before what is in
+ * doubt is settled, and _recovered() is told what is still its own of that:
+ * nothing, without a list.  _in_doubt() books what became of the rest, with
+ * the epoch and the store's time.  _starved() is whether what is due could not
+ * be sent for that long.
  *
  * _flush() records what has ended after the lease was lost, if it can still be:
  * NGX_AGAIN, the leader is told later; NGX_BUSY, it is to be tried again;
@@ -43,6 +44,9 @@ typedef struct {
                       sm_arena_t *arena, sm_known_row_t **known, size_t *n);
     void         (*recovered)(ngx_http_submission_manager_t *manager,
                       sm_known_row_t *known);
+    void         (*in_doubt)(ngx_http_submission_manager_t *manager,
+                      const sm_recovered_t *recovered, int64_t epoch,
+                      int64_t now);
     ngx_uint_t   (*starved)(ngx_http_submission_manager_t *manager,
                       ngx_msec_t time);
 
@@ -82,12 +86,7 @@ void ngx_http_submission_leader_works(ngx_http_submission_manager_t *manager);
 void ngx_http_submission_leader_idle(ngx_http_submission_manager_t *manager);
 
 /* lease.c, in threads */
-void ngx_http_submission_lease_run(ngx_http_submission_task_t *task);
-
-/* fetch.c: the leader's numbers, with "executor off"; _run() is in a thread */
-ngx_int_t ngx_http_submission_fetch_init(ngx_cycle_t *cycle,
-    ngx_http_submission_manager_t *manager);
-void ngx_http_submission_fetch_run(ngx_http_submission_task_t *task);
+void ngx_http_submission_lease_thread(ngx_http_submission_task_t *task);
 
 
 #endif /* _NGX_HTTP_SUBMISSION_LEADER_H_INCLUDED_ */

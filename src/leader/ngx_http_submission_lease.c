@@ -6,21 +6,94 @@
 #include "ngx_http_submission_lease.h"
 
 
-/* must be in the order of ngx_http_submission_lease_e */
+static void ngx_http_submission_lease_try_thread(
+    ngx_http_submission_lease_t *call);
+static void ngx_http_submission_lease_recover_thread(
+    ngx_http_submission_lease_t *call);
+static void ngx_http_submission_lease_renew_thread(
+    ngx_http_submission_lease_t *call);
+static void ngx_http_submission_lease_keep_thread(
+    ngx_http_submission_lease_t *call);
+static void ngx_http_submission_lease_yield_thread(
+    ngx_http_submission_lease_t *call);
+static void ngx_http_submission_lease_release_thread(
+    ngx_http_submission_lease_t *call);
+static void ngx_http_submission_lease_watch_thread(
+    ngx_http_submission_lease_t *call);
 
-static ngx_http_submission_op_e  ngx_http_submission_lease_ops[] = {
-    NGX_HTTP_SUBMISSION_OP_LEASE_ACQUIRE,
-    NGX_HTTP_SUBMISSION_OP_ATTEMPTS_RECOVER,
-    NGX_HTTP_SUBMISSION_OP_LEASE_RENEW,
-    NGX_HTTP_SUBMISSION_OP_LEASE_RENEW,
-    NGX_HTTP_SUBMISSION_OP_LEASE_RELEASE,
-    NGX_HTTP_SUBMISSION_OP_LEASE_RELEASE,
-    NGX_HTTP_SUBMISSION_OP_LEASE_WATCH
+
+const ngx_http_submission_lease_row_t  ngx_http_submission_lease_rows[] = {
+
+    [NGX_HTTP_SUBMISSION_LEASE_ACQUIRE] = {
+        .op = NGX_HTTP_SUBMISSION_OP_LEASE_ACQUIRE,
+        .held_op = NGX_HTTP_SUBMISSION_OP_LEASE_TAKEOVER,
+        .role = "follower",
+        .heartbeat = 1,
+        .fetches = 1,
+        .run = ngx_http_submission_lease_try_thread,
+        .note = ngx_http_submission_lease_note_held,
+        .answer = ngx_http_submission_lease_acquired
+    },
+
+    [NGX_HTTP_SUBMISSION_LEASE_RECOVER] = {
+        .op = NGX_HTTP_SUBMISSION_OP_ATTEMPTS_RECOVER,
+        .held_op = NGX_HTTP_SUBMISSION_OP_ATTEMPTS_RECOVER,
+        .role = "follower",
+        .run = ngx_http_submission_lease_recover_thread,
+        .answer = ngx_http_submission_lease_settled
+    },
+
+    [NGX_HTTP_SUBMISSION_LEASE_RENEW] = {
+        .op = NGX_HTTP_SUBMISSION_OP_LEASE_RENEW,
+        .held_op = NGX_HTTP_SUBMISSION_OP_LEASE_RENEW,
+        .role = "leader",
+        .heartbeat = 1,
+        .looks = 1,
+        .run = ngx_http_submission_lease_renew_thread,
+        .note = ngx_http_submission_lease_note_held,
+        .answer = ngx_http_submission_lease_renewed
+    },
+
+    [NGX_HTTP_SUBMISSION_LEASE_KEEP] = {
+        .op = NGX_HTTP_SUBMISSION_OP_LEASE_RENEW,
+        .held_op = NGX_HTTP_SUBMISSION_OP_LEASE_RENEW,
+        .role = "follower",
+        .heartbeat = 1,
+        .run = ngx_http_submission_lease_keep_thread,
+        .note = ngx_http_submission_lease_note_kept,
+        .answer = ngx_http_submission_lease_kept
+    },
+
+    [NGX_HTTP_SUBMISSION_LEASE_YIELD] = {
+        .op = NGX_HTTP_SUBMISSION_OP_LEASE_RELEASE,
+        .held_op = NGX_HTTP_SUBMISSION_OP_LEASE_RELEASE,
+        .role = "follower",
+        .heartbeat = 1,
+        .run = ngx_http_submission_lease_yield_thread,
+        .note = ngx_http_submission_lease_note_yielded,
+        .answer = ngx_http_submission_lease_yielded
+    },
+
+    [NGX_HTTP_SUBMISSION_LEASE_RELEASE] = {
+        .op = NGX_HTTP_SUBMISSION_OP_LEASE_RELEASE,
+        .held_op = NGX_HTTP_SUBMISSION_OP_LEASE_RELEASE,
+        .role = "follower",
+        .run = ngx_http_submission_lease_release_thread,
+        .note = ngx_http_submission_lease_note_released
+    },
+
+    [NGX_HTTP_SUBMISSION_LEASE_WATCH] = {
+        .op = NGX_HTTP_SUBMISSION_OP_LEASE_WATCH,
+        .held_op = NGX_HTTP_SUBMISSION_OP_LEASE_WATCH,
+        .role = "follower",
+        .fetches = 1,
+        .run = ngx_http_submission_lease_watch_thread,
+        .answer = ngx_http_submission_lease_watched
+    }
 };
 
-_Static_assert(sizeof(ngx_http_submission_lease_ops)
-               / sizeof(ngx_http_submission_op_e)
-               == NGX_HTTP_SUBMISSION_LEASE_N, "an operation for each kind");
+_Static_assert(sm_nelts(ngx_http_submission_lease_rows)
+               == NGX_HTTP_SUBMISSION_LEASE_N, "a row for each kind");
 
 
 /*
@@ -42,19 +115,17 @@ static ngx_http_submission_lease_t *
 ngx_http_submission_lease_create(ngx_http_submission_leader_t *ld,
     ngx_http_submission_lease_e kind)
 {
-    ngx_http_submission_op_e        op;
-    ngx_http_submission_lease_t    *call;
-    ngx_http_submission_shctx_t    *sh;
-    ngx_http_submission_manager_t  *manager;
+    ngx_http_submission_lease_t            *call;
+    ngx_http_submission_shctx_t            *sh;
+    ngx_http_submission_manager_t          *manager;
+    const ngx_http_submission_lease_row_t  *row;
 
     manager = ld->manager;
     sh = manager->sh;
+    row = &ngx_http_submission_lease_rows[kind];
 
-    op = kind == NGX_HTTP_SUBMISSION_LEASE_ACQUIRE && sh->held
-         ? NGX_HTTP_SUBMISSION_OP_LEASE_TAKEOVER
-         : ngx_http_submission_lease_ops[kind];
-
-    call = ngx_http_submission_task_create(manager, op,
+    call = ngx_http_submission_task_create(manager,
+                                          sh->held ? row->held_op : row->op,
                                           sizeof(ngx_http_submission_lease_t));
     if (call == NULL) {
         return NULL;
@@ -65,14 +136,10 @@ ngx_http_submission_lease_create(ngx_http_submission_leader_t *ld,
     call->duration = manager->conf->lease_duration;
     call->release = manager->conf->release_on_exit;
     call->held_until = sh->held_until;
-    call->look = kind == NGX_HTTP_SUBMISSION_LEASE_KEEP
-                 || (kind == NGX_HTTP_SUBMISSION_LEASE_RENEW
-                     && ngx_http_submission_lease_starved(ld));
+    call->look = row->looks && ngx_http_submission_lease_starved(ld);
     call->random = (uint32_t) ngx_random();
 
-    if (kind == NGX_HTTP_SUBMISSION_LEASE_WATCH
-        || kind == NGX_HTTP_SUBMISSION_LEASE_ACQUIRE)
-    {
+    if (row->fetches) {
         ngx_http_submission_fetch_plan(manager, &call->fetch);
     }
 
@@ -81,8 +148,7 @@ ngx_http_submission_lease_create(ngx_http_submission_leader_t *ld,
     call->fence.epoch = sh->held;
 
     call->candidate.holder = call->fence.holder;
-    call->candidate.role = sm_str_c(kind == NGX_HTTP_SUBMISSION_LEASE_RENEW
-                                    ? "leader" : "follower");
+    call->candidate.role = sm_str_c(row->role);
     call->candidate.version = sm_str_c(NGX_HTTP_SUBMISSION_VERSION);
     call->candidate.started_at = sh->started_at;
     call->candidate.wake_url.data = (char *) manager->conf->wake_url.data;
@@ -142,7 +208,7 @@ ngx_http_submission_lease_call(ngx_http_submission_leader_t *ld,
  */
 
 static ngx_uint_t
-ngx_http_submission_lease_ours(ngx_http_submission_lease_t *call)
+ngx_http_submission_lease_ours_thread(ngx_http_submission_lease_t *call)
 {
     if (!sm_str_eq(call->lease.holder, call->fence.holder)) {
         return 0;
@@ -162,7 +228,7 @@ ngx_http_submission_lease_ours(ngx_http_submission_lease_t *call)
  */
 
 static int
-ngx_http_submission_lease_acquire(ngx_http_submission_lease_t *call)
+ngx_http_submission_lease_acquire_thread(ngx_http_submission_lease_t *call)
 {
     sm_call_t   *c;
     sm_store_t  *store;
@@ -195,7 +261,7 @@ ngx_http_submission_lease_acquire(ngx_http_submission_lease_t *call)
         return -1;
     }
 
-    if (call->lease.held || !ngx_http_submission_lease_ours(call)) {
+    if (call->lease.held || !ngx_http_submission_lease_ours_thread(call)) {
         return 0;
     }
 
@@ -215,7 +281,7 @@ ngx_http_submission_lease_acquire(ngx_http_submission_lease_t *call)
 /* in a thread: how many other instances could lead */
 
 static int
-ngx_http_submission_lease_others(ngx_http_submission_lease_t *call)
+ngx_http_submission_lease_others_thread(ngx_http_submission_lease_t *call)
 {
     size_t        i;
     sm_cluster_t  cluster;
@@ -237,87 +303,132 @@ ngx_http_submission_lease_others(ngx_http_submission_lease_t *call)
 }
 
 
-void
-ngx_http_submission_lease_run(ngx_http_submission_task_t *task)
+/* one that is not granted learns who has it, and what the leader tells */
+
+static void
+ngx_http_submission_lease_try_thread(ngx_http_submission_lease_t *call)
 {
-    sm_call_t                    *c;
-    sm_store_t                   *store;
-    ngx_http_submission_lease_t  *call;
+    sm_call_t   *c;
+    sm_store_t  *store;
+
+    c = &call->task.call;
+    store = &call->task.manager->store;
+
+    if (ngx_http_submission_lease_acquire_thread(call) == 0
+        && !call->lease.held
+        && sm_store_lease_watch(store, c, &call->watched, &call->wake_url)
+           == 0)
+    {
+        ngx_http_submission_fetch_read_thread(store, c, &call->fetch);
+    }
+}
+
+
+static void
+ngx_http_submission_lease_recover_thread(ngx_http_submission_lease_t *call)
+{
+    (void) sm_store_attempts_recover(&call->task.manager->store,
+                                     &call->task.call, &call->fence,
+                                     call->known, call->nknown,
+                                     call->task.manager->conf->executor_batch,
+                                     call->random, &call->recovered);
+
+    call->task.rows = call->recovered.attempts;
+}
+
+
+static void
+ngx_http_submission_lease_renew_thread(ngx_http_submission_lease_t *call)
+{
+    if (call->look && ngx_http_submission_lease_others_thread(call) != 0) {
+        return;
+    }
+
+    call->started = ngx_http_submission_lease_msec();
+
+    (void) sm_store_lease_renew(&call->task.manager->store, &call->task.call,
+                                &call->fence, call->duration, &call->lease);
+}
+
+
+/* another instance may lead: its turn comes when the lease expires */
+
+static void
+ngx_http_submission_lease_keep_thread(ngx_http_submission_lease_t *call)
+{
+    if (ngx_http_submission_lease_others_thread(call) == 0
+        && call->others == 0)
+    {
+        ngx_http_submission_lease_renew_thread(call);
+    }
+}
+
+
+static void
+ngx_http_submission_lease_yield_thread(ngx_http_submission_lease_t *call)
+{
+    (void) sm_store_lease_release(&call->task.manager->store,
+                                  &call->task.call, &call->fence,
+                                  &call->lease);
+}
+
+
+static void
+ngx_http_submission_lease_release_thread(ngx_http_submission_lease_t *call)
+{
+    sm_call_t   *c;
+    sm_store_t  *store;
+
+    c = &call->task.call;
+    store = &call->task.manager->store;
+
+    if (call->release && call->fence.epoch
+        && sm_store_lease_release(store, c, &call->fence, &call->lease) != 0)
+    {
+        return;
+    }
+
+    (void) sm_store_candidate_remove(store, c, call->fence.holder);
+}
+
+
+static void
+ngx_http_submission_lease_watch_thread(ngx_http_submission_lease_t *call)
+{
+    sm_call_t   *c;
+    sm_store_t  *store;
+
+    c = &call->task.call;
+    store = &call->task.manager->store;
+
+    if (sm_store_lease_watch(store, c, &call->lease, &call->wake_url) == 0) {
+        ngx_http_submission_fetch_read_thread(store, c, &call->fetch);
+    }
+
+    call->watched = call->lease;
+}
+
+
+void
+ngx_http_submission_lease_thread(ngx_http_submission_task_t *task)
+{
+    ngx_http_submission_lease_t            *call;
+    const ngx_http_submission_lease_row_t  *row;
 
     call = (ngx_http_submission_lease_t *) task;
-    c = &task->call;
-    store = &task->manager->store;
+    row = &ngx_http_submission_lease_rows[call->kind];
 
-    if (call->kind == NGX_HTTP_SUBMISSION_LEASE_WATCH) {
-        if (sm_store_lease_watch(store, c, &call->lease, &call->wake_url)
-            == 0)
-        {
-            ngx_http_submission_fetch(store, c, &call->fetch);
-        }
-
-        call->watched = call->lease;
-        return;
-    }
-
-    if (call->kind == NGX_HTTP_SUBMISSION_LEASE_RECOVER) {
-        (void) sm_store_attempts_recover(store, c, &call->fence, call->known,
-                                         call->nknown,
-                                         task->manager->conf->executor_batch,
-                                         call->random, &call->recovered);
-        task->rows = call->recovered.attempts;
-        return;
-    }
-
-    if (call->kind == NGX_HTTP_SUBMISSION_LEASE_RELEASE) {
-
-        if (call->release && call->fence.epoch
-            && sm_store_lease_release(store, c, &call->fence, &call->lease)
-               != 0)
-        {
-            return;
-        }
-
-        (void) sm_store_candidate_remove(store, c, call->fence.holder);
-        return;
-    }
-
-    if (sm_store_candidate_heartbeat(store, c, &call->candidate, call->ttl)
-        != 0)
+    if (row->heartbeat
+        && sm_store_candidate_heartbeat(&task->manager->store, &task->call,
+                                        &call->candidate, call->ttl)
+           != 0)
     {
         return;
     }
 
     call->started = ngx_http_submission_lease_msec();
 
-    if (call->kind == NGX_HTTP_SUBMISSION_LEASE_ACQUIRE) {
-
-        if (ngx_http_submission_lease_acquire(call) == 0
-            && !call->lease.held
-            && sm_store_lease_watch(store, c, &call->watched, &call->wake_url)
-               == 0)
-        {
-            ngx_http_submission_fetch(store, c, &call->fetch);
-        }
-
-        return;
-    }
-
-    if (call->kind == NGX_HTTP_SUBMISSION_LEASE_YIELD) {
-        (void) sm_store_lease_release(store, c, &call->fence, &call->lease);
-        return;
-    }
-
-    if (call->look
-        && (ngx_http_submission_lease_others(call) != 0
-            || (call->others && call->kind == NGX_HTTP_SUBMISSION_LEASE_KEEP)))
-    {
-        return;
-    }
-
-    call->started = ngx_http_submission_lease_msec();
-
-    (void) sm_store_lease_renew(store, c, &call->fence, call->duration,
-                                &call->lease);
+    row->run(call);
 }
 
 
@@ -354,7 +465,7 @@ ngx_http_submission_lease_now(ngx_http_submission_leader_t *ld,
         return NGX_ERROR;
     }
 
-    ngx_http_submission_lease_run(&call->task);
+    ngx_http_submission_lease_thread(&call->task);
     ngx_http_submission_lease_note(ld, call);
     ngx_http_submission_lease_recovered(ld, call);
 

@@ -55,17 +55,6 @@ struct ngx_http_submission_leader_s {
 };
 
 
-/* what a follower reads of the leader's numbers, see fetch.c */
-
-typedef struct {
-    unsigned                         wanted:1;     /* it is time to */
-    unsigned                         fetched:1;
-    sm_stats_row_t                   row;
-    sm_stats_t                       stats;        /* at 0: nothing new */
-    sm_cluster_t                     cluster;
-} ngx_http_submission_fetch_t;
-
-
 /* a call to the store about the lease, see lease.c */
 
 typedef enum {
@@ -107,6 +96,32 @@ typedef struct {
 } ngx_http_submission_lease_t;
 
 
+/*
+ * What is different in each kind of call.  _run() is called in a thread, after
+ * the instance has said that it is alive if "heartbeat" is set.  _note() takes
+ * in what a good answer says of the row; NULL: nothing.  _answer() makes an
+ * event of a good answer that comes in time; NULL: the worker leaves then, see
+ * leave.c.
+ */
+
+typedef struct {
+    ngx_http_submission_op_e         op;
+    ngx_http_submission_op_e         held_op;      /* if an epoch is held */
+    const char                      *role;         /* of the candidate */
+    unsigned                         heartbeat:1;
+    unsigned                         fetches:1;    /* the leader's numbers */
+    unsigned                         looks:1;      /* for others, if starved */
+
+    void  (*run)(ngx_http_submission_lease_t *call);
+    void  (*note)(ngx_http_submission_shctx_t *sh,
+              ngx_http_submission_lease_t *call);
+    void  (*answer)(ngx_http_submission_leader_t *ld,
+              ngx_http_submission_lease_t *call);
+} ngx_http_submission_lease_row_t;
+
+extern const ngx_http_submission_lease_row_t  ngx_http_submission_lease_rows[];
+
+
 /* election.c */
 ngx_int_t ngx_http_submission_election_win(
     ngx_http_submission_manager_t *manager);
@@ -134,17 +149,6 @@ void ngx_http_submission_leader_release(ngx_http_submission_leader_t *ld);
 void ngx_http_submission_leader_shutdown(ngx_http_submission_leader_t *ld);
 void ngx_http_submission_leader_exit(ngx_event_t *ev);
 
-/*
- * fetch.c: _plan() says whether it is time to; the next is called in a thread,
- * after a watch over the lease; _fetched() takes what was read.
- */
-void ngx_http_submission_fetch_plan(ngx_http_submission_manager_t *manager,
-    ngx_http_submission_fetch_t *fetch);
-void ngx_http_submission_fetch(sm_store_t *store, sm_call_t *call,
-    ngx_http_submission_fetch_t *fetch);
-void ngx_http_submission_fetched(ngx_http_submission_manager_t *manager,
-    ngx_http_submission_fetch_t *fetch);
-
 /* lease.c; NGX_BUSY: a call is out */
 ngx_int_t ngx_http_submission_lease_call(ngx_http_submission_leader_t *ld,
     ngx_http_submission_lease_e kind);
@@ -163,13 +167,36 @@ void ngx_http_submission_lease_end(ngx_http_submission_leader_t *ld,
 ngx_uint_t ngx_http_submission_lease_starved(ngx_http_submission_leader_t *ld);
 
 /*
- * lease_answer.c.  _note() is what is known of the row by an answer, _recovered()
- * counts what was in doubt, both whatever has become of the state.
+ * lease_answer.c.  _note() is what is known of the row by an answer,
+ * _recovered() counts what was in doubt, both whatever has become of the
+ * state.
  */
 void ngx_http_submission_lease_done(ngx_http_submission_task_t *task);
 void ngx_http_submission_lease_note(ngx_http_submission_leader_t *ld,
     ngx_http_submission_lease_t *call);
 void ngx_http_submission_lease_recovered(ngx_http_submission_leader_t *ld,
+    ngx_http_submission_lease_t *call);
+
+void ngx_http_submission_lease_note_held(ngx_http_submission_shctx_t *sh,
+    ngx_http_submission_lease_t *call);
+void ngx_http_submission_lease_note_kept(ngx_http_submission_shctx_t *sh,
+    ngx_http_submission_lease_t *call);
+void ngx_http_submission_lease_note_yielded(ngx_http_submission_shctx_t *sh,
+    ngx_http_submission_lease_t *call);
+void ngx_http_submission_lease_note_released(ngx_http_submission_shctx_t *sh,
+    ngx_http_submission_lease_t *call);
+
+void ngx_http_submission_lease_acquired(ngx_http_submission_leader_t *ld,
+    ngx_http_submission_lease_t *call);
+void ngx_http_submission_lease_settled(ngx_http_submission_leader_t *ld,
+    ngx_http_submission_lease_t *call);
+void ngx_http_submission_lease_renewed(ngx_http_submission_leader_t *ld,
+    ngx_http_submission_lease_t *call);
+void ngx_http_submission_lease_kept(ngx_http_submission_leader_t *ld,
+    ngx_http_submission_lease_t *call);
+void ngx_http_submission_lease_yielded(ngx_http_submission_leader_t *ld,
+    ngx_http_submission_lease_t *call);
+void ngx_http_submission_lease_watched(ngx_http_submission_leader_t *ld,
     ngx_http_submission_lease_t *call);
 
 

@@ -5,6 +5,7 @@
  */
 
 #include "ngx_http_submission_lease.h"
+#include "ngx_http_submission_signal.h"
 
 
 #define NGX_HTTP_SUBMISSION_LEASE_WATCH_TICK  700     /* milliseconds */
@@ -57,7 +58,8 @@ void
 ngx_http_submission_lease_note(ngx_http_submission_leader_t *ld,
     ngx_http_submission_lease_t *call)
 {
-    ngx_http_submission_shctx_t  *sh;
+    ngx_http_submission_shctx_t            *sh;
+    const ngx_http_submission_lease_row_t  *row;
 
     sh = ld->manager->sh;
     sh->started_at = call->candidate.started_at;
@@ -69,29 +71,48 @@ ngx_http_submission_lease_note(ngx_http_submission_leader_t *ld,
         ngx_http_submission_fetched(ld->manager, &call->fetch);
     }
 
-    if (call->kind == NGX_HTTP_SUBMISSION_LEASE_RECOVER
-        || call->kind == NGX_HTTP_SUBMISSION_LEASE_WATCH
-        || (call->kind == NGX_HTTP_SUBMISSION_LEASE_KEEP && call->others)
-        || call->task.call.status != SM_STORE_OK)
-    {
-        return;
+    row = &ngx_http_submission_lease_rows[call->kind];
+
+    if (row->note && call->task.call.status == SM_STORE_OK) {
+        row->note(sh, call);
     }
+}
 
-    if (call->kind == NGX_HTTP_SUBMISSION_LEASE_RELEASE) {
-        sh->held = 0;
 
-        if (sh->quitting == NGX_HTTP_SUBMISSION_QUIT_BEGUN) {
-            sh->quitting = NGX_HTTP_SUBMISSION_QUIT_DONE;
-        }
+void
+ngx_http_submission_lease_note_released(ngx_http_submission_shctx_t *sh,
+    ngx_http_submission_lease_t *call)
+{
+    sh->held = 0;
 
-        return;
+    if (sh->quitting == NGX_HTTP_SUBMISSION_QUIT_BEGUN) {
+        sh->quitting = NGX_HTTP_SUBMISSION_QUIT_DONE;
     }
+}
 
-    if (call->kind == NGX_HTTP_SUBMISSION_LEASE_YIELD) {
-        sh->held = 0;
-        return;
+
+void
+ngx_http_submission_lease_note_yielded(ngx_http_submission_shctx_t *sh,
+    ngx_http_submission_lease_t *call)
+{
+    sh->held = 0;
+}
+
+
+void
+ngx_http_submission_lease_note_kept(ngx_http_submission_shctx_t *sh,
+    ngx_http_submission_lease_t *call)
+{
+    if (call->others == 0) {
+        ngx_http_submission_lease_note_held(sh, call);
     }
+}
 
+
+void
+ngx_http_submission_lease_note_held(ngx_http_submission_shctx_t *sh,
+    ngx_http_submission_lease_t *call)
+{
     if (call->lease.held) {
         sh->held_until = call->lease.expires_at;
         ngx_memory_barrier();
@@ -187,11 +208,7 @@ void
 ngx_http_submission_lease_recovered(ngx_http_submission_leader_t *ld,
     ngx_http_submission_lease_t *call)
 {
-    size_t                          n;
-    ngx_uint_t                      i;
     sm_recovered_t                 *recovered;
-    sm_recovered_target_t          *t;
-    ngx_http_submission_target_t   *target;
     ngx_http_submission_manager_t  *manager;
 
     manager = ld->manager;
@@ -212,19 +229,8 @@ ngx_http_submission_lease_recovered(ngx_http_submission_leader_t *ld,
     ngx_http_submission_count(manager, NGX_HTTP_SUBMISSION_CNT_RETRIES,
                               recovered->retries);
 
-    for (t = recovered->targets; t; t = t->next) {
-        target = ngx_http_submission_target(manager->conf, t->name);
-
-        ngx_http_submission_count_attempt(manager, target, SM_OUTCOME_UNKNOWN,
-                                          t->attempts);
-
-        for (i = 0; i < SM_EXHAUSTED_REASONS; i++) {
-            for (n = 0; n < t->exhausted[i]; n++) {
-                ngx_http_submission_count_terminal(manager, target,
-                                                   SM_STATUS_EXHAUSTED, i, -1);
-            }
-        }
-    }
+    ld->handlers->in_doubt(manager, recovered, call->fence.epoch,
+                           call->task.call.now);
 }
 
 
@@ -254,7 +260,7 @@ ngx_http_submission_lease_failed(ngx_http_submission_leader_t *ld,
 }
 
 
-static void
+void
 ngx_http_submission_lease_renewed(ngx_http_submission_leader_t *ld,
     ngx_http_submission_lease_t *call)
 {
@@ -275,7 +281,7 @@ ngx_http_submission_lease_renewed(ngx_http_submission_leader_t *ld,
 }
 
 
-static void
+void
 ngx_http_submission_lease_acquired(ngx_http_submission_leader_t *ld,
     ngx_http_submission_lease_t *call)
 {
@@ -301,12 +307,68 @@ ngx_http_submission_lease_acquired(ngx_http_submission_leader_t *ld,
 }
 
 
+void
+ngx_http_submission_lease_watched(ngx_http_submission_leader_t *ld,
+    ngx_http_submission_lease_t *call)
+{
+    ngx_msec_t  wait, latest;
+
+    latest = ld->aim - ngx_current_msec;
+    wait = ngx_http_submission_lease_aim(ld, &call->lease,
+                            (ngx_msec_int_t) latest > 0 ? latest : 1);
+
+    ngx_http_submission_leader_event(ld, SM_LEADER_EV_WATCHED, wait, NULL,
+                                     NULL);
+}
+
+
+void
+ngx_http_submission_lease_yielded(ngx_http_submission_leader_t *ld,
+    ngx_http_submission_lease_t *call)
+{
+    ngx_msec_t  wait;
+
+    wait = ngx_http_submission_lease_aim(ld, &call->lease,
+                                         ld->manager->conf->lease_duration);
+
+    ngx_http_submission_leader_event(ld, SM_LEADER_EV_WATCHED, wait, NULL,
+                                     NULL);
+}
+
+
+void
+ngx_http_submission_lease_kept(ngx_http_submission_leader_t *ld,
+    ngx_http_submission_lease_t *call)
+{
+    ngx_http_submission_leader_event(ld, SM_LEADER_EV_WATCHED,
+                                     NGX_HTTP_SUBMISSION_LEADER_RETRY, NULL,
+                                     NULL);
+}
+
+
+/* what was in doubt is recorded: the executor starts */
+
+void
+ngx_http_submission_lease_settled(ngx_http_submission_leader_t *ld,
+    ngx_http_submission_lease_t *call)
+{
+    ngx_msec_t  wait;
+
+    ld->handlers->recovered(ld->manager, call->known);
+
+    wait = ngx_http_submission_lease_pause(ld, ld->deadline);
+
+    ngx_http_submission_leader_event(ld, SM_LEADER_EV_RECOVERED, wait, NULL,
+                                     NULL);
+}
+
+
 static void
 ngx_http_submission_lease_answer(ngx_http_submission_leader_t *ld,
     ngx_http_submission_lease_t *call)
 {
-    ngx_msec_t        wait, latest;
-    sm_store_class_e  status;
+    sm_store_class_e                        status;
+    const ngx_http_submission_lease_row_t  *row;
 
     ngx_http_submission_lease_note(ld, call);
     ngx_http_submission_lease_recovered(ld, call);
@@ -341,45 +403,10 @@ ngx_http_submission_lease_answer(ngx_http_submission_leader_t *ld,
         return;
     }
 
-    switch (call->kind) {
+    row = &ngx_http_submission_lease_rows[call->kind];
 
-    case NGX_HTTP_SUBMISSION_LEASE_WATCH:
-        latest = ld->aim - ngx_current_msec;
-        wait = ngx_http_submission_lease_aim(ld, &call->lease,
-                            (ngx_msec_int_t) latest > 0 ? latest : 1);
-
-        ngx_http_submission_leader_event(ld, SM_LEADER_EV_WATCHED, wait,
-                                         NULL, NULL);
-        return;
-
-    case NGX_HTTP_SUBMISSION_LEASE_YIELD:
-        wait = ngx_http_submission_lease_aim(ld, &call->lease,
-                                             ld->manager->conf->lease_duration);
-
-        ngx_http_submission_leader_event(ld, SM_LEADER_EV_WATCHED, wait,
-                                         NULL, NULL);
-        return;
-
-    case NGX_HTTP_SUBMISSION_LEASE_KEEP:
-        ngx_http_submission_leader_event(ld, SM_LEADER_EV_WATCHED,
-                                         NGX_HTTP_SUBMISSION_LEADER_RETRY, NULL,
-                                         NULL);
-        return;
-
-    case NGX_HTTP_SUBMISSION_LEASE_RECOVER:
-        ld->handlers->recovered(ld->manager, call->known);
-        ngx_http_submission_leader_event(ld, SM_LEADER_EV_RECOVERED,
-                                         ngx_http_submission_lease_pause(ld,
-                                                               ld->deadline),
-                                         NULL, NULL);
-        return;
-
-    case NGX_HTTP_SUBMISSION_LEASE_RENEW:
-        ngx_http_submission_lease_renewed(ld, call);
-        return;
-
-    default: /* NGX_HTTP_SUBMISSION_LEASE_ACQUIRE */
-        ngx_http_submission_lease_acquired(ld, call);
+    if (row->answer) {
+        row->answer(ld, call);
     }
 }
 
