@@ -13,13 +13,22 @@
  * not change.
  */
 
-#include "ngx_http_submission_attempt.h"
+#include "ngx_http_submission_duty.h"
+#include "ngx_http_submission_turn.h"
 
 
 #define NGX_HTTP_SUBMISSION_INBOX_ROWS   256
 #define NGX_HTTP_SUBMISSION_INBOX_BYTES  (1024 * 1024)
 #define NGX_HTTP_SUBMISSION_INBOX_SOON   100        /* ms, if woken */
 #define NGX_HTTP_SUBMISSION_INBOX_TELL   1000       /* ms, between lines */
+
+
+/* rows that were refused since the last line of them */
+
+typedef struct {
+    ngx_uint_t                       nrefused;
+    ngx_msec_t                       told;
+} ngx_http_submission_inbox_ctx_t;
 
 
 typedef struct {
@@ -38,18 +47,19 @@ static ngx_msec_t ngx_http_submission_inbox_done(
 
 
 const ngx_http_submission_duty_row_t  ngx_http_submission_inbox = {
-    NGX_HTTP_SUBMISSION_OP_INBOX_MOVE,
-    sizeof(ngx_http_submission_inbox_task_t),
-    ngx_http_submission_inbox_interval,
-    ngx_http_submission_inbox_begin,
-    ngx_http_submission_inbox_done
+    .op = NGX_HTTP_SUBMISSION_OP_INBOX_MOVE,
+    .size = sizeof(ngx_http_submission_inbox_task_t),
+    .ctx = sizeof(ngx_http_submission_inbox_ctx_t),
+    .interval = ngx_http_submission_inbox_interval,
+    .begin = ngx_http_submission_inbox_begin,
+    .done = ngx_http_submission_inbox_done
 };
 
 
 static ngx_msec_t
 ngx_http_submission_inbox_interval(ngx_http_submission_executor_t *ex)
 {
-    return ex->manager->conf->schedule_refresh_interval;
+    return ex->manager->conf->queue_refresh_interval;
 }
 
 
@@ -83,7 +93,7 @@ ngx_http_submission_inbox_begin(ngx_http_submission_duty_t *duty,
 /* the same as POST would find; -1: there is no memory */
 
 static int
-ngx_http_submission_inbox_decide(ngx_http_submission_task_t *task,
+ngx_http_submission_inbox_decide_thread(ngx_http_submission_task_t *task,
     sm_inbox_row_t *row)
 {
     ngx_http_submission_target_t  *target;
@@ -96,7 +106,8 @@ ngx_http_submission_inbox_decide(ngx_http_submission_task_t *task,
         return 0;
     }
 
-    target = ngx_http_submission_target_client(task->manager->conf, row->target);
+    target = ngx_http_submission_target_client(task->manager->conf,
+                                               row->target);
 
     if (target == NULL) {
         sm_inbox_refuse(row, "invalid_request",
@@ -112,7 +123,7 @@ ngx_http_submission_inbox_decide(ngx_http_submission_task_t *task,
 
 
 void
-ngx_http_submission_inbox_run(ngx_http_submission_task_t *task)
+ngx_http_submission_inbox_thread(ngx_http_submission_task_t *task)
 {
     size_t                             i;
     ngx_http_submission_inbox_task_t  *it;
@@ -128,7 +139,9 @@ ngx_http_submission_inbox_run(ngx_http_submission_task_t *task)
     }
 
     for (i = 0; i < it->page.n; i++) {
-        if (ngx_http_submission_inbox_decide(task, &it->page.rows[i]) != 0) {
+        if (ngx_http_submission_inbox_decide_thread(task, &it->page.rows[i])
+            != 0)
+        {
             (void) sm_call_fail(&task->call, SM_STORE_TRANSIENT, 0,
                                 "out of memory");
             return;
@@ -164,15 +177,20 @@ ngx_http_submission_inbox_run(ngx_http_submission_task_t *task)
 /* at most one line a second, with an example */
 
 static void
-ngx_http_submission_inbox_tell(ngx_http_submission_executor_t *ex,
+ngx_http_submission_inbox_tell(ngx_http_submission_duty_t *duty,
     sm_inbox_page_t *page)
 {
-    size_t                        i;
-    sm_inbox_row_t               *row;
-    ngx_http_submission_field_t   id, target, reason, detail;
+    size_t                            i;
+    sm_inbox_row_t                   *row;
+    ngx_http_submission_field_t       id, target, reason, detail;
+    ngx_http_submission_executor_t   *ex;
+    ngx_http_submission_inbox_ctx_t  *ctx;
 
-    if (ex->nrefused == 0
-        || ngx_current_msec - ex->refused_told < NGX_HTTP_SUBMISSION_INBOX_TELL)
+    ex = duty->executor;
+    ctx = duty->ctx;
+
+    if (ctx->nrefused == 0
+        || ngx_current_msec - ctx->told < NGX_HTTP_SUBMISSION_INBOX_TELL)
     {
         return;
     }
@@ -193,14 +211,14 @@ ngx_http_submission_inbox_tell(ngx_http_submission_executor_t *ex,
                   "submission: inbox_refused manager=%V lease_epoch=%L "
                   "rows=%ui seq=%L%V%V%V%V: they are in "
                   "submission_inbox_refused",
-                  &ex->manager->conf->name, ex->epoch, ex->nrefused, row->seq,
+                  &ex->manager->conf->name, ex->epoch, ctx->nrefused, row->seq,
                   ngx_http_submission_field(&id, " intentId=", row->id),
                   ngx_http_submission_field(&target, " target=", row->target),
                   ngx_http_submission_field(&reason, " reason=", row->reason),
                   ngx_http_submission_field(&detail, " detail=", row->detail));
 
-    ex->nrefused = 0;
-    ex->refused_told = ngx_current_msec;
+    ctx->nrefused = 0;
+    ctx->told = ngx_current_msec;
 }
 
 
@@ -209,11 +227,11 @@ ngx_http_submission_inbox_done(ngx_http_submission_duty_t *duty,
     ngx_http_submission_task_t *task)
 {
     ngx_uint_t                         left;
-    ngx_http_submission_executor_t    *ex;
+    ngx_http_submission_inbox_ctx_t   *ctx;
     ngx_http_submission_inbox_task_t  *it;
 
     it = (ngx_http_submission_inbox_task_t *) task;
-    ex = duty->executor;
+    ctx = duty->ctx;
 
     ngx_log_debug5(NGX_LOG_DEBUG_HTTP, ngx_cycle->log, 0,
                    "submission: inbox rows:%uz created:%ui same:%ui "
@@ -226,12 +244,12 @@ ngx_http_submission_inbox_done(ngx_http_submission_duty_t *duty,
     }
 
     if (it->outcomes[SM_INBOX_CREATED]) {
-        ngx_http_submission_schedule_new(ex);
+        ngx_http_submission_queue_new(duty->executor);
     }
 
     if (it->outcomes[SM_INBOX_REFUSED]) {
-        ex->nrefused += it->outcomes[SM_INBOX_REFUSED];
-        ngx_http_submission_inbox_tell(ex, &it->page);
+        ctx->nrefused += it->outcomes[SM_INBOX_REFUSED];
+        ngx_http_submission_inbox_tell(duty, &it->page);
     }
 
     /* what is left is no reason to hurry */

@@ -5,10 +5,11 @@
  * The work is done in small batches, of one job after the other.  A batch that
  * took long makes the next one smaller, and after each there is a rest a few
  * times as long, so that turns have room.  What was canceled leaves the
- * schedule, and what was replayed comes into it.
+ * queue, and what was replayed comes into it.
  */
 
-#include "ngx_http_submission_attempt.h"
+#include "ngx_http_submission_duty.h"
+#include "ngx_http_submission_turn.h"
 
 
 #define NGX_HTTP_SUBMISSION_JOB_FIRST     100     /* intents */
@@ -21,48 +22,58 @@
 
 
 typedef struct {
+    ngx_uint_t                       limit;        /* of the next batch */
+} ngx_http_submission_job_ctx_t;
+
+
+typedef struct {
     ngx_http_submission_task_t       task;
     sm_job_work_t                    work;
     int64_t                          took;         /* usec */
 } ngx_http_submission_job_task_t;
 
 
+static ngx_int_t ngx_http_submission_job_init(ngx_cycle_t *cycle,
+    ngx_http_submission_duty_t *duty);
 static ngx_msec_t ngx_http_submission_job_interval(
     ngx_http_submission_executor_t *ex);
 static ngx_int_t ngx_http_submission_job_begin(
     ngx_http_submission_duty_t *duty, ngx_http_submission_task_t *task);
 static ngx_msec_t ngx_http_submission_job_done(
     ngx_http_submission_duty_t *duty, ngx_http_submission_task_t *task);
+static void ngx_http_submission_job_late(ngx_http_submission_duty_t *duty,
+    ngx_http_submission_task_t *task);
 
 
 const ngx_http_submission_duty_row_t  ngx_http_submission_job = {
-    NGX_HTTP_SUBMISSION_OP_JOB_WORK,
-    sizeof(ngx_http_submission_job_task_t),
-    ngx_http_submission_job_interval,
-    ngx_http_submission_job_begin,
-    ngx_http_submission_job_done
+    .op = NGX_HTTP_SUBMISSION_OP_JOB_WORK,
+    .size = sizeof(ngx_http_submission_job_task_t),
+    .ctx = sizeof(ngx_http_submission_job_ctx_t),
+    .init = ngx_http_submission_job_init,
+    .interval = ngx_http_submission_job_interval,
+    .begin = ngx_http_submission_job_begin,
+    .done = ngx_http_submission_job_done,
+    .late = ngx_http_submission_job_late
 };
+
+
+static ngx_int_t
+ngx_http_submission_job_init(ngx_cycle_t *cycle,
+    ngx_http_submission_duty_t *duty)
+{
+    ngx_http_submission_job_ctx_t  *ctx;
+
+    ctx = duty->ctx;
+    ctx->limit = NGX_HTTP_SUBMISSION_JOB_FIRST;
+
+    return NGX_OK;
+}
 
 
 static ngx_msec_t
 ngx_http_submission_job_interval(ngx_http_submission_executor_t *ex)
 {
-    return ex->manager->conf->schedule_refresh_interval;
-}
-
-
-/* in a thread: targets are configured once, and only read afterwards */
-
-static const sm_contract_t *
-ngx_http_submission_job_contract(void *data, sm_str_t name)
-{
-    ngx_http_submission_manager_conf_t  *mcf = data;
-
-    ngx_http_submission_target_t  *target;
-
-    target = ngx_http_submission_target_client(mcf, name);
-
-    return target ? &target->contract : NULL;
+    return ex->manager->conf->queue_refresh_interval;
 }
 
 
@@ -70,16 +81,14 @@ static ngx_int_t
 ngx_http_submission_job_begin(ngx_http_submission_duty_t *duty,
     ngx_http_submission_task_t *task)
 {
+    ngx_http_submission_job_ctx_t   *ctx;
     ngx_http_submission_job_task_t  *jt;
 
     jt = (ngx_http_submission_job_task_t *) task;
+    ctx = duty->ctx;
 
-    if (duty->executor->job_limit == 0) {
-        duty->executor->job_limit = NGX_HTTP_SUBMISSION_JOB_FIRST;
-    }
-
-    jt->work.limit = duty->executor->job_limit;
-    jt->work.contract = ngx_http_submission_job_contract;
+    jt->work.limit = ctx->limit;
+    jt->work.contract = ngx_http_submission_target_contract_thread;
     jt->work.data = task->manager->conf;
 
     return NGX_OK;
@@ -87,7 +96,7 @@ ngx_http_submission_job_begin(ngx_http_submission_duty_t *duty,
 
 
 static void
-ngx_http_submission_job_count(ngx_http_submission_task_t *task,
+ngx_http_submission_job_count_thread(ngx_http_submission_task_t *task,
     sm_job_work_t *work)
 {
     size_t  i;
@@ -112,7 +121,7 @@ ngx_http_submission_job_count(ngx_http_submission_task_t *task,
 
 
 void
-ngx_http_submission_job_run(ngx_http_submission_task_t *task)
+ngx_http_submission_job_thread(ngx_http_submission_task_t *task)
 {
     int64_t                          start;
     ngx_http_submission_job_task_t  *jt;
@@ -132,22 +141,26 @@ ngx_http_submission_job_run(ngx_http_submission_task_t *task)
 
     task->rows = jt->work.done + jt->work.skipped;
 
-    ngx_http_submission_job_count(task, &jt->work);
+    ngx_http_submission_job_count_thread(task, &jt->work);
 }
 
 
 static void
 ngx_http_submission_job_tell(ngx_http_submission_executor_t *ex,
-    sm_job_work_t *work)
+    sm_job_work_t *work, int64_t epoch)
 {
     ngx_http_submission_field_t  id, error;
+
+    if (work->state != SM_JOB_DONE && work->state != SM_JOB_FAILED) {
+        return;
+    }
 
     (void) ngx_http_submission_field(&id, " id=", work->job.id);
 
     if (work->state == SM_JOB_FAILED) {
         ngx_log_error(NGX_LOG_ERR, ngx_cycle->log, 0,
                       "submission: job_failed manager=%V lease_epoch=%L "
-                      "kind=%s%V%V", &ex->manager->conf->name, ex->epoch,
+                      "kind=%s%V%V", &ex->manager->conf->name, epoch,
                       sm_job_kind_name(work->job.kind).data, &id.text,
                       ngx_http_submission_field(&error, " error=",
                                                 work->job.error));
@@ -156,17 +169,17 @@ ngx_http_submission_job_tell(ngx_http_submission_executor_t *ex,
 
     ngx_log_error(NGX_LOG_NOTICE, ngx_cycle->log, 0,
                   "submission: job_done manager=%V lease_epoch=%L kind=%s%V "
-                  "done=%L skipped=%L", &ex->manager->conf->name, ex->epoch,
+                  "done=%L skipped=%L", &ex->manager->conf->name, epoch,
                   sm_job_kind_name(work->job.kind).data, &id.text,
                   work->job.done, work->job.skipped);
 }
 
 
-/* what it did to the schedule */
+/* what it did, in this epoch or an earlier one */
 
 static void
 ngx_http_submission_job_effect(ngx_http_submission_executor_t *ex,
-    sm_job_work_t *work)
+    sm_job_work_t *work, int64_t epoch)
 {
     size_t  i;
 
@@ -175,21 +188,38 @@ ngx_http_submission_job_effect(ngx_http_submission_executor_t *ex,
     }
 
     if (work->job.kind == SM_JOB_REPLAY) {
-        ngx_http_submission_schedule_new(ex);
+        ngx_http_submission_queue_new(ex);
         return;
     }
 
     for (i = 0; i < work->n; i++) {
         if (work->items[i].done) {
-            ngx_http_submission_stats_gone(ex, work->items[i].id,
-                                 ngx_http_submission_target(ex->manager->conf,
-                                                     work->items[i].target));
-            (void) sm_schedule_remove(ex->schedule, work->items[i].id);
-            ngx_http_submission_notice(ex->manager, work->items[i].id);
+            ngx_http_submission_ended_canceled(ex, work->items[i].id,
+                                               work->items[i].target, NULL,
+                                               "ended", epoch);
         }
     }
 
     ngx_http_submission_executor_wake(ex);
+}
+
+
+/* the job goes on in the next epoch, after what this call did */
+
+static void
+ngx_http_submission_job_late(ngx_http_submission_duty_t *duty,
+    ngx_http_submission_task_t *task)
+{
+    ngx_http_submission_job_task_t  *jt;
+
+    jt = (ngx_http_submission_job_task_t *) task;
+
+    if (jt->work.job.id.data) {
+        ngx_http_submission_job_effect(duty->executor, &jt->work,
+                                       task->fence.epoch);
+        ngx_http_submission_job_tell(duty->executor, &jt->work,
+                                     task->fence.epoch);
+    }
 }
 
 
@@ -198,11 +228,13 @@ ngx_http_submission_job_done(ngx_http_submission_duty_t *duty,
     ngx_http_submission_task_t *task)
 {
     ngx_msec_t                       rest;
+    ngx_http_submission_job_ctx_t   *ctx;
     ngx_http_submission_executor_t  *ex;
     ngx_http_submission_job_task_t  *jt;
 
     jt = (ngx_http_submission_job_task_t *) task;
     ex = duty->executor;
+    ctx = duty->ctx;
 
     if (jt->work.job.id.data == NULL) {
         return NGX_HTTP_SUBMISSION_DUTY_INTERVAL;
@@ -210,22 +242,17 @@ ngx_http_submission_job_done(ngx_http_submission_duty_t *duty,
 
     ngx_log_debug5(NGX_LOG_DEBUG_HTTP, ngx_cycle->log, 0,
                    "submission: job limit:%ui done:%uz skipped:%uz state:%d "
-                   "usec:%L", ex->job_limit, jt->work.done, jt->work.skipped,
+                   "usec:%L", ctx->limit, jt->work.done, jt->work.skipped,
                    (int) jt->work.state, jt->took);
 
-    ngx_http_submission_job_effect(ex, &jt->work);
-
-    if (jt->work.state == SM_JOB_DONE || jt->work.state == SM_JOB_FAILED) {
-        ngx_http_submission_job_tell(ex, &jt->work);
-    }
+    ngx_http_submission_job_effect(ex, &jt->work, ex->epoch);
+    ngx_http_submission_job_tell(ex, &jt->work, ex->epoch);
 
     if (jt->took > NGX_HTTP_SUBMISSION_JOB_LONG) {
-        ex->job_limit = ngx_max(ex->job_limit / 2,
-                                NGX_HTTP_SUBMISSION_JOB_LEAST);
+        ctx->limit = ngx_max(ctx->limit / 2, NGX_HTTP_SUBMISSION_JOB_LEAST);
 
     } else if (jt->took < NGX_HTTP_SUBMISSION_JOB_SHORT) {
-        ex->job_limit = ngx_min(ex->job_limit * 2,
-                                NGX_HTTP_SUBMISSION_JOB_MOST);
+        ctx->limit = ngx_min(ctx->limit * 2, NGX_HTTP_SUBMISSION_JOB_MOST);
     }
 
     rest = (ngx_msec_t) (jt->took * NGX_HTTP_SUBMISSION_JOB_REST / 1000);

@@ -5,12 +5,14 @@
  * who looks.
  *
  * Targets that are not configured any more share the numbers of one that has no
- * name.  A page of the schedule may have been read before an attempt ended, and
+ * name.  A page of the queue may have been read before an attempt ended, and
  * show an intent that has ended; the hashes of the last ones are remembered, so
  * that such an intent is neither a new one nor a canceled one.
  */
 
-#include "ngx_http_submission_attempt.h"
+#include "ngx_http_submission_duty.h"
+#include "ngx_http_submission_limits.h"
+#include "ngx_http_submission_stats.h"
 
 
 #define NGX_HTTP_SUBMISSION_STATS_FIRST  500        /* milliseconds */
@@ -35,16 +37,17 @@ typedef struct {
 } ngx_http_submission_stats_target_t;
 
 
-struct ngx_http_submission_stats_s {
+typedef struct {
     int64_t                          written;      /* an epoch */
     int64_t                          left;         /* likewise, the last one */
     unsigned                         leaving:1;    /* that is out */
+    unsigned                         led:1;        /* the numbers are old */
     int64_t                          began;        /* monotonic, usec */
     ngx_uint_t                       n;            /* with the others */
     ngx_http_submission_stats_target_t  *targets;
     ngx_http_submission_stats_target_t   totals;
     uint32_t                         ended[NGX_HTTP_SUBMISSION_STATS_ENDED];
-};
+} ngx_http_submission_stats_t;
 
 
 typedef struct {
@@ -54,6 +57,8 @@ typedef struct {
 } ngx_http_submission_stats_task_t;
 
 
+static ngx_int_t ngx_http_submission_stats_init(ngx_cycle_t *cycle,
+    ngx_http_submission_duty_t *duty);
 static ngx_msec_t ngx_http_submission_stats_interval(
     ngx_http_submission_executor_t *ex);
 static ngx_int_t ngx_http_submission_stats_begin(
@@ -63,11 +68,13 @@ static ngx_msec_t ngx_http_submission_stats_done(
 
 
 const ngx_http_submission_duty_row_t  ngx_http_submission_stats_duty = {
-    NGX_HTTP_SUBMISSION_OP_STATS_PUT,
-    sizeof(ngx_http_submission_stats_task_t),
-    ngx_http_submission_stats_interval,
-    ngx_http_submission_stats_begin,
-    ngx_http_submission_stats_done
+    .op = NGX_HTTP_SUBMISSION_OP_STATS_PUT,
+    .size = sizeof(ngx_http_submission_stats_task_t),
+    .ctx = sizeof(ngx_http_submission_stats_t),
+    .init = ngx_http_submission_stats_init,
+    .interval = ngx_http_submission_stats_interval,
+    .begin = ngx_http_submission_stats_begin,
+    .done = ngx_http_submission_stats_done
 };
 
 
@@ -110,22 +117,15 @@ ngx_http_submission_stats_cleanup(void *data)
 }
 
 
-ngx_int_t
+static ngx_int_t
 ngx_http_submission_stats_init(ngx_cycle_t *cycle,
-    ngx_http_submission_executor_t *ex)
+    ngx_http_submission_duty_t *duty)
 {
-    ngx_pool_cleanup_t                  *cln;
-    ngx_http_submission_stats_t         *st;
-    ngx_http_submission_manager_conf_t  *conf;
+    ngx_pool_cleanup_t           *cln;
+    ngx_http_submission_stats_t  *st;
 
-    conf = ex->manager->conf;
-
-    st = ngx_pcalloc(cycle->pool, sizeof(ngx_http_submission_stats_t));
-    if (st == NULL) {
-        return NGX_ERROR;
-    }
-
-    st->n = conf->ntargets + 1;
+    st = duty->ctx;
+    st->n = duty->executor->manager->conf->ntargets + 1;
 
     st->targets = ngx_pcalloc(cycle->pool,
                               st->n
@@ -140,9 +140,14 @@ ngx_http_submission_stats_init(ngx_cycle_t *cycle,
     cln->handler = ngx_http_submission_stats_cleanup;
     cln->data = st;
 
-    ex->stats = st;
-
     return NGX_OK;
+}
+
+
+static ngx_http_submission_stats_t *
+ngx_http_submission_stats_ctx(ngx_http_submission_executor_t *ex)
+{
+    return ex->duties[NGX_HTTP_SUBMISSION_DUTY_STATS].ctx;
 }
 
 
@@ -164,20 +169,41 @@ ngx_http_submission_stats_reset(ngx_http_submission_stats_target_t *t)
 }
 
 
+/*
+ * An epoch begins with what was in doubt: what became of that is the first of
+ * its numbers, even if the recovery has to be tried again, in another epoch.
+ */
+
 void
-ngx_http_submission_stats_start(ngx_http_submission_executor_t *ex)
+ngx_http_submission_stats_prepare(ngx_http_submission_executor_t *ex)
 {
     ngx_uint_t                    i;
     ngx_http_submission_stats_t  *st;
 
-    st = ex->stats;
+    st = ngx_http_submission_stats_ctx(ex);
+
+    if (!st->led) {
+        return;
+    }
+
+    st->led = 0;
 
     for (i = 0; i < st->n; i++) {
         ngx_http_submission_stats_reset(&st->targets[i]);
     }
 
     ngx_http_submission_stats_reset(&st->totals);
+}
 
+
+void
+ngx_http_submission_stats_start(ngx_http_submission_executor_t *ex)
+{
+    ngx_http_submission_stats_t  *st;
+
+    st = ngx_http_submission_stats_ctx(ex);
+
+    st->led = 1;
     st->began = ngx_http_submission_usec();
 }
 
@@ -186,7 +212,11 @@ static ngx_http_submission_stats_target_t *
 ngx_http_submission_stats_target(ngx_http_submission_executor_t *ex,
     ngx_http_submission_target_t *target)
 {
-    return &ex->stats->targets[target ? target->index : ex->stats->n - 1];
+    ngx_http_submission_stats_t  *st;
+
+    st = ngx_http_submission_stats_ctx(ex);
+
+    return &st->targets[target ? target->index : st->n - 1];
 }
 
 
@@ -210,30 +240,32 @@ ngx_http_submission_stats_window(ngx_http_submission_stats_target_t *t,
 
 static void
 ngx_http_submission_stats_add(ngx_http_submission_stats_target_t *t,
-    int64_t now, sm_stats_count_e which)
+    int64_t now, sm_stats_count_e which, ngx_uint_t n)
 {
     sm_window_t  *window;
 
-    t->counts[which]++;
+    t->counts[which] += n;
 
     window = ngx_http_submission_stats_window(t, now);
 
     if (window) {
-        sm_window_count(window, now, which, 1);
+        sm_window_count(window, now, which, n);
     }
 }
 
 
 static void
 ngx_http_submission_stats_count(ngx_http_submission_executor_t *ex,
-    ngx_http_submission_stats_target_t *t, int64_t now, sm_stats_count_e which)
+    ngx_http_submission_stats_target_t *t, int64_t now, sm_stats_count_e which,
+    ngx_uint_t n)
 {
-    ngx_http_submission_stats_add(t, now, which);
-    ngx_http_submission_stats_add(&ex->stats->totals, now, which);
+    ngx_http_submission_stats_add(t, now, which, n);
+    ngx_http_submission_stats_add(&ngx_http_submission_stats_ctx(ex)->totals,
+                                  now, which, n);
 }
 
 
-/* whether it has ended lately; 0 is a hash that nothing has */
+/* 0 is a hash that no id has */
 
 static uint32_t
 ngx_http_submission_stats_hash(sm_str_t id)
@@ -246,11 +278,14 @@ ngx_http_submission_stats_hash(sm_str_t id)
 }
 
 
+/* has the hash of the last one of those that has ended */
+
 static uint32_t *
-ngx_http_submission_stats_ended(ngx_http_submission_executor_t *ex,
+ngx_http_submission_stats_slot(ngx_http_submission_executor_t *ex,
     uint32_t hash)
 {
-    return &ex->stats->ended[hash % NGX_HTTP_SUBMISSION_STATS_ENDED];
+    return &ngx_http_submission_stats_ctx(ex)->ended[
+                                     hash % NGX_HTTP_SUBMISSION_STATS_ENDED];
 }
 
 
@@ -262,59 +297,50 @@ ngx_http_submission_stats_submitted(ngx_http_submission_executor_t *ex,
 
     hash = ngx_http_submission_stats_hash(id);
 
-    if (*ngx_http_submission_stats_ended(ex, hash) != hash) {
+    if (*ngx_http_submission_stats_slot(ex, hash) != hash) {
         ngx_http_submission_stats_count(ex,
                              ngx_http_submission_stats_target(ex,
                                   ngx_http_submission_target(ex->manager->conf,
                                                              target)),
-                             ngx_http_submission_usec(), SM_STATS_SUBMITTED);
+                             ngx_http_submission_usec(), SM_STATS_SUBMITTED,
+                             1);
     }
 }
 
 
+/* a cancel may be met again, in the audit or in a turn, and counts once */
+
 void
-ngx_http_submission_stats_gone(ngx_http_submission_executor_t *ex, sm_str_t id,
-    ngx_http_submission_target_t *target)
+ngx_http_submission_stats_ended(ngx_http_submission_executor_t *ex,
+    sm_str_t id, ngx_http_submission_target_t *target, sm_status_e status)
 {
     uint32_t  hash, *ended;
 
     hash = ngx_http_submission_stats_hash(id);
-    ended = ngx_http_submission_stats_ended(ex, hash);
+    ended = ngx_http_submission_stats_slot(ex, hash);
 
-    if (*ended != hash) {
-        *ended = hash;
-        ngx_http_submission_stats_count(ex,
+    if (status == SM_STATUS_CANCELED && *ended == hash) {
+        return;
+    }
+
+    *ended = hash;
+
+    ngx_http_submission_stats_count(ex,
                                   ngx_http_submission_stats_target(ex, target),
                                   ngx_http_submission_usec(),
-                                  SM_STATS_CANCELED);
-    }
-}
-
-
-static void
-ngx_http_submission_stats_end(ngx_http_submission_executor_t *ex,
-    ngx_http_submission_stats_target_t *t, int64_t now, sm_str_t id,
-    sm_status_e status)
-{
-    uint32_t  hash;
-
-    hash = ngx_http_submission_stats_hash(id);
-    *ngx_http_submission_stats_ended(ex, hash) = hash;
-
-    ngx_http_submission_stats_count(ex, t, now,
-                                    SM_STATS_ACCEPTED
-                                    + (status - SM_STATUS_ACCEPTED));
+                                  SM_STATS_ACCEPTED
+                                  + (status - SM_STATUS_ACCEPTED), 1);
 }
 
 
 void
-ngx_http_submission_stats_expired(ngx_http_submission_executor_t *ex,
-    sm_str_t id, ngx_http_submission_target_t *target)
+ngx_http_submission_stats_unknown(ngx_http_submission_executor_t *ex,
+    ngx_http_submission_target_t *target, ngx_uint_t n)
 {
-    ngx_http_submission_stats_end(ex,
+    ngx_http_submission_stats_count(ex,
                                   ngx_http_submission_stats_target(ex, target),
-                                  ngx_http_submission_usec(), id,
-                                  SM_STATUS_EXHAUSTED);
+                                  ngx_http_submission_usec(),
+                                  SM_STATS_ATTEMPT_UNKNOWN, n);
 }
 
 
@@ -364,8 +390,7 @@ ngx_http_submission_stats_unsent(ngx_http_submission_attempt_t *at)
 
 
 void
-ngx_http_submission_stats_attempt(ngx_http_submission_attempt_t *at,
-    sm_status_e status)
+ngx_http_submission_stats_attempt(ngx_http_submission_attempt_t *at)
 {
     int64_t                              now;
     ngx_http_submission_executor_t      *ex;
@@ -373,11 +398,12 @@ ngx_http_submission_stats_attempt(ngx_http_submission_attempt_t *at,
 
     ex = at->manager->executor;
     now = ngx_http_submission_usec();
-    totals = &ex->stats->totals;
+    totals = &ngx_http_submission_stats_ctx(ex)->totals;
     t = ngx_http_submission_stats_target(ex, at->target);
 
     ngx_http_submission_stats_count(ex, t, now,
-                              ngx_http_submission_stats_outcomes[at->outcome]);
+                              ngx_http_submission_stats_outcomes[at->outcome],
+                              1);
 
     if (t->window && totals->window) {
         sm_window_observe(t->window, now, at->took);
@@ -387,18 +413,14 @@ ngx_http_submission_stats_attempt(ngx_http_submission_attempt_t *at,
     if (at->outcome != SM_OUTCOME_ACCEPTED) {
         ngx_http_submission_stats_error(t, at);
     }
-
-    if (status != SM_STATUS_PENDING) {
-        ngx_http_submission_stats_end(ex, t, now, at->id, status);
-    }
 }
 
 
 static ngx_msec_t
 ngx_http_submission_stats_interval(ngx_http_submission_executor_t *ex)
 {
-    return ex->stats->written == ex->epoch ? SM_STATS_INTERVAL * 1000
-                                           : NGX_HTTP_SUBMISSION_STATS_FIRST;
+    return ngx_http_submission_stats_ctx(ex)->written == ex->epoch
+           ? SM_STATS_INTERVAL * 1000 : NGX_HTTP_SUBMISSION_STATS_FIRST;
 }
 
 
@@ -483,14 +505,14 @@ ngx_http_submission_stats_limits(ngx_http_submission_executor_t *ex,
 {
     size_t  n;
 
-    n = sm_schedule_kept(ex->schedule);
+    n = sm_queue_kept(ex->queue);
 
     stats->limits = sm_arena_calloc(arena, n + 1, sizeof(sm_limit_t));
     if (stats->limits == NULL) {
         return NGX_ERROR;
     }
 
-    stats->nlimits = sm_schedule_limits(ex->schedule, stats->limits, n);
+    stats->nlimits = sm_queue_limits(ex->queue, stats->limits, n);
 
     for (n = 0; n < stats->nlimits; n++) {
         if (sm_arena_strdup(arena, &stats->limits[n].name,
@@ -516,7 +538,7 @@ ngx_http_submission_stats_make(ngx_http_submission_executor_t *ex,
     ngx_http_submission_stats_task_t    *stt;
     ngx_http_submission_target_t       **targets;
 
-    st = ex->stats;
+    st = ngx_http_submission_stats_ctx(ex);
     stt = (ngx_http_submission_stats_task_t *) task;
     arena = &task->call.arena;
     stats = &stt->stats;
@@ -578,7 +600,7 @@ ngx_http_submission_stats_begin(ngx_http_submission_duty_t *duty,
 /* in a thread; those who live are read in the same breath */
 
 void
-ngx_http_submission_stats_run(ngx_http_submission_task_t *task)
+ngx_http_submission_stats_thread(ngx_http_submission_task_t *task)
 {
     char                              *buf;
     sm_str_t                           doc;
@@ -621,7 +643,7 @@ ngx_http_submission_stats_done(ngx_http_submission_duty_t *duty,
     ex = duty->executor;
     stt = (ngx_http_submission_stats_task_t *) task;
 
-    ex->stats->written = ex->epoch;
+    ngx_http_submission_stats_ctx(ex)->written = ex->epoch;
 
     ngx_http_submission_depth_look(ex);
 
@@ -642,7 +664,7 @@ ngx_http_submission_stats_left(ngx_http_submission_task_t *task)
     ngx_http_submission_executor_t  *ex;
 
     ex = task->manager->executor;
-    ex->stats->leaving = 0;
+    ngx_http_submission_stats_ctx(ex)->leaving = 0;
 
     ngx_http_submission_executor_wake(ex);
 }
@@ -657,8 +679,8 @@ ngx_http_submission_stats_last(ngx_http_submission_executor_t *ex)
     ngx_http_submission_stats_task_t  *stt;
 
     task = ngx_http_submission_task_create(ex->manager,
-                                       NGX_HTTP_SUBMISSION_OP_STATS_PUT,
-                                       sizeof(ngx_http_submission_stats_task_t));
+                                      NGX_HTTP_SUBMISSION_OP_STATS_PUT,
+                                      sizeof(ngx_http_submission_stats_task_t));
     if (task == NULL) {
         return NULL;
     }
@@ -689,7 +711,7 @@ ngx_http_submission_stats_told(ngx_http_submission_executor_t *ex)
     ngx_http_submission_task_t   *task;
     ngx_http_submission_stats_t  *st;
 
-    st = ex->stats;
+    st = ngx_http_submission_stats_ctx(ex);
 
     if (st->left == ex->epoch) {
         return !st->leaving;
@@ -727,7 +749,7 @@ ngx_http_submission_stats_tell(ngx_http_submission_executor_t *ex)
 {
     ngx_http_submission_task_t  *task;
 
-    if (ex->schedule == NULL || !ngx_http_submission_limits_rated(ex)
+    if (ex->queue == NULL || !ngx_http_submission_limits_rated(ex)
         || !ngx_http_submission_pauses_known(ex))
     {
         return;

@@ -4,11 +4,12 @@
  * are forgotten later.
  *
  * The work is done in small batches with a rest after each, so that turns lose
- * little and there is an end all the same: sm_retention.h has the rule.  Ages are
- * the store's; the configuration is the leader's.
+ * little and there is an end all the same: sm_retention.h has the rule.  Ages
+ * are the store's; the configuration is the leader's.
  */
 
-#include "ngx_http_submission_attempt.h"
+#include "ngx_http_submission_duty.h"
+#include "ngx_http_submission_turn.h"
 
 
 #define NGX_HTTP_SUBMISSION_RETENTION_INTERVAL  60000   /* between passes */
@@ -17,7 +18,7 @@
 #define NGX_HTTP_SUBMISSION_RETENTION_PLACE     2048
 
 
-struct ngx_http_submission_retention_s {
+typedef struct {
     sm_retention_pace_t              pace;
     ngx_msec_t                       interval;
     int64_t                          overdue;      /* in this pass */
@@ -27,7 +28,7 @@ struct ngx_http_submission_retention_s {
     u_char                           target[4 * SM_TARGET_MAX];
     size_t                           from_len;
     u_char                           from[NGX_HTTP_SUBMISSION_RETENTION_PLACE];
-};
+} ngx_http_submission_retention_t;
 
 
 typedef struct {
@@ -39,6 +40,8 @@ typedef struct {
 } ngx_http_submission_retention_task_t;
 
 
+static ngx_int_t ngx_http_submission_retention_init(ngx_cycle_t *cycle,
+    ngx_http_submission_duty_t *duty);
 static ngx_msec_t ngx_http_submission_retention_interval(
     ngx_http_submission_executor_t *ex);
 static ngx_int_t ngx_http_submission_retention_begin(
@@ -48,11 +51,13 @@ static ngx_msec_t ngx_http_submission_retention_done(
 
 
 const ngx_http_submission_duty_row_t  ngx_http_submission_retention = {
-    NGX_HTTP_SUBMISSION_OP_RETENTION,
-    sizeof(ngx_http_submission_retention_task_t),
-    ngx_http_submission_retention_interval,
-    ngx_http_submission_retention_begin,
-    ngx_http_submission_retention_done
+    .op = NGX_HTTP_SUBMISSION_OP_RETENTION,
+    .size = sizeof(ngx_http_submission_retention_task_t),
+    .ctx = sizeof(ngx_http_submission_retention_t),
+    .init = ngx_http_submission_retention_init,
+    .interval = ngx_http_submission_retention_interval,
+    .begin = ngx_http_submission_retention_begin,
+    .done = ngx_http_submission_retention_done
 };
 
 
@@ -65,23 +70,20 @@ ngx_http_submission_retention_least(int64_t *least, int64_t time)
 }
 
 
-ngx_int_t
+static ngx_int_t
 ngx_http_submission_retention_init(ngx_cycle_t *cycle,
-    ngx_http_submission_executor_t *ex)
+    ngx_http_submission_duty_t *duty)
 {
     int64_t                           least;
     ngx_uint_t                        i;
     sm_retention_rules_t             *rules;
     ngx_http_submission_retention_t  *re;
 
-    re = ngx_pcalloc(cycle->pool, sizeof(ngx_http_submission_retention_t));
-    if (re == NULL) {
-        return NGX_ERROR;
-    }
+    re = duty->ctx;
 
     /* short times are looked after more often */
 
-    rules = &ex->manager->conf->retention;
+    rules = &duty->executor->manager->conf->retention;
     least = INT64_MAX;
 
     for (i = 0; i < SM_STATUS_COUNT; i++) {
@@ -98,8 +100,6 @@ ngx_http_submission_retention_init(ngx_cycle_t *cycle,
     re->interval = ngx_min(least, NGX_HTTP_SUBMISSION_RETENTION_INTERVAL);
     re->interval = ngx_max(re->interval, 1000);
 
-    ex->retention = re;
-
     return NGX_OK;
 }
 
@@ -107,7 +107,11 @@ ngx_http_submission_retention_init(ngx_cycle_t *cycle,
 static ngx_msec_t
 ngx_http_submission_retention_interval(ngx_http_submission_executor_t *ex)
 {
-    return ex->retention->interval;
+    ngx_http_submission_retention_t  *re;
+
+    re = ex->duties[NGX_HTTP_SUBMISSION_DUTY_RETENTION].ctx;
+
+    return re->interval;
 }
 
 
@@ -122,7 +126,7 @@ ngx_http_submission_retention_begin(ngx_http_submission_duty_t *duty,
         return NGX_DECLINED;
     }
 
-    re = duty->executor->retention;
+    re = duty->ctx;
     rt = (ngx_http_submission_retention_task_t *) task;
 
     /* another leader may have had other rules since */
@@ -149,7 +153,7 @@ ngx_http_submission_retention_begin(ngx_http_submission_duty_t *duty,
 
 
 void
-ngx_http_submission_retention_run(ngx_http_submission_task_t *task)
+ngx_http_submission_retention_thread(ngx_http_submission_task_t *task)
 {
     int64_t                                start;
     ngx_http_submission_retention_task_t  *rt;
@@ -190,7 +194,7 @@ ngx_http_submission_retention_done(ngx_http_submission_duty_t *duty,
 
     rt = (ngx_http_submission_retention_task_t *) task;
     ex = duty->executor;
-    re = ex->retention;
+    re = duty->ctx;
 
     re->overdue = ngx_max(re->overdue, rt->rt.overdue);
 
@@ -198,7 +202,7 @@ ngx_http_submission_retention_done(ngx_http_submission_duty_t *duty,
                               NGX_HTTP_SUBMISSION_GAUGE_RETENTION_OVERDUE,
                               ex->epoch, re->overdue / 1000000);
 
-    busy = ex->turn || ex->nsending || ex->nended;
+    busy = ngx_http_submission_turn_out(ex) || ex->nsending || ex->nended;
 
     rest = (ngx_msec_t) sm_retention_rest(&re->pace, (size_t) rt->rt.rows,
                                           rt->took, busy);

@@ -3,10 +3,11 @@
  * Duties: what a leader does on a timer, under its fence.
  *
  * A duty has one call out at a time.  One that is left over from an epoch that
- * was lost is nobody's: its answer is not looked at.
+ * is over belongs to the duty no more: its answer is taken by _late(), or not
+ * looked at.
  */
 
-#include "ngx_http_submission_attempt.h"
+#include "ngx_http_submission_duty.h"
 
 
 static void ngx_http_submission_duty_timer(ngx_event_t *ev);
@@ -17,38 +18,55 @@ static void ngx_http_submission_duty_done(ngx_http_submission_task_t *task);
 /* must be in the order of ngx_http_submission_duty_e */
 
 static const ngx_http_submission_duty_row_t  *ngx_http_submission_duties[] = {
-    &ngx_http_submission_schedule_refresh,
-    &ngx_http_submission_schedule_sweep,
+    &ngx_http_submission_queue_refresh,
+    &ngx_http_submission_queue_sweep,
     &ngx_http_submission_inbox,
     &ngx_http_submission_retention,
     &ngx_http_submission_stats_duty,
     &ngx_http_submission_job,
     &ngx_http_submission_drop,
     &ngx_http_submission_pauses_read,
-    &ngx_http_submission_recur
+    &ngx_http_submission_fire
 };
 
 _Static_assert(sizeof(ngx_http_submission_duties) / sizeof(void *)
                == NGX_HTTP_SUBMISSION_DUTY_N, "a row for each duty");
 
 
-void
-ngx_http_submission_duty_init(ngx_http_submission_executor_t *ex)
+ngx_int_t
+ngx_http_submission_duty_init(ngx_cycle_t *cycle,
+    ngx_http_submission_executor_t *ex)
 {
     ngx_uint_t                   i;
     ngx_http_submission_duty_t  *duty;
+
+    ex->duties = ngx_pcalloc(cycle->pool,
+                             NGX_HTTP_SUBMISSION_DUTY_N
+                             * sizeof(ngx_http_submission_duty_t));
+    if (ex->duties == NULL) {
+        return NGX_ERROR;
+    }
 
     for (i = 0; i < NGX_HTTP_SUBMISSION_DUTY_N; i++) {
         duty = &ex->duties[i];
 
         duty->row = ngx_http_submission_duties[i];
         duty->executor = ex;
+        duty->ctx = ngx_pcalloc(cycle->pool, duty->row->ctx);
+
+        if (duty->ctx == NULL
+            || (duty->row->init && duty->row->init(cycle, duty) != NGX_OK))
+        {
+            return NGX_ERROR;
+        }
 
         duty->timer.handler = ngx_http_submission_duty_timer;
         duty->timer.data = duty;
-        duty->timer.log = ngx_cycle->log;
+        duty->timer.log = cycle->log;
         duty->timer.cancelable = 1;
     }
+
+    return NGX_OK;
 }
 
 
@@ -80,10 +98,29 @@ ngx_http_submission_duty_stop(ngx_http_submission_executor_t *ex)
     for (i = 0; i < NGX_HTTP_SUBMISSION_DUTY_N; i++) {
         duty = &ex->duties[i];
 
-        duty->task = NULL;
+        if (duty->task) {
+            duty->old = duty->task;
+            duty->task = NULL;
+        }
 
         if (duty->timer.timer_set) {
             ngx_del_timer(&duty->timer);
+        }
+    }
+}
+
+
+void
+ngx_http_submission_duty_end(ngx_http_submission_executor_t *ex)
+{
+    ngx_uint_t                   i;
+    ngx_http_submission_duty_t  *duty;
+
+    for (i = 0; i < NGX_HTTP_SUBMISSION_DUTY_N; i++) {
+        duty = &ex->duties[i];
+
+        if (duty->old && duty->row->late) {
+            (void) ngx_http_submission_task_settle(duty->old);
         }
     }
 }
@@ -163,7 +200,7 @@ ngx_http_submission_duty_run(ngx_http_submission_duty_t *duty)
 
     ex = duty->executor;
 
-    if (ex->schedule == NULL || ex->leaving) {
+    if (ex->queue == NULL || ex->leaving) {
         return;
     }
 
@@ -210,23 +247,50 @@ ngx_http_submission_duty_run(ngx_http_submission_duty_t *duty)
 }
 
 
+/* NULL: since its epoch ended, another one of the duty was left over */
+
+static ngx_http_submission_duty_t *
+ngx_http_submission_duty_of(ngx_http_submission_task_t *task)
+{
+    ngx_uint_t                   i;
+    ngx_http_submission_duty_t  *duty;
+
+    duty = task->manager->executor->duties;
+
+    for (i = 0; i < NGX_HTTP_SUBMISSION_DUTY_N; i++, duty++) {
+        if (duty->task == task || duty->old == task) {
+            return duty;
+        }
+    }
+
+    return NULL;
+}
+
+
 static void
 ngx_http_submission_duty_done(ngx_http_submission_task_t *task)
 {
     ngx_msec_t                       wait;
-    ngx_uint_t                       i;
     ngx_http_submission_duty_t      *duty;
     ngx_http_submission_executor_t  *ex;
 
-    ex = task->manager->executor;
+    duty = ngx_http_submission_duty_of(task);
 
-    for (i = 0; ex->duties[i].task != task; i++) {
-        if (i == NGX_HTTP_SUBMISSION_DUTY_N - 1) {
-            return;
-        }
+    if (duty == NULL) {
+        return;
     }
 
-    duty = &ex->duties[i];
+    if (duty->old == task) {
+        duty->old = NULL;
+
+        if (task->call.status == SM_STORE_OK && duty->row->late) {
+            duty->row->late(duty, task);
+        }
+
+        return;
+    }
+
+    ex = duty->executor;
     duty->task = NULL;
 
     if (task->call.status != SM_STORE_OK) {

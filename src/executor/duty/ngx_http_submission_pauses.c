@@ -2,25 +2,26 @@
 /*
  * The targets that operators have paused, as whoever leads reads them: before
  * its first turn, with each refresh, and soon after it was woken.  They live as
- * long as the schedule: another leader reads them anew.
+ * long as the queue: another leader reads them anew.
  *
  * A wake comes with every submission, so between two reads that it causes
- * there is a rest.  The first read of an epoch also reads what the leader before
- * has told of the limits of targets, see limits.c.
+ * there is a rest.  The first read of an epoch also reads what the leader
+ * before has told of the limits of targets, see limits.c.
  */
 
-#include "ngx_http_submission_attempt.h"
+#include "ngx_http_submission_duty.h"
+#include "ngx_http_submission_limits.h"
 
 
 #define NGX_HTTP_SUBMISSION_PAUSES_REST  100     /* milliseconds */
 
 
-struct ngx_http_submission_pauses_s {
+typedef struct {
     sm_arena_t                       arena;
     sm_pauses_t                      paused;
     ngx_msec_t                       read;         /* the last began */
     unsigned                         known:1;
-};
+} ngx_http_submission_pauses_t;
 
 
 typedef struct {
@@ -31,6 +32,8 @@ typedef struct {
 } ngx_http_submission_pauses_task_t;
 
 
+static ngx_int_t ngx_http_submission_pauses_init(ngx_cycle_t *cycle,
+    ngx_http_submission_duty_t *duty);
 static ngx_msec_t ngx_http_submission_pauses_interval(
     ngx_http_submission_executor_t *ex);
 static ngx_int_t ngx_http_submission_pauses_begin(
@@ -40,11 +43,13 @@ static ngx_msec_t ngx_http_submission_pauses_done(
 
 
 const ngx_http_submission_duty_row_t  ngx_http_submission_pauses_read = {
-    NGX_HTTP_SUBMISSION_OP_TARGETS_PAUSED,
-    sizeof(ngx_http_submission_pauses_task_t),
-    ngx_http_submission_pauses_interval,
-    ngx_http_submission_pauses_begin,
-    ngx_http_submission_pauses_done
+    .op = NGX_HTTP_SUBMISSION_OP_TARGETS_PAUSED,
+    .size = sizeof(ngx_http_submission_pauses_task_t),
+    .ctx = sizeof(ngx_http_submission_pauses_t),
+    .init = ngx_http_submission_pauses_init,
+    .interval = ngx_http_submission_pauses_interval,
+    .begin = ngx_http_submission_pauses_begin,
+    .done = ngx_http_submission_pauses_done
 };
 
 
@@ -59,32 +64,40 @@ ngx_http_submission_pauses_cleanup(void *data)
 }
 
 
-ngx_int_t
+static ngx_int_t
 ngx_http_submission_pauses_init(ngx_cycle_t *cycle,
-    ngx_http_submission_executor_t *ex)
+    ngx_http_submission_duty_t *duty)
 {
     ngx_pool_cleanup_t  *cln;
 
-    cln = ngx_pool_cleanup_add(cycle->pool,
-                               sizeof(ngx_http_submission_pauses_t));
+    cln = ngx_pool_cleanup_add(cycle->pool, 0);
     if (cln == NULL) {
         return NGX_ERROR;
     }
 
-    ngx_memzero(cln->data, sizeof(ngx_http_submission_pauses_t));
-
     cln->handler = ngx_http_submission_pauses_cleanup;
-    ex->pauses = cln->data;
+    cln->data = duty->ctx;
 
     return NGX_OK;
+}
+
+
+static ngx_http_submission_pauses_t *
+ngx_http_submission_pauses_ctx(ngx_http_submission_executor_t *ex)
+{
+    return ex->duties[NGX_HTTP_SUBMISSION_DUTY_PAUSES].ctx;
 }
 
 
 void
 ngx_http_submission_pauses_start(ngx_http_submission_executor_t *ex)
 {
-    sm_arena_free(&ex->pauses->arena);
-    ngx_memzero(ex->pauses, sizeof(ngx_http_submission_pauses_t));
+    ngx_http_submission_pauses_t  *ps;
+
+    ps = ngx_http_submission_pauses_ctx(ex);
+
+    sm_arena_free(&ps->arena);
+    ngx_memzero(ps, sizeof(ngx_http_submission_pauses_t));
 
     ngx_http_submission_duty_kick(
                                  &ex->duties[NGX_HTTP_SUBMISSION_DUTY_PAUSES]);
@@ -96,7 +109,7 @@ ngx_http_submission_pauses_start(ngx_http_submission_executor_t *ex)
 ngx_uint_t
 ngx_http_submission_pauses_known(ngx_http_submission_executor_t *ex)
 {
-    return ex->pauses->known;
+    return ngx_http_submission_pauses_ctx(ex)->known;
 }
 
 
@@ -107,7 +120,7 @@ ngx_http_submission_pauses_woken(ngx_http_submission_executor_t *ex)
     ngx_http_submission_duty_t  *duty;
 
     duty = &ex->duties[NGX_HTTP_SUBMISSION_DUTY_PAUSES];
-    elapsed = ngx_current_msec - ex->pauses->read;
+    elapsed = ngx_current_msec - ngx_http_submission_pauses_ctx(ex)->read;
 
     if (elapsed >= NGX_HTTP_SUBMISSION_PAUSES_REST) {
         ngx_http_submission_duty_kick(duty);
@@ -125,11 +138,14 @@ const sm_pause_t *
 ngx_http_submission_pauses_of(ngx_http_submission_executor_t *ex,
     sm_str_t target)
 {
-    size_t  i;
+    size_t        i;
+    sm_pauses_t  *paused;
 
-    for (i = 0; i < ex->pauses->paused.n; i++) {
-        if (sm_str_eq(ex->pauses->paused.rows[i].target, target)) {
-            return &ex->pauses->paused.rows[i];
+    paused = &ngx_http_submission_pauses_ctx(ex)->paused;
+
+    for (i = 0; i < paused->n; i++) {
+        if (sm_str_eq(paused->rows[i].target, target)) {
+            return &paused->rows[i];
         }
     }
 
@@ -140,7 +156,7 @@ ngx_http_submission_pauses_of(ngx_http_submission_executor_t *ex,
 static ngx_msec_t
 ngx_http_submission_pauses_interval(ngx_http_submission_executor_t *ex)
 {
-    return ex->manager->conf->schedule_refresh_interval;
+    return ex->manager->conf->queue_refresh_interval;
 }
 
 
@@ -148,20 +164,21 @@ static ngx_int_t
 ngx_http_submission_pauses_begin(ngx_http_submission_duty_t *duty,
     ngx_http_submission_task_t *task)
 {
+    ngx_http_submission_pauses_t       *ps;
     ngx_http_submission_pauses_task_t  *pt;
 
     pt = (ngx_http_submission_pauses_task_t *) task;
+    ps = duty->ctx;
 
-    pt->first = !duty->executor->pauses->known;
-
-    duty->executor->pauses->read = ngx_current_msec;
+    pt->first = !ps->known;
+    ps->read = ngx_current_msec;
 
     return NGX_OK;
 }
 
 
 void
-ngx_http_submission_pauses_run(ngx_http_submission_task_t *task)
+ngx_http_submission_pauses_thread(ngx_http_submission_task_t *task)
 {
     ngx_http_submission_pauses_task_t  *pt;
 
@@ -172,7 +189,7 @@ ngx_http_submission_pauses_run(ngx_http_submission_task_t *task)
         == 0
         && pt->first)
     {
-        (void) ngx_http_submission_limits_read(task, &pt->told);
+        (void) ngx_http_submission_limits_read_thread(task, &pt->told);
     }
 }
 
@@ -236,7 +253,7 @@ ngx_http_submission_pauses_apply(ngx_http_submission_executor_t *ex,
 
     ngx_http_submission_executor_tick(ex);
 
-    return sm_schedule_pauses(ex->schedule, names, paused->n) == 0 ? NGX_OK
+    return sm_queue_pauses(ex->queue, names, paused->n) == 0 ? NGX_OK
                                                                   : NGX_ERROR;
 }
 
@@ -253,7 +270,7 @@ ngx_http_submission_pauses_done(ngx_http_submission_duty_t *duty,
 
     pt = (ngx_http_submission_pauses_task_t *) task;
     ex = duty->executor;
-    ps = ex->pauses;
+    ps = duty->ctx;
 
     /* the rows are in the memory of the call, which is kept in its place */
 

@@ -3,103 +3,100 @@
  * Schedules: what is due becomes intents, on time.
  *
  * The store says when the next one is due, and the duty's timer is set for
- * that; a wake, or the interval, finds what was changed meanwhile.  The first look of
- * an epoch comes at once, and makes the schedules those of the configuration.
+ * that; a wake, or the interval, finds what was changed meanwhile.  The first
+ * look of an epoch comes at once, and makes the schedules those of the
+ * configuration.
  *
  * All of it is done in a thread.  What it needs of the configuration does not
  * change.
  */
 
-#include "ngx_http_submission_attempt.h"
+#include "ngx_http_submission_duty.h"
+#include "ngx_http_submission_turn.h"
 
 
-#define NGX_HTTP_SUBMISSION_RECUR_ROWS   500
-#define NGX_HTTP_SUBMISSION_RECUR_BYTES  (1024 * 1024)
-#define NGX_HTTP_SUBMISSION_RECUR_FIRST  10         /* ms, of an epoch */
-#define NGX_HTTP_SUBMISSION_RECUR_SOON   100        /* ms, if woken */
-#define NGX_HTTP_SUBMISSION_RECUR_LINES  10         /* of one look */
+#define NGX_HTTP_SUBMISSION_FIRE_ROWS   500
+#define NGX_HTTP_SUBMISSION_FIRE_BYTES  (1024 * 1024)
+#define NGX_HTTP_SUBMISSION_FIRE_FIRST  10         /* ms, of an epoch */
+#define NGX_HTTP_SUBMISSION_FIRE_SOON   100        /* ms, if woken */
+#define NGX_HTTP_SUBMISSION_FIRE_LINES  10         /* of one look */
+
+
+typedef struct {
+    int64_t                          seeded;       /* the last epoch */
+} ngx_http_submission_fire_ctx_t;
 
 
 typedef struct {
     ngx_http_submission_task_t       task;
-    sm_recur_tick_t                  tick;
-    sm_recur_row_t                  *seeds;
+    sm_schedule_tick_t               tick;
+    sm_schedule_row_t               *seeds;
     ngx_uint_t                       nseeds;
     ngx_uint_t                       seed;         /* it is the first look */
-} ngx_http_submission_recur_task_t;
+} ngx_http_submission_fire_task_t;
 
 
-static ngx_msec_t ngx_http_submission_recur_interval(
+static ngx_msec_t ngx_http_submission_fire_interval(
     ngx_http_submission_executor_t *ex);
-static ngx_int_t ngx_http_submission_recur_begin(
+static ngx_int_t ngx_http_submission_fire_begin(
     ngx_http_submission_duty_t *duty, ngx_http_submission_task_t *task);
-static ngx_msec_t ngx_http_submission_recur_done(
+static ngx_msec_t ngx_http_submission_fire_done(
     ngx_http_submission_duty_t *duty, ngx_http_submission_task_t *task);
 
 
-const ngx_http_submission_duty_row_t  ngx_http_submission_recur = {
-    NGX_HTTP_SUBMISSION_OP_SCHEDULES_FIRE,
-    sizeof(ngx_http_submission_recur_task_t),
-    ngx_http_submission_recur_interval,
-    ngx_http_submission_recur_begin,
-    ngx_http_submission_recur_done
+const ngx_http_submission_duty_row_t  ngx_http_submission_fire = {
+    .op = NGX_HTTP_SUBMISSION_OP_SCHEDULES_FIRE,
+    .size = sizeof(ngx_http_submission_fire_task_t),
+    .ctx = sizeof(ngx_http_submission_fire_ctx_t),
+    .interval = ngx_http_submission_fire_interval,
+    .begin = ngx_http_submission_fire_begin,
+    .done = ngx_http_submission_fire_done
 };
 
 
 static ngx_msec_t
-ngx_http_submission_recur_interval(ngx_http_submission_executor_t *ex)
+ngx_http_submission_fire_interval(ngx_http_submission_executor_t *ex)
 {
-    return ex->seeded == ex->epoch
-           ? ex->manager->conf->schedule_refresh_interval
-           : NGX_HTTP_SUBMISSION_RECUR_FIRST;
+    ngx_http_submission_fire_ctx_t  *ctx;
+
+    ctx = ex->duties[NGX_HTTP_SUBMISSION_DUTY_FIRE].ctx;
+
+    return ctx->seeded == ex->epoch
+           ? ex->manager->conf->queue_refresh_interval
+           : NGX_HTTP_SUBMISSION_FIRE_FIRST;
 }
 
 
 /* somebody has something: a look soon, however often that is said */
 
 void
-ngx_http_submission_recur_woken(ngx_http_submission_executor_t *ex)
+ngx_http_submission_fire_woken(ngx_http_submission_executor_t *ex)
 {
     ngx_http_submission_duty_soon(
-                                 &ex->duties[NGX_HTTP_SUBMISSION_DUTY_RECUR],
-                                 NGX_HTTP_SUBMISSION_RECUR_SOON);
-}
-
-
-/* in a thread */
-
-static const sm_contract_t *
-ngx_http_submission_recur_contract(void *data, sm_str_t name)
-{
-    ngx_http_submission_manager_conf_t  *mcf = data;
-
-    ngx_http_submission_target_t  *target;
-
-    target = ngx_http_submission_target_client(mcf, name);
-
-    return target ? &target->contract : NULL;
+                                 &ex->duties[NGX_HTTP_SUBMISSION_DUTY_FIRE],
+                                 NGX_HTTP_SUBMISSION_FIRE_SOON);
 }
 
 
 /* rows of its own: the call writes its answers into them */
 
 static ngx_int_t
-ngx_http_submission_recur_begin(ngx_http_submission_duty_t *duty,
+ngx_http_submission_fire_begin(ngx_http_submission_duty_t *duty,
     ngx_http_submission_task_t *task)
 {
-    ngx_array_t                       *seeds;
-    ngx_http_submission_executor_t    *ex;
-    ngx_http_submission_recur_task_t  *rt;
+    ngx_array_t                      *seeds;
+    ngx_http_submission_fire_ctx_t   *ctx;
+    ngx_http_submission_fire_task_t  *rt;
 
-    rt = (ngx_http_submission_recur_task_t *) task;
-    ex = duty->executor;
+    rt = (ngx_http_submission_fire_task_t *) task;
+    ctx = duty->ctx;
 
-    rt->tick.contract = ngx_http_submission_recur_contract;
+    rt->tick.contract = ngx_http_submission_target_contract_thread;
     rt->tick.data = task->manager->conf;
-    rt->tick.limit = NGX_HTTP_SUBMISSION_RECUR_ROWS;
-    rt->tick.bytes = NGX_HTTP_SUBMISSION_RECUR_BYTES;
+    rt->tick.limit = NGX_HTTP_SUBMISSION_FIRE_ROWS;
+    rt->tick.bytes = NGX_HTTP_SUBMISSION_FIRE_BYTES;
 
-    if (ex->seeded == ex->epoch) {
+    if (ctx->seeded == duty->executor->epoch) {
         return NGX_OK;
     }
 
@@ -108,24 +105,25 @@ ngx_http_submission_recur_begin(ngx_http_submission_duty_t *duty,
     rt->seed = 1;
     rt->nseeds = seeds->nelts;
     rt->seeds = sm_arena_alloc(&task->call.arena,
-                               (seeds->nelts + 1) * sizeof(sm_recur_row_t));
+                               (seeds->nelts + 1) * sizeof(sm_schedule_row_t));
     if (rt->seeds == NULL) {
         return NGX_ERROR;
     }
 
-    ngx_memcpy(rt->seeds, seeds->elts, seeds->nelts * sizeof(sm_recur_row_t));
+    ngx_memcpy(rt->seeds, seeds->elts,
+               seeds->nelts * sizeof(sm_schedule_row_t));
 
     return NGX_OK;
 }
 
 
 void
-ngx_http_submission_recur_run(ngx_http_submission_task_t *task)
+ngx_http_submission_fire_thread(ngx_http_submission_task_t *task)
 {
-    sm_recur_tick_t                   *tick;
-    ngx_http_submission_recur_task_t  *rt;
+    sm_schedule_tick_t                *tick;
+    ngx_http_submission_fire_task_t  *rt;
 
-    rt = (ngx_http_submission_recur_task_t *) task;
+    rt = (ngx_http_submission_fire_task_t *) task;
     tick = &rt->tick;
 
     if (rt->seed
@@ -146,13 +144,13 @@ ngx_http_submission_recur_run(ngx_http_submission_task_t *task)
     task->rows = tick->n;
 
     ngx_http_submission_count(task->manager,
-                              NGX_HTTP_SUBMISSION_CNT_RECUR_FIRED,
+                              NGX_HTTP_SUBMISSION_CNT_SCHEDULE_FIRED,
                               tick->created);
     ngx_http_submission_count(task->manager,
-                              NGX_HTTP_SUBMISSION_CNT_RECUR_SKIPPED,
+                              NGX_HTTP_SUBMISSION_CNT_SCHEDULE_SKIPPED,
                               tick->skipped);
     ngx_http_submission_count(task->manager,
-                              NGX_HTTP_SUBMISSION_CNT_RECUR_MISSED,
+                              NGX_HTTP_SUBMISSION_CNT_SCHEDULE_MISSED,
                               tick->missed);
     ngx_http_submission_count(task->manager, NGX_HTTP_SUBMISSION_CNT_CREATED,
                               tick->created);
@@ -162,13 +160,13 @@ ngx_http_submission_recur_run(ngx_http_submission_task_t *task)
 /* 1: there was something to tell */
 
 static ngx_uint_t
-ngx_http_submission_recur_tell_one(ngx_http_submission_executor_t *ex,
-    sm_recur_fire_t *row)
+ngx_http_submission_fire_tell_one(ngx_http_submission_executor_t *ex,
+    sm_schedule_fire_t *row)
 {
     size_t                        i;
     ngx_http_submission_field_t   id, target, text;
 
-    (void) ngx_http_submission_field(&id, " schedule=", row->recur->id);
+    (void) ngx_http_submission_field(&id, " schedule=", row->schedule->id);
 
     if (row->error.data) {
         ngx_log_error(NGX_LOG_WARN, ngx_cycle->log, 0,
@@ -176,7 +174,7 @@ ngx_http_submission_recur_tell_one(ngx_http_submission_executor_t *ex,
                       "%V%V%V: it does not run until that has changed",
                       &ex->manager->conf->name, ex->epoch, &id.text,
                       ngx_http_submission_field(&target, " target=",
-                                                row->recur->target),
+                                                row->schedule->target),
                       ngx_http_submission_field(&text, " reason=", row->error));
         return 1;
     }
@@ -209,18 +207,18 @@ ngx_http_submission_recur_tell_one(ngx_http_submission_executor_t *ex,
 
 
 static void
-ngx_http_submission_recur_tell(ngx_http_submission_executor_t *ex,
-    sm_recur_tick_t *tick)
+ngx_http_submission_fire_tell(ngx_http_submission_executor_t *ex,
+    sm_schedule_tick_t *tick)
 {
     size_t      i;
     ngx_uint_t  lines;
 
     for (i = 0, lines = 0;
-         i < tick->n && lines < NGX_HTTP_SUBMISSION_RECUR_LINES;
+         i < tick->n && lines < NGX_HTTP_SUBMISSION_FIRE_LINES;
          i++)
     {
         if (tick->rows[i].done) {
-            lines += ngx_http_submission_recur_tell_one(ex, &tick->rows[i]);
+            lines += ngx_http_submission_fire_tell_one(ex, &tick->rows[i]);
         }
     }
 
@@ -235,16 +233,16 @@ ngx_http_submission_recur_tell(ngx_http_submission_executor_t *ex,
 
 
 static void
-ngx_http_submission_recur_tell_seeds(ngx_http_submission_executor_t *ex,
-    ngx_http_submission_recur_task_t *rt)
+ngx_http_submission_fire_tell_seeds(ngx_http_submission_executor_t *ex,
+    ngx_http_submission_fire_task_t *rt)
 {
     ngx_uint_t                    i;
     ngx_http_submission_field_t   id;
 
     for (i = 0; i < rt->nseeds; i++) {
 
-        if (rt->seeds[i].outcome != SM_RECUR_CREATED
-            && rt->seeds[i].outcome != SM_RECUR_DONE)
+        if (rt->seeds[i].outcome != SM_SCHEDULE_CREATED
+            && rt->seeds[i].outcome != SM_SCHEDULE_DONE)
         {
             ngx_log_error(NGX_LOG_WARN, ngx_cycle->log, 0,
                           "submission: schedule_not_seeded manager=%V "
@@ -259,16 +257,18 @@ ngx_http_submission_recur_tell_seeds(ngx_http_submission_executor_t *ex,
 
 
 static ngx_msec_t
-ngx_http_submission_recur_done(ngx_http_submission_duty_t *duty,
+ngx_http_submission_fire_done(ngx_http_submission_duty_t *duty,
     ngx_http_submission_task_t *task)
 {
-    int64_t                            left;
-    ngx_msec_t                         wait;
-    sm_recur_tick_t                   *tick;
-    ngx_http_submission_executor_t    *ex;
-    ngx_http_submission_recur_task_t  *rt;
+    int64_t                           left;
+    ngx_msec_t                        wait;
+    sm_schedule_tick_t               *tick;
+    ngx_http_submission_executor_t   *ex;
+    ngx_http_submission_fire_ctx_t   *ctx;
+    ngx_http_submission_fire_task_t  *rt;
 
-    rt = (ngx_http_submission_recur_task_t *) task;
+    rt = (ngx_http_submission_fire_task_t *) task;
+    ctx = duty->ctx;
     ex = duty->executor;
     tick = &rt->tick;
 
@@ -279,28 +279,28 @@ ngx_http_submission_recur_done(ngx_http_submission_duty_t *duty,
                    tick->next_due);
 
     if (rt->seed) {
-        ex->seeded = ex->epoch;
-        ngx_http_submission_recur_tell_seeds(ex, rt);
+        ctx->seeded = ex->epoch;
+        ngx_http_submission_fire_tell_seeds(ex, rt);
     }
 
-    ngx_http_submission_recur_tell(ex, tick);
+    ngx_http_submission_fire_tell(ex, tick);
 
     if (tick->created) {
-        ngx_http_submission_schedule_new(ex);
+        ngx_http_submission_queue_new(ex);
     }
 
     if (tick->n && tick->schedules < tick->n) {
 
         /* somebody has changed one of them: what it is now is read again */
 
-        return tick->schedules ? 1 : NGX_HTTP_SUBMISSION_RECUR_SOON;
+        return tick->schedules ? 1 : NGX_HTTP_SUBMISSION_FIRE_SOON;
     }
 
     if (tick->more) {
         return 0;
     }
 
-    wait = ngx_http_submission_recur_interval(ex);
+    wait = ngx_http_submission_fire_interval(ex);
 
     if (tick->next_due) {
         left = tick->next_due - ngx_http_submission_executor_now(ex);

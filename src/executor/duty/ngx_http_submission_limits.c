@@ -16,14 +16,16 @@
  * those of the last document.  If neither has them, there are none.
  */
 
-#include "ngx_http_submission_attempt.h"
+#include "ngx_http_submission_limits.h"
+
+#include "sm_webhook.h"
 
 
 /* the zone is brought up to date, so that the next leader finds this one's */
 
 static void
 ngx_http_submission_limits_adopt(ngx_http_submission_executor_t *ex,
-    sm_schedule_t *s, sm_str_t name, ngx_http_submission_limits_t *zone,
+    sm_queue_t *s, sm_str_t name, ngx_http_submission_limits_t *zone,
     ngx_http_submission_limits_t *limits)
 {
     const sm_bucket_t             *bucket;
@@ -38,7 +40,7 @@ ngx_http_submission_limits_adopt(ngx_http_submission_executor_t *ex,
         bucket = &before.bucket;
     }
 
-    bucket = sm_schedule_go_on(s, name, bucket);
+    bucket = sm_queue_go_on(s, name, bucket);
 
     limits->tenure = ex->manager->conf->tenure;
     limits->epoch = ex->epoch;
@@ -50,7 +52,7 @@ ngx_http_submission_limits_adopt(ngx_http_submission_executor_t *ex,
 
 static void
 ngx_http_submission_limits_configured(ngx_http_submission_executor_t *ex,
-    sm_schedule_t *s, ngx_http_submission_target_t *target)
+    sm_queue_t *s, ngx_http_submission_target_t *target)
 {
     ngx_http_submission_limits_t  limits;
 
@@ -70,7 +72,7 @@ ngx_http_submission_limits_configured(ngx_http_submission_executor_t *ex,
 
 static ngx_int_t
 ngx_http_submission_limits_former(ngx_http_submission_executor_t *ex,
-    sm_schedule_t *s, ngx_http_submission_target_node_t *node)
+    sm_queue_t *s, ngx_http_submission_target_node_t *node)
 {
     sm_str_t                      name;
     ngx_http_submission_limits_t  limits;
@@ -86,7 +88,7 @@ ngx_http_submission_limits_former(ngx_http_submission_executor_t *ex,
         return NGX_OK;
     }
 
-    if (sm_schedule_former(s, name, limits.concurrency, &limits.rules) != 0) {
+    if (sm_queue_former(s, name, limits.concurrency, &limits.rules) != 0) {
         return NGX_ERROR;
     }
 
@@ -96,11 +98,11 @@ ngx_http_submission_limits_former(ngx_http_submission_executor_t *ex,
 }
 
 
-/* the schedule has all targets that are configured, and ex->epoch is its own */
+/* the queue has all targets that are configured, and ex->epoch is its own */
 
 ngx_int_t
 ngx_http_submission_limits_start(ngx_http_submission_executor_t *ex,
-    sm_schedule_t *s)
+    sm_queue_t *s)
 {
     ngx_uint_t                           i;
     ngx_http_submission_target_t       **targets;
@@ -208,7 +210,7 @@ ngx_http_submission_limits_spent(ngx_http_submission_attempt_t *at,
 /* in a thread: the last document of whoever led */
 
 int
-ngx_http_submission_limits_read(ngx_http_submission_task_t *task,
+ngx_http_submission_limits_read_thread(ngx_http_submission_task_t *task,
     ngx_http_submission_told_t *told)
 {
     if (sm_store_stats_get(&task->manager->store, &task->call, &told->row)
@@ -235,8 +237,8 @@ ngx_http_submission_limits_learn_one(ngx_http_submission_executor_t *ex,
 
     if (ngx_http_submission_target(ex->manager->conf, limit->name) == NULL
         && sm_webhook_name(limit->name).data == NULL
-        && sm_schedule_former(ex->schedule, limit->name, limit->concurrency,
-                              &limit->rules)
+        && sm_queue_former(ex->queue, limit->name, limit->concurrency,
+                           &limit->rules)
            != 0)
     {
         return NGX_ERROR;
@@ -246,7 +248,7 @@ ngx_http_submission_limits_learn_one(ngx_http_submission_executor_t *ex,
         sm_bucket_init(&bucket, limit->rules.rate, limit->rules.burst, at);
         bucket.units = limit->units;
 
-        (void) sm_schedule_go_on(ex->schedule, limit->name, &bucket);
+        (void) sm_queue_go_on(ex->queue, limit->name, &bucket);
     }
 
     return NGX_OK;

@@ -4,10 +4,16 @@
  * executor worker of each instance, leader or not.  A server does this itself.
  */
 
-#include "ngx_http_submission_attempt.h"
+#include "ngx_http_submission_executor_ctx.h"
 
 
 #define NGX_HTTP_SUBMISSION_TIDY_INTERVAL  5000     /* milliseconds */
+
+
+typedef struct {
+    ngx_http_submission_task_t       task;
+    ngx_event_t                     *timer;
+} ngx_http_submission_tidy_t;
 
 
 static void ngx_http_submission_tidy_tick(ngx_event_t *ev);
@@ -24,7 +30,10 @@ ngx_http_submission_tidy_init(ngx_cycle_t *cycle,
         return NGX_OK;
     }
 
-    ev = &manager->executor->tidy;
+    ev = ngx_pcalloc(cycle->pool, sizeof(ngx_event_t));
+    if (ev == NULL) {
+        return NGX_ERROR;
+    }
 
     ev->handler = ngx_http_submission_tidy_tick;
     ev->data = manager;
@@ -38,21 +47,21 @@ ngx_http_submission_tidy_init(ngx_cycle_t *cycle,
 
 
 static ngx_int_t
-ngx_http_submission_tidy_post(ngx_http_submission_manager_t *manager)
+ngx_http_submission_tidy_post(ngx_event_t *ev)
 {
-    ngx_http_submission_task_t  *task;
+    ngx_http_submission_tidy_t  *tt;
 
-    task = ngx_http_submission_task_create(manager,
-                                           NGX_HTTP_SUBMISSION_OP_TIDY,
-                                           sizeof(ngx_http_submission_task_t));
-    if (task == NULL) {
+    tt = ngx_http_submission_task_create(ev->data, NGX_HTTP_SUBMISSION_OP_TIDY,
+                                         sizeof(ngx_http_submission_tidy_t));
+    if (tt == NULL) {
         return NGX_ERROR;
     }
 
-    task->done = ngx_http_submission_tidy_done;
+    tt->timer = ev;
+    tt->task.done = ngx_http_submission_tidy_done;
 
-    if (ngx_http_submission_task_post(task) != NGX_OK) {
-        ngx_http_submission_task_free(task);
+    if (ngx_http_submission_task_post(&tt->task) != NGX_OK) {
+        ngx_http_submission_task_free(&tt->task);
         return NGX_ERROR;
     }
 
@@ -74,7 +83,7 @@ ngx_http_submission_tidy_tick(ngx_event_t *ev)
     manager = ev->data;
 
     if (ngx_http_submission_leader_elected(manager)
-        && ngx_http_submission_tidy_post(manager) == NGX_OK)
+        && ngx_http_submission_tidy_post(ev) == NGX_OK)
     {
         return;
     }
@@ -84,7 +93,7 @@ ngx_http_submission_tidy_tick(ngx_event_t *ev)
 
 
 void
-ngx_http_submission_tidy_run(ngx_http_submission_task_t *task)
+ngx_http_submission_tidy_thread(ngx_http_submission_task_t *task)
 {
     (void) sm_store_tidy(&task->manager->store, &task->call);
 }
@@ -93,8 +102,9 @@ ngx_http_submission_tidy_run(ngx_http_submission_task_t *task)
 static void
 ngx_http_submission_tidy_done(ngx_http_submission_task_t *task)
 {
+    ngx_http_submission_tidy_t  *tt = (ngx_http_submission_tidy_t *) task;
+
     if (!ngx_exiting) {
-        ngx_add_timer(&task->manager->executor->tidy,
-                      NGX_HTTP_SUBMISSION_TIDY_INTERVAL);
+        ngx_add_timer(tt->timer, NGX_HTTP_SUBMISSION_TIDY_INTERVAL);
     }
 }

@@ -1,20 +1,27 @@
 
 /*
- * Intents that were canceled leave the schedule, and not only when they are due:
+ * Intents that were canceled leave the queue, and not only when they are due:
  * the one that is canceled may have been due in a year.
  *
- * A cancel is an entry of the audit, in the order of time, whichever instance has
- * made it.  The leader reads those of the last seconds, at each interval of the
- * refresh.  An entry that it misses costs memory and nothing else, since no
- * attempt of such an intent begins.  What jobs cancel, the leader knows.
+ * A cancel is an entry of the audit, in the order of time, whichever instance
+ * has made it.  The leader reads those of the last seconds, at each interval
+ * of the refresh.  An entry that it misses costs memory and nothing else,
+ * since no attempt of such an intent begins.  What jobs cancel, the leader
+ * knows.
  */
 
-#include "ngx_http_submission_attempt.h"
+#include "ngx_http_submission_duty.h"
+#include "ngx_http_submission_turn.h"
 
 
 #define NGX_HTTP_SUBMISSION_DROP_WINDOW  10000000    /* usec */
 #define NGX_HTTP_SUBMISSION_DROP_PAGE    500
 #define NGX_HTTP_SUBMISSION_DROP_PAGES   20
+
+
+typedef struct {
+    int64_t                          read_at;      /* the store's time */
+} ngx_http_submission_drop_ctx_t;
 
 
 typedef struct {
@@ -34,18 +41,19 @@ static ngx_msec_t ngx_http_submission_drop_done(
 
 
 const ngx_http_submission_duty_row_t  ngx_http_submission_drop = {
-    NGX_HTTP_SUBMISSION_OP_SCHEDULE_DROP,
-    sizeof(ngx_http_submission_drop_task_t),
-    ngx_http_submission_drop_interval,
-    ngx_http_submission_drop_begin,
-    ngx_http_submission_drop_done
+    .op = NGX_HTTP_SUBMISSION_OP_QUEUE_DROP,
+    .size = sizeof(ngx_http_submission_drop_task_t),
+    .ctx = sizeof(ngx_http_submission_drop_ctx_t),
+    .interval = ngx_http_submission_drop_interval,
+    .begin = ngx_http_submission_drop_begin,
+    .done = ngx_http_submission_drop_done
 };
 
 
 static ngx_msec_t
 ngx_http_submission_drop_interval(ngx_http_submission_executor_t *ex)
 {
-    return ex->manager->conf->schedule_refresh_interval;
+    return ex->manager->conf->queue_refresh_interval;
 }
 
 
@@ -57,30 +65,32 @@ ngx_http_submission_drop_begin(ngx_http_submission_duty_t *duty,
 {
     int64_t                           now;
     ngx_http_submission_executor_t   *ex;
+    ngx_http_submission_drop_ctx_t   *ctx;
     ngx_http_submission_drop_task_t  *dt;
 
     dt = (ngx_http_submission_drop_task_t *) task;
     ex = duty->executor;
+    ctx = duty->ctx;
 
-    if (sm_schedule_waiting(ex->schedule) == 0) {
+    if (sm_queue_waiting(ex->queue) == 0) {
         return NGX_DECLINED;
     }
 
     now = ngx_http_submission_executor_now(ex);
 
-    if (ex->dropped_at == 0 || ex->dropped_at > now) {
-        ex->dropped_at = now;
+    if (ctx->read_at == 0 || ctx->read_at > now) {
+        ctx->read_at = now;
     }
 
-    dt->from = ex->dropped_at - NGX_HTTP_SUBMISSION_DROP_WINDOW;
-    ex->dropped_at = now;
+    dt->from = ctx->read_at - NGX_HTTP_SUBMISSION_DROP_WINDOW;
+    ctx->read_at = now;
 
     return NGX_OK;
 }
 
 
 void
-ngx_http_submission_drop_run(ngx_http_submission_task_t *task)
+ngx_http_submission_drop_thread(ngx_http_submission_task_t *task)
 {
     sm_audit_row_t                   *row, *last;
     ngx_http_submission_drop_task_t  *dt;
@@ -119,6 +129,7 @@ ngx_http_submission_drop_done(ngx_http_submission_duty_t *duty,
     ngx_http_submission_task_t *task)
 {
     size_t                            k;
+    sm_str_t                          id;
     ngx_uint_t                        i, n;
     const sm_entry_t                 *entry;
     ngx_http_submission_executor_t   *ex;
@@ -130,23 +141,22 @@ ngx_http_submission_drop_done(ngx_http_submission_duty_t *duty,
 
     for (i = 0; i < dt->n; i++) {
         for (k = 0; k < dt->pages[i].n; k++) {
-            entry = sm_schedule_find(ex->schedule,
-                                     dt->pages[i].entries[k].object);
-            if (entry) {
-                ngx_http_submission_stats_gone(ex, sm_entry_id(entry),
-                                 ngx_http_submission_target(ex->manager->conf,
-                                                     sm_entry_target(entry)));
-            }
+            id = dt->pages[i].entries[k].object;
+            entry = sm_queue_find(ex->queue, id);
 
-            n += sm_schedule_remove(ex->schedule,
-                                    dt->pages[i].entries[k].object);
+            if (entry) {
+                ngx_http_submission_ended_canceled(ex, id,
+                                                   sm_entry_target(entry),
+                                                   NULL, NULL, ex->epoch);
+                n++;
+            }
         }
     }
 
     ngx_log_debug3(NGX_LOG_DEBUG_HTTP, ngx_cycle->log, 0,
-                   "submission: schedule drop cancels:%ui dropped:%ui "
+                   "submission: queue drop cancels:%ui dropped:%ui "
                    "waiting:%uz", task->rows, n,
-                   sm_schedule_waiting(ex->schedule));
+                   sm_queue_waiting(ex->queue));
 
     if (n) {
         ngx_http_submission_executor_wake(ex);

@@ -1,0 +1,101 @@
+
+/*
+ * Duties: what a leader does on a timer; for executor/ alone.
+ */
+
+#ifndef _NGX_HTTP_SUBMISSION_DUTY_H_INCLUDED_
+#define _NGX_HTTP_SUBMISSION_DUTY_H_INCLUDED_
+
+
+#include "ngx_http_submission_executor_ctx.h"
+
+
+/*
+ * What a leader does on a timer, under its fence: one call to the store at a
+ * time, and one more as soon as it has ended if that was wanted meanwhile.
+ *
+ * What a duty keeps from one call to the next is its "ctx", which is zeroed
+ * when the worker starts, and set up by _init() if there is one.
+ *
+ * _interval() is how long after one the next is due.  _begin() makes what the
+ * task needs: NGX_DECLINED, there is nothing to do now.  _done() takes its
+ * answer, a good one, and says when to go on: after the interval, or that many
+ * milliseconds.  _late() takes a good one of an epoch that is over, if that
+ * matters: what was done is done.
+ */
+
+#define NGX_HTTP_SUBMISSION_DUTY_INTERVAL  NGX_TIMER_INFINITE
+
+typedef struct {
+    ngx_http_submission_op_e         op;
+    size_t                           size;         /* of the task */
+    size_t                           ctx;          /* of what it keeps */
+    ngx_int_t                      (*init)(ngx_cycle_t *cycle,
+                                         ngx_http_submission_duty_t *duty);
+    ngx_msec_t                     (*interval)(
+                                         ngx_http_submission_executor_t *ex);
+    ngx_int_t                      (*begin)(ngx_http_submission_duty_t *duty,
+                                         ngx_http_submission_task_t *task);
+    ngx_msec_t                     (*done)(ngx_http_submission_duty_t *duty,
+                                         ngx_http_submission_task_t *task);
+    void                           (*late)(ngx_http_submission_duty_t *duty,
+                                         ngx_http_submission_task_t *task);
+} ngx_http_submission_duty_row_t;
+
+typedef enum {
+    NGX_HTTP_SUBMISSION_DUTY_REFRESH = 0,
+    NGX_HTTP_SUBMISSION_DUTY_SWEEP,
+    NGX_HTTP_SUBMISSION_DUTY_INBOX,
+    NGX_HTTP_SUBMISSION_DUTY_RETENTION,
+    NGX_HTTP_SUBMISSION_DUTY_STATS,
+    NGX_HTTP_SUBMISSION_DUTY_JOB,
+    NGX_HTTP_SUBMISSION_DUTY_DROP,
+    NGX_HTTP_SUBMISSION_DUTY_PAUSES,
+    NGX_HTTP_SUBMISSION_DUTY_FIRE,
+    NGX_HTTP_SUBMISSION_DUTY_N
+} ngx_http_submission_duty_e;
+
+struct ngx_http_submission_duty_s {
+    const ngx_http_submission_duty_row_t  *row;
+    ngx_http_submission_executor_t        *executor;
+    void                                  *ctx;
+    ngx_event_t                            timer;
+    ngx_http_submission_task_t            *task;   /* that is out */
+    ngx_http_submission_task_t            *old;    /* of an earlier epoch */
+    ngx_msec_t                             soon;   /* after that, if sooner */
+    unsigned                               due:1;  /* its time has come */
+    unsigned                               again:1;
+};
+
+
+/*
+ * duty.c; _kick(): now, and not when it is due; _soon(): in so many ms, or that
+ * long after what is out; _end(): the worker is terminated, and the threads
+ * have run what is out
+ */
+ngx_int_t ngx_http_submission_duty_init(ngx_cycle_t *cycle,
+    ngx_http_submission_executor_t *ex);
+void ngx_http_submission_duty_start(ngx_http_submission_executor_t *ex);
+void ngx_http_submission_duty_stop(ngx_http_submission_executor_t *ex);
+void ngx_http_submission_duty_end(ngx_http_submission_executor_t *ex);
+void ngx_http_submission_duty_kick(ngx_http_submission_duty_t *duty);
+void ngx_http_submission_duty_soon(ngx_http_submission_duty_t *duty,
+    ngx_msec_t wait);
+
+/* the duties, in the order of ngx_http_submission_duty_e */
+extern const ngx_http_submission_duty_row_t  ngx_http_submission_queue_refresh;
+extern const ngx_http_submission_duty_row_t  ngx_http_submission_queue_sweep;
+extern const ngx_http_submission_duty_row_t  ngx_http_submission_inbox;
+extern const ngx_http_submission_duty_row_t  ngx_http_submission_retention;
+extern const ngx_http_submission_duty_row_t  ngx_http_submission_stats_duty;
+extern const ngx_http_submission_duty_row_t  ngx_http_submission_job;
+extern const ngx_http_submission_duty_row_t  ngx_http_submission_drop;
+extern const ngx_http_submission_duty_row_t  ngx_http_submission_pauses_read;
+extern const ngx_http_submission_duty_row_t  ngx_http_submission_fire;
+
+/* inbox.c and fire.c: somebody may have left something, or changed it */
+void ngx_http_submission_inbox_woken(ngx_http_submission_executor_t *ex);
+void ngx_http_submission_fire_woken(ngx_http_submission_executor_t *ex);
+
+
+#endif /* _NGX_HTTP_SUBMISSION_DUTY_H_INCLUDED_ */

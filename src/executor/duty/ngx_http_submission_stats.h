@@ -1,0 +1,45 @@
+
+/*
+ * The leader's numbers; for executor/ alone.
+ */
+
+#ifndef _NGX_HTTP_SUBMISSION_STATS_H_INCLUDED_
+#define _NGX_HTTP_SUBMISSION_STATS_H_INCLUDED_
+
+
+#include "ngx_http_submission_attempt.h"
+
+#include "sm_stats.h"
+
+
+/*
+ * stats.c: what happened, for the leader's numbers.  _prepare() comes before
+ * what is in doubt is settled, _start() begins an epoch.  _submitted() is
+ * called for an intent that the queue did not have, _ended() for each end,
+ * _attempt() for an attempt that was recorded, _unsent() for one that could
+ * not be sent, _unknown() for those in doubt.  _told() is asked until the last
+ * numbers of an epoch are written, and _tell() writes them before it returns.
+ */
+void ngx_http_submission_stats_prepare(ngx_http_submission_executor_t *ex);
+void ngx_http_submission_stats_start(ngx_http_submission_executor_t *ex);
+void ngx_http_submission_stats_submitted(ngx_http_submission_executor_t *ex,
+    sm_str_t id, sm_str_t target);
+void ngx_http_submission_stats_ended(ngx_http_submission_executor_t *ex,
+    sm_str_t id, ngx_http_submission_target_t *target, sm_status_e status);
+void ngx_http_submission_stats_attempt(ngx_http_submission_attempt_t *at);
+void ngx_http_submission_stats_unknown(ngx_http_submission_executor_t *ex,
+    ngx_http_submission_target_t *target, ngx_uint_t n);
+ngx_uint_t ngx_http_submission_stats_told(ngx_http_submission_executor_t *ex);
+void ngx_http_submission_stats_tell(ngx_http_submission_executor_t *ex);
+void ngx_http_submission_stats_unsent(ngx_http_submission_attempt_t *at);
+
+/* depth.c: the gauges by target; _look() is soon after something happened */
+ngx_int_t ngx_http_submission_depth_init(ngx_cycle_t *cycle,
+    ngx_http_submission_executor_t *ex);
+void ngx_http_submission_depth_look(ngx_http_submission_executor_t *ex);
+void ngx_http_submission_depth_stop(ngx_http_submission_executor_t *ex);
+void ngx_http_submission_depth_read(ngx_http_submission_executor_t *ex,
+    sm_stats_target_t *targets, sm_stats_target_t *totals);
+
+
+#endif /* _NGX_HTTP_SUBMISSION_STATS_H_INCLUDED_ */
