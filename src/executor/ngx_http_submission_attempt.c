@@ -4,7 +4,9 @@
  * answer.
  */
 
-#include "ngx_http_submission_attempt.h"
+#include "ngx_http_submission_dispatch.h"
+#include "ngx_http_submission_stats.h"
+#include "ngx_http_submission_turn.h"
 
 
 static char *
@@ -59,7 +61,8 @@ ngx_http_submission_attempt_create(sm_begin_row_t *row)
                    + row->contract.terminal_outcomes.len
                    + row->contract.retry_schedule.len
                    + row->contract.notify.len + row->refused.len
-                   + row->trace.parent.len + row->trace.state.len + SM_TRACE_SPAN_LEN, ngx_cycle->log);
+                   + row->trace.parent.len + row->trace.state.len
+                   + SM_TRACE_SPAN_LEN, ngx_cycle->log);
     if (at == NULL) {
         return NULL;
     }
@@ -106,6 +109,8 @@ void
 ngx_http_submission_attempt_log(ngx_http_submission_attempt_t *at,
     ngx_uint_t level, const char *event, const char *note)
 {
+    u_char                       retry[sizeof(" retry_ms=") + NGX_INT64_LEN];
+    u_char                      *last;
     const char                  *quote;
     sm_str_t                     outcome, status;
     ngx_http_submission_field_t  id, reason, error, trace;
@@ -116,11 +121,16 @@ ngx_http_submission_attempt_log(ngx_http_submission_attempt_t *at,
 
     outcome = sm_outcome_name(at->outcome);
     status = sm_status_name(at->decision.status);
+    last = retry;
+
+    if (at->decision.status == SM_STATUS_PENDING) {
+        last = ngx_sprintf(retry, " retry_ms=%L", at->decision.delay);
+    }
 
     ngx_log_error(level, ngx_cycle->log, 0,
                   "submission: %s manager=%V%V target=%s%*s%s attempt=%L "
-                  "lease_epoch=%L outcome=%*s%V%V status=%*s duration_ms=%L"
-                  "%V%s%s",
+                  "lease_epoch=%L outcome=%*s%V%V status=%*s%*s "
+                  "duration_ms=%L%V%s%s",
                   event, &at->manager->conf->name,
                   ngx_http_submission_field(&id, " intent_id=", at->id),
                   quote, at->contract.target.len, at->contract.target.data,
@@ -129,7 +139,7 @@ ngx_http_submission_attempt_log(ngx_http_submission_attempt_t *at,
                   outcome.len ? outcome.data : "none",
                   ngx_http_submission_field(&reason, " reason=", at->reason),
                   ngx_http_submission_field(&error, " error=", at->error),
-                  status.len, status.data,
+                  status.len, status.data, (size_t) (last - retry), retry,
                   (at->finished_at - at->started_at) / 1000,
                   ngx_http_submission_field(&trace, " trace_id=",
                                             sm_trace_id(at->trace.parent)),
@@ -137,7 +147,7 @@ ngx_http_submission_attempt_log(ngx_http_submission_attempt_t *at,
 }
 
 
-/* its entry, unless the schedule that has it is gone */
+/* its entry, unless the queue that has it is gone */
 
 sm_entry_t *
 ngx_http_submission_attempt_entry(ngx_http_submission_attempt_t *at)
@@ -146,7 +156,7 @@ ngx_http_submission_attempt_entry(ngx_http_submission_attempt_t *at)
 
     ex = at->manager->executor;
 
-    return ex->schedule && ex->generation == at->generation ? at->entry : NULL;
+    return ex->queue && ex->generation == at->generation ? at->entry : NULL;
 }
 
 
@@ -173,8 +183,8 @@ ngx_http_submission_attempt_ended(ngx_http_submission_attempt_t *at)
 
     ex = at->manager->executor;
 
-    if (ex->schedule && ex->generation == at->generation) {
-        sm_schedule_end(ex->schedule, at->entry);
+    if (ex->queue && ex->generation == at->generation) {
+        sm_queue_end(ex->queue, at->entry);
     }
 
     if (at->forgotten
@@ -191,13 +201,23 @@ ngx_http_submission_attempt_ended(ngx_http_submission_attempt_t *at)
 }
 
 
+/* it stays pending and does not count; "event" is for the log, or NULL */
+
 static void
 ngx_http_submission_attempt_give_back(ngx_http_submission_attempt_t *at,
-    int64_t delay)
+    int64_t delay, ngx_uint_t level, const char *event)
 {
     at->outcome = SM_OUTCOME_NONE;
     at->decision.status = SM_STATUS_PENDING;
     at->decision.delay = delay;
+
+    ngx_log_debug4(NGX_LOG_DEBUG_HTTP, ngx_cycle->log, 0,
+                   "submission: given back \"%*s\" attempt:%L delay:%L",
+                   at->id.len, at->id.data, at->number, delay);
+
+    if (event) {
+        ngx_http_submission_attempt_log(at, level, event, NULL);
+    }
 
     ngx_http_submission_attempt_ended(at);
 }
@@ -239,8 +259,8 @@ ngx_http_submission_attempt_unsent(ngx_http_submission_attempt_t *at)
 done:
 
     ngx_http_submission_count_unsent(at->manager, at->target);
-    ngx_http_submission_attempt_log(at, NGX_LOG_INFO, "attempt_unsent", NULL);
-    ngx_http_submission_attempt_give_back(at, delay);
+    ngx_http_submission_attempt_give_back(at, delay, NGX_LOG_INFO,
+                                          "attempt_unsent");
 }
 
 
@@ -264,9 +284,8 @@ ngx_http_submission_attempt_short(ngx_http_submission_attempt_t *at)
 static void
 ngx_http_submission_attempt_refused(ngx_http_submission_attempt_t *at)
 {
-    ngx_http_submission_attempt_log(at, NGX_LOG_ERR,
-                                    "contract_not_understood", NULL);
-    ngx_http_submission_attempt_give_back(at, SM_REFUSED_DELAY);
+    ngx_http_submission_attempt_give_back(at, SM_REFUSED_DELAY, NGX_LOG_ERR,
+                                          "contract_not_understood");
 }
 
 
@@ -294,7 +313,7 @@ ngx_http_submission_attempt_paused(ngx_http_submission_attempt_t *at)
 
     entry = ngx_http_submission_attempt_entry(at);
 
-    return entry && sm_schedule_paused(entry);
+    return entry && sm_queue_paused(entry);
 }
 
 
@@ -338,13 +357,18 @@ ngx_http_submission_attempt_start(ngx_http_submission_manager_t *manager,
     at->finished_at = now;
     at->left_at = ngx_http_submission_usec();
 
+    ngx_log_debug5(NGX_LOG_DEBUG_HTTP, ngx_cycle->log, 0,
+                   "submission: begun \"%*s\" attempt:%L epoch:%L "
+                   "after due:%L us", at->id.len, at->id.data, at->number,
+                   epoch, now - at->due_at);
+
     /* its target may have been paused while the store was asked */
 
     if (ex->leaving
         || !ngx_http_submission_leader_gate(at->manager, at->epoch)
         || ngx_http_submission_attempt_paused(at))
     {
-        ngx_http_submission_attempt_give_back(at, 0);
+        ngx_http_submission_attempt_give_back(at, 0, 0, NULL);
         return;
     }
 
@@ -442,7 +466,7 @@ ngx_http_submission_attempt_finished(ngx_http_submission_attempt_t *at)
                    at->exchange.sent, (int) at->exchange.cause.what);
 
     if (at->gated && !at->exchange.sent) {
-        ngx_http_submission_attempt_give_back(at, 0);
+        ngx_http_submission_attempt_give_back(at, 0, 0, NULL);
         return;
     }
 
@@ -461,9 +485,10 @@ ngx_http_submission_attempt_finished(ngx_http_submission_attempt_t *at)
 
     ngx_http_submission_attempt_decide(at);
 
-    ngx_log_debug5(NGX_LOG_DEBUG_HTTP, ngx_cycle->log, 0,
-                   "submission: exchange:%d outcome:%d status:%d exhausted:%d "
-                   "delay:%L", (int) at->what, (int) at->outcome,
+    ngx_log_debug7(NGX_LOG_DEBUG_HTTP, ngx_cycle->log, 0,
+                   "submission: decided \"%*s\" exchange:%d outcome:%d "
+                   "status:%d exhausted:%d delay:%L", at->id.len, at->id.data,
+                   (int) at->what, (int) at->outcome,
                    (int) at->decision.status, (int) at->decision.exhausted,
                    at->decision.delay);
 

@@ -16,7 +16,8 @@
  * "hook" prepares the upstream and has nginx begin.
  */
 
-#include "ngx_http_submission_attempt.h"
+#include "ngx_http_submission_directives.h"
+#include "ngx_http_submission_dispatch.h"
 
 
 static ngx_int_t ngx_http_submission_dispatch_phase(ngx_http_request_t *r);
@@ -238,8 +239,13 @@ ngx_http_submission_dispatch_conf(ngx_http_request_t *r,
 
     conf->next_upstream &= ~NGX_HTTP_UPSTREAM_FT_NON_IDEMPOTENT;
     conf->ignore_headers |= NGX_HTTP_UPSTREAM_IGN_XA_REDIRECT;
+    conf->change_buffering = 0;
     conf->intercept_errors = 0;
     conf->intercept_404 = 0;
+
+    /* what has come is passed on at once, and known if no more comes */
+
+    u->buffering = 0;
 
 #if (NGX_HTTP_CACHE)
 
@@ -444,17 +450,6 @@ ngx_http_submission_dispatch_append(ngx_http_submission_attempt_t *at,
 }
 
 
-/* nginx stops to read, which it does not for a client that has gone */
-
-static void
-ngx_http_submission_dispatch_stop(ngx_http_request_t *r)
-{
-    if (r->upstream->pipe) {
-        r->upstream->pipe->upstream_error = 1;
-    }
-}
-
-
 static ngx_int_t
 ngx_http_submission_dispatch_body_filter(ngx_http_request_t *r,
     ngx_chain_t *in)
@@ -479,7 +474,6 @@ ngx_http_submission_dispatch_body_filter(ngx_http_request_t *r,
 
             if (rc != NGX_OK) {
                 at->exchange.large = rc == NGX_DECLINED;
-                ngx_http_submission_dispatch_stop(r);
                 return NGX_ERROR;
             }
         }

@@ -6,7 +6,7 @@
  * its own lines, see outage.c.
  */
 
-#include "ngx_http_submission_attempt.h"
+#include "ngx_http_submission_dispatch.h"
 
 
 /* "2026/02/02 12:00:00 [error] 7#7: *5 connect() failed (111: ...)" */
@@ -31,7 +31,9 @@ ngx_http_submission_dispatch_message(u_char *line, u_char *end)
 }
 
 
-/* to nginx, what stands before an "@" is part of the name; it may be a secret */
+/*
+ * to nginx, what stands before an "@" is part of the name; it may be a secret
+ */
 
 static void
 ngx_http_submission_dispatch_name(ngx_http_submission_attempt_t *at,

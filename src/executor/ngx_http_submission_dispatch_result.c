@@ -1,7 +1,7 @@
 
 /* What became of an attempt that went through the dispatch location. */
 
-#include "ngx_http_submission_attempt.h"
+#include "ngx_http_submission_dispatch.h"
 
 
 /* seconds, or a date, which is compared with the gateway's own clock */
@@ -162,4 +162,9 @@ ngx_http_submission_dispatch_result(void *data)
     }
 
     at->request = NULL;
+
+    ngx_log_debug5(NGX_LOG_DEBUG_HTTP, ngx_cycle->log, 0,
+                   "submission: answer \"%*s\" status:%L own:%L sent:%d",
+                   at->id.len, at->id.data, (int64_t) x->status,
+                   (int64_t) x->own, (int) x->sent);
 }

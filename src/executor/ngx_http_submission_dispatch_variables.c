@@ -1,7 +1,7 @@
 
 /* The variables of the dispatch location. */
 
-#include "ngx_http_submission_attempt.h"
+#include "ngx_http_submission_dispatch.h"
 
 
 static ngx_int_t ngx_http_submission_dispatch_url(ngx_http_request_t *r,
