@@ -1,6 +1,6 @@
 
 /*
- * What the schedule has of each target, for the leader's numbers and for the
+ * What the queue has of each target, for the leader's numbers and for the
  * gauges by target.
  *
  * To count what is due takes time where much is due.  So the gauges are looked
@@ -8,7 +8,7 @@
  * seldom.
  */
 
-#include "ngx_http_submission_attempt.h"
+#include "ngx_http_submission_stats.h"
 
 
 #define NGX_HTTP_SUBMISSION_DEPTH_WAIT   100        /* milliseconds */
@@ -22,28 +22,47 @@ static const sm_stats_state_e  ngx_http_submission_depth_states[] = {
 };
 
 _Static_assert(sm_nelts(ngx_http_submission_depth_states) == SM_TARGET_STATES,
-               "a state for each of the schedule's");
+               "a state for each of the queue's");
+
+
+struct ngx_http_submission_gauges_s {
+    ngx_event_t                      timer;
+    ngx_msec_t                       wait;         /* until the next look */
+};
 
 
 static void ngx_http_submission_depth_timer(ngx_event_t *ev);
 
 
-void
-ngx_http_submission_depth_init(ngx_http_submission_executor_t *ex)
+ngx_int_t
+ngx_http_submission_depth_init(ngx_cycle_t *cycle,
+    ngx_http_submission_executor_t *ex)
 {
-    ex->depth.handler = ngx_http_submission_depth_timer;
-    ex->depth.data = ex;
-    ex->depth.log = ngx_cycle->log;
-    ex->depth.cancelable = 1;
+    ngx_http_submission_gauges_t  *gauges;
+
+    gauges = ngx_pcalloc(cycle->pool, sizeof(ngx_http_submission_gauges_t));
+    if (gauges == NULL) {
+        return NGX_ERROR;
+    }
+
+    gauges->timer.handler = ngx_http_submission_depth_timer;
+    gauges->timer.data = ex;
+    gauges->timer.log = cycle->log;
+    gauges->timer.cancelable = 1;
+
+    ex->gauges = gauges;
+
+    return NGX_OK;
 }
 
 
 void
 ngx_http_submission_depth_look(ngx_http_submission_executor_t *ex)
 {
-    if (!ex->depth.timer_set) {
-        ngx_add_timer(&ex->depth, ngx_max(ex->depth_wait,
-                                          NGX_HTTP_SUBMISSION_DEPTH_WAIT));
+    if (!ex->gauges->timer.timer_set) {
+        ngx_add_timer(&ex->gauges->timer,
+                      ngx_max(ex->gauges->wait,
+                              NGX_HTTP_SUBMISSION_DEPTH_WAIT));
     }
 }
 
@@ -51,8 +70,8 @@ ngx_http_submission_depth_look(ngx_http_submission_executor_t *ex)
 void
 ngx_http_submission_depth_stop(ngx_http_submission_executor_t *ex)
 {
-    if (ex->depth.timer_set) {
-        ngx_del_timer(&ex->depth);
+    if (ex->gauges->timer.timer_set) {
+        ngx_del_timer(&ex->gauges->timer);
     }
 }
 
@@ -63,7 +82,7 @@ ngx_http_submission_depth_target(ngx_http_submission_executor_t *ex,
 {
     sm_target_state_t  state;
 
-    sm_schedule_target_state(ex->schedule, i, &state);
+    sm_queue_target_state(ex->queue, i, &state);
 
     row->state = ngx_http_submission_depth_states[state.state];
     row->failures = state.failures;
@@ -111,16 +130,17 @@ ngx_http_submission_depth_read(ngx_http_submission_executor_t *ex,
 
     t = &targets[n];
 
-    t->waiting = ngx_max((int64_t) sm_schedule_waiting(ex->schedule)
+    t->waiting = ngx_max((int64_t) sm_queue_waiting(ex->queue)
                          - totals->due - totals->waiting, 0);
-    t->in_flight = ngx_max((int64_t) sm_schedule_taken(ex->schedule)
+    t->in_flight = ngx_max((int64_t) sm_queue_taken(ex->queue)
                            - totals->in_flight, 0);
 
     totals->waiting += t->waiting;
     totals->in_flight += t->in_flight;
 
-    ex->depth_wait = (ngx_msec_t) ((ngx_http_submission_usec() - began)
-                                   * NGX_HTTP_SUBMISSION_DEPTH_SHARE / 1000);
+    ex->gauges->wait = (ngx_msec_t) ((ngx_http_submission_usec() - began)
+                                     * NGX_HTTP_SUBMISSION_DEPTH_SHARE
+                                     / 1000);
 }
 
 
@@ -134,7 +154,7 @@ ngx_http_submission_depth_timer(ngx_event_t *ev)
 
     ex = ev->data;
 
-    if (ex->schedule == NULL) {
+    if (ex->queue == NULL) {
         return;
     }
 
@@ -161,7 +181,7 @@ ngx_http_submission_depth_timer(ngx_event_t *ev)
 
     ngx_http_submission_gauge(ex->manager,
                               NGX_HTTP_SUBMISSION_GAUGE_QUEUE_DEPTH,
-                              ex->epoch, sm_schedule_waiting(ex->schedule));
+                              ex->epoch, sm_queue_waiting(ex->queue));
 
     ngx_free(rows);
 }

@@ -6,13 +6,13 @@
  *
  * Beginning and recording are one fenced call to the store, a turn.  There is
  * one turn at a time, and whatever comes up meanwhile goes into the next.  The
- * intent stays in the schedule, as taken.
+ * intent stays in the queue, as taken.
  *
  * - Nothing is sent that was not begun in the store, or that the leader's gate
  *   does not let out at that moment.
  * - An attempt that was begun and cannot be sent is given back, in the same
  *   way in which an ended one is recorded.
- * - When the lease is lost, the schedule is dropped at once.  Attempts at
+ * - When the lease is lost, the queue is dropped at once.  Attempts at
  *   gateways may end, and their outcomes are kept.  They are recorded under
  *   their own epoch while that is held, or under the next epoch of this
  *   worker: they are not in doubt to the worker that has begun them, and they
@@ -22,7 +22,12 @@
  *   kept until the attempts at gateways have ended and are recorded.
  */
 
-#include "ngx_http_submission_attempt.h"
+#include "ngx_http_submission_duty.h"
+#include "ngx_http_submission_limits.h"
+#include "ngx_http_submission_stats.h"
+#include "ngx_http_submission_turn.h"
+
+#include "sm_webhook.h"
 
 #include <sys/random.h>
 
@@ -48,11 +53,11 @@ static void ngx_http_submission_executor_free(ngx_event_t *ev);
 
 #define NGX_HTTP_SUBMISSION_EXECUTOR_SLICE  2048
 
-/* schedules of epochs that are over, until their memory is free */
+/* Queues of epochs that are over, until their memory is free. */
 
 #define NGX_HTTP_SUBMISSION_EXECUTOR_OLD    8
 
-static sm_schedule_t
+static sm_queue_t
     *ngx_http_submission_executor_old[NGX_HTTP_SUBMISSION_EXECUTOR_OLD];
 static ngx_uint_t   ngx_http_submission_executor_nold;
 static ngx_event_t  ngx_http_submission_executor_freeing;
@@ -67,6 +72,7 @@ const ngx_http_submission_leader_handlers_t
     ngx_http_submission_executor_drained,
     ngx_http_submission_executor_known,
     ngx_http_submission_executor_recovered,
+    ngx_http_submission_ended_in_doubt,
     ngx_http_submission_executor_starved,
     ngx_http_submission_turn_flush,
     ngx_http_submission_turn_end
@@ -98,21 +104,14 @@ ngx_http_submission_executor_init(ngx_cycle_t *cycle,
     ngx_queue_init(&ex->sending);
     ngx_queue_init(&ex->ended);
 
-    ngx_http_submission_expiry_init(ex);
-    ngx_http_submission_depth_init(ex);
-    ngx_http_submission_duty_init(ex);
-
     manager->executor = ex;
 
-    if (ngx_http_submission_schedule_init(cycle, ex) != NGX_OK
-        || ngx_http_submission_retention_init(cycle, ex) != NGX_OK
-        || ngx_http_submission_stats_init(cycle, ex) != NGX_OK
-        || ngx_http_submission_pauses_init(cycle, ex) != NGX_OK)
-    {
-        return NGX_ERROR;
-    }
-
-    return ngx_http_submission_outage_init(cycle, ex);
+    return ngx_http_submission_turn_init(cycle, ex) == NGX_OK
+           && ngx_http_submission_expiry_init(cycle, ex) == NGX_OK
+           && ngx_http_submission_depth_init(cycle, ex) == NGX_OK
+           && ngx_http_submission_outage_init(cycle, ex) == NGX_OK
+           && ngx_http_submission_duty_init(cycle, ex) == NGX_OK
+           ? NGX_OK : NGX_ERROR;
 }
 
 
@@ -137,7 +136,7 @@ ngx_http_submission_executor_now(ngx_http_submission_executor_t *ex)
 }
 
 
-/* the schedule's time, before it is asked or told something */
+/* the queue's time, before it is asked or told something */
 
 void
 ngx_http_submission_executor_tick(ngx_http_submission_executor_t *ex)
@@ -146,7 +145,7 @@ ngx_http_submission_executor_tick(ngx_http_submission_executor_t *ex)
 
     clock = ngx_http_submission_usec();
 
-    sm_schedule_tick(ex->schedule, ex->now + clock - ex->now_at, clock);
+    sm_queue_tick(ex->queue, ex->now + clock - ex->now_at, clock);
 }
 
 
@@ -165,7 +164,7 @@ ngx_http_submission_executor_limit(void *data, sm_str_t name)
      */
 
     if (target == NULL) {
-        return sm_webhook_name(name).data ? SM_SCHEDULE_NEVER : 0;
+        return sm_webhook_name(name).data ? SM_QUEUE_NEVER : 0;
     }
 
     if (target->concurrency) {
@@ -220,6 +219,8 @@ ngx_http_submission_executor_known(ngx_http_submission_manager_t *manager,
     ngx_http_submission_executor_t  *ex;
 
     ex = manager->executor;
+
+    ngx_http_submission_stats_prepare(ex);
 
     rows = sm_arena_calloc(arena, ex->nsending + ex->nended + 1,
                            sizeof(sm_known_row_t));
@@ -302,7 +303,7 @@ ngx_http_submission_executor_recovered(ngx_http_submission_manager_t *manager,
 }
 
 
-/* without memory it is not in the schedule, and is refreshed when it ended */
+/* without memory it is not in the queue, and is refreshed when it ended */
 
 static void
 ngx_http_submission_executor_adopt(ngx_http_submission_executor_t *ex)
@@ -316,10 +317,10 @@ ngx_http_submission_executor_adopt(ngx_http_submission_executor_t *ex)
     {
         at->entry = at->forgotten
                     ? NULL
-                    : sm_schedule_hold(ex->schedule, at->id,
-                                       at->contract.target,
-                                       sm_policy_deadline(&at->contract,
-                                                          at->created_at));
+                    : sm_queue_hold(ex->queue, at->id,
+                                    at->contract.target,
+                                    sm_policy_deadline(&at->contract,
+                                                       at->created_at));
         if (at->entry == NULL) {
             continue;
         }
@@ -327,7 +328,7 @@ ngx_http_submission_executor_adopt(ngx_http_submission_executor_t *ex)
         at->generation = ex->generation;
 
         if (list == &ex->ended) {
-            sm_schedule_end(ex->schedule, at->entry);
+            sm_queue_end(ex->queue, at->entry);
         }
     }
 }
@@ -356,38 +357,38 @@ ngx_http_submission_executor_key(ngx_http_submission_executor_t *ex,
 
 /* with all targets that are configured, in the order of their numbers */
 
-static sm_schedule_t *
-ngx_http_submission_executor_schedule(ngx_http_submission_executor_t *ex)
+static sm_queue_t *
+ngx_http_submission_executor_queue(ngx_http_submission_executor_t *ex)
 {
     uint64_t                        key[2];
     ngx_uint_t                      i;
-    sm_schedule_t                  *s;
+    sm_queue_t                     *s;
     ngx_http_submission_target_t  **targets;
 
     ngx_http_submission_executor_key(ex, key);
 
-    s = sm_schedule_create(ex->manager->conf->executor_concurrency, key,
-                           ngx_http_submission_executor_limit, ex->manager);
+    s = sm_queue_create(ex->manager->conf->executor_concurrency, key,
+                        ngx_http_submission_executor_limit, ex->manager);
     if (s == NULL) {
         return NULL;
     }
 
-    sm_schedule_tick(s, 0, ngx_http_submission_usec());
+    sm_queue_tick(s, 0, ngx_http_submission_usec());
 
     targets = ex->manager->conf->by_index.elts;
 
     for (i = 0; i < ex->manager->conf->by_index.nelts; i++) {
-        if (sm_schedule_keep(s, targets[i]->contract.target,
-                             &targets[i]->rules)
+        if (sm_queue_keep(s, targets[i]->contract.target,
+                          &targets[i]->rules)
             != 0)
         {
-            sm_schedule_destroy(s);
+            sm_queue_destroy(s);
             return NULL;
         }
     }
 
     if (ngx_http_submission_limits_start(ex, s) != NGX_OK) {
-        sm_schedule_destroy(s);
+        sm_queue_destroy(s);
         return NULL;
     }
 
@@ -405,14 +406,13 @@ ngx_http_submission_executor_start(ngx_http_submission_manager_t *manager,
 
     ex->epoch = epoch;
 
-    ex->schedule = ngx_http_submission_executor_schedule(ex);
-    if (ex->schedule == NULL) {
+    ex->queue = ngx_http_submission_executor_queue(ex);
+    if (ex->queue == NULL) {
         return NGX_ERROR;
     }
 
     ex->generation++;
     ex->leaving = 0;
-    ex->retry = ngx_current_msec;
     ex->unsent = 0;
     ex->starved_since = 0;
 
@@ -421,10 +421,11 @@ ngx_http_submission_executor_start(ngx_http_submission_manager_t *manager,
 
     ngx_http_submission_executor_adopt(ex);
 
+    ngx_http_submission_turn_start(ex);
     ngx_http_submission_stats_start(ex);
     ngx_http_submission_duty_start(ex);
     ngx_http_submission_pauses_start(ex);
-    ngx_http_submission_schedule_start(ex);
+    ngx_http_submission_queue_start(ex);
 
     return NGX_OK;
 }
@@ -437,7 +438,7 @@ ngx_http_submission_executor_stop(ngx_http_submission_executor_t *ex)
 {
     ngx_http_submission_duty_stop(ex);
     ngx_http_submission_depth_stop(ex);
-    ngx_http_submission_schedule_stop(ex);
+    ngx_http_submission_queue_stop(ex);
     ngx_http_submission_expiry_tell(ex);
 
     if (ex->due.timer_set) {
@@ -455,9 +456,9 @@ ngx_http_submission_executor_stop(ngx_http_submission_executor_t *ex)
 
 
 /*
- * The memory of a schedule that nobody uses any more is freed bit by bit: it may
- * have been of a million intents.  At the exit of the worker what is left is the
- * kernel's.
+ * The memory of a queue that nobody uses any more is freed bit by bit: it may
+ * have been of a million intents.  At the exit of the worker what is left is
+ * the kernel's.
  */
 
 static void
@@ -467,8 +468,8 @@ ngx_http_submission_executor_free(ngx_event_t *ev)
 
     last = ngx_http_submission_executor_nold - 1;
 
-    if (!sm_schedule_destroy_some(ngx_http_submission_executor_old[last],
-                                  NGX_HTTP_SUBMISSION_EXECUTOR_SLICE))
+    if (!sm_queue_destroy_some(ngx_http_submission_executor_old[last],
+                               NGX_HTTP_SUBMISSION_EXECUTOR_SLICE))
     {
         ngx_http_submission_executor_nold = last;
     }
@@ -480,7 +481,7 @@ ngx_http_submission_executor_free(ngx_event_t *ev)
 
 
 static void
-ngx_http_submission_executor_discard(sm_schedule_t *schedule)
+ngx_http_submission_executor_discard(sm_queue_t *queue)
 {
     ngx_event_t  *ev;
 
@@ -489,12 +490,12 @@ ngx_http_submission_executor_discard(sm_schedule_t *schedule)
     if (ngx_http_submission_executor_nold
         == NGX_HTTP_SUBMISSION_EXECUTOR_OLD)
     {
-        sm_schedule_destroy(schedule);
+        sm_queue_destroy(queue);
         return;
     }
 
     ngx_http_submission_executor_old[ngx_http_submission_executor_nold++]
-                                                                   = schedule;
+                                                                   = queue;
 
     ev->handler = ngx_http_submission_executor_free;
     ev->log = ngx_cycle->log;
@@ -510,14 +511,14 @@ ngx_http_submission_executor_lost(ngx_http_submission_manager_t *manager)
 
     ex = manager->executor;
 
-    if (ex->schedule == NULL) {
+    if (ex->queue == NULL) {
         return;
     }
 
     ngx_http_submission_executor_stop(ex);
 
-    ngx_http_submission_executor_discard(ex->schedule);
-    ex->schedule = NULL;
+    ngx_http_submission_executor_discard(ex->queue);
+    ex->queue = NULL;
     ex->generation++;
 
     ngx_http_submission_gauge(manager, NGX_HTTP_SUBMISSION_GAUGE_QUEUE_DEPTH,
@@ -532,7 +533,7 @@ ngx_http_submission_executor_leave(ngx_http_submission_manager_t *manager)
 
     ex = manager->executor;
 
-    if (ex->schedule == NULL) {
+    if (ex->queue == NULL) {
         return;
     }
 
@@ -556,23 +557,11 @@ ngx_http_submission_executor_drained(ngx_http_submission_manager_t *manager)
 
     ex = manager->executor;
 
-    return ex->schedule == NULL
-           || (!ex->turn && !ex->expiring && ex->nsending == 0
-               && ex->nended == 0 && ngx_http_submission_stats_told(ex));
-}
-
-
-/* it has ended, or is not to be sent any more; whoever has ended it */
-
-void
-ngx_http_submission_executor_gone(ngx_http_submission_executor_t *ex,
-    sm_entry_t *entry)
-{
-    ngx_http_submission_stats_gone(ex, sm_entry_id(entry),
-                                   ngx_http_submission_target(
-                                                     ex->manager->conf,
-                                                     sm_entry_target(entry)));
-    sm_schedule_drop(ex->schedule, entry);
+    return ex->queue == NULL
+           || (!ngx_http_submission_turn_out(ex)
+               && !ngx_http_submission_expiry_out(ex)
+               && ex->nsending == 0 && ex->nended == 0
+               && ngx_http_submission_stats_told(ex));
 }
 
 
@@ -603,7 +592,7 @@ ngx_http_submission_executor_starved(ngx_http_submission_manager_t *manager,
 void
 ngx_http_submission_executor_short(ngx_http_submission_executor_t *ex)
 {
-    if (ex->schedule == NULL) {
+    if (ex->queue == NULL) {
         return;
     }
 
@@ -623,7 +612,7 @@ ngx_http_submission_executor_short(ngx_http_submission_executor_t *ex)
                   "worker_connections, or the worker's open files, are not "
                   "enough",
                   &ex->manager->conf->name, ex->epoch,
-                  sm_schedule_waiting(ex->schedule),
+                  sm_queue_waiting(ex->queue),
                   ngx_cycle->connection_n);
 }
 
@@ -639,7 +628,7 @@ ngx_http_submission_executor_room(ngx_http_submission_executor_t *ex,
 
     conf = ex->manager->conf;
 
-    /* some may have been sent by an earlier schedule */
+    /* some may have been sent by an earlier queue */
 
     if (ex->nsending >= (ngx_uint_t) conf->executor_concurrency
         || ex->nended > 2 * (ngx_uint_t) conf->executor_batch)
@@ -689,12 +678,12 @@ ngx_http_submission_executor_arm(ngx_http_submission_executor_t *ex)
         ngx_del_timer(&ex->due);
     }
 
-    if (ex->turn) {
+    if (ngx_http_submission_turn_out(ex)) {
         return;
     }
 
-    next = ngx_min(sm_schedule_next(ex->schedule),
-                   sm_schedule_next_deadline(ex->schedule));
+    next = ngx_min(sm_queue_next(ex->queue),
+                   sm_queue_next_deadline(ex->queue));
 
     if (next == INT64_MAX) {
         return;
@@ -722,14 +711,15 @@ ngx_http_submission_executor_run(ngx_event_t *ev)
 
     ngx_log_debug4(NGX_LOG_DEBUG_HTTP, ngx_cycle->log, 0,
                    "submission: executor run leads:%d turn:%d sending:%ui "
-                   "ended:%ui", ex->schedule != NULL, ex->turn != NULL,
-                   ex->nsending, ex->nended);
+                   "ended:%ui", ex->queue != NULL,
+                   (int) ngx_http_submission_turn_out(ex), ex->nsending,
+                   ex->nended);
 
-    if (ex->schedule == NULL) {
+    if (ex->queue == NULL) {
 
         /* the leader waits for it before it asks for the lease again */
 
-        if (!ex->turn) {
+        if (!ngx_http_submission_turn_out(ex)) {
             ngx_http_submission_leader_idle(ex->manager);
         }
 
@@ -744,7 +734,7 @@ ngx_http_submission_executor_run(ngx_event_t *ev)
 
     ngx_http_submission_executor_tick(ex);
 
-    if (sm_schedule_expire(ex->schedule, NGX_HTTP_SUBMISSION_EXECUTOR_SLICE)) {
+    if (sm_queue_expire(ex->queue, NGX_HTTP_SUBMISSION_EXECUTOR_SLICE)) {
 
         /* nothing begins before the others are found; other events go on */
 
@@ -753,7 +743,9 @@ ngx_http_submission_executor_run(ngx_event_t *ev)
 
     /* what is alive goes first */
 
-    if (!ex->turn && ngx_http_submission_turn(ex) != NGX_OK) {
+    if (!ngx_http_submission_turn_out(ex)
+        && ngx_http_submission_turn(ex) != NGX_OK)
+    {
         ngx_add_timer(&ex->due, NGX_HTTP_SUBMISSION_EXECUTOR_PAUSE);
         return;
     }

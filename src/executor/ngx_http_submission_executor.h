@@ -31,18 +31,18 @@ ngx_int_t ngx_http_submission_tidy_init(ngx_cycle_t *cycle,
     ngx_http_submission_manager_t *manager);
 
 /* in threads */
-void ngx_http_submission_schedule_run(ngx_http_submission_task_t *task);
-void ngx_http_submission_turn_run(ngx_http_submission_task_t *task);
-void ngx_http_submission_expiry_run(ngx_http_submission_task_t *task);
-void ngx_http_submission_tidy_run(ngx_http_submission_task_t *task);
-void ngx_http_submission_webhook_run(ngx_http_submission_task_t *task);
-void ngx_http_submission_inbox_run(ngx_http_submission_task_t *task);
-void ngx_http_submission_retention_run(ngx_http_submission_task_t *task);
-void ngx_http_submission_stats_run(ngx_http_submission_task_t *task);
-void ngx_http_submission_job_run(ngx_http_submission_task_t *task);
-void ngx_http_submission_drop_run(ngx_http_submission_task_t *task);
-void ngx_http_submission_pauses_run(ngx_http_submission_task_t *task);
-void ngx_http_submission_recur_run(ngx_http_submission_task_t *task);
+void ngx_http_submission_queue_thread(ngx_http_submission_task_t *task);
+void ngx_http_submission_turn_thread(ngx_http_submission_task_t *task);
+void ngx_http_submission_expiry_thread(ngx_http_submission_task_t *task);
+void ngx_http_submission_tidy_thread(ngx_http_submission_task_t *task);
+void ngx_http_submission_webhook_thread(ngx_http_submission_task_t *task);
+void ngx_http_submission_inbox_thread(ngx_http_submission_task_t *task);
+void ngx_http_submission_retention_thread(ngx_http_submission_task_t *task);
+void ngx_http_submission_stats_thread(ngx_http_submission_task_t *task);
+void ngx_http_submission_job_thread(ngx_http_submission_task_t *task);
+void ngx_http_submission_drop_thread(ngx_http_submission_task_t *task);
+void ngx_http_submission_pauses_thread(ngx_http_submission_task_t *task);
+void ngx_http_submission_fire_thread(ngx_http_submission_task_t *task);
 
 
 #endif /* _NGX_HTTP_SUBMISSION_EXECUTOR_H_INCLUDED_ */

@@ -2,14 +2,15 @@
 /*
  * Intents whose deadline has passed before they could be begun.
  *
- * The schedule takes them out of the way, whatever holds their targets, and the
- * store ends them in calls of their own, one at a time, beside the turns: each is
- * fenced, and decides by the store's clock.  A turn may find one, too.  Those
- * that were never tried were acknowledged and never sent.  After an outage there
- * may be very many, so they are counted in at most one line a second.
+ * The queue takes them out of the way, whatever holds their targets, and the
+ * store ends them in calls of their own, one at a time, beside the turns: each
+ * is fenced, and decides by the store's clock.  A turn may find one, too.
+ * Those that were never tried were acknowledged and never sent.  After an
+ * outage there may be very many, so they are counted in at most one line a
+ * second.
  */
 
-#include "ngx_http_submission_attempt.h"
+#include "ngx_http_submission_turn.h"
 
 
 #define NGX_HTTP_SUBMISSION_EXPIRY_INTERVAL  1000
@@ -23,9 +24,20 @@ typedef struct {
     ngx_http_submission_task_t       task;
     ngx_uint_t                       generation;
     sm_entry_t                      *entries[NGX_HTTP_SUBMISSION_EXPIRY_BATCH];
+    ngx_http_submission_target_t   **targets;      /* NULL: not configured */
     sm_begin_row_t                  *rows;
     size_t                           n;
 } ngx_http_submission_expiry_t;
+
+
+/* those whose deadline has passed, since the last line of them */
+
+struct ngx_http_submission_expiries_s {
+    ngx_http_submission_task_t      *out;
+    ngx_event_t                      timer;
+    ngx_uint_t                       n;
+    ngx_msec_t                       told;
+};
 
 
 static void ngx_http_submission_expiry_done(ngx_http_submission_task_t *task);
@@ -38,29 +50,49 @@ ngx_http_submission_expiry_handler(ngx_event_t *ev)
 }
 
 
-void
-ngx_http_submission_expiry_init(ngx_http_submission_executor_t *ex)
+ngx_int_t
+ngx_http_submission_expiry_init(ngx_cycle_t *cycle,
+    ngx_http_submission_executor_t *ex)
 {
-    ex->expiry.handler = ngx_http_submission_expiry_handler;
-    ex->expiry.data = ex;
-    ex->expiry.log = ngx_cycle->log;
-    ex->expiry.cancelable = 1;
+    ngx_http_submission_expiries_t  *expiries;
 
-    ex->expiry_told = ngx_current_msec - NGX_HTTP_SUBMISSION_EXPIRY_INTERVAL;
+    expiries = ngx_pcalloc(cycle->pool,
+                           sizeof(ngx_http_submission_expiries_t));
+    if (expiries == NULL) {
+        return NGX_ERROR;
+    }
+
+    expiries->timer.handler = ngx_http_submission_expiry_handler;
+    expiries->timer.data = ex;
+    expiries->timer.log = cycle->log;
+    expiries->timer.cancelable = 1;
+
+    expiries->told = ngx_current_msec - NGX_HTTP_SUBMISSION_EXPIRY_INTERVAL;
+
+    ex->expiries = expiries;
+
+    return NGX_OK;
+}
+
+
+ngx_uint_t
+ngx_http_submission_expiry_out(ngx_http_submission_executor_t *ex)
+{
+    return ex->expiries->out != NULL;
 }
 
 
 static void
-ngx_http_submission_expiry_count(ngx_http_submission_executor_t *ex)
+ngx_http_submission_expiry_count(ngx_http_submission_expiries_t *expiries)
 {
     ngx_msec_t  since;
 
-    ex->nexpired++;
+    expiries->n++;
 
-    since = ngx_current_msec - ex->expiry_told;
+    since = ngx_current_msec - expiries->told;
 
-    if (!ex->expiry.timer_set) {
-        ngx_add_timer(&ex->expiry,
+    if (!expiries->timer.timer_set) {
+        ngx_add_timer(&expiries->timer,
                       since < NGX_HTTP_SUBMISSION_EXPIRY_INTERVAL
                       ? NGX_HTTP_SUBMISSION_EXPIRY_INTERVAL - since : 1);
     }
@@ -69,46 +101,29 @@ ngx_http_submission_expiry_count(ngx_http_submission_executor_t *ex)
 
 void
 ngx_http_submission_expiry_ended(ngx_http_submission_manager_t *manager,
-    sm_entry_t *entry, sm_begin_row_t *row, int64_t epoch, int64_t now)
+    ngx_http_submission_target_t *target, sm_entry_t *entry,
+    sm_begin_row_t *row, int64_t epoch, int64_t now)
 {
-    ngx_http_submission_field_t      id;
-    ngx_http_submission_target_t    *target;
-    ngx_http_submission_executor_t  *ex;
+    ngx_http_submission_end_t  end;
 
-    ex = manager->executor;
+    ngx_memzero(&end, sizeof(ngx_http_submission_end_t));
 
-    target = entry ? ngx_http_submission_target(manager->conf,
-                                                sm_entry_target(entry))
-                   : NULL;
-
-    ngx_log_error(NGX_LOG_INFO, ngx_cycle->log, 0,
-                  "submission: expired manager=%V%V lease_epoch=%L "
-                  "status=exhausted reason=deadline_exceeded",
-                  &manager->conf->name,
-                  ngx_http_submission_field(&id, " intent_id=", row->id),
-                  epoch);
-
-    ngx_http_submission_count_terminal(manager, target, SM_STATUS_EXHAUSTED,
-                                       SM_EXHAUSTED_DEADLINE,
-                                       now - row->created_at);
+    end.id = row->id;
+    end.target = target;
+    end.entry = entry;
+    end.event = "expired";
+    end.epoch = epoch;
+    end.status = SM_STATUS_EXHAUSTED;
+    end.exhausted = SM_EXHAUSTED_DEADLINE;
+    end.age = now - row->created_at;
+    end.notify = row->contract.notify;
 
     if (row->number == 1) {
         ngx_http_submission_count_expired(manager, target);
-        ngx_http_submission_expiry_count(ex);
+        ngx_http_submission_expiry_count(manager->executor->expiries);
     }
 
-    ngx_http_submission_notice(manager, row->id);
-
-    if (ex->schedule
-        && sm_webhook_told(row->contract.notify, SM_STATUS_EXHAUSTED))
-    {
-        ngx_http_submission_schedule_new(ex);
-    }
-
-    if (entry) {
-        ngx_http_submission_stats_expired(ex, row->id, target);
-        sm_schedule_drop(ex->schedule, entry);
-    }
+    ngx_http_submission_intent_ended(manager, &end);
 }
 
 
@@ -121,18 +136,23 @@ ngx_http_submission_expiry_fill(ngx_http_submission_executor_t *ex,
 
     arena = &et->task.call.arena;
 
-    et->n = sm_schedule_take_expired(ex->schedule, et->entries,
-                                     NGX_HTTP_SUBMISSION_EXPIRY_BATCH);
+    et->n = sm_queue_take_expired(ex->queue, et->entries,
+                                  NGX_HTTP_SUBMISSION_EXPIRY_BATCH);
     et->task.rows = et->n;
 
+    et->targets = sm_arena_calloc(arena, et->n, sizeof(void *));
     et->rows = sm_arena_calloc(arena, et->n, sizeof(sm_begin_row_t));
-    if (et->rows == NULL) {
+
+    if (et->targets == NULL || et->rows == NULL) {
         return NGX_ERROR;
     }
 
     for (i = 0; i < et->n; i++) {
 
-        /* a copy: the schedule may go away meanwhile */
+        /* the queue may go away meanwhile, and the entries with it */
+
+        et->targets[i] = ngx_http_submission_target(ex->manager->conf,
+                                             sm_entry_target(et->entries[i]));
 
         if (sm_arena_strdup(arena, &et->rows[i].id,
                             sm_entry_id(et->entries[i]))
@@ -155,8 +175,8 @@ ngx_http_submission_expiry_undo(ngx_http_submission_executor_t *ex,
     size_t  i;
 
     for (i = 0; i < et->n; i++) {
-        sm_schedule_put(ex->schedule, et->entries[i],
-                        sm_entry_due_at(et->entries[i]));
+        sm_queue_put(ex->queue, et->entries[i],
+                     sm_entry_due_at(et->entries[i]));
     }
 }
 
@@ -166,8 +186,8 @@ ngx_http_submission_expiry_look(ngx_http_submission_executor_t *ex)
 {
     ngx_http_submission_expiry_t  *et;
 
-    if (ex->expiring || ex->leaving
-        || !sm_schedule_has_expired(ex->schedule))
+    if (ex->expiries->out || ex->leaving
+        || !sm_queue_has_expired(ex->queue))
     {
         return;
     }
@@ -192,12 +212,12 @@ ngx_http_submission_expiry_look(ngx_http_submission_executor_t *ex)
         return;
     }
 
-    ex->expiring = &et->task;
+    ex->expiries->out = &et->task;
 }
 
 
 void
-ngx_http_submission_expiry_run(ngx_http_submission_task_t *task)
+ngx_http_submission_expiry_thread(ngx_http_submission_task_t *task)
 {
     ngx_http_submission_expiry_t  *et;
 
@@ -208,58 +228,58 @@ ngx_http_submission_expiry_run(ngx_http_submission_task_t *task)
 }
 
 
-/* the store has not ended it: it is in flight, has ended, or has still time */
-
-static void
-ngx_http_submission_expiry_left(ngx_http_submission_executor_t *ex,
-    sm_entry_t *entry, sm_begin_row_t *row)
-{
-    if (row->outcome == SM_BEGIN_EARLY) {
-        sm_schedule_put(ex->schedule, entry, row->due_at);
-        return;
-    }
-
-    ngx_http_submission_executor_gone(ex, entry);
-}
-
-
 /*
  * After an error the door has told the leader: this epoch is over, and the
- * schedule with it.
+ * queue with it.
  */
 
 static void
 ngx_http_submission_expiry_done(ngx_http_submission_task_t *task)
 {
     size_t                           i;
-    ngx_uint_t                       current;
+    sm_entry_t                      *entry;
+    sm_begin_row_t                  *row;
     ngx_http_submission_expiry_t    *et;
     ngx_http_submission_executor_t  *ex;
 
     et = (ngx_http_submission_expiry_t *) task;
     ex = task->manager->executor;
 
-    ex->expiring = NULL;
+    ex->expiries->out = NULL;
 
-    if (task->call.status == SM_STORE_OK && ex->schedule) {
+    if (task->call.status == SM_STORE_OK && ex->queue) {
         ngx_http_submission_executor_time(ex, task->call.now);
         ngx_http_submission_executor_tick(ex);
     }
 
     for (i = 0; i < et->n && task->call.status == SM_STORE_OK; i++) {
 
+        row = &et->rows[i];
+
         /* any of these may end leadership */
 
-        current = ex->schedule && ex->generation == et->generation;
+        entry = ex->queue && ex->generation == et->generation
+                ? et->entries[i] : NULL;
 
-        if (et->rows[i].outcome == SM_BEGIN_EXPIRED) {
-            ngx_http_submission_expiry_ended(task->manager,
-                                             current ? et->entries[i] : NULL,
-                                             &et->rows[i], task->fence.epoch,
+        switch (row->outcome) {
+
+        case SM_BEGIN_EXPIRED:
+            ngx_http_submission_expiry_ended(task->manager, et->targets[i],
+                                             entry, row, task->fence.epoch,
                                              task->call.now);
+            break;
 
-        } else if (current) {
-            ngx_http_submission_expiry_left(ex, et->entries[i], &et->rows[i]);
+        case SM_BEGIN_EARLY:
+
+            if (entry) {
+                sm_queue_put(ex->queue, entry, row->due_at);
+            }
+
+            break;
+
+        default: /* SM_BEGIN_GONE */
+            ngx_http_submission_turn_gone(task->manager, entry, row,
+                                          task->fence.epoch);
         }
     }
 
@@ -267,22 +287,37 @@ ngx_http_submission_expiry_done(ngx_http_submission_task_t *task)
 }
 
 
+/* the threads have ended, and have run the last call */
+
+void
+ngx_http_submission_expiry_end(ngx_http_submission_executor_t *ex)
+{
+    if (ex->expiries->out) {
+        (void) ngx_http_submission_task_settle(ex->expiries->out);
+    }
+}
+
+
 void
 ngx_http_submission_expiry_tell(ngx_http_submission_executor_t *ex)
 {
-    if (ex->expiry.timer_set) {
-        ngx_del_timer(&ex->expiry);
+    ngx_http_submission_expiries_t  *expiries;
+
+    expiries = ex->expiries;
+
+    if (expiries->timer.timer_set) {
+        ngx_del_timer(&expiries->timer);
     }
 
-    if (ex->nexpired == 0) {
+    if (expiries->n == 0) {
         return;
     }
 
     ngx_log_error(NGX_LOG_WARN, ngx_cycle->log, 0,
                   "submission: expired_unsent manager=%V lease_epoch=%L "
                   "intents=%ui: their deadlines passed before their first "
-                  "attempt", &ex->manager->conf->name, ex->epoch, ex->nexpired);
+                  "attempt", &ex->manager->conf->name, ex->epoch, expiries->n);
 
-    ex->nexpired = 0;
-    ex->expiry_told = ngx_current_msec;
+    expiries->n = 0;
+    expiries->told = ngx_current_msec;
 }

@@ -1,21 +1,34 @@
 
 /*
- * Outages of gateways: what the schedule learns of attempts, and what it makes
- * of that.  There is one log line when the attempts of a target begin to fail,
+ * Outages of gateways: what the queue learns of attempts, and what it makes of
+ * that.  There is one log line when the attempts of a target begin to fail,
  * with the first error, and one when its gateway answers again; likewise when
- * its circuit opens, and when it is closed.  An error is what sm_exchange_read()
- * says is one: no answer, or one that makes no sense.  That a target cannot be
- * sent to is an error, too.
+ * its circuit opens, and when it is closed.  An error is what
+ * sm_exchange_read() says is one: no answer, or one that makes no sense.  That
+ * a target cannot be sent to is an error, too.
  *
  * A gateway that fails now and then would cause two lines each time.  So after
  * a line the next outage of the target is logged only some seconds later, if
  * it still lasts.
  */
 
-#include "ngx_http_submission_attempt.h"
+#include "ngx_http_submission_limits.h"
+#include "ngx_http_submission_stats.h"
 
 
 #define NGX_HTTP_SUBMISSION_OUTAGE_QUIET  10000     /* milliseconds */
+
+
+/* of the gateway of a target */
+
+struct ngx_http_submission_outage_s {
+    int64_t                          epoch;        /* in which it was seen */
+    ngx_msec_t                       since;        /* the first error */
+    ngx_msec_t                       told;         /* the last line of it */
+    ngx_uint_t                       unsent;       /* rounds of them */
+    int64_t                          round;        /* the next begins */
+    unsigned                         down:1;       /* and that was told */
+};
 
 
 static void
@@ -88,7 +101,7 @@ ngx_http_submission_outage_sent(ngx_http_submission_attempt_t *at)
 
     if (entry) {
         ngx_http_submission_executor_tick(at->manager->executor);
-        sm_schedule_sent(at->manager->executor->schedule, entry);
+        sm_queue_sent(at->manager->executor->queue, entry);
         ngx_http_submission_limits_spent(at, sm_entry_bucket(entry));
     }
 }
@@ -103,7 +116,7 @@ ngx_http_submission_outage_of(ngx_http_submission_attempt_t *at,
     int                            i;
     ngx_http_submission_outage_t  *outage;
 
-    i = sm_schedule_target_of(entry);
+    i = sm_queue_target_of(entry);
     if (i < 0) {
         return NULL;
     }
@@ -138,22 +151,22 @@ ngx_http_submission_outage_learn(ngx_http_submission_attempt_t *at,
     sm_entry_t *entry)
 {
     ngx_uint_t      errors;
-    sm_schedule_t  *schedule;
+    sm_queue_t     *queue;
 
-    schedule = at->manager->executor->schedule;
+    queue = at->manager->executor->queue;
 
     if (at->outcome == SM_OUTCOME_ACCEPTED
         || at->outcome == SM_OUTCOME_REJECTED)
     {
-        return sm_schedule_answer(schedule, entry);
+        return sm_queue_answer(queue, entry);
     }
 
     /* error or unknown; none: it was not sent */
 
-    errors = sm_schedule_error(schedule, entry);
+    errors = sm_queue_error(queue, entry);
 
     if (ngx_http_submission_outage_rests(at)) {
-        sm_schedule_rest(schedule, entry, at->retry_after * 1000);
+        sm_queue_rest(queue, entry, at->retry_after * 1000);
     }
 
     return errors;
@@ -203,12 +216,12 @@ ngx_http_submission_outage(ngx_http_submission_attempt_t *at)
 
     ngx_http_submission_executor_tick(ex);
 
-    before = sm_schedule_open_until(ex->schedule, entry);
+    before = sm_queue_open_until(ex->queue, entry);
     errors = ngx_http_submission_outage_learn(at, entry);
 
     ngx_http_submission_outage_circuit(at, before,
-                                       sm_schedule_open_until(ex->schedule,
-                                                              entry),
+                                       sm_queue_open_until(ex->queue,
+                                                           entry),
                                        errors);
 
     outage = ngx_http_submission_outage_of(at, entry);
@@ -230,8 +243,9 @@ ngx_http_submission_outage(ngx_http_submission_attempt_t *at)
 
 /*
  * A target that cannot be sent to is tried less and less often, it alone.
- * Those that were begun before the delay of the first of them has passed are
- * one round, however many they are.
+ * Those that were begun before half the delay of the first of them has passed
+ * are one round, however many they are.  The first comes again after all of it,
+ * by the store's clock, which may be a millisecond early.
  */
 
 int64_t
@@ -255,7 +269,7 @@ ngx_http_submission_outage_unsent(ngx_http_submission_attempt_t *at)
                              (uint32_t) ngx_random());
 
     if (first) {
-        outage->round = ngx_http_submission_usec() + delay * 1000;
+        outage->round = ngx_http_submission_usec() + delay * 1000 / 2;
     }
 
     return delay;

@@ -11,7 +11,12 @@
  * succeeded for the duration of a lease.
  */
 
-#include "ngx_http_submission_attempt.h"
+#include "ngx_http_submission_dispatch.h"
+#include "ngx_http_submission_duty.h"
+#include "ngx_http_submission_limits.h"
+#include "ngx_http_submission_signal.h"
+#include "ngx_http_submission_stats.h"
+#include "ngx_http_submission_turn.h"
 
 
 #define NGX_HTTP_SUBMISSION_TURN_RETRY_MAX  5000         /* milliseconds */
@@ -33,6 +38,16 @@ typedef struct {
 } ngx_http_submission_turn_t;
 
 
+struct ngx_http_submission_turns_s {
+    ngx_http_submission_task_t      *out;
+    int64_t                          took;         /* usec, the last one */
+    ngx_msec_t                       retry;        /* none is recorded before */
+    int64_t                          gone;         /* an epoch, says a fence */
+    ngx_uint_t                       failures;     /* in a row */
+    ngx_msec_t                       failing;      /* since then, if any */
+};
+
+
 static ngx_int_t ngx_http_submission_turn_ended(
     ngx_http_submission_executor_t *ex, ngx_http_submission_turn_t *turn);
 static ngx_int_t ngx_http_submission_turn_due(
@@ -40,6 +55,30 @@ static ngx_int_t ngx_http_submission_turn_due(
 static void ngx_http_submission_turn_undo(ngx_http_submission_executor_t *ex,
     ngx_http_submission_turn_t *turn);
 static void ngx_http_submission_turn_done(ngx_http_submission_task_t *task);
+
+
+ngx_int_t
+ngx_http_submission_turn_init(ngx_cycle_t *cycle,
+    ngx_http_submission_executor_t *ex)
+{
+    ex->turns = ngx_pcalloc(cycle->pool, sizeof(ngx_http_submission_turns_t));
+
+    return ex->turns ? NGX_OK : NGX_ERROR;
+}
+
+
+void
+ngx_http_submission_turn_start(ngx_http_submission_executor_t *ex)
+{
+    ex->turns->retry = ngx_current_msec;
+}
+
+
+ngx_uint_t
+ngx_http_submission_turn_out(ngx_http_submission_executor_t *ex)
+{
+    return ex->turns->out != NULL;
+}
 
 
 /* NGX_DECLINED: there is nothing to do */
@@ -63,7 +102,7 @@ ngx_http_submission_turn_create(ngx_http_submission_executor_t *ex,
     turn->began = ngx_http_submission_usec();
 
     ngx_http_submission_task_fence(&turn->task,
-                                   ex->schedule
+                                   ex->queue
                                    ? ex->epoch
                                    : (int64_t) ex->manager->sh->held);
 
@@ -112,7 +151,7 @@ ngx_http_submission_turn(ngx_http_submission_executor_t *ex)
         return NGX_ERROR;
     }
 
-    ex->turn = &turn->task;
+    ex->turns->out = &turn->task;
 
     return NGX_OK;
 }
@@ -154,7 +193,7 @@ ngx_http_submission_turn_ended(ngx_http_submission_executor_t *ex,
         return NGX_OK;
     }
 
-    if ((ngx_msec_int_t) (ex->retry - ngx_current_msec) > 0) {
+    if ((ngx_msec_int_t) (ex->turns->retry - ngx_current_msec) > 0) {
         return NGX_ERROR;
     }
 
@@ -196,7 +235,7 @@ ngx_http_submission_turn_behind(ngx_http_submission_executor_t *ex,
         took += turn->ended[i].finished_at - turn->ended[i].started_at;
     }
 
-    return turn->nended && took / (int64_t) turn->nended < ex->turn_took;
+    return turn->nended && took / (int64_t) turn->nended < ex->turns->took;
 }
 
 
@@ -209,7 +248,7 @@ ngx_http_submission_turn_due(ngx_http_submission_executor_t *ex,
     ngx_uint_t   max;
     sm_arena_t  *arena;
 
-    if (ex->schedule == NULL || ex->leaving
+    if (ex->queue == NULL || ex->leaving
         || !ngx_http_submission_pauses_known(ex)
         || (ngx_msec_int_t) (ngx_current_msec - ex->pause) < 0)
     {
@@ -218,7 +257,7 @@ ngx_http_submission_turn_due(ngx_http_submission_executor_t *ex,
 
     now = ngx_http_submission_executor_now(ex);
 
-    if (sm_schedule_next(ex->schedule) > now) {
+    if (sm_queue_next(ex->queue) > now) {
         return NGX_OK;
     }
 
@@ -238,11 +277,11 @@ ngx_http_submission_turn_due(ngx_http_submission_executor_t *ex,
         return NGX_ERROR;
     }
 
-    turn->ndue = sm_schedule_take(ex->schedule, now, turn->entries, max);
+    turn->ndue = sm_queue_take(ex->queue, now, turn->entries, max);
 
     for (i = 0; i < turn->ndue; i++) {
 
-        /* a copy: the schedule may go away meanwhile */
+        /* a copy: the queue may go away meanwhile */
 
         if (sm_arena_strdup(arena, &turn->due[i].id,
                             sm_entry_id(turn->entries[i]))
@@ -273,14 +312,14 @@ ngx_http_submission_turn_undo(ngx_http_submission_executor_t *ex,
     }
 
     for (i = 0; i < turn->ndue; i++) {
-        sm_schedule_put(ex->schedule, turn->entries[i],
-                        sm_entry_due_at(turn->entries[i]));
+        sm_queue_put(ex->queue, turn->entries[i],
+                     sm_entry_due_at(turn->entries[i]));
     }
 }
 
 
 void
-ngx_http_submission_turn_run(ngx_http_submission_task_t *task)
+ngx_http_submission_turn_thread(ngx_http_submission_task_t *task)
 {
     ngx_http_submission_turn_t  *turn;
 
@@ -292,20 +331,40 @@ ngx_http_submission_turn_run(ngx_http_submission_task_t *task)
 }
 
 
-/* it is left to a newer release, and is aside until then */
-
-static void
-ngx_http_submission_turn_refused(ngx_http_submission_turn_t *turn,
-    sm_begin_row_t *row)
+void
+ngx_http_submission_turn_gone(ngx_http_submission_manager_t *manager,
+    sm_entry_t *entry, sm_begin_row_t *row, int64_t epoch)
 {
     ngx_http_submission_field_t  id, error;
 
-    ngx_log_error(NGX_LOG_ERR, ngx_cycle->log, 0,
-                  "submission: contract_not_understood manager=%V%V "
-                  "lease_epoch=%L%V", &turn->task.manager->conf->name,
-                  ngx_http_submission_field(&id, " intent_id=", row->id),
-                  turn->task.fence.epoch,
-                  ngx_http_submission_field(&error, " error=", row->refused));
+    if (row->refused.data) {
+        ngx_log_error(NGX_LOG_ERR, ngx_cycle->log, 0,
+                      "submission: contract_not_understood manager=%V%V "
+                      "lease_epoch=%L%V", &manager->conf->name,
+                      ngx_http_submission_field(&id, " intent_id=", row->id),
+                      epoch,
+                      ngx_http_submission_field(&error, " error=",
+                                                row->refused));
+    }
+
+    ngx_log_debug4(NGX_LOG_DEBUG_HTTP, ngx_cycle->log, 0,
+                   "submission: not begun \"%*s\" newer:%d taken:%d",
+                   row->id.len, row->id.data, (int) row->newer,
+                   entry != NULL);
+
+    if (entry == NULL) {
+        return;
+    }
+
+    if (row->newer) {
+        sm_queue_aside(manager->executor->queue, entry);
+
+    } else {
+        ngx_http_submission_ended_canceled(manager->executor,
+                                           sm_entry_id(entry),
+                                           sm_entry_target(entry), entry,
+                                           NULL, epoch);
+    }
 }
 
 
@@ -324,7 +383,7 @@ ngx_http_submission_turn_begun(ngx_http_submission_turn_t *turn)
 
         /* any of these may end leadership */
 
-        current = ex->schedule && ex->generation == turn->generation;
+        current = ex->queue && ex->generation == turn->generation;
 
         switch (row->outcome) {
 
@@ -337,46 +396,70 @@ ngx_http_submission_turn_begun(ngx_http_submission_turn_t *turn)
             break;
 
         case SM_BEGIN_EARLY:
+            ngx_log_debug3(NGX_LOG_DEBUG_HTTP, ngx_cycle->log, 0,
+                           "submission: too early \"%*s\" due:%L",
+                           row->id.len, row->id.data, row->due_at);
 
             if (current) {
-                sm_schedule_put(ex->schedule, turn->entries[i], row->due_at);
+                sm_queue_put(ex->queue, turn->entries[i], row->due_at);
             }
 
             break;
 
         case SM_BEGIN_EXPIRED:
             ngx_http_submission_expiry_ended(turn->task.manager,
+                           ngx_http_submission_target(turn->task.manager->conf,
+                                                      row->contract.target),
                                              current ? turn->entries[i] : NULL,
                                              row, turn->task.fence.epoch,
                                              turn->task.call.now);
             break;
 
         default: /* SM_BEGIN_GONE */
-
-            if (row->refused.data) {
-                ngx_http_submission_turn_refused(turn, row);
-            }
-
-            if (current && row->newer) {
-                sm_schedule_aside(ex->schedule, turn->entries[i]);
-
-            } else if (current) {
-                ngx_http_submission_executor_gone(ex, turn->entries[i]);
-            }
+            ngx_http_submission_turn_gone(turn->task.manager,
+                                          current ? turn->entries[i] : NULL,
+                                          row, turn->task.fence.epoch);
         }
     }
 }
 
 
 static void
-ngx_http_submission_attempt_recorded(ngx_http_submission_attempt_t *at,
+ngx_http_submission_turn_end_intent(ngx_http_submission_attempt_t *at,
+    sm_complete_row_t *row, sm_entry_t *entry, int64_t now)
+{
+    ngx_http_submission_end_t  end;
+
+    ngx_memzero(&end, sizeof(ngx_http_submission_end_t));
+
+    end.id = at->id;
+    end.target = at->target;
+    end.entry = entry;
+    end.epoch = at->epoch;
+    end.status = row->status;
+    end.exhausted = row->exhausted;
+    end.age = now - at->created_at;
+    end.notify = at->contract.notify;
+    end.message = at->contract.gateway_type == SM_GATEWAY_WEBHOOK;
+
+    ngx_http_submission_intent_ended(at->manager, &end);
+}
+
+
+static void
+ngx_http_submission_turn_record(ngx_http_submission_attempt_t *at,
     sm_complete_row_t *row, int64_t now)
 {
     sm_entry_t     *entry;
-    sm_schedule_t  *schedule;
+    sm_queue_t     *queue;
 
     entry = ngx_http_submission_attempt_entry(at);
-    schedule = at->manager->executor->schedule;
+    queue = at->manager->executor->queue;
+
+    ngx_log_debug6(NGX_LOG_DEBUG_HTTP, ngx_cycle->log, 0,
+                   "submission: recorded \"%*s\" attempt:%L applied:%d "
+                   "status:%d queued:%d", at->id.len, at->id.data, at->number,
+                   (int) row->applied, (int) row->status, entry != NULL);
 
     if (!row->applied) {
 
@@ -388,48 +471,39 @@ ngx_http_submission_attempt_recorded(ngx_http_submission_attempt_t *at,
                                         "attempt_not_recorded", NULL);
 
         if (entry) {
-            sm_schedule_drop(schedule, entry);
+            sm_queue_drop(queue, entry);
         }
 
         return;
     }
 
-    if (entry) {
-        if (row->status == SM_STATUS_PENDING) {
-            sm_schedule_put(schedule, entry, row->next_attempt_at);
-
-        } else {
-            sm_schedule_drop(schedule, entry);
-        }
+    if (entry && row->status == SM_STATUS_PENDING) {
+        sm_queue_put(queue, entry, row->next_attempt_at);
     }
 
     if (at->outcome == SM_OUTCOME_NONE) {
+
+        /* it was given back, and stays pending */
+
         return;
     }
 
-    ngx_http_submission_stats_attempt(at, row->status);
+    ngx_http_submission_stats_attempt(at);
     ngx_http_submission_count_attempt(at->manager, at->target, at->outcome,
                                       1);
+
+    ngx_http_submission_attempt_log(at, NGX_LOG_INFO, "attempt", NULL);
 
     if (row->status == SM_STATUS_PENDING) {
         ngx_http_submission_count(at->manager,
                                   NGX_HTTP_SUBMISSION_CNT_RETRIES, 1);
+        ngx_http_submission_notice(at->manager, at->id);
 
-    } else if (at->contract.gateway_type != SM_GATEWAY_WEBHOOK) {
-        ngx_http_submission_count_terminal(at->manager, at->target,
-                                           row->status, row->exhausted,
-                                           now - at->created_at);
+    } else {
+        ngx_http_submission_turn_end_intent(at, row, entry, now);
     }
-
-    if (schedule && sm_webhook_told(at->contract.notify, row->status)) {
-        ngx_http_submission_schedule_new(at->manager->executor);
-    }
-
-    ngx_http_submission_attempt_log(at, NGX_LOG_INFO, "attempt", NULL);
 
     ngx_http_submission_webhook_gone(at);
-
-    ngx_http_submission_notice(at->manager, at->id);
 }
 
 
@@ -445,8 +519,8 @@ ngx_http_submission_turn_recorded(ngx_http_submission_turn_t *turn)
         at = ngx_queue_data(q, ngx_http_submission_attempt_t, queue);
         ngx_queue_remove(q);
 
-        ngx_http_submission_attempt_recorded(at, &turn->ended[i],
-                                             turn->task.call.now);
+        ngx_http_submission_turn_record(at, &turn->ended[i],
+                                        turn->task.call.now);
         ngx_http_submission_attempt_free(at);
     }
 }
@@ -463,7 +537,7 @@ ngx_http_submission_turn_again(ngx_http_submission_executor_t *ex,
     }
 
     return status != SM_STORE_LEASE_LOST
-           && ngx_current_msec - ex->failing
+           && ngx_current_msec - ex->turns->failing
               < ex->manager->conf->lease_duration;
 }
 
@@ -479,17 +553,17 @@ ngx_http_submission_turn_back_off(ngx_http_submission_executor_t *ex,
 {
     ngx_msec_t  wait;
 
-    if (ex->failures++ == 0) {
-        ex->failing = ngx_current_msec;
+    if (ex->turns->failures++ == 0) {
+        ex->turns->failing = ngx_current_msec;
     }
 
     wait = NGX_HTTP_SUBMISSION_LEADER_RETRY;
 
     if (status != SM_STORE_TRANSIENT) {
-        wait <<= ngx_min(ex->failures - 1, 4);
+        wait <<= ngx_min(ex->turns->failures - 1, 4);
     }
 
-    ex->retry = ngx_current_msec
+    ex->turns->retry = ngx_current_msec
                 + ngx_min(wait, NGX_HTTP_SUBMISSION_TURN_RETRY_MAX);
 }
 
@@ -506,7 +580,7 @@ ngx_http_submission_turn_failed(ngx_http_submission_turn_t *turn)
     status = turn->task.call.status;
 
     if (status == SM_STORE_LEASE_LOST) {
-        ex->gone = turn->task.fence.epoch;
+        ex->turns->gone = turn->task.fence.epoch;
 
     } else {
         ngx_http_submission_turn_back_off(ex, status);
@@ -515,7 +589,7 @@ ngx_http_submission_turn_failed(ngx_http_submission_turn_t *turn)
     ngx_log_debug4(NGX_LOG_DEBUG_HTTP, ngx_cycle->log, 0,
                    "submission: turn failed epoch:%L status:%d failures:%ui "
                    "again in:%M", turn->task.fence.epoch, (int) status,
-                   ex->failures, ex->retry - ngx_current_msec);
+                   ex->turns->failures, ex->turns->retry - ngx_current_msec);
 
     while (!ngx_queue_empty(&turn->attempts)) {
         q = ngx_queue_last(&turn->attempts);
@@ -542,11 +616,11 @@ ngx_http_submission_turn_done(ngx_http_submission_task_t *task)
     turn = (ngx_http_submission_turn_t *) task;
     ex = task->manager->executor;
 
-    ex->turn = NULL;
+    ex->turns->out = NULL;
 
     if (task->call.status == SM_STORE_OK) {
-        ex->failures = 0;
-        ex->turn_took = ngx_http_submission_usec() - turn->began;
+        ex->turns->failures = 0;
+        ex->turns->took = ngx_http_submission_usec() - turn->began;
         ngx_http_submission_executor_time(ex, task->call.now);
 
         /*
@@ -579,13 +653,13 @@ ngx_http_submission_turn_flush(ngx_http_submission_manager_t *manager)
 
     ex = manager->executor;
 
-    if (ex->turn) {
+    if (ex->turns->out) {
         return NGX_AGAIN;
     }
 
     epoch = manager->sh->held;
 
-    if (epoch == 0 || epoch == ex->gone) {
+    if (epoch == 0 || epoch == ex->turns->gone) {
 
         if (ngx_exiting) {
             ngx_http_submission_executor_recovered(manager, NULL);
@@ -603,9 +677,9 @@ ngx_http_submission_turn_flush(ngx_http_submission_manager_t *manager)
 
 
 /*
- * The threads have ended.  They have run the last turn, and nobody has looked
- * at its answer.  What it has begun is given back, because nothing is sent any
- * more.
+ * The threads have ended.  They have run the last calls, and nobody has looked
+ * at their answers.  What a turn has begun is given back, because nothing is
+ * sent any more.
  */
 
 ngx_int_t
@@ -618,11 +692,16 @@ ngx_http_submission_turn_end(ngx_http_submission_manager_t *manager,
     ex = manager->executor;
     ex->leaving = 1;
 
-    if (ex->turn && ngx_http_submission_task_settle(ex->turn) != SM_STORE_OK) {
+    ngx_http_submission_expiry_end(ex);
+    ngx_http_submission_duty_end(ex);
+
+    if (ex->turns->out
+        && ngx_http_submission_task_settle(ex->turns->out) != SM_STORE_OK)
+    {
         return NGX_ERROR;
     }
 
-    ex->retry = ngx_current_msec;
+    ex->turns->retry = ngx_current_msec;
 
     while (ex->nended && manager->sh->held) {
 

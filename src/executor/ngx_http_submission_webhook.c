@@ -6,8 +6,11 @@
  * that ask for it.
  */
 
-#include "ngx_http_submission_attempt.h"
+#include "ngx_http_submission_dispatch.h"
+#include "ngx_http_submission_duty.h"
 #include "ngx_http_submission_sign.h"
+
+#include "sm_webhook.h"
 
 
 #define NGX_HTTP_SUBMISSION_WEBHOOK_GONE  410
@@ -97,6 +100,10 @@ ngx_http_submission_webhook_gone(ngx_http_submission_attempt_t *at)
         return;
     }
 
+    ngx_log_debug2(NGX_LOG_DEBUG_HTTP, ngx_cycle->log, 0,
+                   "submission: webhook gone \"%*s\"",
+                   at->contract.target.len, at->contract.target.data);
+
     gone = ngx_http_submission_task_create(at->manager,
                                            NGX_HTTP_SUBMISSION_OP_WEBHOOK_GONE,
                                            sizeof(ngx_http_submission_gone_t));
@@ -122,7 +129,7 @@ ngx_http_submission_webhook_gone(ngx_http_submission_attempt_t *at)
 
 
 void
-ngx_http_submission_webhook_run(ngx_http_submission_task_t *task)
+ngx_http_submission_webhook_thread(ngx_http_submission_task_t *task)
 {
     ngx_http_submission_gone_t  *gone = (ngx_http_submission_gone_t *) task;
 
@@ -148,7 +155,7 @@ ngx_http_submission_webhook_paused(ngx_http_submission_task_t *task)
                   "it is resumed", &task->manager->conf->name,
                   gone->row.target.len, gone->row.target.data);
 
-    if (task->manager->executor->schedule) {
+    if (task->manager->executor->queue) {
         ngx_http_submission_duty_kick(
             &task->manager->executor->duties[NGX_HTTP_SUBMISSION_DUTY_PAUSES]);
     }

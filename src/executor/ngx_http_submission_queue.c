@@ -1,18 +1,18 @@
 
 /*
- * The schedule of whoever leads, from the store in pages.
+ * The queue of whoever leads, from the store in pages.
  *
  * First it is rebuilt whole, earliest due first: pages in the order of
- * modification have everything, and until they have come that far, pages in the
- * order of due time run ahead, of retries and of what had to wait for its
+ * modification have everything, and until they have come that far, pages in
+ * the order of due time run ahead, of retries and of what had to wait for its
  * not_before.  These take turns with the others until they are at the present
- * time, and a little beyond it: what becomes due meanwhile does not wait for the
- * end of the rebuild.  Where most of a page has passed its deadline, pages of what
- * has not run ahead in the same way: what is alive does not wait behind what is
- * dead, however much of that there is.  From then on it is refreshed,
- * from a place in the order of modification that stays behind the store's
- * time: a row that is committed late, with a time that has passed, is not
- * missed.  Seeing a row again changes nothing.
+ * time, and a little beyond it: what becomes due meanwhile does not wait for
+ * the end of the rebuild.  Where most of a page has passed its deadline, pages
+ * of what has not run ahead in the same way: what is alive does not wait
+ * behind what is dead, however much of that there is.  From then on it is
+ * refreshed, from a place in the order of modification that stays behind the
+ * store's time: a row that is committed late, with a time that has passed, is
+ * not missed.  Seeing a row again changes nothing.
  *
  * How far it stays behind is as long as a submission can take, from the time
  * that it has in the store to its commit: query_timeout on a server.  (On
@@ -29,29 +29,33 @@
  * read, from a little before the last row seen.
  */
 
-#include "ngx_http_submission_attempt.h"
+#include "ngx_http_submission_duty.h"
+#include "ngx_http_submission_limits.h"
+#include "ngx_http_submission_signal.h"
+#include "ngx_http_submission_stats.h"
+#include "ngx_http_submission_turn.h"
 
 
 /* rows */
 
-#define NGX_HTTP_SUBMISSION_SCHEDULE_PAGE_FIRST  256
-#define NGX_HTTP_SUBMISSION_SCHEDULE_PAGE        2000
+#define NGX_HTTP_SUBMISSION_QUEUE_PAGE_FIRST  256
+#define NGX_HTTP_SUBMISSION_QUEUE_PAGE        2000
 
 /* microseconds; LATE is beyond the time-out of a submission */
 
-#define NGX_HTTP_SUBMISSION_SCHEDULE_WINDOW      10000000
-#define NGX_HTTP_SUBMISSION_SCHEDULE_LATE        5000000
-#define NGX_HTTP_SUBMISSION_SCHEDULE_SLACK       50000
-#define NGX_HTTP_SUBMISSION_SCHEDULE_AHEAD       2000000
+#define NGX_HTTP_SUBMISSION_QUEUE_WINDOW      10000000
+#define NGX_HTTP_SUBMISSION_QUEUE_LATE        5000000
+#define NGX_HTTP_SUBMISSION_QUEUE_SLACK       50000
+#define NGX_HTTP_SUBMISSION_QUEUE_AHEAD       2000000
 
 /* refreshes, milliseconds at most; and times what a page took */
 
-#define NGX_HTTP_SUBMISSION_SCHEDULE_SWEEP       30
-#define NGX_HTTP_SUBMISSION_SCHEDULE_SWEEP_MAX   60000
-#define NGX_HTTP_SUBMISSION_SCHEDULE_SWEEP_PACE  10
+#define NGX_HTTP_SUBMISSION_QUEUE_SWEEP       30
+#define NGX_HTTP_SUBMISSION_QUEUE_SWEEP_MAX   60000
+#define NGX_HTTP_SUBMISSION_QUEUE_SWEEP_PACE  10
 
 
-/* a place in the schedule's order */
+/* a place in the queue's order */
 
 typedef struct {
     int64_t                          at;
@@ -60,7 +64,7 @@ typedef struct {
 } ngx_http_submission_cursor_t;
 
 
-struct ngx_http_submission_refresh_s {
+typedef struct {
     ngx_connection_t                *wake;
 
     unsigned                         rebuilding:1;
@@ -79,7 +83,7 @@ struct ngx_http_submission_refresh_s {
     ngx_http_submission_cursor_t     live;
     ngx_http_submission_cursor_t     seen;         /* the last of all */
     ngx_http_submission_cursor_t     swept;
-};
+} ngx_http_submission_refresh_t;
 
 
 typedef struct {
@@ -90,73 +94,83 @@ typedef struct {
 } ngx_http_submission_page_task_t;
 
 
-static ngx_msec_t ngx_http_submission_schedule_interval(
+static ngx_int_t ngx_http_submission_queue_init(ngx_cycle_t *cycle,
+    ngx_http_submission_duty_t *duty);
+static ngx_msec_t ngx_http_submission_queue_interval(
     ngx_http_submission_executor_t *ex);
-static ngx_int_t ngx_http_submission_schedule_begin(
+static ngx_int_t ngx_http_submission_queue_begin(
     ngx_http_submission_duty_t *duty, ngx_http_submission_task_t *task);
-static ngx_msec_t ngx_http_submission_schedule_done(
+static ngx_msec_t ngx_http_submission_queue_done(
     ngx_http_submission_duty_t *duty, ngx_http_submission_task_t *task);
-static void ngx_http_submission_schedule_woken(ngx_event_t *ev);
-static ngx_msec_t ngx_http_submission_schedule_rest(
+static void ngx_http_submission_queue_woken(ngx_event_t *ev);
+static ngx_msec_t ngx_http_submission_queue_rest(
     ngx_http_submission_executor_t *ex);
-static ngx_int_t ngx_http_submission_schedule_sweep_begin(
+static ngx_int_t ngx_http_submission_queue_sweep_begin(
     ngx_http_submission_duty_t *duty, ngx_http_submission_task_t *task);
-static ngx_msec_t ngx_http_submission_schedule_swept(
+static ngx_msec_t ngx_http_submission_queue_swept(
     ngx_http_submission_duty_t *duty, ngx_http_submission_task_t *task);
 
 
-const ngx_http_submission_duty_row_t  ngx_http_submission_schedule_refresh = {
-    NGX_HTTP_SUBMISSION_OP_SCHEDULE_PAGE,
-    sizeof(ngx_http_submission_page_task_t),
-    ngx_http_submission_schedule_interval,
-    ngx_http_submission_schedule_begin,
-    ngx_http_submission_schedule_done
+const ngx_http_submission_duty_row_t  ngx_http_submission_queue_refresh = {
+    .op = NGX_HTTP_SUBMISSION_OP_QUEUE_PAGE,
+    .size = sizeof(ngx_http_submission_page_task_t),
+    .ctx = sizeof(ngx_http_submission_refresh_t),
+    .init = ngx_http_submission_queue_init,
+    .interval = ngx_http_submission_queue_interval,
+    .begin = ngx_http_submission_queue_begin,
+    .done = ngx_http_submission_queue_done
 };
 
 
-const ngx_http_submission_duty_row_t  ngx_http_submission_schedule_sweep = {
-    NGX_HTTP_SUBMISSION_OP_SCHEDULE_PAGE,
-    sizeof(ngx_http_submission_page_task_t),
-    ngx_http_submission_schedule_rest,
-    ngx_http_submission_schedule_sweep_begin,
-    ngx_http_submission_schedule_swept
+const ngx_http_submission_duty_row_t  ngx_http_submission_queue_sweep = {
+    .op = NGX_HTTP_SUBMISSION_OP_QUEUE_PAGE,
+    .size = sizeof(ngx_http_submission_page_task_t),
+    .interval = ngx_http_submission_queue_rest,
+    .begin = ngx_http_submission_queue_sweep_begin,
+    .done = ngx_http_submission_queue_swept
 };
 
 
-ngx_int_t
-ngx_http_submission_schedule_init(ngx_cycle_t *cycle,
-    ngx_http_submission_executor_t *ex)
+/* the sweep has no other state than the refresh */
+
+static ngx_http_submission_refresh_t *
+ngx_http_submission_queue_ctx(ngx_http_submission_executor_t *ex)
 {
-    int64_t                         window;
-    ngx_http_submission_refresh_t  *rf;
+    return ex->duties[NGX_HTTP_SUBMISSION_DUTY_REFRESH].ctx;
+}
 
-    rf = ngx_pcalloc(cycle->pool, sizeof(ngx_http_submission_refresh_t));
-    if (rf == NULL) {
-        return NGX_ERROR;
-    }
+
+static ngx_int_t
+ngx_http_submission_queue_init(ngx_cycle_t *cycle,
+    ngx_http_submission_duty_t *duty)
+{
+    int64_t                          window;
+    ngx_http_submission_refresh_t   *rf;
+    ngx_http_submission_executor_t  *ex;
+
+    rf = duty->ctx;
+    ex = duty->executor;
 
     /* what is committed right after a look waits for the next one */
 
     window = ((int64_t) ex->manager->conf->query_timeout
-              + (int64_t) ex->manager->conf->schedule_refresh_interval) * 1000
-             + NGX_HTTP_SUBMISSION_SCHEDULE_LATE;
+              + (int64_t) ex->manager->conf->queue_refresh_interval) * 1000
+             + NGX_HTTP_SUBMISSION_QUEUE_LATE;
     window += window / 8;
 
-    rf->window = ngx_max(window, NGX_HTTP_SUBMISSION_SCHEDULE_WINDOW);
-
-    ex->refresh = rf;
+    rf->window = ngx_max(window, NGX_HTTP_SUBMISSION_QUEUE_WINDOW);
 
     return NGX_OK;
 }
 
 
 void
-ngx_http_submission_schedule_start(ngx_http_submission_executor_t *ex)
+ngx_http_submission_queue_start(ngx_http_submission_executor_t *ex)
 {
     int64_t                         window;
     ngx_http_submission_refresh_t  *rf;
 
-    rf = ex->refresh;
+    rf = ngx_http_submission_queue_ctx(ex);
     window = rf->window;
 
     ngx_memzero(rf, sizeof(ngx_http_submission_refresh_t));
@@ -168,7 +182,7 @@ ngx_http_submission_schedule_start(ngx_http_submission_executor_t *ex)
     /* without it, new intents are found by the next refresh */
 
     rf->wake = ngx_http_submission_wake_listen(ex->manager,
-                                       ngx_http_submission_schedule_woken, ex);
+                                       ngx_http_submission_queue_woken, ex);
 
     ngx_http_submission_duty_kick(
                                &ex->duties[NGX_HTTP_SUBMISSION_DUTY_REFRESH]);
@@ -176,29 +190,35 @@ ngx_http_submission_schedule_start(ngx_http_submission_executor_t *ex)
 
 
 void
-ngx_http_submission_schedule_stop(ngx_http_submission_executor_t *ex)
+ngx_http_submission_queue_stop(ngx_http_submission_executor_t *ex)
 {
-    if (ex->refresh->wake) {
-        ngx_http_submission_bell_ignore(ex->refresh->wake);
-        ex->refresh->wake = NULL;
+    ngx_http_submission_refresh_t  *rf;
+
+    rf = ngx_http_submission_queue_ctx(ex);
+
+    if (rf->wake) {
+        ngx_http_submission_bell_ignore(rf->wake);
+        rf->wake = NULL;
     }
 }
 
 
 static ngx_msec_t
-ngx_http_submission_schedule_interval(ngx_http_submission_executor_t *ex)
+ngx_http_submission_queue_interval(ngx_http_submission_executor_t *ex)
 {
-    return ex->manager->conf->schedule_refresh_interval;
+    return ex->manager->conf->queue_refresh_interval;
 }
 
 
 static void
-ngx_http_submission_schedule_page(ngx_http_submission_executor_t *ex,
+ngx_http_submission_queue_page(ngx_http_submission_executor_t *ex,
     ngx_http_submission_task_t *task, sm_page_e order,
     ngx_http_submission_cursor_t *after)
 {
+    ngx_http_submission_refresh_t    *rf;
     ngx_http_submission_page_task_t  *pt;
 
+    rf = ngx_http_submission_queue_ctx(ex);
     pt = (ngx_http_submission_page_task_t *) task;
 
     ngx_http_submission_wake_again(ex->manager);
@@ -208,34 +228,33 @@ ngx_http_submission_schedule_page(ngx_http_submission_executor_t *ex,
 
     /* many dead rows may come before the next live one */
 
-    pt->page.recovery = ex->refresh->rebuilding
-                        || after == &ex->refresh->swept;
+    pt->page.recovery = rf->rebuilding || after == &rf->swept;
 
     pt->page.order = order;
     pt->page.after_at = pt->after.at;
     pt->page.after_id.data = (char *) pt->after.id;
     pt->page.after_id.len = pt->after.len;
-    pt->page.limit = after->at ? NGX_HTTP_SUBMISSION_SCHEDULE_PAGE
-                               : NGX_HTTP_SUBMISSION_SCHEDULE_PAGE_FIRST;
+    pt->page.limit = after->at ? NGX_HTTP_SUBMISSION_QUEUE_PAGE
+                               : NGX_HTTP_SUBMISSION_QUEUE_PAGE_FIRST;
 }
 
 
 void
-ngx_http_submission_schedule_run(ngx_http_submission_task_t *task)
+ngx_http_submission_queue_thread(ngx_http_submission_task_t *task)
 {
     ngx_http_submission_page_task_t  *pt;
 
     pt = (ngx_http_submission_page_task_t *) task;
 
-    (void) sm_store_schedule_page(&task->manager->store, &task->call,
-                                  &task->fence, &pt->page);
+    (void) sm_store_queue_page(&task->manager->store, &task->call,
+                               &task->fence, &pt->page);
 
     task->rows = pt->page.n;
 }
 
 
 static void
-ngx_http_submission_schedule_move(ngx_http_submission_cursor_t *cursor,
+ngx_http_submission_queue_move(ngx_http_submission_cursor_t *cursor,
     sm_due_t *row)
 {
     cursor->at = row->at;
@@ -245,7 +264,7 @@ ngx_http_submission_schedule_move(ngx_http_submission_cursor_t *cursor,
 
 
 static ngx_uint_t
-ngx_http_submission_schedule_after(ngx_http_submission_cursor_t *a,
+ngx_http_submission_queue_after(ngx_http_submission_cursor_t *a,
     ngx_http_submission_cursor_t *b)
 {
     if (a->at != b->at) {
@@ -262,15 +281,15 @@ ngx_http_submission_schedule_after(ngx_http_submission_cursor_t *a,
  */
 
 static void
-ngx_http_submission_schedule_rewind(ngx_http_submission_executor_t *ex)
+ngx_http_submission_queue_rewind(ngx_http_submission_executor_t *ex)
 {
     int64_t                         at, now;
     ngx_http_submission_refresh_t  *rf;
 
-    rf = ex->refresh;
+    rf = ngx_http_submission_queue_ctx(ex);
 
     if (!rf->want_window) {
-        at = rf->seen.at - NGX_HTTP_SUBMISSION_SCHEDULE_SLACK;
+        at = rf->seen.at - NGX_HTTP_SUBMISSION_QUEUE_SLACK;
 
     } else {
         at = ngx_http_submission_executor_now(ex);
@@ -281,7 +300,7 @@ ngx_http_submission_schedule_rewind(ngx_http_submission_executor_t *ex)
             at -= rf->window;
 
         } else {
-            at -= NGX_HTTP_SUBMISSION_SCHEDULE_WINDOW;
+            at -= NGX_HTTP_SUBMISSION_QUEUE_WINDOW;
         }
     }
 
@@ -300,11 +319,11 @@ ngx_http_submission_schedule_rewind(ngx_http_submission_executor_t *ex)
 /* whether the next page of a rebuild is of those in the order of due time */
 
 static ngx_uint_t
-ngx_http_submission_schedule_due(ngx_http_submission_executor_t *ex)
+ngx_http_submission_queue_due(ngx_http_submission_executor_t *ex)
 {
     ngx_http_submission_refresh_t  *rf;
 
-    rf = ex->refresh;
+    rf = ngx_http_submission_queue_ctx(ex);
 
     if (!rf->rebuilding || rf->due_done) {
         return 0;
@@ -313,20 +332,22 @@ ngx_http_submission_schedule_due(ngx_http_submission_executor_t *ex)
     return rf->retries.at <= rf->modified.at
            || (rf->due_turn
                && rf->retries.at <= ngx_http_submission_executor_now(ex)
-                                    + NGX_HTTP_SUBMISSION_SCHEDULE_AHEAD);
+                                    + NGX_HTTP_SUBMISSION_QUEUE_AHEAD);
 }
 
 
-/* whether it is of those that are alive: from where the others are, or beyond */
+/*
+ * whether it is of those that are alive: from where the others are, or beyond
+ */
 
 static ngx_uint_t
-ngx_http_submission_schedule_live(ngx_http_submission_refresh_t *rf)
+ngx_http_submission_queue_live(ngx_http_submission_refresh_t *rf)
 {
     if (!rf->rebuilding || rf->live_done || !rf->live_turn) {
         return 0;
     }
 
-    if (ngx_http_submission_schedule_after(&rf->modified, &rf->live)) {
+    if (ngx_http_submission_queue_after(&rf->modified, &rf->live)) {
         rf->live = rf->modified;
     }
 
@@ -337,68 +358,74 @@ ngx_http_submission_schedule_live(ngx_http_submission_refresh_t *rf)
 /* a page: of the rebuild, of a refresh that has more, or the first of one */
 
 static ngx_int_t
-ngx_http_submission_schedule_begin(ngx_http_submission_duty_t *duty,
+ngx_http_submission_queue_begin(ngx_http_submission_duty_t *duty,
     ngx_http_submission_task_t *task)
 {
     ngx_http_submission_refresh_t   *rf;
     ngx_http_submission_executor_t  *ex;
 
     ex = duty->executor;
-    rf = ex->refresh;
+    rf = ngx_http_submission_queue_ctx(ex);
 
     if (duty->due) {
         rf->want_window = 1;
     }
 
-    if (ngx_http_submission_schedule_due(ex)) {
+    if (ngx_http_submission_queue_due(ex)) {
         rf->due_turn = 0;
-        ngx_http_submission_schedule_page(ex, task, SM_PAGE_DUE, &rf->retries);
+        ngx_http_submission_queue_page(ex, task, SM_PAGE_DUE, &rf->retries);
         return NGX_OK;
     }
 
     rf->due_turn = 1;
 
-    if (ngx_http_submission_schedule_live(rf)) {
-        ngx_http_submission_schedule_page(ex, task, SM_PAGE_LIVE, &rf->live);
+    if (ngx_http_submission_queue_live(rf)) {
+        ngx_http_submission_queue_page(ex, task, SM_PAGE_LIVE, &rf->live);
         return NGX_OK;
     }
 
     if (!rf->rebuilding && !rf->paging) {
-        ngx_http_submission_schedule_rewind(ex);
+        ngx_http_submission_queue_rewind(ex);
     }
 
-    ngx_http_submission_schedule_page(ex, task, SM_PAGE_MODIFIED,
-                                      &rf->modified);
+    ngx_http_submission_queue_page(ex, task, SM_PAGE_MODIFIED,
+                                   &rf->modified);
     return NGX_OK;
 }
 
 
 static void
-ngx_http_submission_schedule_rebuilt(ngx_http_submission_executor_t *ex)
+ngx_http_submission_queue_rebuilt(ngx_http_submission_executor_t *ex)
 {
-    ex->refresh->rebuilding = 0;
+    ngx_http_submission_refresh_t  *rf;
 
-    sm_schedule_complete(ex->schedule);
+    rf = ngx_http_submission_queue_ctx(ex);
+    rf->rebuilding = 0;
+
+    sm_queue_complete(ex->queue);
 
     ngx_log_error(NGX_LOG_NOTICE, ngx_cycle->log, 0,
-                  "submission: schedule_rebuilt manager=%V lease_epoch=%L "
+                  "submission: queue_rebuilt manager=%V lease_epoch=%L "
                   "waiting=%uz in_hand=%uz bytes=%uz ms=%L",
                   &ex->manager->conf->name, ex->epoch,
-                  sm_schedule_waiting(ex->schedule),
-                  sm_schedule_taken(ex->schedule),
-                  sm_schedule_bytes(ex->schedule),
-                  (ngx_http_submission_usec() - ex->refresh->begun_at) / 1000);
+                  sm_queue_waiting(ex->queue),
+                  sm_queue_taken(ex->queue),
+                  sm_queue_bytes(ex->queue),
+                  (ngx_http_submission_usec() - rf->begun_at) / 1000);
 }
 
 
 /* "dead" is how many of them have passed their deadline */
 
 static ngx_int_t
-ngx_http_submission_schedule_rows(ngx_http_submission_executor_t *ex,
+ngx_http_submission_queue_rows(ngx_http_submission_executor_t *ex,
     sm_page_t *page, ngx_http_submission_cursor_t *cursor, size_t *dead)
 {
-    size_t   i, n;
-    int64_t  now;
+    size_t                          i, n;
+    int64_t                         now;
+    ngx_http_submission_refresh_t  *rf;
+
+    rf = ngx_http_submission_queue_ctx(ex);
 
     ngx_http_submission_executor_tick(ex);
 
@@ -407,30 +434,37 @@ ngx_http_submission_schedule_rows(ngx_http_submission_executor_t *ex,
 
     for (i = 0; i < page->n; i++) {
         *dead += page->rows[i].deadline <= now;
-        n = sm_schedule_entries(ex->schedule);
+        n = sm_queue_entries(ex->queue);
 
-        if (sm_schedule_set(ex->schedule, page->rows[i].id,
-                            page->rows[i].target, page->rows[i].due_at,
-                            page->rows[i].deadline)
+        if (sm_queue_set(ex->queue, page->rows[i].id,
+                         page->rows[i].target, page->rows[i].due_at,
+                         page->rows[i].deadline)
             != 0)
         {
             ngx_log_error(NGX_LOG_CRIT, ngx_cycle->log, 0,
-                          "submission: no memory for the schedule manager=%V "
+                          "submission: no memory for the queue manager=%V "
                           "waiting=%uz", &ex->manager->conf->name,
-                          sm_schedule_waiting(ex->schedule));
+                          sm_queue_waiting(ex->queue));
             return NGX_ERROR;
         }
 
-        if (sm_schedule_entries(ex->schedule) != n
-            && !ex->refresh->rebuilding)
-        {
+        if (sm_queue_entries(ex->queue) == n) {
+            continue;
+        }
+
+        ngx_log_debug4(NGX_LOG_DEBUG_HTTP, ngx_cycle->log, 0,
+                       "submission: queued \"%*s\" due in:%L us rebuilding:%d",
+                       page->rows[i].id.len, page->rows[i].id.data,
+                       page->rows[i].due_at - now, (int) rf->rebuilding);
+
+        if (!rf->rebuilding) {
             ngx_http_submission_stats_submitted(ex, page->rows[i].id,
                                                 page->rows[i].target);
         }
     }
 
     if (page->n) {
-        ngx_http_submission_schedule_move(cursor, &page->rows[page->n - 1]);
+        ngx_http_submission_queue_move(cursor, &page->rows[page->n - 1]);
     }
 
     return NGX_OK;
@@ -438,7 +472,7 @@ ngx_http_submission_schedule_rows(ngx_http_submission_executor_t *ex,
 
 
 static ngx_msec_t
-ngx_http_submission_schedule_done(ngx_http_submission_duty_t *duty,
+ngx_http_submission_queue_done(ngx_http_submission_duty_t *duty,
     ngx_http_submission_task_t *task)
 {
     size_t                            dead;
@@ -450,14 +484,14 @@ ngx_http_submission_schedule_done(ngx_http_submission_duty_t *duty,
 
     pt = (ngx_http_submission_page_task_t *) task;
     ex = duty->executor;
-    rf = ex->refresh;
+    rf = ngx_http_submission_queue_ctx(ex);
 
     cursors[SM_PAGE_MODIFIED] = &rf->modified;
     cursors[SM_PAGE_DUE] = &rf->retries;
     cursors[SM_PAGE_LIVE] = &rf->live;
 
-    if (ngx_http_submission_schedule_rows(ex, &pt->page,
-                                          cursors[pt->page.order], &dead)
+    if (ngx_http_submission_queue_rows(ex, &pt->page,
+                                       cursors[pt->page.order], &dead)
         != NGX_OK)
     {
         return NGX_HTTP_SUBMISSION_DUTY_INTERVAL;
@@ -467,7 +501,7 @@ ngx_http_submission_schedule_done(ngx_http_submission_duty_t *duty,
         rf->live_turn = 2 * dead > pt->page.n;
     }
 
-    if (ngx_http_submission_schedule_after(&rf->modified, &rf->seen)) {
+    if (ngx_http_submission_queue_after(&rf->modified, &rf->seen)) {
         rf->seen = rf->modified;
     }
 
@@ -476,9 +510,9 @@ ngx_http_submission_schedule_done(ngx_http_submission_duty_t *duty,
     last = pt->page.n < pt->page.limit;
 
     ngx_log_debug4(NGX_LOG_DEBUG_HTTP, ngx_cycle->log, 0,
-                   "submission: schedule page order:%d rows:%uz last:%ui "
+                   "submission: queue page order:%d rows:%uz last:%ui "
                    "waiting:%uz", (int) pt->page.order, pt->page.n, last,
-                   sm_schedule_waiting(ex->schedule));
+                   sm_queue_waiting(ex->queue));
 
     if (last && pt->page.order != SM_PAGE_MODIFIED) {
         rf->due_done |= pt->page.order == SM_PAGE_DUE;
@@ -493,7 +527,7 @@ ngx_http_submission_schedule_done(ngx_http_submission_duty_t *duty,
     }
 
     if (rf->rebuilding) {
-        ngx_http_submission_schedule_rebuilt(ex);
+        ngx_http_submission_queue_rebuilt(ex);
     }
 
     return rf->want_window || rf->want_new ? 0
@@ -502,7 +536,7 @@ ngx_http_submission_schedule_done(ngx_http_submission_duty_t *duty,
 
 
 static void
-ngx_http_submission_schedule_woken(ngx_event_t *ev)
+ngx_http_submission_queue_woken(ngx_event_t *ev)
 {
     ngx_connection_t                *c;
     ngx_http_submission_executor_t  *ex;
@@ -512,19 +546,19 @@ ngx_http_submission_schedule_woken(ngx_event_t *ev)
 
     ngx_http_submission_wake_heard(ex->manager, c);
 
-    ngx_http_submission_schedule_new(ex);
+    ngx_http_submission_queue_new(ex);
     ngx_http_submission_inbox_woken(ex);
     ngx_http_submission_pauses_woken(ex);
-    ngx_http_submission_recur_woken(ex);
+    ngx_http_submission_fire_woken(ex);
 }
 
 
 /* there are intents that were not there at the last refresh */
 
 void
-ngx_http_submission_schedule_new(ngx_http_submission_executor_t *ex)
+ngx_http_submission_queue_new(ngx_http_submission_executor_t *ex)
 {
-    ex->refresh->want_new = 1;
+    ngx_http_submission_queue_ctx(ex)->want_new = 1;
 
     ngx_http_submission_duty_kick(
                                &ex->duties[NGX_HTTP_SUBMISSION_DUTY_REFRESH]);
@@ -534,28 +568,28 @@ ngx_http_submission_schedule_new(ngx_http_submission_executor_t *ex)
 /* from the end of one sweep to the next */
 
 static ngx_msec_t
-ngx_http_submission_schedule_rest(ngx_http_submission_executor_t *ex)
+ngx_http_submission_queue_rest(ngx_http_submission_executor_t *ex)
 {
-    return ngx_min(ex->manager->conf->schedule_refresh_interval
-                   * NGX_HTTP_SUBMISSION_SCHEDULE_SWEEP,
-                   NGX_HTTP_SUBMISSION_SCHEDULE_SWEEP_MAX);
+    return ngx_min(ex->manager->conf->queue_refresh_interval
+                   * NGX_HTTP_SUBMISSION_QUEUE_SWEEP,
+                   NGX_HTTP_SUBMISSION_QUEUE_SWEEP_MAX);
 }
 
 
 static ngx_int_t
-ngx_http_submission_schedule_sweep_begin(ngx_http_submission_duty_t *duty,
+ngx_http_submission_queue_sweep_begin(ngx_http_submission_duty_t *duty,
     ngx_http_submission_task_t *task)
 {
     ngx_http_submission_refresh_t  *rf;
 
-    rf = duty->executor->refresh;
+    rf = ngx_http_submission_queue_ctx(duty->executor);
 
     if (rf->rebuilding) {
         return NGX_DECLINED;
     }
 
-    ngx_http_submission_schedule_page(duty->executor, task, SM_PAGE_MODIFIED,
-                                      &rf->swept);
+    ngx_http_submission_queue_page(duty->executor, task, SM_PAGE_MODIFIED,
+                                   &rf->swept);
     return NGX_OK;
 }
 
@@ -563,7 +597,7 @@ ngx_http_submission_schedule_sweep_begin(ngx_http_submission_duty_t *duty,
 /* a sweep is over where refreshes begin */
 
 static ngx_msec_t
-ngx_http_submission_schedule_swept(ngx_http_submission_duty_t *duty,
+ngx_http_submission_queue_swept(ngx_http_submission_duty_t *duty,
     ngx_http_submission_task_t *task)
 {
     size_t                            waiting, dead;
@@ -575,11 +609,11 @@ ngx_http_submission_schedule_swept(ngx_http_submission_duty_t *duty,
 
     pt = (ngx_http_submission_page_task_t *) task;
     ex = duty->executor;
-    rf = ex->refresh;
+    rf = ngx_http_submission_queue_ctx(ex);
 
-    waiting = sm_schedule_waiting(ex->schedule);
+    waiting = sm_queue_waiting(ex->queue);
 
-    last = ngx_http_submission_schedule_rows(ex, &pt->page, &rf->swept, &dead)
+    last = ngx_http_submission_queue_rows(ex, &pt->page, &rf->swept, &dead)
            != NGX_OK
            || pt->page.n < pt->page.limit
            || rf->swept.at >= task->call.now - rf->window;
@@ -587,13 +621,13 @@ ngx_http_submission_schedule_swept(ngx_http_submission_duty_t *duty,
     took = (ngx_msec_t) ((ngx_http_submission_usec() - pt->begun_at) / 1000);
 
     ngx_log_debug5(NGX_LOG_DEBUG_HTTP, ngx_cycle->log, 0,
-                   "submission: schedule swept manager=%V rows:%uz new:%uz "
+                   "submission: queue swept manager=%V rows:%uz new:%uz "
                    "last:%ui ms:%M", &ex->manager->conf->name, pt->page.n,
-                   sm_schedule_waiting(ex->schedule) - waiting, last, took);
+                   sm_queue_waiting(ex->queue) - waiting, last, took);
 
     if (last) {
         ngx_memzero(&rf->swept, sizeof(ngx_http_submission_cursor_t));
-        wait = ngx_http_submission_schedule_rest(ex);
+        wait = ngx_http_submission_queue_rest(ex);
 
     } else {
         wait = NGX_HTTP_SUBMISSION_EXECUTOR_PAUSE;
@@ -601,5 +635,5 @@ ngx_http_submission_schedule_swept(ngx_http_submission_duty_t *duty,
 
     ngx_http_submission_executor_wake(ex);
 
-    return ngx_max(wait, took * NGX_HTTP_SUBMISSION_SCHEDULE_SWEEP_PACE);
+    return ngx_max(wait, took * NGX_HTTP_SUBMISSION_QUEUE_SWEEP_PACE);
 }

@@ -1,0 +1,82 @@
+
+/*
+ * The executor of one manager in one worker; for executor/ alone.
+ */
+
+#ifndef _NGX_HTTP_SUBMISSION_EXECUTOR_CTX_H_INCLUDED_
+#define _NGX_HTTP_SUBMISSION_EXECUTOR_CTX_H_INCLUDED_
+
+
+#include "ngx_http_submission_executor.h"
+#include "ngx_http_submission_status.h"
+#include "ngx_http_submission_task.h"
+
+#include "sm_queue.h"
+
+
+#define NGX_HTTP_SUBMISSION_EXECUTOR_PAUSE  100     /* ms, if short of it */
+
+
+typedef struct ngx_http_submission_attempt_s  ngx_http_submission_attempt_t;
+typedef struct ngx_http_submission_duty_s     ngx_http_submission_duty_t;
+typedef struct ngx_http_submission_turns_s    ngx_http_submission_turns_t;
+typedef struct ngx_http_submission_expiries_s ngx_http_submission_expiries_t;
+typedef struct ngx_http_submission_gauges_s   ngx_http_submission_gauges_t;
+typedef struct ngx_http_submission_outage_s   ngx_http_submission_outage_t;
+
+
+/* what a worker executes for one manager, see executor.c */
+
+struct ngx_http_submission_executor_s {
+    ngx_http_submission_manager_t   *manager;
+
+    sm_queue_t                      *queue;     /* NULL: it does not lead */
+    int64_t                          epoch;
+    ngx_uint_t                       generation;   /* of the queue */
+
+    /* the store's time, and when it was that */
+    int64_t                          now;
+    int64_t                          now_at;
+
+    ngx_event_t                      run;
+    ngx_event_t                      due;          /* the next one is due */
+    ngx_msec_t                       pause;        /* nothing begins before */
+    time_t                           warned;       /* of connections */
+
+    /*
+     * Since when what is due could not be sent for lack of connections, in
+     * ngx_http_submission_msec(); 0: it can be, or nothing is due.
+     */
+    ngx_msec_t                       starved_since;
+
+    unsigned                         unsent:1;     /* so the last attempt */
+    unsigned                         reserved:1;   /* see reserve.c */
+    unsigned                         leaving:1;
+    ngx_queue_t                      sending;      /* .._attempt_t */
+    ngx_uint_t                       nsending;
+    ngx_queue_t                      ended;        /* .._attempt_t */
+    ngx_uint_t                       nended;
+
+    /* what others keep here, each known to its own file alone */
+    ngx_http_submission_turns_t     *turns;
+    ngx_http_submission_expiries_t  *expiries;
+    ngx_http_submission_gauges_t    *gauges;       /* see depth.c */
+    ngx_http_submission_outage_t    *outages;      /* of each target */
+    ngx_http_submission_duty_t      *duties;
+};
+
+
+/* executor.c */
+ngx_uint_t ngx_http_submission_executor_room(
+    ngx_http_submission_executor_t *ex, ngx_uint_t behind);
+void ngx_http_submission_executor_short(ngx_http_submission_executor_t *ex);
+void ngx_http_submission_executor_wake(ngx_http_submission_executor_t *ex);
+void ngx_http_submission_executor_time(ngx_http_submission_executor_t *ex,
+    int64_t now);
+int64_t ngx_http_submission_executor_now(ngx_http_submission_executor_t *ex);
+void ngx_http_submission_executor_tick(ngx_http_submission_executor_t *ex);
+void ngx_http_submission_executor_recovered(
+    ngx_http_submission_manager_t *manager, sm_known_row_t *known);
+
+
+#endif /* _NGX_HTTP_SUBMISSION_EXECUTOR_CTX_H_INCLUDED_ */

@@ -1,0 +1,84 @@
+
+/*
+ * Where an attempt begins and is recorded, and where intents end; for executor/
+ * alone.
+ */
+
+#ifndef _NGX_HTTP_SUBMISSION_TURN_H_INCLUDED_
+#define _NGX_HTTP_SUBMISSION_TURN_H_INCLUDED_
+
+
+#include "ngx_http_submission_executor_ctx.h"
+
+
+/* queue.c */
+void ngx_http_submission_queue_start(ngx_http_submission_executor_t *ex);
+void ngx_http_submission_queue_stop(ngx_http_submission_executor_t *ex);
+void ngx_http_submission_queue_new(ngx_http_submission_executor_t *ex);
+
+/*
+ * turn.c: NGX_OK, the call is out, or there is nothing to do; NGX_ERROR, not
+ * now.  _start() begins an epoch, and _out() is whether a call is out.
+ * _flush() and _end() are for the leader.  _gone() is for what has ended, or
+ * is in flight, or is left to a newer module, and aside until then; without an
+ * entry it is of an epoch that is over.
+ */
+ngx_int_t ngx_http_submission_turn_init(ngx_cycle_t *cycle,
+    ngx_http_submission_executor_t *ex);
+void ngx_http_submission_turn_start(ngx_http_submission_executor_t *ex);
+ngx_uint_t ngx_http_submission_turn_out(ngx_http_submission_executor_t *ex);
+ngx_int_t ngx_http_submission_turn(ngx_http_submission_executor_t *ex);
+ngx_int_t ngx_http_submission_turn_flush(
+    ngx_http_submission_manager_t *manager);
+ngx_int_t ngx_http_submission_turn_end(ngx_http_submission_manager_t *manager,
+    ngx_msec_t deadline);
+void ngx_http_submission_turn_gone(ngx_http_submission_manager_t *manager,
+    sm_entry_t *entry, sm_begin_row_t *row, int64_t epoch);
+
+/*
+ * expiry.c: intents whose deadline has passed before they could be begun.
+ * _ended() is for each that the store has ended, with "now" the store's time;
+ * without "entry" the queue is not the one that had it.  _look() has the store
+ * end what the queue has taken out of the way.  _end() takes the answer of a
+ * call that is out when the worker is terminated.
+ */
+ngx_int_t ngx_http_submission_expiry_init(ngx_cycle_t *cycle,
+    ngx_http_submission_executor_t *ex);
+ngx_uint_t ngx_http_submission_expiry_out(ngx_http_submission_executor_t *ex);
+void ngx_http_submission_expiry_ended(ngx_http_submission_manager_t *manager,
+    ngx_http_submission_target_t *target, sm_entry_t *entry,
+    sm_begin_row_t *row, int64_t epoch, int64_t now);
+void ngx_http_submission_expiry_look(ngx_http_submission_executor_t *ex);
+void ngx_http_submission_expiry_end(ngx_http_submission_executor_t *ex);
+void ngx_http_submission_expiry_tell(ngx_http_submission_executor_t *ex);
+
+/*
+ * ended.c: the end of an intent, booked.  _canceled() is one that somebody else
+ * has counted; _in_doubt() is for the leader, with "now" the store's time.
+ */
+
+typedef struct {
+    sm_str_t                         id;
+    ngx_http_submission_target_t    *target;       /* NULL: not configured */
+    sm_entry_t                      *entry;        /* NULL: not taken */
+    const char                      *event;        /* NULL: logged already */
+    int64_t                          epoch;
+    sm_status_e                      status;
+    sm_exhausted_e                   exhausted;
+    int64_t                          age;          /* usec, when it ended */
+    sm_str_t                         notify;       /* of its contract */
+    unsigned                         message:1;    /* to a webhook */
+    unsigned                         counted:1;    /* in the metrics */
+} ngx_http_submission_end_t;
+
+void ngx_http_submission_intent_ended(ngx_http_submission_manager_t *manager,
+    const ngx_http_submission_end_t *end);
+void ngx_http_submission_ended_canceled(ngx_http_submission_executor_t *ex,
+    sm_str_t id, sm_str_t target, sm_entry_t *entry, const char *event,
+    int64_t epoch);
+void ngx_http_submission_ended_in_doubt(
+    ngx_http_submission_manager_t *manager, const sm_recovered_t *recovered,
+    int64_t epoch, int64_t now);
+
+
+#endif /* _NGX_HTTP_SUBMISSION_TURN_H_INCLUDED_ */
