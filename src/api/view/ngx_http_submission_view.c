@@ -3,17 +3,20 @@
  * Answers from the zone: nothing here asks the store, however many look.
  *
  * The ETag is a hash of the answer without what changes by itself, such as the
- * time.  The age of the numbers is told in steps there, so that whoever polls
- * hears when the leader has fallen silent, and nothing while it has not.
+ * time.  The age of the numbers is in it in steps, so that whoever polls hears
+ * when the leader has fallen silent, and nothing while it has not.
  */
 
+#include "ngx_http_submission_reply.h"
 #include "ngx_http_submission_view.h"
 
 
 #define NGX_HTTP_SUBMISSION_VIEW_FRESH  15          /* seconds */
 #define NGX_HTTP_SUBMISSION_VIEW_STEP   5
 
-#define NGX_HTTP_SUBMISSION_VIEW_ETAG   (sizeof("W/\"\"") + 2 * 8)
+#define NGX_HTTP_SUBMISSION_VIEW_HASH   8           /* bytes */
+#define NGX_HTTP_SUBMISSION_VIEW_ETAG   (sizeof("W/\"\"")                    \
+                                         + 2 * NGX_HTTP_SUBMISSION_VIEW_HASH)
 
 
 ngx_http_submission_view_t *
@@ -33,9 +36,46 @@ ngx_http_submission_view_init(ngx_http_request_t *r,
     view->request = r;
     view->manager = ctx->manager;
     view->out = out;
+    ngx_md5_init(&view->tag);
     view->board = ngx_http_submission_board_read(r->pool, ctx->manager->conf);
 
     return view->board ? view : NULL;
+}
+
+
+void
+ngx_http_submission_view_tag(ngx_http_submission_view_t *view, sm_out_t *out)
+{
+    size_t  len;
+
+    len = out->last - out->start;
+
+    ngx_md5_update(&view->tag, out->start + view->tagged, len - view->tagged);
+    view->tagged = len;
+}
+
+
+void
+ngx_http_submission_view_untagged(ngx_http_submission_view_t *view,
+    sm_out_t *out, int64_t instead)
+{
+    ngx_md5_update(&view->tag, &instead, sizeof(instead));
+    view->tagged = out->last - out->start;
+}
+
+
+static ngx_int_t
+ngx_http_submission_view_etag(ngx_http_submission_view_t *view, u_char *etag)
+{
+    u_char  md5[16], hex[2 * NGX_HTTP_SUBMISSION_VIEW_HASH];
+
+    ngx_md5_final(md5, &view->tag);
+
+    (void) ngx_hex_dump(hex, md5, NGX_HTTP_SUBMISSION_VIEW_HASH);
+    (void) ngx_sprintf(etag, "W/\"%*s\"", sizeof(hex), hex);
+
+    return ngx_http_submission_reply_header(view->request, "ETag",
+                                            (char *) etag);
 }
 
 
@@ -80,10 +120,9 @@ ngx_http_submission_view_not_modified(ngx_http_request_t *r)
 
 
 ngx_int_t
-ngx_http_submission_view_send(ngx_http_submission_view_t *view, size_t size)
+ngx_http_submission_view_send(ngx_http_submission_view_t *view)
 {
-    size_t               len;
-    u_char              *etag, *p;
+    u_char              *etag;
     sm_out_t             out;
     ngx_http_request_t  *r;
 
@@ -91,22 +130,16 @@ ngx_http_submission_view_send(ngx_http_submission_view_t *view, size_t size)
 
     etag = ngx_pcalloc(r->pool, NGX_HTTP_SUBMISSION_VIEW_ETAG);
 
-    if (etag == NULL
-        || ngx_http_submission_reply_out(r, &out, size) != NGX_OK)
-    {
+    if (etag == NULL) {
         return NGX_HTTP_INTERNAL_SERVER_ERROR;
     }
 
-    view->stable = 1;
+    ngx_http_submission_out(&out, r->pool);
+
     view->out(view, &out);
+    ngx_http_submission_view_tag(view, &out);
 
-    len = out.last - out.start;
-    p = (u_char *) out.start;
-
-    (void) ngx_sprintf(etag, "W/\"%08xD%08xD\"", ngx_murmur_hash2(p, len),
-                       ngx_crc32_long(p, len));
-
-    if (ngx_http_submission_reply_header(r, "ETag", (char *) etag) != NGX_OK) {
+    if (ngx_http_submission_view_etag(view, etag) != NGX_OK) {
         return NGX_HTTP_INTERNAL_SERVER_ERROR;
     }
 
@@ -114,12 +147,17 @@ ngx_http_submission_view_send(ngx_http_submission_view_t *view, size_t size)
         return ngx_http_submission_view_not_modified(r);
     }
 
-    sm_out_init(&out, out.start, size);
-
-    view->stable = 0;
-    view->out(view, &out);
-
     return ngx_http_submission_reply_send(r, NGX_HTTP_OK, &out);
+}
+
+
+void
+ngx_http_submission_view_now(ngx_http_submission_view_t *view, sm_out_t *out)
+{
+    sm_out_c(out, "\"now\":");
+    ngx_http_submission_view_tag(view, out);
+    sm_json_out_time(out, view->board->now);
+    ngx_http_submission_view_untagged(view, out, 0);
 }
 
 
@@ -141,12 +179,12 @@ ngx_http_submission_view_age(ngx_http_submission_view_t *view, sm_out_t *out)
     age = (board->now - board->stats->at) / 1000000;
     age = ngx_max(age, 0);
 
-    if (view->stable) {
-        age = age < NGX_HTTP_SUBMISSION_VIEW_FRESH
-              ? 0 : age / NGX_HTTP_SUBMISSION_VIEW_STEP;
-    }
-
+    ngx_http_submission_view_tag(view, out);
     sm_out_int(out, age);
+    ngx_http_submission_view_untagged(view, out,
+                                      age < NGX_HTTP_SUBMISSION_VIEW_FRESH
+                                      ? 0
+                                      : age / NGX_HTTP_SUBMISSION_VIEW_STEP);
     sm_out_c(out, ",");
 }
 
@@ -154,12 +192,8 @@ ngx_http_submission_view_age(ngx_http_submission_view_t *view, sm_out_t *out)
 void
 ngx_http_submission_view_head(ngx_http_submission_view_t *view, sm_out_t *out)
 {
-    if (!view->stable) {
-        sm_out_c(out, "\"now\":");
-        sm_json_out_time(out, view->board->now);
-        sm_out_c(out, ",");
-    }
-
+    ngx_http_submission_view_now(view, out);
+    sm_out_c(out, ",");
     ngx_http_submission_view_age(view, out);
 
     sm_out_c(out, "\"leader\":");

@@ -2,7 +2,7 @@
 /*
  * POST /v1/intents as application/x-ndjson: many intents, one on each line.
  *
- * Each line is a row of its own in the intake, and goes through the same queue
+ * Each line is a row of its own in the intake, and goes through the same lane
  * and batches as a single POST.  The intake takes all of them or none, so that
  * a request that is refused has done nothing.  The request is answered when
  * the last line has an outcome: one line for each, in the order of the body.
@@ -13,6 +13,8 @@
  */
 
 #include "ngx_http_submission_intake.h"
+#include "ngx_http_submission_reply.h"
+#include "ngx_http_submission_submit.h"
 
 
 #define NGX_HTTP_SUBMISSION_BULK_LINES  1000
@@ -28,7 +30,7 @@ struct ngx_http_submission_bulk_s {
     ngx_http_submission_line_t  *lines;
     ngx_uint_t                   n;
     ngx_uint_t                   left;         /* without an answer */
-    size_t                       size;         /* of all answers */
+    sm_out_t                     scratch;      /* for one answer at a time */
     unsigned                     failed:1;     /* one has found no memory */
 };
 
@@ -73,7 +75,8 @@ ngx_http_submission_bulk_parse(ngx_http_request_t *r)
         return rc;
     }
 
-    return ngx_http_submission_body_read(r, ngx_http_submission_bulk_body);
+    return ngx_http_submission_body_read(r, ngx_http_submission_bulk_body,
+                                         NULL);
 }
 
 
@@ -129,41 +132,48 @@ ngx_http_submission_bulk_count(sm_str_t body, ngx_uint_t max)
 }
 
 
-static void
-ngx_http_submission_bulk_answer(ngx_http_submission_ctx_t *ctx, ngx_uint_t i,
-    sm_out_t *out)
+static sm_out_t *
+ngx_http_submission_bulk_begin(ngx_http_submission_ctx_t *ctx, ngx_uint_t i,
+    ngx_uint_t status)
 {
-    ngx_http_submission_bulk_t  *bulk;
-    ngx_http_submission_line_t  *line;
+    sm_out_t  *out;
 
-    bulk = ctx->bulk;
-    line = &bulk->lines[i];
+    out = &ctx->bulk->scratch;
 
-    line->answer.len = out->last - out->start;
-    line->answer.data = out->full ? NULL
-                        : ngx_pnalloc(ctx->request->pool, line->answer.len);
+    sm_out_rewind(out);
 
-    if (line->answer.data == NULL) {
-        line->answer.len = 0;
-        bulk->failed = 1;
+    sm_out_c(out, "{\"line\":");
+    sm_out_int(out, ctx->bulk->lines[i].number);
+    sm_out_c(out, ",\"status\":");
+    sm_out_int(out, status);
 
-    } else {
-        ngx_memcpy(line->answer.data, out->start, line->answer.len);
-    }
-
-    bulk->size += line->answer.len;
-    bulk->left--;
+    return out;
 }
 
 
 static void
-ngx_http_submission_bulk_begin(sm_out_t *out, ngx_uint_t number,
-    ngx_uint_t status)
+ngx_http_submission_bulk_end(ngx_http_submission_ctx_t *ctx, ngx_uint_t i)
 {
-    sm_out_c(out, "{\"line\":");
-    sm_out_int(out, number);
-    sm_out_c(out, ",\"status\":");
-    sm_out_int(out, status);
+    sm_str_t                     answer;
+    ngx_http_submission_bulk_t  *bulk;
+
+    bulk = ctx->bulk;
+    bulk->left--;
+
+    if (sm_out_done(&bulk->scratch, &answer) != 0) {
+        bulk->failed = 1;
+        return;
+    }
+
+    bulk->lines[i].answer.len = answer.len;
+    bulk->lines[i].answer.data = ngx_pnalloc(ctx->request->pool, answer.len);
+
+    if (bulk->lines[i].answer.data == NULL) {
+        bulk->failed = 1;
+        return;
+    }
+
+    ngx_memcpy(bulk->lines[i].answer.data, answer.data, answer.len);
 }
 
 
@@ -172,24 +182,21 @@ ngx_http_submission_bulk_error(ngx_http_submission_ctx_t *ctx, ngx_uint_t i,
     ngx_uint_t status, const char *code, const char *message,
     const char *field)
 {
-    char      buf[NGX_HTTP_SUBMISSION_REPLY_ERROR_SIZE];
-    sm_out_t  out;
+    sm_out_t  *out;
 
-    sm_out_init(&out, buf, sizeof(buf));
+    out = ngx_http_submission_bulk_begin(ctx, i, status);
 
-    ngx_http_submission_bulk_begin(&out, ctx->bulk->lines[i].number, status);
-
-    sm_out_c(&out, ",");
-    ngx_http_submission_reply_error_key(&out, code, message);
+    sm_out_c(out, ",");
+    ngx_http_submission_reply_error_key(out, code, message);
 
     if (field) {
-        sm_out_c(&out, "\"field\":");
-        sm_json_out_str(&out, sm_str_c(field));
+        sm_out_c(out, "\"field\":");
+        sm_json_out_str(out, sm_str_c(field));
     }
 
-    sm_out_c(&out, "}}}\n");
+    sm_out_c(out, "}}}\n");
 
-    ngx_http_submission_bulk_answer(ctx, i, &out);
+    ngx_http_submission_bulk_end(ctx, i);
 }
 
 
@@ -197,42 +204,27 @@ static void
 ngx_http_submission_bulk_row(ngx_http_submission_ctx_t *ctx, ngx_uint_t i,
     const sm_submit_row_t *row)
 {
-    char        *buf;
-    size_t       size;
-    sm_out_t     out;
+    sm_out_t    *out;
     ngx_uint_t   status;
-
-    size = sizeof("{\"line\":,\"status\":,\"replayed\":false,\"intent\":}\n")
-           + 2 * NGX_INT64_LEN + ngx_http_submission_submit_size(row);
-
-    /* most of that is for characters that are not there */
-
-    buf = ngx_alloc(size, ctx->request->connection->log);
-
-    sm_out_init(&out, buf, buf ? size : 0);
 
     status = ngx_http_submission_submit_status(row);
 
-    ngx_http_submission_bulk_begin(&out, ctx->bulk->lines[i].number, status);
+    out = ngx_http_submission_bulk_begin(ctx, i, status);
 
     if (status == NGX_HTTP_OK) {
-        sm_out_c(&out, row->outcome == SM_SUBMIT_SAME
-                       ? ",\"replayed\":true,\"intent\":"
-                       : ",\"replayed\":false,\"intent\":");
-        sm_intent_out(&out, &row->intent);
+        sm_out_c(out, row->outcome == SM_SUBMIT_SAME
+                      ? ",\"replayed\":true,\"intent\":"
+                      : ",\"replayed\":false,\"intent\":");
+        sm_intent_out(out, &row->intent);
 
     } else {
-        sm_out_c(&out, ",");
-        ngx_http_submission_submit_error(&out, row);
+        sm_out_c(out, ",");
+        ngx_http_submission_submit_error(out, row);
     }
 
-    sm_out_c(&out, "}\n");
+    sm_out_c(out, "}\n");
 
-    ngx_http_submission_bulk_answer(ctx, i, &out);
-
-    if (buf) {
-        ngx_free(buf);
-    }
+    ngx_http_submission_bulk_end(ctx, i);
 }
 
 
@@ -248,20 +240,22 @@ ngx_http_submission_bulk_reply(ngx_http_submission_ctx_t *ctx)
     r = ctx->request;
     bulk = ctx->bulk;
 
-    /* as for a single one: what was committed is found by a repeat */
+    /* as for a single one: what was committed is found by a duplicate */
 
-    if (bulk->failed
-        || ngx_http_submission_reply_out(r, &out, bulk->size) != NGX_OK)
-    {
+    if (bulk->failed) {
         return NGX_HTTP_INTERNAL_SERVER_ERROR;
     }
+
+    ngx_http_submission_out(&out, r->pool);
 
     for (i = 0; i < bulk->n; i++) {
         line = &bulk->lines[i];
         sm_out_bytes(&out, (char *) line->answer.data, line->answer.len);
     }
 
-    return ngx_http_submission_reply_lines(r, &out);
+    ctx->lines = 1;
+
+    return ngx_http_submission_reply_send(r, NGX_HTTP_OK, &out);
 }
 
 
@@ -329,7 +323,7 @@ ngx_http_submission_bulk_body(ngx_http_request_t *r, sm_str_t body)
 
     ctx = ngx_http_get_module_ctx(r, ngx_http_submission_module);
 
-    /* more than the queue has room for could never be taken */
+    /* more than a lane has room for could never be taken */
 
     max = ngx_http_submission_intake_bulks(ctx->manager);
     max = ngx_min(NGX_HTTP_SUBMISSION_BULK_LINES, max);
@@ -360,6 +354,8 @@ ngx_http_submission_bulk_body(ngx_http_request_t *r, sm_str_t body)
     bulk->left = n;
     ctx->bulk = bulk;
 
+    ngx_http_submission_out(&bulk->scratch, r->pool);
+
     for (i = 0, number = 0; i < n; i++) {
         (void) ngx_http_submission_bulk_next(&body, &text, &number);
 
@@ -373,6 +369,6 @@ ngx_http_submission_bulk_body(ngx_http_request_t *r, sm_str_t body)
     ngx_log_debug2(NGX_LOG_DEBUG_HTTP, r->connection->log, 0,
                    "submission: bulk lines:%ui valid:%ui", n, bulk->left);
 
-    return bulk->left ? ngx_http_submission_api_enter_all(r)
+    return bulk->left ? ngx_http_submission_intake(ctx)
                       : ngx_http_submission_bulk_reply(ctx);
 }

@@ -3,7 +3,11 @@
  * GET /v1/audit: who did what, newest first.
  */
 
-#include "ngx_http_submission_intake.h"
+#include "ngx_http_submission_reply.h"
+#include "ngx_http_submission_routes.h"
+
+#include "sm_cursor.h"
+#include "sm_time.h"
 
 
 #define NGX_HTTP_SUBMISSION_AUDIT_LIMIT  50
@@ -173,56 +177,18 @@ ngx_http_submission_audit_parse(ngx_http_request_t *r)
 }
 
 
-ngx_uint_t
-ngx_http_submission_audit_own(void *data, sm_str_t **strings)
-{
-    sm_audit_row_t  *row = data;
-
-    strings[0] = &row->actor;
-    strings[1] = &row->action;
-
-    return 2;
-}
-
-
-size_t
-ngx_http_submission_audit_weight(const void *data)
-{
-    const sm_audit_row_t  *row = data;
-
-    return row->limit * SM_AUDIT_MAX;
-}
-
-
-int
-ngx_http_submission_audit_call(sm_store_t *store, sm_call_t *call, void *rows,
-    size_t n)
-{
-    return sm_store_audit_list(store, call, rows, n);
-}
-
-
 ngx_int_t
 ngx_http_submission_audit_reply(ngx_http_request_t *r, const void *data)
 {
     const sm_audit_row_t  *row = data;
 
     char               seq[NGX_INT64_LEN];
-    size_t             i, size;
+    size_t             i;
     sm_out_t           out, number;
     sm_str_t           s;
     const sm_audit_t  *last;
 
-    size = sizeof("{\"entries\":[],\"next\":null}\n")
-           + sm_cursor_size(NGX_INT64_LEN);
-
-    for (i = 0; i < row->n; i++) {
-        size += sm_audit_size(&row->entries[i]) + 1;
-    }
-
-    if (ngx_http_submission_reply_out(r, &out, size) != NGX_OK) {
-        return NGX_HTTP_INTERNAL_SERVER_ERROR;
-    }
+    ngx_http_submission_out(&out, r->pool);
 
     sm_out_c(&out, "{\"entries\":[");
 

@@ -4,15 +4,11 @@
  * No password, no connection string, and no path of a file is in it.
  */
 
-#include "ngx_http_submission_intake.h"
+#include "ngx_http_submission_access.h"
+#include "ngx_http_submission_reply.h"
+#include "ngx_http_submission_routes.h"
 
 #include "sm_json.h"
-
-
-/* without targets; and of a target, beside its strings */
-
-#define NGX_HTTP_SUBMISSION_CONFIG_SIZE    16384
-#define NGX_HTTP_SUBMISSION_CONFIG_TARGET  1024
 
 
 /* ,"name": */
@@ -20,11 +16,7 @@
 static void
 ngx_http_submission_config_key(sm_out_t *out, const char *name)
 {
-    if (out->last > out->start && out->last[-1] != '{') {
-        sm_out_c(out, ",");
-    }
-
-    sm_out_c(out, "\"");
+    sm_out_c(out, sm_out_last(out) == '{' ? "\"" : ",\"");
     sm_out_c(out, name);
     sm_out_c(out, "\":");
 }
@@ -55,8 +47,8 @@ ngx_http_submission_config_str(sm_out_t *out, const char *name, sm_str_t s)
 
 
 /*
- * The rest of a URL after "user:password@", and its scheme.  Paths have secrets,
- * too, above all those of webhooks.
+ * The rest of a URL after "user:password@", and its scheme.  Paths have
+ * secrets, too, above all those of webhooks.
  */
 
 void
@@ -115,7 +107,7 @@ ngx_http_submission_config_target(sm_out_t *out,
 
     c = &target->contract;
 
-    sm_out_c(out, out->last[-1] == '[' ? "{" : ",{");
+    sm_out_c(out, sm_out_last(out) == '[' ? "{" : ",{");
 
     ngx_http_submission_config_str(out, "target", c->target);
     ngx_http_submission_config_str(out, "gatewayType",
@@ -155,36 +147,6 @@ ngx_http_submission_config_target(sm_out_t *out,
     ngx_http_submission_config_rules(out, &target->rules);
 
     sm_out_c(out, "}");
-}
-
-
-static size_t
-ngx_http_submission_config_size(ngx_http_submission_manager_conf_t *mcf)
-{
-    size_t                         size;
-    ngx_rbtree_node_t             *node;
-    ngx_http_submission_target_t  *target;
-
-    size = NGX_HTTP_SUBMISSION_CONFIG_SIZE;
-
-    if (mcf->targets.root == mcf->targets.sentinel) {
-        return size;
-    }
-
-    for (node = ngx_rbtree_min(mcf->targets.root, mcf->targets.sentinel);
-         node;
-         node = ngx_rbtree_next(&mcf->targets, node))
-    {
-        target = (ngx_http_submission_target_t *) node;
-
-        size += NGX_HTTP_SUBMISSION_CONFIG_TARGET
-                + sm_json_str_size(target->contract.target.len)
-                + sm_json_str_size(target->contract.gateway_url.len)
-                + sm_json_str_size(target->contract.terminal_outcomes.len)
-                + sm_json_str_size(target->contract.retry_schedule.len);
-    }
-
-    return size;
 }
 
 
@@ -239,7 +201,7 @@ ngx_http_submission_config_manager(sm_out_t *out,
     ngx_http_submission_config_int(out, "acquireIntervalMs",
                                    mcf->acquire_interval);
     ngx_http_submission_config_int(out, "refreshIntervalMs",
-                                   mcf->schedule_refresh_interval);
+                                   mcf->queue_refresh_interval);
     ngx_http_submission_config_bool(out, "releaseOnExit",
                                     mcf->release_on_exit);
     ngx_http_submission_config_bool(out, "wakes", mcf->wake_url.len != 0);
@@ -318,13 +280,11 @@ ngx_http_submission_config_parse(ngx_http_request_t *r)
     slcf = ngx_http_get_module_loc_conf(r, ngx_http_submission_module);
     mcf = slcf->api;
 
-    if (ngx_http_submission_access_actor(r, &actor) != NGX_OK
-        || ngx_http_submission_reply_out(r, &out,
-                                         ngx_http_submission_config_size(mcf))
-           != NGX_OK)
-    {
+    if (ngx_http_submission_access_actor(r, &actor) != NGX_OK) {
         return NGX_HTTP_INTERNAL_SERVER_ERROR;
     }
+
+    ngx_http_submission_out(&out, r->pool);
 
     sm_out_c(&out, "{");
 

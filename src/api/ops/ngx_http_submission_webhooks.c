@@ -3,33 +3,16 @@
  * POST /v1/intents/{id}/webhooks/resend, and how events are shown.
  */
 
-#include "ngx_http_submission_intake.h"
+#include "ngx_http_submission_access.h"
+#include "ngx_http_submission_reply.h"
+#include "ngx_http_submission_routes.h"
 #include "ngx_http_submission_sign.h"
-
-
-static ngx_int_t ngx_http_submission_webhooks_body(ngx_http_request_t *r,
-    sm_str_t body);
 
 
 static const sm_json_field_t  ngx_http_submission_webhooks_fields[] = {
     { "webhook", SM_JSON_STRING, 0 },
     { NULL, 0, 0 }
 };
-
-
-size_t
-ngx_http_submission_webhooks_size(const sm_events_row_t *row)
-{
-    size_t  i, size;
-
-    size = sizeof("\"webhooks\":[],");
-
-    for (i = 0; i < row->n; i++) {
-        size += sm_event_size(&row->events[i]) + 1;
-    }
-
-    return size;
-}
 
 
 /* "webhooks":[...] */
@@ -65,14 +48,6 @@ ngx_http_submission_webhooks_out(ngx_http_request_t *r, sm_out_t *out,
 
 
 ngx_int_t
-ngx_http_submission_webhooks_parse(ngx_http_request_t *r)
-{
-    return ngx_http_submission_submit_type(r,
-                                           ngx_http_submission_webhooks_body);
-}
-
-
-static ngx_int_t
 ngx_http_submission_webhooks_body(ngx_http_request_t *r, sm_str_t body)
 {
     ngx_int_t                   rc;
@@ -121,35 +96,6 @@ done:
 }
 
 
-ngx_uint_t
-ngx_http_submission_webhooks_own(void *data, sm_str_t **strings)
-{
-    sm_resend_row_t  *row = data;
-
-    strings[0] = &row->id;
-    strings[1] = &row->webhook;
-    strings[2] = &row->actor.name;
-    strings[3] = &row->actor.address;
-
-    return 4;
-}
-
-
-size_t
-ngx_http_submission_webhooks_weight(const void *data)
-{
-    return SM_INTENT_MAX + 2 * SM_EVENTS_MAX * SM_EVENT_MAX;
-}
-
-
-int
-ngx_http_submission_webhooks_call(sm_store_t *store, sm_call_t *call,
-    void *rows, size_t n)
-{
-    return sm_store_webhooks_resend(store, call, rows, n);
-}
-
-
 ngx_int_t
 ngx_http_submission_webhooks_reply(ngx_http_request_t *r, const void *data)
 {
@@ -179,13 +125,7 @@ ngx_http_submission_webhooks_reply(ngx_http_request_t *r, const void *data)
         return ngx_http_submission_reply_not_found(r);
     }
 
-    if (ngx_http_submission_reply_out(r, &out,
-                  ngx_http_submission_webhooks_size(&row->events)
-                  + sm_json_str_size(row->id.len) + 64)
-        != NGX_OK)
-    {
-        return NGX_HTTP_INTERNAL_SERVER_ERROR;
-    }
+    ngx_http_submission_out(&out, r->pool);
 
     sm_out_c(&out, "{\"" SM_FIELD_ID "\":");
     sm_json_out_str(&out, row->id);

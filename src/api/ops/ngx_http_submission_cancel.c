@@ -3,48 +3,22 @@
  * POST /v1/intents/{id}/cancel.
  */
 
+#include "ngx_http_submission_access.h"
 #include "ngx_http_submission_intake.h"
-
-
-static ngx_int_t ngx_http_submission_cancel_body(ngx_http_request_t *r,
-    sm_str_t body);
-
-
-static const sm_json_field_t  ngx_http_submission_cancel_fields[] = {
-    { NULL, 0, 0 }
-};
+#include "ngx_http_submission_reply.h"
+#include "ngx_http_submission_routes.h"
 
 
 ngx_int_t
-ngx_http_submission_cancel_parse(ngx_http_request_t *r)
-{
-    return ngx_http_submission_submit_type(r, ngx_http_submission_cancel_body);
-}
-
-
-/* a body says nothing yet: there may be none */
-
-static ngx_int_t
 ngx_http_submission_cancel_body(ngx_http_request_t *r, sm_str_t body)
 {
     ngx_int_t                   rc;
-    sm_arena_t                  arena;
-    sm_json_error_t             err;
-    sm_json_value_t             none;
     sm_cancel_row_t            *row;
     ngx_http_submission_ctx_t  *ctx;
 
-    if (body.len) {
-        ngx_memzero(&arena, sizeof(sm_arena_t));
-
-        rc = sm_json_object(&arena, body, ngx_http_submission_cancel_fields,
-                            &none, &err);
-
-        sm_arena_free(&arena);
-
-        if (rc != 0) {
-            return ngx_http_submission_reply_invalid(r, &err);
-        }
+    rc = ngx_http_submission_body_nothing(r, body);
+    if (rc != NGX_DECLINED) {
+        return rc;
     }
 
     ctx = ngx_http_get_module_ctx(r, ngx_http_submission_module);
@@ -63,36 +37,16 @@ ngx_http_submission_cancel_body(ngx_http_request_t *r, sm_str_t body)
 }
 
 
-ngx_uint_t
-ngx_http_submission_cancel_own(void *data, sm_str_t **strings)
-{
-    sm_cancel_row_t  *row = data;
-
-    strings[0] = &row->id;
-    strings[1] = &row->actor.name;
-    strings[2] = &row->actor.address;
-
-    return 3;
-}
-
-
-size_t
-ngx_http_submission_cancel_weight(const void *data)
-{
-    return SM_INTENT_MAX;
-}
-
-
 /* what was canceled is counted even if its client has gone */
 
 void
-ngx_http_submission_cancel_run(ngx_http_submission_task_t *task)
+ngx_http_submission_cancel_thread(ngx_http_submission_task_t *task)
 {
     ngx_uint_t                    i;
     sm_cancel_row_t              *rows;
     ngx_http_submission_batch_t  *batch = (ngx_http_submission_batch_t *) task;
 
-    if (ngx_http_submission_batch_rows(batch) != 0 || batch->n == 0) {
+    if (ngx_http_submission_batch_rows_thread(batch) != 0 || batch->n == 0) {
         return;
     }
 

@@ -3,7 +3,11 @@
  * /v1/replays and /v1/cancels: jobs, their progress, and their end.
  */
 
-#include "ngx_http_submission_intake.h"
+#include "ngx_http_submission_access.h"
+#include "ngx_http_submission_reply.h"
+#include "ngx_http_submission_routes.h"
+
+#include "sm_cursor.h"
 
 #include <sys/random.h>
 
@@ -18,10 +22,6 @@ static ngx_int_t ngx_http_submission_jobs_limit(ngx_http_submission_ctx_t *ctx,
     sm_str_t value);
 static ngx_int_t ngx_http_submission_jobs_after(ngx_http_submission_ctx_t *ctx,
     sm_str_t value);
-static ngx_int_t ngx_http_submission_jobs_body(ngx_http_request_t *r,
-    sm_str_t body);
-static ngx_int_t ngx_http_submission_jobs_stop_body(ngx_http_request_t *r,
-    sm_str_t body);
 
 
 const ngx_http_submission_arg_t  ngx_http_submission_jobs_args[] = {
@@ -34,18 +34,6 @@ const ngx_http_submission_arg_t  ngx_http_submission_jobs_args[] = {
 
     { NULL, NULL, NULL }
 };
-
-
-static const sm_json_field_t  ngx_http_submission_jobs_no_fields[] = {
-    { NULL, 0, 0 }
-};
-
-
-static sm_job_kind_e
-ngx_http_submission_jobs_kind(ngx_http_submission_ctx_t *ctx)
-{
-    return ctx->route->route.pattern[0] == 'r' ? SM_JOB_REPLAY : SM_JOB_CANCEL;
-}
 
 
 /* the id of the path; NGX_DECLINED: it is one */
@@ -104,14 +92,7 @@ ngx_http_submission_jobs_new_id(ngx_http_request_t *r, sm_str_t *id)
 
 
 ngx_int_t
-ngx_http_submission_jobs_add_parse(ngx_http_request_t *r)
-{
-    return ngx_http_submission_submit_type(r, ngx_http_submission_jobs_body);
-}
-
-
-static ngx_int_t
-ngx_http_submission_jobs_body(ngx_http_request_t *r, sm_str_t body)
+ngx_http_submission_jobs_add_body(ngx_http_request_t *r, sm_str_t body)
 {
     ngx_int_t                   rc;
     sm_arena_t                  arena;
@@ -124,7 +105,7 @@ ngx_http_submission_jobs_body(ngx_http_request_t *r, sm_str_t body)
 
     ngx_memzero(&arena, sizeof(sm_arena_t));
 
-    row->request.kind = ngx_http_submission_jobs_kind(ctx);
+    row->request.kind = ctx->route->kind;
 
     if (sm_job_request_parse(&arena, body, &row->request, &err) != 0) {
         rc = ngx_http_submission_reply_invalid(r, &err);
@@ -150,40 +131,18 @@ done:
 
 
 ngx_int_t
-ngx_http_submission_jobs_stop_parse(ngx_http_request_t *r)
-{
-    return ngx_http_submission_submit_type(r,
-                                           ngx_http_submission_jobs_stop_body);
-}
-
-
-/* a body says nothing yet: there may be none */
-
-static ngx_int_t
 ngx_http_submission_jobs_stop_body(ngx_http_request_t *r, sm_str_t body)
 {
-    int                         bad;
     ngx_int_t                   rc;
-    sm_arena_t                  arena;
     sm_job_row_t               *row;
-    sm_json_error_t             err;
-    sm_json_value_t             none;
     ngx_http_submission_ctx_t  *ctx;
 
     ctx = ngx_http_get_module_ctx(r, ngx_http_submission_module);
     row = ctx->row;
 
-    if (body.len) {
-        ngx_memzero(&arena, sizeof(sm_arena_t));
-
-        bad = sm_json_object(&arena, body, ngx_http_submission_jobs_no_fields,
-                             &none, &err);
-
-        sm_arena_free(&arena);
-
-        if (bad) {
-            return ngx_http_submission_reply_invalid(r, &err);
-        }
+    rc = ngx_http_submission_body_nothing(r, body);
+    if (rc != NGX_DECLINED) {
+        return rc;
     }
 
     rc = ngx_http_submission_jobs_path(r, &row->request.id);
@@ -191,34 +150,13 @@ ngx_http_submission_jobs_stop_body(ngx_http_request_t *r, sm_str_t body)
         return rc;
     }
 
-    row->request.kind = ngx_http_submission_jobs_kind(ctx);
+    row->request.kind = ctx->route->kind;
 
     if (ngx_http_submission_access_actor(r, &row->actor) != NGX_OK) {
         return NGX_HTTP_INTERNAL_SERVER_ERROR;
     }
 
     return ngx_http_submission_api_enter(r);
-}
-
-
-ngx_uint_t
-ngx_http_submission_jobs_own(void *data, sm_str_t **strings)
-{
-    sm_job_row_t  *row = data;
-
-    strings[0] = &row->request.id;
-    strings[1] = &row->request.doc;
-    strings[2] = &row->actor.name;
-    strings[3] = &row->actor.address;
-
-    return 4;
-}
-
-
-size_t
-ngx_http_submission_jobs_weight(const void *data)
-{
-    return 2 * SM_JOB_MAX;
 }
 
 
@@ -245,24 +183,12 @@ ngx_http_submission_jobs_add_call(sm_store_t *store, sm_call_t *call,
 }
 
 
-int
-ngx_http_submission_jobs_stop_call(sm_store_t *store, sm_call_t *call,
-    void *rows, size_t n)
-{
-    return sm_store_jobs_stop(store, call, rows, n);
-}
-
-
 static ngx_int_t
 ngx_http_submission_jobs_reply(ngx_http_request_t *r, const sm_job_t *job)
 {
     sm_out_t  out;
 
-    if (ngx_http_submission_reply_out(r, &out, sm_job_size(job) + 2)
-        != NGX_OK)
-    {
-        return NGX_HTTP_INTERNAL_SERVER_ERROR;
-    }
+    ngx_http_submission_out(&out, r->pool);
 
     sm_job_out(&out, job);
     sm_out_c(&out, "\n");
@@ -296,20 +222,10 @@ static ngx_int_t
 ngx_http_submission_jobs_counted(ngx_http_request_t *r,
     const sm_job_row_t *row)
 {
-    size_t    i, size;
+    size_t    i;
     sm_out_t  out;
 
-    size = sizeof("{\"dryRun\":true,\"count\":,\"countIsBound\":false,"
-                  "\"sample\":[]}\n")
-           + NGX_INT64_LEN;
-
-    for (i = 0; i < row->nsample; i++) {
-        size += sm_json_str_size(row->sample[i].len) + 1;
-    }
-
-    if (ngx_http_submission_reply_out(r, &out, size) != NGX_OK) {
-        return NGX_HTTP_INTERNAL_SERVER_ERROR;
-    }
+    ngx_http_submission_out(&out, r->pool);
 
     sm_out_c(&out, "{\"dryRun\":true,\"count\":");
     sm_out_int(&out, row->count);
@@ -377,7 +293,7 @@ ngx_http_submission_jobs_init(ngx_http_submission_ctx_t *ctx)
 {
     sm_jobs_row_t  *row = ctx->row;
 
-    row->kind = ngx_http_submission_jobs_kind(ctx);
+    row->kind = ctx->route->kind;
     row->limit = NGX_HTTP_SUBMISSION_JOBS_LIMIT;
 }
 
@@ -433,41 +349,12 @@ ngx_http_submission_jobs_get_parse(ngx_http_request_t *r)
 }
 
 
-ngx_uint_t
-ngx_http_submission_jobs_list_own(void *data, sm_str_t **strings)
-{
-    sm_jobs_row_t  *row = data;
-
-    strings[0] = &row->id;
-    strings[1] = &row->after_id;
-
-    return 2;
-}
-
-
-size_t
-ngx_http_submission_jobs_list_weight(const void *data)
-{
-    const sm_jobs_row_t  *row = data;
-
-    return (row->limit + 1) * SM_JOB_MAX;
-}
-
-
-int
-ngx_http_submission_jobs_list_call(sm_store_t *store, sm_call_t *call,
-    void *rows, size_t n)
-{
-    return sm_store_jobs_list(store, call, rows, n);
-}
-
-
 ngx_int_t
 ngx_http_submission_jobs_list_reply(ngx_http_request_t *r, const void *data)
 {
     const sm_jobs_row_t  *row = data;
 
-    size_t           i, size;
+    size_t           i;
     sm_out_t         out;
     const sm_job_t  *last;
 
@@ -476,21 +363,7 @@ ngx_http_submission_jobs_list_reply(ngx_http_request_t *r, const void *data)
                       : ngx_http_submission_jobs_not_found(r);
     }
 
-    size = sizeof("{\"jobs\":[],\"next\":null}\n");
-
-    for (i = 0; i < row->n; i++) {
-        size += sm_job_size(&row->jobs[i]) + 1;
-    }
-
-    last = row->more ? &row->jobs[row->n - 1] : NULL;
-
-    if (last) {
-        size += sm_cursor_size(last->id.len);
-    }
-
-    if (ngx_http_submission_reply_out(r, &out, size) != NGX_OK) {
-        return NGX_HTTP_INTERNAL_SERVER_ERROR;
-    }
+    ngx_http_submission_out(&out, r->pool);
 
     sm_out_c(&out, "{\"jobs\":[");
 
@@ -499,7 +372,9 @@ ngx_http_submission_jobs_list_reply(ngx_http_request_t *r, const void *data)
         sm_job_out(&out, &row->jobs[i]);
     }
 
-    if (last) {
+    if (row->more) {
+        last = &row->jobs[row->n - 1];
+
         sm_out_c(&out, "],\"next\":\"");
         sm_cursor_out(&out, last->created_at, last->id);
         sm_out_c(&out, "\"}\n");

@@ -8,7 +8,9 @@
 #define _NGX_HTTP_SUBMISSION_VIEW_H_INCLUDED_
 
 
-#include "ngx_http_submission_intake.h"
+#include "ngx_http_submission_request.h"
+
+#include <ngx_md5.h>
 
 
 typedef struct ngx_http_submission_view_s  ngx_http_submission_view_t;
@@ -18,8 +20,8 @@ struct ngx_http_submission_view_s {
     ngx_http_submission_manager_t   *manager;
     ngx_http_submission_board_t     *board;
 
-    /* what changes by itself is left out, or told roughly: for the ETag */
-    unsigned                         stable:1;
+    ngx_md5_t                        tag;          /* for the ETag */
+    size_t                           tagged;       /* bytes of the answer */
 
     void                           (*out)(ngx_http_submission_view_t *view,
                                          sm_out_t *out);
@@ -33,18 +35,25 @@ struct ngx_http_submission_view_s {
 
 
 /*
- * view.c.  _init() is the view of a request: NULL without memory.  _send()
- * renders it into so many bytes at most, and answers 304 where the client has
- * it.
+ * view.c.  _init() makes the view of a request, and returns NULL without
+ * memory.  _send() renders it, and answers 304 where the client has it.  The
+ * ETag is of all that is rendered, but for what changes by itself: _tag() is
+ * called before such a thing is written, and _untagged() after it, with what
+ * the ETag has in its place.
  */
 ngx_http_submission_view_t *ngx_http_submission_view_init(
     ngx_http_request_t *r,
     void (*out)(ngx_http_submission_view_t *view, sm_out_t *out));
-ngx_int_t ngx_http_submission_view_send(ngx_http_submission_view_t *view,
-    size_t size);
+ngx_int_t ngx_http_submission_view_send(ngx_http_submission_view_t *view);
+void ngx_http_submission_view_tag(ngx_http_submission_view_t *view,
+    sm_out_t *out);
+void ngx_http_submission_view_untagged(ngx_http_submission_view_t *view,
+    sm_out_t *out, int64_t instead);
 
 /* "now", the age of the numbers and, as a string, the leader; with commas */
 void ngx_http_submission_view_head(ngx_http_submission_view_t *view,
+    sm_out_t *out);
+void ngx_http_submission_view_now(ngx_http_submission_view_t *view,
     sm_out_t *out);
 void ngx_http_submission_view_age(ngx_http_submission_view_t *view,
     sm_out_t *out);
@@ -55,15 +64,11 @@ void ngx_http_submission_view_decimal(sm_out_t *out, int64_t n, int64_t unit);
 /* a count over a time in milliseconds, in thousandths a second */
 int64_t ngx_http_submission_view_rate(int64_t n, int64_t span);
 
-#define NGX_HTTP_SUBMISSION_VIEW_HEAD                                         \
-    (512 + sm_json_str_size(NGX_HTTP_SUBMISSION_BOARD_NAME))
-
 /*
- * target_out.c: the keys of a target, without the braces.  "stats" is NULL where
- * the leader has nothing to tell of it, "counted" where it was not counted.
+ * target_out.c: the keys of a target, without the braces.  "stats" is NULL
+ * where the leader has nothing to tell of it, "counted" where it was not
+ * counted.
  */
-size_t ngx_http_submission_target_size(ngx_http_submission_target_t *target,
-    sm_stats_target_t *stats);
 void ngx_http_submission_target_out(ngx_http_submission_view_t *view,
     sm_out_t *out, sm_str_t name, ngx_http_submission_target_t *target,
     sm_stats_target_t *stats, sm_stats_target_t *counted);

@@ -3,11 +3,14 @@
  * POST /v1/intents.
  *
  * A submission that is made again may find its own row, of a commit whose
- * answer was lost.  It is a replay only if the intent was there before the
+ * answer was lost.  It is a duplicate only if the intent was there before the
  * request was.
  */
 
 #include "ngx_http_submission_intake.h"
+#include "ngx_http_submission_reply.h"
+#include "ngx_http_submission_routes.h"
+#include "ngx_http_submission_submit.h"
 
 
 /* characters of an unknown target that the error shows */
@@ -17,59 +20,6 @@
 
 static ngx_int_t ngx_http_submission_submit_body(ngx_http_request_t *r,
     sm_str_t body);
-
-
-/* application/json and application/<any>+json, with any parameters */
-
-static ngx_uint_t
-ngx_http_submission_submit_json(ngx_str_t *type)
-{
-    size_t  len;
-
-    for (len = 0; len < type->len; len++) {
-        if (type->data[len] == ';' || type->data[len] == ' ') {
-            break;
-        }
-    }
-
-    if (len < sizeof("application/") - 1 + 4
-        || ngx_strncasecmp(type->data, (u_char *) "application/", 12) != 0
-        || ngx_strncasecmp(type->data + len - 4, (u_char *) "json", 4) != 0)
-    {
-        return 0;
-    }
-
-    return len == 16 || type->data[len - 5] == '+';
-}
-
-
-static ngx_int_t
-ngx_http_submission_submit_read(ngx_http_request_t *r,
-    ngx_http_submission_body_pt handler, const char *expected)
-{
-    ngx_table_elt_t  *type;
-
-    type = r->headers_in.content_type;
-
-    if (type && !ngx_http_submission_submit_json(&type->value)) {
-        return ngx_http_submission_reply_error(r,
-                   NGX_HTTP_UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type",
-                   expected, NULL);
-    }
-
-    return ngx_http_submission_body_read(r, handler);
-}
-
-
-/* reads a body that is JSON */
-
-ngx_int_t
-ngx_http_submission_submit_type(ngx_http_request_t *r,
-    ngx_http_submission_body_pt handler)
-{
-    return ngx_http_submission_submit_read(r, handler,
-               "the body must be \"application/json\"");
-}
 
 
 /* many at once are rows of this route alone */
@@ -85,9 +35,8 @@ ngx_http_submission_submit_parse(ngx_http_request_t *r)
         return ngx_http_submission_bulk_parse(r);
     }
 
-    return ngx_http_submission_submit_read(r, ngx_http_submission_submit_body,
-               "the body must be \"application/json\" or "
-               "\"application/x-ndjson\"");
+    return ngx_http_submission_body_read(r, ngx_http_submission_submit_body,
+               NGX_HTTP_SUBMISSION_BODY_JSON " or \"application/x-ndjson\"");
 }
 
 
@@ -144,7 +93,7 @@ ngx_http_submission_submit_row(ngx_http_submission_ctx_t *ctx,
     row->id = req.id;
     row->contract = &target->contract;
     row->payload = req.payload;
-    row->not_before = req.not_before;
+    row->posted = req.posted;
 
     if (ngx_http_submission_trace_read(ctx->request, arena, &row->trace)
         != NGX_OK)
@@ -189,27 +138,13 @@ ngx_http_submission_submit_body(ngx_http_request_t *r, sm_str_t body)
 }
 
 
-ngx_uint_t
-ngx_http_submission_submit_own(void *data, sm_str_t **strings)
-{
-    sm_submit_row_t  *row = data;
-
-    strings[0] = &row->id;
-    strings[1] = &row->payload;
-    strings[2] = &row->trace.parent;
-    strings[3] = &row->trace.state;
-
-    return 4;
-}
-
-
 static int
 ngx_http_submission_submit_take(void *data, sm_call_t *call,
     sm_submit_row_t **rows, size_t *n)
 {
     ngx_http_submission_batch_t  *batch = data;
 
-    if (ngx_http_submission_batch_rows(batch) != 0) {
+    if (ngx_http_submission_batch_rows_thread(batch) != 0) {
         return -1;
     }
 
@@ -227,7 +162,7 @@ ngx_http_submission_submit_take(void *data, sm_call_t *call,
  */
 
 static void
-ngx_http_submission_submit_ours(ngx_http_submission_batch_t *batch)
+ngx_http_submission_submit_ours_thread(ngx_http_submission_batch_t *batch)
 {
     int64_t                      age;
     ngx_uint_t                   i;
@@ -261,7 +196,7 @@ ngx_http_submission_submit_ours(ngx_http_submission_batch_t *batch)
 /* committed rows are counted even if their clients have gone */
 
 void
-ngx_http_submission_submit_run(ngx_http_submission_task_t *task)
+ngx_http_submission_submit_thread(ngx_http_submission_task_t *task)
 {
     ngx_uint_t                    i, n[SM_SUBMIT_COUNT];
     sm_submit_row_t              *rows;
@@ -276,7 +211,7 @@ ngx_http_submission_submit_run(ngx_http_submission_task_t *task)
         return;
     }
 
-    ngx_http_submission_submit_ours(batch);
+    ngx_http_submission_submit_ours_thread(batch);
 
     ngx_memzero(n, sizeof(n));
 
@@ -288,7 +223,7 @@ ngx_http_submission_submit_run(ngx_http_submission_task_t *task)
 
     ngx_http_submission_count(task->manager, NGX_HTTP_SUBMISSION_CNT_CREATED,
                               n[SM_SUBMIT_CREATED]);
-    ngx_http_submission_count(task->manager, NGX_HTTP_SUBMISSION_CNT_REPLAYED,
+    ngx_http_submission_count(task->manager, NGX_HTTP_SUBMISSION_CNT_DUPLICATES,
                               n[SM_SUBMIT_SAME]);
     ngx_http_submission_count(task->manager,
                               NGX_HTTP_SUBMISSION_CNT_CONFLICTED,
@@ -318,36 +253,20 @@ ngx_http_submission_submit_status(const sm_submit_row_t *row)
 }
 
 
-/* as many bytes as its intent or its error may take */
-
-size_t
-ngx_http_submission_submit_size(const sm_submit_row_t *row)
-{
-    switch (row->outcome) {
-
-    case SM_SUBMIT_SAME:
-    case SM_SUBMIT_CREATED:
-        return sm_intent_size(&row->intent);
-
-    default:
-        return NGX_HTTP_SUBMISSION_REPLY_ERROR_SIZE
-               + sm_json_str_size(row->intent.target.len)
-               + sm_json_str_size(row->contract->target.len);
-    }
-}
-
-
 static void
 ngx_http_submission_submit_conflict(sm_out_t *out, const sm_submit_row_t *row)
 {
-    const char  *message;
+    u_char       buf[128];
+    const char  *key, *message;
+
+    key = sm_posted_differ(&row->intent.posted, &row->posted);
 
     if (!sm_str_eq(row->intent.target, row->contract->target)) {
         message = "the intent exists with another target";
 
-    } else if (row->intent.not_before != row->not_before) {
-        message = "the intent exists with another \"" SM_FIELD_NOT_BEFORE
-                  "\"";
+    } else if (key) {
+        ngx_sprintf(buf, "the intent exists with another \"%s\"%Z", key);
+        message = (char *) buf;
 
     } else {
         message = "the intent exists with another payload";
@@ -418,12 +337,7 @@ ngx_http_submission_submit_reply(ngx_http_request_t *r, const void *data)
         return ngx_http_submission_reply_intent(r, &row->intent);
     }
 
-    if (ngx_http_submission_reply_out(r, &out,
-                                    ngx_http_submission_submit_size(row) + 3)
-        != NGX_OK)
-    {
-        return NGX_HTTP_INTERNAL_SERVER_ERROR;
-    }
+    ngx_http_submission_out(&out, r->pool);
 
     sm_out_c(&out, "{");
     ngx_http_submission_submit_error(&out, row);

@@ -9,6 +9,10 @@
  */
 
 #include "ngx_http_submission_intake.h"
+#include "ngx_http_submission_reply.h"
+#include "ngx_http_submission_routes.h"
+
+#include "sm_time.h"
 
 
 #define NGX_HTTP_SUBMISSION_FAILURES_KEPT  1000    /* milliseconds */
@@ -58,24 +62,6 @@ ngx_http_submission_failures_target(ngx_http_submission_ctx_t *ctx,
     row->target = value;
 
     return sm_target_check(value) ? NGX_DECLINED : NGX_OK;
-}
-
-
-ngx_uint_t
-ngx_http_submission_failures_own(void *data, sm_str_t **strings)
-{
-    sm_failures_row_t  *row = data;
-
-    strings[0] = &row->target;
-
-    return 1;
-}
-
-
-size_t
-ngx_http_submission_failures_weight(const void *data)
-{
-    return SM_FAILURES_MAX;
 }
 
 
@@ -169,9 +155,7 @@ ngx_http_submission_failures_parse(ngx_http_request_t *r)
         return rc;
     }
 
-    if (ngx_http_submission_reply_out(r, &out, kept->body.len) != NGX_OK) {
-        return NGX_HTTP_INTERNAL_SERVER_ERROR;
-    }
+    ngx_http_submission_out(&out, r->pool);
 
     sm_out_bytes(&out, (char *) kept->body.data, kept->body.len);
 
@@ -212,7 +196,7 @@ ngx_http_submission_failures_call(sm_store_t *store, sm_call_t *call,
         return sm_call_fail(call, SM_STORE_TRANSIENT, 0, "out of memory");
     }
 
-    now = ngx_http_submission_usec();
+    now = ngx_http_submission_date_usec();
 
     for (i = 0, nlooks = 0; i < n; i++) {
 
@@ -263,18 +247,17 @@ ngx_http_submission_failures_reply(ngx_http_request_t *r, const void *data)
     sm_out_t                    out;
     ngx_http_submission_ctx_t  *ctx;
 
-    if (ngx_http_submission_reply_out(r, &out, sm_failures_size(row) + 1)
-        != NGX_OK)
-    {
-        return NGX_HTTP_INTERNAL_SERVER_ERROR;
-    }
+    ngx_http_submission_out(&out, r->pool);
 
     sm_failures_out(&out, row);
     sm_out_c(&out, "\n");
 
     ctx = ngx_http_get_module_ctx(r, ngx_http_submission_module);
 
-    if (ngx_http_submission_failures_find(ctx->manager->intake, row) == NULL) {
+    if (!out.full
+        && ngx_http_submission_failures_find(ctx->manager->intake, row)
+           == NULL)
+    {
         ngx_http_submission_failures_keep(ctx->manager->intake, row, &out);
     }
 

@@ -3,12 +3,14 @@
  * GET /v1/overview and /v1/stats, from the zone.
  */
 
+#include "ngx_http_submission_reply.h"
+#include "ngx_http_submission_routes.h"
+#include "ngx_http_submission_task.h"
 #include "ngx_http_submission_view.h"
 
 
-#define NGX_HTTP_SUBMISSION_OVERVIEW_SIZE    4096
 #define NGX_HTTP_SUBMISSION_OVERVIEW_WINDOW  3600   /* seconds */
-#define NGX_HTTP_SUBMISSION_OVERVIEW_STEP    5      /* of ages in the ETag */
+#define NGX_HTTP_SUBMISSION_OVERVIEW_STEP    20     /* of ages in the ETag */
 
 
 typedef struct {
@@ -17,18 +19,18 @@ typedef struct {
 } ngx_http_submission_overview_args_t;
 
 
-static ngx_int_t ngx_http_submission_stats_window(
+static ngx_int_t ngx_http_submission_stats_arg_window(
     ngx_http_submission_ctx_t *ctx, sm_str_t value);
-static ngx_int_t ngx_http_submission_stats_target(
+static ngx_int_t ngx_http_submission_stats_arg_target(
     ngx_http_submission_ctx_t *ctx, sm_str_t value);
 
 
 const ngx_http_submission_arg_t  ngx_http_submission_stats_args[] = {
 
-    { "window", ngx_http_submission_stats_window,
+    { "window", ngx_http_submission_stats_arg_window,
       "\"window\" must be a number of seconds from 1 to 3600" },
 
-    { "target", ngx_http_submission_stats_target,
+    { "target", ngx_http_submission_stats_arg_target,
       "\"target\" must be the name of a target" },
 
     { NULL, NULL, NULL }
@@ -62,11 +64,10 @@ ngx_http_submission_overview_leader(ngx_http_submission_view_t *view,
     sm_out_c(out, ",\"epoch\":");
     sm_out_int(out, board->epoch);
 
-    if (!view->stable) {
-        sm_out_c(out, ",\"leaseRemainingMs\":");
-        sm_out_int(out, board->left > 0 ? board->left / 1000 : 0);
-    }
-
+    sm_out_c(out, ",\"leaseRemainingMs\":");
+    ngx_http_submission_view_tag(view, out);
+    sm_out_int(out, board->left > 0 ? board->left / 1000 : 0);
+    ngx_http_submission_view_untagged(view, out, 0);
     sm_out_c(out, "}");
 }
 
@@ -97,9 +98,10 @@ ngx_http_submission_overview_instances(ngx_http_submission_view_t *view,
         age = (view->board->now - instance->heartbeat_at) / 1000;
         age = ngx_max(age, 0);
 
-        sm_out_int(out, view->stable
-                        ? age / 1000 / NGX_HTTP_SUBMISSION_OVERVIEW_STEP / 4
-                        : age);
+        ngx_http_submission_view_tag(view, out);
+        sm_out_int(out, age);
+        ngx_http_submission_view_untagged(view, out,
+                             age / 1000 / NGX_HTTP_SUBMISSION_OVERVIEW_STEP);
 
         sm_out_c(out, ",\"version\":");
         s.data = (char *) instance->version;
@@ -112,32 +114,25 @@ ngx_http_submission_overview_instances(ngx_http_submission_view_t *view,
 }
 
 
-static const char *
-ngx_http_submission_overview_breaker(ngx_http_submission_manager_t *manager)
-{
-    if (!ngx_http_submission_breaker_open(manager)) {
-        return "closed";
-    }
-
-    return manager->sh->probing ? "half_open" : "open";
-}
-
-
 static void
 ngx_http_submission_overview_store(ngx_http_submission_view_t *view,
     sm_out_t *out)
 {
+    ngx_uint_t                      open;
     ngx_http_submission_manager_t  *manager;
 
     manager = view->manager;
+    open = ngx_http_submission_breaker_open(manager);
 
     sm_out_c(out, ",\"store\":{\"kind\":");
     sm_json_out_str(out, sm_str_c(sm_store_ops_name(manager->conf->store_ops)));
     sm_out_c(out, manager->sh->store == NGX_HTTP_SUBMISSION_STORE_UP
                   ? ",\"up\":true" : ",\"up\":false");
     sm_out_c(out, ",\"breaker\":\"");
-    sm_out_c(out, view->stable && ngx_http_submission_breaker_open(manager)
-                  ? "open" : ngx_http_submission_overview_breaker(manager));
+    ngx_http_submission_view_tag(view, out);
+    sm_out_c(out, !open ? "closed"
+                        : manager->sh->probing ? "half_open" : "open");
+    ngx_http_submission_view_untagged(view, out, open);
     sm_out_c(out, "\"},");
 }
 
@@ -208,11 +203,8 @@ ngx_http_submission_overview_out(ngx_http_submission_view_t *view,
     sm_out_c(out, view->board->leads ? ",\"role\":\"leader\""
                                      : ",\"role\":\"follower\"");
 
-    if (!view->stable) {
-        sm_out_c(out, ",\"now\":");
-        sm_json_out_time(out, view->board->now);
-    }
-
+    sm_out_c(out, ",");
+    ngx_http_submission_view_now(view, out);
     ngx_http_submission_overview_leader(view, out);
     ngx_http_submission_overview_instances(view, out);
     ngx_http_submission_overview_store(view, out);
@@ -239,13 +231,7 @@ ngx_http_submission_overview_parse(ngx_http_request_t *r)
         return NGX_HTTP_INTERNAL_SERVER_ERROR;
     }
 
-    return ngx_http_submission_view_send(view,
-               NGX_HTTP_SUBMISSION_OVERVIEW_SIZE
-               + sm_json_str_size(view->manager->holder_id.len)
-               + sm_json_str_size(NGX_HTTP_SUBMISSION_BOARD_NAME)
-               + view->board->ninstances
-                 * (256 + sm_json_str_size(NGX_HTTP_SUBMISSION_BOARD_NAME
-                                   + NGX_HTTP_SUBMISSION_BOARD_VERSION)));
+    return ngx_http_submission_view_send(view);
 }
 
 
@@ -269,7 +255,7 @@ ngx_http_submission_stats_init_args(ngx_http_submission_ctx_t *ctx)
 
 
 static ngx_int_t
-ngx_http_submission_stats_window(ngx_http_submission_ctx_t *ctx,
+ngx_http_submission_stats_arg_window(ngx_http_submission_ctx_t *ctx,
     sm_str_t value)
 {
     ngx_http_submission_overview_args_t  *args = ctx->row;
@@ -286,7 +272,7 @@ ngx_http_submission_stats_window(ngx_http_submission_ctx_t *ctx,
 
 
 static ngx_int_t
-ngx_http_submission_stats_target(ngx_http_submission_ctx_t *ctx,
+ngx_http_submission_stats_arg_target(ngx_http_submission_ctx_t *ctx,
     sm_str_t value)
 {
     ngx_http_submission_overview_args_t  *args = ctx->row;
@@ -363,7 +349,5 @@ ngx_http_submission_stats_parse(ngx_http_request_t *r)
     view->since = (view->board->stats ? view->board->stats->at / 1000000 : 0)
                   - args->window + 1;
 
-    return ngx_http_submission_view_send(view,
-                           NGX_HTTP_SUBMISSION_VIEW_HEAD + 512
-                           + (view->series ? sm_series_size(view->series) : 0));
+    return ngx_http_submission_view_send(view);
 }

@@ -3,11 +3,9 @@
  * POST /v1/targets/{target}/pause and /resume.
  */
 
-#include "ngx_http_submission_intake.h"
-
-
-static ngx_int_t ngx_http_submission_pause_body(ngx_http_request_t *r,
-    sm_str_t body);
+#include "ngx_http_submission_access.h"
+#include "ngx_http_submission_reply.h"
+#include "ngx_http_submission_routes.h"
 
 
 #define NGX_HTTP_SUBMISSION_PAUSE_REASON  "reason"
@@ -17,22 +15,6 @@ static const sm_json_field_t  ngx_http_submission_pause_fields[] = {
     { NGX_HTTP_SUBMISSION_PAUSE_REASON, SM_JSON_STRING, 0 },
     { NULL, 0, 0 }
 };
-
-
-void
-ngx_http_submission_pause_init(ngx_http_submission_ctx_t *ctx)
-{
-    sm_target_set_t  *row = ctx->row;
-
-    row->pause = 1;
-}
-
-
-ngx_int_t
-ngx_http_submission_pause_parse(ngx_http_request_t *r)
-{
-    return ngx_http_submission_submit_type(r, ngx_http_submission_pause_body);
-}
 
 
 /* NGX_DECLINED: it is not good, and the error says why */
@@ -84,7 +66,7 @@ ngx_http_submission_pause_reason(ngx_pool_t *pool, sm_arena_t *arena,
 }
 
 
-static ngx_int_t
+ngx_int_t
 ngx_http_submission_pause_body(ngx_http_request_t *r, sm_str_t body)
 {
     ngx_int_t                   rc;
@@ -97,6 +79,7 @@ ngx_http_submission_pause_body(ngx_http_request_t *r, sm_str_t body)
     ctx = ngx_http_get_module_ctx(r, ngx_http_submission_module);
     row = ctx->row;
 
+    row->pause = ctx->route->kind;
     row->target = ctx->id;
     row->known = ngx_http_submission_target(ctx->manager->conf, row->target)
                  != NULL;
@@ -141,35 +124,6 @@ ngx_http_submission_pause_body(ngx_http_request_t *r, sm_str_t body)
 }
 
 
-ngx_uint_t
-ngx_http_submission_pause_own(void *data, sm_str_t **strings)
-{
-    sm_target_set_t  *row = data;
-
-    strings[0] = &row->target;
-    strings[1] = &row->reason;
-    strings[2] = &row->actor.name;
-    strings[3] = &row->actor.address;
-
-    return 4;
-}
-
-
-size_t
-ngx_http_submission_pause_weight(const void *data)
-{
-    return 8 * SM_PAUSE_REASON_MAX;
-}
-
-
-int
-ngx_http_submission_pause_call(sm_store_t *store, sm_call_t *call, void *rows,
-    size_t n)
-{
-    return sm_store_target_set(store, call, rows, n);
-}
-
-
 ngx_int_t
 ngx_http_submission_pause_reply(ngx_http_request_t *r, const void *data)
 {
@@ -190,11 +144,7 @@ ngx_http_submission_pause_reply(ngx_http_request_t *r, const void *data)
         return NGX_HTTP_INTERNAL_SERVER_ERROR;
     }
 
-    if (ngx_http_submission_reply_out(r, &out, sm_target_set_size(row))
-        != NGX_OK)
-    {
-        return NGX_HTTP_INTERNAL_SERVER_ERROR;
-    }
+    ngx_http_submission_out(&out, r->pool);
 
     sm_target_set_out(&out, row);
     sm_out_c(&out, "\n");

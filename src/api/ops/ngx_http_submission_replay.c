@@ -3,11 +3,9 @@
  * POST /v1/intents/{id}/replay.
  */
 
-#include "ngx_http_submission_intake.h"
-
-
-static ngx_int_t ngx_http_submission_replay_body(ngx_http_request_t *r,
-    sm_str_t body);
+#include "ngx_http_submission_access.h"
+#include "ngx_http_submission_reply.h"
+#include "ngx_http_submission_routes.h"
 
 
 enum {
@@ -21,28 +19,6 @@ static const sm_json_field_t  ngx_http_submission_replay_fields[] = {
     { "contract", SM_JSON_STRING, 0 },
     { NULL, 0, 0 }
 };
-
-
-ngx_int_t
-ngx_http_submission_replay_parse(ngx_http_request_t *r)
-{
-    return ngx_http_submission_submit_type(r, ngx_http_submission_replay_body);
-}
-
-
-/* in a thread: targets are configured once, and only read afterwards */
-
-static const sm_contract_t *
-ngx_http_submission_replay_contract(void *data, sm_str_t name)
-{
-    ngx_http_submission_manager_conf_t  *mcf = data;
-
-    ngx_http_submission_target_t  *target;
-
-    target = ngx_http_submission_target_client(mcf, name);
-
-    return target ? &target->contract : NULL;
-}
 
 
 /* NULL, or what is wrong, in "err" */
@@ -102,7 +78,7 @@ ngx_http_submission_replay_fill(sm_arena_t *arena, sm_str_t body,
 }
 
 
-static ngx_int_t
+ngx_int_t
 ngx_http_submission_replay_body(ngx_http_request_t *r, sm_str_t body)
 {
     ngx_int_t                   rc;
@@ -133,7 +109,7 @@ ngx_http_submission_replay_body(ngx_http_request_t *r, sm_str_t body)
         goto done;
     }
 
-    row->contract = ngx_http_submission_replay_contract;
+    row->contract = ngx_http_submission_target_contract_thread;
     row->data = ctx->manager->conf;
 
     rc = ngx_http_submission_api_enter(r);
@@ -143,37 +119,6 @@ done:
     sm_arena_free(&arena);
 
     return rc;
-}
-
-
-ngx_uint_t
-ngx_http_submission_replay_own(void *data, sm_str_t **strings)
-{
-    sm_replay_row_t  *row = data;
-
-    strings[0] = &row->id;
-    strings[1] = &row->new_id;
-    strings[2] = &row->actor.name;
-    strings[3] = &row->actor.address;
-    strings[4] = &row->trace.parent;
-    strings[5] = &row->trace.state;
-
-    return 6;
-}
-
-
-size_t
-ngx_http_submission_replay_weight(const void *data)
-{
-    return 4 * SM_INTENT_MAX;
-}
-
-
-int
-ngx_http_submission_replay_call(sm_store_t *store, sm_call_t *call, void *rows,
-    size_t n)
-{
-    return sm_store_intents_replay(store, call, rows, n);
 }
 
 

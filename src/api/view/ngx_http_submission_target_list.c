@@ -2,10 +2,12 @@
 /*
  * GET /v1/targets and /v1/targets/{target}, from the zone.
  *
- * Where nobody leads nobody keeps the numbers, and the backlog is counted: up to
- * a bound, once every few seconds for all who look.
+ * Where nobody leads nobody keeps the numbers, and the backlog is counted: up
+ * to a bound, once every few seconds for all who look.
  */
 
+#include "ngx_http_submission_reply.h"
+#include "ngx_http_submission_routes.h"
 #include "ngx_http_submission_view.h"
 
 
@@ -176,42 +178,6 @@ ngx_http_submission_target_get_out(ngx_http_submission_view_t *view,
 }
 
 
-static size_t
-ngx_http_submission_target_stats_size(sm_stats_t *stats)
-{
-    size_t  i, size;
-
-    size = 0;
-
-    for (i = 0; stats && i < stats->n; i++) {
-        size += ngx_http_submission_target_size(NULL, &stats->targets[i]);
-    }
-
-    return size;
-}
-
-
-static ngx_int_t
-ngx_http_submission_target_list(ngx_http_submission_view_t *view)
-{
-    size_t                          size;
-    ngx_uint_t                      i;
-    ngx_http_submission_target_t  **targets;
-
-    targets = view->manager->conf->by_index.elts;
-
-    size = NGX_HTTP_SUBMISSION_VIEW_HEAD
-           + ngx_http_submission_target_stats_size(view->board->stats)
-           + ngx_http_submission_target_stats_size(view->backlog);
-
-    for (i = 0; i < view->manager->conf->ntargets; i++) {
-        size += ngx_http_submission_target_size(targets[i], NULL);
-    }
-
-    return ngx_http_submission_view_send(view, size);
-}
-
-
 /* NGX_HTTP_NOT_FOUND: neither this configuration nor the leader knows of it */
 
 static ngx_int_t
@@ -233,11 +199,7 @@ ngx_http_submission_target_get(ngx_http_submission_view_t *view, sm_str_t name)
                                                NULL);
     }
 
-    return ngx_http_submission_view_send(view,
-                   NGX_HTTP_SUBMISSION_VIEW_HEAD
-                   + ngx_http_submission_target_size(view->target, NULL)
-                   + ngx_http_submission_target_size(view->target, view->stats)
-                   );
+    return ngx_http_submission_view_send(view);
 }
 
 
@@ -253,7 +215,7 @@ ngx_http_submission_target_answer(ngx_http_submission_view_t *view)
         return ngx_http_submission_target_get(view, ctx->id);
     }
 
-    return ngx_http_submission_target_list(view);
+    return ngx_http_submission_view_send(view);
 }
 
 
@@ -288,28 +250,6 @@ ngx_http_submission_target_list_parse(ngx_http_request_t *r)
     }
 
     return ngx_http_submission_target_answer(view);
-}
-
-
-/* one count for all that ask */
-
-int
-ngx_http_submission_backlog_call(sm_store_t *store, sm_call_t *call,
-    void *data, size_t n)
-{
-    sm_backlog_t  *rows = data;
-
-    size_t  i;
-
-    if (sm_store_backlog_get(store, call, &rows[0]) != 0) {
-        return -1;
-    }
-
-    for (i = 1; i < n; i++) {
-        rows[i] = rows[0];
-    }
-
-    return 0;
 }
 
 

@@ -4,7 +4,10 @@
  * POST to /pause, /resume and /run of one.
  */
 
-#include "ngx_http_submission_intake.h"
+#include "ngx_http_submission_access.h"
+#include "ngx_http_submission_reply.h"
+#include "ngx_http_submission_routes.h"
+#include "ngx_http_submission_submit.h"
 
 #include "sm_tag.h"
 
@@ -12,25 +15,17 @@
 #define NGX_HTTP_SUBMISSION_SCHEDULES_LIMIT   50
 #define NGX_HTTP_SUBMISSION_SCHEDULES_MAX     500
 
-/* what a row may add to a batch with its payload; see payload.c */
-
-#define NGX_HTTP_SUBMISSION_SCHEDULES_WEIGHT  (64 * 1024)
-
 
 static ngx_int_t ngx_http_submission_schedules_limit(
     ngx_http_submission_ctx_t *ctx, sm_str_t value);
 static ngx_int_t ngx_http_submission_schedules_after(
     ngx_http_submission_ctx_t *ctx, sm_str_t value);
-static ngx_int_t ngx_http_submission_schedules_put(ngx_http_request_t *r,
-    sm_str_t body);
-static ngx_int_t ngx_http_submission_schedules_act(ngx_http_request_t *r,
-    sm_str_t body);
 
 
 _Static_assert(NGX_HTTP_SUBMISSION_OP_SCHEDULE_RUN
                - NGX_HTTP_SUBMISSION_OP_SCHEDULE_GET
-               == SM_RECUR_OP_RUN - SM_RECUR_OP_GET,
-               "operations in the order of sm_recur_op_e");
+               == SM_SCHEDULE_OP_RUN - SM_SCHEDULE_OP_GET,
+               "operations in the order of sm_schedule_op_e");
 
 
 const ngx_http_submission_arg_t  ngx_http_submission_schedules_args[] = {
@@ -45,25 +40,20 @@ const ngx_http_submission_arg_t  ngx_http_submission_schedules_args[] = {
 };
 
 
-static const sm_json_field_t  ngx_http_submission_schedules_pause[] = {
-    { "reason", SM_JSON_STRING, 0 },
-    { NULL, 0, 0 }
-};
+/* what the body of each operation may have: one text, or nothing */
 
-static const sm_json_field_t  ngx_http_submission_schedules_run[] = {
-    { SM_FIELD_ID, SM_JSON_STRING, 0 },
-    { NULL, 0, 0 }
-};
-
-static const sm_json_field_t  ngx_http_submission_schedules_nothing[] = {
-    { NULL, 0, 0 }
+static const sm_json_field_t
+    ngx_http_submission_schedules_fields[SM_SCHEDULE_OP_RUN + 1][2] =
+{
+    [SM_SCHEDULE_OP_PAUSE] = { { "reason", SM_JSON_STRING, 0 } },
+    [SM_SCHEDULE_OP_RUN] = { { SM_FIELD_ID, SM_JSON_STRING, 0 } }
 };
 
 
 void
 ngx_http_submission_schedules_list_init(ngx_http_submission_ctx_t *ctx)
 {
-    sm_recur_list_t  *row = ctx->row;
+    sm_schedule_list_t  *row = ctx->row;
 
     row->limit = NGX_HTTP_SUBMISSION_SCHEDULES_LIMIT;
 }
@@ -74,7 +64,7 @@ ngx_http_submission_schedules_limit(ngx_http_submission_ctx_t *ctx,
     sm_str_t value)
 {
     int64_t           n;
-    sm_recur_list_t  *row = ctx->row;
+    sm_schedule_list_t  *row = ctx->row;
 
     if (sm_parse_uint(value, NGX_HTTP_SUBMISSION_SCHEDULES_MAX, &n) != 0
         || n == 0)
@@ -92,37 +82,22 @@ static ngx_int_t
 ngx_http_submission_schedules_after(ngx_http_submission_ctx_t *ctx,
     sm_str_t value)
 {
-    sm_recur_list_t  *row = ctx->row;
+    sm_schedule_list_t  *row = ctx->row;
 
     row->after = value;
 
-    return sm_recur_id_check(value) ? NGX_DECLINED : NGX_OK;
-}
-
-
-/* in a thread: targets are configured once, and only read afterwards */
-
-static const sm_contract_t *
-ngx_http_submission_schedules_contract(void *data, sm_str_t name)
-{
-    ngx_http_submission_manager_conf_t  *mcf = data;
-
-    ngx_http_submission_target_t  *target;
-
-    target = ngx_http_submission_target_client(mcf, name);
-
-    return target ? &target->contract : NULL;
+    return sm_schedule_id_check(value) ? NGX_DECLINED : NGX_OK;
 }
 
 
 void
 ngx_http_submission_schedules_init(ngx_http_submission_ctx_t *ctx)
 {
-    sm_recur_row_t  *row = ctx->row;
+    sm_schedule_row_t  *row = ctx->row;
 
-    row->op = SM_RECUR_OP_GET + (ctx->route->op
-                                 - NGX_HTTP_SUBMISSION_OP_SCHEDULE_GET);
-    row->contract = ngx_http_submission_schedules_contract;
+    row->op = SM_SCHEDULE_OP_GET + (ctx->route->op
+                                    - NGX_HTTP_SUBMISSION_OP_SCHEDULE_GET);
+    row->contract = ngx_http_submission_target_contract_thread;
     row->data = ctx->manager->conf;
 }
 
@@ -159,7 +134,7 @@ ngx_http_submission_schedules_tags(ngx_http_request_t *r, ngx_table_elt_t *h,
 /* what all of them have: the id, who asks, and what is expected to be there */
 
 static ngx_int_t
-ngx_http_submission_schedules_row(ngx_http_request_t *r, sm_recur_row_t *row)
+ngx_http_submission_schedules_row(ngx_http_request_t *r, sm_schedule_row_t *row)
 {
     char                        message[160];
     ngx_int_t                   rc;
@@ -169,7 +144,7 @@ ngx_http_submission_schedules_row(ngx_http_request_t *r, sm_recur_row_t *row)
     ctx = ngx_http_get_module_ctx(r, ngx_http_submission_module);
 
     row->id = ctx->id;
-    why = sm_recur_id_check(row->id);
+    why = sm_schedule_id_check(row->id);
 
     if (why) {
         (void) snprintf(message, sizeof(message), "the id of the schedule %s",
@@ -218,49 +193,15 @@ ngx_http_submission_schedules_parse(ngx_http_request_t *r)
 
 
 static ngx_int_t
-ngx_http_submission_schedules_body(ngx_http_request_t *r,
-    ngx_http_submission_body_pt handler)
-{
-    ngx_table_elt_t  *type;
-
-    type = r->headers_in.content_type;
-
-    if (type && ngx_http_submission_bulk_type(&type->value)) {
-        return ngx_http_submission_reply_error(r,
-                   NGX_HTTP_UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type",
-                   "the body must be \"application/json\"", NULL);
-    }
-
-    return ngx_http_submission_submit_type(r, handler);
-}
-
-
-ngx_int_t
-ngx_http_submission_schedules_put_parse(ngx_http_request_t *r)
-{
-    return ngx_http_submission_schedules_body(r,
-                                            ngx_http_submission_schedules_put);
-}
-
-
-ngx_int_t
-ngx_http_submission_schedules_act_parse(ngx_http_request_t *r)
-{
-    return ngx_http_submission_schedules_body(r,
-                                            ngx_http_submission_schedules_act);
-}
-
-
-static ngx_int_t
 ngx_http_submission_schedules_fill(ngx_http_submission_ctx_t *ctx,
     sm_arena_t *arena, sm_str_t body, sm_json_error_t *err)
 {
-    sm_recur_row_t   *row;
-    sm_recur_rule_t   rule;
+    sm_schedule_row_t   *row;
+    sm_schedule_rule_t   rule;
 
     row = ctx->row;
 
-    if (sm_recur_parse(arena, body, &rule, &row->target, &row->payload, err)
+    if (sm_schedule_parse(arena, body, &rule, &row->target, &row->payload, err)
         != 0)
     {
         return NGX_DECLINED;
@@ -270,12 +211,12 @@ ngx_http_submission_schedules_fill(ngx_http_submission_ctx_t *ctx,
         return NGX_DECLINED;
     }
 
-    return sm_recur_body(arena, &rule, &row->body) == 0 ? NGX_OK : NGX_ERROR;
+    return sm_schedule_body(arena, &rule, &row->body) == 0 ? NGX_OK : NGX_ERROR;
 }
 
 
-static ngx_int_t
-ngx_http_submission_schedules_put(ngx_http_request_t *r, sm_str_t body)
+ngx_int_t
+ngx_http_submission_schedules_put_body(ngx_http_request_t *r, sm_str_t body)
 {
     ngx_int_t                   rc;
     sm_arena_t                  arena;
@@ -317,16 +258,16 @@ static ngx_int_t
 ngx_http_submission_schedules_reason(ngx_http_request_t *r, sm_str_t text,
     sm_str_t *reason)
 {
-    sm_out_t  out;
+    u_char    *p;
+    sm_out_t   out;
 
-    if (ngx_http_submission_reply_out(r, &out,
-                                      sm_clean_size(SM_RECUR_REASON_MAX))
-        != NGX_OK)
-    {
+    p = ngx_pnalloc(r->pool, sm_clean_size(SM_SCHEDULE_REASON_MAX));
+    if (p == NULL) {
         return NGX_ERROR;
     }
 
-    sm_out_clean(&out, text, SM_RECUR_REASON_MAX);
+    sm_out_init(&out, p, sm_clean_size(SM_SCHEDULE_REASON_MAX));
+    sm_out_clean(&out, text, SM_SCHEDULE_REASON_MAX);
 
     reason->data = out.start;
     reason->len = out.last - out.start;
@@ -335,34 +276,17 @@ ngx_http_submission_schedules_reason(ngx_http_request_t *r, sm_str_t text,
 }
 
 
-static const sm_json_field_t *
-ngx_http_submission_schedules_fields(sm_recur_op_e op)
-{
-    switch (op) {
-
-    case SM_RECUR_OP_PAUSE:
-        return ngx_http_submission_schedules_pause;
-
-    case SM_RECUR_OP_RUN:
-        return ngx_http_submission_schedules_run;
-
-    default:
-        return ngx_http_submission_schedules_nothing;
-    }
-}
-
-
 /* the text of the body's only field, if there is one */
 
 static ngx_int_t
-ngx_http_submission_schedules_text(ngx_http_request_t *r, sm_recur_row_t *row,
-    sm_str_t text, sm_json_error_t *err)
+ngx_http_submission_schedules_text(ngx_http_request_t *r,
+    sm_schedule_row_t *row, sm_str_t text, sm_json_error_t *err)
 {
     const char  *fault;
 
     err->no_memory = 0;
 
-    if (row->op == SM_RECUR_OP_PAUSE) {
+    if (row->op == SM_SCHEDULE_OP_PAUSE) {
         err->no_memory = 1;
 
         return ngx_http_submission_schedules_reason(r, text, &row->reason);
@@ -384,12 +308,12 @@ ngx_http_submission_schedules_text(ngx_http_request_t *r, sm_recur_row_t *row,
 
 /* pause, resume and run: there may be no body */
 
-static ngx_int_t
-ngx_http_submission_schedules_act(ngx_http_request_t *r, sm_str_t body)
+ngx_int_t
+ngx_http_submission_schedules_act_body(ngx_http_request_t *r, sm_str_t body)
 {
     ngx_int_t                   rc;
     sm_arena_t                  arena;
-    sm_recur_row_t             *row;
+    sm_schedule_row_t          *row;
     sm_json_error_t             err;
     sm_json_value_t             text;
     ngx_http_submission_ctx_t  *ctx;
@@ -410,7 +334,7 @@ ngx_http_submission_schedules_act(ngx_http_request_t *r, sm_str_t body)
     text.type = 0;
 
     if (sm_json_object(&arena, body,
-                       ngx_http_submission_schedules_fields(row->op), &text,
+                       ngx_http_submission_schedules_fields[row->op], &text,
                        &err)
         != 0
         || (text.type
@@ -429,76 +353,13 @@ ngx_http_submission_schedules_act(ngx_http_request_t *r, sm_str_t body)
 }
 
 
-ngx_uint_t
-ngx_http_submission_schedules_own(void *data, sm_str_t **strings)
-{
-    sm_recur_row_t  *row = data;
-
-    strings[0] = &row->id;
-    strings[1] = &row->target;
-    strings[2] = &row->body;
-    strings[3] = &row->payload;
-    strings[4] = &row->reason;
-    strings[5] = &row->actor.name;
-    strings[6] = &row->actor.address;
-    strings[7] = &row->intent_id;
-    strings[8] = &row->if_match;
-    strings[9] = &row->if_none_match;
-
-    return 10;
-}
-
-
-size_t
-ngx_http_submission_schedules_weight(const void *data)
-{
-    return NGX_HTTP_SUBMISSION_SCHEDULES_WEIGHT;
-}
-
-
 void
 ngx_http_submission_schedules_again(void *data, const void *tried)
 {
-    sm_recur_row_t        *row = data;
-    const sm_recur_row_t  *before = tried;
+    sm_schedule_row_t     *row = data;
+    const sm_schedule_row_t  *before = tried;
 
     row->first = before->first;
-}
-
-
-int
-ngx_http_submission_schedules_call(sm_store_t *store, sm_call_t *call,
-    void *rows, size_t n)
-{
-    return sm_store_schedules(store, call, rows, n);
-}
-
-
-ngx_uint_t
-ngx_http_submission_schedules_list_own(void *data, sm_str_t **strings)
-{
-    sm_recur_list_t  *row = data;
-
-    strings[0] = &row->after;
-
-    return 1;
-}
-
-
-size_t
-ngx_http_submission_schedules_list_weight(const void *data)
-{
-    const sm_recur_list_t  *row = data;
-
-    return row->limit * SM_RECUR_MAX;
-}
-
-
-int
-ngx_http_submission_schedules_list_call(sm_store_t *store, sm_call_t *call,
-    void *rows, size_t n)
-{
-    return sm_store_schedules_list(store, call, rows, n);
 }
 
 
@@ -506,27 +367,18 @@ ngx_int_t
 ngx_http_submission_schedules_list_reply(ngx_http_request_t *r,
     const void *data)
 {
-    const sm_recur_list_t  *row = data;
+    const sm_schedule_list_t  *row = data;
 
-    size_t    i, size;
+    size_t    i;
     sm_out_t  out;
 
-    size = sizeof("{\"schedules\":[],\"next\":null}\n")
-           + sm_json_str_size(SM_RECUR_ID_MAX);
-
-    for (i = 0; i < row->n; i++) {
-        size += sm_recur_size(&row->rows[i], &row->rules[i]) + 1;
-    }
-
-    if (ngx_http_submission_reply_out(r, &out, size) != NGX_OK) {
-        return NGX_HTTP_INTERNAL_SERVER_ERROR;
-    }
+    ngx_http_submission_out(&out, r->pool);
 
     sm_out_c(&out, "{\"schedules\":[");
 
     for (i = 0; i < row->n; i++) {
         sm_out_c(&out, i ? "," : "");
-        sm_recur_out(&out, &row->rows[i], &row->rules[i]);
+        sm_schedule_out(&out, &row->rows[i], &row->rules[i]);
     }
 
     sm_out_c(&out, "],\"next\":");
@@ -548,38 +400,37 @@ ngx_http_submission_schedules_list_reply(ngx_http_request_t *r,
 
 static ngx_int_t
 ngx_http_submission_schedules_show(ngx_http_request_t *r, ngx_uint_t status,
-    const sm_recur_row_t *row)
+    const sm_schedule_row_t *row)
 {
-    u_char      *tag;
-    sm_out_t     out;
-    sm_recur_t   recur;
+    u_char         *tag;
+    sm_out_t        out;
+    sm_schedule_t   schedule;
 
-    recur = row->recur;
+    schedule = row->schedule;
 
-    if (row->op != SM_RECUR_OP_GET || !ngx_http_submission_access_payloads(r))
+    if (row->op != SM_SCHEDULE_OP_GET
+        || !ngx_http_submission_access_payloads(r))
     {
-        recur.payload.len = 0;
+        schedule.payload.len = 0;
     }
 
     tag = ngx_pnalloc(r->pool, NGX_INT64_LEN + sizeof("\"\""));
 
-    if (tag == NULL
-        || ngx_http_submission_reply_out(r, &out,
-                                         sm_recur_size(&recur, &row->rule) + 1)
-           != NGX_OK)
-    {
+    if (tag == NULL) {
         return NGX_HTTP_INTERNAL_SERVER_ERROR;
     }
 
-    *ngx_sprintf(tag, "\"%L\"", recur.revision) = '\0';
+    *ngx_sprintf(tag, "\"%L\"", schedule.revision) = '\0';
 
-    if (row->op != SM_RECUR_OP_DELETE
+    if (row->op != SM_SCHEDULE_OP_DELETE
         && ngx_http_submission_reply_header(r, "ETag", (char *) tag) != NGX_OK)
     {
         return NGX_HTTP_INTERNAL_SERVER_ERROR;
     }
 
-    sm_recur_out(&out, &recur, &row->rule);
+    ngx_http_submission_out(&out, r->pool);
+
+    sm_schedule_out(&out, &schedule, &row->rule);
     sm_out_c(&out, "\n");
 
     return ngx_http_submission_reply_send(r, status, &out);
@@ -589,14 +440,14 @@ ngx_http_submission_schedules_show(ngx_http_request_t *r, ngx_uint_t status,
 ngx_int_t
 ngx_http_submission_schedules_reply(ngx_http_request_t *r, const void *data)
 {
-    const sm_recur_row_t  *row = data;
+    const sm_schedule_row_t  *row = data;
 
     switch (row->outcome) {
 
-    case SM_RECUR_CREATED:
+    case SM_SCHEDULE_CREATED:
         return ngx_http_submission_schedules_show(r, NGX_HTTP_CREATED, row);
 
-    case SM_RECUR_SAME:
+    case SM_SCHEDULE_SAME:
 
         if (ngx_http_submission_reply_header(r, "Idempotent-Replayed", "true")
             != NGX_OK)
@@ -606,49 +457,49 @@ ngx_http_submission_schedules_reply(ngx_http_request_t *r, const void *data)
 
         return ngx_http_submission_reply_intent(r, &row->intent);
 
-    case SM_RECUR_DONE:
-        return row->op == SM_RECUR_OP_RUN
+    case SM_SCHEDULE_DONE:
+        return row->op == SM_SCHEDULE_OP_RUN
                ? ngx_http_submission_reply_intent(r, &row->intent)
                : ngx_http_submission_schedules_show(r, NGX_HTTP_OK, row);
 
-    case SM_RECUR_CHANGED:
+    case SM_SCHEDULE_CHANGED:
         return ngx_http_submission_reply_error(r, NGX_HTTP_PRECONDITION_FAILED,
                    "precondition_failed", "the schedule is not what "
                    "\"If-Match\" or \"If-None-Match\" expects: read it again",
                    NULL);
 
-    case SM_RECUR_CONFIGURED:
+    case SM_SCHEDULE_CONFIGURED:
         return ngx_http_submission_reply_error(r, NGX_HTTP_CONFLICT,
                    "schedule_configured", "the schedule is in the "
                    "configuration of nginx: change it there, and reload",
                    NULL);
 
-    case SM_RECUR_NO_ZONE:
+    case SM_SCHEDULE_NO_ZONE:
         return ngx_http_submission_reply_error(r, NGX_HTTP_BAD_REQUEST,
                    "invalid_request", "\"timeZone\" must be a name of the IANA "
                    "database such as \"Europe/Stockholm\"", "timeZone");
 
-    case SM_RECUR_NO_TIME:
+    case SM_SCHEDULE_NO_TIME:
         return ngx_http_submission_reply_error(r, NGX_HTTP_BAD_REQUEST,
                    "invalid_request", "\"endAt\" leaves no time that is to "
                    "come", "endAt");
 
-    case SM_RECUR_NO_TARGET:
+    case SM_SCHEDULE_NO_TARGET:
         return ngx_http_submission_reply_error(r, NGX_HTTP_CONFLICT,
                    "unknown_target", "the target of the schedule is not "
                    "configured any more", NULL);
 
-    case SM_RECUR_CONFLICT:
+    case SM_SCHEDULE_CONFLICT:
         return ngx_http_submission_reply_error(r, NGX_HTTP_CONFLICT,
                    "idempotency_conflict", "another intent has the id of this "
                    "run", SM_FIELD_ID);
 
-    case SM_RECUR_RESERVED:
+    case SM_SCHEDULE_RESERVED:
         return ngx_http_submission_reply_error(r, NGX_HTTP_CONFLICT,
                    "reserved_id", "\"" SM_FIELD_ID "\" has the form of an "
                    "occurrence of another schedule", SM_FIELD_ID);
 
-    default: /* SM_RECUR_NOT_FOUND */
+    default: /* SM_SCHEDULE_NOT_FOUND */
         return ngx_http_submission_reply_error(r, NGX_HTTP_NOT_FOUND,
                    "not_found", "there is no such schedule", NULL);
     }

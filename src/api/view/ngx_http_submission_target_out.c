@@ -4,36 +4,9 @@
  * of it.
  */
 
+#include "ngx_http_submission_access.h"
+#include "ngx_http_submission_routes.h"
 #include "ngx_http_submission_view.h"
-
-
-#define NGX_HTTP_SUBMISSION_TARGET_NUMBERS  2048    /* bytes */
-
-
-size_t
-ngx_http_submission_target_size(ngx_http_submission_target_t *target,
-    sm_stats_target_t *stats)
-{
-    size_t  size;
-
-    size = NGX_HTTP_SUBMISSION_TARGET_NUMBERS;
-
-    if (target) {
-        size += sm_json_str_size(target->contract.target.len)
-                + sm_json_str_size(target->contract.gateway_url.len)
-                + sm_json_str_size(target->contract.terminal_outcomes.len);
-    }
-
-    if (stats) {
-        size += sm_json_str_size(stats->name.len)
-                + sm_json_str_size(stats->pause_reason.len)
-                + sm_json_str_size(stats->pause_actor.len)
-                + sm_json_str_size(stats->error_reason.len)
-                + sm_json_str_size(stats->error_detail.len);
-    }
-
-    return size;
-}
 
 
 static void
