@@ -6,7 +6,8 @@
  * whoever comes to a location has the level of that location.
  */
 
-#include "ngx_http_submission_intake.h"
+#include "ngx_http_submission_access.h"
+#include "ngx_http_submission_reply.h"
 
 
 /* UTF-16 units of the actor that are kept, and bytes of the address */
@@ -313,12 +314,7 @@ ngx_http_submission_access(ngx_http_submission_ctx_t *ctx)
         return rc;
     }
 
-    if (ngx_http_submission_reply_out(r, &out,
-                                      NGX_HTTP_SUBMISSION_REPLY_ERROR_SIZE)
-        != NGX_OK)
-    {
-        return NGX_HTTP_INTERNAL_SERVER_ERROR;
-    }
+    ngx_http_submission_out(&out, r->pool);
 
     (void) snprintf(message, sizeof(message),
                     "this needs the level \"%s\", and this location has "

@@ -5,244 +5,162 @@
  * intents are at /v1/intents.
  */
 
+#include "ngx_http_submission_access.h"
 #include "ngx_http_submission_intake.h"
+#include "ngx_http_submission_reply.h"
+#include "ngx_http_submission_routes.h"
 
 
 static ngx_int_t ngx_http_submission_api_route(ngx_http_submission_ctx_t *ctx);
 
 
+#define ngx_http_submission_route(path, method, level, operation, ...)        \
+    { .route = { path, SM_ROUTE_##method },                                   \
+      .access = NGX_HTTP_SUBMISSION_ACCESS_##level,                           \
+      .op = NGX_HTTP_SUBMISSION_OP_##operation,                               \
+      __VA_ARGS__ }
+
+
 static const ngx_http_submission_route_t  ngx_http_submission_routes[] = {
 
-    { { "intents", SM_ROUTE_POST },
-      NGX_HTTP_SUBMISSION_OP_INTENTS_SUBMIT,
-      NGX_HTTP_SUBMISSION_ACCESS_SUBMIT, 0,
-      ngx_http_submission_submit_args,
-      NULL,
-      ngx_http_submission_submit_parse },
+    ngx_http_submission_route("intents", POST, SUBMIT, INTENTS_SUBMIT,
+        .args = ngx_http_submission_submit_args,
+        .parse = ngx_http_submission_submit_parse),
 
-    { { "intents", SM_ROUTE_READ },
-      NGX_HTTP_SUBMISSION_OP_INTENTS_LIST,
-      NGX_HTTP_SUBMISSION_ACCESS_READ, 0,
-      ngx_http_submission_list_args,
-      ngx_http_submission_list_init,
-      ngx_http_submission_list_parse },
+    ngx_http_submission_route("intents", READ, READ, INTENTS_LIST,
+        .args = ngx_http_submission_list_args,
+        .init = ngx_http_submission_list_init,
+        .parse = ngx_http_submission_list_parse),
 
-    { { "intents/*", SM_ROUTE_READ },
-      NGX_HTTP_SUBMISSION_OP_INTENTS_GET,
-      NGX_HTTP_SUBMISSION_ACCESS_READ, 0,
-      ngx_http_submission_get_args,
-      ngx_http_submission_get_init,
-      ngx_http_submission_get_parse },
+    ngx_http_submission_route("intents/*", READ, READ, INTENTS_GET,
+        .args = ngx_http_submission_get_args,
+        .init = ngx_http_submission_get_init,
+        .parse = ngx_http_submission_api_read_id),
 
-    { { "intents/*/history", SM_ROUTE_READ },
-      NGX_HTTP_SUBMISSION_OP_INTENT_HISTORY,
-      NGX_HTTP_SUBMISSION_ACCESS_READ, 0,
-      ngx_http_submission_history_args,
-      ngx_http_submission_history_init,
-      ngx_http_submission_history_parse },
+    ngx_http_submission_route("intents/*/history", READ, READ, INTENT_HISTORY,
+        .args = ngx_http_submission_history_args,
+        .init = ngx_http_submission_history_init,
+        .parse = ngx_http_submission_api_read_id),
 
-    { { "cluster", SM_ROUTE_READ },
-      NGX_HTTP_SUBMISSION_OP_CLUSTER_GET,
-      NGX_HTTP_SUBMISSION_ACCESS_READ, 0,
-      ngx_http_submission_no_args,
-      NULL,
-      ngx_http_submission_api_read },
+    ngx_http_submission_route("cluster", READ, READ, CLUSTER_GET,
+        .parse = ngx_http_submission_api_read),
 
-    { { "intents/*/cancel", SM_ROUTE_POST },
-      NGX_HTTP_SUBMISSION_OP_INTENTS_CANCEL,
-      NGX_HTTP_SUBMISSION_ACCESS_SUBMIT, 0,
-      ngx_http_submission_no_args,
-      NULL,
-      ngx_http_submission_cancel_parse },
+    ngx_http_submission_route("intents/*/cancel", POST, SUBMIT, INTENTS_CANCEL,
+        .body = ngx_http_submission_cancel_body),
 
-    { { "intents/*/replay", SM_ROUTE_POST },
-      NGX_HTTP_SUBMISSION_OP_INTENTS_REPLAY,
-      NGX_HTTP_SUBMISSION_ACCESS_SUBMIT, 0,
-      ngx_http_submission_no_args,
-      NULL,
-      ngx_http_submission_replay_parse },
+    ngx_http_submission_route("intents/*/replay", POST, SUBMIT, INTENTS_REPLAY,
+        .body = ngx_http_submission_replay_body),
 
-    { { "intents/*/webhooks/resend", SM_ROUTE_POST },
-      NGX_HTTP_SUBMISSION_OP_WEBHOOKS_RESEND,
-      NGX_HTTP_SUBMISSION_ACCESS_SUBMIT, 0,
-      ngx_http_submission_no_args,
-      NULL,
-      ngx_http_submission_webhooks_parse },
+    ngx_http_submission_route("intents/*/webhooks/resend", POST, SUBMIT,
+        WEBHOOKS_RESEND,
+        .body = ngx_http_submission_webhooks_body),
 
-    { { "intents/*/payload", SM_ROUTE_READ },
-      NGX_HTTP_SUBMISSION_OP_INTENT_PAYLOAD,
-      NGX_HTTP_SUBMISSION_ACCESS_OPERATE, 1,
-      ngx_http_submission_no_args,
-      NULL,
-      ngx_http_submission_payload_parse },
+    ngx_http_submission_route("intents/*/payload", READ, OPERATE,
+        INTENT_PAYLOAD,
+        .payloads = 1,
+        .parse = ngx_http_submission_api_read_id),
 
-    { { "audit", SM_ROUTE_READ },
-      NGX_HTTP_SUBMISSION_OP_AUDIT_LIST,
-      NGX_HTTP_SUBMISSION_ACCESS_OPERATE, 0,
-      ngx_http_submission_audit_args,
-      ngx_http_submission_audit_init,
-      ngx_http_submission_audit_parse },
+    ngx_http_submission_route("audit", READ, OPERATE, AUDIT_LIST,
+        .args = ngx_http_submission_audit_args,
+        .init = ngx_http_submission_audit_init,
+        .parse = ngx_http_submission_audit_parse),
 
-    { { "failures", SM_ROUTE_READ },
-      NGX_HTTP_SUBMISSION_OP_FAILURES_GET,
-      NGX_HTTP_SUBMISSION_ACCESS_READ, 0,
-      ngx_http_submission_failures_args,
-      NULL,
-      ngx_http_submission_failures_parse },
+    ngx_http_submission_route("failures", READ, READ, FAILURES_GET,
+        .args = ngx_http_submission_failures_args,
+        .parse = ngx_http_submission_failures_parse),
 
-    { { "targets/*/pause", SM_ROUTE_POST },
-      NGX_HTTP_SUBMISSION_OP_TARGET_SET,
-      NGX_HTTP_SUBMISSION_ACCESS_OPERATE, 0,
-      ngx_http_submission_no_args,
-      ngx_http_submission_pause_init,
-      ngx_http_submission_pause_parse },
+    ngx_http_submission_route("targets/*/pause", POST, OPERATE, TARGET_SET,
+        .kind = 1,
+        .body = ngx_http_submission_pause_body),
 
-    { { "targets/*/resume", SM_ROUTE_POST },
-      NGX_HTTP_SUBMISSION_OP_TARGET_SET,
-      NGX_HTTP_SUBMISSION_ACCESS_OPERATE, 0,
-      ngx_http_submission_no_args,
-      NULL,
-      ngx_http_submission_pause_parse },
+    ngx_http_submission_route("targets/*/resume", POST, OPERATE, TARGET_SET,
+        .body = ngx_http_submission_pause_body),
 
-    { { "config", SM_ROUTE_READ },
-      NGX_HTTP_SUBMISSION_OP_NONE,
-      NGX_HTTP_SUBMISSION_ACCESS_READ, 0,
-      ngx_http_submission_no_args,
-      NULL,
-      ngx_http_submission_config_parse },
+    ngx_http_submission_route("config", READ, READ, NONE,
+        .parse = ngx_http_submission_config_parse),
 
-    { { "overview", SM_ROUTE_READ },
-      NGX_HTTP_SUBMISSION_OP_NONE,
-      NGX_HTTP_SUBMISSION_ACCESS_READ, 0,
-      ngx_http_submission_no_args,
-      NULL,
-      ngx_http_submission_overview_parse },
+    ngx_http_submission_route("overview", READ, READ, NONE,
+        .parse = ngx_http_submission_overview_parse),
 
-    { { "stats", SM_ROUTE_READ },
-      NGX_HTTP_SUBMISSION_OP_NONE,
-      NGX_HTTP_SUBMISSION_ACCESS_READ, 0,
-      ngx_http_submission_stats_args,
-      ngx_http_submission_stats_init_args,
-      ngx_http_submission_stats_parse },
+    ngx_http_submission_route("stats", READ, READ, NONE,
+        .args = ngx_http_submission_stats_args,
+        .init = ngx_http_submission_stats_init_args,
+        .parse = ngx_http_submission_stats_parse),
 
-    { { "targets", SM_ROUTE_READ },
-      NGX_HTTP_SUBMISSION_OP_BACKLOG_GET,
-      NGX_HTTP_SUBMISSION_ACCESS_READ, 0,
-      ngx_http_submission_no_args,
-      NULL,
-      ngx_http_submission_target_list_parse },
+    ngx_http_submission_route("targets", READ, READ, BACKLOG_GET,
+        .parse = ngx_http_submission_target_list_parse),
 
-    { { "targets/*", SM_ROUTE_READ },
-      NGX_HTTP_SUBMISSION_OP_BACKLOG_GET,
-      NGX_HTTP_SUBMISSION_ACCESS_READ, 0,
-      ngx_http_submission_no_args,
-      NULL,
-      ngx_http_submission_target_list_parse },
+    ngx_http_submission_route("targets/*", READ, READ, BACKLOG_GET,
+        .parse = ngx_http_submission_target_list_parse),
 
-    { { "replays", SM_ROUTE_POST },
-      NGX_HTTP_SUBMISSION_OP_JOBS_ADD,
-      NGX_HTTP_SUBMISSION_ACCESS_OPERATE, 0,
-      ngx_http_submission_no_args,
-      NULL,
-      ngx_http_submission_jobs_add_parse },
+    ngx_http_submission_route("replays", POST, OPERATE, JOBS_ADD,
+        .kind = SM_JOB_REPLAY,
+        .body = ngx_http_submission_jobs_add_body),
 
-    { { "replays", SM_ROUTE_READ },
-      NGX_HTTP_SUBMISSION_OP_JOBS_LIST,
-      NGX_HTTP_SUBMISSION_ACCESS_READ, 0,
-      ngx_http_submission_jobs_args,
-      ngx_http_submission_jobs_init,
-      ngx_http_submission_api_read },
+    ngx_http_submission_route("replays", READ, READ, JOBS_LIST,
+        .kind = SM_JOB_REPLAY,
+        .args = ngx_http_submission_jobs_args,
+        .init = ngx_http_submission_jobs_init,
+        .parse = ngx_http_submission_api_read),
 
-    { { "replays/*", SM_ROUTE_READ },
-      NGX_HTTP_SUBMISSION_OP_JOBS_LIST,
-      NGX_HTTP_SUBMISSION_ACCESS_READ, 0,
-      ngx_http_submission_no_args,
-      ngx_http_submission_jobs_init,
-      ngx_http_submission_jobs_get_parse },
+    ngx_http_submission_route("replays/*", READ, READ, JOBS_LIST,
+        .kind = SM_JOB_REPLAY,
+        .init = ngx_http_submission_jobs_init,
+        .parse = ngx_http_submission_jobs_get_parse),
 
-    { { "replays/*/stop", SM_ROUTE_POST },
-      NGX_HTTP_SUBMISSION_OP_JOBS_STOP,
-      NGX_HTTP_SUBMISSION_ACCESS_OPERATE, 0,
-      ngx_http_submission_no_args,
-      NULL,
-      ngx_http_submission_jobs_stop_parse },
+    ngx_http_submission_route("replays/*/stop", POST, OPERATE, JOBS_STOP,
+        .kind = SM_JOB_REPLAY,
+        .body = ngx_http_submission_jobs_stop_body),
 
-    { { "cancels", SM_ROUTE_POST },
-      NGX_HTTP_SUBMISSION_OP_JOBS_ADD,
-      NGX_HTTP_SUBMISSION_ACCESS_OPERATE, 0,
-      ngx_http_submission_no_args,
-      NULL,
-      ngx_http_submission_jobs_add_parse },
+    ngx_http_submission_route("cancels", POST, OPERATE, JOBS_ADD,
+        .kind = SM_JOB_CANCEL,
+        .body = ngx_http_submission_jobs_add_body),
 
-    { { "cancels", SM_ROUTE_READ },
-      NGX_HTTP_SUBMISSION_OP_JOBS_LIST,
-      NGX_HTTP_SUBMISSION_ACCESS_READ, 0,
-      ngx_http_submission_jobs_args,
-      ngx_http_submission_jobs_init,
-      ngx_http_submission_api_read },
+    ngx_http_submission_route("cancels", READ, READ, JOBS_LIST,
+        .kind = SM_JOB_CANCEL,
+        .args = ngx_http_submission_jobs_args,
+        .init = ngx_http_submission_jobs_init,
+        .parse = ngx_http_submission_api_read),
 
-    { { "cancels/*", SM_ROUTE_READ },
-      NGX_HTTP_SUBMISSION_OP_JOBS_LIST,
-      NGX_HTTP_SUBMISSION_ACCESS_READ, 0,
-      ngx_http_submission_no_args,
-      ngx_http_submission_jobs_init,
-      ngx_http_submission_jobs_get_parse },
+    ngx_http_submission_route("cancels/*", READ, READ, JOBS_LIST,
+        .kind = SM_JOB_CANCEL,
+        .init = ngx_http_submission_jobs_init,
+        .parse = ngx_http_submission_jobs_get_parse),
 
-    { { "cancels/*/stop", SM_ROUTE_POST },
-      NGX_HTTP_SUBMISSION_OP_JOBS_STOP,
-      NGX_HTTP_SUBMISSION_ACCESS_OPERATE, 0,
-      ngx_http_submission_no_args,
-      NULL,
-      ngx_http_submission_jobs_stop_parse },
+    ngx_http_submission_route("cancels/*/stop", POST, OPERATE, JOBS_STOP,
+        .kind = SM_JOB_CANCEL,
+        .body = ngx_http_submission_jobs_stop_body),
 
-    { { "schedules", SM_ROUTE_READ },
-      NGX_HTTP_SUBMISSION_OP_SCHEDULES_LIST,
-      NGX_HTTP_SUBMISSION_ACCESS_READ, 0,
-      ngx_http_submission_schedules_args,
-      ngx_http_submission_schedules_list_init,
-      ngx_http_submission_api_read },
+    ngx_http_submission_route("schedules", READ, READ, SCHEDULES_LIST,
+        .args = ngx_http_submission_schedules_args,
+        .init = ngx_http_submission_schedules_list_init,
+        .parse = ngx_http_submission_api_read),
 
-    { { "schedules/*", SM_ROUTE_READ },
-      NGX_HTTP_SUBMISSION_OP_SCHEDULE_GET,
-      NGX_HTTP_SUBMISSION_ACCESS_READ, 0,
-      ngx_http_submission_no_args,
-      ngx_http_submission_schedules_init,
-      ngx_http_submission_schedules_parse },
+    ngx_http_submission_route("schedules/*", READ, READ, SCHEDULE_GET,
+        .init = ngx_http_submission_schedules_init,
+        .parse = ngx_http_submission_schedules_parse),
 
-    { { "schedules/*", SM_ROUTE_PUT },
-      NGX_HTTP_SUBMISSION_OP_SCHEDULE_PUT,
-      NGX_HTTP_SUBMISSION_ACCESS_OPERATE, 0,
-      ngx_http_submission_no_args,
-      ngx_http_submission_schedules_init,
-      ngx_http_submission_schedules_put_parse },
+    ngx_http_submission_route("schedules/*", PUT, OPERATE, SCHEDULE_PUT,
+        .init = ngx_http_submission_schedules_init,
+        .body = ngx_http_submission_schedules_put_body),
 
-    { { "schedules/*", SM_ROUTE_DELETE },
-      NGX_HTTP_SUBMISSION_OP_SCHEDULE_DELETE,
-      NGX_HTTP_SUBMISSION_ACCESS_OPERATE, 0,
-      ngx_http_submission_no_args,
-      ngx_http_submission_schedules_init,
-      ngx_http_submission_schedules_parse },
+    ngx_http_submission_route("schedules/*", DELETE, OPERATE, SCHEDULE_DELETE,
+        .init = ngx_http_submission_schedules_init,
+        .parse = ngx_http_submission_schedules_parse),
 
-    { { "schedules/*/pause", SM_ROUTE_POST },
-      NGX_HTTP_SUBMISSION_OP_SCHEDULE_PAUSE,
-      NGX_HTTP_SUBMISSION_ACCESS_OPERATE, 0,
-      ngx_http_submission_no_args,
-      ngx_http_submission_schedules_init,
-      ngx_http_submission_schedules_act_parse },
+    ngx_http_submission_route("schedules/*/pause", POST, OPERATE,
+        SCHEDULE_PAUSE,
+        .init = ngx_http_submission_schedules_init,
+        .body = ngx_http_submission_schedules_act_body),
 
-    { { "schedules/*/resume", SM_ROUTE_POST },
-      NGX_HTTP_SUBMISSION_OP_SCHEDULE_RESUME,
-      NGX_HTTP_SUBMISSION_ACCESS_OPERATE, 0,
-      ngx_http_submission_no_args,
-      ngx_http_submission_schedules_init,
-      ngx_http_submission_schedules_act_parse },
+    ngx_http_submission_route("schedules/*/resume", POST, OPERATE,
+        SCHEDULE_RESUME,
+        .init = ngx_http_submission_schedules_init,
+        .body = ngx_http_submission_schedules_act_body),
 
-    { { "schedules/*/run", SM_ROUTE_POST },
-      NGX_HTTP_SUBMISSION_OP_SCHEDULE_RUN,
-      NGX_HTTP_SUBMISSION_ACCESS_OPERATE, 0,
-      ngx_http_submission_no_args,
-      ngx_http_submission_schedules_init,
-      ngx_http_submission_schedules_act_parse }
+    ngx_http_submission_route("schedules/*/run", POST, OPERATE, SCHEDULE_RUN,
+        .init = ngx_http_submission_schedules_init,
+        .body = ngx_http_submission_schedules_act_body)
 };
 
 static const sm_route_table_t  ngx_http_submission_route_table =
@@ -359,7 +277,10 @@ ngx_http_submission_api_handler(ngx_http_request_t *r)
     switch (ngx_http_submission_args(ctx, &args)) {
 
     case NGX_OK:
-        return ctx->route->parse(r);
+        return ctx->route->body
+               ? ngx_http_submission_body_read(r, ctx->route->body,
+                                               NGX_HTTP_SUBMISSION_BODY_JSON)
+               : ctx->route->parse(r);
 
     case NGX_DECLINED:
         return ngx_http_submission_reply_error(r, NGX_HTTP_BAD_REQUEST,
@@ -497,8 +418,8 @@ ngx_http_submission_api_route(ngx_http_submission_ctx_t *ctx)
 
 
 /*
- * The id of the path.  NGX_DECLINED: it is one; otherwise what the request is to
- * be finalized with.
+ * Reads the id of the path.  Returns NGX_DECLINED if it is one, or else what
+ * the request is to be finalized with.
  */
 
 ngx_int_t
@@ -526,10 +447,17 @@ ngx_http_submission_api_id(ngx_http_request_t *r, sm_str_t *id)
 }
 
 
+/* Asks for the intent of the path: its id is the first string of the row. */
+
 ngx_int_t
-ngx_http_submission_api_read_id(ngx_http_request_t *r, sm_str_t *id)
+ngx_http_submission_api_read_id(ngx_http_request_t *r)
 {
-    ngx_int_t  rc;
+    sm_str_t                   *id;
+    ngx_int_t                   rc;
+    ngx_http_submission_ctx_t  *ctx;
+
+    ctx = ngx_http_get_module_ctx(r, ngx_http_submission_module);
+    id = (sm_str_t *) ((char *) ctx->row + ctx->op->strings[0]);
 
     rc = ngx_http_submission_api_id(r, id);
 
@@ -537,7 +465,7 @@ ngx_http_submission_api_read_id(ngx_http_request_t *r, sm_str_t *id)
 }
 
 
-/* NGX_DONE: the intake has a copy of the row, and answers the request */
+/* Hands a copy of the row to the intake, which answers the request. */
 
 ngx_int_t
 ngx_http_submission_api_enter(ngx_http_request_t *r)
@@ -550,31 +478,7 @@ ngx_http_submission_api_enter(ngx_http_request_t *r)
         return NGX_HTTP_INTERNAL_SERVER_ERROR;
     }
 
-    return ngx_http_submission_api_enter_all(r);
-}
-
-
-ngx_int_t
-ngx_http_submission_api_enter_all(ngx_http_request_t *r)
-{
-    ngx_http_submission_ctx_t  *ctx;
-
-    ctx = ngx_http_get_module_ctx(r, ngx_http_submission_module);
-
-    switch (ngx_http_submission_intake(ctx)) {
-
-    case NGX_OK:
-        r->read_event_handler = ngx_http_test_reading;
-        return NGX_DONE;
-
-    case NGX_BUSY:
-        return ngx_http_submission_reply_unavailable(r, 1);
-
-    default: /* NGX_DECLINED */
-        ngx_http_submission_count(ctx->manager,
-                                  NGX_HTTP_SUBMISSION_CNT_REFUSALS, 1);
-        return ngx_http_submission_reply_unavailable(r, 0);
-    }
+    return ngx_http_submission_intake(ctx);
 }
 
 

@@ -43,129 +43,71 @@ ngx_int_t ngx_http_submission_wait_init(ngx_cycle_t *cycle,
     ngx_http_submission_manager_t *manager);
 
 /* operations: batch.c, submit.c and read.c */
-void ngx_http_submission_batch_run(ngx_http_submission_task_t *task);
+void ngx_http_submission_batch_thread(ngx_http_submission_task_t *task);
 
-ngx_uint_t ngx_http_submission_submit_own(void *row, sm_str_t **strings);
-void ngx_http_submission_submit_run(ngx_http_submission_task_t *task);
+void ngx_http_submission_submit_thread(ngx_http_submission_task_t *task);
 ngx_int_t ngx_http_submission_submit_reply(ngx_http_request_t *r,
     const void *row);
 sm_intent_t *ngx_http_submission_submit_intent(void *row);
 
-ngx_uint_t ngx_http_submission_get_own(void *row, sm_str_t **strings);
-size_t ngx_http_submission_get_weight(const void *row);
-int ngx_http_submission_get_call(sm_store_t *store, sm_call_t *call,
-    void *rows, size_t n);
 ngx_int_t ngx_http_submission_get_reply(ngx_http_request_t *r,
     const void *row);
 sm_intent_t *ngx_http_submission_get_intent(void *row);
 
-ngx_uint_t ngx_http_submission_history_own(void *row, sm_str_t **strings);
-size_t ngx_http_submission_history_weight(const void *row);
-int ngx_http_submission_history_call(sm_store_t *store, sm_call_t *call,
-    void *rows, size_t n);
 ngx_int_t ngx_http_submission_history_reply(ngx_http_request_t *r,
     const void *row);
 
-ngx_uint_t ngx_http_submission_list_own(void *row, sm_str_t **strings);
-size_t ngx_http_submission_list_weight(const void *row);
-int ngx_http_submission_list_call(sm_store_t *store, sm_call_t *call,
-    void *rows, size_t n);
 ngx_int_t ngx_http_submission_list_reply(ngx_http_request_t *r,
     const void *row);
 
-ngx_uint_t ngx_http_submission_failures_own(void *row, sm_str_t **strings);
-size_t ngx_http_submission_failures_weight(const void *row);
 ngx_uint_t ngx_http_submission_failures_left(const void *row);
 int ngx_http_submission_failures_call(sm_store_t *store, sm_call_t *call,
     void *rows, size_t n);
 ngx_int_t ngx_http_submission_failures_reply(ngx_http_request_t *r,
     const void *row);
 
-int ngx_http_submission_cluster_call(sm_store_t *store, sm_call_t *call,
-    void *rows, size_t n);
 ngx_int_t ngx_http_submission_cluster_reply(ngx_http_request_t *r,
     const void *row);
 
 /* targets.c: the backlog, where nobody leads */
-int ngx_http_submission_backlog_call(sm_store_t *store, sm_call_t *call,
-    void *rows, size_t n);
 ngx_int_t ngx_http_submission_backlog_reply(ngx_http_request_t *r,
     const void *row);
 
 /* cancel.c, replay.c, audit.c and payload.c */
-ngx_uint_t ngx_http_submission_cancel_own(void *row, sm_str_t **strings);
-size_t ngx_http_submission_cancel_weight(const void *row);
-void ngx_http_submission_cancel_run(ngx_http_submission_task_t *task);
+void ngx_http_submission_cancel_thread(ngx_http_submission_task_t *task);
 ngx_int_t ngx_http_submission_cancel_reply(ngx_http_request_t *r,
     const void *row);
 
-ngx_uint_t ngx_http_submission_webhooks_own(void *row, sm_str_t **strings);
-size_t ngx_http_submission_webhooks_weight(const void *row);
-int ngx_http_submission_webhooks_call(sm_store_t *store, sm_call_t *call,
-    void *rows, size_t n);
 ngx_int_t ngx_http_submission_webhooks_reply(ngx_http_request_t *r,
     const void *row);
-ngx_uint_t ngx_http_submission_replay_own(void *row, sm_str_t **strings);
-size_t ngx_http_submission_replay_weight(const void *row);
 ngx_uint_t ngx_http_submission_replay_left(const void *row);
-int ngx_http_submission_replay_call(sm_store_t *store, sm_call_t *call,
-    void *rows, size_t n);
 ngx_int_t ngx_http_submission_replay_reply(ngx_http_request_t *r,
     const void *row);
 
-ngx_uint_t ngx_http_submission_audit_own(void *row, sm_str_t **strings);
-size_t ngx_http_submission_audit_weight(const void *row);
-int ngx_http_submission_audit_call(sm_store_t *store, sm_call_t *call,
-    void *rows, size_t n);
 ngx_int_t ngx_http_submission_audit_reply(ngx_http_request_t *r,
     const void *row);
 
-ngx_uint_t ngx_http_submission_payload_own(void *row, sm_str_t **strings);
-size_t ngx_http_submission_payload_weight(const void *row);
-int ngx_http_submission_payload_call(sm_store_t *store, sm_call_t *call,
-    void *rows, size_t n);
 ngx_int_t ngx_http_submission_payload_reply(ngx_http_request_t *r,
     const void *row);
 
 /* jobs.c */
-ngx_uint_t ngx_http_submission_jobs_own(void *row, sm_str_t **strings);
-size_t ngx_http_submission_jobs_weight(const void *row);
 int ngx_http_submission_jobs_add_call(sm_store_t *store, sm_call_t *call,
     void *rows, size_t n);
 ngx_int_t ngx_http_submission_jobs_add_reply(ngx_http_request_t *r,
     const void *row);
-int ngx_http_submission_jobs_stop_call(sm_store_t *store, sm_call_t *call,
-    void *rows, size_t n);
 ngx_int_t ngx_http_submission_jobs_stop_reply(ngx_http_request_t *r,
     const void *row);
-ngx_uint_t ngx_http_submission_jobs_list_own(void *row, sm_str_t **strings);
-size_t ngx_http_submission_jobs_list_weight(const void *row);
-int ngx_http_submission_jobs_list_call(sm_store_t *store, sm_call_t *call,
-    void *rows, size_t n);
 ngx_int_t ngx_http_submission_jobs_list_reply(ngx_http_request_t *r,
     const void *row);
 
 /* pause.c */
-ngx_uint_t ngx_http_submission_pause_own(void *row, sm_str_t **strings);
-size_t ngx_http_submission_pause_weight(const void *row);
-int ngx_http_submission_pause_call(sm_store_t *store, sm_call_t *call,
-    void *rows, size_t n);
 ngx_int_t ngx_http_submission_pause_reply(ngx_http_request_t *r,
     const void *row);
 
 /* schedules.c */
-ngx_uint_t ngx_http_submission_schedules_own(void *row, sm_str_t **strings);
-size_t ngx_http_submission_schedules_weight(const void *row);
-int ngx_http_submission_schedules_call(sm_store_t *store, sm_call_t *call,
-    void *rows, size_t n);
 ngx_int_t ngx_http_submission_schedules_reply(ngx_http_request_t *r,
     const void *row);
 void ngx_http_submission_schedules_again(void *row, const void *tried);
-ngx_uint_t ngx_http_submission_schedules_list_own(void *row,
-    sm_str_t **strings);
-size_t ngx_http_submission_schedules_list_weight(const void *row);
-int ngx_http_submission_schedules_list_call(sm_store_t *store,
-    sm_call_t *call, void *rows, size_t n);
 ngx_int_t ngx_http_submission_schedules_list_reply(ngx_http_request_t *r,
     const void *row);
 

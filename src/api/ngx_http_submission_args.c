@@ -5,7 +5,11 @@
  * that is misspelt would else show everything.
  */
 
-#include "ngx_http_submission_intake.h"
+#include "ngx_http_submission_args.h"
+
+#include "sm_cursor.h"
+#include "sm_search.h"
+#include "sm_time.h"
 
 
 #define NGX_HTTP_SUBMISSION_ARG_LIMIT_MAX  500
@@ -124,7 +128,7 @@ const ngx_http_submission_arg_t  ngx_http_submission_list_args[] = {
 };
 
 
-const ngx_http_submission_arg_t  ngx_http_submission_no_args[] = {
+static const ngx_http_submission_arg_t  ngx_http_submission_no_args[] = {
     { NULL, NULL, NULL }
 };
 
@@ -198,7 +202,7 @@ ngx_http_submission_arg_take(ngx_http_submission_ctx_t *ctx, sm_str_t name,
     const char                       *why;
     const ngx_http_submission_arg_t  *table, *arg;
 
-    table = ctx->route->args;
+    table = ctx->route->args ? ctx->route->args : ngx_http_submission_no_args;
 
     for (arg = table; arg->name; arg++) {
         if (sm_str_eq(name, sm_str_c(arg->name))) {

@@ -12,15 +12,25 @@
 #define NGX_HTTP_SUBMISSION_BATCH_BYTES  (4 * 1024 * 1024)
 
 
+/* Returns the bytes that a row may take, with its answer, in a batch. */
+
 static size_t
-ngx_http_submission_batch_weight(ngx_http_submission_queue_t *queue,
+ngx_http_submission_batch_weight(ngx_http_submission_lane_t *lane,
     ngx_http_submission_node_t *node)
 {
+    size_t                           weight;
     const ngx_http_submission_op_t  *op;
 
-    op = &ngx_http_submission_ops[queue->op];
+    op = &ngx_http_submission_ops[lane->op];
 
-    return node->strings + (op->weight ? op->weight(node->row) : 0);
+    weight = node->strings + op->weight;
+
+    if (op->weight_each) {
+        weight += op->weight_each
+                  * *(size_t *) ((char *) node->row + op->limit);
+    }
+
+    return weight;
 }
 
 
@@ -32,22 +42,22 @@ ngx_http_submission_batch_take(ngx_http_submission_batch_t *batch,
     ngx_queue_t                  *q;
     ngx_http_submission_ctx_t    *ctx;
     ngx_http_submission_node_t   *node;
-    ngx_http_submission_queue_t  *queue;
+    ngx_http_submission_lane_t   *lane;
 
-    queue = batch->queue;
+    lane = batch->lane;
     bytes = 0;
 
-    (void) pthread_mutex_lock(&queue->mutex);
+    (void) pthread_mutex_lock(&lane->mutex);
 
-    while (batch->n < max && !ngx_queue_empty(&queue->waiting)) {
+    while (batch->n < max && !ngx_queue_empty(&lane->waiting)) {
 
-        q = ngx_queue_head(&queue->waiting);
+        q = ngx_queue_head(&lane->waiting);
         ctx = ngx_queue_data(q, ngx_http_submission_ctx_t, turn);
 
         q = ngx_queue_head(&ctx->waiting);
         node = ngx_queue_data(q, ngx_http_submission_node_t, queue);
 
-        weight = ngx_http_submission_batch_weight(queue, node);
+        weight = ngx_http_submission_batch_weight(lane, node);
 
         if (max != NGX_HTTP_SUBMISSION_BATCH_ALL && batch->n
             && bytes + weight > NGX_HTTP_SUBMISSION_BATCH_BYTES)
@@ -55,16 +65,16 @@ ngx_http_submission_batch_take(ngx_http_submission_batch_t *batch,
             break;
         }
 
-        ngx_http_submission_intake_get(queue, batch, node);
+        ngx_http_submission_intake_get(lane, batch, node);
         bytes += weight;
 
         if (!ngx_queue_empty(&ctx->waiting)) {
             ngx_queue_remove(&ctx->turn);
-            ngx_queue_insert_tail(&queue->waiting, &ctx->turn);
+            ngx_queue_insert_tail(&lane->waiting, &ctx->turn);
         }
     }
 
-    (void) pthread_mutex_unlock(&queue->mutex);
+    (void) pthread_mutex_unlock(&lane->mutex);
 }
 
 
@@ -72,14 +82,14 @@ void *
 ngx_http_submission_batch_row(ngx_http_submission_batch_t *batch, ngx_uint_t i)
 {
     return (char *) batch->rows
-           + i * ngx_http_submission_ops[batch->queue->op].row_size;
+           + i * ngx_http_submission_ops[batch->lane->op].row_size;
 }
 
 
 /* takes a batch and lays out its rows for the store */
 
 int
-ngx_http_submission_batch_rows(ngx_http_submission_batch_t *batch)
+ngx_http_submission_batch_rows_thread(ngx_http_submission_batch_t *batch)
 {
     size_t                       size;
     ngx_uint_t                   i;
@@ -89,7 +99,7 @@ ngx_http_submission_batch_rows(ngx_http_submission_batch_t *batch)
     ngx_http_submission_batch_take(batch,
                                    batch->task.manager->conf->intake_batch);
 
-    size = ngx_http_submission_ops[batch->queue->op].row_size;
+    size = ngx_http_submission_ops[batch->lane->op].row_size;
 
     batch->task.rows = batch->n;
     batch->rows = sm_arena_calloc(&batch->task.call.arena, batch->n, size);
@@ -113,15 +123,29 @@ ngx_http_submission_batch_rows(ngx_http_submission_batch_t *batch)
 
 
 void
-ngx_http_submission_batch_run(ngx_http_submission_task_t *task)
+ngx_http_submission_batch_thread(ngx_http_submission_task_t *task)
 {
-    ngx_http_submission_batch_t  *batch = (ngx_http_submission_batch_t *) task;
+    ngx_http_submission_batch_t *batch = (ngx_http_submission_batch_t *) task;
+
+    ngx_uint_t                       i, n;
+    const ngx_http_submission_op_t  *op;
+
+    op = &ngx_http_submission_ops[task->op];
 
     batch->notices = task->manager->sh->notices.n;
 
-    if (ngx_http_submission_batch_rows(batch) == 0 && batch->n) {
-        (void) ngx_http_submission_ops[task->op].call(&task->manager->store,
-                                                      &task->call, batch->rows,
-                                                      batch->n);
+    if (ngx_http_submission_batch_rows_thread(batch) != 0 || batch->n == 0) {
+        return;
+    }
+
+    n = op->once ? 1 : batch->n;
+
+    if (op->call(&task->manager->store, &task->call, batch->rows, n) != 0) {
+        return;
+    }
+
+    for (i = n; i < batch->n; i++) {
+        ngx_memcpy(ngx_http_submission_batch_row(batch, i), batch->rows,
+                   op->row_size);
     }
 }

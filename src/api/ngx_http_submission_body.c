@@ -4,7 +4,8 @@
  * file, a thread reads the file.
  */
 
-#include "ngx_http_submission_intake.h"
+#include "ngx_http_submission_reply.h"
+#include "ngx_http_submission_task.h"
 
 
 typedef struct {
@@ -22,7 +23,7 @@ static void ngx_http_submission_body_handler(ngx_http_request_t *r);
 static ngx_int_t ngx_http_submission_body_memory(ngx_http_request_t *r,
     sm_str_t *body);
 static ngx_int_t ngx_http_submission_body_load(ngx_http_request_t *r);
-static void ngx_http_submission_body_run(ngx_http_submission_task_t *task);
+static void ngx_http_submission_body_thread(ngx_http_submission_task_t *task);
 static void ngx_http_submission_body_done(ngx_http_submission_task_t *task);
 static void ngx_http_submission_body_cleanup(void *data);
 
@@ -41,6 +42,30 @@ ngx_http_submission_body_missing(ngx_http_request_t *r)
     return r->headers_in.chunked
            || r->headers_in.content_length_n
               > r->header_in->last - r->header_in->pos;
+}
+
+
+/* application/json and application/<any>+json, with any parameters */
+
+static ngx_uint_t
+ngx_http_submission_body_json(ngx_str_t *type)
+{
+    size_t  len;
+
+    for (len = 0; len < type->len; len++) {
+        if (type->data[len] == ';' || type->data[len] == ' ') {
+            break;
+        }
+    }
+
+    if (len < sizeof("application/") - 1 + 4
+        || ngx_strncasecmp(type->data, (u_char *) "application/", 12) != 0
+        || ngx_strncasecmp(type->data + len - 4, (u_char *) "json", 4) != 0)
+    {
+        return 0;
+    }
+
+    return len == 16 || type->data[len - 5] == '+';
 }
 
 
@@ -78,10 +103,19 @@ ngx_http_submission_body_refuse(ngx_http_request_t *r)
 
 ngx_int_t
 ngx_http_submission_body_read(ngx_http_request_t *r,
-    ngx_http_submission_body_pt handler)
+    ngx_http_submission_body_pt handler, const char *expected)
 {
     ngx_int_t                   rc;
+    ngx_table_elt_t            *type;
     ngx_http_submission_ctx_t  *ctx;
+
+    type = r->headers_in.content_type;
+
+    if (expected && type && !ngx_http_submission_body_json(&type->value)) {
+        return ngx_http_submission_reply_error(r,
+                   NGX_HTTP_UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type",
+                   expected, NULL);
+    }
 
     if (ngx_http_submission_body_encoded(r)) {
         return ngx_http_submission_body_refuse(r);
@@ -104,6 +138,30 @@ ngx_http_submission_body_read(ngx_http_request_t *r,
 }
 
 
+ngx_int_t
+ngx_http_submission_body_nothing(ngx_http_request_t *r, sm_str_t body)
+{
+    static const sm_json_field_t  none[] = { { NULL, 0, 0 } };
+
+    int              rc;
+    sm_arena_t       arena;
+    sm_json_error_t  err;
+    sm_json_value_t  value;
+
+    if (body.len == 0) {
+        return NGX_DECLINED;
+    }
+
+    ngx_memzero(&arena, sizeof(sm_arena_t));
+
+    rc = sm_json_object(&arena, body, none, &value, &err);
+
+    sm_arena_free(&arena);
+
+    return rc == 0 ? NGX_DECLINED : ngx_http_submission_reply_invalid(r, &err);
+}
+
+
 static void
 ngx_http_submission_body_handler(ngx_http_request_t *r)
 {
@@ -118,6 +176,9 @@ ngx_http_submission_body_handler(ngx_http_request_t *r)
         rc = ngx_http_submission_body_memory(r, &body);
 
         if (rc == NGX_OK) {
+            ngx_log_debug1(NGX_LOG_DEBUG_HTTP, r->connection->log, 0,
+                           "submission: body in memory bytes:%uz", body.len);
+
             ctx = ngx_http_get_module_ctx(r, ngx_http_submission_module);
             rc = ctx->body_handler(r, body);
         }
@@ -207,7 +268,7 @@ ngx_http_submission_body_load(ngx_http_request_t *r)
     load->request = r;
     load->size = file->offset;
     load->data = sm_arena_alloc(&load->task.call.arena, load->size);
-    load->task.run = ngx_http_submission_body_run;
+    load->task.run = ngx_http_submission_body_thread;
     load->task.done = ngx_http_submission_body_done;
     load->fd = load->data ? dup(file->fd) : NGX_INVALID_FILE;
 
@@ -235,7 +296,7 @@ ngx_http_submission_body_load(ngx_http_request_t *r)
 
 
 static void
-ngx_http_submission_body_run(ngx_http_submission_task_t *task)
+ngx_http_submission_body_thread(ngx_http_submission_task_t *task)
 {
     size_t                       done;
     ssize_t                      n;
@@ -277,6 +338,10 @@ ngx_http_submission_body_done(ngx_http_submission_task_t *task)
     load->cleanup->handler = NULL;
 
     ngx_http_set_log_request(r->connection->log, r);
+
+    ngx_log_debug2(NGX_LOG_DEBUG_HTTP, r->connection->log, 0,
+                   "submission: body of a file bytes:%uz err:%d", load->size,
+                   load->err);
 
     if (load->err) {
         ngx_log_error(NGX_LOG_ERR, r->connection->log, load->err,

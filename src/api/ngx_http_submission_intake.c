@@ -2,11 +2,11 @@
 /*
  * What HTTP asks of the store, in batches: whatever arrived until the store is
  * ready for a batch goes into it.  Each operation has one task at a time in
- * each worker, and a bounded queue before it.
+ * each worker, and a bounded lane before it.
  *
  * A node is a row of a request with all that it points to, in one piece of
  * memory of its own.  A request has one, or many (bulk.c).  While it waits, the
- * queue's mutex guards it; a thread takes it from there into its batch, and may
+ * lane's mutex guards it; a thread takes it from there into its batch, and may
  * then read and write the row.  Other than that, what a node and its request
  * know of each other is for the event loop alone.
  *
@@ -21,13 +21,17 @@
  */
 
 #include "ngx_http_submission_intake.h"
+#include "ngx_http_submission_reply.h"
+#include "ngx_http_submission_submit.h"
+#include "ngx_http_submission_wait.h"
+#include "ngx_http_submission_signal.h"
 
 
 /* of strings in all that waits */
 
 #define NGX_HTTP_SUBMISSION_INTAKE_BYTES  (64 * 1024 * 1024)
 
-/* an eighth of the queue is for requests of one row: bulks leave it free */
+/* an eighth of the lane is for requests of one row: bulks leave it free */
 
 #define NGX_HTTP_SUBMISSION_INTAKE_SINGLES  8
 
@@ -65,7 +69,7 @@ ngx_http_submission_intake_init(ngx_cycle_t *cycle,
 {
     ngx_uint_t                    i;
     ngx_pool_cleanup_t           *cln;
-    ngx_http_submission_queue_t  *queue;
+    ngx_http_submission_lane_t   *lane;
 
     manager->intake = ngx_pcalloc(cycle->pool,
                                   sizeof(ngx_http_submission_intake_t));
@@ -82,20 +86,20 @@ ngx_http_submission_intake_init(ngx_cycle_t *cycle,
     cln->data = manager->intake;
 
     for (i = 0; i < NGX_HTTP_SUBMISSION_OP_N; i++) {
-        queue = &manager->intake->queues[i];
+        lane = &manager->intake->lanes[i];
 
-        queue->manager = manager;
-        queue->op = i;
-        queue->start.handler = ngx_http_submission_intake_start;
-        queue->start.data = queue;
-        queue->start.log = cycle->log;
-        queue->again.handler = ngx_http_submission_intake_again;
-        queue->again.data = queue;
-        queue->again.log = cycle->log;
+        lane->manager = manager;
+        lane->op = i;
+        lane->start.handler = ngx_http_submission_intake_start;
+        lane->start.data = lane;
+        lane->start.log = cycle->log;
+        lane->again.handler = ngx_http_submission_intake_again;
+        lane->again.data = lane;
+        lane->again.log = cycle->log;
 
-        ngx_queue_init(&queue->waiting);
+        ngx_queue_init(&lane->waiting);
 
-        if (pthread_mutex_init(&queue->mutex, NULL) != 0) {
+        if (pthread_mutex_init(&lane->mutex, NULL) != 0) {
             return NGX_ERROR;
         }
     }
@@ -106,10 +110,10 @@ ngx_http_submission_intake_init(ngx_cycle_t *cycle,
 }
 
 
-/* both are called with the queue's mutex */
+/* both are called with the lane's mutex */
 
 void
-ngx_http_submission_intake_put(ngx_http_submission_queue_t *queue,
+ngx_http_submission_intake_put(ngx_http_submission_lane_t *lane,
     ngx_http_submission_node_t *node, ngx_uint_t first)
 {
     ngx_http_submission_ctx_t  *ctx;
@@ -118,14 +122,14 @@ ngx_http_submission_intake_put(ngx_http_submission_queue_t *queue,
 
     if (first) {
         if (ngx_queue_empty(&ctx->waiting)) {
-            ngx_queue_insert_head(&queue->waiting, &ctx->turn);
+            ngx_queue_insert_head(&lane->waiting, &ctx->turn);
         }
 
         ngx_queue_insert_head(&ctx->waiting, &node->queue);
 
     } else {
         if (ngx_queue_empty(&ctx->waiting)) {
-            ngx_queue_insert_tail(&queue->waiting, &ctx->turn);
+            ngx_queue_insert_tail(&lane->waiting, &ctx->turn);
         }
 
         ngx_queue_insert_tail(&ctx->waiting, &node->queue);
@@ -133,13 +137,13 @@ ngx_http_submission_intake_put(ngx_http_submission_queue_t *queue,
 
     node->state = NGX_HTTP_SUBMISSION_NODE_WAITING;
 
-    queue->nwaiting++;
-    queue->bytes += node->strings;
+    lane->nwaiting++;
+    lane->bytes += node->strings;
 }
 
 
 void
-ngx_http_submission_intake_get(ngx_http_submission_queue_t *queue,
+ngx_http_submission_intake_get(ngx_http_submission_lane_t *lane,
     ngx_http_submission_batch_t *batch, ngx_http_submission_node_t *node)
 {
     ngx_queue_remove(&node->queue);
@@ -148,8 +152,8 @@ ngx_http_submission_intake_get(ngx_http_submission_queue_t *queue,
         ngx_queue_remove(&node->ctx->turn);
     }
 
-    queue->nwaiting--;
-    queue->bytes -= node->strings;
+    lane->nwaiting--;
+    lane->bytes -= node->strings;
 
     if (batch) {
         ngx_queue_insert_tail(&batch->nodes, &node->queue);
@@ -171,7 +175,7 @@ ngx_http_submission_intake_add(ngx_http_submission_ctx_t *ctx, void *row,
     ngx_http_cleanup_t          *cln;
     ngx_http_submission_node_t  *node;
 
-    if (ctx->queue == NULL) {
+    if (ctx->lane == NULL) {
         cln = ngx_http_cleanup_add(ctx->request, 0);
         if (cln == NULL) {
             return NGX_ERROR;
@@ -180,7 +184,7 @@ ngx_http_submission_intake_add(ngx_http_submission_ctx_t *ctx, void *row,
         cln->handler = ngx_http_submission_intake_cleanup;
         cln->data = ctx;
 
-        ctx->queue = &ctx->manager->intake->queues[ctx->route->op];
+        ctx->lane = &ctx->manager->intake->lanes[ctx->route->op];
     }
 
     node = ngx_http_submission_intake_node(ctx, row);
@@ -203,7 +207,7 @@ ngx_http_submission_intake_bulks(ngx_http_submission_manager_t *manager)
 }
 
 
-/* called with the queue's mutex; a piece that is too large may go alone */
+/* called with the lane's mutex; a piece that is too large may go alone */
 
 static ngx_int_t
 ngx_http_submission_intake_all(ngx_http_submission_ctx_t *ctx)
@@ -212,9 +216,9 @@ ngx_http_submission_intake_all(ngx_http_submission_ctx_t *ctx)
     ngx_uint_t                    n, max;
     ngx_queue_t                  *q;
     ngx_http_submission_node_t   *node;
-    ngx_http_submission_queue_t  *queue;
+    ngx_http_submission_lane_t   *lane;
 
-    queue = ctx->queue;
+    lane = ctx->lane;
     max = ctx->manager->conf->intake_queue;
     max_bytes = NGX_HTTP_SUBMISSION_INTAKE_BYTES;
 
@@ -231,9 +235,9 @@ ngx_http_submission_intake_all(ngx_http_submission_ctx_t *ctx)
         bytes += node->strings;
     }
 
-    if (queue->nwaiting + n > max
-        || queue->bytes >= max_bytes
-        || (n > 1 && queue->bytes && queue->bytes + bytes > max_bytes))
+    if (lane->nwaiting + n > max
+        || lane->bytes >= max_bytes
+        || (n > 1 && lane->bytes && lane->bytes + bytes > max_bytes))
     {
         return NGX_BUSY;
     }
@@ -243,7 +247,7 @@ ngx_http_submission_intake_all(ngx_http_submission_ctx_t *ctx)
          q = ngx_queue_next(q))
     {
         node = ngx_queue_data(q, ngx_http_submission_node_t, siblings);
-        ngx_http_submission_intake_put(queue, node, 0);
+        ngx_http_submission_intake_put(lane, node, 0);
     }
 
     return NGX_OK;
@@ -253,40 +257,46 @@ ngx_http_submission_intake_all(ngx_http_submission_ctx_t *ctx)
 ngx_int_t
 ngx_http_submission_intake(ngx_http_submission_ctx_t *ctx)
 {
-    ngx_int_t                     rc;
-    ngx_http_submission_queue_t  *queue;
+    ngx_int_t                    rc;
+    ngx_http_request_t          *r;
+    ngx_http_submission_lane_t  *lane;
 
-    queue = ctx->queue;
+    r = ctx->request;
+    lane = ctx->lane;
 
     if (ngx_http_submission_breaker_open(ctx->manager)) {
-        rc = NGX_DECLINED;
+        ngx_http_submission_intake_cleanup(ctx);
+        ngx_http_submission_count(ctx->manager,
+                                  NGX_HTTP_SUBMISSION_CNT_REFUSALS, 1);
 
-    } else {
-        (void) pthread_mutex_lock(&queue->mutex);
-
-        rc = ngx_http_submission_intake_all(ctx);
-
-        (void) pthread_mutex_unlock(&queue->mutex);
+        return ngx_http_submission_reply_unavailable(r, 0);
     }
 
-    ngx_log_debug3(NGX_LOG_DEBUG_HTTP, ctx->request->connection->log, 0,
+    (void) pthread_mutex_lock(&lane->mutex);
+
+    rc = ngx_http_submission_intake_all(ctx);
+
+    (void) pthread_mutex_unlock(&lane->mutex);
+
+    ngx_log_debug3(NGX_LOG_DEBUG_HTTP, r->connection->log, 0,
                    "submission: intake op:%s busy:%d rc:%i",
-                   ctx->op->name, queue->busy, rc);
+                   ctx->op->name, lane->busy, rc);
 
     if (rc != NGX_OK) {
         ngx_http_submission_intake_cleanup(ctx);
-        return rc;
+        return ngx_http_submission_reply_unavailable(r, 1);
     }
 
-    ctx->request->connection->log->action = "waiting for the store";
+    r->connection->log->action = "waiting for the store";
+    r->read_event_handler = ngx_http_test_reading;
 
     /* not at once, so that requests of this turn of the event loop go along */
 
-    if (!queue->busy && !queue->again.timer_set) {
-        ngx_post_event(&queue->start, &ngx_posted_events);
+    if (!lane->busy && !lane->again.timer_set) {
+        ngx_post_event(&lane->start, &ngx_posted_events);
     }
 
-    return NGX_OK;
+    return NGX_DONE;
 }
 
 
@@ -295,20 +305,22 @@ ngx_http_submission_intake(ngx_http_submission_ctx_t *ctx)
 static ngx_http_submission_node_t *
 ngx_http_submission_intake_node(ngx_http_submission_ctx_t *ctx, void *row)
 {
-    char                        *p;
-    size_t                       size;
-    sm_str_t                    *strings[NGX_HTTP_SUBMISSION_OP_STRINGS];
-    ngx_uint_t                   i, n;
-    ngx_http_submission_node_t  *node;
+    char                            *p;
+    size_t                           size;
+    sm_str_t                        *s;
+    ngx_uint_t                       i;
+    ngx_http_submission_node_t      *node;
+    const ngx_http_submission_op_t  *op;
 
-    n = ctx->op->own ? ctx->op->own(row, strings) : 0;
+    op = ctx->op;
 
-    for (size = 0, i = 0; i < n; i++) {
-        size += strings[i]->len;
+    for (size = 0, i = 0; i < op->nstrings; i++) {
+        s = (sm_str_t *) ((char *) row + op->strings[i]);
+        size += s->len;
     }
 
-    node = ngx_alloc(sizeof(ngx_http_submission_node_t) + ctx->op->row_size
-                     + size, ctx->request->connection->log);
+    node = ngx_alloc(sizeof(ngx_http_submission_node_t) + op->row_size + size,
+                     ctx->request->connection->log);
     if (node == NULL) {
         return NULL;
     }
@@ -319,15 +331,15 @@ ngx_http_submission_intake_node(ngx_http_submission_ctx_t *ctx, void *row)
     node->entered = ngx_current_msec;
     node->strings = size;
 
-    p = (char *) ngx_cpymem(node->row, row, ctx->op->row_size);
+    p = (char *) ngx_cpymem(node->row, row, op->row_size);
 
-    n = ctx->op->own ? ctx->op->own(node->row, strings) : 0;
+    for (i = 0; i < op->nstrings; i++) {
+        s = (sm_str_t *) ((char *) node->row + op->strings[i]);
 
-    for (i = 0; i < n; i++) {
-        if (strings[i]->data) {
-            ngx_memcpy(p, strings[i]->data, strings[i]->len);
-            strings[i]->data = p;
-            p += strings[i]->len;
+        if (s->data) {
+            ngx_memcpy(p, s->data, s->len);
+            s->data = p;
+            p += s->len;
         }
     }
 
@@ -344,15 +356,15 @@ ngx_http_submission_intake_cleanup(void *data)
 
     ngx_queue_t                  *q;
     ngx_http_submission_node_t   *node;
-    ngx_http_submission_queue_t  *queue;
+    ngx_http_submission_lane_t   *lane;
 
     if (ngx_queue_empty(&ctx->nodes)) {
         return;
     }
 
-    queue = ctx->queue;
+    lane = ctx->lane;
 
-    (void) pthread_mutex_lock(&queue->mutex);
+    (void) pthread_mutex_lock(&lane->mutex);
 
     while (!ngx_queue_empty(&ctx->nodes)) {
         q = ngx_queue_head(&ctx->nodes);
@@ -367,7 +379,7 @@ ngx_http_submission_intake_cleanup(void *data)
             break;
 
         case NGX_HTTP_SUBMISSION_NODE_WAITING:
-            ngx_http_submission_intake_get(queue, NULL, node);
+            ngx_http_submission_intake_get(lane, NULL, node);
 
             /* fall through */
 
@@ -376,7 +388,7 @@ ngx_http_submission_intake_cleanup(void *data)
         }
     }
 
-    (void) pthread_mutex_unlock(&queue->mutex);
+    (void) pthread_mutex_unlock(&lane->mutex);
 }
 
 
@@ -427,6 +439,10 @@ ngx_http_submission_intake_answer(ngx_http_submission_batch_t *batch,
         rc = ngx_http_submission_reply_unavailable(r, call == NULL);
     }
 
+    ngx_log_debug4(NGX_LOG_DEBUG_HTTP, r->connection->log, 0,
+                   "submission: answer op:%s tries:%ui status:%ui rc:%i",
+                   ctx->op->name, node->tries, r->headers_out.status, rc);
+
     ngx_http_submission_finalize(r, rc);
 }
 
@@ -464,27 +480,32 @@ static void
 ngx_http_submission_intake_start(ngx_event_t *ev)
 {
     ngx_http_submission_batch_t  *batch, refused;
-    ngx_http_submission_queue_t  *queue;
+    ngx_http_submission_lane_t   *lane;
 
-    queue = ev->data;
+    lane = ev->data;
 
-    if (queue->busy || queue->again.timer_set
-        || !ngx_http_submission_intake_room(queue->manager))
+    if (lane->busy || lane->again.timer_set
+        || !ngx_http_submission_intake_room(lane->manager))
     {
         return;
     }
 
-    batch = ngx_http_submission_task_create(queue->manager, queue->op,
+    batch = ngx_http_submission_task_create(lane->manager, lane->op,
                                           sizeof(ngx_http_submission_batch_t));
     if (batch) {
-        batch->queue = queue;
+        batch->lane = lane;
         batch->task.done = ngx_http_submission_intake_done;
 
         ngx_queue_init(&batch->nodes);
 
         if (ngx_http_submission_task_post(&batch->task) == NGX_OK) {
-            queue->busy = 1;
-            ngx_http_submission_intake_calls(queue->manager, 1);
+            ngx_log_debug2(NGX_LOG_DEBUG_HTTP, ev->log, 0,
+                           "submission: lane starts op:%s calls:%ui",
+                           ngx_http_submission_ops[lane->op].name,
+                           lane->manager->intake->ncalls + 1);
+
+            lane->busy = 1;
+            lane->manager->intake->ncalls++;
             return;
         }
 
@@ -498,7 +519,7 @@ ngx_http_submission_intake_start(ngx_event_t *ev)
 
     ngx_memzero(&refused, sizeof(ngx_http_submission_batch_t));
 
-    refused.queue = queue;
+    refused.lane = lane;
     ngx_queue_init(&refused.nodes);
 
     ngx_http_submission_batch_take(&refused, NGX_HTTP_SUBMISSION_BATCH_ALL);
@@ -507,15 +528,15 @@ ngx_http_submission_intake_start(ngx_event_t *ev)
 
 
 static ngx_uint_t
-ngx_http_submission_intake_waiting(ngx_http_submission_queue_t *queue)
+ngx_http_submission_intake_waiting(ngx_http_submission_lane_t *lane)
 {
     ngx_uint_t  waiting;
 
-    (void) pthread_mutex_lock(&queue->mutex);
+    (void) pthread_mutex_lock(&lane->mutex);
 
-    waiting = queue->nwaiting;
+    waiting = lane->nwaiting;
 
-    (void) pthread_mutex_unlock(&queue->mutex);
+    (void) pthread_mutex_unlock(&lane->mutex);
 
     return waiting;
 }
@@ -524,20 +545,20 @@ ngx_http_submission_intake_waiting(ngx_http_submission_queue_t *queue)
 static void
 ngx_http_submission_intake_again(ngx_event_t *ev)
 {
-    ngx_http_submission_queue_t  *queue;
+    ngx_http_submission_lane_t   *lane;
 
-    queue = ev->data;
+    lane = ev->data;
 
-    if (ngx_http_submission_breaker_open(queue->manager)) {
+    if (ngx_http_submission_breaker_open(lane->manager)) {
 
         /* another worker opened it */
 
-        ngx_http_submission_intake_refuse(queue->manager);
+        ngx_http_submission_intake_refuse(lane->manager);
         return;
     }
 
-    if (ngx_http_submission_intake_waiting(queue)) {
-        ngx_http_submission_intake_start(&queue->start);
+    if (ngx_http_submission_intake_waiting(lane)) {
+        ngx_http_submission_intake_start(&lane->start);
     }
 }
 
@@ -551,14 +572,6 @@ ngx_http_submission_intake_room(ngx_http_submission_manager_t *manager)
 }
 
 
-void
-ngx_http_submission_intake_calls(ngx_http_submission_manager_t *manager,
-    ngx_int_t n)
-{
-    manager->intake->ncalls += n;
-}
-
-
 /* the operations take turns, where there is no room for all */
 
 void
@@ -566,17 +579,17 @@ ngx_http_submission_intake_next(ngx_http_submission_manager_t *manager,
     ngx_uint_t op)
 {
     ngx_uint_t                    i;
-    ngx_http_submission_queue_t  *queue;
+    ngx_http_submission_lane_t   *lane;
 
     for (i = 1; i <= NGX_HTTP_SUBMISSION_OP_N; i++) {
-        queue = &manager->intake->queues[(op + i) % NGX_HTTP_SUBMISSION_OP_N];
+        lane = &manager->intake->lanes[(op + i) % NGX_HTTP_SUBMISSION_OP_N];
 
-        if (ngx_http_submission_ops[queue->op].row_size == 0 || queue->busy) {
+        if (ngx_http_submission_ops[lane->op].row_size == 0 || lane->busy) {
             continue;                              /* not of the API, or out */
         }
 
-        if (ngx_http_submission_intake_waiting(queue)) {
-            ngx_http_submission_intake_start(&queue->start);
+        if (ngx_http_submission_intake_waiting(lane)) {
+            ngx_http_submission_intake_start(&lane->start);
         }
     }
 }
@@ -589,14 +602,14 @@ ngx_http_submission_intake_refuse(ngx_http_submission_manager_t *manager)
 {
     ngx_uint_t                    i;
     ngx_http_submission_batch_t   refused;
-    ngx_http_submission_queue_t  *queue;
+    ngx_http_submission_lane_t   *lane;
 
     for (i = 0; i < NGX_HTTP_SUBMISSION_OP_N; i++) {
-        queue = &manager->intake->queues[i];
+        lane = &manager->intake->lanes[i];
 
         ngx_memzero(&refused, sizeof(ngx_http_submission_batch_t));
 
-        refused.queue = queue;
+        refused.lane = lane;
         refused.task.call.status = SM_STORE_TRANSIENT;
         ngx_queue_init(&refused.nodes);
 
@@ -620,13 +633,13 @@ ngx_http_submission_intake_left(ngx_http_submission_batch_t *batch)
     ngx_http_submission_node_t      *node;
     const ngx_http_submission_op_t  *op;
 
-    op = &ngx_http_submission_ops[batch->queue->op];
+    op = &ngx_http_submission_ops[batch->lane->op];
 
     if (op->left == NULL || batch->rows == NULL) {
         return;
     }
 
-    (void) pthread_mutex_lock(&batch->queue->mutex);
+    (void) pthread_mutex_lock(&batch->lane->mutex);
 
     for (q = ngx_queue_last(&batch->nodes);
          q != ngx_queue_sentinel(&batch->nodes);
@@ -639,12 +652,12 @@ ngx_http_submission_intake_left(ngx_http_submission_batch_t *batch)
             && op->left(ngx_http_submission_batch_row(batch, node->nth)))
         {
             ngx_queue_remove(q);
-            ngx_http_submission_intake_put(batch->queue, node, 1);
+            ngx_http_submission_intake_put(batch->lane, node, 1);
             batch->n--;
         }
     }
 
-    (void) pthread_mutex_unlock(&batch->queue->mutex);
+    (void) pthread_mutex_unlock(&batch->lane->mutex);
 }
 
 
@@ -657,33 +670,38 @@ static void
 ngx_http_submission_intake_done(ngx_http_submission_task_t *task)
 {
     ngx_http_submission_batch_t  *batch = (ngx_http_submission_batch_t *) task;
-    ngx_http_submission_queue_t  *queue;
+    ngx_http_submission_lane_t   *lane;
 
-    queue = batch->queue;
-    queue->busy = 0;
-    ngx_http_submission_intake_calls(queue->manager, -1);
+    lane = batch->lane;
+    lane->busy = 0;
+    lane->manager->intake->ncalls--;
+
+    ngx_log_debug4(NGX_LOG_DEBUG_HTTP, ngx_cycle->log, 0,
+                   "submission: batch done op:%s rows:%ui status:%d error:%s",
+                   ngx_http_submission_ops[lane->op].name, batch->n,
+                   (int) task->call.status, task->call.error);
 
     if (task->call.status == SM_STORE_OK) {
-        queue->failures = 0;
+        lane->failures = 0;
         ngx_http_submission_intake_left(batch);
 
     } else {
         ngx_http_submission_retry(batch);
     }
 
-    ngx_http_submission_wait_next(queue->manager);
-    ngx_http_submission_intake_next(queue->manager, queue->op);
+    ngx_http_submission_wait_next(lane->manager);
+    ngx_http_submission_intake_next(lane->manager, lane->op);
 
     if (ngx_http_submission_ops[task->op].wakes
         && task->call.status == SM_STORE_OK)
     {
-        ngx_http_submission_wake(queue->manager);
+        ngx_http_submission_wake(lane->manager);
     }
 
     if (ngx_http_submission_ops[task->op].notices
         && task->call.status == SM_STORE_OK)
     {
-        ngx_http_submission_notice_all(queue->manager);
+        ngx_http_submission_notice_all(lane->manager);
     }
 
     ngx_http_submission_intake_answer_all(batch, &task->call);

@@ -14,7 +14,8 @@
  * one of this server's names.
  */
 
-#include "ngx_http_submission_intake.h"
+#include "ngx_http_submission_access.h"
+#include "ngx_http_submission_reply.h"
 
 #include "sm_host.h"
 

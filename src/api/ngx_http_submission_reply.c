@@ -5,11 +5,11 @@
  *
  * An answer stays in memory until the client has read it, or send_timeout is
  * over.  A client of HTTP/2 may ask for many answers on one connection and read
- * none of them.  So a worker counts the bytes of its answers, and beyond a bound
- * it makes no large ones: they are refused until others have been read.
+ * none of them.  So a worker counts the bytes of its answers, and beyond a
+ * bound it makes no large ones: they are refused until others have been read.
  */
 
-#include "ngx_http_submission_intake.h"
+#include "ngx_http_submission_reply.h"
 
 
 #define NGX_HTTP_SUBMISSION_REPLY_RETRY_SOON   "1"     /* seconds */
@@ -137,25 +137,78 @@ ngx_http_submission_reply_headers(ngx_http_request_t *r, size_t len,
 }
 
 
-/* sends what was written into "out", memory of the request's pool */
+static void
+ngx_http_submission_reply_cleanup(void *data)
+{
+    size_t  *size = data;
+
+    ngx_http_submission_reply_bytes -= *size;
+}
+
+
+/* counts the memory of an answer until the request's pool is destroyed */
 
 static ngx_int_t
-ngx_http_submission_reply_type(ngx_http_request_t *r, ngx_uint_t status,
-    sm_out_t *out, const char *type)
+ngx_http_submission_reply_hold(ngx_http_request_t *r, const sm_out_t *out)
+{
+    size_t               size;
+    ngx_pool_cleanup_t  *cln;
+
+    size = out->end - out->start;
+
+    if (size < NGX_HTTP_SUBMISSION_REPLY_SMALL) {
+        return NGX_OK;
+    }
+
+    cln = ngx_pool_cleanup_add(r->pool, sizeof(size_t));
+    if (cln == NULL) {
+        return NGX_ERROR;
+    }
+
+    cln->handler = ngx_http_submission_reply_cleanup;
+    *(size_t *) cln->data = size;
+
+    ngx_http_submission_reply_bytes += size;
+
+    return NGX_OK;
+}
+
+
+/* a buffer of what was written into the request's pool; NULL: no memory */
+
+static ngx_buf_t *
+ngx_http_submission_reply_buf(ngx_http_request_t *r, const sm_out_t *out)
+{
+    ngx_buf_t  *b;
+
+    b = ngx_calloc_buf(r->pool);
+
+    if (b == NULL || out->full
+        || ngx_http_submission_reply_hold(r, out) != NGX_OK)
+    {
+        return NULL;
+    }
+
+    b->pos = (u_char *) out->start;
+    b->last = (u_char *) out->last;
+    b->memory = 1;
+    b->last_buf = (r == r->main) ? 1 : 0;
+    b->last_in_chain = 1;
+
+    return b;
+}
+
+
+ngx_int_t
+ngx_http_submission_reply_send(ngx_http_request_t *r, ngx_uint_t status,
+    sm_out_t *out)
 {
     ngx_int_t                   rc;
     ngx_buf_t                  *b;
     ngx_chain_t                 chain;
     ngx_http_submission_ctx_t  *ctx;
 
-    if (out->full) {
-        ngx_log_error(NGX_LOG_ALERT, r->connection->log, 0,
-                      "submission: an answer did not fit into %uz bytes",
-                      (size_t) (out->end - out->start));
-        return NGX_HTTP_INTERNAL_SERVER_ERROR;
-    }
-
-    b = ngx_calloc_buf(r->pool);
+    b = ngx_http_submission_reply_buf(r, out);
     if (b == NULL) {
         return NGX_HTTP_INTERNAL_SERVER_ERROR;
     }
@@ -177,7 +230,10 @@ ngx_http_submission_reply_type(ngx_http_request_t *r, ngx_uint_t status,
     r->disable_not_modified = 1;
 
     r->headers_out.status = status;
-    ngx_http_submission_reply_headers(r, out->last - out->start, type);
+    ngx_http_submission_reply_headers(r, out->last - out->start,
+                                      ctx->lines
+                                      ? NGX_HTTP_SUBMISSION_REPLY_LINES
+                                      : NGX_HTTP_SUBMISSION_REPLY_JSON);
 
     rc = ngx_http_send_header(r);
 
@@ -185,85 +241,10 @@ ngx_http_submission_reply_type(ngx_http_request_t *r, ngx_uint_t status,
         return rc;
     }
 
-    b->pos = (u_char *) out->start;
-    b->last = (u_char *) out->last;
-    b->memory = 1;
-    b->last_buf = (r == r->main) ? 1 : 0;
-    b->last_in_chain = 1;
-
     chain.buf = b;
     chain.next = NULL;
 
     return ngx_http_output_filter(r, &chain);
-}
-
-
-ngx_int_t
-ngx_http_submission_reply_send(ngx_http_request_t *r, ngx_uint_t status,
-    sm_out_t *out)
-{
-    return ngx_http_submission_reply_type(r, status, out,
-                                          NGX_HTTP_SUBMISSION_REPLY_JSON);
-}
-
-
-ngx_int_t
-ngx_http_submission_reply_lines(ngx_http_request_t *r, sm_out_t *out)
-{
-    return ngx_http_submission_reply_type(r, NGX_HTTP_OK, out,
-                                          NGX_HTTP_SUBMISSION_REPLY_LINES);
-}
-
-
-static void
-ngx_http_submission_reply_cleanup(void *data)
-{
-    size_t *size = data;
-
-    ngx_http_submission_reply_bytes -= *size;
-}
-
-
-/* counts the bytes until the request's pool is destroyed */
-
-static ngx_int_t
-ngx_http_submission_reply_hold(ngx_http_request_t *r, size_t size)
-{
-    ngx_pool_cleanup_t  *cln;
-
-    cln = ngx_pool_cleanup_add(r->pool, sizeof(size_t));
-    if (cln == NULL) {
-        return NGX_ERROR;
-    }
-
-    cln->handler = ngx_http_submission_reply_cleanup;
-    *(size_t *) cln->data = size;
-
-    ngx_http_submission_reply_bytes += size;
-
-    return NGX_OK;
-}
-
-
-ngx_int_t
-ngx_http_submission_reply_out(ngx_http_request_t *r, sm_out_t *out, size_t size)
-{
-    u_char  *p;
-
-    if (size >= NGX_HTTP_SUBMISSION_REPLY_SMALL
-        && ngx_http_submission_reply_hold(r, size) != NGX_OK)
-    {
-        return NGX_ERROR;
-    }
-
-    p = ngx_pnalloc(r->pool, size);
-    if (p == NULL) {
-        return NGX_ERROR;
-    }
-
-    sm_out_init(out, p, size);
-
-    return NGX_OK;
 }
 
 
@@ -296,12 +277,7 @@ ngx_http_submission_send_error(ngx_http_request_t *r, ngx_uint_t status,
 {
     sm_out_t  out;
 
-    if (ngx_http_submission_reply_out(r, &out,
-                                      NGX_HTTP_SUBMISSION_REPLY_ERROR_SIZE)
-        != NGX_OK)
-    {
-        return NGX_HTTP_INTERNAL_SERVER_ERROR;
-    }
+    ngx_http_submission_out(&out, r->pool);
 
     ngx_http_submission_reply_error_out(&out, code, message);
 
@@ -366,12 +342,7 @@ ngx_http_submission_reply_status(ngx_http_request_t *r, const char *code,
 {
     sm_out_t  out;
 
-    if (ngx_http_submission_reply_out(r, &out,
-                                      NGX_HTTP_SUBMISSION_REPLY_ERROR_SIZE)
-        != NGX_OK)
-    {
-        return NGX_HTTP_INTERNAL_SERVER_ERROR;
-    }
+    ngx_http_submission_out(&out, r->pool);
 
     ngx_http_submission_reply_error_out(&out, code, message);
 
@@ -506,11 +477,7 @@ ngx_http_submission_reply_intent(ngx_http_request_t *r,
 {
     sm_out_t  out;
 
-    if (ngx_http_submission_reply_out(r, &out, sm_intent_size(intent) + 1)
-        != NGX_OK)
-    {
-        return NGX_HTTP_INTERNAL_SERVER_ERROR;
-    }
+    ngx_http_submission_out(&out, r->pool);
 
     sm_intent_out(&out, intent);
     sm_out_c(&out, "\n");
@@ -570,6 +537,22 @@ ngx_http_submission_reply_private(ngx_http_request_t *r,
 }
 
 
+/* what was said of the page that is replaced */
+
+static void
+ngx_http_submission_reply_clear(ngx_http_request_t *r)
+{
+    if (r->headers_out.content_encoding) {
+        r->headers_out.content_encoding->hash = 0;
+        r->headers_out.content_encoding = NULL;
+    }
+
+    ngx_http_clear_accept_ranges(r);
+    ngx_http_clear_last_modified(r);
+    ngx_http_clear_etag(r);
+}
+
+
 static ngx_int_t
 ngx_http_submission_header_filter(ngx_http_request_t *r)
 {
@@ -601,29 +584,32 @@ ngx_http_submission_header_filter(ngx_http_request_t *r)
         return ngx_http_next_header_filter(r);
     }
 
-    ctx->instead = ngx_create_temp_buf(r->pool,
-                                       NGX_HTTP_SUBMISSION_REPLY_ERROR_SIZE);
-    if (ctx->instead == NULL) {
-        return NGX_ERROR;
-    }
-
     page = ngx_http_submission_page(r->headers_out.status);
 
-    sm_out_init(&out, ctx->instead->pos, NGX_HTTP_SUBMISSION_REPLY_ERROR_SIZE);
+    ngx_http_submission_out(&out, r->pool);
 
     ngx_http_submission_reply_error_out(&out, page->code, page->message);
     sm_out_c(&out, "}}}\n");
 
-    ctx->instead->last = (u_char *) out.last;
-    ctx->instead->last_buf = 1;
-    ctx->instead->last_in_chain = 1;
+    ctx->instead = ngx_http_submission_reply_buf(r, &out);
+    if (ctx->instead == NULL) {
+        return NGX_ERROR;
+    }
 
+    ctx->replaced = 1;
+
+    ngx_http_submission_reply_clear(r);
     ngx_http_submission_reply_headers(r, out.last - out.start,
                                       NGX_HTTP_SUBMISSION_REPLY_JSON);
 
     return ngx_http_next_header_filter(r);
 }
 
+
+/*
+ * nginx's own page is one chain.  That of another handler, such as "proxy_pass"
+ * of an "if", comes in many, and none of it may follow the answer.
+ */
 
 static ngx_int_t
 ngx_http_submission_body_filter(ngx_http_request_t *r, ngx_chain_t *in)
@@ -633,15 +619,18 @@ ngx_http_submission_body_filter(ngx_http_request_t *r, ngx_chain_t *in)
 
     ctx = ngx_http_get_module_ctx(r, ngx_http_submission_module);
 
-    if (ctx == NULL || ctx->instead == NULL || in == NULL) {
+    if (ctx == NULL || !ctx->replaced || in == NULL) {
         return ngx_http_next_body_filter(r, in);
     }
 
     for (cl = in; cl; cl = cl->next) {
         cl->buf->pos = cl->buf->last;
+        cl->buf->file_pos = cl->buf->file_last;
     }
 
-    /* this is done once; the rest of nginx's own page has been dropped */
+    if (ctx->instead == NULL) {
+        return NGX_OK;
+    }
 
     out.buf = ctx->instead;
     out.next = NULL;

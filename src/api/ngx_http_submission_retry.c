@@ -3,7 +3,7 @@
  * Calls of the intake that have failed.
  *
  * If a call to a database server fails and may succeed when it is repeated,
- * its nodes go back to the head of the queue, which starts again after a
+ * its nodes go back to the head of the lane, which starts again after a
  * delay.  A request is retried until it is older than "retry" of the store;
  * then it is answered.  A call that has been made is always waited for,
  * because it has time-outs of its own.
@@ -22,15 +22,15 @@ ngx_http_submission_retry_return(ngx_http_submission_batch_t *batch,
     ngx_msec_t                       time;
     ngx_queue_t                     *q, *prev;
     ngx_http_submission_node_t      *node;
-    ngx_http_submission_queue_t     *queue;
+    ngx_http_submission_lane_t      *lane;
     const ngx_http_submission_op_t  *op;
 
     n = 0;
     i = batch->n;
-    queue = batch->queue;
-    op = &ngx_http_submission_ops[queue->op];
+    lane = batch->lane;
+    op = &ngx_http_submission_ops[lane->op];
 
-    (void) pthread_mutex_lock(&queue->mutex);
+    (void) pthread_mutex_lock(&lane->mutex);
 
     for (q = ngx_queue_last(&batch->nodes);
          q != ngx_queue_sentinel(&batch->nodes);
@@ -42,7 +42,7 @@ ngx_http_submission_retry_return(ngx_http_submission_batch_t *batch,
 
         time = ngx_current_msec + delay - node->entered;
 
-        if (node->ctx == NULL || time > queue->manager->conf->retry) {
+        if (node->ctx == NULL || time > lane->manager->conf->retry) {
             continue;
         }
 
@@ -51,14 +51,14 @@ ngx_http_submission_retry_return(ngx_http_submission_batch_t *batch,
         }
 
         ngx_queue_remove(q);
-        ngx_http_submission_intake_put(queue, node, 1);
+        ngx_http_submission_intake_put(lane, node, 1);
 
         node->tries++;
         batch->n--;
         n++;
     }
 
-    (void) pthread_mutex_unlock(&queue->mutex);
+    (void) pthread_mutex_unlock(&lane->mutex);
 
     return n;
 }
@@ -82,7 +82,7 @@ ngx_http_submission_retry_expire_one(ngx_http_submission_batch_t *batch,
         time = ngx_current_msec + delay - node->entered;
 
         if (time > ctx->manager->conf->retry) {
-            ngx_http_submission_intake_get(batch->queue, batch, node);
+            ngx_http_submission_intake_get(batch->lane, batch, node);
         }
     }
 }
@@ -96,14 +96,14 @@ ngx_http_submission_retry_expire(ngx_http_submission_batch_t *batch,
 {
     ngx_queue_t                  *q, *next;
     ngx_http_submission_ctx_t    *ctx;
-    ngx_http_submission_queue_t  *queue;
+    ngx_http_submission_lane_t   *lane;
 
-    queue = batch->queue;
+    lane = batch->lane;
 
-    (void) pthread_mutex_lock(&queue->mutex);
+    (void) pthread_mutex_lock(&lane->mutex);
 
-    for (q = ngx_queue_head(&queue->waiting);
-         q != ngx_queue_sentinel(&queue->waiting);
+    for (q = ngx_queue_head(&lane->waiting);
+         q != ngx_queue_sentinel(&lane->waiting);
          q = next)
     {
         next = ngx_queue_next(q);
@@ -112,7 +112,7 @@ ngx_http_submission_retry_expire(ngx_http_submission_batch_t *batch,
         ngx_http_submission_retry_expire_one(batch, ctx, delay);
     }
 
-    (void) pthread_mutex_unlock(&queue->mutex);
+    (void) pthread_mutex_unlock(&lane->mutex);
 }
 
 
@@ -121,25 +121,25 @@ ngx_http_submission_retry(ngx_http_submission_batch_t *batch)
 {
     ngx_uint_t                      n;
     ngx_msec_t                      delay;
-    ngx_http_submission_queue_t    *queue;
+    ngx_http_submission_lane_t     *lane;
     ngx_http_submission_manager_t  *manager;
 
-    queue = batch->queue;
-    manager = queue->manager;
+    lane = batch->lane;
+    manager = lane->manager;
 
-    queue->failures++;
+    lane->failures++;
 
     if (batch->task.call.status == SM_STORE_TRANSIENT && manager->conf->retry
         && !ngx_http_submission_breaker_open(manager))
     {
-        delay = ngx_http_submission_breaker_delay(queue->failures);
+        delay = ngx_http_submission_breaker_delay(lane->failures);
 
         n = ngx_http_submission_retry_return(batch, delay);
 
         ngx_log_debug4(NGX_LOG_DEBUG_HTTP, ngx_cycle->log, 0,
                        "submission: retry op:%s failures:%ui returned:%ui "
-                       "delay:%M", ngx_http_submission_ops[queue->op].name,
-                       queue->failures, n, delay);
+                       "delay:%M", ngx_http_submission_ops[lane->op].name,
+                       lane->failures, n, delay);
 
         if (n) {
             ngx_http_submission_count(manager,
@@ -150,7 +150,7 @@ ngx_http_submission_retry(ngx_http_submission_batch_t *batch)
 
         /* not cancelable: an exiting worker stays for its requests */
 
-        ngx_add_timer(&queue->again, delay);
+        ngx_add_timer(&lane->again, delay);
         return;
     }
 

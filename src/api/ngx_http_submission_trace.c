@@ -3,7 +3,7 @@
  * The context of the trace that a request came with.
  */
 
-#include "ngx_http_submission_intake.h"
+#include "ngx_http_submission_request.h"
 
 #include "sm_trace.h"
 

@@ -5,10 +5,10 @@
  * intent whatever happens.
  *
  * A worker asks the store about all intents that its requests wait for in one
- * call: at once if its own instance gives notice, and every 250 ms where another
- * instance executes them.  The leader's instance gives notice of all that it
- * does, and looks by itself only every two seconds, for what others have done,
- * or a worker that has died could not tell any more.
+ * call: at once if its own instance gives notice, and every 250 ms where
+ * another instance executes them.  The leader's instance gives notice of all
+ * that it does, and looks by itself only every two seconds, for what others
+ * have done, or a worker that has died could not tell any more.
  *
  * There is one call at a time in each worker.  A waiter is in one of three
  * lists: "idle", "marked" to be asked about next, or that of the call.
@@ -20,6 +20,9 @@
  */
 
 #include "ngx_http_submission_intake.h"
+#include "ngx_http_submission_reply.h"
+#include "ngx_http_submission_wait.h"
+#include "ngx_http_submission_signal.h"
 
 
 #define NGX_HTTP_SUBMISSION_WAIT_TICK     250       /* milliseconds */
@@ -74,7 +77,7 @@ struct ngx_http_submission_wait_s {
 static void ngx_http_submission_wait_event(ngx_event_t *ev);
 static void ngx_http_submission_wait_tick(ngx_event_t *ev);
 static void ngx_http_submission_wait_ask(ngx_event_t *ev);
-static void ngx_http_submission_wait_run(ngx_http_submission_task_t *task);
+static void ngx_http_submission_wait_thread(ngx_http_submission_task_t *task);
 static void ngx_http_submission_wait_done(ngx_http_submission_task_t *task);
 static void ngx_http_submission_wait_exit(ngx_http_submission_wait_t *wait);
 static void ngx_http_submission_wait_last(ngx_http_submission_waiter_t *waiter);
@@ -488,7 +491,7 @@ ngx_http_submission_wait_look(ngx_http_submission_wait_t *wait)
         return NULL;
     }
 
-    look->task.run = ngx_http_submission_wait_run;
+    look->task.run = ngx_http_submission_wait_thread;
     look->task.done = ngx_http_submission_wait_done;
 
     ngx_queue_init(&look->waiters);
@@ -567,7 +570,7 @@ ngx_http_submission_wait_ask(ngx_event_t *ev)
     ngx_log_debug2(NGX_LOG_DEBUG_HTTP, ngx_cycle->log, 0,
                    "submission: wait asks for:%ui of:%ui", look->task.rows,
                    wait->n);
-    ngx_http_submission_intake_calls(wait->manager, 1);
+    wait->manager->intake->ncalls++;
 
     while ((waiter = ngx_http_submission_wait_first(&wait->marked)) != NULL) {
         ngx_http_submission_wait_move(waiter, &look->waiters);
@@ -579,7 +582,7 @@ ngx_http_submission_wait_ask(ngx_event_t *ev)
 
 
 static void
-ngx_http_submission_wait_run(ngx_http_submission_task_t *task)
+ngx_http_submission_wait_thread(ngx_http_submission_task_t *task)
 {
     size_t                       i, n, batch;
     ngx_http_submission_look_t  *look = (ngx_http_submission_look_t *) task;
@@ -617,7 +620,7 @@ ngx_http_submission_wait_done(ngx_http_submission_task_t *task)
 
     wait = task->manager->wait;
 
-    ngx_http_submission_intake_calls(wait->manager, -1);
+    wait->manager->intake->ncalls--;
 
     again = task->call.status == SM_STORE_TRANSIENT
             && task->manager->conf->retry;
@@ -654,52 +657,33 @@ ngx_http_submission_wait_next(ngx_http_submission_manager_t *manager)
 }
 
 
-/* the row's strings are of its batch, and go with it: those of the intent stay */
+/* The row's strings go with its batch: those of the intent are copied. */
 
 static ngx_int_t
 ngx_http_submission_wait_keep(ngx_http_submission_ctx_t *ctx, void *row)
 {
-    char         *p;
-    size_t        len;
-    sm_str_t     *strings[NGX_HTTP_SUBMISSION_OP_STRINGS];
-    ngx_uint_t    i, n;
-    sm_intent_t  *intent;
+    char                            *p;
+    ngx_uint_t                       i;
+    sm_intent_t                     *intent;
+    const ngx_http_submission_op_t  *op;
 
-    ngx_memcpy(ctx->row, row, ctx->op->row_size);
+    op = ctx->op;
 
-    n = ctx->op->own(ctx->row, strings);
+    ngx_memcpy(ctx->row, row, op->row_size);
 
-    for (i = 0; i < n; i++) {
-        ngx_memzero(strings[i], sizeof(sm_str_t));
+    for (i = 0; i < op->nstrings; i++) {
+        ngx_memzero((char *) ctx->row + op->strings[i], sizeof(sm_str_t));
     }
 
-    intent = ctx->op->intent(ctx->row);
+    intent = op->intent(ctx->row);
 
-    n = 0;
-    strings[n++] = &intent->id;
-    strings[n++] = &intent->target;
-    strings[n++] = &intent->rejected_reason;
-    strings[n++] = &intent->exhausted_reason;
-    strings[n++] = &intent->last_error;
-    strings[n++] = &intent->replay_of;
-    strings[n++] = &intent->traceparent;
-
-    for (len = 0, i = 0; i < n; i++) {
-        len += strings[i]->len;
-    }
-
-    p = ngx_pnalloc(ctx->request->pool, len);
+    p = ngx_pnalloc(ctx->request->pool,
+                    sm_fields_size(sm_intent_fields, intent));
     if (p == NULL) {
         return NGX_ERROR;
     }
 
-    for (i = 0; i < n; i++) {
-        if (strings[i]->len) {
-            ngx_memcpy(p, strings[i]->data, strings[i]->len);
-            strings[i]->data = p;
-            p += strings[i]->len;
-        }
-    }
+    sm_fields_own(sm_intent_fields, intent, p);
 
     return NGX_OK;
 }

@@ -1,0 +1,39 @@
+
+/*
+ * Intents that are posted, one or many in a request; for api/ alone.
+ */
+
+#ifndef _NGX_HTTP_SUBMISSION_SUBMIT_H_INCLUDED_
+#define _NGX_HTTP_SUBMISSION_SUBMIT_H_INCLUDED_
+
+
+#include "ngx_http_submission_request.h"
+
+
+/*
+ * submit.c: one intent.  _row() reads what was posted; NGX_DECLINED: it is not
+ * good, and the error says why.  _status() is that of the answer, and _error()
+ * writes "error":{...} where it is not 200.
+ */
+ngx_int_t ngx_http_submission_submit_row(ngx_http_submission_ctx_t *ctx,
+    sm_arena_t *arena, sm_str_t body, sm_submit_row_t *row,
+    sm_json_error_t *err);
+ngx_http_submission_target_t *ngx_http_submission_submit_target(
+    ngx_http_submission_ctx_t *ctx, sm_str_t name, sm_json_error_t *err);
+ngx_uint_t ngx_http_submission_submit_status(const sm_submit_row_t *row);
+void ngx_http_submission_submit_error(sm_out_t *out,
+    const sm_submit_row_t *row);
+
+/*
+ * bulk.c: many intents in one request.  _outcome() takes that of one line;
+ * without a row the store has failed.  NGX_DONE: others are to come; otherwise
+ * the request is answered, and to be finalized, with NGX_AGAIN, too: then the
+ * rest of the answer is still to be sent.
+ */
+ngx_uint_t ngx_http_submission_bulk_type(ngx_str_t *type);
+ngx_int_t ngx_http_submission_bulk_parse(ngx_http_request_t *r);
+ngx_int_t ngx_http_submission_bulk_outcome(ngx_http_submission_ctx_t *ctx,
+    ngx_uint_t line, const sm_submit_row_t *row, ngx_uint_t overloaded);
+
+
+#endif /* _NGX_HTTP_SUBMISSION_SUBMIT_H_INCLUDED_ */
