@@ -4,10 +4,10 @@
  * settings that will cause trouble at run time cause a warning.
  */
 
-#include "ngx_http_submission_conf.h"
+#include "ngx_http_submission_directives.h"
 
 
-/* a store of another kind has no such string */
+/* The string is NULL for a store of another kind. */
 
 static ngx_int_t
 ngx_http_submission_check_same(ngx_str_t *a, ngx_str_t *b)
@@ -55,7 +55,7 @@ ngx_http_submission_check_lease(ngx_conf_t *cf,
 }
 
 
-/* without a "..._pass" nginx itself would answer each attempt */
+/* Without a "..._pass" nginx itself would answer each attempt. */
 
 static ngx_int_t
 ngx_http_submission_check_dispatch(ngx_conf_t *cf,
@@ -86,7 +86,7 @@ ngx_http_submission_check_dispatch(ngx_conf_t *cf,
 
     if (mcf->dispatch->post_action.len) {
 
-        /* its request is the attempt's own, and so is what it is answered */
+        /* it would send the attempt's request once more */
 
         ngx_log_error(NGX_LOG_EMERG, cf->log, 0,
                       "location \"%V\" with \"submission_dispatch %V\" has "
@@ -100,7 +100,7 @@ ngx_http_submission_check_dispatch(ngx_conf_t *cf,
 }
 
 
-/* whether anything reads $submission_gateway_url: "proxy_pass", as a rule */
+/* Says whether anything uses $submission_gateway_url, such as "proxy_pass". */
 
 static ngx_uint_t
 ngx_http_submission_check_url_used(ngx_conf_t *cf)
@@ -127,7 +127,7 @@ ngx_http_submission_check_url_used(ngx_conf_t *cf)
 }
 
 
-/* the same choice that nginx makes for a "proxy_pass" with variables */
+/* Chooses as nginx does for a "proxy_pass" with variables. */
 
 static ngx_uint_t
 ngx_http_submission_check_upstream(ngx_conf_t *cf, ngx_url_t *u)
@@ -294,7 +294,7 @@ ngx_http_submission_check(ngx_conf_t *cf)
         if (ngx_http_submission_check_lease(cf, managers, i) != NGX_OK
             || ngx_http_submission_check_dispatch(cf, mcf) != NGX_OK
             || ngx_http_submission_check_gateways(cf, mcf) != NGX_OK
-            || ngx_http_submission_repeat_check(cf, mcf) != NGX_OK)
+            || ngx_http_submission_schedule_check(cf, mcf) != NGX_OK)
         {
             return NGX_ERROR;
         }

@@ -1,7 +1,7 @@
 
 /*
- * Clocks of a host, none of which is ever set.  What is true of intents and
- * leases goes by the store's clock alone.
+ * Clocks of the host.  All but that of the date are never set.  Times of
+ * intents and leases are those of the store's clock.
  */
 
 #include "ngx_http_submission_conf.h"
@@ -18,7 +18,7 @@ ngx_http_submission_clock(clockid_t id)
 }
 
 
-/* like ngx_current_msec, but read at this moment */
+/* Like ngx_current_msec, but read at this moment. */
 
 ngx_msec_t
 ngx_http_submission_msec(void)
@@ -28,9 +28,8 @@ ngx_http_submission_msec(void)
 
 
 /*
- * The time since another worker stored its ngx_current_msec.  That may be
- * ahead of ours, because each worker's time is from when it last read the
- * clock.
+ * Returns the time since another worker stored its ngx_current_msec.  That may
+ * be ahead of ours, because each worker reads the clock at other moments.
  */
 
 ngx_msec_t
@@ -45,7 +44,7 @@ ngx_http_submission_since(ngx_atomic_uint_t time)
 
 
 /*
- * The clock of leases, from which the store's time is estimated too.  It goes
+ * The clock of leases, by which the store's time is estimated, too.  It goes
  * on while the host is suspended.
  */
 
@@ -60,4 +59,13 @@ int64_t
 ngx_http_submission_usec(void)
 {
     return ngx_http_submission_clock(CLOCK_BOOTTIME);
+}
+
+
+/* Returns the date, in microseconds since 1970; only to be shown. */
+
+int64_t
+ngx_http_submission_date_usec(void)
+{
+    return ngx_http_submission_clock(CLOCK_REALTIME);
 }

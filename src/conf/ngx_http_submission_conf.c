@@ -4,7 +4,7 @@
  * and what was expected; nginx adds the file and the line.
  */
 
-#include "ngx_http_submission_conf.h"
+#include "ngx_http_submission_directives.h"
 
 
 #define NGX_HTTP_SUBMISSION_ZONE_MIN  (64 * 1024)
@@ -14,7 +14,7 @@ static char *ngx_http_submission_conf_defaults(ngx_conf_t *cf,
     ngx_http_submission_manager_conf_t *mcf);
 
 
-/* finds a mcf, or adds one that is still to be defined */
+/* Finds a manager by its name, or adds one that a later block may define. */
 
 ngx_http_submission_manager_conf_t *
 ngx_http_submission_conf_manager(ngx_conf_t *cf, ngx_str_t *name)
@@ -54,7 +54,7 @@ ngx_http_submission_conf_manager(ngx_conf_t *cf, ngx_str_t *name)
     mcf->lease_duration = NGX_CONF_UNSET_MSEC;
     mcf->renew_interval = NGX_CONF_UNSET_MSEC;
     mcf->acquire_interval = NGX_CONF_UNSET_MSEC;
-    mcf->schedule_refresh_interval = NGX_CONF_UNSET_MSEC;
+    mcf->queue_refresh_interval = NGX_CONF_UNSET_MSEC;
     mcf->release_on_exit = NGX_CONF_UNSET;
     mcf->executor_concurrency = NGX_CONF_UNSET;
     mcf->executor_batch = NGX_CONF_UNSET;
@@ -76,7 +76,8 @@ ngx_http_submission_conf_manager(ngx_conf_t *cf, ngx_str_t *name)
     if (ngx_array_init(&mcf->by_index, cf->pool, 8,
                        sizeof(ngx_http_submission_target_t *))
         != NGX_OK
-        || ngx_array_init(&mcf->schedules, cf->pool, 1, sizeof(sm_recur_row_t))
+        || ngx_array_init(&mcf->schedules, cf->pool, 1,
+                          sizeof(sm_schedule_row_t))
            != NGX_OK)
     {
         return NULL;
@@ -86,7 +87,7 @@ ngx_http_submission_conf_manager(ngx_conf_t *cf, ngx_str_t *name)
 }
 
 
-/* the directive's one argument names a mcf, maybe of a later block */
+/* The argument names a manager, which a later block may define. */
 
 char *
 ngx_http_submission_conf_reference(ngx_conf_t *cf,
@@ -126,7 +127,7 @@ ngx_http_submission_conf_nested(ngx_conf_t *cf, ngx_uint_t type, void *conf)
 
     cf->ctx = &ctx;
 
-    /* NGX_MAIN_CONF lets "include" in, and nothing else of http modules */
+    /* NGX_MAIN_CONF allows "include", but no directive of http modules */
 
     cf->cmd_type = type|NGX_MAIN_CONF;
 
@@ -148,7 +149,7 @@ ngx_http_submission_manager_block(ngx_conf_t *cf, ngx_command_t *cmd,
 
     value = cf->args->elts;
 
-    /* it is part of file names */
+    /* the name is part of file names */
 
     if (value[1].len == 0 || ngx_strchr(value[1].data, '/')) {
         ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
@@ -213,7 +214,7 @@ ngx_http_submission_conf_defaults(ngx_conf_t *cf,
     ngx_conf_init_msec_value(mcf->lease_duration, 60000);
     ngx_conf_init_msec_value(mcf->renew_interval, 20000);
     ngx_conf_init_msec_value(mcf->acquire_interval, 30000);
-    ngx_conf_init_msec_value(mcf->schedule_refresh_interval, 1000);
+    ngx_conf_init_msec_value(mcf->queue_refresh_interval, 1000);
     ngx_conf_init_value(mcf->release_on_exit, 1);
 
     mcf->executor_given = mcf->executor_concurrency != NGX_CONF_UNSET;
@@ -290,7 +291,7 @@ ngx_http_submission_conf_msec(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 }
 
 
-/* a word that goes into log lines and SQL keys; cmd->post: most characters */
+/* The word goes into log lines and SQL keys; cmd->post is its length limit. */
 
 char *
 ngx_http_submission_conf_name(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
@@ -358,7 +359,7 @@ ngx_http_submission_conf_zone(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 }
 
 
-/* nginx itself refuses a pool that is not defined */
+/* nginx itself refuses a pool that is not defined. */
 
 char *
 ngx_http_submission_conf_thread_pool(ngx_conf_t *cf, ngx_command_t *cmd,
@@ -381,8 +382,9 @@ ngx_http_submission_conf_thread_pool(ngx_conf_t *cf, ngx_command_t *cmd,
 
 
 /*
- * store sqlite <path> [busy_timeout=<time>] [migrate_backup=on|off], and those of
- * server.c
+ * store sqlite <path> [busy_timeout=<time>] [migrate_backup=on|off]
+ *
+ * server.c has the other stores.
  */
 
 char *
@@ -538,7 +540,7 @@ ngx_http_submission_conf_option(ngx_http_submission_option_t *option,
 }
 
 
-/* "a=", "b=" or "c=" */
+/* Writes "a=", "b=" or "c=", for a message. */
 
 static u_char *
 ngx_http_submission_conf_expected(ngx_http_submission_option_t *options,

@@ -1,7 +1,7 @@
 
 /*
- * What was configured, and what a worker has for each manager of it.
- * Everything else of the nginx layer builds on this.
+ * The configuration, and what a worker has for each manager.  Everything else
+ * in the nginx layer builds on this.
  */
 
 #ifndef _NGX_HTTP_SUBMISSION_CONF_H_INCLUDED_
@@ -12,9 +12,9 @@
 
 #include "sm_bucket.h"
 #include "sm_contract.h"
-#include "sm_recur.h"
-#include "sm_retention.h"
 #include "sm_schedule.h"
+#include "sm_retention.h"
+#include "sm_queue.h"
 
 
 #if !(NGX_THREADS)
@@ -24,17 +24,6 @@
 
 #define NGX_HTTP_SUBMISSION_VERSION  "0.1"
 
-
-/* contexts of directives: a submission_manager block, and a target in it */
-
-#define NGX_HTTP_SUBMISSION_CONF         0x00200000
-#define NGX_HTTP_SUBMISSION_TARGET_CONF  0x00400000
-#define NGX_HTTP_SUBMISSION_WEBHOOK_CONF 0x00800000
-
-/* for messages */
-
-#define NGX_HTTP_SUBMISSION_ENDS_EXPECTED                                     \
-    "\"accepted\", \"rejected\", \"exhausted\" or \"canceled\""
 
 
 typedef struct ngx_http_submission_manager_s   ngx_http_submission_manager_t;
@@ -56,15 +45,15 @@ typedef struct {
     ngx_array_t                     *notify;        /* see webhook.c */
     sm_str_t                        *keys;          /* to sign with */
     ngx_uint_t                       nkeys;
-    ngx_uint_t                       events;        /* of a webhook: ends */
-    unsigned                         webhook:1;     /* no client's */
-    ngx_http_submission_target_metrics_t  *metrics; /* NULL: the others' */
-    ngx_http_submission_limits_t    *limits;        /* NULL: there is no room */
-    sm_target_rules_t                rules;         /* the leader's */
+    ngx_uint_t                       events;        /* ends that it is told */
+    unsigned                         webhook:1;     /* it is a webhook */
+    ngx_http_submission_target_metrics_t  *metrics; /* NULL: "others" */
+    ngx_http_submission_limits_t    *limits;        /* NULL: no room */
+    sm_target_rules_t                rules;         /* not in the contract */
 } ngx_http_submission_target_t;
 
 
-/* a submission_manager block; workers do not write to it */
+/* A submission_manager block.  Workers do not write to it. */
 
 typedef struct {
     ngx_str_t                        name;
@@ -82,20 +71,20 @@ typedef struct {
     ngx_str_t                        password;
     ngx_msec_t                       login_timeout;
     ngx_msec_t                       query_timeout;
-    ngx_msec_t                       retry;        /* 0: the store does it */
+    ngx_msec_t                       retry;        /* 0: no retries */
     ngx_uint_t                       pool;
 
     ngx_str_t                        lease_name;
     ngx_msec_t                       lease_duration;
     ngx_msec_t                       renew_interval;
     ngx_msec_t                       acquire_interval;
-    ngx_msec_t                       schedule_refresh_interval;
+    ngx_msec_t                       queue_refresh_interval;
     ngx_str_t                        holder_id;
     ngx_flag_t                       release_on_exit;
-    ngx_str_t                        wake_url;     /* with an address */
+    ngx_str_t                        wake_url;     /* resolved */
 
     ngx_uint_t                       executor_off;
-    ngx_uint_t                       executor_given;  /* its concurrency */
+    ngx_uint_t                       executor_given;  /* "concurrency=" is */
     ngx_int_t                        executor_concurrency;
     ngx_int_t                        executor_batch;
     ngx_int_t                        executor_timeout;
@@ -106,7 +95,7 @@ typedef struct {
     sm_retention_rules_t             retention;
     ngx_uint_t                       retention_given;
 
-    ngx_array_t                      schedules;    /* sm_recur_row_t */
+    ngx_array_t                      schedules;    /* sm_schedule_row_t */
 
     ngx_str_t                        registry;
     ngx_uint_t                       ntargets;
@@ -128,7 +117,7 @@ typedef struct {
     ngx_http_core_loc_conf_t        *dispatch;
     ngx_http_core_srv_conf_t        *dispatch_server;
 
-    /* the same ones in all configurations, as far as they have the manager */
+    /* a reload keeps these, if it keeps the manager */
     ngx_fd_t                         lock;         /* of the executor worker */
     ngx_fd_t                         wake;         /* eventfds, see bell.c */
     ngx_fd_t                         notice;
@@ -138,10 +127,11 @@ typedef struct {
 
 
 /*
- * A manager in a worker.  Each room has its part, and looks into no other's.
+ * A manager in a worker.  Each folder has its own part, and does not look into
+ * the parts of others.
  *
- * _broken() is called when the store is given up for now, and _fenced() when a
- * call that was fenced by an epoch has failed, before whoever made it is told.
+ * broken() is called when the breaker opens, and fenced() when a fenced call
+ * has failed, before the caller is told.
  */
 
 struct ngx_http_submission_manager_s {
@@ -150,7 +140,7 @@ struct ngx_http_submission_manager_s {
     sm_store_t                           store;
 
     ngx_str_t                            holder_id;
-    unsigned                             unique:1;  /* holder_id is made up */
+    unsigned                             unique:1;  /* holder_id is generated */
 
     ngx_http_submission_health_t        *health;
     ngx_http_submission_bells_t         *bells;
@@ -173,7 +163,7 @@ typedef struct {
 } ngx_http_submission_main_conf_t;
 
 
-/* what may be done at a location: each has all that is before it */
+/* Access levels of a location; each includes those before it. */
 
 typedef enum {
     NGX_HTTP_SUBMISSION_ACCESS_NONE = 0,
@@ -191,49 +181,19 @@ typedef struct {
     ngx_http_submission_manager_conf_t  *metrics;
     ngx_http_submission_manager_conf_t  *wake;
 
-    ngx_str_t                            console_prefix;  /* len 0: is none */
+    ngx_str_t                            console_prefix;  /* or len 0 */
     ngx_str_t                            console_root;    /* or len 0 */
 
     ngx_http_submission_access_e         access;    /* of the API */
     ngx_http_complex_value_t            *actor;     /* NULL: $remote_user */
     ngx_array_t                         *hosts;     /* see api/origin.c */
     unsigned                             payloads:1;
-    unsigned                             cross_site:1;    /* is allowed */
-    unsigned                             host_checked:1;  /* by each request */
+    unsigned                             cross_site:1;    /* allowed */
+    unsigned                             host_checked:1;  /* for each request */
 } ngx_http_submission_loc_conf_t;
 
 
-/* an optional "name=value" parameter of a directive */
-
-typedef enum {
-    NGX_HTTP_SUBMISSION_OPT_NUMBER = 0,
-    NGX_HTTP_SUBMISSION_OPT_MSEC,
-    NGX_HTTP_SUBMISSION_OPT_SWITCH,     /* "on" or "off" */
-    NGX_HTTP_SUBMISSION_OPT_PERCENT,    /* written as a fraction: 1.5, 0.2 */
-    NGX_HTTP_SUBMISSION_OPT_RATE        /* "5r/s", "5r/m": a minute */
-} ngx_http_submission_option_e;
-
-typedef struct {
-    const char                      *name;
-    ngx_http_submission_option_e     type;
-    ngx_int_t                        min;
-    ngx_int_t                        max;
-    const char                      *expected;
-    ngx_int_t                       *value;
-} ngx_http_submission_option_t;
-
-
-/* ngx_conf_post_t of a directive with one time as its argument */
-
-typedef struct {
-    ngx_conf_post_handler_pt         post_handler;  /* unused */
-    ngx_msec_t                       min;
-    ngx_msec_t                       max;
-    const char                      *expected;
-} ngx_http_submission_msec_bounds_t;
-
-
-/* a field of a log line, made by ngx_http_submission_field() */
+/* A field of a log line, written by ngx_http_submission_field(). */
 
 typedef struct {
     ngx_str_t                        text;
@@ -244,121 +204,23 @@ typedef struct {
 extern ngx_module_t  ngx_http_submission_module;
 
 
-/* conf.c: the block, and its directives */
-char *ngx_http_submission_manager_block(ngx_conf_t *cf, ngx_command_t *cmd,
-    void *conf);
-ngx_http_submission_manager_conf_t *ngx_http_submission_conf_manager(
-    ngx_conf_t *cf, ngx_str_t *name);
-char *ngx_http_submission_conf_reference(ngx_conf_t *cf,
-    ngx_http_submission_manager_conf_t **mcfp);
-char *ngx_http_submission_conf_nested(ngx_conf_t *cf, ngx_uint_t type,
-    void *conf);
-char *ngx_http_submission_conf_msec(ngx_conf_t *cf, ngx_command_t *cmd,
-    void *conf);
-char *ngx_http_submission_conf_name(ngx_conf_t *cf, ngx_command_t *cmd,
-    void *conf);
-char *ngx_http_submission_conf_zone(ngx_conf_t *cf, ngx_command_t *cmd,
-    void *conf);
-char *ngx_http_submission_conf_thread_pool(ngx_conf_t *cf, ngx_command_t *cmd,
-    void *conf);
-char *ngx_http_submission_conf_store(ngx_conf_t *cf, ngx_command_t *cmd,
-    void *conf);
-char *ngx_http_submission_conf_executor(ngx_conf_t *cf, ngx_command_t *cmd,
-    void *conf);
-char *ngx_http_submission_conf_intake(ngx_conf_t *cf, ngx_command_t *cmd,
-    void *conf);
-char *ngx_http_submission_conf_options(ngx_conf_t *cf, ngx_uint_t first,
-    ngx_http_submission_option_t *options);
-
-/* url.c: where instances are told that there is something to do */
-char *ngx_http_submission_conf_wake_url(ngx_conf_t *cf, ngx_command_t *cmd,
-    void *conf);
+/* url.c: reads a URL at which an instance is woken */
 const char *ngx_http_submission_url(ngx_pool_t *pool, ngx_str_t *url,
     ngx_url_t *u);
 
-/* keep.c: how much the inbox takes, and how long intents are kept */
-char *ngx_http_submission_keep_inbox(ngx_conf_t *cf, ngx_command_t *cmd,
-    void *conf);
-char *ngx_http_submission_keep_retention(ngx_conf_t *cf, ngx_command_t *cmd,
-    void *conf);
-
-/* repeat.c: schedules; _check() is for when all targets are known */
-char *ngx_http_submission_repeat(ngx_conf_t *cf, ngx_command_t *cmd,
-    void *conf);
-ngx_int_t ngx_http_submission_repeat_check(ngx_conf_t *cf,
-    ngx_http_submission_manager_conf_t *mcf);
-
-/* server.c: stores of database servers */
-char *ngx_http_submission_server_postgres(ngx_conf_t *cf,
-    ngx_http_submission_manager_conf_t *mcf);
-char *ngx_http_submission_server_odbc(ngx_conf_t *cf,
-    ngx_http_submission_manager_conf_t *mcf);
-
-/* check.c */
-ngx_int_t ngx_http_submission_check(ngx_conf_t *cf);
-
-/* target.c */
-char *ngx_http_submission_target_block(ngx_conf_t *cf, ngx_command_t *cmd,
-    void *conf);
-char *ngx_http_submission_target_gateway_type(ngx_conf_t *cf,
-    ngx_command_t *cmd, void *conf);
-char *ngx_http_submission_target_gateway_url(ngx_conf_t *cf,
-    ngx_command_t *cmd, void *conf);
-char *ngx_http_submission_target_policy(ngx_conf_t *cf, ngx_command_t *cmd,
-    void *conf);
-char *ngx_http_submission_target_outcomes(ngx_conf_t *cf, ngx_command_t *cmd,
-    void *conf);
-char *ngx_http_submission_target_retry_delay(ngx_conf_t *cf,
-    ngx_command_t *cmd, void *conf);
-char *ngx_http_submission_targets_file(ngx_conf_t *cf, ngx_command_t *cmd,
-    void *conf);
-char *ngx_http_submission_target_limits(ngx_conf_t *cf,
-    ngx_http_submission_target_t *target);
-char *ngx_http_submission_target_add(ngx_conf_t *cf,
-    ngx_http_submission_manager_conf_t *mcf,
-    ngx_http_submission_target_t *target);
-
-/* _client(): one that a client may name, and no webhook's */
+/*
+ * target.c.  _client() finds only targets that a client may name, and no
+ * webhooks.  _contract_thread() is the contract of such a one, for the store;
+ * "data" is the configuration of the manager.
+ */
 ngx_http_submission_target_t *ngx_http_submission_target(
     ngx_http_submission_manager_conf_t *mcf, sm_str_t name);
 ngx_http_submission_target_t *ngx_http_submission_target_client(
     ngx_http_submission_manager_conf_t *mcf, sm_str_t name);
-
-/* webhook.c; _resolve() is for the end of a block */
-char *ngx_http_submission_webhook_block(ngx_conf_t *cf, ngx_command_t *cmd,
-    void *conf);
-char *ngx_http_submission_webhook_events(ngx_conf_t *cf, ngx_command_t *cmd,
-    void *conf);
-char *ngx_http_submission_webhook_secret(ngx_conf_t *cf, ngx_command_t *cmd,
-    void *conf);
-char *ngx_http_submission_webhook_notify_target(ngx_conf_t *cf,
-    ngx_command_t *cmd, void *conf);
-char *ngx_http_submission_webhook_notify_all(ngx_conf_t *cf,
-    ngx_command_t *cmd, void *conf);
-char *ngx_http_submission_webhook_resolve(ngx_conf_t *cf,
-    ngx_http_submission_manager_conf_t *mcf);
-
-/* rules.c: what the leader does with a target */
-ngx_int_t ngx_http_submission_rules_rate(ngx_str_t *text);
-char *ngx_http_submission_rules_limit(ngx_conf_t *cf,
-    ngx_http_submission_target_t *target, ngx_int_t rate, ngx_int_t burst);
-char *ngx_http_submission_rules_circuit(ngx_conf_t *cf, ngx_command_t *cmd,
-    void *conf);
-char *ngx_http_submission_rules_schedule(ngx_conf_t *cf, ngx_command_t *cmd,
-    void *conf);
-
-/*
- * open.c: what a manager needs outside of nginx, made by the master.  _keep()
- * closes a descriptor with its configuration; that is in the master alone: a
- * worker has it until it ends.
- */
-ngx_int_t ngx_http_submission_open(ngx_http_submission_manager_conf_t *mcf);
-ngx_int_t ngx_http_submission_keep(ngx_cycle_t *cycle, ngx_fd_t fd,
-    u_char *name);
+const sm_contract_t *ngx_http_submission_target_contract_thread(void *data,
+    sm_str_t name);
 
 /* zone.c */
-ngx_int_t ngx_http_submission_zone_add(ngx_conf_t *cf,
-    ngx_http_submission_manager_conf_t *mcf);
 void ngx_http_submission_zone_holder(ngx_http_submission_manager_t *manager,
     ngx_cycle_t *cycle);
 ngx_int_t ngx_http_submission_zone_learn(
@@ -370,13 +232,17 @@ ngx_msec_t ngx_http_submission_msec(void);
 ngx_msec_t ngx_http_submission_since(ngx_atomic_uint_t time);
 ngx_msec_t ngx_http_submission_lease_msec(void);
 int64_t ngx_http_submission_usec(void);
+int64_t ngx_http_submission_date_usec(void);
 
 /*
- * log.c: the name and the value in quotes, for "%V"; nothing where the value is
- * empty.  It is in the memory of "field".
+ * log.c: returns the name and the quoted value, for "%V", or an empty string
+ * if the value is empty.  The text is in "field".
  */
 ngx_str_t *ngx_http_submission_field(ngx_http_submission_field_t *field,
     const char *name, sm_str_t value);
+
+/* out.c: begins a text that grows in a pool */
+void ngx_http_submission_out(sm_out_t *out, ngx_pool_t *pool);
 
 
 #endif /* _NGX_HTTP_SUBMISSION_CONF_H_INCLUDED_ */

@@ -1,9 +1,9 @@
 
 /*
- * The directives of what comes by the inbox, and of how long it is kept.
+ * The directives "inbox_max_payload" and "retention".
  */
 
-#include "ngx_http_submission_conf.h"
+#include "ngx_http_submission_directives.h"
 
 
 #define NGX_HTTP_SUBMISSION_INBOX_MAX  (64 * 1024 * 1024)
@@ -41,7 +41,7 @@ ngx_http_submission_keep_inbox(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 }
 
 
-/* a time, or "never": 0; NGX_ERROR: it is neither */
+/* Reads a time, or "never", which is 0.  Returns NGX_ERROR otherwise. */
 
 static int64_t
 ngx_http_submission_keep_time(u_char *data, size_t len)
@@ -64,7 +64,7 @@ ngx_http_submission_keep_time(u_char *data, size_t len)
 }
 
 
-/* <strip>[:<forget>]; what is not given is as for all */
+/* Reads <strip>[:<forget>].  What is not given is that of all statuses. */
 
 static ngx_int_t
 ngx_http_submission_keep_rule(sm_retention_rule_t *rule, ngx_str_t *text)

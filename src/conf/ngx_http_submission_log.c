@@ -1,9 +1,8 @@
 
 /*
  * Log lines are for people and for programs, and consist of "name=value"
- * fields.  Values that come from a client, a gateway or a database pass
- * through here, so that no value can end its quotes or its line and pose as
- * other fields.
+ * fields.  Values that come from a client, a gateway or a database are quoted
+ * here, so that no value can end its quotes or its line and forge other fields.
  */
 
 #include "ngx_http_submission_conf.h"

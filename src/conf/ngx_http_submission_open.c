@@ -2,23 +2,23 @@
 /*
  * What a manager needs outside of nginx: the directory of its store, the lock
  * file of the executor worker, and the eventfds between workers.  The master
- * makes them, and a reload goes on with those of the configuration before.
+ * makes them, and a reload keeps those of the configuration before.
  *
- * The lock file stands beside the pid file, which no two instances share.  It
- * is opened once: a reload goes on with the same descriptor, whatever became
- * of the name, and only a new binary (USR2) finds it by that.  It is closed
- * with its configuration by the master alone.
+ * The lock file is beside the pid file, which no two instances share.  It is
+ * opened once: a reload keeps the descriptor even if the name is gone, and
+ * only a new binary (USR2) opens the file by its name.  Only the master closes
+ * the descriptor, with its configuration.
  */
 
-#include "ngx_http_submission_conf.h"
+#include "ngx_http_submission_directives.h"
 
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 
 
 /*
- * The directory of the store is made as nginx makes its own: by the master,
- * for the user of the workers.  One that exists is left as it is.
+ * The master makes the directory of the store, for the user of the workers, as
+ * nginx makes its own directories.  One that exists is left as it is.
  */
 
 static ngx_int_t
@@ -93,7 +93,7 @@ ngx_http_submission_keep(ngx_cycle_t *cycle, ngx_fd_t fd, u_char *name)
 }
 
 
-/* the same eventfd as that of the configuration before, if there was one */
+/* Takes the eventfd of the configuration before, if there was one. */
 
 static ngx_int_t
 ngx_http_submission_open_eventfd(ngx_cycle_t *cycle, ngx_fd_t *fd,
@@ -104,7 +104,7 @@ ngx_http_submission_open_eventfd(ngx_cycle_t *cycle, ngx_fd_t *fd,
 
     if (*fd == NGX_INVALID_FILE) {
         ngx_log_error(NGX_LOG_EMERG, cycle->log, ngx_errno,
-                      "submission: eventfd cannot be made");
+                      "submission: eventfd() failed");
     }
 
     return ngx_http_submission_keep(cycle, *fd, (u_char *) "eventfd");
@@ -119,7 +119,7 @@ ngx_http_submission_same(ngx_str_t *a, ngx_str_t *b)
 }
 
 
-/* the manager of that name in the configuration before, or NULL */
+/* Returns the manager of that name in the configuration before, or NULL. */
 
 static ngx_http_submission_manager_conf_t *
 ngx_http_submission_predecessor(ngx_http_submission_manager_conf_t *mcf)
@@ -135,7 +135,7 @@ ngx_http_submission_predecessor(ngx_http_submission_manager_conf_t *mcf)
         return NULL;
     }
 
-    /* it may have been without this module */
+    /* the configuration before may not have loaded this module */
 
     for (i = 0; cycle->modules[i] != &ngx_http_submission_module; i++) {
         if (cycle->modules[i] == NULL) {
@@ -161,7 +161,7 @@ ngx_http_submission_predecessor(ngx_http_submission_manager_conf_t *mcf)
 }
 
 
-/* whether they ask for the same lease, by the same name */
+/* Says whether both ask for the same lease with the same holder_id. */
 
 static ngx_uint_t
 ngx_http_submission_same_tenure(ngx_http_submission_manager_conf_t *a,
@@ -176,8 +176,8 @@ ngx_http_submission_same_tenure(ngx_http_submission_manager_conf_t *a,
 
 
 /*
- * If another user has left a lock file behind, a file without a name is used.
- * It works for everything except a new binary.
+ * If a lock file of another user is there, an unnamed file is used instead.
+ * That works for everything except a new binary.
  */
 
 static ngx_fd_t
@@ -220,7 +220,7 @@ ngx_http_submission_open_lock_file(ngx_cycle_t *cycle, u_char *path)
 }
 
 
-/* "old" is the manager of the configuration before, or NULL */
+/* "old" is the manager of the configuration before, or NULL. */
 
 static ngx_int_t
 ngx_http_submission_open_lock(ngx_http_submission_manager_conf_t *mcf,
@@ -271,7 +271,7 @@ ngx_http_submission_open(ngx_http_submission_manager_conf_t *mcf)
 
     if (old && old->sh != mcf->sh) {
 
-        /* a zone of another size, and the same instance */
+        /* the zone is new, but the instance is the same */
 
         mcf->sh->started_at = old->sh->started_at;
     }

@@ -1,16 +1,16 @@
 
 /*
- * What the leader does with a target, besides its contract: its rate, and its
- * circuit; and the list of delays, which is part of the contract.
+ * The rate and the circuit of a target, which are not part of its contract, and
+ * "retry_schedule", which is.
  */
 
-#include "ngx_http_submission_conf.h"
+#include "ngx_http_submission_directives.h"
 
 
 #define NGX_HTTP_SUBMISSION_RULES_OPEN_MAX  86400000    /* milliseconds */
 
 
-/* "50r/s" or "30r/m": a minute */
+/* Reads "50r/s" or "30r/m" as a number for each minute. */
 
 ngx_int_t
 ngx_http_submission_rules_rate(ngx_str_t *text)
@@ -42,8 +42,8 @@ ngx_http_submission_rules_rate(ngx_str_t *text)
 
 
 /*
- * Without a burst it is what comes in a tenth of a second: a turn takes some of
- * that, and what is sent in the meantime must not be lost.
+ * The default burst is what the rate gives in a tenth of a second, so that the
+ * tokens which come during a turn are not lost.
  */
 
 char *
@@ -128,7 +128,7 @@ ngx_http_submission_rules_circuit(ngx_conf_t *cf, ngx_command_t *cmd,
 }
 
 
-/* the times as they are stored: milliseconds, with a space between them */
+/* Writes the delays as they are stored: milliseconds, separated by spaces. */
 
 static char *
 ngx_http_submission_rules_delays(ngx_conf_t *cf, ngx_uint_t n,
@@ -141,13 +141,13 @@ ngx_http_submission_rules_delays(ngx_conf_t *cf, ngx_uint_t n,
 
     value = cf->args->elts;
 
-    p = ngx_pnalloc(cf->pool, SM_SCHEDULE_MAX + NGX_INT64_LEN + 2);
+    p = ngx_pnalloc(cf->pool, SM_DELAYS_MAX + NGX_INT64_LEN + 2);
     if (p == NULL) {
         return NGX_CONF_ERROR;
     }
 
     schedule->data = (char *) p;
-    last = p + SM_SCHEDULE_MAX;
+    last = p + SM_DELAYS_MAX;
 
     for (i = 1; i < n; i++) {
         delay = ngx_parse_time(&value[i], 0);

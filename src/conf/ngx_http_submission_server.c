@@ -7,12 +7,12 @@
  * Options: [password_file=<file>] [pool=<n>] [query_timeout=<time>]
  * [login_timeout=<time>] [retry=<time>]
  *
- * The password is read by the process that reads the configuration, which is
- * the master, and appears in no message.  It is not allowed in the connection
- * string, because "nginx -T" shows that.
+ * The master reads the password with the configuration, and no message has it.
+ * A password in the connection string is refused, because "nginx -T" would
+ * show it.
  */
 
-#include "ngx_http_submission_conf.h"
+#include "ngx_http_submission_directives.h"
 
 
 #define NGX_HTTP_SUBMISSION_PASSWORD_MAX  1024
@@ -120,7 +120,7 @@ ngx_http_submission_server_password(ngx_conf_t *cf, ngx_str_t *name,
 }
 
 
-/* takes the one option that is not a number out of the arguments */
+/* Takes "password_file" out of the arguments: it is not a number. */
 
 static ngx_int_t
 ngx_http_submission_server_option(ngx_conf_t *cf,
@@ -165,7 +165,7 @@ ngx_http_submission_server_option(ngx_conf_t *cf,
 }
 
 
-/* takes the options of both */
+/* Reads the options that both stores have. */
 
 static char *
 ngx_http_submission_server(ngx_conf_t *cf,

@@ -3,7 +3,7 @@
  * Targets: blocks in the configuration, and the JSON registry file.
  */
 
-#include "ngx_http_submission_conf.h"
+#include "ngx_http_submission_directives.h"
 
 #include "sm_registry.h"
 
@@ -73,7 +73,18 @@ ngx_http_submission_target_client(ngx_http_submission_manager_conf_t *mcf,
 }
 
 
-/* the parameters of a block, which follow its name */
+const sm_contract_t *
+ngx_http_submission_target_contract_thread(void *data, sm_str_t name)
+{
+    ngx_http_submission_target_t  *target;
+
+    target = ngx_http_submission_target_client(data, name);
+
+    return target ? &target->contract : NULL;
+}
+
+
+/* Reads the parameters of a block, which follow its name. */
 
 char *
 ngx_http_submission_target_limits(ngx_conf_t *cf,
@@ -154,7 +165,7 @@ ngx_http_submission_target_block(ngx_conf_t *cf, ngx_command_t *cmd,
 
     if (sm_contract_check(&target->contract, why, sizeof(why)) != 0) {
 
-        /* the block's own arguments have gone by now */
+        /* cf->args are not those of the block any more */
 
         ngx_conf_log_error(NGX_LOG_EMERG, cf, 0, "target \"%V\": %s",
                            &target->node.str, why);
@@ -311,7 +322,7 @@ ngx_http_submission_target_policy(ngx_conf_t *cf, ngx_command_t *cmd,
 }
 
 
-/* whether they are of the gateway type is checked when that is known */
+/* The outcomes are checked later, when the gateway type is known. */
 
 char *
 ngx_http_submission_target_outcomes(ngx_conf_t *cf, ngx_command_t *cmd,
@@ -516,7 +527,7 @@ ngx_http_submission_targets_file(ngx_conf_t *cf, ngx_command_t *cmd,
         return NGX_CONF_ERROR;
     }
 
-    /* the contracts' strings live as long as the configuration */
+    /* the strings of contracts live as long as the configuration */
 
     cln = ngx_pool_cleanup_add(cf->pool, sizeof(sm_arena_t));
     if (cln == NULL) {

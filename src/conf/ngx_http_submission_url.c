@@ -1,22 +1,22 @@
 
 /*
- * The URL at which an instance is told that there is something to do.
+ * The URL at which an instance is woken.
  *
- * What others get to know is a URL with an address: a name is resolved once,
- * when the configuration is read, as that of proxy_pass is.  It is http alone:
- * what is sent has no content and is believed by nobody, and it stays within
- * the network of the instances.
+ * Other instances get a URL with an address: a name is resolved once, when the
+ * configuration is read, like that of proxy_pass.  Only http is allowed, since
+ * a wake has no content, is only a hint, and stays within the network of the
+ * instances.
  */
 
-#include "ngx_http_submission_conf.h"
+#include "ngx_http_submission_directives.h"
 
 
 #define NGX_HTTP_SUBMISSION_URL_SCHEME  (sizeof("http://") - 1)
 
 
 /*
- * NULL, or what is wrong with it.  "u" has an address unless u->no_resolve is
- * set and the host is a name.
+ * Returns NULL, or what is wrong with the URL.  "u" has an address unless
+ * u->no_resolve is set and the host is a name.
  */
 
 const char *

@@ -1,13 +1,12 @@
 
 /*
- * Webhooks, who is told of what, and the files of secrets.
+ * Webhooks, "notify", and the files of secrets.
  *
- * A webhook is a target that no client can name: there is a space in its name.
- * Secrets are read by the process that reads the configuration, and are in no
- * message.
+ * A webhook is a target that no client can name, because its name has a space.
+ * The master reads secrets with the configuration, and no message has them.
  */
 
-#include "ngx_http_submission_conf.h"
+#include "ngx_http_submission_directives.h"
 
 #include "sm_webhook.h"
 
@@ -15,11 +14,11 @@
 #define NGX_HTTP_SUBMISSION_SECRET_MAX  4096
 
 
-/* "notify" as it was given */
+/* A "notify" directive. */
 
 typedef struct {
     ngx_str_t    name;
-    ngx_uint_t   on;                    /* 0: whatever the webhook wants */
+    ngx_uint_t   on;                    /* 0: the events of the webhook */
     u_char      *file;
     ngx_uint_t   line;
 } ngx_http_submission_notify_t;
@@ -42,7 +41,7 @@ static const sm_status_e  ngx_http_submission_ends[] = {
      | ngx_http_submission_end(SM_STATUS_CANCELED))
 
 
-/* adds an end to the set; what was expected is said by the caller */
+/* Adds an end to the set.  The caller logs an error. */
 
 static ngx_int_t
 ngx_http_submission_webhook_end(u_char *data, size_t len, ngx_uint_t *set)
@@ -313,7 +312,7 @@ ngx_http_submission_webhook_secret(ngx_conf_t *cf, ngx_command_t *cmd,
 }
 
 
-/* notify <webhook> [on=<end>[,<end>...]], in a target and in the manager */
+/* notify <webhook> [on=<end>[,<end>...]], in a target or in the manager */
 
 static char *
 ngx_http_submission_webhook_notify(ngx_conf_t *cf, ngx_array_t **list)
@@ -398,7 +397,7 @@ ngx_http_submission_webhook_notify_all(ngx_conf_t *cf, ngx_command_t *cmd,
 }
 
 
-/* the ends of which each webhook is told, by its index */
+/* Fills the ends that each webhook is told, by its index. */
 
 static ngx_int_t
 ngx_http_submission_webhook_sets(ngx_conf_t *cf,
@@ -493,7 +492,7 @@ ngx_http_submission_webhook_words(ngx_conf_t *cf,
         return NGX_ERROR;
     }
 
-    /* without the last space */
+    /* leave out the last space */
 
     target->contract.notify.len = p - 1
                                   - (u_char *) target->contract.notify.data;

@@ -1,13 +1,13 @@
 
 /*
- * The shared memory zone of a manager.  What it holds is described in
- * ngx_http_submission_zone.h.
+ * The shared memory zone of a manager; ngx_http_submission_zone.h describes
+ * what it holds.
  */
 
-#include "ngx_http_submission_conf.h"
+#include "ngx_http_submission_directives.h"
 
 
-/* of the free pages, for targets that come with a reload: one of so many */
+/* One of so many free pages is kept for targets that a reload adds. */
 
 #define NGX_HTTP_SUBMISSION_ZONE_RESERVE  16
 
@@ -44,7 +44,7 @@ ngx_http_submission_zone_add(ngx_conf_t *cf,
 }
 
 
-/* a target's node outlives configurations that do not have the target */
+/* A target's node outlives configurations without that target. */
 
 static ngx_http_submission_target_node_t *
 ngx_http_submission_zone_target(ngx_slab_pool_t *shpool,
@@ -76,7 +76,7 @@ ngx_http_submission_zone_target(ngx_slab_pool_t *shpool,
     node->node.str.len = name.len;
     node->node.node.key = hash;
 
-    /* workers read what they have been given, and not the tree */
+    /* workers have pointers to nodes, and do not read the tree */
 
     ngx_rbtree_insert(&sh->targets, &node->node.node);
 
@@ -84,7 +84,7 @@ ngx_http_submission_zone_target(ngx_slab_pool_t *shpool,
 }
 
 
-/* those that this configuration does not have, and an earlier one had */
+/* Collects targets of earlier configurations that this one does not have. */
 
 static ngx_int_t
 ngx_http_submission_zone_former(ngx_http_submission_manager_conf_t *mcf)
@@ -181,13 +181,13 @@ ngx_http_submission_zone_board(ngx_http_submission_shctx_t *sh)
 
     ngx_slab_init(pool);
 
-    /* nginx's slab would log an error of its own each time */
+    /* nginx's slab would log an error each time */
 
     pool->log_nomem = 0;
 }
 
 
-/* the board gets what is left in a new zone, in one piece */
+/* The board gets what is left of a new zone, in one piece. */
 
 static void
 ngx_http_submission_zone_give(ngx_slab_pool_t *shpool,
@@ -223,7 +223,7 @@ ngx_http_submission_zone_init(ngx_shm_zone_t *shm_zone, void *data)
     mcf = shm_zone->data;
     shpool = (ngx_slab_pool_t *) shm_zone->shm.addr;
 
-    /* nginx then starts no thread pools and no managers for the new one */
+    /* nginx starts no thread pools for the new configuration then */
 
     if (ngx_process == NGX_PROCESS_SINGLE
         && !ngx_is_init_cycle(mcf->cycle->old_cycle))
@@ -252,7 +252,7 @@ ngx_http_submission_zone_init(ngx_shm_zone_t *shm_zone, void *data)
         ngx_rbtree_init(&mcf->sh->targets, &mcf->sh->sentinel,
                         ngx_str_rbtree_insert_value);
 
-        /* what does not fit is told by whoever needs it */
+        /* callers that get no memory say so themselves */
 
         shpool->log_nomem = 0;
         shpool->data = mcf->sh;
@@ -317,7 +317,7 @@ void
 ngx_http_submission_zone_publish(ngx_http_submission_shctx_t *sh,
     ngx_http_submission_role_t *role)
 {
-    /* a writer that died in the middle left it odd */
+    /* it is odd if a writer died in the middle */
 
     sh->sequence |= 1;
     ngx_memory_barrier();
@@ -329,7 +329,7 @@ ngx_http_submission_zone_publish(ngx_http_submission_shctx_t *sh,
 }
 
 
-/* a leader whose deadline has passed does not lead */
+/* A leader whose deadline has passed does not lead. */
 
 void
 ngx_http_submission_zone_role(ngx_http_submission_shctx_t *sh,
@@ -362,13 +362,16 @@ ngx_http_submission_zone_role(ngx_http_submission_shctx_t *sh,
         ngx_cpu_pause();
     }
 
-    /* the writer died or was stopped in the middle, so nobody leads */
+    /* the writer died or was stopped in the middle: nobody leads */
 
     ngx_memzero(role, sizeof(ngx_http_submission_role_t));
 }
 
 
-/* the leader alone writes it; a writer that died in the middle left it odd */
+/*
+ * Only the leader writes the limits.  "sequence" is odd already if a writer
+ * died in the middle.
+ */
 
 static void
 ngx_http_submission_zone_limits_begin(ngx_http_submission_limits_t *limits)
@@ -415,7 +418,10 @@ ngx_http_submission_zone_limits_spent(ngx_http_submission_limits_t *to,
 }
 
 
-/* NGX_DECLINED: it is not known, or the writer died or stopped in the middle */
+/*
+ * Returns NGX_DECLINED if the limits are not known, or if their writer died or
+ * was stopped in the middle.
+ */
 
 ngx_int_t
 ngx_http_submission_zone_limits_read(ngx_http_submission_limits_t *from,
@@ -430,8 +436,9 @@ ngx_http_submission_zone_limits_read(ngx_http_submission_limits_t *from,
 
 
 /*
- * Any worker may write it, one at a time.  NGX_DECLINED: it is as it was.  The
- * mutex is of the slab pool: the master unlocks it for a worker that died.
+ * Any worker may write the URL, one at a time.  Returns NGX_DECLINED if it has
+ * not changed.  The mutex is that of the slab pool, which the master unlocks
+ * if a worker dies.
  */
 
 ngx_int_t
@@ -491,7 +498,7 @@ ngx_http_submission_zone_peer(ngx_http_submission_shctx_t *sh,
         ngx_cpu_pause();
     }
 
-    /* the writer died in the middle: it is learnt again */
+    /* the writer died in the middle; the URL is learnt again */
 
     ngx_memzero(url, sizeof(ngx_http_submission_peer_url_t));
 }

@@ -1,7 +1,7 @@
 
 /*
- * What the workers of an instance share: a zone for each manager, kept across
- * reload.
+ * The shared memory of an instance: a zone for each manager, which a reload
+ * keeps.
  */
 
 #ifndef _NGX_HTTP_SUBMISSION_ZONE_H_INCLUDED_
@@ -25,7 +25,7 @@ typedef enum {
 } ngx_http_submission_store_e;
 
 
-/* the lease of an instance; only its executor worker writes it */
+/* The lease of an instance.  Only its executor worker writes it. */
 
 typedef struct {
     ngx_uint_t                       leader;
@@ -36,13 +36,13 @@ typedef struct {
 } ngx_http_submission_role_t;
 
 
-/* where the leader is told, if that is another instance, see peer.c */
+/* The URL that wakes the leader on another instance, see peer.c. */
 
 #define NGX_HTTP_SUBMISSION_URL_MAX  512
 
 typedef struct {
     int64_t                          epoch;        /* 0: nobody leads */
-    size_t                           len;          /* 0: it is not told */
+    size_t                           len;          /* 0: it has none */
     u_char                           data[NGX_HTTP_SUBMISSION_URL_MAX];
 } ngx_http_submission_peer_url_t;
 
@@ -50,18 +50,18 @@ typedef struct {
 typedef enum {
     NGX_HTTP_SUBMISSION_QUIT_NO = 0,
     NGX_HTTP_SUBMISSION_QUIT_BEGUN,
-    NGX_HTTP_SUBMISSION_QUIT_DONE       /* all that was held is released */
+    NGX_HTTP_SUBMISSION_QUIT_DONE       /* what was held is released */
 } ngx_http_submission_quit_e;
 
 
-/* what is counted, see status/ */
+/* Counters, see status/. */
 
 typedef enum {
     NGX_HTTP_SUBMISSION_CNT_CREATED = 0,    /* intents */
-    NGX_HTTP_SUBMISSION_CNT_REPLAYED,
+    NGX_HTTP_SUBMISSION_CNT_DUPLICATES,
     NGX_HTTP_SUBMISSION_CNT_CONFLICTED,
-    NGX_HTTP_SUBMISSION_CNT_RETRIES,        /* scheduled */
-    NGX_HTTP_SUBMISSION_CNT_OVERLOADS,      /* requests that were not taken */
+    NGX_HTTP_SUBMISSION_CNT_RETRIES,        /* attempts to be tried again */
+    NGX_HTTP_SUBMISSION_CNT_OVERLOADS,      /* requests that were refused */
     NGX_HTTP_SUBMISSION_CNT_REFUSALS,       /* while the breaker was open */
     NGX_HTTP_SUBMISSION_CNT_STORE_RETRIES,  /* requests tried again */
     NGX_HTTP_SUBMISSION_CNT_BREAKS,         /* the breaker opened */
@@ -73,15 +73,15 @@ typedef enum {
     NGX_HTTP_SUBMISSION_CNT_INBOX_REFUSED,
     NGX_HTTP_SUBMISSION_CNT_STRIPPED,       /* intents, by retention */
     NGX_HTTP_SUBMISSION_CNT_FORGOTTEN,
-    NGX_HTTP_SUBMISSION_CNT_RECUR_FIRED,    /* occurrences of schedules */
-    NGX_HTTP_SUBMISSION_CNT_RECUR_SKIPPED,
-    NGX_HTTP_SUBMISSION_CNT_RECUR_MISSED,
+    NGX_HTTP_SUBMISSION_CNT_SCHEDULE_FIRED,    /* occurrences of schedules */
+    NGX_HTTP_SUBMISSION_CNT_SCHEDULE_SKIPPED,
+    NGX_HTTP_SUBMISSION_CNT_SCHEDULE_MISSED,
     NGX_HTTP_SUBMISSION_CNT_N
 } ngx_http_submission_counter_e;
 
 typedef enum {
-    NGX_HTTP_SUBMISSION_GAUGE_QUEUE_DEPTH = 0,  /* of the executor, while it */
-    NGX_HTTP_SUBMISSION_GAUGE_INFLIGHT,         /* leads */
+    NGX_HTTP_SUBMISSION_GAUGE_QUEUE_DEPTH = 0,
+    NGX_HTTP_SUBMISSION_GAUGE_INFLIGHT,
     NGX_HTTP_SUBMISSION_GAUGE_RETENTION_OVERDUE,    /* seconds */
     NGX_HTTP_SUBMISSION_GAUGE_N
 } ngx_http_submission_gauge_e;
@@ -93,7 +93,7 @@ typedef enum {
 } ngx_http_submission_duration_e;
 
 
-/* of microseconds, or of rows; the bounds of its buckets are in metrics.c */
+/* Counts microseconds or rows; metrics.c has the bounds of the buckets. */
 
 #define NGX_HTTP_SUBMISSION_HISTOGRAM_BUCKETS  16
 
@@ -103,7 +103,7 @@ typedef struct {
 } ngx_http_submission_histogram_t;
 
 
-/* a gauge of the executor is good while its epoch is led */
+/* A gauge of the executor is valid while this instance leads its epoch. */
 
 typedef struct {
     ngx_atomic_t                     value;
@@ -114,13 +114,13 @@ typedef struct {
 #define NGX_HTTP_SUBMISSION_METRICS_STATUSES  SM_STATUS_COUNT
 #define NGX_HTTP_SUBMISSION_METRICS_CLASSES   (SM_STORE_LEASE_LOST + 1)
 
-/* of a target; its gauges are good in the epoch of .._GAUGE_QUEUE_DEPTH */
+/* Of a target.  Its gauges are valid in the epoch of .._GAUGE_QUEUE_DEPTH. */
 
 typedef struct {
     ngx_atomic_t                     attempts[SM_OUTCOMES];
     ngx_atomic_t               terminal[NGX_HTTP_SUBMISSION_METRICS_STATUSES];
     ngx_atomic_t                     expired_unsent;
-    ngx_atomic_t                     unsent;       /* no attempts */
+    ngx_atomic_t                     unsent;       /* not attempts */
     ngx_http_submission_histogram_t  durations[NGX_HTTP_SUBMISSION_DUR_N];
 
     ngx_atomic_t                     due;
@@ -131,13 +131,13 @@ typedef struct {
 } ngx_http_submission_target_metrics_t;
 
 /*
- * What a target is held to, and its bucket: for the next leader of this
- * instance, see limits.c.  Only a leader writes it, and it is being written
- * while "sequence" is odd.
+ * The limits of a target and its bucket, for the next leader of this instance,
+ * see limits.c.  Only a leader writes them, and they are being written while
+ * "sequence" is odd.
  */
 
 typedef struct {
-    ngx_atomic_t                     sequence;     /* 0: it never was */
+    ngx_atomic_t                     sequence;     /* 0: never written */
     ngx_uint_t                       tenure;
     int64_t                          epoch;        /* of the last writer */
     ngx_uint_t                       concurrency;
@@ -146,7 +146,7 @@ typedef struct {
 } ngx_http_submission_limits_t;
 
 
-/* of a target, whether it is configured or was */
+/* A target that is configured, or that was. */
 
 typedef struct {
     ngx_str_node_t                   node;         /* must be first */
@@ -168,40 +168,40 @@ typedef struct {
     ngx_atomic_t                     errors[NGX_HTTP_SUBMISSION_OP_N]
                                        [NGX_HTTP_SUBMISSION_METRICS_CLASSES];
 
-    /* of targets that are not configured, or for which there is no room */
+    /* targets that are not configured, or for which there is no room */
     ngx_http_submission_target_metrics_t  others;
 } ngx_http_submission_metrics_t;
 
 
-/* hashes of the last intents that had an attempt; see notice.c */
+/* Hashes of the last intents that had an attempt, see notice.c. */
 
 #define NGX_HTTP_SUBMISSION_NOTICE_RING  4096
 
 typedef struct {
-    ngx_atomic_t                     until;        /* when somebody may wait */
-    ngx_atomic_t                     n;            /* of all there ever were */
+    ngx_atomic_t                     until;        /* a client may wait */
+    ngx_atomic_t                     n;            /* ever written */
     uint64_t                     hashes[NGX_HTTP_SUBMISSION_NOTICE_RING];
 } ngx_http_submission_notices_t;
 
 
-/* the leader on another instance, and how it is told, see peer.c */
+/* The leader on another instance, and its wakes, see peer.c. */
 
 typedef struct {
     /* "url" is being written while "sequence" is odd */
     ngx_atomic_t                     sequence;
     ngx_http_submission_peer_url_t   url;
 
-    ngx_atomic_t                     tell;         /* there is something */
-    ngx_atomic_t                     claim;        /* until then; 0: none */
-    ngx_atomic_t                     told;         /* the last one begun */
-    ngx_atomic_t                     failed;       /* the last one, then */
+    ngx_atomic_t                     tell;         /* a wake is wanted */
+    ngx_atomic_t                     claim;        /* a sender's, until then */
+    ngx_atomic_t                     told;         /* when the last began */
+    ngx_atomic_t                     failed;       /* when the last failed */
     ngx_atomic_t                     failed_epoch;
-    ngx_atomic_t                     down;         /* and that was logged */
+    ngx_atomic_t                     down;         /* logged as failing */
     ngx_atomic_t                     asked;        /* with "executor off" */
 } ngx_http_submission_peer_shctx_t;
 
 
-/* an instance, as the store lists it */
+/* An instance, as the store lists it. */
 
 #define NGX_HTTP_SUBMISSION_BOARD_INSTANCES  64
 #define NGX_HTTP_SUBMISSION_BOARD_NAME       512
@@ -218,9 +218,9 @@ typedef struct {
 
 
 /*
- * What is told of the whole cluster, see status/.  Times of the store are
- * microseconds since 1970; "now" is that time when the clock of
- * ngx_http_submission_usec() said "now_at".
+ * The board: what every instance tells of the whole cluster, see status/.
+ * Times of the store are microseconds since 1970.  The store's time was "now"
+ * when ngx_http_submission_usec() was "now_at".
  */
 
 typedef struct {
@@ -228,13 +228,13 @@ typedef struct {
     int64_t                          now;          /* 0: not known */
     int64_t                          now_at;
 
-    /* the lease's row as it was read by a follower */
+    /* the row of the lease, as a follower has read it */
     int64_t                          epoch;        /* 0: there is none */
     int64_t                          expires_at;
     size_t                           len;
     u_char                           holder[NGX_HTTP_SUBMISSION_BOARD_NAME];
 
-    int64_t                          read_at;      /* the rest; as now_at */
+    int64_t                          read_at;      /* of the rest, as now_at */
 
     void                            *block;        /* of sm_stats_pack() */
     size_t                           size;
@@ -246,10 +246,10 @@ typedef struct {
     ngx_rbtree_t                     series;       /* of targets */
     ngx_rbtree_node_t                sentinel;
     ngx_uint_t                       nseries;
-    ngx_uint_t                       nlost;        /* there was no room for */
+    ngx_uint_t                       nlost;        /* without room */
     ngx_msec_t                       warned;
 
-    void                            *backlog;      /* likewise, of a count */
+    void                            *backlog;      /* packed, of a count */
     size_t                           backlog_size;
     int64_t                          backlog_at;   /* as now_at */
 
@@ -270,18 +270,17 @@ typedef struct {
     ngx_http_submission_role_t       role;
 
     /*
-     * For the next executor worker of this instance: the epoch that it holds
-     * or may hold, and until when at least, by the store's time.
+     * The epoch that the next executor worker of this instance may take over,
+     * and until when that is held at least, by the store's time.
      */
     ngx_atomic_t                     held;
     ngx_atomic_t                     held_until;   /* usec */
     ngx_atomic_t                     held_tenure;
 
     /*
-     * These count configurations: after a reload there is a newer one than
-     * that of an old worker.  A new tenure begins when the store, the
-     * lease_name or the holder_id changes; it takes nothing over from the one
-     * before.
+     * These count configurations, so that an old worker notices a reload.  A
+     * new tenure begins when the store, the lease_name or the holder_id
+     * changes; it takes nothing over from the one before.
      */
     ngx_atomic_t                     generation;
     ngx_atomic_t                     tenure;
@@ -289,20 +288,20 @@ typedef struct {
 
     ngx_atomic_t                     create;       /* see sm_store_conf_t */
 
-    ngx_atomic_t                     woken;        /* and not looked at yet */
+    ngx_atomic_t                     woken;        /* and has not looked yet */
     ngx_http_submission_peer_shctx_t peer;
 
     ngx_atomic_t                     store;        /* .._STORE_* */
     ngx_atomic_t                     answered;     /* the last commit */
     ngx_atomic_t                     probed;       /* the last probe begun */
-    ngx_atomic_t                     probing;      /* and it has not ended */
+    ngx_atomic_t                     probing;      /* it has not ended */
 
     /* see breaker.c */
     ngx_atomic_t                     reached;      /* the last good answer */
-    ngx_atomic_t                     failing;      /* since then; 0: is not */
+    ngx_atomic_t                     failing;      /* since then, or 0 */
     ngx_atomic_t                     broken;       /* since then; 0: closed */
 
-    /* when the instance started, by the store's time, usec; 0: unknown yet */
+    /* the start of the instance by the store's time, usec; 0: not known yet */
     ngx_atomic_t                     started_at;
 
     size_t                           holder_id_len;
@@ -314,10 +313,10 @@ typedef struct {
     ngx_http_submission_notices_t    notices;
 
     /*
-     * The board is under the zone's mutex, and what it allocates comes from a
-     * slab pool of its own, inside the zone's.  "board_dirty" is set while it
-     * is being written: one who finds it set under the mutex knows that the
-     * writer has died, and makes board and pool anew.
+     * The zone's mutex guards the board, which has a slab pool of its own
+     * inside the zone.  "board_dirty" is set while the board is being written:
+     * a worker that finds it set under the mutex knows that the writer has
+     * died, and makes board and pool anew.
      */
     ngx_atomic_t                     board_asked;  /* with "executor off" */
     ngx_atomic_t                     board_dirty;
@@ -340,7 +339,7 @@ ngx_int_t ngx_http_submission_zone_limits_read(
 void ngx_http_submission_zone_peer(ngx_http_submission_shctx_t *sh,
     ngx_http_submission_peer_url_t *url);
 
-/* makes the board's pool empty, whatever state it was left in */
+/* Empties the board's pool, whatever state it was left in. */
 void ngx_http_submission_zone_board(ngx_http_submission_shctx_t *sh);
 
 

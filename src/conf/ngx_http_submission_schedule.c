@@ -1,13 +1,13 @@
 
 /*
- * Schedules of the configuration.  What is given becomes the body of a PUT, and
- * is read as that is.
+ * Schedules of the configuration.  The parameters become the JSON body of a
+ * PUT, which is then read as any other.
  */
 
-#include "ngx_http_submission_conf.h"
+#include "ngx_http_submission_directives.h"
 
 
-#define NGX_HTTP_SUBMISSION_REPEAT_MAX   (1024 * 1024)     /* a payload */
+#define NGX_HTTP_SUBMISSION_SCHEDULE_MAX   (1024 * 1024)     /* a payload */
 
 
 typedef struct {
@@ -22,57 +22,59 @@ typedef struct {
     ngx_str_t    target;
     ngx_str_t    payload;
     ngx_str_t    payload_file;
-} ngx_http_submission_repeat_t;
+} ngx_http_submission_schedule_t;
 
 
-/* "key", where it is, and of the body */
+/* Parameters, where they are kept, and their keys in the body. */
 
 static const struct {
     const char  *name;
     const char  *field;
     size_t       offset;
-} ngx_http_submission_repeat_params[] = {
-    { "every=", "every", offsetof(ngx_http_submission_repeat_t, every) },
-    { "cron=", "cron", offsetof(ngx_http_submission_repeat_t, cron) },
+} ngx_http_submission_schedule_params[] = {
+    { "every=", "every", offsetof(ngx_http_submission_schedule_t, every) },
+    { "cron=", "cron", offsetof(ngx_http_submission_schedule_t, cron) },
     { "timezone=", "timeZone",
-      offsetof(ngx_http_submission_repeat_t, timezone) },
-    { "start=", "startAt", offsetof(ngx_http_submission_repeat_t, start) },
-    { "end=", "endAt", offsetof(ngx_http_submission_repeat_t, end) },
-    { "misfire=", "misfire", offsetof(ngx_http_submission_repeat_t, misfire) },
-    { "overlap=", "overlap", offsetof(ngx_http_submission_repeat_t, overlap) },
+      offsetof(ngx_http_submission_schedule_t, timezone) },
+    { "start=", "startAt", offsetof(ngx_http_submission_schedule_t, start) },
+    { "end=", "endAt", offsetof(ngx_http_submission_schedule_t, end) },
+    { "misfire=", "misfire",
+      offsetof(ngx_http_submission_schedule_t, misfire) },
+    { "overlap=", "overlap",
+      offsetof(ngx_http_submission_schedule_t, overlap) },
     { "target=", SM_FIELD_TARGET,
-      offsetof(ngx_http_submission_repeat_t, target) },
-    { "payload=", NULL, offsetof(ngx_http_submission_repeat_t, payload) },
+      offsetof(ngx_http_submission_schedule_t, target) },
+    { "payload=", NULL, offsetof(ngx_http_submission_schedule_t, payload) },
     { "payload_file=", NULL,
-      offsetof(ngx_http_submission_repeat_t, payload_file) }
+      offsetof(ngx_http_submission_schedule_t, payload_file) }
 };
 
-#define ngx_http_submission_repeat_field(rp, i)                               \
+#define ngx_http_submission_schedule_field(rp, i)                             \
     ((ngx_str_t *) ((u_char *) (rp)                                           \
-                    + ngx_http_submission_repeat_params[i].offset))
+                    + ngx_http_submission_schedule_params[i].offset))
 
 
 static char *
-ngx_http_submission_repeat_param(ngx_conf_t *cf, ngx_str_t *value,
-    ngx_http_submission_repeat_t *rp)
+ngx_http_submission_schedule_param(ngx_conf_t *cf, ngx_str_t *value,
+    ngx_http_submission_schedule_t *rp)
 {
     size_t       len;
     ngx_str_t   *field;
     ngx_uint_t   i;
 
-    for (i = 0; i < sm_nelts(ngx_http_submission_repeat_params); i++) {
+    for (i = 0; i < sm_nelts(ngx_http_submission_schedule_params); i++) {
 
-        len = ngx_strlen(ngx_http_submission_repeat_params[i].name);
+        len = ngx_strlen(ngx_http_submission_schedule_params[i].name);
 
         if (value->len <= len
             || ngx_strncmp(value->data,
-                           ngx_http_submission_repeat_params[i].name, len)
+                           ngx_http_submission_schedule_params[i].name, len)
                != 0)
         {
             continue;
         }
 
-        field = ngx_http_submission_repeat_field(rp, i);
+        field = ngx_http_submission_schedule_field(rp, i);
 
         if (field->data) {
             return "has a duplicate parameter";
@@ -95,10 +97,10 @@ ngx_http_submission_repeat_param(ngx_conf_t *cf, ngx_str_t *value,
 }
 
 
-/* "10m", as nginx writes times, or "PT10M" */
+/* Accepts "10m", as nginx writes times, and "PT10M". */
 
 static ngx_int_t
-ngx_http_submission_repeat_every(ngx_conf_t *cf, ngx_str_t *every)
+ngx_http_submission_schedule_every(ngx_conf_t *cf, ngx_str_t *every)
 {
     u_char  *p;
     time_t   sec;
@@ -129,13 +131,13 @@ ngx_http_submission_repeat_every(ngx_conf_t *cf, ngx_str_t *every)
 
 
 /*
- * "02:00" is a time of day in UTC, from which an interval counts: that of a
- * Monday, so that it is the same for whoever reads it.
+ * "02:00" is a time of day in UTC from which the interval counts.  It becomes
+ * that time of a fixed Monday, so that all instances get the same start.
  */
 
 static ngx_int_t
-ngx_http_submission_repeat_start(ngx_conf_t *cf,
-    ngx_http_submission_repeat_t *rp)
+ngx_http_submission_schedule_start(ngx_conf_t *cf,
+    ngx_http_submission_schedule_t *rp)
 {
     u_char  *p;
 
@@ -164,8 +166,8 @@ ngx_http_submission_repeat_start(ngx_conf_t *cf,
 
 
 static ngx_int_t
-ngx_http_submission_repeat_read(ngx_conf_t *cf,
-    ngx_http_submission_repeat_t *rp)
+ngx_http_submission_schedule_read(ngx_conf_t *cf,
+    ngx_http_submission_schedule_t *rp)
 {
     ssize_t          n;
     ngx_int_t        rc;
@@ -185,7 +187,7 @@ ngx_http_submission_repeat_read(ngx_conf_t *cf,
     file.name = rp->payload_file;
     file.log = cf->log;
 
-    /* a pipe that nobody writes to must not be waited for */
+    /* opening a pipe must not wait for a writer */
 
     file.fd = ngx_open_file(file.name.data, NGX_FILE_RDONLY|NGX_FILE_NONBLOCK,
                             NGX_FILE_OPEN, 0);
@@ -200,7 +202,7 @@ ngx_http_submission_repeat_read(ngx_conf_t *cf,
     rc = NGX_ERROR;
 
     if (ngx_fd_info(file.fd, &fi) == NGX_FILE_ERROR || !ngx_is_file(&fi)
-        || ngx_file_size(&fi) > NGX_HTTP_SUBMISSION_REPEAT_MAX)
+        || ngx_file_size(&fi) > NGX_HTTP_SUBMISSION_SCHEDULE_MAX)
     {
         ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
                            "\"payload_file\" \"%V\" is not a file of up to "
@@ -237,38 +239,26 @@ ngx_http_submission_repeat_read(ngx_conf_t *cf,
 }
 
 
-/* the body of a PUT, in the pool */
+/* Writes the body of the PUT, in the pool. */
 
 static ngx_int_t
-ngx_http_submission_repeat_body(ngx_conf_t *cf,
-    ngx_http_submission_repeat_t *rp, sm_str_t *body)
+ngx_http_submission_schedule_body(ngx_conf_t *cf,
+    ngx_http_submission_schedule_t *rp, sm_str_t *body)
 {
-    size_t       size;
     sm_out_t     out;
     sm_str_t     s;
     ngx_str_t   *field;
     ngx_uint_t   i;
 
-    size = 64 + rp->payload.len;
-
-    for (i = 0; i < sm_nelts(ngx_http_submission_repeat_params); i++) {
-        size += 32 + sm_json_str_size(
-                                 ngx_http_submission_repeat_field(rp, i)->len);
-    }
-
-    sm_out_init(&out, ngx_pnalloc(cf->pool, size), size);
-
-    if (out.start == NULL) {
-        return NGX_ERROR;
-    }
+    ngx_http_submission_out(&out, cf->pool);
 
     sm_out_c(&out, "{");
 
-    for (i = 0; i < sm_nelts(ngx_http_submission_repeat_params); i++) {
-        field = ngx_http_submission_repeat_field(rp, i);
+    for (i = 0; i < sm_nelts(ngx_http_submission_schedule_params); i++) {
+        field = ngx_http_submission_schedule_field(rp, i);
 
         if (field->data == NULL
-            || ngx_http_submission_repeat_params[i].field == NULL)
+            || ngx_http_submission_schedule_params[i].field == NULL)
         {
             continue;
         }
@@ -276,31 +266,28 @@ ngx_http_submission_repeat_body(ngx_conf_t *cf,
         s.data = (char *) field->data;
         s.len = field->len;
 
-        sm_out_c(&out, out.last[-1] == '{' ? "\"" : ",\"");
-        sm_out_c(&out, ngx_http_submission_repeat_params[i].field);
+        sm_out_c(&out, sm_out_last(&out) == '{' ? "\"" : ",\"");
+        sm_out_c(&out, ngx_http_submission_schedule_params[i].field);
         sm_out_c(&out, "\":");
         sm_json_out_str(&out, s);
     }
 
     if (rp->payload.len) {
-        sm_out_c(&out, out.last[-1] == '{' ? "\"payload\":"
-                                           : ",\"payload\":");
+        sm_out_c(&out, sm_out_last(&out) == '{' ? "\"payload\":"
+                                                : ",\"payload\":");
         sm_out_bytes(&out, (char *) rp->payload.data, rp->payload.len);
     }
 
     sm_out_c(&out, "}");
 
-    body->data = out.start;
-    body->len = out.last - out.start;
-
-    return NGX_OK;
+    return sm_out_done(&out, body) == 0 ? NGX_OK : NGX_ERROR;
 }
 
 
-/* it is put into the body as it is: what follows a value would be keys there */
+/* The payload goes into the body as it is, so nothing may follow its value. */
 
 static ngx_uint_t
-ngx_http_submission_repeat_one_value(ngx_str_t *text, sm_str_t *payload)
+ngx_http_submission_schedule_one_value(ngx_str_t *text, sm_str_t *payload)
 {
     u_char  *p, *last;
 
@@ -322,22 +309,22 @@ ngx_http_submission_repeat_one_value(ngx_str_t *text, sm_str_t *payload)
 
 
 static void
-ngx_http_submission_repeat_cleanup(void *data)
+ngx_http_submission_schedule_cleanup(void *data)
 {
     sm_arena_free(data);
 }
 
 
-/* the strings live as long as the configuration */
+/* The strings live as long as the configuration. */
 
 static ngx_int_t
-ngx_http_submission_repeat_row(ngx_conf_t *cf,
-    ngx_http_submission_repeat_t *rp, sm_recur_row_t *row)
+ngx_http_submission_schedule_row(ngx_conf_t *cf,
+    ngx_http_submission_schedule_t *rp, sm_schedule_row_t *row)
 {
     sm_str_t             body;
     sm_arena_t          *arena;
     sm_json_error_t      err;
-    sm_recur_rule_t      rule;
+    sm_schedule_rule_t   rule;
     ngx_pool_cleanup_t  *cln;
 
     if (rp->target.data == NULL) {
@@ -347,7 +334,7 @@ ngx_http_submission_repeat_row(ngx_conf_t *cf,
         return NGX_ERROR;
     }
 
-    if (ngx_http_submission_repeat_body(cf, rp, &body) != NGX_OK) {
+    if (ngx_http_submission_schedule_body(cf, rp, &body) != NGX_OK) {
         return NGX_ERROR;
     }
 
@@ -358,9 +345,9 @@ ngx_http_submission_repeat_row(ngx_conf_t *cf,
 
     arena = cln->data;
     ngx_memzero(arena, sizeof(sm_arena_t));
-    cln->handler = ngx_http_submission_repeat_cleanup;
+    cln->handler = ngx_http_submission_schedule_cleanup;
 
-    if (sm_recur_parse(arena, body, &rule, &row->target, &row->payload, &err)
+    if (sm_schedule_parse(arena, body, &rule, &row->target, &row->payload, &err)
         != 0)
     {
         ngx_conf_log_error(NGX_LOG_EMERG, cf, 0, "schedule \"%V\": %s",
@@ -368,7 +355,7 @@ ngx_http_submission_repeat_row(ngx_conf_t *cf,
         return NGX_ERROR;
     }
 
-    if (!ngx_http_submission_repeat_one_value(&rp->payload, &row->payload)) {
+    if (!ngx_http_submission_schedule_one_value(&rp->payload, &row->payload)) {
         ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
                            "the payload of schedule \"%V\" is more than one "
                            "value of JSON", &rp->id);
@@ -383,14 +370,14 @@ ngx_http_submission_repeat_row(ngx_conf_t *cf,
         return NGX_ERROR;
     }
 
-    return sm_recur_body(arena, &rule, &row->body) == 0 ? NGX_OK : NGX_ERROR;
+    return sm_schedule_body(arena, &rule, &row->body) == 0 ? NGX_OK : NGX_ERROR;
 }
 
 
 /* schedule <id> every=<time>|cron=<fields> target=<name> ... */
 
 char *
-ngx_http_submission_repeat(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
+ngx_http_submission_schedule(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 {
     ngx_http_submission_manager_conf_t *mcf = conf;
 
@@ -398,17 +385,17 @@ ngx_http_submission_repeat(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     const char                    *why;
     ngx_str_t                     *value;
     ngx_uint_t                     i;
-    sm_recur_row_t                *row, *rows;
-    ngx_http_submission_repeat_t   rp;
+    sm_schedule_row_t             *row, *rows;
+    ngx_http_submission_schedule_t   rp;
 
     value = cf->args->elts;
 
-    ngx_memzero(&rp, sizeof(ngx_http_submission_repeat_t));
+    ngx_memzero(&rp, sizeof(ngx_http_submission_schedule_t));
 
     rp.id = value[1];
 
     for (i = 2; i < cf->args->nelts; i++) {
-        rv = ngx_http_submission_repeat_param(cf, &value[i], &rp);
+        rv = ngx_http_submission_schedule_param(cf, &value[i], &rp);
         if (rv != NGX_CONF_OK) {
             return rv;
         }
@@ -423,16 +410,16 @@ ngx_http_submission_repeat(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
         return NGX_CONF_ERROR;
     }
 
-    ngx_memzero(row, sizeof(sm_recur_row_t));
+    ngx_memzero(row, sizeof(sm_schedule_row_t));
 
-    row->op = SM_RECUR_OP_PUT;
+    row->op = SM_SCHEDULE_OP_PUT;
     row->id.data = (char *) rp.id.data;
     row->id.len = rp.id.len;
     row->actor.name = sm_str_c("configuration");
     row->actor.address = sm_str_c("");
     row->configured = 1;
 
-    why = sm_recur_id_check(row->id);
+    why = sm_schedule_id_check(row->id);
 
     if (why) {
         ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
@@ -450,10 +437,10 @@ ngx_http_submission_repeat(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
         }
     }
 
-    if (ngx_http_submission_repeat_every(cf, &rp.every) != NGX_OK
-        || ngx_http_submission_repeat_start(cf, &rp) != NGX_OK
-        || ngx_http_submission_repeat_read(cf, &rp) != NGX_OK
-        || ngx_http_submission_repeat_row(cf, &rp, row) != NGX_OK)
+    if (ngx_http_submission_schedule_every(cf, &rp.every) != NGX_OK
+        || ngx_http_submission_schedule_start(cf, &rp) != NGX_OK
+        || ngx_http_submission_schedule_read(cf, &rp) != NGX_OK
+        || ngx_http_submission_schedule_row(cf, &rp, row) != NGX_OK)
     {
         return NGX_CONF_ERROR;
     }
@@ -463,11 +450,11 @@ ngx_http_submission_repeat(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 
 
 ngx_int_t
-ngx_http_submission_repeat_check(ngx_conf_t *cf,
+ngx_http_submission_schedule_check(ngx_conf_t *cf,
     ngx_http_submission_manager_conf_t *mcf)
 {
     ngx_uint_t       i;
-    sm_recur_row_t  *rows;
+    sm_schedule_row_t  *rows;
 
     rows = mcf->schedules.elts;
 
@@ -476,7 +463,8 @@ ngx_http_submission_repeat_check(ngx_conf_t *cf,
         if (ngx_http_submission_target_client(mcf, rows[i].target) == NULL) {
             ngx_log_error(NGX_LOG_EMERG, cf->log, 0,
                           "schedule \"%*s\" of submission_manager \"%V\" in "
-                          "%s:%ui has the target \"%*s\", which is none of it",
+                          "%s:%ui has the target \"%*s\", which it does not "
+                          "define",
                           rows[i].id.len, rows[i].id.data, &mcf->name,
                           mcf->file, mcf->line, rows[i].target.len,
                           rows[i].target.data);
