@@ -1,10 +1,9 @@
 
 /*
- * "submission_console": the files of the console at the location's prefix, and
- * below "api/v1/" the API, with the level of the location.
+ * "submission_console" serves the files of the console at the location's
+ * prefix, and below "api/v1/" the API with the access level of the location.
  *
- * Nothing of the page comes from elsewhere, and the headers let the browser
- * know that.
+ * The page loads nothing from other hosts, and its headers forbid it to.
  */
 
 #include "ngx_http_submission_console.h"
@@ -42,7 +41,7 @@ static ngx_http_submission_console_header_t
 };
 
 
-/* in a location that ends with a slash: links of the page are relative */
+/* The location ends with a slash, because links of the page are relative. */
 
 char *
 ngx_http_submission_console(ngx_conf_t *cf,
@@ -69,7 +68,7 @@ ngx_http_submission_console(ngx_conf_t *cf,
         return NGX_CONF_ERROR;
     }
 
-    /* a request without the slash is sent there */
+    /* a request without the slash is redirected */
 
     clcf->auto_redirect = 1;
 

@@ -1,8 +1,8 @@
 
 /*
- * The files of the console.  They are in the module, compressed; a client that
- * does not take gzip gets them inflated.  For development they are read from a
- * directory.
+ * The files of the console.  The module has them compressed; a client that
+ * does not accept gzip gets them inflated.  With "root=" they are read from a
+ * directory instead, for work on the console.
  */
 
 #include "ngx_http_submission_file.h"
@@ -50,8 +50,8 @@ ngx_http_submission_file_header(ngx_http_request_t *r, char *key,
 
 
 /*
- * The browser asks each time whether a file is still the same: instances
- * behind a balancer may be of different versions for a while.
+ * The browser has to ask each time whether a file has changed, because the
+ * instances behind a balancer may be of different versions for a while.
  */
 
 static ngx_int_t
@@ -91,7 +91,7 @@ ngx_http_submission_file_send(ngx_http_request_t *r, ngx_buf_t *b)
 }
 
 
-/* whether "Accept-Encoding" has gzip, without "q=0" */
+/* Says whether "Accept-Encoding" has gzip, without "q=0". */
 
 static ngx_uint_t
 ngx_http_submission_file_gzip(ngx_http_request_t *r)
@@ -148,7 +148,7 @@ ngx_http_submission_file_inflate(ngx_http_request_t *r,
         return NGX_ERROR;
     }
 
-    /* 16: with the header of gzip */
+    /* 16 makes zlib expect the header of gzip */
 
     if (inflateInit2(&z, 16 + MAX_WBITS) != Z_OK) {
         return NGX_ERROR;
@@ -253,7 +253,7 @@ ngx_http_submission_file(ngx_http_request_t *r, ngx_str_t *name)
 }
 
 
-/* nothing leads out of the directory, and nothing hidden is shown */
+/* A name must not lead out of the directory, nor to a hidden file. */
 
 static ngx_uint_t
 ngx_http_submission_file_name(ngx_str_t *name)

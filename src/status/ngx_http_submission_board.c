@@ -146,7 +146,7 @@ ngx_http_submission_board_time(ngx_http_submission_board_shctx_t *board,
 /* as much as there is room for; what is empty may be at no address */
 
 static size_t
-ngx_http_submission_board_copy(u_char *dst, size_t size, sm_str_t src)
+ngx_http_submission_board_text(u_char *dst, size_t size, sm_str_t src)
 {
     size = ngx_min(src.len, size);
 
@@ -174,7 +174,7 @@ ngx_http_submission_board_lease(ngx_http_submission_manager_t *manager,
 
     board->epoch = lease->exists ? lease->epoch : 0;
     board->expires_at = lease->expires_at;
-    board->len = ngx_http_submission_board_copy(board->holder,
+    board->len = ngx_http_submission_board_text(board->holder,
                                                 sizeof(board->holder),
                                                 lease->holder);
 
@@ -236,10 +236,10 @@ ngx_http_submission_board_cluster(ngx_http_submission_manager_t *manager,
                            && cluster->lease.expires_at > cluster->lease.now
                            && sm_str_eq(cluster->lease.holder, c->holder);
 
-        instance->len = ngx_http_submission_board_copy(instance->name,
+        instance->len = ngx_http_submission_board_text(instance->name,
                                                        sizeof(instance->name),
                                                        c->holder);
-        instance->vlen = ngx_http_submission_board_copy(instance->version,
+        instance->vlen = ngx_http_submission_board_text(instance->version,
                                                     sizeof(instance->version),
                                                        c->version);
     }
@@ -486,4 +486,22 @@ ngx_http_submission_board_seen(ngx_http_submission_manager_t *manager,
     ngx_http_submission_board_unlock(manager->conf);
 
     return seen;
+}
+
+
+int64_t
+ngx_http_submission_board_left(ngx_http_submission_manager_t *manager)
+{
+    int64_t                             left;
+    ngx_http_submission_board_shctx_t  *board;
+
+    board = ngx_http_submission_board_lock(manager->conf);
+
+    left = board->epoch ? board->expires_at - board->now
+                          - (ngx_http_submission_usec() - board->now_at)
+                        : 0;
+
+    ngx_http_submission_board_unlock(manager->conf);
+
+    return left;
 }

@@ -7,14 +7,6 @@
 #include "ngx_http_submission_metrics.h"
 
 
-#define NGX_HTTP_SUBMISSION_METRICS_SIZE                                      \
-    (NGX_HTTP_SUBMISSION_LINE                                                 \
-     * (120                                                                   \
-        + (NGX_HTTP_SUBMISSION_METRICS_STATUSES                               \
-           + 2 * NGX_HTTP_SUBMISSION_OP_N) * NGX_HTTP_SUBMISSION_LINES        \
-        + NGX_HTTP_SUBMISSION_OP_N * NGX_HTTP_SUBMISSION_METRICS_CLASSES))
-
-
 /* must be in the order of ngx_http_submission_counter_e */
 
 static ngx_http_submission_metric_t  ngx_http_submission_counters[] = {
@@ -22,14 +14,14 @@ static ngx_http_submission_metric_t  ngx_http_submission_counters[] = {
     { "intents_created_total",
       "Intents that were taken and committed." },
 
-    { "idempotent_hits_total",
-      "Submissions of an intent that was there already, the same." },
+    { "duplicates_total",
+      "Duplicates: POSTs of an intent that was there, with the same content." },
 
     { "idempotency_conflicts_total",
-      "Submissions of an intent that was there already, another one." },
+      "POSTs of an id that was there, with other content." },
 
-    { "retries_scheduled_total",
-      "Attempts that were followed by the schedule of another." },
+    { "retries_total",
+      "Attempts after which the intent was to be tried again." },
 
     { "requests_overloaded_total",
       "API requests refused because too many wait for the store." },
@@ -322,7 +314,6 @@ ngx_http_submission_metrics_instance(sm_out_t *out,
 ngx_int_t
 ngx_http_submission_metrics_handler(ngx_http_request_t *r)
 {
-    size_t                               size;
     sm_out_t                             out;
     ngx_int_t                            rc;
     ngx_buf_t                           *b;
@@ -343,15 +334,7 @@ ngx_http_submission_metrics_handler(ngx_http_request_t *r)
     slcf = ngx_http_get_module_loc_conf(r, ngx_http_submission_module);
     mcf = slcf->metrics;
 
-    size = NGX_HTTP_SUBMISSION_METRICS_SIZE
-           + ngx_http_submission_metrics_targets_size(mcf);
-
-    b = ngx_create_temp_buf(r->pool, size);
-    if (b == NULL) {
-        return NGX_HTTP_INTERNAL_SERVER_ERROR;
-    }
-
-    sm_out_init(&out, b->pos, size);
+    ngx_http_submission_out(&out, r->pool);
 
     executes = ngx_http_submission_metrics_executes(mcf);
 
@@ -366,14 +349,15 @@ ngx_http_submission_metrics_handler(ngx_http_request_t *r)
     ngx_http_submission_metrics_store(&out, &mcf->sh->metrics);
     ngx_http_submission_metrics_instance(&out, mcf, executes);
 
-    if (out.full) {
-        ngx_log_error(NGX_LOG_ALERT, r->connection->log, 0,
-                      "submission: the metrics did not fit into %uz bytes",
-                      size);
+    b = ngx_calloc_buf(r->pool);
+
+    if (b == NULL || out.full) {
         return NGX_HTTP_INTERNAL_SERVER_ERROR;
     }
 
+    b->pos = (u_char *) out.start;
     b->last = (u_char *) out.last;
+    b->memory = 1;
     b->last_buf = (r == r->main) ? 1 : 0;
     b->last_in_chain = 1;
 

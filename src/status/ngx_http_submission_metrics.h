@@ -10,14 +10,6 @@
 #include "ngx_http_submission_status.h"
 
 
-/* as long as a line gets without the values of its labels */
-
-#define NGX_HTTP_SUBMISSION_LINE   128
-
-/* lines of a histogram, with its "_sum" and "_count" */
-
-#define NGX_HTTP_SUBMISSION_LINES  (NGX_HTTP_SUBMISSION_HISTOGRAM_BUCKETS + 2)
-
 /* the upper bound of a last bucket */
 
 #define NGX_HTTP_SUBMISSION_INF    INT64_MAX
@@ -61,8 +53,6 @@ void ngx_http_submission_metrics_histogram(sm_out_t *out, const char *name,
  * metrics_target.c: what is told by target.  "executes": whether the gauges are
  * good.
  */
-size_t ngx_http_submission_metrics_targets_size(
-    ngx_http_submission_manager_conf_t *mcf);
 ngx_int_t ngx_http_submission_metrics_targets(ngx_pool_t *pool, sm_out_t *out,
     ngx_http_submission_manager_conf_t *mcf, ngx_uint_t executes);
 

@@ -10,15 +10,6 @@
 
 #define NGX_HTTP_SUBMISSION_METRICS_OTHER  "other"
 
-/* lines of a target, and families with their two lines */
-
-#define NGX_HTTP_SUBMISSION_METRICS_TARGET_LINES                              \
-    (SM_OUTCOMES + NGX_HTTP_SUBMISSION_METRICS_STATUSES + 2                   \
-     + NGX_HTTP_SUBMISSION_DUR_N * NGX_HTTP_SUBMISSION_LINES                  \
-     + 4 + SM_STATS_STATES)
-
-#define NGX_HTTP_SUBMISSION_METRICS_TARGET_FAMILIES  9
-
 
 /* a target, with its name as it stands in a label */
 
@@ -51,14 +42,7 @@ _Static_assert(sm_nelts(ngx_http_submission_durations)
                == NGX_HTTP_SUBMISSION_DUR_N, "a row for each duration");
 
 
-/* a name may have any character; two of them are escaped */
-
-static size_t
-ngx_http_submission_metrics_label_size(sm_str_t name)
-{
-    return 2 * name.len;
-}
-
+/* Writes a name as a label: two characters get a backslash before them. */
 
 static void
 ngx_http_submission_metrics_label(sm_out_t *out, sm_str_t name)
@@ -72,31 +56,6 @@ ngx_http_submission_metrics_label(sm_out_t *out, sm_str_t name)
 
         sm_out_bytes(out, &name.data[i], 1);
     }
-}
-
-
-size_t
-ngx_http_submission_metrics_targets_size(
-    ngx_http_submission_manager_conf_t *mcf)
-{
-    size_t                          size;
-    ngx_uint_t                      i;
-    ngx_http_submission_target_t  **targets;
-
-    targets = mcf->by_index.elts;
-
-    size = NGX_HTTP_SUBMISSION_LINE
-           * (2 * NGX_HTTP_SUBMISSION_METRICS_TARGET_FAMILIES
-              + NGX_HTTP_SUBMISSION_METRICS_TARGET_LINES);
-
-    for (i = 0; i < mcf->by_index.nelts; i++) {
-        size += NGX_HTTP_SUBMISSION_METRICS_TARGET_LINES
-                * (NGX_HTTP_SUBMISSION_LINE
-                   + ngx_http_submission_metrics_label_size(
-                                               targets[i]->contract.target));
-    }
-
-    return size;
 }
 
 
@@ -118,8 +77,7 @@ ngx_http_submission_metrics_rows(ngx_pool_t *pool,
     size = sizeof(NGX_HTTP_SUBMISSION_METRICS_OTHER);
 
     for (i = 0; i < mcf->by_index.nelts; i++) {
-        size += ngx_http_submission_metrics_label_size(
-                                                targets[i]->contract.target);
+        size += 2 * targets[i]->contract.target.len;
     }
 
     p = ngx_pnalloc(pool, size);
@@ -264,7 +222,7 @@ ngx_http_submission_metrics_depth(ngx_http_submission_metrics_table_t *table)
     executes = table->executes;
 
     ngx_http_submission_metrics_family(table->out, "gauge", "queue_depth",
-             "Intents in the schedule of this instance, 0 unless it leads.");
+             "Intents in the queue of this instance, 0 unless it leads.");
 
     for (i = 0; i < table->n; i++) {
         row = &table->rows[i];

@@ -5,6 +5,7 @@
  * ngx_devel_kit.
  */
 
+#include "ngx_http_submission_directives.h"
 #include "ngx_http_submission_status.h"
 
 #if (NDK)

@@ -1,7 +1,8 @@
 
 /*
  * What is told: readyz, metrics, the role; and what is counted for that.  All
- * of it is in the zone: nothing here asks the store.
+ * of it is in the zone.  Only fetch.c asks the store, in one worker, so that no
+ * request has to.
  */
 
 #ifndef _NGX_HTTP_SUBMISSION_STATUS_H_INCLUDED_
@@ -31,6 +32,17 @@ typedef struct {
 } ngx_http_submission_board_t;
 
 
+/* What a follower reads of the leader's numbers, see fetch.c. */
+
+typedef struct {
+    unsigned                         wanted:1;     /* it is time to */
+    unsigned                         fetched:1;
+    sm_stats_row_t                   row;
+    sm_stats_t                       stats;        /* at 0: nothing new */
+    sm_cluster_t                     cluster;
+} ngx_http_submission_fetch_t;
+
+
 /* ready.c */
 ngx_int_t ngx_http_submission_readyz_handler(ngx_http_request_t *r);
 
@@ -42,10 +54,11 @@ char *ngx_http_submission_role_directive(ngx_conf_t *cf, ngx_command_t *cmd,
 #endif
 
 /*
- * board.c.  Writers: _lease() is what a follower has read of the lease, _stats()
- * what the leader has written or a follower has read, _cluster() the instances.
- * _seen() is the time of the document that is there.  _age() is how long ago a
- * follower has asked for it, in milliseconds.
+ * board.c.  Writers: _lease() is what a follower has read of the lease,
+ * _stats() what the leader has written or a follower has read, _cluster() the
+ * instances.  _seen() is the time of the document that is there.  _age() is how
+ * long ago a follower has asked for it, in milliseconds.  _left() is how long
+ * the lease still lasts, as it was read, in microseconds.
  */
 void ngx_http_submission_board_lease(ngx_http_submission_manager_t *manager,
     sm_lease_t *lease);
@@ -55,6 +68,7 @@ void ngx_http_submission_board_cluster(ngx_http_submission_manager_t *manager,
     sm_cluster_t *cluster);
 int64_t ngx_http_submission_board_seen(ngx_http_submission_manager_t *manager,
     ngx_msec_t *age);
+int64_t ngx_http_submission_board_left(ngx_http_submission_manager_t *manager);
 
 /*
  * board_read.c.  _read() is NULL without memory.  _series() is an hour of a
@@ -70,6 +84,22 @@ ngx_int_t ngx_http_submission_board_counted(ngx_pool_t *pool,
     ngx_http_submission_manager_conf_t *mcf, sm_stats_t **backlog);
 void ngx_http_submission_board_backlog(ngx_http_submission_manager_t *manager,
     sm_stats_t *backlog);
+
+/*
+ * fetch.c.  _plan() decides whether it is time to read the leader's numbers;
+ * _read_thread() reads them after a watch over the lease; _fetched() puts
+ * them on the board.  _init() starts the timer of an instance with "executor
+ * off", and _thread() is its call.
+ */
+void ngx_http_submission_fetch_plan(ngx_http_submission_manager_t *manager,
+    ngx_http_submission_fetch_t *fetch);
+void ngx_http_submission_fetch_read_thread(sm_store_t *store, sm_call_t *call,
+    ngx_http_submission_fetch_t *fetch);
+void ngx_http_submission_fetched(ngx_http_submission_manager_t *manager,
+    ngx_http_submission_fetch_t *fetch);
+ngx_int_t ngx_http_submission_fetch_init(ngx_cycle_t *cycle,
+    ngx_http_submission_manager_t *manager);
+void ngx_http_submission_fetch_thread(ngx_http_submission_task_t *task);
 
 /* for the metrics; the age is microseconds, -1 where there are no numbers */
 void ngx_http_submission_board_use(ngx_http_submission_manager_conf_t *mcf,

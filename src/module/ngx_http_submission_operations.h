@@ -29,7 +29,7 @@ typedef enum {
     NGX_HTTP_SUBMISSION_OP_LEASE_RENEW,
     NGX_HTTP_SUBMISSION_OP_LEASE_RELEASE,
     NGX_HTTP_SUBMISSION_OP_LEASE_WATCH,
-    NGX_HTTP_SUBMISSION_OP_SCHEDULE_PAGE,
+    NGX_HTTP_SUBMISSION_OP_QUEUE_PAGE,
     NGX_HTTP_SUBMISSION_OP_ATTEMPTS_TURN,
     NGX_HTTP_SUBMISSION_OP_ATTEMPTS_EXPIRE,
     NGX_HTTP_SUBMISSION_OP_ATTEMPTS_RECOVER,
@@ -48,12 +48,12 @@ typedef enum {
     NGX_HTTP_SUBMISSION_OP_JOBS_STOP,
     NGX_HTTP_SUBMISSION_OP_JOBS_LIST,
     NGX_HTTP_SUBMISSION_OP_JOB_WORK,
-    NGX_HTTP_SUBMISSION_OP_SCHEDULE_DROP,
+    NGX_HTTP_SUBMISSION_OP_QUEUE_DROP,
     NGX_HTTP_SUBMISSION_OP_TARGET_SET,
     NGX_HTTP_SUBMISSION_OP_TARGETS_PAUSED,
     NGX_HTTP_SUBMISSION_OP_SCHEDULES_FIRE,
     NGX_HTTP_SUBMISSION_OP_SCHEDULES_LIST,
-    NGX_HTTP_SUBMISSION_OP_SCHEDULE_GET,    /* as sm_recur_op_e, from here */
+    NGX_HTTP_SUBMISSION_OP_SCHEDULE_GET,    /* as sm_schedule_op_e, from here */
     NGX_HTTP_SUBMISSION_OP_SCHEDULE_PUT,
     NGX_HTTP_SUBMISSION_OP_SCHEDULE_DELETE,
     NGX_HTTP_SUBMISSION_OP_SCHEDULE_PAUSE,
@@ -68,42 +68,57 @@ typedef enum {
 typedef struct ngx_http_submission_task_s  ngx_http_submission_task_t;
 
 
+/*
+ * Asks the store for all rows of a batch, in a thread.  The store's own
+ * functions take rows of a type: operations.c has a function of this type for
+ * each that is called as it is.
+ */
+
+typedef int (*ngx_http_submission_call_pt)(sm_store_t *store, sm_call_t *call,
+    void *rows, size_t n);
+
+
 typedef struct {
-    const char    *name;
+    const char                  *name;
 
-    unsigned       batched:1;     /* it has rows, and they are counted */
-    unsigned       writes:1;      /* it ends in a commit */
-    unsigned       wakes:1;       /* the leader has something to look at */
-    unsigned       notices:1;     /* and so have those that wait */
+    unsigned                     batched:1;   /* it has rows: count them */
+    unsigned                     writes:1;    /* it ends in a commit */
+    unsigned                     wakes:1;     /* the leader is to look */
+    unsigned                     notices:1;   /* and so are those that wait */
 
-    /* in a thread: the whole of it */
-    void         (*run)(ngx_http_submission_task_t *task);
+    /* the whole of it, in a thread */
+    void                       (*run)(ngx_http_submission_task_t *task);
 
     /*
-     * Of the API's alone, where each request is a row of a batch.  A row's
-     * inputs may point to strings: _own() lists them.  _weight() is what a row
-     * may add to the memory of its batch, in bytes.  _call() asks the store,
-     * in a thread; _reply() answers the request.  _left() is whether the call
-     * has left a row for another one: the row goes back to the queue.  _again()
+     * The rest is for operations of the API, where each request is a row of a
+     * batch.  _reply() answers the request.  _left() tells whether the call has
+     * left a row for another one: the row goes back to its lane.  _again()
      * takes from a row of a call that has failed what the next try has to know.
+     * _intent() is what a request may wait for; NULL: the row has none.
      */
-    size_t         row_size;
-    ngx_uint_t   (*own)(void *row, sm_str_t **strings);
-    size_t       (*weight)(const void *row);
-    int          (*call)(sm_store_t *store, sm_call_t *call, void *rows,
-                      size_t n);
-    ngx_uint_t   (*left)(const void *row);
-    ngx_int_t    (*reply)(ngx_http_request_t *r, const void *row);
-    void         (*again)(void *row, const void *tried);
 
-    /* the intent of a row that a request may wait for; NULL: it has none */
-    sm_intent_t *(*intent)(void *row);
+    size_t                       row_size;
+
+    /* where a row has the strings of its inputs, which go with it */
+    const size_t                *strings;
+    ngx_uint_t                   nstrings;
+
+    /*
+     * What the answer may take in the memory of the batch: so many bytes, and
+     * so many for each of what the row's own limit says, which is a size_t
+     */
+    size_t                       weight;
+    size_t                       weight_each;
+    size_t                       limit;       /* offset */
+
+    ngx_http_submission_call_pt  call;
+    unsigned                     once:1;      /* for all rows of a batch */
+    ngx_uint_t                 (*left)(const void *row);
+    ngx_int_t                  (*reply)(ngx_http_request_t *r,
+                                     const void *row);
+    void                       (*again)(void *row, const void *tried);
+    sm_intent_t               *(*intent)(void *row);
 } ngx_http_submission_op_t;
-
-
-/* strings that a row may own */
-
-#define NGX_HTTP_SUBMISSION_OP_STRINGS  10
 
 
 extern const ngx_http_submission_op_t  ngx_http_submission_ops[];

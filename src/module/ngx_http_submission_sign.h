@@ -1,8 +1,8 @@
 
 /*
  * Signs what is sent, as Standard Webhooks has it: HMAC-SHA256 of
- * "<message id>.<seconds>.<body>".  It knows nothing of nginx, so that it can be
- * tested without it.
+ * "<message id>.<seconds>.<body>".  It knows nothing of nginx, so that it can
+ * be tested without it.
  */
 
 #ifndef _NGX_HTTP_SUBMISSION_SIGN_H_INCLUDED_

@@ -3,15 +3,17 @@
  * The leader's numbers and the list of instances, read by those who do not
  * lead: with the watch over the lease, every few seconds, however many look at
  * them.  An instance with "executor off" watches no lease, and one of its
- * workers reads them on a timer.
+ * workers reads them on a timer, and the lease before it seems to be over.
  */
 
-#include "ngx_http_submission_lease.h"
+#include "ngx_http_submission_status.h"
+#include "ngx_http_submission_task.h"
 
 
 /* milliseconds: more often than they are written, so that none is missed */
 
 #define NGX_HTTP_SUBMISSION_FETCH_INTERVAL  2000
+#define NGX_HTTP_SUBMISSION_FETCH_LEAST     100
 
 
 typedef struct {
@@ -37,10 +39,12 @@ ngx_http_submission_fetch_plan(ngx_http_submission_manager_t *manager,
 }
 
 
-/* a document that another version has written and this one cannot read is none */
+/*
+ * a document that another version has written and this one cannot read is none
+ */
 
 void
-ngx_http_submission_fetch(sm_store_t *store, sm_call_t *call,
+ngx_http_submission_fetch_read_thread(sm_store_t *store, sm_call_t *call,
     ngx_http_submission_fetch_t *fetch)
 {
     if (!fetch->wanted
@@ -99,16 +103,37 @@ ngx_http_submission_fetch_init(ngx_cycle_t *cycle,
 }
 
 
+/* a lease that is renewed is seen to be, however short it is */
+
+static ngx_msec_t
+ngx_http_submission_fetch_interval(ngx_http_submission_manager_t *manager)
+{
+    int64_t  left;
+
+    left = ngx_http_submission_board_left(manager) / 1000;
+
+    if (left <= 0) {
+        return NGX_HTTP_SUBMISSION_FETCH_INTERVAL;
+    }
+
+    return ngx_max(ngx_min(left / 2, NGX_HTTP_SUBMISSION_FETCH_INTERVAL),
+                   NGX_HTTP_SUBMISSION_FETCH_LEAST);
+}
+
+
 /* one of the workers reads it */
 
 static void
 ngx_http_submission_fetch_timer(ngx_event_t *ev)
 {
+    ngx_msec_t                         interval;
     ngx_atomic_uint_t                  asked;
     ngx_http_submission_manager_t     *manager;
     ngx_http_submission_fetch_task_t  *ft;
 
-    /* a call that is out keeps a worker, and each might be followed by another */
+    /*
+     * a call that is out keeps a worker, and each might be followed by another
+     */
 
     if (ngx_exiting) {
         return;
@@ -116,12 +141,13 @@ ngx_http_submission_fetch_timer(ngx_event_t *ev)
 
     manager = ev->data;
 
-    ngx_add_timer(ev, NGX_HTTP_SUBMISSION_FETCH_INTERVAL);
+    interval = ngx_http_submission_fetch_interval(manager);
+
+    ngx_add_timer(ev, interval);
 
     asked = manager->sh->board_asked;
 
-    if ((asked && ngx_http_submission_since(asked)
-                  < NGX_HTTP_SUBMISSION_FETCH_INTERVAL)
+    if ((asked && ngx_http_submission_since(asked) < interval)
         || !ngx_atomic_cmp_set(&manager->sh->board_asked, asked,
                                ngx_max(ngx_current_msec, 1)))
     {
@@ -146,7 +172,7 @@ ngx_http_submission_fetch_timer(ngx_event_t *ev)
 
 
 void
-ngx_http_submission_fetch_run(ngx_http_submission_task_t *task)
+ngx_http_submission_fetch_thread(ngx_http_submission_task_t *task)
 {
     ngx_http_submission_fetch_task_t  *ft;
 
@@ -156,8 +182,8 @@ ngx_http_submission_fetch_run(ngx_http_submission_task_t *task)
                              &ft->wake_url)
         == 0)
     {
-        ngx_http_submission_fetch(&task->manager->store, &task->call,
-                                  &ft->fetch);
+        ngx_http_submission_fetch_read_thread(&task->manager->store,
+                                              &task->call, &ft->fetch);
     }
 }
 

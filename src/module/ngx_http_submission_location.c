@@ -5,11 +5,12 @@
  */
 
 #include "ngx_http_submission_api.h"
-#include "ngx_http_submission_conf.h"
 #include "ngx_http_submission_console.h"
+#include "ngx_http_submission_directives.h"
 #include "ngx_http_submission_location.h"
 #include "ngx_http_submission_status.h"
 #include "ngx_http_submission_task.h"
+#include "ngx_http_submission_signal.h"
 
 
 void *

@@ -4,12 +4,13 @@
  */
 
 #include "ngx_http_submission_api.h"
-#include "ngx_http_submission_conf.h"
+#include "ngx_http_submission_directives.h"
 #include "ngx_http_submission_executor.h"
 #include "ngx_http_submission_leader.h"
 #include "ngx_http_submission_location.h"
 #include "ngx_http_submission_status.h"
 #include "ngx_http_submission_task.h"
+#include "ngx_http_submission_signal.h"
 
 
 /* milliseconds */
@@ -96,11 +97,11 @@ static ngx_command_t  ngx_http_submission_commands[] = {
       offsetof(ngx_http_submission_manager_conf_t, acquire_interval),
       &ngx_http_submission_interval_bounds },
 
-    { ngx_string("schedule_refresh_interval"),
+    { ngx_string("queue_refresh_interval"),
       NGX_HTTP_SUBMISSION_CONF|NGX_CONF_TAKE1,
       ngx_http_submission_conf_msec,
       NGX_HTTP_LOC_CONF_OFFSET,
-      offsetof(ngx_http_submission_manager_conf_t, schedule_refresh_interval),
+      offsetof(ngx_http_submission_manager_conf_t, queue_refresh_interval),
       &ngx_http_submission_interval_bounds },
 
     { ngx_string("holder_id"),
@@ -154,7 +155,7 @@ static ngx_command_t  ngx_http_submission_commands[] = {
 
     { ngx_string("schedule"),
       NGX_HTTP_SUBMISSION_CONF|NGX_CONF_2MORE,
-      ngx_http_submission_repeat,
+      ngx_http_submission_schedule,
       NGX_HTTP_LOC_CONF_OFFSET,
       0,
       NULL },
@@ -442,8 +443,8 @@ ngx_http_submission_init_module(ngx_cycle_t *cycle)
         mcf = mcfs[i];
         sh = mcf->sh;
 
-        sh->create = 1;
         sh->generation++;
+        sh->create = sh->generation;
         sh->tenure += mcf->new_tenure;
 
         mcf->generation = sh->generation;
@@ -481,6 +482,7 @@ ngx_http_submission_init_store(ngx_cycle_t *cycle,
     conf.busy_timeout = mcf->busy_timeout;
     conf.migrate_no_copy = mcf->migrate_no_copy;
     conf.create = &manager->sh->create;
+    conf.generation = mcf->generation;
     conf.connection.data = (char *) mcf->connection.data;
     conf.connection.len = mcf->connection.len;
     conf.password.data = (char *) mcf->password.data;
