@@ -1,6 +1,6 @@
--- One intent of a batch, in the batch's transaction, whatever has become of it.  Its
--- deadline counts from the later one of created_at and not_before.  Whether that has
--- passed is known even if nothing else of the contract is understood.
+-- Reads one intent of a batch, in the batch's transaction, whatever its state is by
+-- now.  Its deadline counts from created_at or not_before, whichever is later, and is
+-- checked even if the rest of the contract is not understood.
 
 SELECT rowid, status, next_attempt_at, inflight_epoch, attempt_count,
        max(created_at, coalesce(not_before, created_at)), payload,

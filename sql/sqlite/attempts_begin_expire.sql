@@ -1,4 +1,4 @@
--- It is past its deadline, and not sent.
+-- Ends an intent whose deadline has passed.
 
 UPDATE submission_intents
 SET status = 'exhausted',

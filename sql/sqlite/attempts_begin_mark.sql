@@ -1,4 +1,4 @@
--- It is in flight.
+-- Marks an intent as in flight.
 
 UPDATE submission_intents
 SET inflight_epoch = :lease_epoch,

@@ -1,4 +1,4 @@
--- It is left to a newer module, and says why.
+-- Leaves an intent to a newer module, and notes why.
 
 UPDATE submission_intents
 SET last_error = :error

@@ -1,5 +1,5 @@
--- One attempt of a batch, in the batch's transaction: what becomes of the
--- intent, if this attempt of it is in flight.
+-- Updates the intent of one attempt of a batch, in the batch's transaction, if
+-- that attempt is still in flight.
 
 UPDATE submission_intents
 SET status = :status,

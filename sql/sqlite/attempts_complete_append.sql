@@ -1,4 +1,4 @@
--- The attempt, beside its intent.
+-- Records the attempt.
 
 INSERT INTO submission_attempts (
     lease_name, intent_id, attempt_number, lease_epoch, holder_id, started_at,

@@ -1,6 +1,6 @@
--- An attempt that was begun and not sent has not been: the intent is as due as
--- it was, or after a delay; why it was not sent is kept.  One that is held stays in
--- flight, and has its error written alone.
+-- Takes back an attempt that was begun and not sent: the intent is due as before,
+-- or after a delay, and keeps the error.  An intent that is held stays in flight,
+-- and only its error is written.
 
 UPDATE submission_intents
 SET next_attempt_at = CASE WHEN :held THEN NULL

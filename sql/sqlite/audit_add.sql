@@ -1,4 +1,4 @@
--- Who did what, in the transaction that did it.
+-- Adds an entry to the audit, in the transaction of the action itself.
 
 INSERT INTO submission_audit (
     lease_name, at, actor, address, action, object, detail

@@ -1,5 +1,5 @@
--- A page of the audit, newest first, strictly before (:at, :seq); :action may be
--- NULL, for any.  Each of the two is in the order of an index, and the one that is
+-- Reads a page of the audit, newest first, strictly before (:at, :seq).  :action may
+-- be NULL, for any.  Both halves of the union follow an index, and the half that is
 -- not meant ends at once.
 
 SELECT *
@@ -7,7 +7,9 @@ FROM (
          SELECT seq, at, actor, address, action, object, detail
          FROM submission_audit
          WHERE :action IS NULL AND lease_name = :lease_name
-               AND at >= :from AND (at, seq) < (:at, :seq)
+               AND at >= coalesce(:from, 0)
+               AND (at, seq) < (coalesce(:at, 9223372036854775807),
+                                coalesce(:seq, 0))
          ORDER BY at DESC, seq DESC
          LIMIT :limit
      )
@@ -17,7 +19,9 @@ FROM (
          SELECT seq, at, actor, address, action, object, detail
          FROM submission_audit INDEXED BY submission_audit_action
          WHERE lease_name = :lease_name AND action = :action
-               AND at >= :from AND (at, seq) < (:at, :seq)
+               AND at >= coalesce(:from, 0)
+               AND (at, seq) < (coalesce(:at, 9223372036854775807),
+                                coalesce(:seq, 0))
          ORDER BY at DESC, seq DESC
          LIMIT :limit
      );

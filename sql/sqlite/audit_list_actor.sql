@@ -1,5 +1,5 @@
--- The same of one actor.  With :action NULL, the next page of each action of the
--- actor is read, and these are merged: the actions are few.
+-- Reads a page of one actor.  With :action NULL, it reads the next page of each
+-- action of the actor and merges them: there are only a few actions.
 
 WITH RECURSIVE
 kind (action) AS (
@@ -27,8 +27,10 @@ page (action, at, seq) AS (
               SELECT p.seq
               FROM submission_audit AS p
               WHERE p.lease_name = :lease_name AND p.actor = :actor
-                    AND p.action = k.action AND p.at >= :from
-                    AND (p.at, p.seq) < (:at, :seq)
+                    AND p.action = k.action AND p.at >= coalesce(:from, 0)
+                    AND (p.at, p.seq)
+                        < (coalesce(:at, 9223372036854775807),
+                           coalesce(:seq, 0))
               ORDER BY p.at DESC, p.seq DESC
               LIMIT 1
           )
@@ -40,7 +42,7 @@ page (action, at, seq) AS (
               SELECT p.seq
               FROM submission_audit AS p
               WHERE p.lease_name = :lease_name AND p.actor = :actor
-                    AND p.action = g.action AND p.at >= :from
+                    AND p.action = g.action AND p.at >= coalesce(:from, 0)
                     AND (p.at, p.seq) < (g.at, g.seq)
               ORDER BY p.at DESC, p.seq DESC
               LIMIT 1

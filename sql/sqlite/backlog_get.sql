@@ -1,5 +1,6 @@
--- What has an attempt to come, by target: of the first :bound, those that were
--- modified first.  "seen" is how many were looked at, one more if there are more.
+-- Counts by target the intents that have an attempt to come, among the :bound that
+-- were modified first.  "seen" is how many it looked at, or :bound + 1 if there are
+-- more.
 
 WITH pending AS MATERIALIZED (
     SELECT submission_target AS target, next_attempt_at AS due_at
@@ -8,10 +9,14 @@ WITH pending AS MATERIALIZED (
     ORDER BY last_modified_at, intent_id
     LIMIT :bound + 1
 )
-SELECT (SELECT count(*) FROM pending) AS seen, target,
-       sum(due_at <= :now) AS due, sum(due_at > :now) AS waiting,
-       min(due_at) AS oldest
-FROM pending
-GROUP BY target
-ORDER BY target
-LIMIT :groups;
+SELECT :now AS now, (SELECT count(*) FROM pending) AS seen, g.*
+FROM (SELECT 1)
+     LEFT JOIN (
+         SELECT target, sum(due_at <= :now) AS due, sum(due_at > :now) AS waiting,
+                min(due_at) AS oldest
+         FROM pending
+         GROUP BY target
+         ORDER BY target
+         LIMIT :groups
+     ) AS g
+ORDER BY g.target;

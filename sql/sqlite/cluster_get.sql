@@ -1,6 +1,12 @@
--- The live instances, oldest first.
+-- Reads the lease, and the live instances, oldest first: a row for each of them.
 
-SELECT holder_id, role, version, started_at, heartbeat_at, expires_at
-FROM submission_manager_candidates
-WHERE lease_name = :lease_name AND expires_at > :now
-ORDER BY started_at, holder_id;
+SELECT :now AS now, 0 AS held, l.holder_id, l.lease_epoch, l.acquired_at,
+       l.renewed_at, l.expires_at, c.holder_id AS candidate_holder_id, c.role,
+       c.version, c.started_at, c.heartbeat_at,
+       c.expires_at AS candidate_expires_at
+FROM (SELECT 1)
+     LEFT JOIN submission_manager_leases AS l
+     ON l.lease_name = :lease_name
+     LEFT JOIN submission_manager_candidates AS c
+     ON c.lease_name = :lease_name AND c.expires_at > :now
+ORDER BY c.started_at, c.holder_id;

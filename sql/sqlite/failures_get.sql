@@ -1,9 +1,9 @@
--- The newest :bound of what was rejected or exhausted since :since, and of what the
--- inbox refused, in groups of the same target, status, reason and last error: the
--- newest three of each minute of the newest :groups groups.  So one look answers for
--- any later minute, too.  The first row of a minute has its "failures".  What failed
--- after "seen" was looked at; -1: all was.  The places are merged as in
--- intents_search.sql.
+-- Reads the newest :bound intents that were rejected or exhausted since :since, and
+-- rows that the inbox refused, in groups of the same target, status, reason and last
+-- error: of the newest :groups groups, the newest three of each minute.  So the result
+-- also answers for any later :since.  The first row of a minute has the count of its
+-- failures.  Failures before "seen" were not looked at; -1 means that all were.  The
+-- sources are merged as in intents_search.sql.
 
 WITH RECURSIVE
 target (name) AS (
@@ -111,12 +111,13 @@ grouped AS (
     FROM ranked AS r
     WHERE r.nth <= 3
 )
-SELECT g.number, g.target, g.status, g.reason, g.last_error,
-       iif(g.nth = 1, g.failures, 0), g.at, g.id,
+SELECT g.number, g.id,
        max(coalesce((SELECT min(at) FROM page WHERE found = 1
                      HAVING count(*) > :bound), -1),
            coalesce((SELECT min(at) FROM refused
-                     HAVING count(*) > :bound), -1)) AS seen
+                     HAVING count(*) > :bound), -1)) AS seen,
+       g.target, g.status, g.reason, g.last_error,
+       iif(g.nth = 1, g.failures, 0) AS failures, g.at AS newest_at
 FROM grouped AS g
 WHERE g.number <= :groups + 1
 ORDER BY g.number, g.at DESC, g.id DESC;

@@ -1,4 +1,4 @@
--- Whether a row of the page is still there.
+-- Says whether a row of the page is still in the inbox.
 
 SELECT 1
 FROM submission_inbox

@@ -1,15 +1,19 @@
--- What is in the inbox, from the lowest seq on.  A payload that is too large is
--- not read; its size alone tells.
+-- Reads the inbox, from the lowest seq on.  A payload that is too large is not read,
+-- only its size.
 
-SELECT seq, substr(intent_id, 1, :text_max), substr(submission_target, 1, :text_max),
-       not_before,
+SELECT :now AS now, seq, substr(intent_id, 1, 1024) AS intent_id,
+       substr(submission_target, 1, 1024) AS submission_target,
+       CASE typeof(not_before) WHEN 'null' THEN NULL
+                               WHEN 'integer' THEN not_before
+                               ELSE -9223372036854775808 END AS not_before,
        CASE typeof(payload) WHEN 'blob' THEN length(payload)
-                            ELSE length(CAST(payload AS BLOB)) END,
+                            ELSE length(CAST(payload AS BLOB)) END AS size,
+       substr(traceparent, 1, 1024) AS traceparent,
+       substr(tracestate, 1, 1024) AS tracestate,
        CASE WHEN CASE typeof(payload) WHEN 'blob' THEN length(payload)
                                       ELSE length(CAST(payload AS BLOB)) END
                  <= :max_payload
-            THEN payload END,
-       substr(traceparent, 1, :text_max), substr(tracestate, 1, :text_max)
+            THEN payload END AS payload
 FROM submission_inbox
 WHERE lease_name = :lease_name
 ORDER BY seq;

@@ -1,6 +1,6 @@
--- A row of the inbox, and why it did not become an intent.  A payload that is too
--- large is not kept whole: text is cut, and of bytes that would all have to be read
--- none is kept.
+-- Keeps a row of the inbox, and why it did not become an intent.  A payload that is
+-- too large is cut if it is text, and dropped if it is a blob, all of which would
+-- have to be read.
 
 INSERT INTO submission_inbox_refused (
     lease_name, refused_at, seq, intent_id, submission_target, payload, not_before,

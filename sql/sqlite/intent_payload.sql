@@ -1,6 +1,6 @@
--- What an intent was sent with, or, where it is :bare, all but the payload.
+-- Reads the payload of an intent, or everything but the payload if :bare is set.
 
-SELECT stripped_at IS NOT NULL, status, submission_target, replay_of,
-       CASE WHEN :bare = 0 THEN payload END
+SELECT stripped_at IS NOT NULL AS stripped, status, submission_target, replay_of,
+       CASE WHEN :bare = 0 THEN payload END AS payload
 FROM submission_intents
 WHERE lease_name = :lease_name AND intent_id = :intent_id;

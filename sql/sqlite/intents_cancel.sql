@@ -1,5 +1,5 @@
--- One intent of a batch, in the batch's transaction: it is canceled if no attempt
--- of it is out, and then none will ever begin.
+-- Cancels one intent of a batch, in the batch's transaction, if no attempt of it is
+-- in flight.  Then none will ever begin.
 
 UPDATE submission_intents
 SET status = 'canceled',

@@ -1,4 +1,5 @@
--- The lengths of the payloads of a document of ids; "key" is an id's place in it.
+-- Reads the lengths of the payloads of a document of ids; "key" is the place of an
+-- id in it.
 
 SELECT r.key, length(i.payload)
 FROM json_each(:doc) AS r

@@ -1,10 +1,12 @@
--- A page of the list, newest first, strictly after (:created_at, :intent_id).
--- Each target and status has its intents in that order; they are merged: the
--- queue of "page" has the next one of each, gives the newest of them, and takes
--- the one after it in its place.  So a page costs a search for each target and
--- status, and one for each of its intents, however many there are.  The "+"
--- takes an affinity away, with which the index would not be searched by the id.
--- Targets with a space in their name are hidden.
+-- Reads a page of the list, newest first, strictly after (:created_at, :intent_id),
+-- or from the newest on where that is NULL.
+-- The index has the intents of each target and status in that order, and "page"
+-- merges them: its rows that wait are the next intent of each target and status; it
+-- gives the newest of them, and takes the next one of the same target and status in
+-- its place.  So a page costs one search for each target and status, and one for each
+-- of its intents, however many there are.  The "+" removes an affinity, with which
+-- SQLite would not search the index by the id.  Targets with a space in their name
+-- are hidden.
 
 WITH RECURSIVE
 target (name) AS (
@@ -35,7 +37,9 @@ page (id, name, status, created_at, intent_id) AS (
               FROM submission_intents AS p
               WHERE p.lease_name = :lease_name
                     AND p.submission_target = t.name AND p.status = s.value
-                    AND (p.created_at, p.intent_id) < (:created_at, :intent_id)
+                    AND (p.created_at, p.intent_id)
+                        < (coalesce(:created_at, 9223372036854775807),
+                           coalesce(:intent_id, ''))
               ORDER BY p.created_at DESC, p.intent_id DESC
               LIMIT 1
           )
@@ -55,12 +59,8 @@ page (id, name, status, created_at, intent_id) AS (
     ORDER BY 4 DESC, 5 DESC
     LIMIT :limit
 )
-SELECT 0, i.intent_id, i.submission_target, i.status, i.created_at,
-       i.attempt_count, i.next_attempt_at, i.completed_at,
-       i.final_outcome_reason, i.exhausted_reason, i.payload_hash,
-       i.not_before, i.inflight_epoch IS NOT NULL, i.last_error, i.replay_of,
-       i.stripped_at IS NOT NULL, i.traceparent
+SELECT 0 AS n, i.*
 FROM page AS g
-     CROSS JOIN submission_intents AS i
-     ON i.rowid = g.id
+     CROSS JOIN submission_intents_shown AS i
+     ON i.row_id = g.id
 ORDER BY i.created_at DESC, i.intent_id DESC;

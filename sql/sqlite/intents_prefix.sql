@@ -1,5 +1,5 @@
--- The ids of a page from :low on, before :high, in their order: up or down.
--- :skip is the last one of the page before, or nothing.
+-- Reads a page of ids from :low on, before :high, in ascending or descending order.
+-- :skip is the last id of the page before, or empty.
 
 SELECT 0, u.intent_id
 FROM (

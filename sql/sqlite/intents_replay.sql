@@ -1,6 +1,6 @@
--- A copy of an intent that has ended, under another id, with another contract, or
--- its own where :contract is NULL; and likewise of another trace.  Nothing is changed where the id exists already,
--- or where the payload is gone.
+-- Copies an intent that has ended under another id, with another contract, or its own
+-- if :contract is NULL, and likewise with a trace.  It changes nothing if the id
+-- exists, or if the payload is gone.
 
 INSERT INTO submission_intents (
     lease_name, intent_id, payload_hash, payload, submission_target,

@@ -1,13 +1,13 @@
--- The keys of a page, by a time and the id, up (:up = 1) or down: strictly after
--- (:at, :id), until :end.  :by is created, completed, or reason: by completed_at,
--- of what was rejected or exhausted for :reason.
+-- Reads the keys of a page, by a time and the id, ascending (:up = 1) or descending:
+-- strictly after (:at, :id), until :end.  :by is created, completed, or reason, which
+-- is by completed_at, of intents that were rejected or exhausted for :reason.
 --
--- Each target, status and index is a place that has its intents in that order;
--- they are merged as in intents_list.sql.  A place begins with the page's start,
--- which is no intent (found = 0) and leaves the queue before all that are; the
--- limit is of both.  What was stripped is in an index of its own.  A queue is
--- ordered one way, so that each way has columns of its own, NULL in the other.
--- Targets with a space in their name are hidden.
+-- Each target, status and index is a source that has its intents in that order; they
+-- are merged as in intents_list.sql.  A source begins with the start of the page,
+-- which is not an intent (found = 0) and comes before all intents; the limit counts
+-- both.  Stripped intents are in an index of their own.  A recursion has one ORDER BY,
+-- so each direction has its own columns, which are NULL in the other.  Targets with a
+-- space in their name are hidden.
 
 WITH RECURSIVE
 target (name) AS (

@@ -1,4 +1,4 @@
--- A job, unless there is one with its id.
+-- Adds a job, unless there is one with its id.
 
 INSERT INTO submission_jobs (
     lease_name, kind, job_id, filter, max_intents, state, actor, created_at,

@@ -1,4 +1,4 @@
--- What a batch of a job has done, in its transaction.
+-- Adds what a batch of a job has done, in the batch's transaction.
 
 UPDATE submission_jobs
 SET done_count = done_count + :done,

@@ -1,5 +1,5 @@
--- How far a job is, in the transaction of what it has done; a job that has been
--- stopped, or that is not as far as was :seen, is not moved.
+-- Moves a job on, in the transaction of its batch, unless it was stopped or its
+-- position is not the one that was :seen.
 
 UPDATE submission_jobs
 SET state = :state,

@@ -1,8 +1,9 @@
--- The job to work on: of the oldest that are running, the one that has waited
--- longest.
+-- Reads the job to work on: of the oldest jobs that are running, the one that has
+-- waited longest.
 
-SELECT kind, job_id, filter, max_intents, state, position, seen_count, done_count,
-       skipped_count, last_error, actor, created_at, last_modified_at, completed_at
+SELECT :now AS now, kind, job_id, filter, max_intents, state, position,
+       seen_count, done_count, skipped_count, last_error, actor, created_at,
+       last_modified_at, completed_at
 FROM (
          SELECT *
          FROM submission_jobs

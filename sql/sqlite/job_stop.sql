@@ -1,4 +1,4 @@
--- A job that is running ends here.
+-- Stops a job that is running.
 
 UPDATE submission_jobs
 SET state = 'stopped',

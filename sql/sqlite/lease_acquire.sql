@@ -1,4 +1,4 @@
--- Takes the lease where there is none, or where it has expired.
+-- Takes the lease if there is none, or if it has expired.
 
 INSERT INTO submission_manager_leases (
     lease_name, holder_id, lease_epoch, acquired_at, renewed_at, expires_at

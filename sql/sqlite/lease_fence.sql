@@ -1,5 +1,6 @@
--- The first statement of every transaction of an executor: changes nothing, locks
--- the row to the end of it, and finds no row when the lease is not held any more.
+-- The first statement of every transaction of an executor.  It changes nothing, locks
+-- the row until the transaction ends, and finds no row if the lease is not held any
+-- more.
 
 UPDATE submission_manager_leases
 SET lease_epoch = lease_epoch

@@ -1,4 +1,4 @@
--- Gives the lease up: anyone can acquire it at once.
+-- Releases the lease: anyone can acquire it at once.
 
 UPDATE submission_manager_leases
 SET expires_at = :now

@@ -1,4 +1,4 @@
--- Another worker of the holder goes on, with a new epoch.
+-- Lets another worker of the same holder continue, with a new epoch.
 
 UPDATE submission_manager_leases
 SET lease_epoch = lease_epoch + 1,

@@ -2,7 +2,7 @@
 --
 --     sqlite3 -readonly -box data/submission.db < sql/sqlite/monitor.sql
 --
--- Changes nothing.  Times are UTC, spans are seconds.
+-- It changes nothing.  Times are UTC, spans are seconds.
 
 -- who leads, and for how many seconds still
 
@@ -52,8 +52,8 @@ WHERE i.inflight_epoch IS NOT NULL
 GROUP BY i.lease_name, i.inflight_holder, i.inflight_epoch, l.lease_epoch
 ORDER BY i.lease_name, i.inflight_epoch;
 
--- stuck: pending, with nothing to come and nothing in flight (never seen so
--- far), or in flight for longer than an hour
+-- stuck: pending, with no attempt to come and none in flight, which should never be;
+-- or in flight for longer than an hour
 
 SELECT lease_name, intent_id, submission_target, attempt_count, inflight_holder,
        inflight_epoch,

@@ -1,3 +1,3 @@
--- SQLite's clock has milliseconds.
+-- Reads SQLite's clock, which has milliseconds.
 
 SELECT CAST(round((julianday('now') - 2440587.5) * 86400000) AS INTEGER) * 1000;

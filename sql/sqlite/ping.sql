@@ -1,3 +1,3 @@
--- Whether a commit is possible: takes the write lock and writes a page.
+-- Proves that a commit is possible: takes the write lock and writes a page.
 
 PRAGMA user_version = 1;

@@ -1,18 +1,16 @@
--- Run on a copy that is to take the place of a database that was lost, while no
--- nginx has it: see docs/howto/backup-and-restore.md.
+-- Run this on a copy that replaces a database that was lost, while no nginx uses it:
+-- see docs/howto/backup-and-restore.md.
 --
--- What was done after the copy was made is not in it.  An intent that is pending
--- here may have been sent since: one_shot promises to send once at the most, so
--- such an intent ends here, as one whose outcome nobody knows; all others are sent
--- again with the same Idempotency-Key.  What is in flight here the next leader
--- settles by itself.
+-- The copy lacks everything that happened after it was made.  An intent that is
+-- pending here may have been sent since.  one_shot promises to send at most once, so
+-- such an intent ends here, with an unknown outcome; all others are sent again with
+-- the same Idempotency-Key.  The next leader settles what is in flight here.
 --
--- Their webhooks are told of that end, as of any other: see intent_ended.sql.  A copy
--- of version 1 has none, and no columns for them: run the file of the release that
--- has made it.
+-- The webhooks of intents that end here are told, as of any other end: see
+-- intent_ended.sql.
 --
--- The epochs since then are not in it either: a gateway that refuses older epochs
--- would refuse all attempts.  No database has seen a million more leaders.
+-- The copy also lacks later epochs, and a gateway that refuses older epochs would
+-- refuse all attempts.  So the epoch grows by a million, more than were ever used.
 
 BEGIN IMMEDIATE;
 
@@ -36,7 +34,7 @@ INSERT INTO submission_intents (
     lease_name, intent_id, submission_target, payload_hash, gateway_type,
     gateway_url, policy, max_attempts, terminal_outcomes, retry_delay_ms,
     retry_max_ms, retry_backoff_pct, retry_jitter_pct, status, attempt_count,
-    created_at, last_modified_at, next_attempt_at, event_of, contract_version,
+    created_at, last_modified_at, next_attempt_at, event_of,
     traceparent, tracestate, payload
 )
 SELECT i.lease_name,
@@ -45,7 +43,7 @@ SELECT i.lease_name,
        'webhook ' || substr(w.value, length(i.status) + 2), '', 'webhook', '',
        'max_attempts', 1000000, '', 5000, 0, 100, 0, 'pending', 0,
        i.last_modified_at, i.last_modified_at, i.last_modified_at,
-       i.intent_id, 2, i.traceparent, i.tracestate,
+       i.intent_id, i.traceparent, i.tracestate,
        CAST(json_object('id', i.intent_id, 'target', i.submission_target,
                         'status', i.status, 'created', i.created_at,
                         'attempts', i.attempt_count,

@@ -1,5 +1,5 @@
--- Entries of the audit that are so old: up to the last of the first :limit ones.  The
--- index is named on both levels: by statistics, a scan of the table may look cheaper.
+-- Removes old entries of the audit: up to the last of the first :limit ones.  The index
+-- is named on both levels, because by statistics a scan of the table may look cheaper.
 
 DELETE FROM submission_audit INDEXED BY submission_audit_at
 WHERE lease_name = :lease_name

@@ -1,4 +1,4 @@
--- Jobs that ended so long ago.  None ends before it was made.
+-- Removes jobs that ended long ago.  No job ends before it was made.
 
 DELETE FROM submission_jobs
 WHERE lease_name = :lease_name

@@ -1,5 +1,5 @@
--- Rows of the inbox that were refused so long ago, as in retention_audit.sql; the index
--- is that of the key.
+-- Removes rows of the inbox that were refused long ago, as in retention_audit.sql; the
+-- index is that of the key.
 
 DELETE FROM submission_inbox_refused
 INDEXED BY sqlite_autoindex_submission_inbox_refused_1

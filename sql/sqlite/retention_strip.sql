@@ -1,4 +1,4 @@
--- The payload goes, the hash stays: the id still answers.
+-- Removes the payload of an intent, and keeps the hash by which duplicates are known.
 
 UPDATE submission_intents
 SET payload = x'',

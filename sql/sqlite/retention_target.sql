@@ -1,4 +1,4 @@
--- The target after another, of all that have intents.
+-- Reads the next target that has intents, after another one.
 
 SELECT submission_target
 FROM submission_intents INDEXED BY submission_intents_list

@@ -1,8 +1,8 @@
 -- Moves a schedule on, in the transaction that makes its intents, if it is still as it
--- was read.  Without :planned it runs by hand, and its next time stays; so does what it
--- knows of the last occurrence, if that is pending or is still being made, in parts:
--- then the next time had come when it was fired.  An intent that is there already was
--- not made by this: it does not become the last one.
+-- was read.  Without :planned it was run by hand, and its next time stays; the last
+-- occurrence stays, too, if it is pending or is still being made in parts, in which
+-- case the next time had passed when the schedule fired.  An intent that existed
+-- before does not become the last one.
 
 WITH kept (so) AS (
     SELECT :planned IS NULL

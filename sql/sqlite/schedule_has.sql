@@ -1,4 +1,4 @@
--- Whether there is such a schedule.
+-- Says whether there is such a schedule.
 
 SELECT 1
 FROM submission_schedules

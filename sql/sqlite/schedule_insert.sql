@@ -1,4 +1,4 @@
--- A new schedule; nothing is changed where there is one.
+-- Inserts a schedule, and changes nothing if there is one with its id.
 
 INSERT INTO submission_schedules (
     lease_name, schedule_id, submission_target, body, payload_hash, source,

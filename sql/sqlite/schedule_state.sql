@@ -1,5 +1,5 @@
--- Pauses a schedule that has still the revision, lets it go on, or lets it run
--- again; that, nobody did, and it is no other revision.
+-- Pauses or resumes a schedule if it still has the revision, or clears its error,
+-- which has no actor and makes no new revision.
 
 UPDATE submission_schedules
 SET revision = iif(:action = 'retry', revision, max(revision + 1, :now)),

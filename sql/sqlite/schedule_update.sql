@@ -1,5 +1,5 @@
--- Another definition of a schedule that has still the revision; what it has done,
--- and whether it is paused, stays.
+-- Replaces the definition of a schedule if it still has the revision.  Its counts, its
+-- last run and its pause stay.
 
 UPDATE submission_schedules
 SET submission_target = :submission_target,

@@ -1,17 +1,12 @@
--- Version 2.  Times are microseconds since 1970 in UTC, by SQLite's own clock.
--- Every statement may run again on a database that has it; one of an older version
--- has had migrate/*.sql before, in the same transaction.
---
--- A column that came with version 2 is NULL where it does not apply: a module of
--- version 1 does not know of it.
+-- The schema on SQLite, version 1.  Times are microseconds since 1970 in UTC, by
+-- SQLite's own clock.  Every statement may run again on a database that has it; for an
+-- older database, migrate/*.sql has run before, in the same transaction.
 
--- A row for each version whose modules may use this database; the schema is of the
--- highest.  "compatible_from" is the lowest.  A module of version 1 looks at the
--- first row alone, and wants a 1 there.
+-- The version of the schema, and the first one whose modules may use it.
 
 CREATE TABLE IF NOT EXISTS submission_schema (
     version                 INTEGER NOT NULL,
-    compatible_from         INTEGER NOT NULL DEFAULT 1
+    compatible_from         INTEGER NOT NULL
 );
 
 CREATE TABLE IF NOT EXISTS submission_manager_leases (
@@ -38,20 +33,19 @@ CREATE TABLE IF NOT EXISTS submission_manager_candidates (
 -- An intent's status is pending, accepted, rejected, exhausted or canceled.
 --
 -- not_before: as it was given, maybe in the past.  The first attempt is due, and a
--- deadline counts, from the later one of it and created_at.
--- retry_schedule: delays in milliseconds with a space between them, in place of
--- those of retry_delay_ms and the others.
--- notify: the webhooks of the contract, and the ends of which they are told: words
--- such as "rejected:ops", with a space between them.
+-- deadline counts, from not_before or created_at, whichever is later.
+-- retry_schedule: delays in milliseconds, separated by spaces, instead of
+-- retry_delay_ms and the columns after it.
+-- notify: the webhooks of the contract, and the ends that they are told: words such
+-- as "rejected:ops", separated by spaces.
 -- contract_version: the first version of the module that understands the contract;
--- NULL: 1.  The rules are in src/core/sm_contract.c.
--- replay_of, job_id: the intent that this one repeats, and the job that made it.
--- event_of: this is the event of a webhook, and tells of that intent.  Its target
--- is "webhook <name>" and its id begins with a space: nothing of a client does.
--- stripped_at: the payload is empty since then, and the attempts are gone.
+-- NULL: 1.  The rules are in src/core/model/sm_contract.c.
+-- replay_of, job_id: the intent that this one replays, and the job that made it.
+-- event_of: this is the event of a webhook, about the end of that intent.  Its target
+-- is "webhook <name>", and its id begins with a space; no id of a client does.
+-- stripped_at: since then the payload is empty and the attempts are gone.
 --
--- The payload is last: what comes after a long one takes long to read.  In a
--- database that was migrated the columns of version 2 come after it.
+-- The payload is the last column, because columns after a long one are slow to read.
 
 CREATE TABLE IF NOT EXISTS submission_intents (
     lease_name              TEXT    NOT NULL,
@@ -95,10 +89,10 @@ CREATE TABLE IF NOT EXISTS submission_intents (
     PRIMARY KEY (lease_name, intent_id)
 );
 
--- The schedule: what still has an attempt to come, and what is in flight.  An
--- intent without an attempt is due since it came, and "modified" has it in that
--- order; only retries are in "due", and in "delayed" those that wait for their
--- not_before.  Each index costs every submission that is in it.
+-- For the queue: intents that have an attempt to come, and those in flight.  An intent
+-- without an attempt has been due since it came, and is in "modified" in that order.
+-- Only retries are in "due", and intents that wait for their not_before in "delayed":
+-- each index costs every submission that is in it.
 
 CREATE INDEX IF NOT EXISTS submission_intents_modified
     ON submission_intents (lease_name, last_modified_at, intent_id)
@@ -113,20 +107,31 @@ CREATE INDEX IF NOT EXISTS submission_intents_delayed
     WHERE next_attempt_at IS NOT NULL AND not_before IS NOT NULL
           AND attempt_count = 0;
 
-CREATE INDEX IF NOT EXISTS submission_intents_inflight
-    ON submission_intents (lease_name, inflight_epoch, intent_id)
+CREATE INDEX IF NOT EXISTS submission_intents_begun
+    ON submission_intents (lease_name, inflight_at, intent_id)
     WHERE inflight_epoch IS NOT NULL;
 
--- By created_at, of a target and a status: the list.  Several targets or statuses
--- are merged.
+-- An intent as it is read, said once.  SQLite makes it part of the statement that reads
+-- it.
+
+CREATE VIEW IF NOT EXISTS submission_intents_shown AS
+SELECT rowid AS row_id, lease_name, intent_id, submission_target, status,
+       created_at, attempt_count, next_attempt_at, completed_at,
+       final_outcome_reason, exhausted_reason, payload_hash, not_before,
+       inflight_epoch IS NOT NULL AS in_flight, last_error, replay_of,
+       stripped_at IS NOT NULL AS stripped, traceparent
+FROM submission_intents;
+
+-- For the list: by created_at, for each target and status.  A list of several targets
+-- or statuses merges them.
 
 CREATE INDEX IF NOT EXISTS submission_intents_list
     ON submission_intents (lease_name, submission_target, status, created_at,
                            intent_id);
 
--- By completed_at, in the same way: the list with by=completed, the failures, and
--- what is to be stripped.  What has been stripped is in the second, so that nobody
--- passes it by to strip what comes after it.  To forget, and to list, both are read.
+-- For the list with by=completed, the failures, and what is to be stripped: by
+-- completed_at, in the same way.  Stripped intents are in the second index, so that
+-- stripping does not pass over them.  Forgetting and listing read both.
 
 CREATE INDEX IF NOT EXISTS submission_intents_completed
     ON submission_intents (lease_name, submission_target, status, completed_at,
@@ -138,7 +143,7 @@ CREATE INDEX IF NOT EXISTS submission_intents_stripped
                            intent_id)
     WHERE stripped_at IS NOT NULL;
 
--- What was rejected or exhausted for one reason, by completed_at.
+-- For searches by reason: rejected and exhausted intents, by completed_at.
 
 CREATE INDEX IF NOT EXISTS submission_intents_rejected
     ON submission_intents (lease_name, submission_target, final_outcome_reason,
@@ -150,7 +155,7 @@ CREATE INDEX IF NOT EXISTS submission_intents_exhausted
                            completed_at, intent_id)
     WHERE status = 'exhausted';
 
--- The replays of an intent, and the events of its webhooks.
+-- For the replays of an intent, and the events of its webhooks.
 
 CREATE INDEX IF NOT EXISTS submission_intents_replays
     ON submission_intents (lease_name, replay_of, intent_id)
@@ -160,7 +165,8 @@ CREATE INDEX IF NOT EXISTS submission_intents_events
     ON submission_intents (lease_name, event_of, intent_id)
     WHERE event_of IS NOT NULL;
 
--- http_status and answer: what the gateway said, the first 500 characters of it.
+-- http_status and answer: the gateway's status, and the first 500 characters of its
+-- answer.
 
 CREATE TABLE IF NOT EXISTS submission_attempts (
     lease_name              TEXT    NOT NULL,
@@ -179,8 +185,8 @@ CREATE TABLE IF NOT EXISTS submission_attempts (
     PRIMARY KEY (lease_name, intent_id, attempt_number)
 ) WITHOUT ROWID;
 
--- What an operator has set of a target; without a row it is open.
--- state: open, paused.  since, reason, actor: of that state.
+-- The state of a target that an operator has set: open or paused.  A target without a
+-- row is open.  since, reason and actor are those of the state.
 
 CREATE TABLE IF NOT EXISTS submission_targets (
     lease_name              TEXT    NOT NULL,
@@ -192,7 +198,7 @@ CREATE TABLE IF NOT EXISTS submission_targets (
     PRIMARY KEY (lease_name, submission_target)
 ) WITHOUT ROWID;
 
--- The leader's numbers, written anew every few seconds.
+-- The leader's numbers; the leader replaces them every few seconds.
 
 CREATE TABLE IF NOT EXISTS submission_stats (
     lease_name              TEXT    NOT NULL PRIMARY KEY,
@@ -201,8 +207,8 @@ CREATE TABLE IF NOT EXISTS submission_stats (
     stats                   TEXT    NOT NULL
 );
 
--- Who did what, in the transaction that did it.  A page is by (at, seq).  The kinds
--- of action are few: an actor's are merged.
+-- The audit.  An entry is written in the transaction of the action itself.  Pages are
+-- by (at, seq); those of an actor merge the few kinds of actions.
 
 CREATE TABLE IF NOT EXISTS submission_audit (
     seq                     INTEGER NOT NULL PRIMARY KEY,
@@ -224,10 +230,10 @@ CREATE INDEX IF NOT EXISTS submission_audit_action
 CREATE INDEX IF NOT EXISTS submission_audit_actor
     ON submission_audit (lease_name, actor, action, at, seq);
 
--- Many intents at once, worked off in batches.
--- kind: replay, cancel.  filter: JSON, with what else was asked for.
--- max_intents: no more than so many.
--- state: running, done, stopped, failed.  position: how far it is, NULL at first.
+-- Jobs: many intents that are replayed or canceled in batches.
+-- kind: replay, cancel.  filter: JSON, with the other options of the request.
+-- max_intents: the most intents that it may change.
+-- state: running, done, stopped, failed.  position: how far it is; NULL at first.
 
 CREATE TABLE IF NOT EXISTS submission_jobs (
     lease_name              TEXT    NOT NULL,
@@ -249,23 +255,23 @@ CREATE TABLE IF NOT EXISTS submission_jobs (
     PRIMARY KEY (lease_name, kind, job_id)
 ) WITHOUT ROWID;
 
--- The jobs that are not done yet, oldest first.
+-- For jobs that are running, oldest first.
 
 CREATE INDEX IF NOT EXISTS submission_jobs_running
     ON submission_jobs (lease_name, created_at, job_id)
     WHERE completed_at IS NULL;
 
--- All of them, by the time at which they were made.
+-- For all jobs, by the time at which they were made.
 
 CREATE INDEX IF NOT EXISTS submission_jobs_list
     ON submission_jobs (lease_name, kind, created_at, job_id);
 
--- Recurring intents.  body: JSON, without the payload.  source: api, configuration.
+-- Schedules.  body: JSON, without the payload.  source: api, configuration.
 -- revision: grows with each change, and is the etag.
--- next_run_at: the planned time, NULL if none is to come; it stays while paused.
--- last_run_at: the planned time of last_intent_id; where times that were missed are
--- made up in parts, that of the last part, and last_intent_id follows with the end.
--- last_error: why it does not run, until a leader finds that it can, or it is changed.
+-- next_run_at: the planned time, NULL if there is none; a pause does not change it.
+-- last_run_at: the planned time of last_intent_id.  While missed times are made up in
+-- parts, it is that of the latest part, and last_intent_id changes with the last part.
+-- last_error: why it does not run, until it is changed or a leader finds that it can.
 
 CREATE TABLE IF NOT EXISTS submission_schedules (
     lease_name              TEXT    NOT NULL,
@@ -292,16 +298,16 @@ CREATE TABLE IF NOT EXISTS submission_schedules (
     PRIMARY KEY (lease_name, schedule_id)
 );
 
--- The schedules that are due, oldest first.
+-- For schedules that are due, oldest first.
 
 CREATE INDEX IF NOT EXISTS submission_schedules_due
     ON submission_schedules (lease_name, next_run_at, schedule_id)
     WHERE next_run_at IS NOT NULL AND paused_at IS NULL
           AND last_error IS NULL;
 
--- Intents that applications leave in their own transactions; the leader moves what
--- is committed, from the lowest seq on.  Columns that are not named have defaults.
--- What is not a valid intent goes into submission_inbox_refused.
+-- The inbox: applications leave intents here in their own transactions, and the leader
+-- moves committed rows, from the lowest seq on.  A row that is not a valid intent goes
+-- into submission_inbox_refused.
 
 CREATE TABLE IF NOT EXISTS submission_inbox (
     seq                     INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
@@ -322,7 +328,7 @@ CREATE TABLE IF NOT EXISTS submission_inbox (
 CREATE INDEX IF NOT EXISTS submission_inbox_next
     ON submission_inbox (lease_name, seq);
 
--- reason: a code, as POST would have answered; detail: in words.
+-- reason: the code that POST would have answered; detail: the message.
 
 CREATE TABLE IF NOT EXISTS submission_inbox_refused (
     lease_name              TEXT    NOT NULL,
@@ -343,6 +349,7 @@ CREATE TABLE IF NOT EXISTS submission_inbox_refused (
 INSERT INTO submission_schema (version, compatible_from)
     SELECT 1, 1 WHERE NOT EXISTS (SELECT 1 FROM submission_schema);
 
-INSERT INTO submission_schema (version, compatible_from)
-    SELECT 2, 1
-    WHERE NOT EXISTS (SELECT 1 FROM submission_schema WHERE version >= 2);
+UPDATE submission_schema
+SET version = 1,
+    compatible_from = 1
+WHERE version < 1;

@@ -1,5 +1,4 @@
--- The leader's numbers; the document is NULL unless its time is another one than
--- :seen.
+-- Reads the leader's numbers.  The document is NULL if its time is :seen.
 
 SELECT lease_epoch, at, CASE WHEN at <> :seen THEN stats END
 FROM submission_stats

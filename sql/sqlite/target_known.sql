@@ -1,4 +1,5 @@
--- What an operator has set of a target, and whether any intent of it is pending.
+-- Reads the state of a target that an operator has set, and whether any intent of the
+-- target is pending.
 
 SELECT t.submission_target IS NOT NULL, coalesce(t.state, 'open'), t.since,
        t.reason, t.actor, EXISTS (

@@ -1,4 +1,4 @@
--- Pauses a target, unless it is.
+-- Pauses a target, unless it is paused.
 
 INSERT INTO submission_targets (
     lease_name, submission_target, state, since, reason, actor

@@ -1,4 +1,4 @@
--- Lets a target go on that is paused.
+-- Resumes a target that is paused.
 
 UPDATE submission_targets
 SET state = 'open',

@@ -1,5 +1,5 @@
--- The targets that are paused.
+-- Reads the targets that are paused.
 
-SELECT submission_target, since, reason, actor
+SELECT :now AS now, submission_target, since, reason, actor
 FROM submission_targets
 WHERE lease_name = :lease_name AND state = 'paused';

@@ -1,8 +1,9 @@
--- The retries, and what has a not_before and was never tried, in the order of due
--- time, strictly after (:after_at, :after_id).  SQLite reads both indexes side by
--- side, as far as the page goes.
+-- Reads a page of retries, and of intents with a not_before that were never tried, in
+-- the order of their due time, strictly after (:after_at, :after_id).  SQLite reads
+-- both indexes side by side, only as far as the page goes.
 
-SELECT intent_id, submission_target, next_attempt_at, next_attempt_at AS due_at,
+SELECT :now AS now, intent_id, submission_target, next_attempt_at,
+       next_attempt_at AS due_at,
        CASE policy WHEN 'deadline'
        THEN max(created_at, coalesce(not_before, created_at)) END,
        CASE policy WHEN 'deadline' THEN max_acceptance_seconds END
@@ -11,7 +12,8 @@ WHERE lease_name = :lease_name AND next_attempt_at IS NOT NULL
       AND attempt_count > 0
       AND (next_attempt_at, intent_id) > (:after_at, :after_id)
 UNION ALL
-SELECT intent_id, submission_target, next_attempt_at, next_attempt_at AS due_at,
+SELECT :now AS now, intent_id, submission_target, next_attempt_at,
+       next_attempt_at AS due_at,
        CASE policy WHEN 'deadline'
        THEN max(created_at, coalesce(not_before, created_at)) END,
        CASE policy WHEN 'deadline' THEN max_acceptance_seconds END
@@ -19,5 +21,5 @@ FROM submission_intents
 WHERE lease_name = :lease_name AND next_attempt_at IS NOT NULL
       AND not_before IS NOT NULL AND attempt_count = 0
       AND (next_attempt_at, intent_id) > (:after_at, :after_id)
-ORDER BY 3, 1
+ORDER BY 4, 2
 LIMIT :limit;

@@ -1,8 +1,8 @@
--- What has an attempt to come, in the order of modification, strictly after
--- (:after_at, :after_id).  A deadline counts from the later one of created_at and
--- not_before, and lasts as many seconds as the last column has.
+-- Reads a page of intents that have an attempt to come, in the order of their
+-- modification, strictly after (:after_at, :after_id).  A deadline is the seconds of
+-- the last column after created_at or not_before, whichever is later.
 
-SELECT intent_id, submission_target, last_modified_at, next_attempt_at,
+SELECT :now AS now, intent_id, submission_target, last_modified_at, next_attempt_at,
        CASE policy WHEN 'deadline'
        THEN max(created_at, coalesce(not_before, created_at)) END,
        CASE policy WHEN 'deadline' THEN max_acceptance_seconds END

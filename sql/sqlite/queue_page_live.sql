@@ -1,6 +1,7 @@
--- As schedule_page_modified.sql has it, without those whose deadline has passed.
+-- Reads a page like queue_page_modified.sql, without intents whose deadline has
+-- passed.
 
-SELECT intent_id, submission_target, last_modified_at, next_attempt_at,
+SELECT :now AS now, intent_id, submission_target, last_modified_at, next_attempt_at,
        CASE policy WHEN 'deadline'
        THEN max(created_at, coalesce(not_before, created_at)) END,
        CASE policy WHEN 'deadline' THEN max_acceptance_seconds END

@@ -1,0 +1,5 @@
+-- Reads the version of the schema, and the first version whose modules may use it.
+-- There is no row if there is no schema yet.
+
+SELECT version, compatible_from
+FROM submission_schema;
