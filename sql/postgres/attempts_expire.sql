@@ -3,16 +3,19 @@
 -- others o_n is the place in the document.
 --
 -- p_ids: ["id"].  o_outcome is 3: past its deadline, and exhausted; 2: it is not, and
--- its next attempt is due at o_due_at; what is not in the answer has none to come.
+-- its next attempt is due at o_due_at; 0: its contract is of a newer version than
+-- p_version, so it is left to a newer module; last_error says so from then on, and
+-- o_error, once.  What is not in the answer has no attempt to come.
 -- One that another session has locked is not waited for: it is due in a second.
 -- o_created_at is not_before where that is later: a deadline counts from it.
 
 CREATE OR REPLACE FUNCTION submission.submission_attempts_expire(
-    p_lease_name text, p_holder_id text, p_lease_epoch bigint, p_ids text
+    p_lease_name text, p_holder_id text, p_lease_epoch bigint, p_ids text,
+    p_version bigint
 )
 RETURNS TABLE (
     o_now bigint, o_n bigint, o_outcome bigint, o_due_at bigint,
-    o_created_at bigint, o_number bigint, o_notify text
+    o_created_at bigint, o_number bigint, o_notify text, o_error text
 )
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
 SET search_path = submission, pg_temp
@@ -27,22 +30,19 @@ DECLARE
 BEGIN
     v_now := submission_fence(p_lease_name, p_holder_id, p_lease_epoch);
 
-    RETURN QUERY
-    SELECT submission_us(v_now), NULL::bigint, NULL::bigint, NULL::bigint,
-           NULL::bigint, NULL::bigint, NULL;
+    o_now := submission_us(v_now);
+    RETURN NEXT;
 
     RETURN QUERY
-    WITH asked AS MATERIALIZED (
-        SELECT r.id COLLATE "C" AS id, min(r.n) - 1 AS n
-        FROM jsonb_array_elements_text(p_ids::jsonb)
-             WITH ORDINALITY AS r (id, n)
-        GROUP BY r.id COLLATE "C"
-    ), found AS MATERIALIZED (
+    WITH found AS MATERIALIZED (
         SELECT r.n, i.ctid AS place,
                CASE WHEN i.expired THEN v_now + interval '1 second'
                     ELSE i.next_attempt_at END AS due_at,
-               i.expired AND l.free IS NOT NULL AS ends
-        FROM asked AS r
+               CASE WHEN l.free IS NULL THEN 2
+                    WHEN i.contract_version > p_version THEN 0
+                    WHEN i.expired THEN 3
+                    ELSE 2 END AS outcome
+        FROM submission_asked(p_ids) AS r
              CROSS JOIN LATERAL (
                  SELECT s.ctid, s.*, submission_expired(s, v_now) AS expired
                  FROM submission_intents AS s
@@ -52,7 +52,8 @@ BEGIN
              LEFT JOIN LATERAL (
                  SELECT true AS free
                  FROM submission_intents AS s
-                 WHERE s.ctid = i.ctid AND i.expired
+                 WHERE s.ctid = i.ctid
+                       AND (i.expired OR i.contract_version > p_version)
                  FOR UPDATE SKIP LOCKED
              ) AS l
              ON true
@@ -66,21 +67,30 @@ BEGIN
             next_attempt_at = NULL,
             last_modified_at = v_now
         FROM found AS f
-        WHERE i.ctid = f.place AND f.ends
+        WHERE i.ctid = f.place AND f.outcome = 3
 
               -- not one that was canceled since it was found
 
               AND i.status = 'pending' AND i.inflight_epoch IS NULL
         RETURNING f.n, i.created_at, i.not_before, i.attempt_count, i.notify
+    ), noted AS (
+        UPDATE submission_intents AS i
+        SET last_error = submission_newer(i.contract_version)
+        FROM found AS f
+        WHERE i.ctid = f.place AND f.outcome = 0 AND i.status = 'pending'
+              AND i.last_error IS DISTINCT FROM submission_newer(
+                                                    i.contract_version)
+        RETURNING f.n, i.last_error
     )
     SELECT NULL::bigint, e.n, 3::bigint, NULL::bigint,
            submission_us(greatest(e.created_at, e.not_before)),
-           e.attempt_count + 1, e.notify::text
+           e.attempt_count + 1, e.notify::text, NULL
     FROM ended AS e
     UNION ALL
-    SELECT NULL::bigint, f.n, 2::bigint, submission_us(f.due_at), NULL::bigint,
-           NULL::bigint, NULL
+    SELECT NULL::bigint, f.n, f.outcome::bigint, submission_us(f.due_at),
+           NULL::bigint, NULL::bigint, NULL, w.last_error::text
     FROM found AS f
-    WHERE NOT f.ends;
+         LEFT JOIN noted AS w ON w.n = f.n
+    WHERE f.outcome <> 3;
 END
 $$;

@@ -1,11 +1,3 @@
--- Whether a contract is understood is for src/core/sm_contract.c to say: what
--- version 1 had of it here goes.
-
-DROP FUNCTION IF EXISTS submission.submission_understood(
-    submission.submission_intents
-);
-
-
 -- Why the leader leaves an intent alone.
 
 CREATE OR REPLACE FUNCTION submission.submission_newer(p_version integer)
@@ -31,8 +23,8 @@ $$;
 --
 -- p_due: ["id"].  Marks in flight those that are pending and due.  o_outcome is
 -- 1: begun, 2: early, 3: past its deadline, and exhausted, 0: its contract is of a
--- newer version than p_version, so it is left to a newer module; last_error says so
--- from then on, and 5: it said so before.
+-- newer version than p_version, which is that of the module that asks, so it is left
+-- to a newer one; last_error says so from then on, and 5: it said so before.
 -- What is not in the answer has nothing to be tried.  o_created_at is not_before
 -- where that is later: a deadline counts from it.  One that another session has
 -- locked is early, by a second: whoever keeps it is not waited for, as all that is
@@ -42,16 +34,7 @@ CREATE OR REPLACE FUNCTION submission.submission_attempts_turn(
     p_lease_name text, p_holder_id text, p_lease_epoch bigint,
     p_ended text, p_due text, p_version bigint
 )
-RETURNS TABLE (
-    o_now bigint, o_n bigint, o_outcome bigint, o_due_at bigint,
-    o_created_at bigint, o_number bigint, o_submission_target text,
-    o_gateway_type text, o_gateway_url text, o_policy text,
-    o_max_acceptance_seconds bigint, o_max_attempts bigint,
-    o_terminal_outcomes text, o_retry_delay_ms bigint, o_retry_max_ms bigint,
-    o_retry_backoff_pct bigint, o_retry_jitter_pct bigint,
-    o_retry_schedule text, o_notify text, o_contract_version bigint,
-    o_traceparent text, o_tracestate text, o_payload bytea
-)
+RETURNS SETOF submission.submission_row_turn
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
 SET search_path = submission, pg_temp
 SET enable_seqscan = off
@@ -62,14 +45,12 @@ SET jit = off
 AS $$
 DECLARE
     v_now  timestamptz;
+    v_row  submission_row_turn;
 BEGIN
     v_now := submission_fence(p_lease_name, p_holder_id, p_lease_epoch);
 
-    RETURN QUERY
-    SELECT submission_us(v_now), NULL::bigint, NULL::bigint, NULL::bigint,
-           NULL::bigint, NULL::bigint, NULL, NULL, NULL, NULL, NULL::bigint,
-           NULL::bigint, NULL, NULL::bigint, NULL::bigint, NULL::bigint,
-           NULL::bigint, NULL, NULL, NULL::bigint, NULL, NULL, NULL::bytea;
+    v_row.o_now := submission_us(v_now);
+    RETURN NEXT v_row;
 
     IF p_ended <> '[]' THEN
         RETURN QUERY
@@ -150,10 +131,9 @@ BEGIN
             WHERE r.outcome IS NOT NULL
         )
         SELECT NULL::bigint, m.n, 4::bigint, submission_us(m.next_attempt_at),
-               NULL::bigint, NULL::bigint, NULL, NULL, NULL, NULL, NULL::bigint,
-               NULL::bigint, NULL, NULL::bigint, NULL::bigint, NULL::bigint,
-               NULL::bigint, NULL, NULL, NULL::bigint, NULL, NULL, NULL::bytea
-        FROM moved AS m;
+               NULL::bigint, NULL::bigint, c.*, NULL, NULL, NULL::bytea
+        FROM moved AS m
+             LEFT JOIN submission_contract(NULL) AS c ON false;
     END IF;
 
     IF p_due <> '[]' THEN
@@ -161,12 +141,7 @@ BEGIN
         -- the intents as they were, and what becomes of them
 
         RETURN QUERY
-        WITH asked AS MATERIALIZED (
-            SELECT r.id COLLATE "C" AS id, min(r.n) - 1 AS n
-            FROM jsonb_array_elements_text(p_due::jsonb)
-                 WITH ORDINALITY AS r (id, n)
-            GROUP BY r.id COLLATE "C"
-        ), found AS MATERIALIZED (
+        WITH found AS MATERIALIZED (
             SELECT r.n, i.ctid AS place,
                    CASE WHEN i.next_attempt_at <= v_now AND l.free IS NULL
                         THEN v_now + interval '1 second'
@@ -187,7 +162,7 @@ BEGIN
                                  >= i.max_acceptance_seconds
                         THEN 3
                         ELSE 1 END AS outcome
-            FROM asked AS r
+            FROM submission_asked(p_due) AS r
                  CROSS JOIN LATERAL (
                      SELECT s.ctid, s.*
                      FROM submission_intents AS s
@@ -223,70 +198,25 @@ BEGIN
                   -- releases then let any "ctid" pass.
 
                   AND i.status = 'pending' AND i.inflight_epoch IS NULL
-            RETURNING f.n, f.outcome, f.due_at, i.*
+            RETURNING f.n
         ), noted AS (
             UPDATE submission_intents AS i
             SET last_error = submission_newer(i.contract_version)
             FROM found AS f
             WHERE i.ctid = f.place AND f.outcome = 0 AND i.status = 'pending'
         )
-        SELECT NULL::bigint, i.n, i.outcome::bigint, submission_us(i.due_at),
-               submission_us(greatest(i.created_at, i.not_before)),
-               i.attempt_count + 1,
-               i.submission_target::text, i.gateway_type::text,
-               i.gateway_url::text, i.policy::text, i.max_acceptance_seconds,
-               i.max_attempts, i.terminal_outcomes::text, i.retry_delay_ms,
-               i.retry_max_ms, i.retry_backoff_pct, i.retry_jitter_pct,
-               i.retry_schedule::text, i.notify::text,
-               i.contract_version::bigint, i.traceparent::text,
-               i.tracestate::text, CASE i.outcome WHEN 1 THEN i.payload END
-        FROM changed AS i
-        UNION ALL
+
+        -- as they were: what is shown of them stays
+
         SELECT NULL::bigint, f.n, f.outcome::bigint, submission_us(f.due_at),
                submission_us(greatest(i.created_at, i.not_before)),
-               i.attempt_count + 1,
-               i.submission_target::text, i.gateway_type::text,
-               i.gateway_url::text, i.policy::text, i.max_acceptance_seconds,
-               i.max_attempts, i.terminal_outcomes::text, i.retry_delay_ms,
-               i.retry_max_ms, i.retry_backoff_pct, i.retry_jitter_pct,
-               i.retry_schedule::text, i.notify::text,
-               i.contract_version::bigint, i.traceparent::text,
-               i.tracestate::text, NULL::bytea
+               i.attempt_count + 1, c.*, i.traceparent::text,
+               i.tracestate::text, CASE f.outcome WHEN 1 THEN i.payload END
         FROM found AS f
              JOIN submission_intents AS i ON i.ctid = f.place
-        WHERE f.outcome IN (0, 2, 5);
+             CROSS JOIN LATERAL submission_contract(i) AS c
+        WHERE f.outcome IN (0, 2, 5)
+              OR f.n IN (SELECT d.n FROM changed AS d);
     END IF;
-END
-$$;
-
-
--- As version 1 calls it.
-
-CREATE OR REPLACE FUNCTION submission.submission_attempts_turn(
-    p_lease_name text, p_holder_id text, p_lease_epoch bigint,
-    p_ended text, p_due text
-)
-RETURNS TABLE (
-    o_now bigint, o_n bigint, o_outcome bigint, o_due_at bigint,
-    o_created_at bigint, o_number bigint, o_submission_target text,
-    o_gateway_type text, o_gateway_url text, o_policy text,
-    o_max_acceptance_seconds bigint, o_max_attempts bigint,
-    o_terminal_outcomes text, o_retry_delay_ms bigint, o_retry_max_ms bigint,
-    o_retry_backoff_pct bigint, o_retry_jitter_pct bigint,
-    o_payload bytea
-)
-LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-SET search_path = submission, pg_temp
-AS $$
-BEGIN
-    RETURN QUERY
-    SELECT t.o_now, t.o_n, t.o_outcome, t.o_due_at, t.o_created_at, t.o_number,
-           t.o_submission_target, t.o_gateway_type, t.o_gateway_url, t.o_policy,
-           t.o_max_acceptance_seconds, t.o_max_attempts, t.o_terminal_outcomes,
-           t.o_retry_delay_ms, t.o_retry_max_ms, t.o_retry_backoff_pct,
-           t.o_retry_jitter_pct, t.o_payload
-    FROM submission_attempts_turn(p_lease_name, p_holder_id, p_lease_epoch,
-                                  p_ended, p_due, 1) AS t
-    WHERE t.o_outcome IS DISTINCT FROM 5;
 END
 $$;

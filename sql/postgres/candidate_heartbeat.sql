@@ -1,20 +1,9 @@
 -- An instance lives, for the duration, and has started at that time or, with
 -- 0, now.  Those that ended without a word go.
---
--- Modules of version 1 call it without the last parameter.
-
-DROP FUNCTION IF EXISTS submission.submission_candidate_heartbeat(
-    text, text, bigint, text, text
-);
-
-DROP FUNCTION IF EXISTS submission.submission_candidate_heartbeat(
-    text, text, bigint, text, text, bigint
-);
 
 CREATE OR REPLACE FUNCTION submission.submission_candidate_heartbeat(
     p_lease_name text, p_holder_id text, p_duration_ms bigint, p_role text,
-    p_version text, p_started_us bigint DEFAULT 0,
-    p_wake_url text DEFAULT NULL
+    p_version text, p_started_us bigint, p_wake_url text
 )
 RETURNS TABLE (o_now bigint)
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER

@@ -9,9 +9,9 @@ CREATE OR REPLACE FUNCTION submission.submission_failures_get(
     p_groups bigint
 )
 RETURNS TABLE (
-    o_number bigint, o_target text, o_status text, o_reason text,
-    o_last_error text, o_failures bigint, o_newest_at bigint, o_intent_id text,
-    o_seen bigint
+    o_number bigint, o_intent_id text, o_seen bigint, o_target text,
+    o_status text, o_reason text, o_last_error text, o_failures bigint,
+    o_newest_at bigint
 )
 LANGUAGE plpgsql STABLE SECURITY DEFINER
 SET search_path = submission, pg_temp
@@ -83,12 +83,13 @@ BEGIN
         FROM ranked AS r
         WHERE r.nth <= 3
     )
-    SELECT g.number, g.target, g.status, g.reason, g.last_error,
-           CASE g.nth WHEN 1 THEN g.failures ELSE 0 END, g.at, g.id,
+    SELECT g.number, g.id,
            greatest((SELECT min(f.at) FROM failed AS f
                      HAVING count(*) > p_bound),
                     (SELECT min(r.at) FROM refused AS r
-                     HAVING count(*) > p_bound), -1)
+                     HAVING count(*) > p_bound), -1),
+           g.target, g.status, g.reason, g.last_error,
+           CASE g.nth WHEN 1 THEN g.failures ELSE 0 END, g.at
     FROM grouped AS g
     WHERE g.number <= p_groups + 1
     ORDER BY g.number, g.at DESC, g.id COLLATE "C" DESC;

@@ -34,8 +34,8 @@ BEGIN
     v_moves := p_moves::jsonb;
     v_found := '{}';
 
-    RETURN QUERY
-    SELECT submission_us(v_now), NULL::bigint, NULL::bigint;
+    o_now := submission_us(v_now);
+    RETURN NEXT;
 
     SELECT array_agg(b.seq) INTO v_seqs
     FROM (
@@ -66,7 +66,7 @@ BEGIN
                                                   THEN i.o_exhausted_reason
                                                   END)), '{}')
         INTO v_found
-        FROM submission_intents_submit(p_lease_name, p_doc, p_bytes, 2) AS i
+        FROM submission_intents_submit(p_lease_name, p_doc, p_bytes) AS i
         WHERE i.o_n IS NOT NULL;
     END IF;
 

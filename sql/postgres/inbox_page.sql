@@ -23,9 +23,8 @@ DECLARE
 BEGIN
     v_now := submission_fence_read(p_lease_name, p_holder_id, p_lease_epoch);
 
-    RETURN QUERY
-    SELECT submission_us(v_now), NULL::bigint, NULL, NULL, NULL::bigint,
-           NULL::bigint, NULL, NULL, NULL::bytea;
+    o_now := submission_us(v_now);
+    RETURN NEXT;
 
     -- a time may be infinite, which no integer is
 

@@ -14,13 +14,13 @@ BEGIN
         gateway_url, policy, max_attempts, terminal_outcomes, retry_delay_ms,
         retry_max_ms, retry_backoff_pct, retry_jitter_pct, status,
         attempt_count, created_at, last_modified_at, next_attempt_at, event_of,
-        contract_version, traceparent, tracestate, payload
+        traceparent, tracestate, payload
     )
     SELECT NEW.lease_name,
            ' ' || w.name || ' ' || replace(gen_random_uuid()::text, '-', ''),
            'webhook ' || w.name, '', 'webhook', '', 'max_attempts', 1000000, '',
            5000, 0, 100, 0, 'pending', 0, NEW.completed_at,
-           NEW.completed_at, NEW.completed_at, NEW.intent_id, 2,
+           NEW.completed_at, NEW.completed_at, NEW.intent_id,
            NEW.traceparent, NEW.tracestate,
            convert_to(json_build_object(
                'id', NEW.intent_id, 'target', NEW.submission_target,

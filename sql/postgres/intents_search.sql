@@ -69,37 +69,9 @@ BEGIN
                                  'p.status = ''exhausted'' '
                                  'AND p.exhausted_reason = $3'] END;
 
-    v_targets := ARRAY[p_target];
-
-    IF p_target IS NULL THEN
-
-        WITH RECURSIVE target (name) AS (
-            SELECT (
-                       SELECT i.submission_target
-                       FROM submission_intents AS i
-                       WHERE i.lease_name = p_lease_name
-                             AND i.attempt_count >= 0
-                       ORDER BY i.submission_target
-                       LIMIT 1
-                   )::text COLLATE "C"
-            UNION ALL
-            SELECT (
-                       SELECT i.submission_target
-                       FROM submission_intents AS i
-                       WHERE i.lease_name = p_lease_name
-                             AND i.attempt_count >= 0
-                             AND i.submission_target > t.name
-                       ORDER BY i.submission_target
-                       LIMIT 1
-                   )::text COLLATE "C"
-            FROM target AS t
-            WHERE t.name IS NOT NULL
-        )
-        SELECT array_agg(t.name)
-        INTO v_targets
-        FROM target AS t
-        WHERE t.name IS NOT NULL AND position(' ' IN t.name) = 0;
-    END IF;
+    v_targets := CASE WHEN p_target IS NULL
+                      THEN submission_targets_seen(p_lease_name)
+                      ELSE ARRAY[p_target] END;
 
     -- $1 lease, $2 targets, $3 reason, $4 statuses, $5 and $6 the start, $7 the
     -- end, $8 keys of a place, $9 and $10 how far the page goes at most

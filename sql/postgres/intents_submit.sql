@@ -9,7 +9,7 @@
 -- "occurrences":[{"n","schedule"}] are the rows with an id that belongs to the
 -- schedule, if there is one: they are not made, but may be there;
 -- p_bytes: all payloads, end to end;
--- p_rows: how many the document has.
+-- p_rows: how many the document has, where the caller knows it.
 --
 -- Ids go in in their order: batches that share some wait for one another, and
 -- never in a circle.
@@ -19,17 +19,10 @@
 -- has, and begins a join there; LATERAL with a LIMIT leaves no other order.
 
 CREATE OR REPLACE FUNCTION submission.submission_intents_submit(
-    p_lease_name text, p_doc text, p_bytes bytea, p_version bigint,
+    p_lease_name text, p_doc text, p_bytes bytea,
     p_rows bigint DEFAULT NULL
 )
-RETURNS TABLE (
-    o_n bigint, o_intent_id text, o_submission_target text, o_status text,
-    o_created_at bigint, o_attempt_count bigint, o_next_attempt_at bigint,
-    o_completed_at bigint, o_final_outcome_reason text,
-    o_exhausted_reason text, o_payload_hash text, o_not_before bigint,
-    o_in_flight bigint, o_last_error text, o_replay_of text, o_stripped bigint,
-    o_traceparent text
-)
+RETURNS SETOF submission.submission_row_intent
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
 SET search_path = submission, pg_temp
 SET enable_seqscan = off
@@ -46,6 +39,7 @@ DECLARE
     v_latest   bigint;
     v_created  text[];
     v_reserved integer[];
+    v_row      submission_row_intent;
 BEGIN
     v_doc := p_doc::jsonb;
     v_rows := coalesce(p_rows, jsonb_array_length(v_doc->'rows'));
@@ -101,58 +95,52 @@ BEGIN
     SELECT coalesce(array_agg(intent_id::text), '{}') INTO v_created
     FROM created;
 
-    RETURN QUERY
-    SELECT NULL::bigint, NULL, NULL, NULL, submission_us(v_now), NULL::bigint,
-           NULL::bigint, NULL::bigint, NULL, NULL, NULL, NULL::bigint,
-           NULL::bigint, NULL, NULL, NULL::bigint, NULL;
+    v_row.o_created_at := submission_us(v_now);
+    RETURN NEXT v_row;
 
     IF cardinality(v_created) = v_rows THEN
         RETURN;
     END IF;
 
-    RETURN QUERY
-    SELECT r.n::bigint, NULL, NULL, NULL, NULL::bigint, NULL::bigint,
-           NULL::bigint, NULL::bigint, NULL, NULL, NULL, NULL::bigint,
-           NULL::bigint, NULL, NULL, NULL::bigint, NULL
-    FROM jsonb_to_recordset(v_doc->'rows') AS r (n integer, before bigint)
-    WHERE r.before > v_latest;
+    v_row.o_created_at := NULL;
+    v_refused := 0;
 
-    GET DIAGNOSTICS v_refused = ROW_COUNT;
+    FOR v_row.o_n IN
+        SELECT r.n
+        FROM jsonb_to_recordset(v_doc->'rows') AS r (n integer, before bigint)
+        WHERE r.before > v_latest
+    LOOP
+        v_refused := v_refused + 1;
+        RETURN NEXT v_row;
+    END LOOP;
 
     IF v_reserved IS NOT NULL THEN
-        RETURN QUERY
-        SELECT r.n::bigint, NULL, NULL, NULL, NULL::bigint, NULL::bigint,
-               NULL::bigint, NULL::bigint, NULL, 'reserved_id', NULL,
-               NULL::bigint, NULL::bigint, NULL, NULL, NULL::bigint, NULL
-        FROM jsonb_to_recordset(v_doc->'rows') AS r (
-                 n integer, id text, before bigint
-             )
-             LEFT JOIN LATERAL (
-                 SELECT s.intent_id
-                 FROM submission_intents AS s
-                 WHERE s.lease_name = p_lease_name AND s.intent_id = r.id
-                 LIMIT 1
-             ) AS i
-             ON true
-        WHERE r.n = ANY (v_reserved) AND i.intent_id IS NULL
-              AND (r.before IS NULL OR r.before <= v_latest);
+        v_row.o_exhausted_reason := 'reserved_id';
 
-        GET DIAGNOSTICS v_found = ROW_COUNT;
-
-        v_refused := v_refused + v_found;
+        FOR v_row.o_n IN
+            SELECT r.n
+            FROM jsonb_to_recordset(v_doc->'rows') AS r (
+                     n integer, id text, before bigint
+                 )
+                 LEFT JOIN LATERAL (
+                     SELECT s.intent_id
+                     FROM submission_intents AS s
+                     WHERE s.lease_name = p_lease_name AND s.intent_id = r.id
+                     LIMIT 1
+                 ) AS i
+                 ON true
+            WHERE r.n = ANY (v_reserved) AND i.intent_id IS NULL
+                  AND (r.before IS NULL OR r.before <= v_latest)
+        LOOP
+            v_refused := v_refused + 1;
+            RETURN NEXT v_row;
+        END LOOP;
     END IF;
 
     -- what was there before, or is there twice: the first of two created it
 
     RETURN QUERY
-    SELECT r.n::bigint, i.intent_id::text, i.submission_target::text, i.status::text,
-           submission_us(i.created_at), i.attempt_count,
-           submission_us(i.next_attempt_at), submission_us(i.completed_at),
-           i.final_outcome_reason::text, i.exhausted_reason::text,
-           i.payload_hash::text, submission_us(i.not_before),
-           (i.inflight_epoch IS NOT NULL)::int::bigint, i.last_error::text,
-           i.replay_of::text, (i.stripped_at IS NOT NULL)::int::bigint,
-           i.traceparent::text
+    SELECT i.*
     FROM (
              SELECT s.n, s.id,
                     row_number() OVER (PARTITION BY s.id COLLATE "C"
@@ -162,12 +150,7 @@ BEGIN
                   )
              WHERE s.before IS NULL OR s.before <= v_latest
          ) AS r
-         CROSS JOIN LATERAL (
-             SELECT *
-             FROM submission_intents AS s
-             WHERE s.lease_name = p_lease_name AND s.intent_id = r.id
-             LIMIT 1
-         ) AS i
+         CROSS JOIN LATERAL submission_intent_shown(p_lease_name, r.id, r.n) AS i
     WHERE NOT (r.nth = 1 AND r.id = ANY (v_created));
 
     GET DIAGNOSTICS v_found = ROW_COUNT;
@@ -180,30 +163,5 @@ BEGIN
         RAISE EXCEPTION 'an intent was neither inserted nor found'
             USING ERRCODE = 'P7003';
     END IF;
-END
-$$;
-
-
--- As version 1 calls it.
-
-CREATE OR REPLACE FUNCTION submission.submission_intents_submit(
-    p_lease_name text, p_doc text, p_bytes bytea
-)
-RETURNS TABLE (
-    o_n bigint, o_intent_id text, o_submission_target text, o_status text,
-    o_created_at bigint, o_attempt_count bigint, o_next_attempt_at bigint,
-    o_completed_at bigint, o_final_outcome_reason text,
-    o_exhausted_reason text, o_payload_hash text
-)
-LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-SET search_path = submission, pg_temp
-AS $$
-BEGIN
-    RETURN QUERY
-    SELECT i.o_n, i.o_intent_id, i.o_submission_target, i.o_status,
-           i.o_created_at, i.o_attempt_count, i.o_next_attempt_at,
-           i.o_completed_at, i.o_final_outcome_reason, i.o_exhausted_reason,
-           i.o_payload_hash
-    FROM submission_intents_submit(p_lease_name, p_doc, p_bytes, 2) AS i;
 END
 $$;

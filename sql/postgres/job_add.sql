@@ -5,12 +5,7 @@ CREATE OR REPLACE FUNCTION submission.submission_job_add(
     p_lease_name text, p_kind text, p_job_id text, p_filter text,
     p_max bigint, p_actor text, p_address text, p_detail text
 )
-RETURNS TABLE (
-    o_outcome bigint, o_kind text, o_job_id text, o_filter text, o_max bigint,
-    o_state text, o_position text, o_seen bigint, o_done bigint,
-    o_skipped bigint, o_error text, o_actor text, o_created_at bigint,
-    o_modified_at bigint, o_completed_at bigint
-)
+RETURNS SETOF submission.submission_row_job
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
 SET search_path = submission, pg_temp
 SET enable_seqscan = off
@@ -41,12 +36,9 @@ BEGIN
     END IF;
 
     RETURN QUERY
-    SELECT v_new, j.kind::text, j.job_id::text, j.filter::text, j.max_intents,
-           j.state::text, j.position::text, j.seen_count, j.done_count,
-           j.skipped_count, j.last_error::text, j.actor::text,
-           submission_us(j.created_at), submission_us(j.last_modified_at),
-           submission_us(j.completed_at)
+    SELECT s.*
     FROM submission_jobs AS j
+         CROSS JOIN LATERAL submission_job_shown(j, v_new) AS s
     WHERE j.lease_name = p_lease_name AND j.kind = p_kind
           AND j.job_id = p_job_id;
 END

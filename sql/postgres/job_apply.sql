@@ -29,8 +29,8 @@ BEGIN
     v_now := submission_fence(p_lease_name, p_holder_id, p_lease_epoch);
     v_doc := p_doc::jsonb;
 
-    RETURN QUERY
-    SELECT submission_us(v_now), NULL::bigint, NULL::bigint;
+    o_now := submission_us(v_now);
+    RETURN NEXT;
 
     PERFORM 1
     FROM submission_jobs AS j

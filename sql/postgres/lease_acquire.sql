@@ -3,10 +3,7 @@
 CREATE OR REPLACE FUNCTION submission.submission_lease_acquire(
     p_lease_name text, p_holder_id text, p_duration_ms bigint
 )
-RETURNS TABLE (
-    o_now bigint, o_held bigint, o_holder_id text, o_lease_epoch bigint,
-    o_acquired_at bigint, o_renewed_at bigint, o_expires_at bigint
-)
+RETURNS SETOF submission.submission_row_lease
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
 SET search_path = submission, pg_temp
 AS $$
@@ -49,6 +46,6 @@ BEGIN
         WHERE lease_name = p_lease_name AND expires_at <= v_now;
     END IF;
 
-    RETURN QUERY SELECT * FROM submission_lease_row(p_lease_name, v_now, FOUND);
+    RETURN QUERY SELECT * FROM submission_lease_shown(p_lease_name, v_now, FOUND);
 END
 $$;

@@ -4,10 +4,7 @@ CREATE OR REPLACE FUNCTION submission.submission_lease_takeover(
     p_lease_name text, p_holder_id text, p_lease_epoch bigint,
     p_duration_ms bigint
 )
-RETURNS TABLE (
-    o_now bigint, o_held bigint, o_holder_id text, o_lease_epoch bigint,
-    o_acquired_at bigint, o_renewed_at bigint, o_expires_at bigint
-)
+RETURNS SETOF submission.submission_row_lease
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
 SET search_path = submission, pg_temp
 AS $$
@@ -31,6 +28,6 @@ BEGIN
     WHERE lease_name = p_lease_name AND holder_id = p_holder_id
           AND lease_epoch = p_lease_epoch AND expires_at > v_now;
 
-    RETURN QUERY SELECT * FROM submission_lease_row(p_lease_name, v_now, FOUND);
+    RETURN QUERY SELECT * FROM submission_lease_shown(p_lease_name, v_now, FOUND);
 END
 $$;

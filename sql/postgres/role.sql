@@ -111,45 +111,24 @@ BEGIN
 
     EXECUTE format($g$
         GRANT EXECUTE ON FUNCTION
-            submission.submission_schema_version,
             submission.submission_schema_get,
             submission.submission_ping,
-            submission.submission_intents_submit(text, text, bytea),
-            submission.submission_intents_submit(text, text, bytea, bigint, bigint),
-            submission.submission_intents_get(text, text),
-            submission.submission_intents_get(text, text, bigint),
-            submission.submission_intent_history(text, text, bigint, bigint),
-            submission.submission_intent_history(text, text, bigint, bigint, bigint),
-            submission.submission_intents_list(text, text, text, bigint, bigint, text),
-            submission.submission_intents_list(
-                text, text, text, bigint, bigint, text, bigint
-            ),
+            submission.submission_intents_submit,
+            submission.submission_intents_get,
+            submission.submission_intent_history,
+            submission.submission_intents_list,
             submission.submission_lease_acquire,
             submission.submission_lease_renew,
             submission.submission_lease_takeover,
             submission.submission_lease_release,
-            submission.submission_lease_get,
             submission.submission_lease_watch,
             submission.submission_candidate_heartbeat,
             submission.submission_candidate_remove,
             submission.submission_cluster_get,
-            submission.submission_schedule_page(
-                text, text, bigint, bigint, bigint, text, bigint
-            ),
-            submission.submission_schedule_page(
-                text, text, bigint, bigint, bigint, text, bigint, bigint
-            ),
+            submission.submission_queue_page,
             submission.submission_attempts_expire,
-            submission.submission_attempts_turn(text, text, bigint, text, text),
-            submission.submission_attempts_turn(
-                text, text, bigint, text, text, bigint
-            ),
-            submission.submission_attempts_in_doubt(
-                text, text, bigint, bigint, text, bigint
-            ),
-            submission.submission_attempts_in_doubt(
-                text, text, bigint, bigint, text, bigint, bigint
-            ),
+            submission.submission_attempts_turn,
+            submission.submission_attempts_in_doubt,
             submission.submission_intent_events,
             submission.submission_intent_cancel,
             submission.submission_intent_replay,
@@ -188,43 +167,32 @@ BEGIN
 END
 $$;
 
--- The roles were called the same in all databases once.  Their members go on with
--- the rights that they had here, and the old roles have none any more.
+-- A copy of a database has the rights of the roles of the other one, too.  Roles of a
+-- name that no database has any more keep theirs: this one had it.
 
 DO $$
 DECLARE
-    v_kind    text;
-    v_old     text;
-    v_member  text;
+    v_role  text;
 BEGIN
-    FOREACH v_kind IN ARRAY ARRAY['nginx', 'client'] LOOP
-        v_old := 'submission_' || v_kind;
-
-        CONTINUE WHEN NOT EXISTS (
-            SELECT 1
-            FROM pg_namespace AS n
-                 CROSS JOIN LATERAL aclexplode(n.nspacl) AS a
-            WHERE n.nspname = 'submission' AND a.grantee <> 0
-                  AND pg_get_userbyid(a.grantee) = v_old
-        );
-
-        FOR v_member IN
-            SELECT pg_get_userbyid(m.member)
-            FROM pg_auth_members AS m
-            WHERE pg_get_userbyid(m.roleid) = v_old
-        LOOP
-            EXECUTE format('GRANT %I TO %I', submission_role(v_kind), v_member);
-
-            RAISE WARNING '% was a member of %, and is one of % now: revoke it '
-                          'if this is not its database', v_member, v_old,
-                          submission_role(v_kind);
-        END LOOP;
-
-        EXECUTE format('REVOKE ALL ON SCHEMA submission FROM %I', v_old);
+    FOR v_role IN
+        SELECT r.name
+        FROM pg_namespace AS n
+             CROSS JOIN LATERAL aclexplode(n.nspacl) AS a
+             CROSS JOIN LATERAL CAST(pg_get_userbyid(a.grantee) AS text) AS r (name)
+             JOIN pg_database AS d
+             ON d.datname <> current_database()
+                AND substring(r.name FROM '^submission_(?:definer|nginx|client)_(.*)')
+                    IN (d.datname::text, md5(d.datname))
+        WHERE n.nspname = 'submission'
+    LOOP
+        EXECUTE format('REVOKE ALL ON ALL FUNCTIONS IN SCHEMA submission FROM %I',
+                       v_role);
         EXECUTE format('REVOKE ALL ON ALL TABLES IN SCHEMA submission FROM %I',
-                       v_old);
-        EXECUTE format('REVOKE ALL ON ALL FUNCTIONS IN SCHEMA submission '
-                       'FROM %I', v_old);
+                       v_role);
+        EXECUTE format('REVOKE ALL ON SCHEMA submission FROM %I', v_role);
+
+        RAISE WARNING 'the role % is of another database, and has no rights in this '
+                      'one any more', v_role;
     END LOOP;
 END
 $$;

@@ -7,15 +7,7 @@ CREATE OR REPLACE FUNCTION submission.submission_schedules_due(
     p_lease_name text, p_holder_id text, p_lease_epoch bigint,
     p_limit bigint, p_bytes bigint
 )
-RETURNS TABLE (
-    o_now bigint, o_schedule_id text, o_submission_target text, o_body text,
-    o_payload_hash text, o_last_intent_id text, o_pause_reason text,
-    o_last_error text, o_actor text, o_configured bigint, o_revision bigint,
-    o_next_run_at bigint, o_last_run_at bigint, o_fired_count bigint,
-    o_skipped_count bigint, o_missed_count bigint, o_paused_at bigint,
-    o_created_at bigint, o_last_modified_at bigint, o_busy bigint,
-    o_payload bytea
-)
+RETURNS SETOF submission.submission_row_schedule
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
 SET search_path = submission, pg_temp
 SET enable_seqscan = off
@@ -27,6 +19,7 @@ AS $$
 DECLARE
     v_now   timestamptz;
     v_next  timestamptz;
+    v_row   submission_row_schedule;
 BEGIN
     v_now := submission_fence_read(p_lease_name, p_holder_id, p_lease_epoch);
 
@@ -38,17 +31,13 @@ BEGIN
     ORDER BY s.next_run_at
     LIMIT 1;
 
-    RETURN QUERY
-    SELECT submission_us(v_now), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
-           NULL::bigint, NULL::bigint, NULL::bigint, NULL::bigint,
-           NULL::bigint, NULL::bigint, NULL::bigint, NULL::bigint,
-           NULL::bigint, NULL::bigint, NULL::bigint, NULL::bytea;
+    v_row.o_now := submission_us(v_now);
+    RETURN NEXT v_row;
 
-    RETURN QUERY
-    SELECT NULL::bigint, ''::text, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
-           NULL::bigint, NULL::bigint, submission_us(v_next), NULL::bigint,
-           NULL::bigint, NULL::bigint, NULL::bigint, NULL::bigint,
-           NULL::bigint, NULL::bigint, NULL::bigint, NULL::bytea;
+    v_row.o_now := NULL;
+    v_row.o_schedule_id := '';
+    v_row.o_next_run_at := submission_us(v_next);
+    RETURN NEXT v_row;
 
     RETURN QUERY
     SELECT NULL::bigint, s.schedule_id::text, s.submission_target::text,

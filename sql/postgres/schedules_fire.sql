@@ -44,9 +44,8 @@ BEGIN
                                         p_lease_epoch) END;
     v_rows := p_rows::jsonb;
 
-    RETURN QUERY
-    SELECT submission_us(v_now), NULL::bigint, NULL::bigint, NULL::text,
-           NULL::text, NULL::bigint;
+    o_now := submission_us(v_now);
+    RETURN NEXT;
 
     -- in the order of their ids, so that nobody waits in a circle
 
@@ -82,7 +81,7 @@ BEGIN
     IF p_doc IS NOT NULL THEN
         FOR i IN
             SELECT *
-            FROM submission_intents_submit(p_lease_name, p_doc, p_bytes, 2) AS s
+            FROM submission_intents_submit(p_lease_name, p_doc, p_bytes) AS s
             WHERE s.o_n IS NOT NULL
         LOOP
             v_found := v_found || i.o_intent_id;

@@ -6,15 +6,7 @@ CREATE OR REPLACE FUNCTION submission.submission_schedules_get(
     p_lease_name text, p_first text, p_last text, p_limit bigint,
     p_special bigint, p_payload bigint
 )
-RETURNS TABLE (
-    o_now bigint, o_schedule_id text, o_submission_target text, o_body text,
-    o_payload_hash text, o_last_intent_id text, o_pause_reason text,
-    o_last_error text, o_actor text, o_configured bigint, o_revision bigint,
-    o_next_run_at bigint, o_last_run_at bigint, o_fired_count bigint,
-    o_skipped_count bigint, o_missed_count bigint, o_paused_at bigint,
-    o_created_at bigint, o_last_modified_at bigint, o_busy bigint,
-    o_payload bytea
-)
+RETURNS SETOF submission.submission_row_schedule
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
 SET search_path = submission, pg_temp
 SET enable_seqscan = off
@@ -23,12 +15,11 @@ SET enable_mergejoin = off
 SET enable_bitmapscan = off
 SET jit = off
 AS $$
+DECLARE
+    v_row  submission_row_schedule;
 BEGIN
-    RETURN QUERY
-    SELECT submission_us(submission_now()), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
-           NULL::bigint, NULL::bigint, NULL::bigint, NULL::bigint,
-           NULL::bigint, NULL::bigint, NULL::bigint, NULL::bigint,
-           NULL::bigint, NULL::bigint, NULL::bigint, NULL::bytea;
+    v_row.o_now := submission_us(submission_now());
+    RETURN NEXT v_row;
 
     RETURN QUERY
     SELECT NULL::bigint, s.schedule_id::text, s.submission_target::text,

@@ -1,16 +1,15 @@
--- The schema on PostgreSQL, 13 or later: version 2.  Every statement may run again
+-- The schema on PostgreSQL, 13 or later: version 1.  Every statement may run again
 -- on a database that has it.  Run as the owner, then every other file beside this
 -- one, then role.sql; sql/install.sh does, in one transaction, and brings a
 -- database of an older version up by migrate/*.sql before.
 --
 -- Ids are compared byte for byte: COLLATE "C".  Times are PostgreSQL's own.
 --
--- A column that came with version 2 is NULL where it does not apply: a module of
--- version 1 does not know of it.
---
 -- A change locks a table before it looks whether it is needed, and whoever comes
 -- after it waits with it: so each change is looked for first, and a database that
 -- is up to date is left as it is.
+
+SET search_path = submission, pg_temp;
 
 DO $$
 BEGIN
@@ -23,18 +22,10 @@ BEGIN
 
     IF to_regclass('submission.submission_schema') IS NOT NULL THEN
         IF EXISTS (SELECT 1 FROM submission.submission_schema
-                   WHERE version > 2)
+                   WHERE version > 1)
         THEN
             RAISE EXCEPTION 'the schema in this database is newer than these '
                             'files: take those of the newer release';
-        END IF;
-
-        IF NOT EXISTS (SELECT 1 FROM pg_attribute
-                       WHERE attrelid = 'submission.submission_schema'::regclass
-                             AND attname = 'compatible_from')
-        THEN
-            RAISE EXCEPTION 'the schema in this database is of version 1: run '
-                            'sql/install.sh, which migrates it';
         END IF;
     END IF;
 END
@@ -42,14 +33,18 @@ $$;
 
 CREATE SCHEMA IF NOT EXISTS submission;
 
-SET search_path = submission, pg_temp;
-
 -- The version of the schema, and the first one whose modules may use it.
 
 CREATE TABLE IF NOT EXISTS submission_schema (
     version                 integer       NOT NULL,
-    compatible_from         integer       NOT NULL DEFAULT 1
+    compatible_from         integer       NOT NULL
 );
+
+-- inflight_since: nothing of the lease that is in flight was begun earlier; NULL:
+-- that is not known.  A recovery begins there.  A long transaction elsewhere, such
+-- as pg_dump's, keeps the dead rows of all attempts since it began, and an index
+-- does not tell them from the living: a recovery that begins at the oldest passes
+-- by a million of them after a million attempts.
 
 CREATE TABLE IF NOT EXISTS submission_manager_leases (
     lease_name              varchar(64)   COLLATE "C" NOT NULL PRIMARY KEY,
@@ -57,7 +52,8 @@ CREATE TABLE IF NOT EXISTS submission_manager_leases (
     lease_epoch             bigint        NOT NULL,
     acquired_at             timestamptz   NOT NULL,
     renewed_at              timestamptz   NOT NULL,
-    expires_at              timestamptz   NOT NULL
+    expires_at              timestamptz   NOT NULL,
+    inflight_since          timestamptz
 ) WITH (fillfactor = 10);
 
 CREATE TABLE IF NOT EXISTS submission_manager_candidates (
@@ -82,8 +78,8 @@ CREATE TABLE IF NOT EXISTS submission_manager_candidates (
 -- such as "rejected:ops", with a space between them.
 -- contract_version: the first version of the module that understands the contract;
 -- NULL: 1.  It is all that SQL compares of a contract but for the deadline: the rules
--- are in src/core/sm_contract.c.
--- replay_of, job_id: the intent that this one repeats, and the job that made it.
+-- are in src/core/model/sm_contract.c.
+-- replay_of, job_id: the intent that this one replays, and the job that made it.
 -- event_of: this is the event of a webhook, and tells of that intent.  Its target
 -- is "webhook <name>" and its id begins with a space: nothing of a client does.
 -- stripped_at: the payload is empty since then, and the attempts are gone.
@@ -130,7 +126,7 @@ CREATE TABLE IF NOT EXISTS submission_intents (
     PRIMARY KEY (lease_name, intent_id)
 );
 
--- The schedule: what still has an attempt to come, and what is in flight.  An
+-- The queue: what still has an attempt to come, and what is in flight.  An
 -- intent without an attempt is due since it came, and "modified" has it in that
 -- order; only retries are in "due", and in "delayed" those that wait for their
 -- not_before.  Each index costs every submission that is in it.
@@ -164,14 +160,6 @@ BEGIN
 END
 $$;
 
-DO $$
-BEGIN
-    IF to_regclass('submission_intents_inflight') IS NOT NULL THEN
-        DROP INDEX submission_intents_inflight;
-    END IF;
-END
-$$;
-
 -- By created_at, of a target and a status: the list.  Several targets or statuses
 -- are merged.  All rows are in it; the condition keeps it for those who state it,
 -- so that no planner without statistics takes it for a look-up by id.
@@ -183,8 +171,6 @@ $$;
 -- What was rejected or exhausted for one reason, by completed_at.
 --
 -- The replays of an intent, and the events of its webhooks.
---
--- migrate/002_*.sql makes those of version 2 while others write.
 
 DO $$
 BEGIN
@@ -280,35 +266,6 @@ CREATE TABLE IF NOT EXISTS submission_attempts (
     span_id                 varchar(16)   COLLATE "C",
     PRIMARY KEY (lease_name, intent_id, attempt_number)
 );
-
--- inflight_since: nothing of the lease that is in flight was begun earlier; NULL:
--- that is not known.  A recovery begins there.  A long transaction elsewhere, such
--- as pg_dump's, keeps the dead rows of all attempts since it began, and an index
--- does not tell them from the living: a recovery that begins at the oldest passes
--- by a million of them after a million attempts.
-
-DO $$
-BEGIN
-    IF NOT EXISTS (
-        SELECT 1
-        FROM pg_attribute
-        WHERE attrelid = 'submission_manager_leases'::regclass
-              AND attname = 'inflight_since' AND NOT attisdropped
-    )
-    THEN
-        ALTER TABLE submission_manager_leases
-            ADD COLUMN inflight_since timestamptz;
-
-        UPDATE submission_manager_leases AS l
-        SET inflight_since = coalesce((
-                SELECT min(i.inflight_at)
-                FROM submission_intents AS i
-                WHERE i.lease_name = l.lease_name
-                      AND i.inflight_epoch IS NOT NULL
-            ), clock_timestamp());
-    END IF;
-END
-$$;
 
 -- What an operator has set of a target; without a row it is open.
 -- state: open, paused.  since, reason, actor: of that state.
@@ -508,12 +465,12 @@ END
 $$;
 
 INSERT INTO submission_schema (version, compatible_from)
-    SELECT 2, 1 WHERE NOT EXISTS (SELECT 1 FROM submission_schema);
+    SELECT 1, 1 WHERE NOT EXISTS (SELECT 1 FROM submission_schema);
 
 UPDATE submission_schema
-SET version = 2,
+SET version = 1,
     compatible_from = 1
-WHERE version < 2;
+WHERE version < 1;
 
 
 -- The clock of everything, and times as microseconds since 1970, as they cross

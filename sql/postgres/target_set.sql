@@ -8,8 +8,8 @@ CREATE OR REPLACE FUNCTION submission.submission_target_set(
     p_actor text, p_address text, p_detail text, p_known bigint
 )
 RETURNS TABLE (
-    o_outcome bigint, o_state text, o_since bigint, o_reason text,
-    o_actor text
+    o_outcome bigint, o_state text, o_submission_target text, o_since bigint,
+    o_reason text, o_actor text
 )
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
 SET search_path = submission, pg_temp
@@ -72,7 +72,7 @@ BEGIN
     END IF;
 
     RETURN QUERY
-    SELECT 2 - v_changed, coalesce(t.state::text, 'open'),
+    SELECT 2 - v_changed, coalesce(t.state::text, 'open'), p_target,
            submission_us(t.since), t.reason::text, t.actor::text
     FROM (SELECT 1) AS one
          LEFT JOIN submission_targets AS t

@@ -11,10 +11,9 @@ LANGUAGE plpgsql VOLATILE SECURITY DEFINER
 SET search_path = submission, pg_temp
 AS $$
 BEGIN
-    RETURN QUERY
-    SELECT submission_us(submission_fence_read(p_lease_name, p_holder_id,
-                                               p_lease_epoch)),
-           NULL, NULL::bigint, NULL, NULL;
+    o_now := submission_us(submission_fence_read(p_lease_name, p_holder_id,
+                                                 p_lease_epoch));
+    RETURN NEXT;
 
     RETURN QUERY
     SELECT NULL::bigint, t.submission_target::text, submission_us(t.since),

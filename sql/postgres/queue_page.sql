@@ -22,9 +22,9 @@ AS $$
 $$;
 
 
-CREATE OR REPLACE FUNCTION submission.submission_schedule_page(
+CREATE OR REPLACE FUNCTION submission.submission_queue_page(
     p_lease_name text, p_holder_id text, p_lease_epoch bigint, p_order bigint,
-    p_after_at bigint, p_after_id text, p_limit bigint, p_version bigint
+    p_after_at bigint, p_after_id text, p_limit bigint
 )
 RETURNS TABLE (
     o_now bigint, o_intent_id text, o_submission_target text, o_at bigint,
@@ -42,9 +42,8 @@ DECLARE
 BEGIN
     v_now := submission_fence_read(p_lease_name, p_holder_id, p_lease_epoch);
 
-    RETURN QUERY
-    SELECT submission_us(v_now), NULL, NULL, NULL::bigint, NULL::bigint,
-           NULL::bigint, NULL::bigint;
+    o_now := submission_us(v_now);
+    RETURN NEXT;
 
     IF p_order = 1 THEN
         RETURN QUERY
@@ -98,28 +97,5 @@ BEGIN
           AND (p_order = 0 OR NOT submission_expired(i, v_now))
     ORDER BY i.last_modified_at, i.intent_id
     LIMIT p_limit;
-END
-$$;
-
-
--- As version 1 calls it.
-
-CREATE OR REPLACE FUNCTION submission.submission_schedule_page(
-    p_lease_name text, p_holder_id text, p_lease_epoch bigint, p_due bigint,
-    p_after_at bigint, p_after_id text, p_limit bigint
-)
-RETURNS TABLE (
-    o_now bigint, o_intent_id text, o_submission_target text, o_at bigint,
-    o_due_at bigint
-)
-LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-SET search_path = submission, pg_temp
-AS $$
-BEGIN
-    RETURN QUERY
-    SELECT p.o_now, p.o_intent_id, p.o_submission_target, p.o_at, p.o_due_at
-    FROM submission_schedule_page(p_lease_name, p_holder_id, p_lease_epoch,
-                                  p_due, p_after_at, p_after_id, p_limit,
-                                  1) AS p;
 END
 $$;
