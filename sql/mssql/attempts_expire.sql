@@ -3,8 +3,12 @@
 -- the others n is the place in the document.
 --
 -- @ids: ["id"].  outcome is 3: past its deadline, and exhausted; 2: it is not, and its
--- next attempt is due at due_at; what is not in the answer has none to come.
--- created_at is not_before where that is later: a deadline counts from it.
+-- next attempt is due at due_at; 0: its contract is of a newer version than @version,
+-- so it is left to a newer module; last_error says so from then on, and error, once.
+-- What is not in the answer has no attempt to come.  created_at is not_before where
+-- that is later: a deadline counts from it.
+--
+-- submission_newer: why the leader leaves an intent alone.
 --
 -- UPDLOCK: what @found says of an intent stays true until it is updated.  See
 -- attempts_turn.sql.
@@ -18,11 +22,22 @@ SET CONCAT_NULL_YIELDS_NULL ON;
 SET NUMERIC_ROUNDABORT OFF;
 GO
 
+CREATE OR ALTER FUNCTION submission.submission_newer (@version int)
+RETURNS nvarchar(100)
+WITH SCHEMABINDING
+AS
+BEGIN
+    RETURN CONCAT(N'not sent: its contract is of version ', @version,
+                  N', which the leader does not know');
+END
+GO
+
 CREATE OR ALTER PROCEDURE submission.submission_attempts_expire
     @lease_name varchar(64),
     @holder_id nvarchar(128),
     @lease_epoch bigint,
-    @ids nvarchar(max)
+    @ids nvarchar(max),
+    @version bigint
 AS
 BEGIN
     SET NOCOUNT ON;
@@ -40,7 +55,16 @@ BEGIN
                submission.submission_us(i.next_attempt_at) AS due_at,
                submission.submission_us(i.since) AS since,
                i.attempt_count + 1 AS number, i.notify,
-               CASE WHEN i.policy = 'deadline' COLLATE Latin1_General_BIN2
+               CASE WHEN i.contract_version > @version
+                         AND (i.last_error IS NULL
+                              OR i.last_error
+                                 <> submission.submission_newer(
+                                        i.contract_version)
+                                    COLLATE Latin1_General_BIN2)
+                    THEN submission.submission_newer(i.contract_version)
+                    END AS error,
+               CASE WHEN i.contract_version > @version THEN 0
+                    WHEN i.policy = 'deadline' COLLATE Latin1_General_BIN2
                          AND DATEDIFF_BIG(microsecond, i.since, @now) / 1000000
                              >= i.max_acceptance_seconds
                     THEN 3 ELSE 2 END AS outcome
@@ -87,6 +111,21 @@ BEGIN
 
           AND i.status = 'pending' AND i.inflight_epoch IS NULL;
 
+    IF CHARINDEX(N'"error":', @found COLLATE Latin1_General_BIN2) > 0
+        UPDATE i
+        SET last_error = f.error
+        FROM OPENJSON(@found) WITH (
+                 n bigint '$.n',
+                 id nvarchar(400) COLLATE Latin1_General_BIN2 '$.id',
+                 error nvarchar(100) COLLATE Latin1_General_BIN2 '$.error'
+             ) AS f
+             INNER LOOP JOIN submission.submission_intents AS i
+                             WITH (INDEX (submission_intents_pk))
+             ON i.lease_name = @lease_name
+                AND i.intent_id = f.id COLLATE Latin1_General_BIN2
+        WHERE f.n BETWEEN 0 AND 1000000 AND f.error IS NOT NULL
+              AND i.status = 'pending';
+
     SELECT @told = COUNT(*)
     FROM OPENJSON(@found) WITH (
              notify nvarchar(1000) COLLATE Latin1_General_BIN2 '$.notify'
@@ -103,9 +142,10 @@ BEGIN
     SELECT submission.submission_us(@now) AS now, CAST(NULL AS bigint) AS n,
            CAST(NULL AS bigint) AS outcome, CAST(NULL AS bigint) AS due_at,
            CAST(NULL AS bigint) AS created_at, CAST(NULL AS bigint) AS number,
-           CAST(NULL AS nvarchar(1000)) AS notify
+           CAST(NULL AS nvarchar(1000)) AS notify,
+           CAST(NULL AS nvarchar(100)) AS error
     UNION ALL
-    SELECT NULL, f.n, f.outcome, f.due_at, f.since, f.number, f.notify
+    SELECT NULL, f.n, f.outcome, f.due_at, f.since, f.number, f.notify, f.error
     FROM OPENJSON(@found) WITH (
              id nvarchar(400) COLLATE Latin1_General_BIN2 '$.id',
              n bigint '$.n',
@@ -113,6 +153,7 @@ BEGIN
              since bigint '$.since',
              number bigint '$.number',
              notify nvarchar(1000) COLLATE Latin1_General_BIN2 '$.notify',
+             error nvarchar(100) COLLATE Latin1_General_BIN2 '$.error',
              outcome bigint '$.outcome'
          ) AS f
          CROSS APPLY (

@@ -19,10 +19,10 @@
 --
 -- @due: ["id"].  Marks in flight those that are pending and due.  outcome is
 -- 1: begun, 2: early, 3: past its deadline, and exhausted, 0: its contract is of a
--- newer version than @version, so it is left to a newer module; last_error says so from
--- then on, and 5: it said so before; version 1 does not know that.  Whether a contract
--- is understood is for src/core/sm_contract.c to say.  What is not in the answer has
--- nothing to be tried.  created_at is not_before where that is later: a deadline
+-- newer version than @version, which is that of the module that asks, so it is left to
+-- a newer one; last_error says so from then on, and 5: it said so before.  Whether a
+-- contract is understood is for src/core/model/sm_contract.c to say.  What is not in the
+-- answer has nothing to be tried.  created_at is not_before where that is later: a deadline
 -- counts from it.
 
 SET ANSI_NULLS ON;
@@ -40,7 +40,7 @@ CREATE OR ALTER PROCEDURE submission.submission_attempts_turn
     @lease_epoch bigint,
     @ended nvarchar(max),
     @due nvarchar(max),
-    @version bigint = 1
+    @version bigint
 AS
 BEGIN
     SET NOCOUNT ON;
@@ -197,11 +197,8 @@ BEGIN
                          THEN 2
                          WHEN i.contract_version > @version
                          THEN CASE WHEN i.last_error
-                                        = CONCAT(N'not sent: its contract is of '
-                                                 + N'version ',
-                                                 i.contract_version,
-                                                 N', which the leader does not '
-                                                 + N'know')
+                                        = submission.submission_newer(
+                                              i.contract_version)
                                           COLLATE Latin1_General_BIN2
                                    THEN 5 ELSE 0 END
 
@@ -273,9 +270,7 @@ BEGIN
         IF CHARINDEX(N'"outcome":0', @found COLLATE Latin1_General_BIN2) > 0
            OR CHARINDEX(N'"outcome": 0', @found COLLATE Latin1_General_BIN2) > 0
             UPDATE i
-            SET last_error = CONCAT(N'not sent: its contract is of version ',
-                                    i.contract_version,
-                                    N', which the leader does not know')
+            SET last_error = submission.submission_newer(i.contract_version)
             FROM OPENJSON(@found) WITH (
                      n bigint '$.n',
                      id nvarchar(400) COLLATE Latin1_General_BIN2 '$.id',
@@ -293,115 +288,62 @@ BEGIN
 
     -- of two NULLs without a type nobody knows what they are
 
-    IF @version = 1
-        SELECT submission.submission_us(@now) AS now, CAST(NULL AS bigint) AS n,
-               CAST(NULL AS bigint) AS outcome, CAST(NULL AS bigint) AS due_at,
-               CAST(NULL AS bigint) AS created_at, CAST(NULL AS bigint) AS number,
-               CAST(NULL AS nvarchar(256)) AS submission_target,
-               CAST(NULL AS varchar(16)) AS gateway_type,
-               CAST(NULL AS nvarchar(1024)) AS gateway_url,
-               CAST(NULL AS varchar(16)) AS policy,
-               CAST(NULL AS bigint) AS max_acceptance_seconds,
-               CAST(NULL AS bigint) AS max_attempts,
-               CAST(NULL AS nvarchar(1000)) AS terminal_outcomes,
-               CAST(NULL AS bigint) AS retry_delay_ms,
-               CAST(NULL AS bigint) AS retry_max_ms,
-               CAST(NULL AS bigint) AS retry_backoff_pct,
-               CAST(NULL AS bigint) AS retry_jitter_pct,
-               CAST(NULL AS varbinary(max)) AS payload
-        UNION ALL
-        SELECT NULL, r.n, 4, r.next_at, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
-               NULL, NULL, NULL, NULL, NULL, NULL, NULL
-        FROM OPENJSON(@sent) WITH (
-                 n bigint '$.n',
-                 next_at bigint '$.next_at'
-             ) AS r
-        UNION ALL
-        SELECT NULL, f.n, f.outcome, f.due_at,
-               submission.submission_us(
-                   CASE WHEN i.not_before > i.created_at THEN i.not_before
-                        ELSE i.created_at END), f.number,
-               i.submission_target, i.gateway_type, i.gateway_url, i.policy,
-               i.max_acceptance_seconds, i.max_attempts, i.terminal_outcomes,
-               i.retry_delay_ms, i.retry_max_ms, i.retry_backoff_pct,
-               i.retry_jitter_pct,
-               CASE f.outcome WHEN 1 THEN i.payload END
-        FROM OPENJSON(@found) WITH (
-                 id nvarchar(400) COLLATE Latin1_General_BIN2 '$.id',
-                 n bigint '$.n',
-                 due_at bigint '$.due_at',
-                 number bigint '$.number',
-                 outcome bigint '$.outcome'
-             ) AS f
-             CROSS APPLY (
-                 SELECT TOP (1) *
-                 FROM submission.submission_intents AS s
-                      WITH (FORCESEEK (submission_intents_pk
-                                       (lease_name, intent_id)))
-                 WHERE s.lease_name = @lease_name
-                       AND s.intent_id = f.id COLLATE Latin1_General_BIN2
-             ) AS i
-        WHERE f.outcome < 4
-              AND (f.outcome <> 1 OR (i.inflight_epoch = @lease_epoch
-                                      AND i.inflight_holder = @holder_id))
-              AND (f.outcome <> 3 OR i.status = 'exhausted');
-    ELSE
-        SELECT submission.submission_us(@now) AS now, CAST(NULL AS bigint) AS n,
-               CAST(NULL AS bigint) AS outcome, CAST(NULL AS bigint) AS due_at,
-               CAST(NULL AS bigint) AS created_at, CAST(NULL AS bigint) AS number,
-               CAST(NULL AS nvarchar(256)) AS submission_target,
-               CAST(NULL AS varchar(16)) AS gateway_type,
-               CAST(NULL AS nvarchar(1024)) AS gateway_url,
-               CAST(NULL AS varchar(16)) AS policy,
-               CAST(NULL AS bigint) AS max_acceptance_seconds,
-               CAST(NULL AS bigint) AS max_attempts,
-               CAST(NULL AS nvarchar(1000)) AS terminal_outcomes,
-               CAST(NULL AS bigint) AS retry_delay_ms,
-               CAST(NULL AS bigint) AS retry_max_ms,
-               CAST(NULL AS bigint) AS retry_backoff_pct,
-               CAST(NULL AS bigint) AS retry_jitter_pct,
-               CAST(NULL AS varchar(500)) AS retry_schedule,
-               CAST(NULL AS nvarchar(1000)) AS notify,
-               CAST(NULL AS bigint) AS contract_version,
-               CAST(NULL AS varchar(64)) AS traceparent,
-               CAST(NULL AS varchar(512)) AS tracestate,
-               CAST(NULL AS varbinary(max)) AS payload
-        UNION ALL
-        SELECT NULL, r.n, 4, r.next_at, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
-               NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
-               NULL
-        FROM OPENJSON(@sent) WITH (
-                 n bigint '$.n',
-                 next_at bigint '$.next_at'
-             ) AS r
-        UNION ALL
-        SELECT NULL, f.n, f.outcome, f.due_at,
-               submission.submission_us(
-                   CASE WHEN i.not_before > i.created_at THEN i.not_before
-                        ELSE i.created_at END), f.number,
-               i.submission_target, i.gateway_type, i.gateway_url, i.policy,
-               i.max_acceptance_seconds, i.max_attempts, i.terminal_outcomes,
-               i.retry_delay_ms, i.retry_max_ms, i.retry_backoff_pct,
-               i.retry_jitter_pct, i.retry_schedule, i.notify,
-               i.contract_version, i.traceparent, i.tracestate,
-               CASE f.outcome WHEN 1 THEN i.payload END
-        FROM OPENJSON(@found) WITH (
-                 id nvarchar(400) COLLATE Latin1_General_BIN2 '$.id',
-                 n bigint '$.n',
-                 due_at bigint '$.due_at',
-                 number bigint '$.number',
-                 outcome bigint '$.outcome'
-             ) AS f
-             CROSS APPLY (
-                 SELECT TOP (1) *
-                 FROM submission.submission_intents AS s
-                      WITH (FORCESEEK (submission_intents_pk
-                                       (lease_name, intent_id)))
-                 WHERE s.lease_name = @lease_name
-                       AND s.intent_id = f.id COLLATE Latin1_General_BIN2
-             ) AS i
-        WHERE (f.outcome <> 1 OR (i.inflight_epoch = @lease_epoch
-                                  AND i.inflight_holder = @holder_id))
-              AND (f.outcome <> 3 OR i.status = 'exhausted');
+    SELECT submission.submission_us(@now) AS now, CAST(NULL AS bigint) AS n,
+           CAST(NULL AS bigint) AS outcome, CAST(NULL AS bigint) AS due_at,
+           CAST(NULL AS bigint) AS created_at, CAST(NULL AS bigint) AS number,
+           CAST(NULL AS nvarchar(256)) AS submission_target,
+           CAST(NULL AS varchar(16)) AS gateway_type,
+           CAST(NULL AS nvarchar(1024)) AS gateway_url,
+           CAST(NULL AS varchar(16)) AS policy,
+           CAST(NULL AS bigint) AS max_acceptance_seconds,
+           CAST(NULL AS bigint) AS max_attempts,
+           CAST(NULL AS nvarchar(1000)) AS terminal_outcomes,
+           CAST(NULL AS bigint) AS retry_delay_ms,
+           CAST(NULL AS bigint) AS retry_max_ms,
+           CAST(NULL AS bigint) AS retry_backoff_pct,
+           CAST(NULL AS bigint) AS retry_jitter_pct,
+           CAST(NULL AS varchar(500)) AS retry_schedule,
+           CAST(NULL AS nvarchar(1000)) AS notify,
+           CAST(NULL AS bigint) AS contract_version,
+           CAST(NULL AS varchar(64)) AS traceparent,
+           CAST(NULL AS varchar(512)) AS tracestate,
+           CAST(NULL AS varbinary(max)) AS payload
+    UNION ALL
+    SELECT NULL, r.n, 4, r.next_at, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
+           NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
+           NULL
+    FROM OPENJSON(@sent) WITH (
+             n bigint '$.n',
+             next_at bigint '$.next_at'
+         ) AS r
+    UNION ALL
+    SELECT NULL, f.n, f.outcome, f.due_at,
+           submission.submission_us(
+               CASE WHEN i.not_before > i.created_at THEN i.not_before
+                    ELSE i.created_at END), f.number,
+           i.submission_target, i.gateway_type, i.gateway_url, i.policy,
+           i.max_acceptance_seconds, i.max_attempts, i.terminal_outcomes,
+           i.retry_delay_ms, i.retry_max_ms, i.retry_backoff_pct,
+           i.retry_jitter_pct, i.retry_schedule, i.notify,
+           i.contract_version, i.traceparent, i.tracestate,
+           CASE f.outcome WHEN 1 THEN i.payload END
+    FROM OPENJSON(@found) WITH (
+             id nvarchar(400) COLLATE Latin1_General_BIN2 '$.id',
+             n bigint '$.n',
+             due_at bigint '$.due_at',
+             number bigint '$.number',
+             outcome bigint '$.outcome'
+         ) AS f
+         CROSS APPLY (
+             SELECT TOP (1) *
+             FROM submission.submission_intents AS s
+                  WITH (FORCESEEK (submission_intents_pk
+                                   (lease_name, intent_id)))
+             WHERE s.lease_name = @lease_name
+                   AND s.intent_id = f.id COLLATE Latin1_General_BIN2
+         ) AS i
+    WHERE (f.outcome <> 1 OR (i.inflight_epoch = @lease_epoch
+                              AND i.inflight_holder = @holder_id))
+          AND (f.outcome <> 3 OR i.status = 'exhausted');
 END
 GO

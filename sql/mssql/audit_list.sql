@@ -43,7 +43,7 @@ BEGIN
 
     IF @actor IS NULL AND @action IS NULL
     BEGIN
-        SELECT TOP (@limit) a.seq, submission.submission_us(a.at) AS at_us,
+        SELECT TOP (@limit) a.seq, submission.submission_us(a.at) AS at,
                a.actor, a.address, a.action, a.object, a.detail
         FROM submission.submission_audit AS a
         WHERE a.lease_name = @lease_name AND a.at >= @from_at
@@ -56,7 +56,7 @@ BEGIN
 
     IF @actor IS NULL
     BEGIN
-        SELECT TOP (@limit) a.seq, submission.submission_us(a.at) AS at_us,
+        SELECT TOP (@limit) a.seq, submission.submission_us(a.at) AS at,
                a.actor, a.address, a.action, a.object, a.detail
         FROM submission.submission_audit AS a
         WHERE a.lease_name = @lease_name AND a.action = @action
@@ -88,7 +88,7 @@ BEGIN
                            AND action > @name);
     END;
 
-    SELECT TOP (@limit) g.seq, submission.submission_us(g.at) AS at_us,
+    SELECT TOP (@limit) g.seq, submission.submission_us(g.at) AS at,
            g.actor, g.address, g.action, g.object, g.detail
     FROM @actions AS k
          CROSS APPLY (

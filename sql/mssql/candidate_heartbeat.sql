@@ -1,7 +1,5 @@
 -- An instance lives, for the duration, and has started at that time or, with
 -- 0, now.  Those that ended without a word go.
---
--- Modules of version 1 call it without the last parameter.
 
 SET ANSI_NULLS ON;
 SET QUOTED_IDENTIFIER ON;

@@ -80,9 +80,10 @@ BEGIN
     DELETE FROM @looked
     WHERE @target IS NOT NULL AND target <> @target;
 
-    SELECT g.number, g.target, g.status, g.reason, g.last_error,
+    SELECT g.number, g.intent_id, @seen AS seen, g.target, g.status, g.reason,
+           g.last_error,
            CASE g.nth WHEN 1 THEN g.failures ELSE 0 END AS failures,
-           g.at, g.intent_id, @seen AS seen
+           g.at AS newest_at
     FROM (
              SELECT r.*,
                     DENSE_RANK() OVER (

@@ -50,14 +50,14 @@ BEGIN
         gateway_url, policy, max_attempts, terminal_outcomes, retry_delay_ms,
         retry_max_ms, retry_backoff_pct, retry_jitter_pct, status,
         attempt_count, created_at, last_modified_at, next_attempt_at, event_of,
-        contract_version, traceparent, tracestate, payload
+        traceparent, tracestate, payload
     )
     SELECT i.lease_name,
            CONCAT(N' ', w.name, N' ',
                   LOWER(REPLACE(CAST(NEWID() AS nvarchar(36)), N'-', N''))),
            CONCAT(N'webhook ', w.name), '', 'webhook', N'', 'max_attempts',
            1000000, N'', 5000, 0, 100, 0, 'pending', 0, @now, @now, @now,
-           i.intent_id, 2, i.traceparent, i.tracestate,
+           i.intent_id, i.traceparent, i.tracestate,
            submission.submission_utf8(
                CONCAT(N'{"attempts":', i.attempt_count,
                       submission.submission_fact(N'id', i.intent_id),

@@ -8,8 +8,6 @@
 -- at before.  If there are "limit" of these, none that is older than all of them
 -- is on the page; and at most sqrt(n) targets and statuses can have more for it.
 -- So no more than 2 * limit * sqrt(n) keys are read, not limit * n.
---
--- @version is that of the module that asks: one of version 1 knows fewer columns.
 
 SET ANSI_NULLS ON;
 SET QUOTED_IDENTIFIER ON;
@@ -26,8 +24,7 @@ CREATE OR ALTER PROCEDURE submission.submission_intents_list
     @target nvarchar(256),
     @limit bigint,
     @created_at bigint,
-    @intent_id nvarchar(400),
-    @version bigint = 1
+    @intent_id nvarchar(400)
 AS
 BEGIN
     SET NOCOUNT ON;
@@ -133,38 +130,11 @@ BEGIN
          ) AS k
     ORDER BY k.created_at DESC, k.intent_id DESC;
 
-    IF @version = 1
-        SELECT CAST(0 AS bigint) AS n, i.intent_id, i.submission_target, i.status,
-               submission.submission_us(i.created_at) AS created_at,
-               i.attempt_count,
-               submission.submission_us(i.next_attempt_at) AS next_attempt_at,
-               submission.submission_us(i.completed_at) AS completed_at,
-               i.final_outcome_reason, i.exhausted_reason, i.payload_hash
-        FROM @keys AS g
-             CROSS APPLY (
-                 SELECT TOP (1) *
-                 FROM submission.submission_intents AS q WITH (FORCESEEK)
-                 WHERE q.lease_name = @lease_name AND q.intent_id = g.intent_id
-             ) AS i
-        ORDER BY i.created_at DESC, i.intent_id DESC;
-    ELSE
-        SELECT CAST(0 AS bigint) AS n, i.intent_id, i.submission_target, i.status,
-               submission.submission_us(i.created_at) AS created_at,
-               i.attempt_count,
-               submission.submission_us(i.next_attempt_at) AS next_attempt_at,
-               submission.submission_us(i.completed_at) AS completed_at,
-               i.final_outcome_reason, i.exhausted_reason, i.payload_hash,
-               submission.submission_us(i.not_before) AS not_before,
-               CASE WHEN i.inflight_epoch IS NULL THEN 0 ELSE 1 END AS in_flight,
-               i.last_error, i.replay_of,
-               CASE WHEN i.stripped_at IS NULL THEN 0 ELSE 1 END AS stripped,
-               i.traceparent
-        FROM @keys AS g
-             CROSS APPLY (
-                 SELECT TOP (1) *
-                 FROM submission.submission_intents AS q WITH (FORCESEEK)
-                 WHERE q.lease_name = @lease_name AND q.intent_id = g.intent_id
-             ) AS i
-        ORDER BY i.created_at DESC, i.intent_id DESC;
+    SELECT i.*
+    FROM @keys AS g
+         CROSS APPLY submission.submission_intent_shown(@lease_name, g.intent_id,
+                                                        0, NULL, NULL) AS i
+    WHERE i.intent_id IS NOT NULL
+    ORDER BY g.created_at DESC, g.intent_id DESC;
 END
 GO

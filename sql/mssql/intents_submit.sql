@@ -9,7 +9,6 @@
 -- begins with "occurrences":[{"n","schedule"}], these rows have an id that belongs to
 -- the schedule, if there is one: they are not made, but may be there;
 -- @bytes: all payloads, end to end;
--- @version: of the module that asks, one of version 1 knows fewer columns;
 -- @rows: how many the document has.
 --
 -- Most batches are of new ids: that is one INSERT.  Where an id is there already
@@ -35,8 +34,7 @@ CREATE OR ALTER PROCEDURE submission.submission_intents_submit
     @lease_name varchar(64),
     @doc nvarchar(max),
     @bytes varbinary(max),
-    @version bigint = 1,
-    @rows bigint = NULL
+    @rows bigint
 AS
 BEGIN
     SET NOCOUNT ON;
@@ -215,7 +213,7 @@ BEGIN
 
     -- where all have been inserted, none is refused
 
-    IF @known IS NULL AND (@rows IS NULL OR @inserted <> @rows)
+    IF @known IS NULL AND @inserted <> @rows
         SELECT @known = N',' + STRING_AGG(CAST(r.n AS nvarchar(max)), N',')
                         + N','
         FROM OPENJSON(@doc, '$.rows') WITH (
@@ -226,105 +224,34 @@ BEGIN
               OR CHARINDEX(CONCAT(N',', r.n, N','),
                                     @reserved COLLATE Latin1_General_BIN2) > 0;
 
-    IF @known IS NULL AND @version = 1
-        SELECT CAST(-1 AS bigint) AS n, CAST(NULL AS nvarchar(400)) AS intent_id,
-               CAST(NULL AS nvarchar(256)) AS submission_target,
-               CAST(NULL AS varchar(16)) AS status,
-               @now_us AS created_at,
-               CAST(NULL AS bigint) AS attempt_count,
-               CAST(NULL AS bigint) AS next_attempt_at,
-               CAST(NULL AS bigint) AS completed_at,
-               CAST(NULL AS nvarchar(200)) AS final_outcome_reason,
-               CAST(NULL AS varchar(32)) AS exhausted_reason,
-               CAST(NULL AS varchar(64)) AS payload_hash;
-    ELSE IF @known IS NULL
-        SELECT CAST(-1 AS bigint) AS n, CAST(NULL AS nvarchar(400)) AS intent_id,
-               CAST(NULL AS nvarchar(256)) AS submission_target,
-               CAST(NULL AS varchar(16)) AS status,
-               @now_us AS created_at,
-               CAST(NULL AS bigint) AS attempt_count,
-               CAST(NULL AS bigint) AS next_attempt_at,
-               CAST(NULL AS bigint) AS completed_at,
-               CAST(NULL AS nvarchar(200)) AS final_outcome_reason,
-               CAST(NULL AS varchar(32)) AS exhausted_reason,
-               CAST(NULL AS varchar(64)) AS payload_hash,
-               CAST(NULL AS bigint) AS not_before,
-               CAST(NULL AS bigint) AS in_flight,
-               CAST(NULL AS nvarchar(1000)) AS last_error,
-               CAST(NULL AS nvarchar(400)) AS replay_of,
-               CAST(NULL AS bigint) AS stripped,
-               CAST(NULL AS varchar(64)) AS traceparent;
-    ELSE IF @version = 1
-        SELECT -1 AS n, NULL AS intent_id, NULL AS submission_target,
-               NULL AS status, @now_us AS created_at,
-               NULL AS attempt_count, NULL AS next_attempt_at,
-               NULL AS completed_at, NULL AS final_outcome_reason,
-               NULL AS exhausted_reason, NULL AS payload_hash
-        UNION ALL
-        SELECT r.n, i.intent_id, i.submission_target, i.status,
-               submission.submission_us(i.created_at) AS created_at,
-               i.attempt_count,
-               submission.submission_us(i.next_attempt_at) AS next_attempt_at,
-               submission.submission_us(i.completed_at) AS completed_at,
-               i.final_outcome_reason, i.exhausted_reason, i.payload_hash
-        FROM OPENJSON(@doc, '$.rows') WITH (
-                 n int '$.n',
-                 id nvarchar(400) COLLATE Latin1_General_BIN2 '$.id'
-             ) AS r
-             OUTER APPLY (
-                 SELECT TOP (1) *
-                 FROM submission.submission_intents AS s
-                      WITH (FORCESEEK (submission_intents_pk
-                                       (lease_name, intent_id)))
-                 WHERE s.lease_name = @lease_name
-                       AND s.intent_id = r.id COLLATE Latin1_General_BIN2
-             ) AS i
-        WHERE CHARINDEX(CONCAT(N',', r.n, N','),
-                            @known COLLATE Latin1_General_BIN2) > 0
-        ORDER BY n;
+    IF @known IS NULL
+        SELECT *
+        FROM submission.submission_intent_shown(@lease_name, NULL, -1, @now_us,
+                                                NULL);
     ELSE
-        SELECT -1 AS n, NULL AS intent_id, NULL AS submission_target,
-               NULL AS status, @now_us AS created_at,
-               NULL AS attempt_count, NULL AS next_attempt_at,
-               NULL AS completed_at, NULL AS final_outcome_reason,
-               NULL AS exhausted_reason, NULL AS payload_hash,
-               NULL AS not_before, NULL AS in_flight, NULL AS last_error,
-               NULL AS replay_of, NULL AS stripped, NULL AS traceparent
-        UNION ALL
-        SELECT r.n, i.intent_id, i.submission_target, i.status,
-               submission.submission_us(i.created_at) AS created_at,
-               i.attempt_count,
-               submission.submission_us(i.next_attempt_at) AS next_attempt_at,
-               submission.submission_us(i.completed_at) AS completed_at,
-               i.final_outcome_reason,
-               CASE WHEN i.intent_id IS NULL
-                         AND CHARINDEX(CONCAT(N',', r.n, N','),
-                                    @reserved COLLATE Latin1_General_BIN2) > 0
-                    THEN 'reserved_id' COLLATE Latin1_General_BIN2
-                    ELSE i.exhausted_reason END AS exhausted_reason,
-               i.payload_hash,
-               submission.submission_us(i.not_before) AS not_before,
-               CASE WHEN i.inflight_epoch IS NULL THEN 0 ELSE 1 END
-                   AS in_flight,
-               i.last_error, i.replay_of,
-               CASE WHEN i.stripped_at IS NULL THEN 0 ELSE 1 END AS stripped,
-               i.traceparent
-        FROM OPENJSON(@doc, '$.rows') WITH (
-                 n int '$.n',
-                 id nvarchar(400) COLLATE Latin1_General_BIN2 '$.id',
-                 before bigint '$.before'
+        SELECT i.*
+        FROM (
+                 SELECT CAST(-1 AS bigint) AS n,
+                        CAST(NULL AS nvarchar(400))
+                        COLLATE Latin1_General_BIN2 AS id, @now_us AS at,
+                        CAST(NULL AS varchar(32)) AS reason
+                 UNION ALL
+                 SELECT d.n, CASE WHEN d.before > @latest THEN NULL ELSE d.id END,
+                        NULL,
+                        CASE WHEN CHARINDEX(CONCAT(N',', d.n, N','),
+                                            @reserved COLLATE Latin1_General_BIN2)
+                                  > 0
+                             THEN 'reserved_id' END
+                 FROM OPENJSON(@doc, '$.rows') WITH (
+                          n int '$.n',
+                          id nvarchar(400) COLLATE Latin1_General_BIN2 '$.id',
+                          before bigint '$.before'
+                      ) AS d
+                 WHERE CHARINDEX(CONCAT(N',', d.n, N','),
+                                 @known COLLATE Latin1_General_BIN2) > 0
              ) AS r
-             OUTER APPLY (
-                 SELECT TOP (1) *
-                 FROM submission.submission_intents AS s
-                      WITH (FORCESEEK (submission_intents_pk
-                                       (lease_name, intent_id)))
-                 WHERE s.lease_name = @lease_name
-                       AND s.intent_id = r.id COLLATE Latin1_General_BIN2
-                       AND (r.before IS NULL OR r.before <= @latest)
-             ) AS i
-        WHERE CHARINDEX(CONCAT(N',', r.n, N','),
-                            @known COLLATE Latin1_General_BIN2) > 0
-        ORDER BY n;
+             CROSS APPLY submission.submission_intent_shown(
+                 @lease_name, r.id, r.n, r.at, r.reason) AS i
+        ORDER BY i.n;
 END
 GO

@@ -32,19 +32,18 @@ BEGIN
           ORDER BY r.created_at, r.job_id) AS j
     ORDER BY j.last_modified_at, j.created_at, j.job_id;
 
-    SELECT submission.submission_us(@now) AS now, NULL AS kind, NULL AS job_id,
-           NULL AS filter, NULL AS max_intents, NULL AS state,
-           NULL AS position, NULL AS seen_count, NULL AS done_count,
-           NULL AS skipped_count, NULL AS last_error, NULL AS actor,
-           NULL AS created_us, NULL AS modified_us, NULL AS completed_us
-    UNION ALL
-    SELECT NULL, j.kind, j.job_id, j.filter, j.max_intents, j.state,
-           j.position, j.seen_count, j.done_count, j.skipped_count,
-           j.last_error, j.actor, submission.submission_us(j.created_at),
-           submission.submission_us(j.last_modified_at),
-           submission.submission_us(j.completed_at)
-    FROM submission.submission_jobs AS j
-    WHERE j.lease_name = @lease_name AND j.kind = @kind
-          AND j.job_id = @job_id AND j.completed_at IS NULL;
+    SELECT r.now, s.*
+    FROM (
+             SELECT CAST(NULL AS nvarchar(400))
+                    COLLATE Latin1_General_BIN2 AS job_id,
+                    submission.submission_us(@now) AS now
+             UNION ALL
+             SELECT @job_id, NULL
+             WHERE @job_id IS NOT NULL
+         ) AS r
+         CROSS APPLY submission.submission_job_shown(@lease_name, @kind,
+                                                     r.job_id) AS s
+    WHERE r.job_id IS NULL
+          OR (s.job_id IS NOT NULL AND s.completed_at IS NULL);
 END
 GO

@@ -45,13 +45,8 @@ BEGIN
     COMMIT TRANSACTION;
 
     SELECT CAST(CASE WHEN @stopped = 1 THEN 1 ELSE 2 END AS bigint) AS outcome,
-           j.kind, j.job_id, j.filter, j.max_intents, j.state, j.position,
-           j.seen_count, j.done_count, j.skipped_count, j.last_error, j.actor,
-           submission.submission_us(j.created_at) AS created_us,
-           submission.submission_us(j.last_modified_at) AS modified_us,
-           submission.submission_us(j.completed_at) AS completed_us
-    FROM submission.submission_jobs AS j
-    WHERE j.lease_name = @lease_name AND j.kind = @kind
-          AND j.job_id = @job_id;
+           j.*
+    FROM submission.submission_job_shown(@lease_name, @kind, @job_id) AS j
+    WHERE j.job_id IS NOT NULL;
 END
 GO

@@ -26,15 +26,9 @@ BEGIN
 
     IF @job_id IS NOT NULL
     BEGIN
-        SELECT CAST(0 AS bigint) AS outcome,
-               j.kind, j.job_id, j.filter, j.max_intents, j.state, j.position,
-               j.seen_count, j.done_count, j.skipped_count, j.last_error,
-               j.actor, submission.submission_us(j.created_at) AS created_us,
-               submission.submission_us(j.last_modified_at) AS modified_us,
-               submission.submission_us(j.completed_at) AS completed_us
-        FROM submission.submission_jobs AS j
-        WHERE j.lease_name = @lease_name AND j.kind = @kind
-              AND j.job_id = @job_id;
+        SELECT CAST(0 AS bigint) AS outcome, j.*
+        FROM submission.submission_job_shown(@lease_name, @kind, @job_id) AS j
+        WHERE j.job_id IS NOT NULL;
 
         RETURN;
     END;
@@ -44,16 +38,17 @@ BEGIN
                        ELSE submission.submission_at(@at) END;
     SET @id = COALESCE(@id, N'');
 
-    SELECT TOP (@limit) CAST(0 AS bigint) AS outcome,
-           j.kind, j.job_id, j.filter, j.max_intents, j.state, j.position,
-           j.seen_count, j.done_count, j.skipped_count, j.last_error, j.actor,
-           submission.submission_us(j.created_at) AS created_us,
-           submission.submission_us(j.last_modified_at) AS modified_us,
-           submission.submission_us(j.completed_at) AS completed_us
-    FROM submission.submission_jobs AS j
-    WHERE j.lease_name = @lease_name AND j.kind = @kind
-          AND j.created_at <= @before
-          AND (j.created_at < @before OR j.job_id < @id)
-    ORDER BY j.created_at DESC, j.job_id DESC;
+    SELECT CAST(0 AS bigint) AS outcome, s.*
+    FROM (
+             SELECT TOP (@limit) j.created_at, j.job_id
+             FROM submission.submission_jobs AS j
+             WHERE j.lease_name = @lease_name AND j.kind = @kind
+                   AND j.created_at <= @before
+                   AND (j.created_at < @before OR j.job_id < @id)
+             ORDER BY j.created_at DESC, j.job_id DESC
+         ) AS k
+         CROSS APPLY submission.submission_job_shown(@lease_name, @kind,
+                                                     k.job_id) AS s
+    ORDER BY k.created_at DESC, k.job_id DESC;
 END
 GO

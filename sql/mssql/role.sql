@@ -21,12 +21,6 @@ IF DATABASE_PRINCIPAL_ID(N'submission_nginx') IS NULL
     CREATE ROLE submission_nginx;
 GO
 
--- the right that older releases gave
-
-REVOKE EXECUTE ON SCHEMA::submission FROM submission_nginx;
-GO
-
-GRANT EXECUTE ON OBJECT::submission.submission_schema_version TO submission_nginx;
 GRANT EXECUTE ON OBJECT::submission.submission_schema_get TO submission_nginx;
 GRANT EXECUTE ON OBJECT::submission.submission_ping TO submission_nginx;
 GRANT EXECUTE ON OBJECT::submission.submission_intents_submit TO submission_nginx;
@@ -38,12 +32,11 @@ GRANT EXECUTE ON OBJECT::submission.submission_lease_acquire TO submission_nginx
 GRANT EXECUTE ON OBJECT::submission.submission_lease_renew TO submission_nginx;
 GRANT EXECUTE ON OBJECT::submission.submission_lease_takeover TO submission_nginx;
 GRANT EXECUTE ON OBJECT::submission.submission_lease_release TO submission_nginx;
-GRANT EXECUTE ON OBJECT::submission.submission_lease_get TO submission_nginx;
 GRANT EXECUTE ON OBJECT::submission.submission_lease_watch TO submission_nginx;
 GRANT EXECUTE ON OBJECT::submission.submission_candidate_heartbeat TO submission_nginx;
 GRANT EXECUTE ON OBJECT::submission.submission_candidate_remove TO submission_nginx;
 GRANT EXECUTE ON OBJECT::submission.submission_cluster_get TO submission_nginx;
-GRANT EXECUTE ON OBJECT::submission.submission_schedule_page TO submission_nginx;
+GRANT EXECUTE ON OBJECT::submission.submission_queue_page TO submission_nginx;
 GRANT EXECUTE ON OBJECT::submission.submission_attempts_turn TO submission_nginx;
 GRANT EXECUTE ON OBJECT::submission.submission_attempts_expire TO submission_nginx;
 GRANT EXECUTE ON OBJECT::submission.submission_attempts_in_doubt TO submission_nginx;

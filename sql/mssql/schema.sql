@@ -1,10 +1,7 @@
--- The schema on SQL Server, 2019 or later, and Azure SQL: version 2.  Every batch
+-- The schema on SQL Server, 2019 or later, and Azure SQL: version 1.  Every batch
 -- may run again on a database that has it.  Run as the owner, then every other file
 -- beside this one, then role.sql: sql/install.sh does, and brings a database of an
 -- older version up by migrate/*.sql before.
---
--- A column that came with version 2 is NULL where it does not apply: a module of
--- version 1 does not know of it.
 --
 -- Ids are compared byte for byte: a binary collation.  SQL Server takes no notice
 -- of spaces at the end; nginx has trimmed them, and of holders the length counts.
@@ -30,7 +27,7 @@ GO
 -- What this database has to be.  Numbers from 57000 are our own.
 
 IF OBJECT_ID(N'submission.submission_schema') IS NOT NULL
-    IF EXISTS (SELECT 1 FROM submission.submission_schema WHERE version > 2)
+    IF EXISTS (SELECT 1 FROM submission.submission_schema WHERE version > 1)
         THROW 57005, N'the schema in this database is newer than these files: take those of the newer release',
               1;
 GO
@@ -74,9 +71,14 @@ GO
 IF OBJECT_ID(N'submission.submission_schema') IS NULL
     CREATE TABLE submission.submission_schema (
         version                 int             NOT NULL,
-        compatible_from         int             NULL
+        compatible_from         int             NOT NULL
     );
 GO
+
+-- inflight_since: nothing of the lease that is in flight was begun earlier; NULL:
+-- that is not known.  A recovery begins there, and passes by none of the ghosts
+-- that attempts leave in the index for as long as a transaction elsewhere may
+-- want to see them.
 
 IF OBJECT_ID(N'submission.submission_manager_leases') IS NULL
     CREATE TABLE submission.submission_manager_leases (
@@ -86,6 +88,7 @@ IF OBJECT_ID(N'submission.submission_manager_leases') IS NULL
         acquired_at             datetime2(6)    NOT NULL,
         renewed_at              datetime2(6)    NOT NULL,
         expires_at              datetime2(6)    NOT NULL,
+        inflight_since          datetime2(6)    NULL,
         CONSTRAINT submission_manager_leases_pk PRIMARY KEY (lease_name)
     );
 GO
@@ -115,8 +118,8 @@ GO
 -- such as "rejected:ops", with a space between them.
 -- contract_version: the first version of the module that understands the contract;
 -- NULL: 1.  It is all that SQL compares of a contract but for the deadline: the rules
--- are in src/core/sm_contract.c.
--- replay_of, job_id: the intent that this one repeats, and the job that made it.
+-- are in src/core/model/sm_contract.c.
+-- replay_of, job_id: the intent that this one replays, and the job that made it.
 -- event_of: this is the event of a webhook, and tells of that intent.  Its target
 -- is "webhook <name>" and its id begins with a space: nothing of a client does.
 -- stripped_at: the payload is empty since then, and the attempts are gone.
@@ -187,67 +190,7 @@ IF OBJECT_ID(N'submission.submission_attempts') IS NULL
     );
 GO
 
--- Tables of the first release had seven digits of a second.  A column that an index
--- has cannot change (5074): all that have one go, also those of version 2, which the
--- migration may just have made, and are made anew below.
-
-IF EXISTS (SELECT 1 FROM sys.columns
-           WHERE object_id = OBJECT_ID(N'submission.submission_intents')
-                 AND name = N'created_at' AND scale = 7)
-BEGIN
-    DROP INDEX IF EXISTS submission_intents_modified
-        ON submission.submission_intents;
-    DROP INDEX IF EXISTS submission_intents_due
-        ON submission.submission_intents;
-    DROP INDEX IF EXISTS submission_intents_delayed
-        ON submission.submission_intents;
-    DROP INDEX IF EXISTS submission_intents_begun
-        ON submission.submission_intents;
-    DROP INDEX IF EXISTS submission_intents_list
-        ON submission.submission_intents;
-    DROP INDEX IF EXISTS submission_intents_completed
-        ON submission.submission_intents;
-    DROP INDEX IF EXISTS submission_intents_stripped
-        ON submission.submission_intents;
-    DROP INDEX IF EXISTS submission_intents_rejected
-        ON submission.submission_intents;
-    DROP INDEX IF EXISTS submission_intents_exhausted
-        ON submission.submission_intents;
-
-    -- Babelfish does not parse it, and has no need of it
-
-    EXECUTE (N'
-        ALTER TABLE submission.submission_manager_leases
-            ALTER COLUMN acquired_at datetime2(6) NOT NULL;
-        ALTER TABLE submission.submission_manager_leases
-            ALTER COLUMN renewed_at datetime2(6) NOT NULL;
-        ALTER TABLE submission.submission_manager_leases
-            ALTER COLUMN expires_at datetime2(6) NOT NULL;
-        ALTER TABLE submission.submission_manager_candidates
-            ALTER COLUMN started_at datetime2(6) NOT NULL;
-        ALTER TABLE submission.submission_manager_candidates
-            ALTER COLUMN heartbeat_at datetime2(6) NOT NULL;
-        ALTER TABLE submission.submission_manager_candidates
-            ALTER COLUMN expires_at datetime2(6) NOT NULL;
-        ALTER TABLE submission.submission_attempts
-            ALTER COLUMN started_at datetime2(6) NOT NULL;
-        ALTER TABLE submission.submission_attempts
-            ALTER COLUMN finished_at datetime2(6) NOT NULL;
-        ALTER TABLE submission.submission_intents
-            ALTER COLUMN completed_at datetime2(6) NULL;
-        ALTER TABLE submission.submission_intents
-            ALTER COLUMN last_modified_at datetime2(6) NOT NULL;
-        ALTER TABLE submission.submission_intents
-            ALTER COLUMN next_attempt_at datetime2(6) NULL;
-        ALTER TABLE submission.submission_intents
-            ALTER COLUMN inflight_at datetime2(6) NULL;
-        ALTER TABLE submission.submission_intents
-            ALTER COLUMN created_at datetime2(6) NOT NULL;
-    ');
-END
-GO
-
--- The schedule: what still has an attempt to come, and what is in flight.  An
+-- The queue: what still has an attempt to come, and what is in flight.  An
 -- intent without an attempt is due since it came, and "modified" has it in that
 -- order; only retries are in "due", and in "delayed" those that wait for their
 -- not_before.  Each index costs every submission that is in it.  Each is made where
@@ -296,22 +239,6 @@ IF NOT EXISTS (SELECT 1 FROM sys.indexes
         WHERE inflight_epoch IS NOT NULL;
 GO
 
-DROP INDEX IF EXISTS submission_intents_inflight
-    ON submission.submission_intents;
-GO
-
--- inflight_since: nothing of the lease that is in flight was begun earlier; NULL:
--- that is not known.  A recovery begins there, and passes by none of the ghosts
--- that attempts leave in the index for as long as a transaction elsewhere may
--- want to see them.
-
-IF NOT EXISTS (SELECT 1 FROM sys.columns
-               WHERE object_id = OBJECT_ID(N'submission.submission_manager_leases')
-                     AND name = N'inflight_since')
-    ALTER TABLE submission.submission_manager_leases
-        ADD inflight_since datetime2(6) NULL;
-GO
-
 -- By created_at, of a target and a status: the list.  Several targets or statuses
 -- are merged.
 
@@ -326,7 +253,6 @@ GO
 -- By completed_at, in the same way: the list with by=completed, the failures, and
 -- what is to be stripped.  What has been stripped is in the second, so that nobody
 -- passes it by to strip what comes after it.  To forget, and to list, both are read.
--- migrate/002_*.sql makes all of version 2 while others write, where it can.
 
 IF NOT EXISTS (SELECT 1 FROM sys.indexes
                WHERE object_id = OBJECT_ID(N'submission.submission_intents')

@@ -11,11 +11,11 @@ GO
 
 IF NOT EXISTS (SELECT 1 FROM submission.submission_schema)
     INSERT INTO submission.submission_schema (version, compatible_from)
-    VALUES (2, 1);
+    VALUES (1, 1);
 GO
 
 UPDATE submission.submission_schema
-SET version = 2,
+SET version = 1,
     compatible_from = 1
-WHERE version < 2;
+WHERE version < 1;
 GO

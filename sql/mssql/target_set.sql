@@ -40,7 +40,7 @@ BEGIN
                              AND i.status = 'pending')
     BEGIN
         SELECT CAST(0 AS bigint) AS outcome, CAST('' AS varchar(16)) AS state,
-               CAST(NULL AS bigint) AS since,
+               @target AS submission_target, CAST(NULL AS bigint) AS since,
                CAST(NULL AS nvarchar(500)) AS reason,
                CAST(NULL AS nvarchar(200)) AS actor;
         RETURN;
@@ -86,7 +86,7 @@ BEGIN
     COMMIT TRANSACTION;
 
     SELECT CAST(2 - @changed AS bigint) AS outcome,
-           COALESCE(t.state, 'open') AS state,
+           COALESCE(t.state, 'open') AS state, @target AS submission_target,
            submission.submission_us(t.since) AS since, t.reason AS reason,
            t.actor AS actor
     FROM (SELECT 1 AS one) AS o

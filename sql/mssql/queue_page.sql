@@ -6,7 +6,7 @@
 -- index to the row would meet a turn that goes from the row to the index.
 --
 -- created_at, seconds: of what has a deadline, since when it counts, and how long it
--- lasts.  Version 1 has neither.
+-- lasts.
 
 SET ANSI_NULLS ON;
 SET QUOTED_IDENTIFIER ON;
@@ -17,15 +17,14 @@ SET CONCAT_NULL_YIELDS_NULL ON;
 SET NUMERIC_ROUNDABORT OFF;
 GO
 
-CREATE OR ALTER PROCEDURE submission.submission_schedule_page
+CREATE OR ALTER PROCEDURE submission.submission_queue_page
     @lease_name varchar(64),
     @holder_id nvarchar(128),
     @lease_epoch bigint,
     @order bigint,
     @after_at bigint,
     @after_id nvarchar(400),
-    @limit bigint,
-    @version bigint = 1
+    @limit bigint
 AS
 BEGIN
     SET NOCOUNT ON;
@@ -38,81 +37,7 @@ BEGIN
 
     SET @at = submission.submission_at(@after_at);
 
-    IF @version = 1 AND @order = 1
-        SELECT submission.submission_us(@now) AS now, NULL AS intent_id,
-               NULL AS submission_target, NULL AS at, NULL AS due_at
-        UNION ALL
-        SELECT NULL, p.intent_id, p.submission_target,
-               submission.submission_us(p.next_attempt_at),
-               submission.submission_us(p.next_attempt_at)
-        FROM (
-                 SELECT TOP (@limit) u.intent_id, u.submission_target,
-                        u.next_attempt_at
-                 FROM (
-                          SELECT a.intent_id, a.submission_target,
-                                 a.next_attempt_at
-                          FROM (
-                                   SELECT TOP (@limit) i.intent_id,
-                                          i.submission_target,
-                                          i.next_attempt_at
-                                   FROM submission.submission_intents AS i
-                                        WITH (FORCESEEK (
-                                            submission_intents_due
-                                            (lease_name, next_attempt_at)))
-                                   WHERE i.lease_name = @lease_name
-                                         AND i.next_attempt_at IS NOT NULL
-                                         AND i.attempt_count > 0
-                                         AND i.next_attempt_at >= @at
-                                         AND (i.next_attempt_at > @at
-                                              OR i.intent_id > @after_id)
-                                   ORDER BY i.next_attempt_at, i.intent_id
-                               ) AS a
-                          UNION ALL
-                          SELECT b.intent_id, b.submission_target,
-                                 b.next_attempt_at
-                          FROM (
-                                   SELECT TOP (@limit) i.intent_id,
-                                          i.submission_target,
-                                          i.next_attempt_at
-                                   FROM submission.submission_intents AS i
-                                        WITH (FORCESEEK (
-                                            submission_intents_delayed
-                                            (lease_name, next_attempt_at)))
-                                   WHERE i.lease_name = @lease_name
-                                         AND i.next_attempt_at IS NOT NULL
-                                         AND i.not_before IS NOT NULL
-                                         AND i.attempt_count = 0
-                                         AND i.next_attempt_at >= @at
-                                         AND (i.next_attempt_at > @at
-                                              OR i.intent_id > @after_id)
-                                   ORDER BY i.next_attempt_at, i.intent_id
-                               ) AS b
-                      ) AS u
-                 ORDER BY u.next_attempt_at, u.intent_id
-             ) AS p
-        ORDER BY at, intent_id;
-    ELSE IF @version = 1
-        SELECT submission.submission_us(@now) AS now, NULL AS intent_id,
-               NULL AS submission_target, NULL AS at, NULL AS due_at
-        UNION ALL
-        SELECT NULL, p.intent_id, p.submission_target,
-               submission.submission_us(p.last_modified_at),
-               submission.submission_us(p.next_attempt_at)
-        FROM (
-                 SELECT TOP (@limit) i.intent_id, i.submission_target,
-                        i.last_modified_at, i.next_attempt_at
-                 FROM submission.submission_intents AS i
-                      WITH (FORCESEEK (submission_intents_modified
-                                       (lease_name, last_modified_at)))
-                 WHERE i.lease_name = @lease_name
-                       AND i.next_attempt_at IS NOT NULL
-                       AND i.last_modified_at >= @at
-                       AND (i.last_modified_at > @at
-                            OR i.intent_id > @after_id)
-                 ORDER BY i.last_modified_at, i.intent_id
-             ) AS p
-        ORDER BY at, intent_id;
-    ELSE IF @order = 1
+    IF @order = 1
         SELECT submission.submission_us(@now) AS now, NULL AS intent_id,
                NULL AS submission_target, NULL AS at, NULL AS due_at,
                NULL AS created_at, NULL AS seconds
