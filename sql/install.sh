@@ -19,7 +19,7 @@
 # version use it: first sql/<store>/migrate/*.sql, which only adds, then all else.
 # What was interrupted goes on when it is run again; a database that is newer than
 # these files is left as it is.  "print postgres 1" shows what would be run on a
-# database of version 1.
+# database of version 1, with the migrations from there.
 #
 # On PostgreSQL all but the migration is one transaction. What is there already is
 # not touched, and what locks a table waits for it for a moment, lets others pass and
@@ -54,8 +54,7 @@ adapt() {
             -e "s/\nCREATE OR ALTER /\nCREATE /" \
             -e "s/ COLLATE Latin1_General_BIN2 '\$\./ '\$./" \
             -e "s/ COLLATE Latin1_General_100_BIN2_UTF8//" \
-            -e "/^SET LOCK_TIMEOUT/d" -e "s/WITH (ONLINE = ON)//" \
-            -e "/^REVOKE EXECUTE ON SCHEMA/d"
+            -e "/^SET LOCK_TIMEOUT/d" -e "s/WITH (ONLINE = ON)//"
     else
         cat
     fi
@@ -71,6 +70,7 @@ number() {
 
 migrations() {
     for file in "$dir"/migrate/*.sql; do
+        [ "$file" != "$dir/migrate/*.sql" ] || continue
         [ "$(number "$file")" -le "$1" ] || cat "$file"
     done
 }
@@ -105,16 +105,19 @@ GO
 EOF
 }
 
-# the schema first, then what uses it, then who may, then what locks a table
+# the schema first, then what answers are made of, the procedures, who may call them,
+# and what locks a table
 
 script() {
     cat "$dir/schema.sql"
 
     [ "$dir" = "${dir%/mssql}" ] || printf 'BEGIN TRANSACTION;\nGO\n\n'
 
+    cat "$dir/rows.sql"
+
     for file in "$dir"/*.sql; do
         case $file in
-            */schema.sql | */role.sql | */trigger.sql | */monitor.sql) ;;
+            */schema.sql | */rows.sql | */role.sql | */trigger.sql | */monitor.sql) ;;
             *) cat "$file" ;;
         esac
     done
@@ -127,12 +130,14 @@ script() {
 }
 
 # For psql: one at a time, though no transaction may last while an index is made
-# beside others; and the migrations from the version that is there.
+# beside others; and the migrations from the version that is there.  Nothing is looked
+# up in "public", where others may have put what would then run with the owner's rights.
 
 session() {
     cat << 'EOF'
 \set VERBOSITY verbose
 SET client_min_messages = warning;
+SET search_path = pg_catalog, pg_temp;
 
 DO $$
 BEGIN
@@ -159,6 +164,7 @@ SELECT to_regclass('submission.submission_schema') IS NOT NULL AS there
 EOF
 
     for file in "$dir"/migrate/*.sql; do
+        [ "$file" != "$dir/migrate/*.sql" ] || continue
         n=$(number "$file")
 
         printf 'SELECT :version BETWEEN 1 AND %s AS older\n' $((n - 1))
