@@ -1,799 +1,642 @@
 
 /*
- * The schedule against a model of arrays that are searched from end to end:
- * random operations, and after each of them all that sm_schedule.h promises.
- * Broken by: an entry that is lost or is there twice, one that is taken before
- * its time or out of order, a bound that is exceeded or not used, a target
- * that waits while another has its second turn, a time to wake up at that is
- * too late, memory that is not given back.
- *
- * schedule [<seed> [<rounds>]]
+ * Cron's fields, durations, and what becomes of planned times, in UTC.  Broken by:
+ * a next time that is computed from now and not from the plan, a day of the month
+ * and one of the week that must both fit, a Sunday that is 7 and not 0, a leap day,
+ * a bound that is off by one, misfire rules that are mixed up.
  */
 
-#include <stdlib.h>
-#include <time.h>
-
+#include "seconds.h"
 #include "sm_schedule.h"
-#include "tap.h"
-
-
-#define ROUNDS   400
-#define STEPS    250
-#define IDS      300
-#define TARGETS  7
-#define MILLION  1000000
-
-
-/* ended: taken, without a slot */
-
-typedef enum { OUT = 0, WAITING, TAKEN, ENDED } place_e;
-
-typedef struct {
-    place_e         place;
-    unsigned        target;
-    int64_t         due_at;
-    sm_entry_t     *e;
-    char            id[24];
-} item_t;
-
-
-static item_t          items[IDS];
-static unsigned        counts[4][TARGETS + 1];
-static unsigned        passed[TARGETS][TARGETS];
-static unsigned        limits[TARGETS];
-static unsigned        ids, targets, concurrency, asked;
-static int64_t         now;
-static const uint64_t  key[] = { 1, 2 };
-
-static sm_schedule_t  *s;
-
-static uint64_t        state, seed;
-static unsigned        bad, turns, shared, limited;
-
-
-static unsigned
-rnd(unsigned n)
-{
-    state ^= state >> 12;
-    state ^= state << 25;
-    state ^= state >> 27;
-
-    return (unsigned) ((state * 2685821657736338717ULL >> 33) % n);
-}
-
-
-#define check(cond, ...)                                                      \
-    if (!(cond) && bad++ < 10) {                                              \
-        diag("line %d: %s", __LINE__, #cond);                                 \
-        diag(__VA_ARGS__);                                                    \
-    }
-
-
-static sm_str_t
-target_name(unsigned t)
-{
-    static const sm_str_t  names[TARGETS] = {
-        sm_str("a"), sm_str("target.b"), sm_str(""), sm_str("d"), sm_str("dd"),
-        sm_str("sms.realtime"), sm_str("\xc3\xa9")
-    };
-
-    return names[t];
-}
-
-
-static unsigned
-target_limit(void *data, sm_str_t target)
-{
-    unsigned  t;
-
-    check(data == &now, "the data is handed on");
-
-    asked++;
-
-    for (t = 0; !sm_str_eq(target_name(t), target); t++);
-
-    return limits[t];
-}
-
-
-/* t == TARGETS: of all */
-
-static unsigned
-count(place_e place, unsigned t)
-{
-    return counts[place][t];
-}
 
 
 static void
-move(unsigned i, place_e place)
+test_cron(void)
 {
-    unsigned  t = items[i].target;
-
-    counts[items[i].place][t]--;
-    counts[items[i].place][TARGETS]--;
-
-    items[i].place = place;
-
-    counts[place][t]++;
-    counts[place][TARGETS]++;
-}
-
-
-static int64_t
-first_due(unsigned t)
-{
-    int64_t   due_at;
-    unsigned  i;
-
-    due_at = INT64_MAX;
-
-    for (i = 0; i < ids; i++) {
-        if (items[i].place == WAITING && items[i].target == t
-            && items[i].due_at < due_at)
-        {
-            due_at = items[i].due_at;
-        }
-    }
-
-    return due_at;
-}
-
-
-/* the bounds, from the header: the first of a target is always allowed */
-
-static int
-may_take(unsigned t)
-{
-    unsigned  taken, all;
-
-    taken = count(TAKEN, t);
-    all = count(TAKEN, TARGETS);
-
-    if (all >= concurrency) {
-        return 0;
-    }
-
-    if (limits[t]) {
-        limited += taken >= limits[t];
-        return taken < limits[t];
-    }
-
-    if (taken == 0) {
-        return 1;
-    }
-
-    shared += taken + 1 > 8 * (concurrency - all - 1);
-
-    return taken + 1 <= 8 * (concurrency - all - 1);
-}
-
-
-static int
-is_due(unsigned t)
-{
-    return count(WAITING, t) && first_due(t) <= now && may_take(t);
-}
-
-
-static void
-do_set(void)
-{
-    int       was_known;
-    unsigned  i, t, before;
-    int64_t   due_at;
-    sm_str_t  id;
-
-    i = rnd(ids);
-    id = sm_str_c(items[i].id);
-    due_at = now - 20 + rnd(60);
-
-    if (rnd(50) == 0) {
-        due_at = rnd(2) ? INT64_MAX : INT64_MIN;
-    }
-
-    t = items[i].place == OUT || rnd(10) ? items[i].target : rnd(targets);
-    was_known = count(WAITING, t) || count(TAKEN, t) || count(ENDED, t);
-    before = asked;
-
-    check(sm_schedule_set(s, id, target_name(t), due_at, INT64_MAX) == 0, "set");
-
-    check(asked - before == (items[i].place == OUT && !was_known),
-          "the limit is asked for once");
-
-    if (items[i].place == TAKEN || items[i].place == ENDED) {
-        return;
-    }
-
-    move(i, WAITING);
-    items[i].due_at = due_at;
-}
-
-
-/* a target that is due and passed over twice by the same one is not served */
-
-static void
-took(unsigned t)
-{
-    unsigned  other;
-
-    for (other = 0; other < TARGETS; other++) {
-        if (other == t || !is_due(other)) {
-            continue;
-        }
-
-        turns++;
-        check(!passed[other][t], "target %u before %u, twice", t, other);
-        passed[other][t] = 1;
-    }
-
-    memset(passed[t], 0, sizeof(passed[t]));
-}
-
-
-static void
-do_take(void)
-{
-    size_t       k, n, max;
-    unsigned     i, t;
-    sm_str_t     id;
-    sm_entry_t  *entries[IDS];
-
-    max = rnd(4) ? rnd(6) : rnd(ids);
-
-    /* who is not due any more has lost its place, who is at a bound has not */
-
-    for (t = 0; t < TARGETS; t++) {
-        if (first_due(t) > now || count(WAITING, t) == 0) {
-            memset(passed[t], 0, sizeof(passed[t]));
-        }
-    }
-
-    n = sm_schedule_take(s, now, entries, max);
-
-    check(n <= max, "%zu of %zu", n, max);
-
-    for (k = 0; k < n; k++) {
-        id = sm_entry_id(entries[k]);
-
-        for (i = 0; i < ids && !sm_str_eq(id, sm_str_c(items[i].id)); i++);
-
-        if (i == ids || items[i].place != WAITING) {
-            check(0, "an entry that does not wait");
-            return;
-        }
-
-        t = items[i].target;
-
-        check(items[i].due_at <= now, "too early");
-        check(items[i].due_at == first_due(t), "out of order");
-        check(items[i].due_at == sm_entry_due_at(entries[k]), "its time");
-        check(may_take(t), "target %u: %u taken, %u in all of %u", t,
-              count(TAKEN, t), count(TAKEN, TARGETS), concurrency);
-
-        took(t);
-
-        move(i, TAKEN);
-        items[i].e = entries[k];
-    }
-
-    for (t = 0; n < max && t < TARGETS; t++) {
-        check(!is_due(t), "target %u is due and was not taken", t);
-    }
-}
-
-
-static void
-do_give_back(int drop)
-{
-    unsigned  i;
-
-    i = rnd(ids);
-
-    if (items[i].place == TAKEN && rnd(2)) {
-        sm_schedule_end(s, items[i].e);
-        move(i, ENDED);
-        return;
-    }
-
-    if (items[i].place != TAKEN && items[i].place != ENDED) {
-        return;
-    }
-
-    if (drop) {
-        sm_schedule_drop(s, items[i].e);
-        move(i, OUT);
-
-    } else {
-        items[i].due_at = now - 5 + rnd(40);
-        sm_schedule_put(s, items[i].e, items[i].due_at);
-        move(i, WAITING);
-    }
-
-    items[i].e = NULL;
-}
-
-
-/* one that waits goes, and a taken one stays */
-
-static void
-do_remove(void)
-{
-    int       gone;
-    unsigned  i;
-
-    i = rnd(ids);
-    gone = sm_schedule_remove(s, sm_str_c(items[i].id));
-
-    check(gone == (items[i].place == WAITING), "removed: %d, place %d", gone,
-          (int) items[i].place);
-
-    if (gone) {
-        move(i, OUT);
-    }
-}
-
-
-static void
-check_all(size_t empty)
-{
-    size_t    least, n;
-    int64_t   next;
-    unsigned  i, t;
-
-    check(sm_schedule_waiting(s) == count(WAITING, TARGETS), "waiting");
-    check(sm_schedule_taken(s) == count(TAKEN, TARGETS)
-                                  + count(ENDED, TARGETS), "taken");
-
-    next = INT64_MAX;
-
-    for (t = 0; t < TARGETS; t++) {
-        if (count(WAITING, t) && may_take(t) && first_due(t) < next) {
-            next = first_due(t);
-        }
-    }
-
-    check(sm_schedule_next(s) == next, "next: %" PRId64 ", not %" PRId64,
-          sm_schedule_next(s), next);
-
-    least = empty;
-    n = 0;
-
-    for (i = 0; i < ids; i++) {
-        if (items[i].place != OUT) {
-            least += 16 + strlen(items[i].id);
-            n++;
-        }
-
-        if (items[i].place == TAKEN || items[i].place == ENDED) {
-            check(sm_str_eq(sm_entry_id(items[i].e), sm_str_c(items[i].id))
-                  && sm_entry_due_at(items[i].e) == items[i].due_at,
-                  "a taken one stays as it is");
-        }
-    }
-
-    check(sm_schedule_bytes(s) >= least
-          && sm_schedule_bytes(s) <= empty + n * 220 + TARGETS * 1200,
-          "%zu bytes for %zu", sm_schedule_bytes(s), n);
-}
-
-
-static void
-play(unsigned round)
-{
-    size_t    empty;
-    unsigned  i, k, style;
-
-    static const unsigned  many[] = { 1, 2, 3, 8, 9, 10, 17, 64, 1000 };
-
-    memset(items, 0, sizeof(items));
-    memset(counts, 0, sizeof(counts));
-    memset(passed, 0, sizeof(passed));
-
-    ids = rnd(4) ? 10 + rnd(60) : IDS;
-    targets = 1 + rnd(TARGETS);
-    concurrency = many[rnd(sizeof(many) / sizeof(many[0]))];
-    style = rnd(3);
-    now = rnd(2) ? 1770033610123456 : 0;
-
-    for (i = 0; i < TARGETS; i++) {
-        limits[i] = rnd(2) ? 0 : 1 + rnd(5);
-    }
-
-    for (i = 0; i < ids; i++) {
-        items[i].target = rnd(rnd(targets) + 1);
-        sprintf(items[i].id, "%u%.*s", i, (int) rnd(20), "-------------------");
-    }
-
-    s = sm_schedule_create(concurrency, key, target_limit, &now);
-    empty = sm_schedule_bytes(s);
-
-    for (k = 0; k < STEPS; k++) {
-
-        /* it fills, then it runs, then it empties */
-
-        switch (rnd(k < STEPS / 2 ? 6 : 12)) {
-        case 0: case 1: case 2:
-            do_set();
-            break;
-        case 3:
-            now += rnd(style ? 8 : 2);
-            now -= rnd(20) == 0 ? 10 : 0;
-            break;
-        case 4:
-            do_give_back(rnd(3) == 0);
-            do_remove();
-            break;
-        case 5: case 6:
-            do_take();
-            break;
-        default:
-            for (i = 0; i < 20; i++) {
-                do_give_back(rnd(3));
-            }
-        }
-
-        check_all(empty);
-
-        if (bad) {
-            diag("seed %" PRIu64 ", round %u, step %u", seed, round, k);
-            break;
-        }
-    }
-
-    /* to the last one: "next" alone must find them all */
-
-    for (k = 0; !bad && (count(WAITING, TARGETS) || count(TAKEN, TARGETS)
-                         || count(ENDED, TARGETS)); k++)
-    {
-        for (i = 0; i < ids; i++) {
-            if (items[i].place == TAKEN || items[i].place == ENDED) {
-                sm_schedule_drop(s, items[i].e);
-                move(i, OUT);
-            }
-        }
-
-        if (sm_schedule_next(s) > now) {
-            now = sm_schedule_next(s);
-        }
-
-        do_take();
-        check_all(empty);
-        check(k < 10 * IDS, "it does not end");
-    }
-
-    if (!bad) {
-        check(sm_schedule_bytes(s) <= empty + 600, "%zu bytes for nothing",
-              sm_schedule_bytes(s));
-    }
-
-    sm_schedule_destroy(s);
-}
-
-
-static size_t
-fill(const char *target, unsigned n, int64_t due_at)
-{
-    char      id[64];
-    unsigned  i;
-    sm_str_t  str;
-
-    for (i = 0; i < n; i++) {
-        str.len = sprintf(id, "%s-%u", target, i);
-        str.data = id;
-
-        if (sm_schedule_set(s, str, sm_str_c(target), due_at + i, INT64_MAX)
-            != 0)
-        {
-            break;
-        }
-    }
-
-    return i;
-}
-
-
-/* how many a target may take, and that another finds room when it comes */
-
-static void
-test_bounds(void)
-{
-    size_t       i, n;
-    sm_entry_t  *entries[300], *last[1];
+    int        rc;
+    char       why[192];
+    size_t     i;
+    int64_t    next;
+    sm_cron_t  cron;
 
     static const struct {
-        unsigned  concurrency;
-        unsigned  taken;
+        const char  *cron;
+        const char  *after;
+        const char  *next;
     } t[] = {
-        { 1, 1 }, { 2, 1 }, { 3, 2 }, { 8, 7 }, { 9, 8 }, { 10, 8 }, { 11, 9 },
-        { 18, 16 }, { 256, 227 }
+        { "* * * * *", "2026-02-02T12:00:00Z", "2026-02-02T12:01:00Z" },
+        { "* * * * *", "2026-02-02T12:00:59Z", "2026-02-02T12:01:00Z" },
+        { "*/5 * * * *", "2026-02-02T12:55:00Z", "2026-02-02T13:00:00Z" },
+        { "3-59/20 * * * *", "2026-02-02T12:23:00Z", "2026-02-02T12:43:00Z" },
+        { "0 2 * * *", "2026-02-02T02:00:00Z", "2026-02-03T02:00:00Z" },
+        { "59 23 31 12 *", "2026-12-31T23:59:00Z", "2027-12-31T23:59:00Z" },
+        { "0 0 29 2 *", "2096-02-29T00:00:00Z", "2104-02-29T00:00:00Z" },
+        { "0 0 29 2 */7", "2032-02-29T00:00:00Z", "2060-02-29T00:00:00Z" },
+        { "0 0 29 2 */7", "2088-02-29T00:00:00Z", "2128-02-29T00:00:00Z" },
+        { "0 0 */31 3 0", "2026-03-01T00:00:00Z", "2037-03-01T00:00:00Z" },
+        { "0 0 31 * *", "2026-01-31T00:00:00Z", "2026-03-31T00:00:00Z" },
+        { "30 4 1,15 * 5", "2026-02-02T00:00:00Z", "2026-02-06T04:30:00Z" },
+        { "30 4 1,15 * 5", "2026-02-13T04:30:00Z", "2026-02-15T04:30:00Z" },
+        { "0 0 1-7 * */7", "2026-02-01T00:00:00Z", "2026-03-01T00:00:00Z" },
+        { "0 0 */2 * MON", "2026-02-02T00:00:00Z", "2026-02-09T00:00:00Z" },
+        { "0 0 * * 0", "2026-02-02T00:00:00Z", "2026-02-08T00:00:00Z" },
+        { "0 0 * * 7", "2026-02-02T00:00:00Z", "2026-02-08T00:00:00Z" },
+        { "0 0 * * sun", "2026-02-02T00:00:00Z", "2026-02-08T00:00:00Z" },
+        { "0 0 * * Fri-Sun", "2026-02-07T00:00:00Z",
+          "2026-02-08T00:00:00Z" },
+        { "0 0 * JAN-mar,Dec 1-5", "2026-03-31T00:00:00Z",
+          "2026-12-01T00:00:00Z" },
+        { "  15   10-12/2 * * * ", "2026-02-02T10:15:00Z",
+          "2026-02-02T12:15:00Z" },
+        { "0 9 * * 1", "2026-02-02T08:59:59Z", "2026-02-02T09:00:00Z" },
+        { "0 9 * * 1", "2026-02-02T09:00:00Z", "2026-02-09T09:00:00Z" }
     };
 
-    for (i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
-        s = sm_schedule_create(t[i].concurrency, key, NULL, NULL);
+    static const char *const  bad[] = {
+        "", "*", "* * * *", "* * * * * *", "60 * * * *", "* 24 * * *",
+        "* * 0 * *", "* * 32 * *", "* * * 0 *", "* * * 13 *", "* * * * 8",
+        "5/10 * * * *", "*/0 * * * *", "1- * * * *", "-1 * * * *",
+        "1,, * * * *", ", * * * *", "5-1 * * * *", "* * * foo *",
+        "jan * * * *", "* * * jana *", "* * 30 2 *", "* * 31 2,4,6,9,11 *",
+        "@daily", "*5 * * * *", "**  * * * *", "1.5 * * * *",
+        "1000000000000 * * * *", "* * * * mon#2", "* * L * *",
+        "* * 30 2 */7", "* * */40 2 8",
 
-        fill("a", 300, 0);
-        n = sm_schedule_take(s, 1000, entries, 300);
-        is_int(n, t[i].taken, "alone: %u of %u", t[i].taken,
-               t[i].concurrency);
+        /* cut between two characters */
 
-        is_int(sm_schedule_next(s), INT64_MAX, "nothing to wait for then");
+        "\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4"
+        "\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4"
+        "\xc3\xa4 * * * *",
+        "x\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4"
+        "\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4"
+        " * * * *"
+    };
 
-        fill("b", 1, 5000);
-
-        is_int(sm_schedule_next(s), n < t[i].concurrency ? 5000 : INT64_MAX,
-               "then for the other alone");
-
-        is_int(sm_schedule_take(s, 5000, last, 1), n < t[i].concurrency,
-               "which has its turn at once");
-        is_int(sm_schedule_taken(s), n + (n < t[i].concurrency), "taken");
-
-        sm_schedule_destroy(s);
+    for (i = 0; i < sm_nelts(t); i++) {
+        rc = sm_cron_parse(sm_str_c(t[i].cron), &cron, why, sizeof(why));
+        ok(rc == 0, "\"%s\"", t[i].cron);
+        ok(sm_cron_next(&cron, at(t[i].after), &next) == 0, "there is one");
+        is_str(text_of(next), t[i].next, "after %s", t[i].after);
     }
 
-    sm_schedule_destroy(NULL);
-}
-
-
-static unsigned
-limit_of_two(void *data, sm_str_t target)
-{
-    (void) data;
-    (void) target;
-
-    return 2;
-}
-
-
-static unsigned
-limit_never_of_a(void *data, sm_str_t target)
-{
-    (void) data;
-
-    return target.data[0] == 'a' ? SM_SCHEDULE_NEVER : 2;
-}
-
-
-/* a target that nobody can send to waits, and is in nobody's way */
-
-static void
-test_never(void)
-{
-    sm_entry_t  *entries[8];
-
-    s = sm_schedule_create(8, key, limit_never_of_a, NULL);
-
-    fill("a", 3, 0);
-    is_int(sm_schedule_take(s, 1000, entries, 8), 0, "none of it is taken");
-    ok(sm_schedule_next(s) == INT64_MAX, "and it is not waited for");
-
-    fill("b", 3, 0);
-    is_int(sm_schedule_take(s, 1000, entries, 8), 2, "others are");
-    is_mem(sm_entry_id(entries[0]).data, 1, "b", 1, "as before");
-
-    sm_schedule_drop(s, entries[0]);
-    sm_schedule_drop(s, entries[1]);
-    is_int(sm_schedule_take(s, 1000, entries, 8), 1, "all of them");
-    is_int(sm_schedule_waiting(s), 3, "and it waits");
-
-    sm_schedule_destroy(s);
-}
-
-
-/* what is under way already counts for the bounds, and comes back like others */
-
-static void
-test_hold(void)
-{
-    size_t       empty;
-    sm_entry_t  *held[3], *entries[8];
-
-    s = sm_schedule_create(4, key, limit_of_two, NULL);
-    empty = sm_schedule_bytes(s);
-
-    held[0] = sm_schedule_hold(s, sm_str_c("x"), sm_str_c("a"), INT64_MAX);
-    held[1] = sm_schedule_hold(s, sm_str_c("y"), sm_str_c("a"), INT64_MAX);
-    held[2] = sm_schedule_hold(s, sm_str_c("z"), sm_str_c("a"), INT64_MAX);
-
-    ok(held[0] && held[1] && held[2], "hold, beyond the bound");
-    is_int(sm_schedule_taken(s), 3, "they are taken");
-    is_int(sm_schedule_waiting(s), 0, "none waits");
-    ok(sm_schedule_hold(s, sm_str_c("x"), sm_str_c("a"), INT64_MAX) == NULL,
-       "one that is there is not held again");
-
-    is_int(sm_schedule_set(s, sm_str_c("x"), sm_str_c("a"), 5, INT64_MAX), 0, "set");
-    is_int(sm_schedule_waiting(s), 0, "one that is held stays so");
-
-    fill("a", 3, 0);
-    fill("b", 3, 0);
-
-    is_int(sm_schedule_take(s, 1000, entries, 8), 1, "one of another target");
-    is_mem(sm_entry_id(entries[0]).data, 1, "b", 1, "and of all no more");
-
-    sm_schedule_end(s, held[0]);
-    is_int(sm_schedule_take(s, 1000, entries + 1, 8), 1,
-           "one of three has ended: another of the other target");
-
-    sm_schedule_drop(s, held[0]);
-    sm_schedule_drop(s, held[1]);
-    is_int(sm_schedule_take(s, 1000, entries + 2, 8), 1,
-           "one is held yet: there is room for one");
-    is_mem(sm_entry_id(entries[2]).data, 1, "a", 1, "of its target");
-
-    sm_schedule_put(s, held[2], 1);
-    is_int(sm_schedule_take(s, 1000, entries + 3, 1), 1, "put back: due again");
-
-    sm_schedule_destroy(s);
-
-    s = sm_schedule_create(4, key, NULL, NULL);
-    sm_schedule_drop(s, sm_schedule_hold(s, sm_str_c("x"), sm_str_c("a"), INT64_MAX));
-    ok(sm_schedule_bytes(s) <= empty + 600, "nothing is left of it");
-    sm_schedule_destroy(s);
-}
-
-
-static void
-test_turns(void)
-{
-    char         order[16];
-    size_t       i, n;
-    sm_entry_t  *entries[16];
-
-    s = sm_schedule_create(100, key, NULL, NULL);
-
-    fill("a", 1000, 0);
-    fill("b", 3, 100);
-    fill("c", 2, 200);
-
-    n = sm_schedule_take(s, 1000, entries, 9);
-
-    for (i = 0; i < n; i++) {
-        order[i] = sm_entry_id(entries[i]).data[0];
+    for (i = 0; i < sm_nelts(bad); i++) {
+        why[0] = '\0';
+        ok(sm_cron_parse(sm_str_c(bad[i]), &cron, why, sizeof(why)) == -1
+           && why[0] && sm_utf8_check(sm_str_c(why)) == strlen(why),
+           "\"%s\": %s", bad[i], why);
     }
-
-    is_mem(order, n, "abcabcaba", 9, "one after the other");
-
-    is_int(sm_schedule_take(s, 1000, entries, 0), 0, "none was asked for");
-
-    fill("d", 1, 0);
-    n = sm_schedule_take(s, 1000, entries, 2);
-    ok(n == 2 && sm_entry_id(entries[1]).data[0] == 'd',
-       "one that comes later does not wait for the backlog");
-
-    sm_schedule_destroy(s);
 }
 
 
+/* against a search that goes minute by minute, over five years */
+
 static void
-test_memory_back(void)
+test_brute(void)
 {
-    size_t       n, empty;
-    sm_entry_t  *entries[100];
+    int        day, hour, fits;
+    char       why[192];
+    size_t     i, wrong;
+    int64_t    t, next, end, expected;
+    sm_cron_t  cron;
+    sm_date_t  date;
 
-    s = sm_schedule_create(100, key, NULL, NULL);
-    empty = sm_schedule_bytes(s);
+    static const char *const  crons[] = {
+        "17 3 13 * 5", "0 */6 * 2,7 *", "30 12 29-31 * *", "0 0 1 1 *",
+        "5 4 */10 * 1-3"
+    };
 
-    fill("a", 20010, 0);
+    for (i = 0; i < sm_nelts(crons); i++) {
+        (void) sm_cron_parse(sm_str_c(crons[i]), &cron, why, sizeof(why));
 
-    while (sm_schedule_waiting(s) > 10) {
-        n = sm_schedule_take(s, 1000000, entries, 100);
+        next = at("2024-01-01T00:00:00Z");
+        end = at("2029-01-01T00:00:00Z");
+        expected = 0;
+        wrong = 0;
 
-        while (n && sm_schedule_waiting(s) + n > 10) {
-            sm_schedule_drop(s, entries[--n]);
+        (void) sm_cron_next(&cron, next - 1, &next);
+
+        for (t = at("2024-01-01T00:00:00Z"); t < end; t += 60) {
+            sm_time_date(t / 86400, &date);
+            day = (t / 86400 + 4) % 7;
+            hour = t / 3600 % 24;
+
+            fits = (cron.minutes >> (t / 60 % 60) & 1)
+                   && (cron.hours >> hour & 1)
+                   && (cron.months >> date.month & 1)
+                   && (cron.any_day || cron.any_weekday
+                       ? (cron.days >> date.day & 1)
+                         && (cron.weekdays >> day & 1)
+                       : (cron.days >> date.day & 1)
+                         || (cron.weekdays >> day & 1));
+
+            if (fits) {
+                expected++;
+                wrong += next != t;
+                (void) sm_cron_next(&cron, next, &next);
+            }
         }
 
-        while (n) {
-            sm_schedule_put(s, entries[--n], 0);
+        is_int(wrong, 0, "\"%s\" has the %d times of five years", crons[i],
+               (int) expected);
+        ok(expected > 3 && next >= end, "and no other");
+    }
+}
+
+
+static void
+test_date(void)
+{
+    int64_t    day, wrong;
+    sm_date_t  d;
+
+    for (day = -800000, wrong = 0; day < 3000000; day += 7) {
+        sm_time_date(day, &d);
+        wrong += sm_time_days(d.year, d.month, d.day) != day
+                 || d.month < 1 || d.month > 12 || d.day < 1 || d.day > 31;
+    }
+
+    is_int(wrong, 0, "a day has its date, and the date its day");
+
+    sm_time_date(0, &d);
+    ok(d.year == 1970 && d.month == 1 && d.day == 1, "the first of 1970");
+    sm_time_date(11016, &d);
+    ok(d.year == 2000 && d.month == 2 && d.day == 29, "a leap day");
+}
+
+
+static void
+test_duration(void)
+{
+    size_t   i;
+    int64_t  seconds;
+
+    static const struct {
+        const char  *text;
+        int64_t      seconds;
+    } t[] = {
+        { "PT1S", 1 }, { "PT10M", 600 }, { "P1D", 86400 },
+        { "P1DT12H", 129600 }, { "P365D", 31536000 }, { "P2W", 1209600 },
+        { "PT1H30M5S", 5405 }, { "PT0M1S", 1 }, { "PT86400S", 86400 },
+        { "P1WT1S", 604801 }
+    };
+
+    static const char *const  bad[] = {
+        "", "P", "PT", "PT0S", "P1Y", "P1M", "PT1.5S", "10M", "PT1", "PT1M1H",
+        "P1DT", "PT1D", "P1H", "P366D", "P365DT1S", "PT9999999999S", "pt1s",
+        "PT1S ", "-PT1S", "PT1S1S", "PTT1S", "P1D1D", "PT-1S"
+    };
+
+    for (i = 0; i < sm_nelts(t); i++) {
+        seconds = 0;
+        ok(sm_duration_parse(sm_str_c(t[i].text), &seconds) == NULL, "%s",
+           t[i].text);
+        is_int(seconds, t[i].seconds, "its seconds");
+    }
+
+    for (i = 0; i < sm_nelts(bad); i++) {
+        ok(sm_duration_parse(sm_str_c(bad[i]), &seconds) != NULL,
+           "\"%s\" is none", bad[i]);
+    }
+}
+
+
+static int
+parse(sm_arena_t *arena, const char *body, sm_schedule_rule_t *rule,
+    sm_json_error_t *err)
+{
+    sm_str_t  target, payload;
+
+    return sm_schedule_parse(arena, sm_str_c(body), rule, &target, &payload, err);
+}
+
+
+static void
+test_parse(void)
+{
+    size_t           i;
+    sm_str_t         kept = sm_null_str;
+    sm_arena_t       arena = { NULL };
+    sm_json_error_t  err;
+    sm_schedule_rule_t  rule, again;
+
+    static const char *const  good[] = {
+        "{\"submissionTarget\":\"sms\",\"every\":\"PT10M\"}",
+        "{\"submissionTarget\":\"sms\",\"cron\":\"0 2 * * mon\","
+        "\"timeZone\":\"Europe/Stockholm\",\"payload\":{\"a\":1},"
+        "\"startAt\":\"2026-02-02T12:00:00+01:00\","
+        "\"endAt\":\"2026-02-02T11:00:00Z\",\"misfire\":\"all\","
+        "\"overlap\":\"allow\"}"
+    };
+
+    static const struct {
+        const char  *body;
+        const char  *key;
+    } bad[] = {
+        { "{\"submissionTarget\":\"sms\"}", "every" },
+        { "{\"every\":\"PT1S\"}", "submissionTarget" },
+        { "{\"submissionTarget\":\"a b\",\"every\":\"PT1S\"}",
+          "submissionTarget" },
+        { "{\"submissionTarget\":\"s\",\"every\":\"PT1S\","
+          "\"cron\":\"* * * * *\"}", "every" },
+        { "{\"submissionTarget\":\"s\",\"every\":\"10m\"}", "every" },
+        { "{\"submissionTarget\":\"s\",\"cron\":\"61 * * * *\"}", "cron" },
+        { "{\"submissionTarget\":\"s\",\"every\":\"PT1S\","
+          "\"startAt\":\"2026-02-02T12:00:00.5Z\"}", "startAt" },
+        { "{\"submissionTarget\":\"s\",\"every\":\"PT1S\","
+          "\"startAt\":\"2026-02-02T12:00:01Z\","
+          "\"endAt\":\"2026-02-02T12:00:00Z\"}", "endAt" },
+        { "{\"submissionTarget\":\"s\",\"every\":\"PT1S\","
+          "\"misfire\":\"never\"}", "misfire" },
+        { "{\"submissionTarget\":\"s\",\"every\":\"PT1S\","
+          "\"overlap\":\"wait\"}", "overlap" },
+        { "{\"submissionTarget\":\"s\",\"every\":\"PT1S\","
+          "\"timeZone\":\"\"}", "timeZone" },
+        { "{\"submissionTarget\":\"s\",\"every\":\"PT1S\","
+          "\"timeZone\":\"a\\\"b\"}", "timeZone" },
+        { "{\"submissionTarget\":\"s\",\"every\":\"PT1S\",\"from\":\"x\"}",
+          "from" }
+    };
+
+    for (i = 0; i < sm_nelts(good); i++) {
+        ok(parse(&arena, good[i], &rule, &err) == 0, "%s", good[i]);
+        ok(sm_schedule_body(&arena, &rule, &kept) == 0
+           && sm_schedule_load(&arena, kept, &again) == 0
+           && sm_schedule_same_times(&rule, &again)
+           && rule.misfire == again.misfire && rule.overlap == again.overlap,
+           "is the same after it was kept: %.*s", (int) kept.len, kept.data);
+    }
+
+    for (i = 0; i < sm_nelts(bad); i++) {
+        err.key = NULL;
+        ok(parse(&arena, bad[i].body, &rule, &err) == -1
+           && (bad[i].key == NULL
+               || (err.key && strcmp(err.key, bad[i].key) == 0)),
+           "%s: %s", bad[i].body, err.message);
+    }
+
+    sm_arena_free(&arena);
+}
+
+
+static void
+test_id(void)
+{
+    char        id[256];
+    sm_str_t    s, intent;
+    sm_arena_t  arena = { NULL };
+
+    memset(id, 'a', sizeof(id));
+
+    s.data = id;
+    s.len = SM_SCHEDULE_ID_MAX;
+
+    ok(sm_schedule_id_check(s) == NULL, "an id of 178 characters");
+    ok(sm_schedule_intent(&arena, s, at("2026-02-02T12:00:10Z"), &intent) == 0
+       && sm_id_check(intent) == NULL && intent.len <= SM_ID_MAX,
+       "its intents have ids");
+
+    s.len++;
+    ok(sm_schedule_id_check(s) != NULL, "and not one of 179");
+
+    ok(sm_schedule_intent(&arena, sm_str_c("nightly"), at("2026-02-02T12:00:10Z"),
+                          &intent) == 0, "the id of an intent");
+    is_mem(intent.data, intent.len, "nightly@2026-02-02T12:00:10Z", 28,
+           "has the time in it");
+
+    ok(sm_schedule_id_check(sm_str_c("")) != NULL, "no id is none");
+    ok(sm_schedule_id_check(sm_str_c("a@b")) != NULL, "nor one with \"@\"");
+    ok(sm_schedule_id_check(sm_str_c("a b")) != NULL, "nor one with a space");
+    ok(sm_schedule_id_check(sm_str_c(".")) != NULL, "nor what a path loses");
+    ok(sm_schedule_id_check(sm_str_c("..")) != NULL, "nor what shortens one");
+    ok(sm_schedule_id_check(sm_str_c("...")) == NULL, "three dots are a name");
+    ok(sm_schedule_id_check(sm_str_c("\xc3\xa5")) != NULL, "ids are ASCII");
+    ok(sm_schedule_id_check(sm_str_c("a.B_9-:~")) == NULL, "all that may be");
+
+    sm_arena_free(&arena);
+}
+
+
+/* a rule of an interval of 10 s from noon on */
+
+static void
+interval(sm_schedule_rule_t *rule, sm_misfire_e misfire, sm_overlap_e overlap)
+{
+    memset(rule, 0, sizeof(sm_schedule_rule_t));
+
+    rule->every = sm_str_c("PT10S");
+    rule->interval = 10;
+    rule->start = at("2026-02-02T12:00:00Z");
+    rule->misfire = misfire;
+    rule->overlap = overlap;
+}
+
+
+static void
+test_next(void)
+{
+    size_t           i;
+    int64_t          t, next, wrong;
+    sm_schedule_rule_t  rule;
+
+    interval(&rule, SM_MISFIRE_ONCE, SM_OVERLAP_SKIP);
+
+    ok(sm_schedule_next(&rule, NULL, 0, &next) == 0 && next == rule.start,
+       "the first time is the start");
+    ok(sm_schedule_next(&rule, NULL, rule.start - 1, &next) == 0
+       && next == rule.start, "a second before it, too");
+    ok(sm_schedule_next(&rule, NULL, rule.start, &next) == 0
+       && next == rule.start + 10, "the second is an interval later");
+    ok(sm_schedule_next(&rule, NULL, rule.start + 19, &next) == 0
+       && next == rule.start + 20, "from any moment before it");
+
+    /* whenever it is looked at, and however late, the plan is the same */
+
+    for (i = 0, t = rule.start, wrong = 0; i < 1000; i++, t = next) {
+        (void) sm_schedule_next(&rule, NULL, t + i * 7 % 10, &next);
+        wrong += next != rule.start + 10 * (int64_t) (i + 1);
+    }
+
+    is_int(wrong, 0, "no drift over 1,000 intervals");
+
+    rule.end = rule.start + 20;
+    ok(sm_schedule_next(&rule, NULL, rule.start + 10, &next) == 0
+       && next == rule.start + 20, "the end is a time, too");
+    ok(sm_schedule_next(&rule, NULL, rule.start + 20, &next) == 0 && next == 0,
+       "after it there is none");
+}
+
+
+static void
+due(sm_misfire_e misfire, sm_overlap_e overlap, int64_t late, unsigned busy,
+    size_t n, int64_t first, int64_t missed, int64_t skipped, const char *what)
+{
+    size_t           i;
+    sm_arena_t       arena = { NULL };
+    sm_schedule_due_t   d;
+    sm_schedule_rule_t  rule;
+
+    interval(&rule, misfire, overlap);
+
+    ok(sm_schedule_due(&arena, &rule, NULL, rule.start, rule.start + late, busy,
+                       &d) == 0
+       && d.n == n && d.missed == missed && d.skipped == skipped
+       && (n == 0 || d.times[0] == rule.start + first)
+       && d.next == rule.start + late / 10 * 10 + 10, "%s", what);
+
+    for (i = 1; i < d.n; i++) {
+        if (d.times[i] != d.times[i - 1] + 10) {
+            ok(0, "each is an interval after the one before it");
+            break;
         }
     }
 
-    is_int(sm_schedule_waiting(s), 10, "of 20010, ten are left");
-    ok(sm_schedule_bytes(s) <= empty + 10 * 200 + 1200,
-       "and the memory of ten: %zu bytes", sm_schedule_bytes(s) - empty);
-
-    sm_schedule_destroy(s);
+    sm_arena_free(&arena);
 }
 
-
-static double
-seconds(void)
-{
-    struct timespec  ts;
-
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts);
-
-    return ts.tv_sec + ts.tv_nsec / 1e9;
-}
-
-
-/* with a deadline for each of them, or without */
 
 static void
-test_million(int64_t deadline)
+test_due(void)
 {
-    char         id[64];
-    size_t       i, n, per, worst, bytes;
-    double       start;
-    int64_t      before;
-    unsigned     wrong;
-    sm_str_t     str;
-    sm_entry_t  *entries[256];
+    char             why[128];
+    int64_t          start;
+    sm_arena_t       arena = { NULL };
+    sm_schedule_due_t   d;
+    sm_schedule_rule_t  rule;
 
-    s = sm_schedule_create(256, key, NULL, NULL);
+    due(SM_MISFIRE_ONCE, SM_OVERLAP_SKIP, 0, 0, 1, 0, 0, 0, "once: on time");
+    due(SM_MISFIRE_ONCE, SM_OVERLAP_SKIP, 9, 0, 1, 0, 0, 0, "once: late");
+    due(SM_MISFIRE_ONCE, SM_OVERLAP_SKIP, 10, 0, 1, 10, 1, 0,
+        "once: of two the latest");
+    due(SM_MISFIRE_ONCE, SM_OVERLAP_SKIP, 100000009, 0, 1, 100000000, 10000000,
+        0, "once: of ten million the latest");
 
-    start = seconds();
-    str.data = id;
-    worst = 0;
+    due(SM_MISFIRE_SKIP, SM_OVERLAP_SKIP, 5, 0, 1, 0, 0, 0, "skip: on time");
+    due(SM_MISFIRE_SKIP, SM_OVERLAP_SKIP, 35, 0, 1, 30, 3, 0,
+        "skip: the latest is hardly late");
 
-    for (i = 0; i < MILLION; i++) {
-        str.len = sprintf(id, "%08zx-0000-4000-8000-%012zx", i * 7919, i);
+    due(SM_MISFIRE_ALL, SM_OVERLAP_SKIP, 0, 0, 1, 0, 0, 0, "all: on time");
+    due(SM_MISFIRE_ALL, SM_OVERLAP_SKIP, 35, 0, 4, 0, 0, 0, "all: four");
+    due(SM_MISFIRE_ALL, SM_OVERLAP_SKIP, 9999, 0, 1000, 0, 0, 0,
+        "all: a thousand");
+    due(SM_MISFIRE_ALL, SM_OVERLAP_SKIP, 10000, 0, 1000, 10, 1, 0,
+        "all: of a thousand and one, the latest thousand");
 
-        if (sm_schedule_set(s, str, target_name(i % 3), i, deadline) != 0) {
+    due(SM_MISFIRE_ONCE, SM_OVERLAP_SKIP, 20, 1, 0, 0, 2, 1,
+        "the last one is pending: it is skipped");
+    due(SM_MISFIRE_ALL, SM_OVERLAP_SKIP, 20, 1, 0, 0, 0, 3, "all are");
+    due(SM_MISFIRE_ONCE, SM_OVERLAP_ALLOW, 20, 1, 1, 20, 2, 0,
+        "unless it may overlap");
+
+    /* of an hour, a quarter of it late */
+
+    interval(&rule, SM_MISFIRE_SKIP, SM_OVERLAP_SKIP);
+    rule.interval = 3600;
+
+    ok(sm_schedule_due(&arena, &rule, NULL, rule.start, rule.start + 60, 0, &d)
+       == 0 && d.n == 1, "skip: a minute is forgiven");
+    ok(sm_schedule_due(&arena, &rule, NULL, rule.start, rule.start + 61, 0, &d)
+       == 0 && d.n == 0 && d.missed == 1 && d.next == rule.start + 3600,
+       "skip: more than a minute is not");
+
+    /* the end is before now */
+
+    interval(&rule, SM_MISFIRE_ALL, SM_OVERLAP_ALLOW);
+    rule.end = rule.start + 25;
+
+    ok(sm_schedule_due(&arena, &rule, NULL, rule.start, rule.start + 900000, 0,
+                       &d) == 0
+       && d.n == 3 && d.missed == 0 && d.next == 0,
+       "all, to its end: %zu, %d", d.n, (int) d.missed);
+
+    rule.misfire = SM_MISFIRE_ONCE;
+
+    ok(sm_schedule_due(&arena, &rule, NULL, rule.start, rule.start + 900000, 0,
+                       &d) == 0
+       && d.n == 1 && d.times[0] == rule.start + 20 && d.missed == 2
+       && d.next == 0, "once: the last one before its end");
+
+    /* by cron */
+
+    memset(&rule, 0, sizeof(rule));
+    (void) sm_cron_parse(sm_str_c("*/5 * * * *"), &rule.fields, why,
+                         sizeof(why));
+
+    start = at("2026-02-02T12:00:00Z");
+
+    ok(sm_schedule_due(&arena, &rule, NULL, start, start + 3600, 0, &d) == 0
+       && d.n == 1 && d.times[0] == start + 3600 && d.missed == 12
+       && d.next == start + 3900, "cron, once: the latest of an hour");
+
+    rule.misfire = SM_MISFIRE_ALL;
+
+    ok(sm_schedule_due(&arena, &rule, NULL, start, start + 300 * 1499 + 1, 0, &d)
+       == 0 && d.n == 1000 && d.cut && d.missed == 500
+       && d.times[0] == start + 500 * 300
+       && d.times[999] == start + 1499 * 300
+       && d.next == start + 1500 * 300, "cron, all: the latest thousand");
+
+    (void) sm_cron_parse(sm_str_c("* * * * *"), &rule.fields, why,
+                         sizeof(why));
+    rule.misfire = SM_MISFIRE_ONCE;
+
+    ok(sm_schedule_due(&arena, &rule, NULL, start, start + 3000 * (int64_t) 86400,
+                       0, &d) == 0
+       && d.n == 1 && d.times[0] == start + 3000 * (int64_t) 86400,
+       "cron, once: the latest of eight years");
+
+    /* one that has to look far for its next time is made all the same */
+
+    (void) sm_cron_parse(sm_str_c("0 0 29 2 */7"), &rule.fields, why,
+                         sizeof(why));
+
+    start = at("2032-02-29T00:00:00Z");
+
+    ok(sm_schedule_due(&arena, &rule, NULL, start, start, 0, &d) == 0
+       && d.n == 1 && d.times[0] == start
+       && d.next == at("2060-02-29T00:00:00Z"), "cron: the next in 28 years");
+
+    sm_arena_free(&arena);
+}
+
+
+/* parts, one after the other, are what it would be in one */
+
+static void
+test_parts(void)
+{
+    size_t           n;
+    int64_t          now, planned, missed, wrong;
+    sm_arena_t       arena = { NULL };
+    sm_schedule_due_t   d;
+    sm_schedule_rule_t  rule;
+
+    interval(&rule, SM_MISFIRE_ALL, SM_OVERLAP_SKIP);
+
+    planned = rule.start;
+    now = rule.start + 13005;
+
+    ok(sm_schedule_due(&arena, &rule, NULL, planned, now, 0, &d) == 0 && d.cut
+       && d.n == 1000 && d.left == 0, "a thousand have come, and more");
+
+    sm_schedule_part(&d, 1000);
+    ok(d.n == 1000 && d.left == 0 && d.next == rule.start + 13010,
+       "a part that has all is no part");
+
+    for (n = 0, missed = 0, wrong = 0; planned && planned <= now; n += d.n) {
+        if (sm_schedule_due(&arena, &rule, NULL, planned, now, 0, &d) != 0) {
             break;
         }
 
-        if (i >= 1000 && i % 16 == 0) {
-            bytes = sm_schedule_bytes(s) / (i + 1);
-            worst = bytes > worst ? bytes : worst;
-        }
+        sm_schedule_part(&d, 300);
+
+        wrong += d.times[0] != rule.start + 3010 + (int64_t) n * 10
+                 || d.next != d.times[d.n - 1] + 10
+                 || d.left != 1000 - n - d.n;
+        missed += d.missed;
+        planned = d.next;
     }
 
-    is_int(i, MILLION, "a million");
+    is_int(n, 1000, "in parts they are as many");
+    is_int(wrong, 0, "and the same");
+    is_int(missed, 301, "what was missed counts once");
+    is_int(planned, rule.start + 13010, "the next time is that of the plan");
 
-    per = sm_schedule_bytes(s) / MILLION;
-    diag("%zu bytes each, ids of 36 included, %zu on the way; %.2f s", per,
-         worst, seconds() - start);
+    sm_arena_free(&arena);
+}
 
-    ok(per <= (deadline == INT64_MAX ? 144 : 172), "about 100 bytes each, besides the id");
-    ok(worst <= 236, "never more than 200");
-    ok(per >= 36 + 16 + 8 + 8, "and it is not less than it can be");
 
-    for (i = 0, wrong = 0, before = 0; i < 40; i++) {
-        n = sm_schedule_take(s, MILLION, entries, 256);
+static void
+is_shown(const sm_schedule_t *schedule, const sm_schedule_rule_t *rule,
+    const char *expected, const char *name)
+{
+    char      buf[2048];
+    sm_out_t  out;
 
-        while (n) {
-            wrong += sm_entry_due_at(entries[n - 1]) < before;
-            wrong += sm_entry_due_at(entries[n - 1]) > before + 2 * 256;
-            sm_schedule_drop(s, entries[--n]);
-        }
+    sm_out_init(&out, buf, sizeof(buf));
+    sm_schedule_out(&out, schedule, rule);
 
-        before = sm_schedule_next(s);
-    }
+    is_int(out.full, 0, "%s: it fits", name);
+    is_mem(out.start, out.last - out.start, expected, strlen(expected), "%s",
+           name);
+}
 
-    is_int(wrong, 0, "taken in their order");
 
-    sm_schedule_destroy(s);
+/* a reason that is empty is a reason; who has made it may be unknown */
+
+static void
+test_out(void)
+{
+    sm_schedule_t       s;
+    sm_schedule_rule_t  rule;
+
+    memset(&s, 0, sizeof(s));
+    memset(&rule, 0, sizeof(rule));
+
+    s.id = sm_str_c("s");
+    s.target = sm_str_c("pay");
+    rule.every = sm_str_c("1h");
+
+    is_shown(&s, &rule,
+             "{\"id\":\"s\",\"submissionTarget\":\"pay\",\"every\":\"1h\","
+             "\"timeZone\":\"UTC\",\"misfire\":\"once\",\"overlap\":\"skip\","
+             "\"paused\":false,\"source\":\"api\",\"nextRunAt\":null,"
+             "\"fired\":0,\"skipped\":0,\"missed\":0,\"modifiedBy\":null,"
+             "\"etag\":\"0\"}",
+             "the least");
+
+    rule.zone = sm_str_c("Europe/Berlin");
+    rule.start = 1;
+    rule.end = 2;
+    s.paused_at = 3;
+    s.pause_reason = sm_str_c("");
+    s.error = sm_str_c("why");
+    s.configured = 1;
+    s.next_run_at = 4;
+    s.last_run_at = 5;
+    s.last_intent = sm_str_c("i");
+    s.fired = 6;
+    s.skipped = 7;
+    s.missed = 8;
+    s.created_at = 9;
+    s.modified_at = 10;
+    s.actor = sm_str_c("ann");
+    s.revision = 11;
+    s.payload = sm_str_c("{}");
+
+    is_shown(&s, &rule,
+             "{\"id\":\"s\",\"submissionTarget\":\"pay\",\"every\":\"1h\","
+             "\"timeZone\":\"Europe/Berlin\","
+             "\"startAt\":\"1970-01-01T00:00:01.000000Z\","
+             "\"endAt\":\"1970-01-01T00:00:02.000000Z\","
+             "\"misfire\":\"once\",\"overlap\":\"skip\",\"paused\":true,"
+             "\"pausedAt\":\"1970-01-01T00:00:00.000003Z\","
+             "\"pauseReason\":\"\",\"error\":\"why\","
+             "\"source\":\"configuration\","
+             "\"nextRunAt\":\"1970-01-01T00:00:00.000004Z\","
+             "\"lastRunAt\":\"1970-01-01T00:00:00.000005Z\","
+             "\"lastIntentId\":\"i\",\"fired\":6,\"skipped\":7,\"missed\":8,"
+             "\"createdAt\":\"1970-01-01T00:00:00.000009Z\","
+             "\"modifiedAt\":\"1970-01-01T00:00:00.000010Z\","
+             "\"modifiedBy\":\"ann\",\"etag\":\"11\",\"payload\":{}}",
+             "all of it");
 }
 
 
 int
-main(int argc, char *argv[])
+main(void)
 {
-    unsigned  i, rounds;
-
     needs_no_store();
 
-    seed = argc > 1 ? strtoull(argv[1], NULL, 10) : 20260202;
-    rounds = argc > 2 ? atoi(argv[2]) : ROUNDS;
-    state = seed;
-
-    diag("seed %" PRIu64 ", %u rounds", seed, rounds);
-
-    for (i = 0; i < rounds && !bad; i++) {
-        play(i);
-    }
-
-    is_int(bad, 0, "%u rounds of %u steps as in the model", rounds, STEPS);
-    ok(turns > rounds && shared > rounds && limited > rounds,
-       "which were of interest: %u, %u, %u", turns, shared, limited);
-
-    test_bounds();
-    test_hold();
-    test_never();
-    test_turns();
-    test_memory_back();
-    test_million(INT64_MAX);
-    test_million(MILLION + 1);
+    test_date();
+    test_cron();
+    test_brute();
+    test_duration();
+    test_parse();
+    test_id();
+    test_next();
+    test_due();
+    test_parts();
+    test_out();
 
     return done_testing();
 }

@@ -1,6 +1,6 @@
 
 /*
- * The schedule with targets that are held: by a pause, a rate, a circuit; and
+ * The queue with targets that are held: by a pause, a rate, a circuit; and
  * with deadlines; by random operations against a model.  Broken by: something
  * that is taken of a target that is held, a target that is not found again when
  * it is not, one that holds up another, a probe that is not alone, a state that
@@ -14,8 +14,9 @@
 #include <time.h>
 
 #include "sm_bucket.h"
-#include "sm_schedule.h"
+#include "sm_queue.h"
 #include "clocks.h"
+#include "random.h"
 #include "tap.h"
 
 
@@ -56,29 +57,11 @@ static model_t            model[TARGETS];
 static sm_target_rules_t  rules[TARGETS];
 static unsigned           concurrency, bad, taken, held, expired;
 static int64_t            now, mono, begun;
-static sm_schedule_t     *s;
-static uint64_t           state, seed;
+static sm_queue_t        *s;
+static uint64_t           seed;
 
 static const uint64_t     key[] = { 1, 2 };
 static const char *const  names[] = { "a", "b", "c", "d", "e", "not.kept" };
-
-
-static unsigned
-rnd(unsigned n)
-{
-    state ^= state >> 12;
-    state ^= state << 25;
-    state ^= state >> 27;
-
-    return (unsigned) ((state * 2685821657736338717ULL >> 33) % n);
-}
-
-
-#define check(cond, ...)                                                      \
-    if (!(cond) && bad++ < 10) {                                              \
-        diag("line %d: %s", __LINE__, #cond);                                 \
-        diag(__VA_ARGS__);                                                    \
-    }
 
 
 /* so that one target may have all of it */
@@ -158,7 +141,7 @@ count(unsigned t, place_e place, int64_t due)
 static void
 tick(void)
 {
-    sm_schedule_tick(s, now, mono);
+    sm_queue_tick(s, now, mono);
 }
 
 
@@ -184,13 +167,13 @@ do_expire(void)
     tick();
 
     if (rnd(3) == 0) {
-        while (sm_schedule_expire(s, rnd(3))) {
-            check(sm_schedule_take(s, now, &e, 1) == 0,
+        while (sm_queue_expire(s, rnd(3))) {
+            check(sm_queue_take(s, now, &e, 1) == 0,
                   "taken while some are in the way");
         }
 
     } else {
-        check(sm_schedule_expire(s, IDS) == 0, "more than there are");
+        check(sm_queue_expire(s, IDS) == 0, "more than there are");
     }
 
     for (i = 0; i < IDS; i++) {
@@ -199,7 +182,7 @@ do_expire(void)
         }
     }
 
-    check(sm_schedule_next_deadline(s) > now, "one of them is left");
+    check(sm_queue_next_deadline(s) > now, "one of them is left");
 }
 
 
@@ -215,7 +198,7 @@ do_end_expired(unsigned all)
     do_expire();
 
     max = all ? IDS : rnd(5);
-    n = sm_schedule_take_expired(s, entries, max);
+    n = sm_queue_take_expired(s, entries, max);
 
     check(n == max || count(TARGETS, EXPIRED, INT64_MAX) == n,
           "%zu of %u", n, count(TARGETS, EXPIRED, INT64_MAX));
@@ -227,7 +210,7 @@ do_end_expired(unsigned all)
         check(it->place == EXPIRED, "%s has not expired", it->id);
 
         if (all || rnd(4)) {
-            sm_schedule_drop(s, entries[k]);
+            sm_queue_drop(s, entries[k]);
             it->place = OUT;
             continue;
         }
@@ -238,7 +221,7 @@ do_end_expired(unsigned all)
 
         it->due_at = now + rnd(100);
         it->place = WAITING;
-        sm_schedule_put(s, entries[k], it->due_at);
+        sm_queue_put(s, entries[k], it->due_at);
     }
 }
 
@@ -253,7 +236,7 @@ do_take(void)
     do_expire();
 
     max = rnd(2) ? IDS : rnd(4);
-    n = sm_schedule_take(s, now, entries, max);
+    n = sm_queue_take(s, now, entries, max);
 
     for (k = 0; k < n; k++) {
         i = item_of(entries[k]) - items;
@@ -324,7 +307,7 @@ do_answer(item_t *it)
     unsigned  errors;
 
     send(it);
-    errors = sm_schedule_answer(s, it->e);
+    errors = sm_queue_answer(s, it->e);
 
     /* one that is not kept is forgotten when it is empty */
 
@@ -345,7 +328,7 @@ do_error(item_t *it)
     sm_circuit_rules_t  *r = &rules[it->target].circuit;
 
     send(it);
-    errors = sm_schedule_error(s, it->e);
+    errors = sm_queue_error(s, it->e);
     m->errors++;
 
     check(it->target == TARGETS - 1 || errors == m->errors, "errors in a row");
@@ -373,7 +356,7 @@ do_error(item_t *it)
     it->probe = 0;
 
     if (rnd(10) == 0) {
-        sm_schedule_rest(s, it->e, 3000);
+        sm_queue_rest(s, it->e, 3000);
 
         if (r->failures && m->rest < mono + 3000) {
             m->rest = mono + 3000;
@@ -395,13 +378,13 @@ do_step(void)
 
     tick();
 
-    check(sm_schedule_paused(it->e) == model[it->target].paused, "paused");
-    check(sm_schedule_target_of(it->e)
+    check(sm_queue_paused(it->e) == model[it->target].paused, "paused");
+    check(sm_queue_target_of(it->e)
           == (it->target == TARGETS - 1 ? -1 : (int) it->target), "number");
 
     switch (rnd(5)) {
     case 0:
-        sm_schedule_sent(s, it->e);
+        sm_queue_sent(s, it->e);
         send(it);
         return;
     case 1:
@@ -414,18 +397,18 @@ do_step(void)
     }
 
     if (rnd(3)) {
-        sm_schedule_end(s, it->e);
+        sm_queue_end(s, it->e);
     }
 
     give_back(it);
 
     if (rnd(3)) {
-        sm_schedule_drop(s, it->e);
+        sm_queue_drop(s, it->e);
         it->place = OUT;
 
     } else {
         it->due_at = now + rnd(3000);
-        sm_schedule_put(s, it->e, it->due_at);
+        sm_queue_put(s, it->e, it->due_at);
         it->place = it->deadline <= now ? EXPIRED : WAITING;
     }
 }
@@ -447,7 +430,7 @@ do_pauses(unsigned chance)
     }
 
     tick();
-    check(sm_schedule_pauses(s, list, n) == 0, "pauses");
+    check(sm_queue_pauses(s, list, n) == 0, "pauses");
 }
 
 
@@ -466,8 +449,8 @@ do_set(void)
     it->deadline = rnd(2) ? INT64_MAX : now - 500 + rnd(6000);
     it->place = it->deadline <= now ? EXPIRED : WAITING;
 
-    check(sm_schedule_set(s, sm_str_c(it->id), sm_str_c(names[it->target]),
-                          it->due_at, it->deadline) == 0, "set");
+    check(sm_queue_set(s, sm_str_c(it->id), sm_str_c(names[it->target]),
+                       it->due_at, it->deadline) == 0, "set");
 }
 
 
@@ -481,7 +464,7 @@ check_states(void)
     tick();
 
     for (t = 0; t < TARGETS - 1; t++) {
-        sm_schedule_target_state(s, t, &st);
+        sm_queue_target_state(s, t, &st);
 
         due = count(t, WAITING, now);
 
@@ -528,7 +511,7 @@ play(unsigned round)
     mono = clocks[rnd(NCLOCKS)];
     begun = mono;
 
-    s = sm_schedule_create(concurrency, key, no_share, NULL);
+    s = sm_queue_create(concurrency, key, no_share, NULL);
     tick();
 
     for (t = 0; t < TARGETS - 1; t++) {
@@ -544,7 +527,7 @@ play(unsigned round)
             rules[t].circuit.max_open = 4000;
         }
 
-        check(sm_schedule_keep(s, sm_str_c(names[t]), &rules[t]) == 0, "keep");
+        check(sm_queue_keep(s, sm_str_c(names[t]), &rules[t]) == 0, "keep");
     }
 
     for (i = 0; i < IDS; i++) {
@@ -593,14 +576,14 @@ play(unsigned round)
             if (items[i].place == TAKEN) {
                 tick();
                 do_answer(&items[i]);
-                sm_schedule_drop(s, items[i].e);
+                sm_queue_drop(s, items[i].e);
                 give_back(&items[i]);
                 items[i].place = OUT;
             }
         }
 
         tick();
-        next = sm_schedule_next(s);
+        next = sm_queue_next(s);
         check(next != INT64_MAX || count(TARGETS, WAITING, INT64_MAX) == 0,
               "next: nothing, and some wait");
 
@@ -617,7 +600,7 @@ play(unsigned round)
         diag("seed %" PRIu64 ", round %u", seed, round);
     }
 
-    sm_schedule_destroy(s);
+    sm_queue_destroy(s);
 }
 
 
@@ -633,16 +616,16 @@ test_many(void)
     sm_entry_t        *entries[64];
     sm_target_rules_t  limited = { 60, 1, { 0, 0, 0 } }, free_ = { 0 };
 
-    s = sm_schedule_create(64, key, NULL, NULL);
-    sm_schedule_tick(s, 0, 0);
+    s = sm_queue_create(64, key, NULL, NULL);
+    sm_queue_tick(s, 0, 0);
 
     for (i = 0; i < 10; i++) {
         str.len = sprintf(id, "limited-%u", i);
         str.data = id;
-        (void) sm_schedule_keep(s, str, &limited);
+        (void) sm_queue_keep(s, str, &limited);
     }
 
-    (void) sm_schedule_keep(s, sm_str_c("free"), &free_);
+    (void) sm_queue_keep(s, sm_str_c("free"), &free_);
 
     for (i = 0; i < 200000; i++) {
         char  name[32];
@@ -650,19 +633,19 @@ test_many(void)
         str.len = sprintf(id, "i-%u", i);
         str.data = id;
         sprintf(name, "limited-%u", i % 10);
-        (void) sm_schedule_set(s, str,
-                               sm_str_c(i % 20 == 19 ? "free" : name), i,
-                               INT64_MAX);
+        (void) sm_queue_set(s, str,
+                            sm_str_c(i % 20 == 19 ? "free" : name), i,
+                            INT64_MAX);
     }
 
     for (rounds = 0, other = 0, k = 0; rounds < 1000; rounds++) {
-        sm_schedule_tick(s, 1000000 + rounds, rounds);
-        n = sm_schedule_take(s, 1000000 + rounds, entries, 64);
+        sm_queue_tick(s, 1000000 + rounds, rounds);
+        n = sm_queue_take(s, 1000000 + rounds, entries, 64);
         other += n;
 
         while (n) {
-            sm_schedule_sent(s, entries[--n]);
-            sm_schedule_drop(s, entries[n]);
+            sm_queue_sent(s, entries[--n]);
+            sm_queue_drop(s, entries[n]);
         }
     }
 
@@ -670,19 +653,19 @@ test_many(void)
        "%zu of it", other);
 
     for (rounds = 0; rounds < 10; rounds++) {
-        sm_schedule_tick(s, 1000000, (rounds + 1) * 1000000);
-        n = sm_schedule_take(s, 1000000, entries, 64);
+        sm_queue_tick(s, 1000000, (rounds + 1) * 1000000);
+        n = sm_queue_take(s, 1000000, entries, 64);
 
         for (k = n; k; ) {
-            sm_schedule_sent(s, entries[--k]);
-            sm_schedule_drop(s, entries[k]);
+            sm_queue_sent(s, entries[--k]);
+            sm_queue_drop(s, entries[k]);
         }
 
         is_int(n, 10, "one of each, each second");
-        is_int(sm_schedule_next(s), 1000000 + 1000000, "and then the next");
+        is_int(sm_queue_next(s), 1000000 + 1000000, "and then the next");
     }
 
-    sm_schedule_destroy(s);
+    sm_queue_destroy(s);
 }
 
 
@@ -698,22 +681,22 @@ test_former(void)
     const sm_target_rules_t   none = { 0 };
     const sm_target_rules_t   rated = { .rate = 60, .burst = 5 };
 
-    s = sm_schedule_create(64, key, NULL, NULL);
+    s = sm_queue_create(64, key, NULL, NULL);
 
-    sm_schedule_tick(s, 1000000, 0);
-    (void) sm_schedule_keep(s, sm_str_c("kept"), &rated);
-    (void) sm_schedule_keep(s, sm_str_c("free"), &none);
+    sm_queue_tick(s, 1000000, 0);
+    (void) sm_queue_keep(s, sm_str_c("kept"), &rated);
+    (void) sm_queue_keep(s, sm_str_c("free"), &none);
 
-    (void) sm_schedule_set(s, sm_str_c("1"), gone, 1, INT64_MAX);
-    (void) sm_schedule_set(s, sm_str_c("2"), gone, 2, INT64_MAX);
-    (void) sm_schedule_set(s, sm_str_c("3"), gone, 3, INT64_MAX);
+    (void) sm_queue_set(s, sm_str_c("1"), gone, 1, INT64_MAX);
+    (void) sm_queue_set(s, sm_str_c("2"), gone, 2, INT64_MAX);
+    (void) sm_queue_set(s, sm_str_c("3"), gone, 3, INT64_MAX);
 
-    is_int(sm_schedule_former(s, gone, 2, &rated), 0, "intents were there");
-    is_int(sm_schedule_take(s, 1000000, entries, 8), 0, "its bucket is empty");
-    is_int(sm_schedule_former(s, sm_str_c("kept"), 1, &none), 0,
+    is_int(sm_queue_former(s, gone, 2, &rated), 0, "intents were there");
+    is_int(sm_queue_take(s, 1000000, entries, 8), 0, "its bucket is empty");
+    is_int(sm_queue_former(s, sm_str_c("kept"), 1, &none), 0,
            "one that is configured stays as it is");
 
-    is_int(sm_schedule_limits(s, limits, 3), 2, "two have limits");
+    is_int(sm_queue_limits(s, limits, 3), 2, "two have limits");
     ok(sm_str_eq(limits[0].name, gone) && limits[0].concurrency == 2
        && limits[0].rules.rate == 60 && limits[0].rules.burst == 5,
        "first the one that was removed");
@@ -722,25 +705,25 @@ test_former(void)
        "then the one that was not");
 
     sm_bucket_init(&before, 60, 5, -10000000);
-    ok(sm_schedule_go_on(s, gone, &before) != NULL
-       && sm_schedule_go_on(s, sm_str_c("nobody"), &before) == NULL,
+    ok(sm_queue_go_on(s, gone, &before) != NULL
+       && sm_queue_go_on(s, sm_str_c("nobody"), &before) == NULL,
        "it goes on with what the leader before has left");
-    is_int(sm_schedule_take(s, 1000000, entries, 8), 2, "up to its bound");
-    is_int(sm_schedule_target_of(entries[0]), -1, "it has no number");
-    is_int(sm_schedule_limits(s, limits, 1), 1, "no more than there is room");
+    is_int(sm_queue_take(s, 1000000, entries, 8), 2, "up to its bound");
+    is_int(sm_queue_target_of(entries[0]), -1, "it has no number");
+    is_int(sm_queue_limits(s, limits, 1), 1, "no more than there is room");
 
-    sm_schedule_drop(s, entries[0]);
-    sm_schedule_drop(s, entries[1]);
-    is_int(sm_schedule_remove(s, sm_str_c("3")), 1, "all have ended");
-    is_int(sm_schedule_limits(s, limits, 3), 2, "there may be more of it");
-    sm_schedule_complete(s);
-    is_int(sm_schedule_limits(s, limits, 3), 1, "then it is not told any more");
+    sm_queue_drop(s, entries[0]);
+    sm_queue_drop(s, entries[1]);
+    is_int(sm_queue_remove(s, sm_str_c("3")), 1, "all have ended");
+    is_int(sm_queue_limits(s, limits, 3), 2, "there may be more of it");
+    sm_queue_complete(s);
+    is_int(sm_queue_limits(s, limits, 3), 1, "then it is not told any more");
 
-    (void) sm_schedule_set(s, sm_str_c("4"), gone, 4, INT64_MAX);
-    (void) sm_schedule_set(s, sm_str_c("5"), gone, 5, INT64_MAX);
-    is_int(sm_schedule_take(s, 1000000, entries, 8), 2, "and still it counts");
+    (void) sm_queue_set(s, sm_str_c("4"), gone, 4, INT64_MAX);
+    (void) sm_queue_set(s, sm_str_c("5"), gone, 5, INT64_MAX);
+    is_int(sm_queue_take(s, 1000000, entries, 8), 2, "and still it counts");
 
-    sm_schedule_destroy(s);
+    sm_queue_destroy(s);
 }
 
 
@@ -761,75 +744,75 @@ test_expired_before_one(void)
     sm_target_state_t  st;
     sm_target_rules_t  limited = { 60, 1, { 1, 1000000, 1000000 } };
 
-    s = sm_schedule_create(1, key, NULL, NULL);
-    sm_schedule_tick(s, 0, 0);
-    (void) sm_schedule_keep(s, sm_str_c("a"), &limited);
+    s = sm_queue_create(1, key, NULL, NULL);
+    sm_queue_tick(s, 0, 0);
+    (void) sm_queue_keep(s, sm_str_c("a"), &limited);
 
     str.data = id;
 
     for (i = 0; i < 200000; i++) {
         str.len = sprintf(id, "i-%u", i);
-        (void) sm_schedule_set(s, str, sm_str_c("a"), i, 3000000 + i % 7);
+        (void) sm_queue_set(s, str, sm_str_c("a"), i, 3000000 + i % 7);
     }
 
-    (void) sm_schedule_set(s, sm_str_c("alive"), sm_str_c("a"), 250000,
-                           9000000);
+    (void) sm_queue_set(s, sm_str_c("alive"), sm_str_c("a"), 250000,
+                        9000000);
 
     /* the first opens the circuit */
 
-    sm_schedule_tick(s, 1000000, 1000000);
-    is_int(sm_schedule_take(s, 1000000, entries, 8), 1, "one goes");
-    (void) sm_schedule_error(s, entries[0]);
-    sm_schedule_drop(s, entries[0]);
-    is_int(sm_schedule_next_deadline(s), 3000000, "the next deadline");
+    sm_queue_tick(s, 1000000, 1000000);
+    is_int(sm_queue_take(s, 1000000, entries, 8), 1, "one goes");
+    (void) sm_queue_error(s, entries[0]);
+    sm_queue_drop(s, entries[0]);
+    is_int(sm_queue_next_deadline(s), 3000000, "the next deadline");
 
-    sm_schedule_tick(s, 4000000, 4000000);
+    sm_queue_tick(s, 4000000, 4000000);
 
-    for (i = 1; sm_schedule_expire(s, 4096); i++) {
+    for (i = 1; sm_queue_expire(s, 4096); i++) {
         if (i == 1) {
-            is_int(sm_schedule_take(s, 4000000, entries, 8), 0,
+            is_int(sm_queue_take(s, 4000000, entries, 8), 0,
                    "none is taken that may have expired");
         }
     }
 
     is_int(i, (199999 + 4095) / 4096, "they leave in slices");
-    is_int(sm_schedule_waiting(s), 200000, "and are not forgotten");
+    is_int(sm_queue_waiting(s), 200000, "and are not forgotten");
 
-    sm_schedule_target_state(s, 0, &st);
+    sm_queue_target_state(s, 0, &st);
     is_int(st.due, 1, "one is due");
     is_int(st.waiting, 199999, "the others wait for their end");
     is_int(st.in_flight, 0, "and are not in flight");
 
-    is_int(sm_schedule_take(s, 4000000, entries, 8), 1, "then one is taken");
+    is_int(sm_queue_take(s, 4000000, entries, 8), 1, "then one is taken");
     ok(sm_str_eq(sm_entry_id(entries[0]), sm_str_c("alive")), "the one alive");
-    (void) sm_schedule_answer(s, entries[0]);
-    sm_schedule_drop(s, entries[0]);
+    (void) sm_queue_answer(s, entries[0]);
+    sm_queue_drop(s, entries[0]);
 
-    for (i = 0; (n = sm_schedule_take_expired(s, entries, 500)); ) {
+    for (i = 0; (n = sm_queue_take_expired(s, entries, 500)); ) {
         while (n) {
-            sm_schedule_drop(s, entries[--n]);
+            sm_queue_drop(s, entries[--n]);
             i++;
         }
     }
 
     is_int(i, 199999, "all of them can be ended");
-    is_int(sm_schedule_entries(s), 0, "nothing is left");
-    is_int(sm_schedule_next_deadline(s), INT64_MAX, "and no deadline");
+    is_int(sm_queue_entries(s), 0, "nothing is left");
+    is_int(sm_queue_next_deadline(s), INT64_MAX, "and no deadline");
 
     /* one that the store does not end is asked about after a second */
 
-    sm_schedule_tick(s, 5000000, 5000000);
-    (void) sm_schedule_set(s, sm_str_c("b"), sm_str_c("a"), 1, 5000000);
-    is_int(sm_schedule_next_deadline(s), INT64_MAX, "it has expired at once");
-    is_int(sm_schedule_take_expired(s, entries, 8), 1, "and is to be ended");
-    sm_schedule_put(s, entries[0], 5000001);
-    is_int(sm_schedule_take_expired(s, entries, 8), 0, "not at once again");
-    is_int(sm_schedule_next_deadline(s), 6000000, "but in a second");
-    (void) sm_schedule_set(s, sm_str_c("b"), sm_str_c("a"), 1, INT64_MAX);
-    is_int(sm_schedule_next_deadline(s), INT64_MAX, "or it has no deadline");
-    is_int(sm_schedule_remove(s, sm_str_c("b")), 1, "removed");
+    sm_queue_tick(s, 5000000, 5000000);
+    (void) sm_queue_set(s, sm_str_c("b"), sm_str_c("a"), 1, 5000000);
+    is_int(sm_queue_next_deadline(s), INT64_MAX, "it has expired at once");
+    is_int(sm_queue_take_expired(s, entries, 8), 1, "and is to be ended");
+    sm_queue_put(s, entries[0], 5000001);
+    is_int(sm_queue_take_expired(s, entries, 8), 0, "not at once again");
+    is_int(sm_queue_next_deadline(s), 6000000, "but in a second");
+    (void) sm_queue_set(s, sm_str_c("b"), sm_str_c("a"), 1, INT64_MAX);
+    is_int(sm_queue_next_deadline(s), INT64_MAX, "or it has no deadline");
+    is_int(sm_queue_remove(s, sm_str_c("b")), 1, "removed");
 
-    sm_schedule_destroy(s);
+    sm_queue_destroy(s);
 }
 
 
@@ -842,38 +825,38 @@ test_aside(void)
     sm_limit_t          limit;
     sm_target_rules_t   rules = { .rate = 60, .burst = 1 };
 
-    s = sm_schedule_create(8, key, NULL, NULL);
-    sm_schedule_tick(s, 0, 0);
-    (void) sm_schedule_former(s, sm_str_c("a"), 1, &rules);
-    sm_schedule_tick(s, 1000000, 1000000);
+    s = sm_queue_create(8, key, NULL, NULL);
+    sm_queue_tick(s, 0, 0);
+    (void) sm_queue_former(s, sm_str_c("a"), 1, &rules);
+    sm_queue_tick(s, 1000000, 1000000);
 
-    (void) sm_schedule_set(s, sm_str_c("x"), sm_str_c("a"), 1, 9000000);
-    (void) sm_schedule_set(s, sm_str_c("y"), sm_str_c("a"), 2, INT64_MAX);
+    (void) sm_queue_set(s, sm_str_c("x"), sm_str_c("a"), 1, 9000000);
+    (void) sm_queue_set(s, sm_str_c("y"), sm_str_c("a"), 2, INT64_MAX);
 
-    is_int(sm_schedule_take(s, 1000000, e, 2), 1, "the first is taken");
-    sm_schedule_aside(s, e[0]);
-    is_int(sm_schedule_taken(s), 0, "it is aside");
-    is_int(sm_schedule_waiting(s), 2, "and there");
-    is_int(sm_schedule_next_deadline(s), INT64_MAX, "without a deadline");
+    is_int(sm_queue_take(s, 1000000, e, 2), 1, "the first is taken");
+    sm_queue_aside(s, e[0]);
+    is_int(sm_queue_taken(s), 0, "it is aside");
+    is_int(sm_queue_waiting(s), 2, "and there");
+    is_int(sm_queue_next_deadline(s), INT64_MAX, "without a deadline");
 
-    (void) sm_schedule_set(s, sm_str_c("x"), sm_str_c("a"), 1, 9000000);
-    is_int(sm_schedule_take(s, 1000000, e, 2), 1, "the next is taken at once");
+    (void) sm_queue_set(s, sm_str_c("x"), sm_str_c("a"), 1, 9000000);
+    is_int(sm_queue_take(s, 1000000, e, 2), 1, "the next is taken at once");
     ok(sm_str_eq(sm_entry_id(e[0]), sm_str_c("y")), "with the same token");
-    sm_schedule_drop(s, e[0]);
+    sm_queue_drop(s, e[0]);
 
-    is_int(sm_schedule_limits(s, &limit, 1), 1, "its target is still held");
-    is_int(sm_schedule_next(s), INT64_MAX, "nothing is to come");
+    is_int(sm_queue_limits(s, &limit, 1), 1, "its target is still held");
+    is_int(sm_queue_next(s), INT64_MAX, "nothing is to come");
 
-    (void) sm_schedule_set(s, sm_str_c("x"), sm_str_c("a"), 3, 9000000);
-    is_int(sm_schedule_next_deadline(s), 9000000, "it was changed");
-    is_int(sm_schedule_take(s, 1000000, e, 2), 1, "and is taken again");
-    sm_schedule_aside(s, e[0]);
+    (void) sm_queue_set(s, sm_str_c("x"), sm_str_c("a"), 3, 9000000);
+    is_int(sm_queue_next_deadline(s), 9000000, "it was changed");
+    is_int(sm_queue_take(s, 1000000, e, 2), 1, "and is taken again");
+    sm_queue_aside(s, e[0]);
 
-    ok(sm_schedule_find(s, sm_str_c("x")) != NULL, "it is found");
-    is_int(sm_schedule_remove(s, sm_str_c("x")), 1, "and removed");
-    is_int(sm_schedule_entries(s), 0, "nothing is left");
+    ok(sm_queue_find(s, sm_str_c("x")) != NULL, "it is found");
+    is_int(sm_queue_remove(s, sm_str_c("x")), 1, "and removed");
+    is_int(sm_queue_entries(s), 0, "nothing is left");
 
-    sm_schedule_destroy(s);
+    sm_queue_destroy(s);
 }
 
 
@@ -887,24 +870,24 @@ test_destroy_some(void)
     sm_str_t           str;
     sm_target_rules_t  none = { 0 };
 
-    s = sm_schedule_create(8, key, NULL, NULL);
-    sm_schedule_tick(s, 10, 10);
-    (void) sm_schedule_keep(s, sm_str_c("a"), &none);
+    s = sm_queue_create(8, key, NULL, NULL);
+    sm_queue_tick(s, 10, 10);
+    (void) sm_queue_keep(s, sm_str_c("a"), &none);
 
     str.data = id;
 
     for (i = 0; i < 10000; i++) {
         str.len = sprintf(id, "i-%u", i);
-        (void) sm_schedule_set(s, str, sm_str_c(names[i % TARGETS]), i,
-                               i % 3 ? i : INT64_MAX);
+        (void) sm_queue_set(s, str, sm_str_c(names[i % TARGETS]), i,
+                            i % 3 ? i : INT64_MAX);
     }
 
-    for (i = 1; sm_schedule_destroy_some(s, 1000); i++);
+    for (i = 1; sm_queue_destroy_some(s, 1000); i++);
 
     ok(i > 10 && i < 30, "in %u slices", i);
 
-    s = sm_schedule_create(8, key, NULL, NULL);
-    is_int(sm_schedule_destroy_some(s, 1000), 0, "an empty one in one");
+    s = sm_queue_create(8, key, NULL, NULL);
+    is_int(sm_queue_destroy_some(s, 1000), 0, "an empty one in one");
 }
 
 
