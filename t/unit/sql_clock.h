@@ -12,6 +12,7 @@
 
 #define START   1000000000000LL         /* 2001-09-09T01:46:40Z, in ms */
 #define US      1000LL
+#define HOUR    3600000
 
 
 static int64_t  now_ms = START;
@@ -47,6 +48,17 @@ sql_clock_start(void)
     must(sqlite3_auto_extension((void (*)(void)) sql_clock_set) == SQLITE_OK);
 
     server_now_ms = &now_ms;
+}
+
+
+/* a store at START, with "a" as its leader, for so many milliseconds */
+
+static inline void
+leader_open(fixture_t *f, int64_t duration)
+{
+    now_ms = START;
+    fixture_open(f);
+    lead(f, "a", duration, 1);
 }
 
 

@@ -123,7 +123,7 @@ store_open(fixture_t *f, const char *lease_name, int64_t busy_timeout)
 {
     sm_store_conf_t  conf = {
         .lease_name = sm_str_c(lease_name), .path = f->path,
-        .busy_timeout = busy_timeout, .create = &f->create,
+        .busy_timeout = busy_timeout, .create = &f->create, .generation = 1,
         .connection = sm_str_c(f->connection), .login_timeout = 10000,
         .query_timeout = busy_timeout
     };
@@ -233,6 +233,20 @@ new_call(fixture_t *f)
     }
 
     return &f->call;
+}
+
+
+/* "holder" acquires the lease, for so many milliseconds, as this epoch */
+
+static inline void
+lead(fixture_t *f, const char *holder, int64_t duration, int64_t epoch)
+{
+    sm_lease_t  lease;
+
+    must(sm_store_lease_acquire(&f->store, new_call(f), sm_str_c(holder),
+                                duration, &lease)
+         == 0);
+    must(lease.held && lease.epoch == epoch);
 }
 
 
@@ -532,6 +546,23 @@ store_db(fixture_t *f)
 }
 
 
+/* the audit, oldest first */
+
+static inline const char *
+audit_text(fixture_t *f)
+{
+    const char  *text;
+
+    text = sql_text(f, "SELECT group_concat(t, ', ') FROM (SELECT "
+                    "actor || ' ' || address || ' ' || action || ' ' || object "
+                    "|| ' ' || coalesce(detail, '-') AS t "
+                    "FROM submission_audit WHERE lease_name = 'main' "
+                    "ORDER BY seq) AS a");
+
+    return text ? text : "";
+}
+
+
 /* a schedule that is there, and that is never due */
 
 static inline void
@@ -542,6 +573,28 @@ put_schedule(fixture_t *f, const char *id)
         "fired_count, skipped_count, missed_count, actor, created_at, "
         "last_modified_at, payload) VALUES ('main', '%s', 'sms', "
         "'{\"every\":\"P1D\"}', '', 'api', 1, 0, 0, 0, '', 1, 1, '')", id);
+}
+
+
+/* a call that a thread makes, with an arena of its own */
+
+typedef struct {
+    fixture_t  *f;
+    int         rc;
+    sm_call_t   call;
+} caller_t;
+
+
+static inline void *
+call_ping(void *data)
+{
+    caller_t  *c = data;
+
+    memset(&c->call, 0, sizeof(sm_call_t));
+    c->rc = sm_store_ping(&c->f->store, &c->call);
+    sm_arena_free(&c->call.arena);
+
+    return NULL;
 }
 
 

@@ -5,12 +5,12 @@
  * a cancel of what is in flight or has ended; a turn that begins what was
  * canceled after it had looked; a change without its entry in the audit, or an
  * entry without a change; a replay that is made twice, that changes what it
- * repeats, or that has other bytes; a page of the audit that skips or repeats.
+ * replays, or that has other bytes; a page of the audit that skips or repeats.
  */
 
 #include <stdatomic.h>
-#include <time.h>
 
+#include "real_time.h"
 #include "store.h"
 
 
@@ -28,13 +28,8 @@ static char  longest[201];
 static void
 open_leader(fixture_t *f)
 {
-    sm_lease_t  lease;
-
     fixture_open(f);
-
-    must(sm_store_lease_acquire(&f->store, new_call(f), sm_str_c("a"),
-                                3600000, &lease) == 0);
-    must(lease.held && lease.epoch == 1);
+    lead(f, "a", 3600000, 1);
 }
 
 
@@ -89,23 +84,6 @@ cancel(fixture_t *f, const char *id, sm_cancel_row_t *row)
 }
 
 
-/* the audit, oldest first */
-
-static const char *
-audit(fixture_t *f)
-{
-    const char  *text;
-
-    text = sql_text(f, "SELECT group_concat(t, ', ') FROM (SELECT "
-                    "actor || ' ' || address || ' ' || action || ' ' || object "
-                    "|| ' ' || coalesce(detail, '-') AS t "
-                    "FROM submission_audit WHERE lease_name = 'main' "
-                    "ORDER BY seq) AS a");
-
-    return text ? text : "";
-}
-
-
 static const char *
 state(fixture_t *f, const char *id)
 {
@@ -143,8 +121,8 @@ test_cancel(void)
     memset(&page, 0, sizeof(page));
     page.order = SM_PAGE_MODIFIED;
     page.limit = 10;
-    must(sm_store_schedule_page(&f.store, new_call(&f), &a1, &page) == 0);
-    is_int(page.n, 0, "the schedule does not have it");
+    must(sm_store_queue_page(&f.store, new_call(&f), &a1, &page) == 0);
+    is_int(page.n, 0, "the queue does not have it");
 
     is_int(cancel(&f, "x", &row), SM_CANCEL_SAME, "again");
     is_int(row.intent.status, SM_STATUS_CANCELED, "and it is the same");
@@ -159,7 +137,7 @@ test_cancel(void)
     is_int(cancel(&f, "y", &row), SM_CANCEL_TERMINAL, "it has ended");
     is_int(row.intent.status, SM_STATUS_ACCEPTED, "how");
 
-    is_str(audit(&f), "ann 192.0.2.7 cancel x -",
+    is_str(audit_text(&f), "ann 192.0.2.7 cancel x -",
            "what was changed is in the audit, once");
 
     put(&f, "z", &sms);
@@ -179,7 +157,8 @@ test_cancel(void)
     is_int(rows[3].outcome, SM_CANCEL_DONE, "the last");
     is_mem(rows[3].intent.id.data, rows[3].intent.id.len, "z", 1, "its own");
 
-    is_str(audit(&f), "ann 192.0.2.7 cancel x -,   cancel w -,   cancel z -",
+    is_str(audit_text(&f),
+           "ann 192.0.2.7 cancel x -,   cancel w -,   cancel z -",
            "each is in the audit");
 
     /* of another manager */
@@ -209,7 +188,7 @@ test_together(void)
     is_int(cancel(&f, "x", &row), -1, "without an audit there is no cancel");
     is_str(state(&f, "x"), "pending 0 - due -", "it is as it was");
     is_int(begin(&f, "x"), SM_BEGIN_BEGUN, "and is sent");
-    is_str(audit(&f), "", "the audit is empty");
+    is_str(audit_text(&f), "", "the audit is empty");
 
     fixture_done(&f);
 }
@@ -255,8 +234,7 @@ beside_thread(void *data)
 static void
 wait_until_it_waits(fixture_t *f, beside_t *b)
 {
-    int              i;
-    struct timespec  ts = { 0, 20000000 };
+    int  i;
 
     for (i = 0; i < 1500; i++) {
         if (atomic_load(&b->over)
@@ -267,7 +245,7 @@ wait_until_it_waits(fixture_t *f, beside_t *b)
             return;
         }
 
-        (void) nanosleep(&ts, NULL);
+        nap_us(20000);
     }
 
     must(!"it waits");
@@ -385,7 +363,7 @@ test_beside(void)
 
     is_int(b.cancel.outcome, SM_CANCEL_IN_FLIGHT, "a cancel, while it begins");
     is_str(state(&f, "x"), "pending 0 a - -", "it is in flight");
-    is_str(audit(&f), "", "and not in the audit");
+    is_str(audit_text(&f), "", "and not in the audit");
     sm_arena_free(&b.call.arena);
 
     sql(&f, "UPDATE submission_intents SET inflight_epoch = NULL, "
@@ -399,7 +377,7 @@ test_beside(void)
     beside(&b, &f, BEGUN, "ROLLBACK");
 
     is_int(b.cancel.outcome, SM_CANCEL_DONE, "it did not begin");
-    is_str(audit(&f), "ann 192.0.2.7 cancel x -", "and is in the audit");
+    is_str(audit_text(&f), "ann 192.0.2.7 cancel x -", "and is in the audit");
     sm_arena_free(&b.call.arena);
 
     fixture_done(&f);
@@ -495,7 +473,7 @@ test_replay(void)
     is_id(&row, "x~1");
     is_int(row.intent.status, SM_STATUS_PENDING, "it is pending");
     is_mem(row.intent.replay_of.data, row.intent.replay_of.len, "x", 1,
-           "and knows what it repeats");
+           "and knows what it replays");
     is_str(state(&f, "x~1"), "pending 0 - due -", "and is due");
     is_str(state(&f, "x"), "exhausted 0 - - now", "the first is as it was");
     is_str(contract(&f, "x~1"), "http https://today/x max_attempts 0 7 "
@@ -505,7 +483,7 @@ test_replay(void)
                    "AND b.intent_id = 'x~1' AND a.payload = b.payload "
                    "AND a.payload_hash = b.payload_hash "
                    "AND b.replay_of = 'x'"), 1, "and the same payload");
-    is_str(audit(&f), "ann 192.0.2.7 replay x {\"intentId\":\"x~1\"}",
+    is_str(audit_text(&f), "ann 192.0.2.7 replay x {\"intentId\":\"x~1\"}",
            "it is in the audit");
 
     is_int(replay(&f, &row, "x", NULL, 0), SM_REPLAY_SAME, "again");
@@ -528,7 +506,7 @@ test_replay(void)
            "invalid_request invalid_message 5000 0 100 0", "the same one");
     is_int(replay(&f, &row, "x", "mine", 0), SM_REPLAY_SAME, "again");
     is_int(replay(&f, &row, "x~1", "mine", 0), SM_REPLAY_CONFLICT,
-           "it repeats another one");
+           "it replays another one");
     is_id(&row, "mine");
 
     put(&f, "taken", &sms);
@@ -733,10 +711,6 @@ test_audit_done(void)
     sm_cancel_row_t  c;
     sm_replay_row_t  r;
 
-    /* SQLite's clock has milliseconds, and no two are to be of one */
-
-    struct timespec  ts = { 0, 3000000 };
-
     static const sm_actor_t  bob = { sm_str("bob"), sm_str("::1") };
 
     fixture_open(&f);
@@ -746,7 +720,7 @@ test_audit_done(void)
         put(&f, id, &sms);
         cancel_row(&c, id, i % 2 ? &ann : &bob);
         must(sm_store_intents_cancel(&f.store, new_call(&f), &c, 1) == 0);
-        (void) nanosleep(&ts, NULL);
+        nap_us(3000);       /* SQLite's clock has milliseconds */
     }
 
     must(replay(&f, &r, "o2", NULL, 0) == SM_REPLAY_CREATED);

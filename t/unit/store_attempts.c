@@ -9,12 +9,10 @@
  * fails others; a statement that reads more as history grows.
  */
 
+#include "plans.h"
 #include "sql_clock.h"
 #include "sm_policy.h"
 #include "sm_sqlite_sql.h"
-
-
-#define HOUR  3600000
 
 
 static const sm_contract_t  once = {
@@ -26,26 +24,6 @@ static const sm_contract_t  once = {
 
 static const sm_fence_t  a1 = { sm_str("a"), 1 };
 static const sm_fence_t  a2 = { sm_str("a"), 2 };
-
-
-static void
-acquire(fixture_t *f, const char *holder, int64_t duration, int64_t epoch)
-{
-    sm_lease_t  lease;
-
-    must(sm_store_lease_acquire(&f->store, new_call(f), sm_str_c(holder),
-                                duration, &lease) == 0);
-    must(lease.held && lease.epoch == epoch);
-}
-
-
-static void
-open_leader(fixture_t *f)
-{
-    now_ms = START;
-    fixture_open(f);
-    acquire(f, "a", HOUR, 1);
-}
 
 
 static void
@@ -192,7 +170,7 @@ test_begin(void)
     fixture_t       f;
     sm_begin_row_t  r, two[2];
 
-    open_leader(&f);
+    leader_open(&f, HOUR);
 
     put(&f, "x", &push);
     is_str(intent(&f, "x"), "pending - - - 0 - 0 0 - - -", "as submitted");
@@ -269,7 +247,7 @@ test_gone(void)
         "inflight_epoch = 0"
     };
 
-    open_leader(&f);
+    leader_open(&f, HOUR);
     put(&f, "x", &push);
 
     for (i = 0; i < sizeof(sets) / sizeof(sets[0]); i++) {
@@ -286,7 +264,7 @@ test_gone(void)
 
     other = f;
     store_open(&other, "main2", 10000);
-    acquire(&other, "a", HOUR, 1);
+    lead(&other, "a", HOUR, 1);
     put(&other, "theirs", &push);
 
     is_int(begin(&f, &a1, "theirs", &r), SM_BEGIN_GONE, "another manager's");
@@ -303,7 +281,7 @@ test_expired(void)
     fixture_t       f;
     sm_begin_row_t  r;
 
-    open_leader(&f);
+    leader_open(&f, HOUR);
 
     put(&f, "x", &sms);
     put(&f, "y", &sms);
@@ -343,7 +321,7 @@ test_expire(void)
         "x", "later", "flying", "young", "push", "none", "odd", "x"
     };
 
-    open_leader(&f);
+    leader_open(&f, HOUR);
 
     put(&f, "x", &sms);
     put(&f, "later", &sms);
@@ -416,7 +394,7 @@ test_page_deadlines(void)
     fixture_t  f;
     sm_page_t  page;
 
-    open_leader(&f);
+    leader_open(&f, HOUR);
 
     put(&f, "a", &sms);
     put(&f, "b", &push);
@@ -433,7 +411,7 @@ test_page_deadlines(void)
 
     memset(&page, 0, sizeof(sm_page_t));
     page.limit = 10;
-    must(sm_store_schedule_page(&f.store, new_call(&f), &a1, &page) == 0);
+    must(sm_store_queue_page(&f.store, new_call(&f), &a1, &page) == 0);
 
     is_int(page.n, 5, "all");
     is_int(page.rows[0].deadline, (START + 30000) * US, "a deadline");
@@ -446,13 +424,13 @@ test_page_deadlines(void)
     is_int(page.rows[4].deadline, (START + 50000) * US, "another one");
 
     page.order = SM_PAGE_LIVE;
-    must(sm_store_schedule_page(&f.store, new_call(&f), &a1, &page) == 0);
+    must(sm_store_queue_page(&f.store, new_call(&f), &a1, &page) == 0);
     is_int(page.n, 4, "but for the one that has passed");
     is_mem(page.rows[0].id.data, page.rows[0].id.len, "b", 1, "the first");
     is_int(page.rows[3].deadline, (START + 50000) * US, "and the last");
 
     now_ms = START + 29999;
-    must(sm_store_schedule_page(&f.store, new_call(&f), &a1, &page) == 0);
+    must(sm_store_queue_page(&f.store, new_call(&f), &a1, &page) == 0);
     is_int(page.n, 5, "a millisecond before that");
 
     fixture_done(&f);
@@ -526,7 +504,7 @@ test_contracts(void)
           "the deadline must be", 0 }
     };
 
-    open_leader(&f);
+    leader_open(&f, HOUR);
 
     for (i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
 
@@ -611,7 +589,7 @@ test_newer(void)
     fixture_t       f;
     sm_begin_row_t  r[2];
 
-    open_leader(&f);
+    leader_open(&f, HOUR);
 
     put(&f, "x", &push);
     put(&f, "y", &push);
@@ -634,7 +612,7 @@ test_newer(void)
         ok(r[1].newer && !r[0].newer, "it is left to a newer module");
 
         if (i == 0) {
-            (void) refused_is(&r[1].refused, "it is of version 3");
+            (void) refused_is(&r[1].refused, "it is of version 2");
 
         } else {
             ok(r[1].refused.data == NULL, "why is said once");
@@ -643,7 +621,66 @@ test_newer(void)
         is_str(intent(&f, "y"), "pending - - - 0 - 0 0 - - -", "as it was");
         is_int(sql_int(&f, "SELECT count(*) FROM submission_intents "
                        "WHERE intent_id = 'y' AND last_error "
-                       "LIKE '%%contract%%of version 3%%'"), 1,
+                       "LIKE '%%contract%%of version 2%%'"), 1,
+               "but for its error");
+    }
+
+    fixture_done(&f);
+}
+
+
+/* nor does it end at its deadline: a newer module may know of a longer one */
+
+static void
+test_newer_expire(void)
+{
+    char            why[512];
+    size_t          i;
+    fixture_t       f;
+    sm_begin_row_t  r[3];
+
+    leader_open(&f, HOUR);
+
+    put(&f, "x", &sms);
+    put(&f, "y", &sms);
+    put(&f, "z", &sms);
+    sql(&f, "UPDATE submission_intents SET contract_version = %d, "
+        "next_attempt_at = %lld WHERE intent_id = 'y'",
+        SM_CONTRACT_VERSION + 1, (START + HOUR) * US);
+    sql(&f, "UPDATE submission_intents SET contract_version = %d "
+        "WHERE intent_id = 'z'", SM_CONTRACT_VERSION + 1);
+    sql(&f, "UPDATE submission_intents SET contract_version = %d "
+        "WHERE intent_id = 'x'", SM_CONTRACT_VERSION);
+
+    now_ms = START + 30000;
+    is_int(begin(&f, &a1, "z", &r[2]), SM_BEGIN_GONE, "a turn leaves it");
+
+    for (i = 0; i < 2; i++) {
+        memset(r, 0, sizeof(r));
+        r[0].id = sm_str_c("x");
+        r[1].id = sm_str_c("y");
+        r[2].id = sm_str_c("z");
+
+        must(sm_store_attempts_expire(&f.store, new_call(&f), &a1, r, 3) == 0);
+        is_str(f.call.error, "", "without an error");
+        is_int(r[0].outcome, i ? SM_BEGIN_GONE : SM_BEGIN_EXPIRED,
+               "the other one has ended");
+        is_int(r[1].outcome, SM_BEGIN_GONE, "that one has not");
+        is_int(r[1].due_at, 0, "and is not due again");
+        ok(r[1].newer && r[2].newer && !r[0].newer,
+           "it is left to a newer module");
+        ok(r[2].refused.data == NULL, "a turn has said why");
+
+        (void) snprintf(why, sizeof(why), "%.*s", (int) r[1].refused.len,
+                        r[1].refused.data ? r[1].refused.data : "");
+        ok(i ? r[1].refused.data == NULL : strstr(why, "of version 2") != NULL,
+           "why is said once: %s", why);
+
+        is_str(intent(&f, "y"), "pending - - - 0 - 0 3600000 - - -",
+               "as it was");
+        is_int(sql_int(&f, "SELECT count(*) FROM submission_intents "
+                       "WHERE status = 'pending' AND last_error "
+                       "LIKE '%%contract%%of version 2%%'"), 2,
                "but for its error");
     }
 
@@ -659,7 +696,7 @@ test_expired_damaged(void)
     fixture_t       f;
     sm_begin_row_t  r;
 
-    open_leader(&f);
+    leader_open(&f, HOUR);
     put(&f, "late", &sms);
     sql(&f, "UPDATE submission_intents SET gateway_type = 'fax', "
         "created_at = %lld", (START - HOUR) * US);
@@ -680,7 +717,7 @@ test_complete(void)
     sm_begin_row_t     b;
     sm_complete_row_t  r;
 
-    open_leader(&f);
+    leader_open(&f, HOUR);
     put(&f, "x", &push);
 
     is_int(begin(&f, &a1, "x", &b), SM_BEGIN_BEGUN, "begin");
@@ -795,7 +832,7 @@ test_not_applied(void)
 
     static const char  *terminal[] = { "accepted", "rejected", "exhausted" };
 
-    open_leader(&f);
+    leader_open(&f, HOUR);
     put(&f, "x", &push);
     put(&f, "y", &push);
 
@@ -845,7 +882,7 @@ test_return(void)
     sm_begin_row_t     b;
     sm_complete_row_t  r;
 
-    open_leader(&f);
+    leader_open(&f, HOUR);
     put(&f, "x", &once);
 
     now_ms = START + 50;
@@ -884,7 +921,7 @@ test_return(void)
 enum { PAGE, DUE, LIVE, DOUBT, BEGIN, COMPLETE, TURN, EXPIRE, RECOVER, OPS };
 
 static const char  *ops[] = {
-    "schedule_page", "schedule_page by due time", "schedule_page of the live",
+    "queue_page", "queue_page by due time", "queue_page of the live",
     "attempts_in_doubt", "attempts_begin", "attempts_complete",
     "attempts_turn", "attempts_expire", "attempts_recover"
 };
@@ -936,7 +973,7 @@ operation(fixture_t *f, int op, const sm_fence_t *fence)
                                        NULL, 0, 10, 0, &recovered);
         break;
     default:
-        rc = sm_store_schedule_page(&f->store, new_call(f), fence, &page);
+        rc = sm_store_queue_page(&f->store, new_call(f), fence, &page);
     }
 
     must(rc == (f->call.status == SM_STORE_OK ? 0 : -1));
@@ -980,9 +1017,9 @@ test_fences(void)
 
     other = f;
     store_open(&other, "main2", 10000);
-    acquire(&other, "a", 1, 1);
+    lead(&other, "a", 1, 1);
     now_ms = START + 1;
-    acquire(&other, "a", HOUR, 2);
+    lead(&other, "a", HOUR, 2);
 
     for (op = 0; op < OPS; op++) {
         is_int(operation(&f, op, &a2), SM_STORE_LEASE_LOST,
@@ -992,9 +1029,9 @@ test_fences(void)
     store_close(&other);
 
     now_ms = START;
-    acquire(&f, "a", 1, 1);
+    lead(&f, "a", 1, 1);
     now_ms = START + 1;
-    acquire(&f, "a", HOUR - 1, 2);
+    lead(&f, "a", HOUR - 1, 2);
 
     put(&f, "new", &push);
     put(&f, "flying", &push);
@@ -1078,9 +1115,9 @@ test_waiting(void)
     for (w.op = BEGIN; w.op < OPS; w.op++) {
         now_ms = START;
         fixture_open(&f);
-        acquire(&f, "a", 1, 1);
+        lead(&f, "a", 1, 1);
         now_ms = START + 1;
-        acquire(&f, "a", HOUR, 2);
+        lead(&f, "a", HOUR, 2);
 
         put(&f, "new", &push);
         put(&f, "flying", &push);
@@ -1200,7 +1237,7 @@ test_held_open(void)
     sql_conn_t  db;
     acquirer_t  a;
 
-    open_leader(&f);
+    leader_open(&f, HOUR);
     put(&f, "new", &push);
 
     db = pass_fence(&f);
@@ -1271,7 +1308,7 @@ walk(fixture_t *f, sm_page_e order, size_t limit, int64_t from, int *wrong)
 
     for (total = 0; /* void */; total += page.n) {
 
-        must(sm_store_schedule_page(&f->store, new_call(f), &a1, &page) == 0);
+        must(sm_store_queue_page(&f->store, new_call(f), &a1, &page) == 0);
         must(f->call.now == now_ms * US && page.n <= limit);
 
         for (i = 0; i < page.n; i++) {
@@ -1294,6 +1331,22 @@ walk(fixture_t *f, sm_page_e order, size_t limit, int64_t from, int *wrong)
 }
 
 
+/* how many have ended: of a target, or for a reason */
+
+static size_t
+recovered_ends(const sm_recovered_t *r, sm_str_t target, sm_exhausted_e why)
+{
+    size_t                      n;
+    const sm_recovered_end_t   *end;
+
+    for (n = 0, end = r->ended; end; end = end->next) {
+        n += why ? end->exhausted == why : sm_str_eq(end->target, target);
+    }
+
+    return n;
+}
+
+
 /* "target attempts exhausted" of each target, in the order of names */
 
 static const char *
@@ -1302,7 +1355,7 @@ recovered_targets(const sm_recovered_t *r)
     static char  text[256];
 
     char                          *p;
-    size_t                         i, n;
+    size_t                         n;
     sm_str_t                       name, last;
     const sm_recovered_target_t   *t, *next;
 
@@ -1326,16 +1379,13 @@ recovered_targets(const sm_recovered_t *r)
             return text;
         }
 
-        for (i = 0, n = 0; i < SM_EXHAUSTED_REASONS; i++) {
-            n += next->exhausted[i];
-        }
+        n = recovered_ends(r, next->name, SM_EXHAUSTED_NONE);
 
         p += sprintf(p, "%s%.*s %zu %zu", p == text ? "" : ", ",
                      (int) next->name.len, next->name.data, next->attempts, n);
         last = next->name;
     }
 }
-
 
 
 static void
@@ -1348,11 +1398,11 @@ test_pages(void)
 
     static const size_t  limits[] = { 1, 3, 50, 499, 500, 501, 100000 };
 
-    open_leader(&f);
+    leader_open(&f, HOUR);
 
     memset(&page, 0, sizeof(sm_page_t));
     page.limit = 10;
-    is_int(sm_store_schedule_page(&f.store, new_call(&f), &a1, &page), 0,
+    is_int(sm_store_queue_page(&f.store, new_call(&f), &a1, &page), 0,
            "a page of nothing");
     is_int(page.n, 0, "is empty");
 
@@ -1363,7 +1413,7 @@ test_pages(void)
     sql(&f, "UPDATE submission_intents SET last_modified_at = 200, "
         "next_attempt_at = 800, attempt_count = 1 WHERE intent_id = 'q'");
 
-    is_int(sm_store_schedule_page(&f.store, new_call(&f), &a1, &page), 0,
+    is_int(sm_store_queue_page(&f.store, new_call(&f), &a1, &page), 0,
            "by modification");
     must(page.n == 2);
     ok(page.rows[0].at == 100 && page.rows[0].due_at == 900
@@ -1376,7 +1426,7 @@ test_pages(void)
            "another one's target");
 
     page.order = SM_PAGE_DUE;
-    is_int(sm_store_schedule_page(&f.store, new_call(&f), &a1, &page), 0,
+    is_int(sm_store_queue_page(&f.store, new_call(&f), &a1, &page), 0,
            "by due time");
     must(page.n == 1);
     ok(page.rows[0].at == 800 && page.rows[0].due_at == 800,
@@ -1435,12 +1485,13 @@ test_recover(void)
     sm_recovered_t  r;
     sm_begin_row_t  b;
 
-    static const size_t  pages[] = { 1, 2, 5, 6, 100, 0 };
+    static const size_t    pages[] = { 1, 2, 5, 6, 100, 0 };
+    static const sm_str_t  all = sm_str("");
 
     for (i = 0; pages[i]; i++) {
         now_ms = START;
         fixture_open(&f);
-        acquire(&f, "b", 1000, 1);
+        lead(&f, "b", 1000, 1);
 
         put(&f, "once", &once);
         put(&f, "sms", &sms);
@@ -1478,7 +1529,7 @@ test_recover(void)
         }
 
         now_ms = START + 1000;
-        acquire(&f, "a", HOUR, 2);
+        lead(&f, "a", HOUR, 2);
         put(&f, "mine", &once);
         must(begin(&f, &a2, "mine", &b) == SM_BEGIN_BEGUN);
 
@@ -1490,10 +1541,14 @@ test_recover(void)
         is_int(f.call.now, now_ms * US, "SQL's time");
         is_int(r.attempts, 5, "what another epoch had in flight");
         is_int(r.retries, 2, "some are tried again");
-        is_int(r.exhausted[SM_EXHAUSTED_UNKNOWN], 1, "one must not be");
-        is_int(r.exhausted[SM_EXHAUSTED_DEADLINE], 1, "one is too late");
-        is_int(r.exhausted[SM_EXHAUSTED_MAX_ATTEMPTS], 1, "one was the last");
-        is_int(r.exhausted[SM_EXHAUSTED_ONE_SHOT], 0, "none was answered");
+        is_int(recovered_ends(&r, all, SM_EXHAUSTED_UNKNOWN), 1,
+               "one must not be");
+        is_int(recovered_ends(&r, all, SM_EXHAUSTED_DEADLINE), 1,
+               "one is too late");
+        is_int(recovered_ends(&r, all, SM_EXHAUSTED_MAX_ATTEMPTS), 1,
+               "one was the last");
+        is_int(recovered_ends(&r, all, SM_EXHAUSTED_ONE_SHOT), 0,
+               "none was answered");
         is_str(recovered_targets(&r), "once 1 1, push 2 1, sms 2 1",
                "those of each target");
 
@@ -1564,7 +1619,7 @@ test_recover_known(void)
 
         now_ms = START;
         fixture_open(&f);
-        acquire(&f, "a", 1000, 1);
+        lead(&f, "a", 1000, 1);
 
         put(&f, "once", &once);
         put(&f, "sent", &sms);
@@ -1583,7 +1638,7 @@ test_recover_known(void)
             "WHERE intent_id = 'yours'");
 
         now_ms = START + 1000;
-        acquire(&f, "a", HOUR, 2);
+        lead(&f, "a", HOUR, 2);
 
         now_ms = START + 2000;
         is_int(sm_store_attempts_recover(&f.store, new_call(&f), &a2, known, 6,
@@ -1621,7 +1676,7 @@ test_turn(void)
     sm_begin_row_t     b[3];
     sm_complete_row_t  r[3];
 
-    open_leader(&f);
+    leader_open(&f, HOUR);
 
     put(&f, "done", &push);
     put(&f, "again", &push);
@@ -1725,7 +1780,7 @@ test_refused(void)
     sm_begin_row_t     b[20];
     sm_complete_row_t  r[20];
 
-    open_leader(&f);
+    leader_open(&f, HOUR);
 
     memset(b, 0, sizeof(b));
 
@@ -1788,7 +1843,7 @@ test_refused(void)
     /* they are in doubt for the next one, who cannot record all of them */
 
     now_ms = START + HOUR;
-    acquire(&f, "a", HOUR, 2);
+    lead(&f, "a", HOUR, 2);
 
     is_int(sm_store_attempts_recover(&f.store, new_call(&f), &a2,
                                      NULL, 0, 1, 1,
@@ -1826,7 +1881,7 @@ test_refused_text(void)
 
     static const char  *ids[] = { "x", "y", "z" };
 
-    open_leader(&f);
+    leader_open(&f, HOUR);
 
     for (i = 0; i < 3; i++) {
         put(&f, ids[i], &once);
@@ -1875,7 +1930,7 @@ test_bytes(void)
     sm_begin_row_t    b;
     sm_submit_row_t   s;
 
-    open_leader(&f);
+    leader_open(&f, HOUR);
 
     must((bytes = malloc(102400)) != NULL);
 
@@ -1913,7 +1968,7 @@ test_busy(void)
     now_ms = START;
     fixture_dir(&f);
     store_open(&f, "main", 1);
-    acquire(&f, "a", HOUR, 1);
+    lead(&f, "a", HOUR, 1);
     put(&f, "new", &push);
 
     db = sql_open(&f);
@@ -1941,7 +1996,6 @@ test_busy(void)
 static void
 test_plans(void)
 {
-    char          *explain;
     size_t         i, n;
     int            searches;
     fixture_t      f;
@@ -1957,23 +2011,17 @@ test_plans(void)
         const char  *search;            /* NULL: none */
         const char  *other;             /* a second one */
     } t[] = {
-        { "schedule_page_modified", sm_sqlite_sql_schedule_page_modified,
+        { "queue_page_modified", sm_sqlite_sql_queue_page_modified,
           "INDEX submission_intents_modified (lease_name=? AND "
           "(last_modified_at,intent_id)>(?,?))", NULL },
-        { "schedule_page_due", sm_sqlite_sql_schedule_page_due,
+        { "queue_page_due", sm_sqlite_sql_queue_page_due,
           "INDEX submission_intents_due (lease_name=? AND "
           "(next_attempt_at,intent_id)>(?,?))",
           "INDEX submission_intents_delayed (lease_name=? AND "
           "(next_attempt_at,intent_id)>(?,?))" },
-        { "schedule_page_live", sm_sqlite_sql_schedule_page_live,
+        { "queue_page_live", sm_sqlite_sql_queue_page_live,
           "INDEX submission_intents_modified (lease_name=? AND "
           "(last_modified_at,intent_id)>(?,?))", NULL },
-        { "attempts_expire", sm_sqlite_sql_attempts_expire,
-          "INDEX sqlite_autoindex_submission_intents_1 (lease_name=? AND "
-          "intent_id=?)", NULL },
-        { "attempts_expire_left", sm_sqlite_sql_attempts_expire_left,
-          "INDEX sqlite_autoindex_submission_intents_1 (lease_name=? AND "
-          "intent_id=?)", NULL },
         { "attempts_begin", sm_sqlite_sql_attempts_begin,
           "INDEX sqlite_autoindex_submission_intents_1 (lease_name=? AND "
           "intent_id=?)", NULL },
@@ -1990,8 +2038,8 @@ test_plans(void)
           "INDEX sqlite_autoindex_submission_intents_1 (lease_name=? AND "
           "intent_id=?)", NULL },
         { "attempts_in_doubt", sm_sqlite_sql_attempts_in_doubt,
-          "INDEX submission_intents_inflight (lease_name=? AND "
-          "(inflight_epoch,intent_id)>(?,?) AND inflight_epoch<?)", NULL }
+          "INDEX submission_intents_begun (lease_name=? AND "
+          "(inflight_at,intent_id)>(?,?))", NULL }
     };
 
     /* without statistics; of history alone; of all kinds */
@@ -2005,7 +2053,7 @@ test_plans(void)
         "inflight_epoch = iif(rowid % 3, NULL, rowid % 5)"
     };
 
-    open_leader(&f);
+    leader_open(&f, HOUR);
     put(&f, "q", &push);
     sql(&f, "WITH RECURSIVE n (i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n "
         "WHERE i < 3000) INSERT INTO submission_intents "
@@ -2029,10 +2077,7 @@ test_plans(void)
         }
 
         db = sql_open(&f);
-        explain = sqlite3_mprintf("EXPLAIN QUERY PLAN %s", t[i % n].text);
-        must(sqlite3_prepare_v2(db.sqlite, explain, -1, &stmt, NULL)
-             == SQLITE_OK);
-        sqlite3_free(explain);
+        stmt = plan_explain(db, t[i % n].text);
 
         for (searches = 0; sqlite3_step(stmt) == SQLITE_ROW; searches++) {
             detail = (const char *) sqlite3_column_text(stmt, 3);
@@ -2107,7 +2152,7 @@ test_recover_since(void)
 
     static const char  *left[] = { "older", "back", "same", "last" };
 
-    open_leader(&f);
+    leader_open(&f, HOUR);
 
     for (i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
         now_ms = START;
@@ -2168,6 +2213,7 @@ main(void)
     test_page_deadlines();
     test_contracts();
     test_newer();
+    test_newer_expire();
     test_expired_damaged();
     test_complete();
     test_not_applied();

@@ -2,7 +2,7 @@
 /*
  * Intents that wait for their not_before, on a clock that the test sets; and
  * what the store keeps of attempts for people to read.  Broken by: an attempt
- * that begins early, or a deadline that counts from the creation; a repeat with
+ * that begins early, or a deadline that counts from the creation; a duplicate with
  * another not_before that is taken for the same; a year that is measured by
  * another clock; one refused row that takes others down, or leaves something
  * behind; a page by due time without what is delayed, or with it twice; an
@@ -12,7 +12,6 @@
 #include "sql_clock.h"
 
 
-#define HOUR  3600000
 #define YEAR  ((int64_t) 365 * 24 * HOUR)
 
 
@@ -27,27 +26,13 @@ static const sm_contract_t  soon = {
 };
 
 
-static void
-open_leader(fixture_t *f)
-{
-    sm_lease_t  lease;
-
-    now_ms = START;
-    fixture_open(f);
-
-    must(sm_store_lease_acquire(&f->store, new_call(f), a1.holder, 24 * HOUR,
-                                &lease) == 0);
-    must(lease.held && lease.epoch == a1.epoch);
-}
-
-
 /* "at" is milliseconds after START */
 
 static int
 delayed(fixture_t *f, sm_submit_row_t *r, const char *id, int64_t at)
 {
     row(r, id, &soon, id);
-    r->not_before = (START + at) * US;
+    r->posted.not_before = (START + at) * US;
 
     return submit(f, r, 1) == 0 ? (int) r->outcome : -1;
 }
@@ -112,40 +97,44 @@ test_submit(void)
     sm_intent_t      *i;
     sm_submit_row_t   r;
 
-    open_leader(&f);
+    leader_open(&f, 24 * HOUR);
 
     is_int(delayed(&f, &r, "d", 1234), SM_SUBMIT_CREATED, "a delayed one");
-    is_int(r.intent.not_before, (START + 1234) * US, "it shows its time");
+    is_int(r.intent.posted.not_before, (START + 1234) * US,
+           "it shows its time");
     is_int(r.intent.next_attempt_at, (START + 1234) * US, "it is due then");
     is_int(r.intent.created_at, START * US, "it was created now");
 
     i = get(&f, "d");
-    is_int(i->not_before, (START + 1234) * US, "so it is stored");
+    is_int(i->posted.not_before, (START + 1234) * US, "so it is stored");
     is_int(i->next_attempt_at, (START + 1234) * US, "and due");
 
     now_ms = START + 5000;
 
-    is_int(delayed(&f, &r, "d", 1234), SM_SUBMIT_SAME, "a repeat");
-    is_int(r.intent.not_before, (START + 1234) * US, "it shows what is stored");
+    is_int(delayed(&f, &r, "d", 1234), SM_SUBMIT_SAME, "a duplicate");
+    is_int(r.intent.posted.not_before, (START + 1234) * US,
+           "it shows what is stored");
 
     is_int(delayed(&f, &r, "d", 1235), SM_SUBMIT_CONFLICT, "another time");
-    is_int(r.intent.not_before, (START + 1234) * US, "it shows what is stored");
+    is_int(r.intent.posted.not_before, (START + 1234) * US,
+           "it shows what is stored");
     is_int(outcome(&f, "d", &soon, "d"), SM_SUBMIT_CONFLICT, "no time");
 
     is_int(delayed(&f, &r, "p", 4000), SM_SUBMIT_CREATED, "one of the past");
-    is_int(r.intent.not_before, (START + 4000) * US, "it shows its time");
+    is_int(r.intent.posted.not_before, (START + 4000) * US,
+           "it shows its time");
     is_int(r.intent.next_attempt_at, now_ms * US, "it is due now");
     is_int(get(&f, "p")->next_attempt_at, now_ms * US, "so it is stored");
 
     is_int(outcome(&f, "n", &soon, "n"), SM_SUBMIT_CREATED, "one without");
-    is_int(get(&f, "n")->not_before, 0, "has none");
+    is_int(get(&f, "n")->posted.not_before, 0, "has none");
     is_int(delayed(&f, &r, "n", 6000), SM_SUBMIT_CONFLICT,
            "with a time it is another");
 
     row(&r, "us", &soon, "us");
-    r.not_before = (START + 7000) * US + 123;
+    r.posted.not_before = (START + 7000) * US + 123;
     is_int(submit(&f, &r, 1), 0, "with microseconds");
-    is_int(get(&f, "us")->not_before, (START + 7000) * US + 123,
+    is_int(get(&f, "us")->posted.not_before, (START + 7000) * US + 123,
            "they are kept");
 
     fixture_done(&f);
@@ -166,12 +155,12 @@ test_too_far(void)
         SM_SUBMIT_SAME, SM_SUBMIT_TOO_FAR, SM_SUBMIT_CREATED
     };
 
-    open_leader(&f);
+    leader_open(&f, 24 * HOUR);
 
     is_int(delayed(&f, &r[0], "year", YEAR), SM_SUBMIT_CREATED, "a year ahead");
 
     row(&r[0], "more", &soon, "more");
-    r[0].not_before = (START + YEAR) * US + 1;
+    r[0].posted.not_before = (START + YEAR) * US + 1;
     is_int(submit(&f, r, 1), 0, "a microsecond more");
     is_int(r[0].outcome, SM_SUBMIT_TOO_FAR, "is refused");
     is_int(sql_int(&f, "SELECT count(*) FROM submission_intents"), 1,
@@ -187,8 +176,8 @@ test_too_far(void)
     row(&r[3], "a", &soon, "a");
     row(&r[4], "x", &soon, "x");
     row(&r[5], "c", &soon, "c");
-    r[1].not_before = r[4].not_before = (START + YEAR + 1) * US;
-    r[5].not_before = (START + YEAR) * US;
+    r[1].posted.not_before = r[4].posted.not_before = (START + YEAR + 1) * US;
+    r[5].posted.not_before = (START + YEAR) * US;
 
     is_int(submit(&f, r, 6), 0, "a batch");
 
@@ -203,7 +192,7 @@ test_too_far(void)
 
     row(&r[0], "d", &soon, "d");
     row(&r[1], "e", &soon, "e");
-    r[0].not_before = r[1].not_before = (START + YEAR + 1) * US;
+    r[0].posted.not_before = r[1].posted.not_before = (START + YEAR + 1) * US;
     is_int(submit(&f, r, 2), 0, "a batch of such rows");
     ok(r[0].outcome == SM_SUBMIT_TOO_FAR && r[1].outcome == SM_SUBMIT_TOO_FAR,
        "all are refused");
@@ -223,7 +212,7 @@ test_begin(void)
     sm_complete_row_t  done;
     size_t             n;
 
-    open_leader(&f);
+    leader_open(&f, 24 * HOUR);
 
     must(delayed(&f, &r, "d", HOUR) == SM_SUBMIT_CREATED);
     must(delayed(&f, &r, "e", HOUR) == SM_SUBMIT_CREATED);
@@ -258,7 +247,7 @@ test_begin(void)
            "so is one that is in doubt");
 
     fixture_done(&f);
-    open_leader(&f);
+    leader_open(&f, 24 * HOUR);
 
     must(delayed(&f, &r, "e", HOUR) == SM_SUBMIT_CREATED);
     must(delayed(&f, &r, "p", -HOUR) == SM_SUBMIT_CREATED);
@@ -290,7 +279,7 @@ test_pages(void)
     sm_submit_row_t    r;
     sm_complete_row_t  done;
 
-    open_leader(&f);
+    leader_open(&f, 24 * HOUR);
 
     must(delayed(&f, &r, "d3", 3000) == SM_SUBMIT_CREATED);
     must(delayed(&f, &r, "d1", 1000) == SM_SUBMIT_CREATED);
@@ -322,7 +311,7 @@ test_pages(void)
         seen[0] = '\0';
 
         for (pages = 0; pages < 9; pages++) {
-            must(sm_store_schedule_page(&f.store, new_call(&f), &a1, &page)
+            must(sm_store_queue_page(&f.store, new_call(&f), &a1, &page)
                  == 0);
 
             for (i = 0; i < page.n; i++) {
@@ -347,7 +336,7 @@ test_pages(void)
 
     memset(&page, 0, sizeof(page));
     page.limit = 20;
-    must(sm_store_schedule_page(&f.store, new_call(&f), &a1, &page) == 0);
+    must(sm_store_queue_page(&f.store, new_call(&f), &a1, &page) == 0);
     is_int(page.n, 7, "the order of modification has all");
 
     fixture_done(&f);
@@ -370,7 +359,7 @@ test_kept(void)
     static const char  answer[] =
         "<h1>'caf\xc3\xa9' \xf0\x9f\x98\x80</h1>";
 
-    open_leader(&f);
+    leader_open(&f, 24 * HOUR);
 
     must(outcome(&f, "k", &push, "k") == SM_SUBMIT_CREATED);
     is_int(get(&f, "k")->last_error.len, 0, "no error at first");

@@ -11,26 +11,8 @@
 #include "sql_clock.h"
 
 
-#define HOUR  3600000
-
-
 static const sm_fence_t  a1 = { sm_str("a"), 1 };
 static const sm_fence_t  b1 = { sm_str("b"), 1 };
-
-
-static void
-open_leader(fixture_t *f)
-{
-    sm_lease_t  lease;
-
-    now_ms = START;
-    fixture_open(f);
-
-    must(sm_store_lease_acquire(&f->store, new_call(f), sm_str_c("a"), HOUR,
-                                &lease)
-         == 0);
-    must(lease.held && lease.epoch == 1);
-}
 
 
 static void
@@ -170,7 +152,7 @@ test_rows(void)
     fixture_t        f;
     sm_inbox_page_t  p;
 
-    open_leader(&f);
+    leader_open(&f, HOUR);
 
     must(outcome(&f, "there", &sms, "{\"a\":1}") == SM_SUBMIT_CREATED);
     must(outcome(&f, "other", &sms, "{\"a\":1}") == SM_SUBMIT_CREATED);
@@ -246,7 +228,7 @@ test_reserved(void)
     fixture_t        f;
     sm_inbox_page_t  p;
 
-    open_leader(&f);
+    leader_open(&f, HOUR);
     put_schedule(&f, "s");
 
     leave(&f, 1, "main", "s@2026-01-01T00:00:00Z", "sms", "1", NULL);
@@ -275,7 +257,7 @@ test_late(void)
     fixture_t        f;
     sm_inbox_page_t  p;
 
-    open_leader(&f);
+    leader_open(&f, HOUR);
 
     leave(&f, 20, "main", "early", "sms", "1", NULL);
     page(&f, &p, 10, 1000, 1000);
@@ -301,7 +283,7 @@ test_bounds(void)
     fixture_t        f;
     sm_inbox_page_t  p;
 
-    open_leader(&f);
+    leader_open(&f, HOUR);
 
     for (i = 1; i <= 10; i++) {
         (void) snprintf(id, sizeof(id), "r%d", i);
@@ -334,7 +316,7 @@ test_not_before(void)
     fixture_t        f;
     sm_inbox_page_t  p;
 
-    open_leader(&f);
+    leader_open(&f, HOUR);
 
     (void) snprintf(at, sizeof(at), "%lld", (START + 60000) * 1000);
     leave(&f, 1, "main", "later", "sms", "1", at);
@@ -371,7 +353,7 @@ test_poison_sqlite(void)
     fixture_t        f;
     sm_inbox_page_t  p;
 
-    open_leader(&f);
+    leader_open(&f, HOUR);
 
     sql(&f, "INSERT INTO submission_inbox (lease_name, intent_id, "
         "submission_target, payload, not_before) VALUES "
@@ -414,7 +396,7 @@ test_refused_alone(void)
     fixture_t        f;
     sm_inbox_page_t  p;
 
-    open_leader(&f);
+    leader_open(&f, HOUR);
 
     for (i = 1; i <= 9; i++) {
         (void) snprintf(id, sizeof(id), "r%d", i);

@@ -309,7 +309,7 @@ test_contract_columns(void)
                     "IS NULL AND coalesce(final_outcome_status, "
                     "final_outcome_reason, exhausted_reason, inflight_holder) "
                     "IS NULL"), "3",
-           "the columns of the schedule");
+           "the columns of the queue");
 
     fixture_done(&f);
 }
@@ -432,7 +432,7 @@ test_get(void)
     ok(g[0].found && !g[1].found && g[2].found && g[3].found && !g[4].found,
        "those that are there are found, one of them twice");
 
-    is_mem(g[2].hash.data, g[2].hash.len, ABC_HASH, 64, "its hash");
+    is_mem(g[2].intent.hash.data, g[2].intent.hash.len, ABC_HASH, 64, "its hash");
     is_int(g[2].intent.status, SM_STATUS_REJECTED, "rejected");
     is_int(g[2].intent.attempt_count, 7, "its attempts");
     is_int(g[2].intent.completed_at, 42, "complete");

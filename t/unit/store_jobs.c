@@ -23,13 +23,8 @@ static const sm_actor_t  ann = { sm_str("ann"), sm_str("192.0.2.7") };
 static void
 open_leader(fixture_t *f)
 {
-    sm_lease_t  lease;
-
     fixture_open(f);
-
-    must(sm_store_lease_acquire(&f->store, new_call(f), sm_str_c("a"),
-                                3600000, &lease) == 0);
-    must(lease.held && lease.epoch == 1);
+    lead(f, "a", 3600000, 1);
 }
 
 

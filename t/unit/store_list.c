@@ -8,6 +8,7 @@
  */
 
 #include "sm_sqlite_sql.h"
+#include "plans.h"
 #include "store.h"
 
 
@@ -298,19 +299,9 @@ test_edges(void)
 static void
 test_plans(void)
 {
-    char          *explain;
-    size_t         i;
-    fixture_t      f;
-    unsigned       searches, scans;
-    sql_conn_t     db;
-    const char    *detail;
-    sqlite3_stmt  *stmt;
+    fixture_t  f;
 
-    static const struct {
-        const char  *name;
-        const char  *text;
-        unsigned     searches;
-    } t[] = {
+    static const plan_t  t[] = {
         { "intents_submit", sm_sqlite_sql_intents_submit, 0 },
         { "intents_get", sm_sqlite_sql_intents_get, 1 },
         { "intent_history", sm_sqlite_sql_intent_history, 1 },
@@ -320,45 +311,7 @@ test_plans(void)
     fixture_open(&f);
     is_int(sm_store_ping(&f.store, new_call(&f)), 0, "a store");
     fill(&f, 2000, "i");
-    db = sql_open(&f);
-
-    for (i = 0; i < 2 * 4; i++) {
-
-        if (i == 4) {
-            sql_run(db, "ANALYZE");
-        }
-
-        explain = sqlite3_mprintf("EXPLAIN QUERY PLAN %s", t[i % 4].text);
-        must(sqlite3_prepare_v2(db.sqlite, explain, -1, &stmt, NULL)
-             == SQLITE_OK);
-        sqlite3_free(explain);
-
-        for (searches = 0, scans = 0; sqlite3_step(stmt) == SQLITE_ROW; ) {
-            detail = (const char *) sqlite3_column_text(stmt, 3);
-
-            searches += strncmp(detail, "SEARCH i ", 9) == 0
-                        || strncmp(detail, "SEARCH k ", 9) == 0
-                        || strncmp(detail, "SEARCH p ", 9) == 0
-                        || strncmp(detail, "SEARCH submission_", 18) == 0;
-
-            if (strncmp(detail, "SCAN i", 6) == 0
-                || strncmp(detail, "SCAN k", 6) == 0
-                || strncmp(detail, "SCAN p", 6) == 0
-                || strncmp(detail, "SCAN submission_", 16) == 0)
-            {
-                diag("%s", detail);
-                scans++;
-            }
-        }
-
-        is_int(scans, 0, "%s scans no table%s", t[i % 4].name,
-               i < 4 ? "" : ", with statistics");
-        is_int(searches, t[i % 4].searches, "its searches by an index");
-
-        (void) sqlite3_finalize(stmt);
-    }
-
-    sql_close(db);
+    plans_check(&f, t, sizeof(t) / sizeof(t[0]));
     fixture_done(&f);
 }
 

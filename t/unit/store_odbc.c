@@ -235,7 +235,7 @@ test_babelfish_role(void)
     } t[] = {
         { "SELECT submission.submission_us(submission.submission_now())", 3,
           "permission denied for function" },
-        { "EXECUTE submission.submission_lease_get N'main'", 3,
+        { "EXECUTE submission.submission_lease_watch N'main'", 3,
           "permission denied for" },
         { "EXECUTE submission.submission_ping", 3,
           "permission denied for" },
@@ -353,26 +353,6 @@ login_as(fixture_t *f, const char *login, const char *password)
 
 
 #define WATCHED  4
-
-
-typedef struct {
-    fixture_t  *f;
-    int         rc;
-    sm_call_t   call;
-} caller_t;
-
-
-static void *
-call_ping(void *data)
-{
-    caller_t  *c = data;
-
-    memset(&c->call, 0, sizeof(sm_call_t));
-    c->rc = sm_store_ping(&c->f->store, &c->call);
-    sm_arena_free(&c->call.arena);
-
-    return NULL;
-}
 
 
 static void

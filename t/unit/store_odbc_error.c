@@ -63,7 +63,7 @@ fails(const record_t *r, unsigned connected, sm_odbc_t *od, sm_call_t *call)
     memset(od, 0, sizeof(sm_odbc_t));
     memset(call, 0, sizeof(sm_call_t));
 
-    od->server.conf = &conf;
+    od->sql.conf = &conf;
     od->connected = connected;
     records = r;
 
@@ -172,7 +172,7 @@ test_records(void)
         fails(c->records, c->connected, &od, &call);
 
         is_int(call.status, c->class, "%s: its class", c->what);
-        is_int(od.server.conn.lost, c->lost, "%s: lost", c->what);
+        is_int(od.sql.conn.lost, c->lost, "%s: lost", c->what);
         is_str(call.error, c->error, "%s: its text", c->what);
     }
 }
@@ -215,7 +215,7 @@ test_none(void)
     fails(none, 1, &od, &call);
 
     is_int(call.status, SM_STORE_TRANSIENT, "no record: may pass");
-    is_int(od.server.conn.lost, 1, "no record: the session ended");
+    is_int(od.sql.conn.lost, 1, "no record: the session ended");
 }
 
 

@@ -143,7 +143,7 @@ walk_list(fixture_t *f, walk_t *w, size_t limit)
 
 
 static void
-walk_schedule(fixture_t *f, walk_t *w, sm_page_e order, size_t limit)
+walk_queue(fixture_t *f, walk_t *w, sm_page_e order, size_t limit)
 {
     int        pages;
     size_t     i;
@@ -155,7 +155,7 @@ walk_schedule(fixture_t *f, walk_t *w, sm_page_e order, size_t limit)
 
     for (pages = 0; pages <= ROWS; pages++) {
 
-        must(sm_store_schedule_page(&f->store, new_call(f), &fence, &page)
+        must(sm_store_queue_page(&f->store, new_call(f), &fence, &page)
              == 0);
 
         for (i = 0; i < page.n; i++) {
@@ -207,13 +207,13 @@ main(void)
     }
 
     walk("the list", walk_list(&f, &w, limits[i]));
-    walk("the schedule", walk_schedule(&f, &w, SM_PAGE_MODIFIED, limits[i]));
+    walk("the queue", walk_queue(&f, &w, SM_PAGE_MODIFIED, limits[i]));
 
     attempt_all(&f);
 
-    walk("what was changed", walk_schedule(&f, &w, SM_PAGE_MODIFIED,
+    walk("what was changed", walk_queue(&f, &w, SM_PAGE_MODIFIED,
                                            limits[i]));
-    walk("retries", walk_schedule(&f, &w, SM_PAGE_DUE, limits[i]));
+    walk("retries", walk_queue(&f, &w, SM_PAGE_DUE, limits[i]));
 
     fixture_done(&f);
 

@@ -2,7 +2,7 @@
 /*
  * Pauses of targets in the store: each outcome, the audit of it, and what a
  * leader reads.  Broken by: a change without its entry in the audit, or an
- * entry without a change; a repeat that changes the first one's reason; a
+ * entry without a change; a second pause that changes the first one's reason; a
  * target that nobody knows and that can be paused; a leader that is not one any
  * more and reads; a history that is read to find that nobody knows a target.
  */
@@ -31,21 +31,6 @@ set(fixture_t *f, const char *target, int pause, int known, const char *reason,
 
     return sm_store_target_set(&f->store, new_call(f), row, 1) == 0
            ? (int) row->outcome : -1;
-}
-
-
-static const char *
-audit(fixture_t *f)
-{
-    const char  *text;
-
-    text = sql_text(f, "SELECT group_concat(t, ', ') FROM (SELECT "
-                    "actor || ' ' || address || ' ' || action || ' ' || object "
-                    "|| ' ' || coalesce(detail, '-') AS t "
-                    "FROM submission_audit WHERE lease_name = 'main' "
-                    "ORDER BY seq) AS a");
-
-    return text ? text : "";
 }
 
 
@@ -92,14 +77,14 @@ test_set(void)
     is_int(set(&f, "x", 0, 1, NULL, &ann, &row), SM_TARGET_SET_SAME,
            "it is configured: it is open");
     ok(!row.paused && row.is.since == 0, "and always was");
-    is_str(audit(&f), "", "nothing was done");
+    is_str(audit_text(&f), "", "nothing was done");
 
     is_int(set(&f, "x", 1, 1, "it says \"no\"", &ann, &row),
            SM_TARGET_SET_DONE, "paused");
     ok(row.paused && row.is.since > 1700000000000000, "since now");
     is_mem(row.is.reason.data, row.is.reason.len, "it says \"no\"", 12, "why");
     is_mem(row.is.actor.data, row.is.actor.len, "ann", 3, "by whom");
-    is_str(audit(&f),
+    is_str(audit_text(&f),
            "ann 192.0.2.7 pause x {\"reason\":\"it says \\\"no\\\"\"}",
            "in the audit");
 
@@ -118,7 +103,7 @@ test_set(void)
     ok(row.is.reason.len == 0, "without a reason");
     is_int(set(&f, "x", 0, 0, NULL, &bob, &row), SM_TARGET_SET_SAME, "again");
 
-    is_str(audit(&f),
+    is_str(audit_text(&f),
            "ann 192.0.2.7 pause x {\"reason\":\"it says \\\"no\\\"\"}, "
            "bob 192.0.2.8 resume x -", "what was done, and nothing else");
 

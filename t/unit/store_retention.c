@@ -4,42 +4,21 @@
  * who is forgotten, when, and by how many at a time.  Broken by: a fence that
  * is not looked at; an intent that is pending, or younger than its time, and
  * touched; a status with the time of another; an attempt that is left behind; a
- * hash that goes, so that a repeat makes a second intent; a batch without a
+ * hash that goes, so that a duplicate makes a second intent; a batch without a
  * bound, or one that reads what it does not change; a target that is passed
  * over.
  */
 
+#include "plans.h"
 #include "sql_clock.h"
 #include "sm_sqlite_sql.h"
 
 
-#define HOUR  3600000
 #define DAY   (24 * INT64_C(3600000000))        /* usec */
 
 
 static const sm_fence_t  a1 = { sm_str("a"), 1 };
 static const sm_fence_t  b1 = { sm_str("b"), 1 };
-
-
-static void
-lead(fixture_t *f)
-{
-    sm_lease_t  lease;
-
-    must(sm_store_lease_acquire(&f->store, new_call(f), sm_str_c("a"), HOUR,
-                                &lease)
-         == 0);
-    must(lease.held && lease.epoch == 1);
-}
-
-
-static void
-open_leader(fixture_t *f)
-{
-    now_ms = START;
-    fixture_open(f);
-    lead(f);
-}
 
 
 /* an intent that ended so many days ago, with so many attempts */
@@ -152,7 +131,7 @@ test_pass(void)
     sm_retention_t        rt;
     sm_retention_rules_t  rules;
 
-    open_leader(&f);
+    leader_open(&f, HOUR);
 
     old(&f, "a", &sms, "accepted", 29, 1);
     old(&f, "b", &sms, "accepted", 31, 2);
@@ -185,7 +164,7 @@ test_pass(void)
     is_int(rt.overdue, 336 * DAY, "the oldest was overdue");
     is_str(intents(&f), "a71 bS00 cS00 d71 eS00 p70", "and no others");
     is_int(outcome(&f, "b", &sms, "{\"a\":1}"), SM_SUBMIT_SAME,
-           "a repeat is known");
+           "a duplicate is known");
     is_int(outcome(&f, "b", &sms, "{\"a\":2}"), SM_SUBMIT_CONFLICT,
            "and so is another one");
 
@@ -220,7 +199,7 @@ test_bounds(void)
     sm_retention_t        rt;
     sm_retention_rules_t  rules;
 
-    open_leader(&f);
+    leader_open(&f, HOUR);
 
     for (i = 0; i < 12; i++) {
         (void) snprintf(id, sizeof(id), "r%02d", i);
@@ -270,7 +249,7 @@ test_others(void)
     sm_retention_t        rt;
     sm_retention_rules_t  rules;
 
-    open_leader(&f);
+    leader_open(&f, HOUR);
 
     for (i = 0; i < 5; i++) {
         sql(&f, "INSERT INTO submission_audit (seq, lease_name, at, actor, "
@@ -323,21 +302,6 @@ test_others(void)
 /* what a batch reads, however much there is beside it */
 
 static int64_t
-rows_read(sql_conn_t c)
-{
-    char  result[64];
-
-    return atoll(server_text(c.server, "SELECT "
-                     "(SELECT sum(pg_stat_get_xact_tuples_returned(indexrelid))"
-                     " FROM pg_index WHERE indrelid = "
-                     "'submission.submission_intents'::regclass) "
-                     "+ pg_stat_get_xact_tuples_returned("
-                     "'submission.submission_intents'::regclass)",
-                     result, sizeof(result)));
-}
-
-
-static int64_t
 cost_postgres(fixture_t *f)
 {
     char        result[64];
@@ -346,7 +310,7 @@ cost_postgres(fixture_t *f)
 
     c = sql_open(f);
     sql_run(c, "BEGIN");
-    before = rows_read(c);
+    before = server_rows_read(c.server);
 
     n = atoll(server_text(c.server, "SELECT sum(o_stripped)::text FROM "
                           "submission.submission_retention('main', 'a', 1, '', "
@@ -354,7 +318,7 @@ cost_postgres(fixture_t *f)
                           " 0, 0, 0)", result, sizeof(result)));
     is_int(n, 10, "a batch of ten intents with an attempt each");
 
-    n = rows_read(c) - before;
+    n = server_rows_read(c.server) - before;
 
     sql_run(c, "ROLLBACK");
     sql_close(c);
@@ -405,7 +369,7 @@ test_cost(void)
 
     db = on_sqlite() ? store_db(&f) : NULL;
 
-    lead(&f);
+    lead(&f, "a", HOUR, 1);
 
     for (i = 0; i < 60; i++) {
         (void) snprintf(id, sizeof(id), "r%02d", i);
@@ -457,7 +421,7 @@ test_dead(void)
     fixture_t   f;
     sql_conn_t  c, dump;
 
-    open_leader(&f);
+    leader_open(&f, HOUR);
 
     for (i = 0; i < 300; i++) {
         (void) snprintf(id, sizeof(id), "d%03d", i);
@@ -480,9 +444,9 @@ test_dead(void)
                         "\"strip\":1000000}]', 0, 0, 0, %s)", place);
 
         sql_run(c, "BEGIN");
-        before = rows_read(c);
+        before = server_rows_read(c.server);
         sql_run(c, call);
-        reads = rows_read(c) - before;
+        reads = server_rows_read(c.server) - before;
         sql_run(c, "COMMIT");
 
         first = i ? first : reads;
@@ -500,13 +464,13 @@ test_dead(void)
        (long long) first, (long long) reads);
 
     sql_run(c, "BEGIN");
-    before = rows_read(c);
+    before = server_rows_read(c.server);
     (void) snprintf(call, sizeof(call), "CREATE TEMP TABLE answer AS SELECT * "
                     "FROM submission.submission_retention('main', 'a', 1, '', "
                     "20, '[{\"status\":\"accepted\",\"strip\":1000000}]', 0, "
                     "0, 0, NULL, %lld)", (long long) START * 1000);
     sql_run(c, call);
-    reads = rows_read(c) - before;
+    reads = server_rows_read(c.server) - before;
     sql_run(c, "ROLLBACK");
 
     ok(reads <= 2 * first, "the next pass reads %lld", (long long) reads);
@@ -527,7 +491,6 @@ static void
 test_plans(void)
 {
     size_t         i;
-    char          *explain;
     fixture_t      f;
     sql_conn_t     db;
     const char    *detail;
@@ -550,7 +513,7 @@ test_plans(void)
         }
     };
 
-    open_leader(&f);
+    leader_open(&f, HOUR);
     db = sql_open(&f);
     sql_run(db, "WITH RECURSIVE n (i) AS (VALUES (1) UNION ALL SELECT i + 1 "
             "FROM n WHERE i < 5) INSERT INTO submission_audit (lease_name, at, "
@@ -574,10 +537,7 @@ test_plans(void)
             db = sql_open(&f);
         }
 
-        explain = sqlite3_mprintf("EXPLAIN QUERY PLAN %s", t[i % 3].text);
-        must(sqlite3_prepare_v2(db.sqlite, explain, -1, &stmt, NULL)
-             == SQLITE_OK);
-        sqlite3_free(explain);
+        stmt = plan_explain(db, t[i % 3].text);
         must(sqlite3_step(stmt) == SQLITE_ROW);
 
         detail = (const char *) sqlite3_column_text(stmt, 3);

@@ -17,7 +17,6 @@
 
 
 #define SECOND  1000
-#define HOUR    3600000
 #define DAY     86400000
 
 
@@ -42,17 +41,8 @@ contract_of(void *data, sm_str_t target)
 static void
 open_leader(fixture_t *f)
 {
-    sm_lease_t  lease;
-
-    now_ms = START;
     no_push = 0;
-
-    fixture_open(f);
-
-    must(sm_store_lease_acquire(&f->store, new_call(f), sm_str_c("a"),
-                                HOUR, &lease)
-         == 0);
-    must(lease.held && lease.epoch == 1);
+    leader_open(f, HOUR);
 
     /* it is looked at in a month, too */
 
@@ -62,7 +52,7 @@ open_leader(fixture_t *f)
 
 
 static void
-ask(fixture_t *f, sm_recur_row_t *row, sm_recur_op_e op, const char *id)
+ask(fixture_t *f, sm_schedule_row_t *row, sm_schedule_op_e op, const char *id)
 {
     row->op = op;
     row->id = sm_str_c(id);
@@ -74,12 +64,12 @@ ask(fixture_t *f, sm_recur_row_t *row, sm_recur_op_e op, const char *id)
 
 
 static void
-row_run(fixture_t *f, sm_recur_row_t *row, const char *id, const char *intent)
+row_run(fixture_t *f, sm_schedule_row_t *row, const char *id, const char *intent)
 {
     (void) new_call(f);
-    memset(row, 0, sizeof(sm_recur_row_t));
+    memset(row, 0, sizeof(sm_schedule_row_t));
     row->intent_id = sm_str_c(intent);
-    ask(f, row, SM_RECUR_OP_RUN, id);
+    ask(f, row, SM_SCHEDULE_OP_RUN, id);
 }
 
 
@@ -99,24 +89,24 @@ tags(const char *format, int64_t revision)
 /* the rule and the payload as in the body of PUT */
 
 static int
-put_row(fixture_t *f, sm_recur_row_t *row, const char *id, const char *body)
+put_row(fixture_t *f, sm_schedule_row_t *row, const char *id, const char *body)
 {
     sm_json_error_t  err;
-    sm_recur_rule_t  rule;
+    sm_schedule_rule_t  rule;
 
     (void) new_call(f);
 
-    if (sm_recur_parse(&f->call.arena, sm_str_c(body), &rule, &row->target,
-                       &row->payload, &err)
+    if (sm_schedule_parse(&f->call.arena, sm_str_c(body), &rule, &row->target,
+                          &row->payload, &err)
         != 0)
     {
         diag("%s: %s", body, err.message);
         must(!"a rule");
     }
 
-    must(sm_recur_body(&f->call.arena, &rule, &row->body) == 0);
+    must(sm_schedule_body(&f->call.arena, &rule, &row->body) == 0);
 
-    ask(f, row, SM_RECUR_OP_PUT, id);
+    ask(f, row, SM_SCHEDULE_OP_PUT, id);
 
     return row->outcome;
 }
@@ -125,7 +115,7 @@ put_row(fixture_t *f, sm_recur_row_t *row, const char *id, const char *body)
 static int
 put(fixture_t *f, const char *id, const char *body)
 {
-    sm_recur_row_t  row;
+    sm_schedule_row_t  row;
 
     memset(&row, 0, sizeof(row));
 
@@ -134,9 +124,9 @@ put(fixture_t *f, const char *id, const char *body)
 
 
 static int
-act(fixture_t *f, sm_recur_op_e op, const char *id)
+act(fixture_t *f, sm_schedule_op_e op, const char *id)
 {
-    sm_recur_row_t  row;
+    sm_schedule_row_t  row;
 
     memset(&row, 0, sizeof(row));
 
@@ -148,9 +138,9 @@ act(fixture_t *f, sm_recur_op_e op, const char *id)
 
 
 static int
-tick_as(fixture_t *f, const sm_fence_t *fence, sm_recur_tick_t *tick)
+tick_as(fixture_t *f, const sm_fence_t *fence, sm_schedule_tick_t *tick)
 {
-    memset(tick, 0, sizeof(sm_recur_tick_t));
+    memset(tick, 0, sizeof(sm_schedule_tick_t));
 
     tick->contract = contract_of;
     tick->limit = 100;
@@ -163,7 +153,7 @@ tick_as(fixture_t *f, const sm_fence_t *fence, sm_recur_tick_t *tick)
 static size_t
 tick(fixture_t *f)
 {
-    sm_recur_tick_t  t;
+    sm_schedule_tick_t  t;
 
     must(tick_as(f, &a1, &t) == 0);
 
@@ -233,7 +223,7 @@ taken(fixture_t *f, const char *schedule, const char *time,
     (void) snprintf(id, sizeof(id), "%s@2001-09-09T%sZ", schedule, time);
 
     row(&r, id, contract, "{\"x\":1}");
-    r.not_before = not_before;
+    r.posted.not_before = not_before;
 
     must(submit(f, &r, 1) == 0 && r.outcome == SM_SUBMIT_CREATED);
 }
@@ -248,31 +238,31 @@ test_put(void)
 {
     int64_t         revision;
     fixture_t       f;
-    sm_recur_row_t  row;
+    sm_schedule_row_t  row;
 
     open_leader(&f);
 
     memset(&row, 0, sizeof(row));
 
-    is_int(put_row(&f, &row, "s", EVERY(10)), SM_RECUR_CREATED, "it is made");
-    is_int(row.recur.next_run_at, START * US + 10 * SECOND * US,
+    is_int(put_row(&f, &row, "s", EVERY(10)), SM_SCHEDULE_CREATED, "it is made");
+    is_int(row.schedule.next_run_at, START * US + 10 * SECOND * US,
            "it begins one interval from now");
-    is_int(row.recur.revision, START * US, "it has a revision");
-    is_int(row.recur.created_at, START * US, "and a time");
-    ok(!row.recur.configured && row.recur.paused_at == 0, "it is not paused");
-    is_mem(row.recur.actor.data, row.recur.actor.len, "alice", 5, "whose it is");
+    is_int(row.schedule.revision, START * US, "it has a revision");
+    is_int(row.schedule.created_at, START * US, "and a time");
+    ok(!row.schedule.configured && row.schedule.paused_at == 0, "it is not paused");
+    is_mem(row.schedule.actor.data, row.schedule.actor.len, "alice", 5, "whose it is");
 
-    revision = row.recur.revision;
+    revision = row.schedule.revision;
     now_ms += 5 * SECOND;
 
-    is_int(put(&f, "s", EVERY(10)), SM_RECUR_DONE, "the same again");
+    is_int(put(&f, "s", EVERY(10)), SM_SCHEDULE_DONE, "the same again");
     is_int(column(&f, "revision", "s"), revision, "changes nothing");
     is_str(audit(&f), "alice schedule_put s", "and is in the audit once");
 
     memset(&row, 0, sizeof(row));
     row.if_match = tags("\"%lld\", \"x\"", revision + 1);
 
-    is_int(put_row(&f, &row, "s", EVERY(20)), SM_RECUR_CHANGED,
+    is_int(put_row(&f, &row, "s", EVERY(20)), SM_SCHEDULE_CHANGED,
            "another revision was expected");
     is_int(column(&f, "revision", "s"), revision, "nothing is changed");
 
@@ -280,44 +270,44 @@ test_put(void)
     row.if_match = tags("\"x\", \"%lld\"", revision);
 
     is_int(put_row(&f, &row, "s", "{\"submissionTarget\":\"push\","
-                   "\"every\":\"PT10S\",\"payload\":2}"), SM_RECUR_DONE,
+                   "\"every\":\"PT10S\",\"payload\":2}"), SM_SCHEDULE_DONE,
            "this one");
-    ok(row.recur.revision > revision, "the revision grows");
-    is_int(row.recur.next_run_at, START * US + 10 * SECOND * US,
+    ok(row.schedule.revision > revision, "the revision grows");
+    is_int(row.schedule.next_run_at, START * US + 10 * SECOND * US,
            "the plan is the same, for the interval is");
 
-    is_int(put(&f, "s", EVERY(20)), SM_RECUR_DONE, "another interval");
+    is_int(put(&f, "s", EVERY(20)), SM_SCHEDULE_DONE, "another interval");
     is_int(column(&f, "next_run_at", "s"), START * US + 25 * SECOND * US,
            "has another plan");
 
     memset(&row, 0, sizeof(row));
     row.if_none_match = sm_str_c("*");
-    is_int(put_row(&f, &row, "s", EVERY(30)), SM_RECUR_CHANGED,
+    is_int(put_row(&f, &row, "s", EVERY(30)), SM_SCHEDULE_CHANGED,
            "it must not be there");
-    is_int(put_row(&f, &row, "t", EVERY(30)), SM_RECUR_CREATED, "t is not");
+    is_int(put_row(&f, &row, "t", EVERY(30)), SM_SCHEDULE_CREATED, "t is not");
 
     memset(&row, 0, sizeof(row));
     row.if_match = sm_str_c("*");
-    is_int(put_row(&f, &row, "u", EVERY(30)), SM_RECUR_CHANGED,
+    is_int(put_row(&f, &row, "u", EVERY(30)), SM_SCHEDULE_CHANGED,
            "it must be there");
 
     is_int(put(&f, "u", "{\"submissionTarget\":\"sms\",\"cron\":\"* * * * *\","
-               "\"timeZone\":\"Europe/Nowhere\"}"), SM_RECUR_NO_ZONE,
+               "\"timeZone\":\"Europe/Nowhere\"}"), SM_SCHEDULE_NO_ZONE,
            "a zone that is none");
     is_int(put(&f, "u", "{\"submissionTarget\":\"sms\",\"every\":\"PT10S\","
-               "\"endAt\":\"2001-01-01T00:00:00Z\"}"), SM_RECUR_NO_TIME,
+               "\"endAt\":\"2001-01-01T00:00:00Z\"}"), SM_SCHEDULE_NO_TIME,
            "an end that is over");
-    is_int(act(&f, SM_RECUR_OP_GET, "u"), SM_RECUR_NOT_FOUND, "none of it");
+    is_int(act(&f, SM_SCHEDULE_OP_GET, "u"), SM_SCHEDULE_NOT_FOUND, "none of it");
 
     is_int(put(&f, "u", "{\"submissionTarget\":\"sms\",\"cron\":\"0 3 * * *\","
-               "\"timeZone\":\"Europe/Stockholm\"}"), SM_RECUR_CREATED,
+               "\"timeZone\":\"Europe/Stockholm\"}"), SM_SCHEDULE_CREATED,
            "by local time");
     is_str(sql_text(&f, "SELECT next_run_at FROM submission_schedules WHERE "
                     "schedule_id = 'u'"), "1000083600000000",
            "which is 1 in UTC in September");
 
-    is_int(act(&f, SM_RECUR_OP_DELETE, "t"), SM_RECUR_DONE, "it is deleted");
-    is_int(act(&f, SM_RECUR_OP_DELETE, "t"), SM_RECUR_NOT_FOUND, "once");
+    is_int(act(&f, SM_SCHEDULE_OP_DELETE, "t"), SM_SCHEDULE_DONE, "it is deleted");
+    is_int(act(&f, SM_SCHEDULE_OP_DELETE, "t"), SM_SCHEDULE_NOT_FOUND, "once");
 
     is_str(audit(&f), "alice schedule_put s, alice schedule_put s, "
            "alice schedule_put s, alice schedule_put t, alice schedule_put u, "
@@ -334,17 +324,17 @@ test_list(void)
     char             id[16], all[64];
     size_t           k, n, len;
     fixture_t        f;
-    sm_recur_row_t   row;
-    sm_recur_list_t  list;
+    sm_schedule_row_t   row;
+    sm_schedule_list_t  list;
 
     open_leader(&f);
 
     for (i = 0; i < 7; i++) {
         (void) snprintf(id, sizeof(id), "s%d", i);
-        must(put(&f, id, EVERY(10)) == SM_RECUR_CREATED);
+        must(put(&f, id, EVERY(10)) == SM_SCHEDULE_CREATED);
     }
 
-    must(put(&f, "s", EVERY(10)) == SM_RECUR_CREATED);
+    must(put(&f, "s", EVERY(10)) == SM_SCHEDULE_CREATED);
 
     sql(&f, "INSERT INTO submission_schedules (lease_name, schedule_id, "
         "submission_target, body, payload_hash, source, revision, actor, "
@@ -381,10 +371,10 @@ test_list(void)
 
     memset(&row, 0, sizeof(row));
     (void) new_call(&f);
-    ask(&f, &row, SM_RECUR_OP_GET, "s3");
+    ask(&f, &row, SM_SCHEDULE_OP_GET, "s3");
 
-    is_int(row.outcome, SM_RECUR_DONE, "one of them");
-    is_mem(row.recur.payload.data, row.recur.payload.len, "{\"a\":1}", 7,
+    is_int(row.outcome, SM_SCHEDULE_DONE, "one of them");
+    is_mem(row.schedule.payload.data, row.schedule.payload.len, "{\"a\":1}", 7,
            "with its payload");
 
     fixture_done(&f);
@@ -395,11 +385,11 @@ static void
 test_fire(void)
 {
     fixture_t        f;
-    sm_recur_tick_t  t;
+    sm_schedule_tick_t  t;
 
     open_leader(&f);
 
-    must(put(&f, "s", EVERY(10)) == SM_RECUR_CREATED);
+    must(put(&f, "s", EVERY(10)) == SM_SCHEDULE_CREATED);
 
     now_ms += 9999;
     must(tick_as(&f, &a1, &t) == 0);
@@ -451,12 +441,12 @@ static void
 test_twice(void)
 {
     fixture_t        f;
-    sm_recur_tick_t  t;
+    sm_schedule_tick_t  t;
 
     open_leader(&f);
 
-    must(put(&f, "s", EVERY(10)) == SM_RECUR_CREATED);
-    must(put(&f, "z", EVERY(15)) == SM_RECUR_CREATED);
+    must(put(&f, "s", EVERY(10)) == SM_SCHEDULE_CREATED);
+    must(put(&f, "z", EVERY(15)) == SM_SCHEDULE_CREATED);
 
     now_ms += 10 * SECOND;
     must(tick_as(&f, &a1, &t) == 0);
@@ -516,16 +506,16 @@ test_drift(void)
 {
     int              i, wrong;
     fixture_t        f;
-    sm_recur_tick_t  t;
+    sm_schedule_tick_t  t;
 
     open_leader(&f);
 
     must(put(&f, "all", "{\"submissionTarget\":\"sms\",\"every\":\"PT10M\","
-             "\"misfire\":\"all\"}") == SM_RECUR_CREATED);
+             "\"misfire\":\"all\"}") == SM_SCHEDULE_CREATED);
     must(put(&f, "once", "{\"submissionTarget\":\"sms\",\"every\":\"PT10M\"}")
-         == SM_RECUR_CREATED);
+         == SM_SCHEDULE_CREATED);
     must(put(&f, "skip", "{\"submissionTarget\":\"sms\",\"every\":\"PT10M\","
-             "\"misfire\":\"skip\"}") == SM_RECUR_CREATED);
+             "\"misfire\":\"skip\"}") == SM_SCHEDULE_CREATED);
 
     now_ms += 1000 * 600 * SECOND + 90 * SECOND;
 
@@ -587,43 +577,43 @@ static void
 test_pause(void)
 {
     fixture_t       f;
-    sm_recur_row_t  row;
+    sm_schedule_row_t  row;
 
     open_leader(&f);
 
-    must(put(&f, "s", EVERY(10)) == SM_RECUR_CREATED);
+    must(put(&f, "s", EVERY(10)) == SM_SCHEDULE_CREATED);
 
     memset(&row, 0, sizeof(row));
     row.reason = sm_str_c("it's \"loud\"");
     (void) new_call(&f);
-    ask(&f, &row, SM_RECUR_OP_PAUSE, "s");
+    ask(&f, &row, SM_SCHEDULE_OP_PAUSE, "s");
 
-    is_int(row.outcome, SM_RECUR_DONE, "it is paused");
-    is_int(row.recur.paused_at, START * US, "since now");
+    is_int(row.outcome, SM_SCHEDULE_DONE, "it is paused");
+    is_int(row.schedule.paused_at, START * US, "since now");
     is_str(sql_text(&f, "SELECT pause_reason FROM submission_schedules"),
            "it's \"loud\"", "for a reason");
     is_str(sql_text(&f, "SELECT detail FROM submission_audit WHERE action = "
                     "'schedule_pause'"), "{\"reason\":\"it's \\\"loud\\\"\"}",
            "which the audit has, too");
-    is_int(act(&f, SM_RECUR_OP_PAUSE, "s"), SM_RECUR_DONE, "again");
+    is_int(act(&f, SM_SCHEDULE_OP_PAUSE, "s"), SM_SCHEDULE_DONE, "again");
 
     now_ms += 35 * SECOND;
     is_int(tick(&f), 0, "what is paused does not run");
     is_int(column(&f, "next_run_at", "s"), (START + 10 * SECOND) * US,
            "its time stays");
     is_int(put(&f, "s", "{\"submissionTarget\":\"push\",\"every\":\"PT10S\"}"),
-           SM_RECUR_DONE, "it can be changed");
+           SM_SCHEDULE_DONE, "it can be changed");
     ok(column(&f, "paused_at", "s") != 0, "and is paused still");
 
-    is_int(act(&f, SM_RECUR_OP_RESUME, "s"), SM_RECUR_DONE, "it goes on");
-    is_int(act(&f, SM_RECUR_OP_RESUME, "s"), SM_RECUR_DONE, "again");
+    is_int(act(&f, SM_SCHEDULE_OP_RESUME, "s"), SM_SCHEDULE_DONE, "it goes on");
+    is_int(act(&f, SM_SCHEDULE_OP_RESUME, "s"), SM_SCHEDULE_DONE, "again");
     is_int(tick(&f), 1, "and runs");
     is_str(intents(&f), "s@2001-09-09T01:47:10Z", "the latest, by its rule");
     is_int(column(&f, "missed_count", "s"), 2, "the others were missed");
 
     is_str(audit(&f), "alice schedule_put s, alice schedule_pause s, "
            "alice schedule_put s, alice schedule_resume s", "the audit");
-    is_int(act(&f, SM_RECUR_OP_PAUSE, "t"), SM_RECUR_NOT_FOUND, "no such one");
+    is_int(act(&f, SM_SCHEDULE_OP_PAUSE, "t"), SM_SCHEDULE_NOT_FOUND, "no such one");
 
     fixture_done(&f);
 }
@@ -633,20 +623,20 @@ static void
 test_run(void)
 {
     fixture_t       f;
-    sm_recur_row_t  row;
+    sm_schedule_row_t  row;
 
     open_leader(&f);
 
     taken(&f, "s", "01:46:51", &push, 0);
 
-    must(put(&f, "s", EVERY(10)) == SM_RECUR_CREATED);
+    must(put(&f, "s", EVERY(10)) == SM_SCHEDULE_CREATED);
     now_ms += 3 * SECOND + 400;
 
     memset(&row, 0, sizeof(row));
     (void) new_call(&f);
-    ask(&f, &row, SM_RECUR_OP_RUN, "s");
+    ask(&f, &row, SM_SCHEDULE_OP_RUN, "s");
 
-    is_int(row.outcome, SM_RECUR_DONE, "it runs now");
+    is_int(row.outcome, SM_SCHEDULE_DONE, "it runs now");
     is_str(intents(&f), "s@2001-09-09T01:46:43Z s@2001-09-09T01:46:51Z",
            "as an intent of this second");
     is_mem(row.intent.id.data, row.intent.id.len, "s@2001-09-09T01:46:43Z", 22,
@@ -654,7 +644,7 @@ test_run(void)
     is_int(row.intent.status, SM_STATUS_PENDING, "with its status");
     is_int(column(&f, "next_run_at", "s"), (START + 10 * SECOND) * US,
            "the next time stays");
-    is_int(act(&f, SM_RECUR_OP_RUN, "s"), SM_RECUR_SAME, "again");
+    is_int(act(&f, SM_SCHEDULE_OP_RUN, "s"), SM_SCHEDULE_SAME, "again");
     is_str(intents(&f), "s@2001-09-09T01:46:43Z s@2001-09-09T01:46:51Z",
            "in the same second: the same");
     is_int(column(&f, "fired_count", "s"), 1, "which counts once");
@@ -666,35 +656,35 @@ test_run(void)
     is_int(tick(&f), 0, "it is the last one, and has not ended");
     is_int(column(&f, "skipped_count", "s"), 1, "so this one is skipped");
 
-    is_int(act(&f, SM_RECUR_OP_RUN, "t"), SM_RECUR_NOT_FOUND, "no such one");
+    is_int(act(&f, SM_SCHEDULE_OP_RUN, "t"), SM_SCHEDULE_NOT_FOUND, "no such one");
 
     must(put(&f, "p", "{\"submissionTarget\":\"push\",\"every\":\"PT10S\"}")
-         == SM_RECUR_CREATED);
+         == SM_SCHEDULE_CREATED);
     no_push = 1;
-    is_int(act(&f, SM_RECUR_OP_RUN, "p"), SM_RECUR_NO_TARGET, "no such target");
+    is_int(act(&f, SM_SCHEDULE_OP_RUN, "p"), SM_SCHEDULE_NO_TARGET, "no such target");
 
     now_ms = START + 11 * SECOND;
-    is_int(act(&f, SM_RECUR_OP_RUN, "s"), SM_RECUR_CONFLICT,
+    is_int(act(&f, SM_SCHEDULE_OP_RUN, "s"), SM_SCHEDULE_CONFLICT,
            "somebody has an intent of that id");
     is_int(column(&f, "fired_count", "s"), 1, "and nothing was made");
 
     row_run(&f, &row, "s", "mine");
-    is_int(row.outcome, SM_RECUR_DONE, "an id of the caller's own");
+    is_int(row.outcome, SM_SCHEDULE_DONE, "an id of the caller's own");
     now_ms = START + 15 * SECOND;
     row_run(&f, &row, "s", "mine");
-    is_int(row.outcome, SM_RECUR_SAME, "later: the same intent");
+    is_int(row.outcome, SM_SCHEDULE_SAME, "later: the same intent");
     is_mem(row.intent.id.data, row.intent.id.len, "mine", 4, "is the answer");
     is_int(column(&f, "fired_count", "s"), 2, "it was made once");
     is_int(sql_int(&f, "SELECT count(*) FROM submission_audit WHERE action = "
                    "'schedule_run'"), 2, "and is in the audit once");
-    must(put(&f, "q", EVERY(10)) == SM_RECUR_CREATED);
+    must(put(&f, "q", EVERY(10)) == SM_SCHEDULE_CREATED);
     sql(&f, "UPDATE submission_schedules SET payload = 'y' WHERE "
         "schedule_id = 'q'");
     row_run(&f, &row, "q", "mine");
-    is_int(row.outcome, SM_RECUR_CONFLICT, "not for another payload");
+    is_int(row.outcome, SM_SCHEDULE_CONFLICT, "not for another payload");
 
     row_run(&f, &row, "q", "s@2001-09-10T00:00:00Z");
-    is_int(row.outcome, SM_RECUR_RESERVED, "not as an occurrence of another one");
+    is_int(row.outcome, SM_SCHEDULE_RESERVED, "not as an occurrence of another one");
 
     fixture_done(&f);
 }
@@ -706,16 +696,16 @@ static void
 test_trouble(void)
 {
     fixture_t        f;
-    sm_recur_tick_t  t;
+    sm_schedule_tick_t  t;
 
     open_leader(&f);
 
     must(put(&f, "a", "{\"submissionTarget\":\"push\",\"every\":\"PT10S\"}")
-         == SM_RECUR_CREATED);
-    must(put(&f, "b", EVERY(10)) == SM_RECUR_CREATED);
+         == SM_SCHEDULE_CREATED);
+    must(put(&f, "b", EVERY(10)) == SM_SCHEDULE_CREATED);
     taken(&f, "c", "01:46:50", &push, 0);
-    must(put(&f, "c", EVERY(10)) == SM_RECUR_CREATED);
-    must(put(&f, "d", EVERY(10)) == SM_RECUR_CREATED);
+    must(put(&f, "c", EVERY(10)) == SM_SCHEDULE_CREATED);
+    must(put(&f, "d", EVERY(10)) == SM_SCHEDULE_CREATED);
     sql(&f, "UPDATE submission_schedules SET body = '{\"every\":7}' WHERE "
         "schedule_id = 'b'");
 
@@ -762,20 +752,20 @@ test_trouble(void)
 
 
 static void
-seed(fixture_t *f, sm_recur_row_t *row, const char *id, const char *body)
+seed(fixture_t *f, sm_schedule_row_t *row, const char *id, const char *body)
 {
     sm_json_error_t  err;
-    sm_recur_rule_t  rule;
+    sm_schedule_rule_t  rule;
 
     static const sm_actor_t  actor = { sm_str("configuration"), sm_str("") };
 
-    memset(row, 0, sizeof(sm_recur_row_t));
+    memset(row, 0, sizeof(sm_schedule_row_t));
 
-    must(sm_recur_parse(&f->call.arena, sm_str_c(body), &rule, &row->target,
-                        &row->payload, &err) == 0);
-    must(sm_recur_body(&f->call.arena, &rule, &row->body) == 0);
+    must(sm_schedule_parse(&f->call.arena, sm_str_c(body), &rule, &row->target,
+                           &row->payload, &err) == 0);
+    must(sm_schedule_body(&f->call.arena, &rule, &row->body) == 0);
 
-    row->op = SM_RECUR_OP_PUT;
+    row->op = SM_SCHEDULE_OP_PUT;
     row->id = sm_str_c(id);
     row->actor = actor;
     row->configured = 1;
@@ -787,13 +777,13 @@ test_seed(void)
 {
     int64_t          revision;
     fixture_t        f;
-    sm_recur_row_t   seeds[3];
-    sm_recur_tick_t  t;
+    sm_schedule_row_t   seeds[3];
+    sm_schedule_tick_t  t;
 
     open_leader(&f);
 
-    must(put(&f, "mine", EVERY(10)) == SM_RECUR_CREATED);
-    must(put(&f, "both", EVERY(10)) == SM_RECUR_CREATED);
+    must(put(&f, "mine", EVERY(10)) == SM_SCHEDULE_CREATED);
+    must(put(&f, "both", EVERY(10)) == SM_SCHEDULE_CREATED);
 
     memset(&t, 0, sizeof(t));
     t.contract = contract_of;
@@ -821,11 +811,11 @@ test_seed(void)
     revision = column(&f, "revision", "nightly");
     now_ms += 5 * SECOND;
 
-    is_int(put(&f, "nightly", EVERY(10)), SM_RECUR_CONFIGURED,
+    is_int(put(&f, "nightly", EVERY(10)), SM_SCHEDULE_CONFIGURED,
            "it is not changed by HTTP");
-    is_int(act(&f, SM_RECUR_OP_DELETE, "nightly"), SM_RECUR_CONFIGURED,
+    is_int(act(&f, SM_SCHEDULE_OP_DELETE, "nightly"), SM_SCHEDULE_CONFIGURED,
            "nor deleted");
-    is_int(act(&f, SM_RECUR_OP_PAUSE, "nightly"), SM_RECUR_DONE,
+    is_int(act(&f, SM_SCHEDULE_OP_PAUSE, "nightly"), SM_SCHEDULE_DONE,
            "but it can be paused");
     ok(column(&f, "revision", "nightly") > revision, "which is a change");
     revision = column(&f, "revision", "nightly");
@@ -857,13 +847,13 @@ test_many(void)
     int              i;
     char             id[16];
     fixture_t        f;
-    sm_recur_tick_t  t;
+    sm_schedule_tick_t  t;
 
     open_leader(&f);
 
     for (i = 0; i < 25; i++) {
         (void) snprintf(id, sizeof(id), "s%02d", i);
-        must(put(&f, id, EVERY(10)) == SM_RECUR_CREATED);
+        must(put(&f, id, EVERY(10)) == SM_SCHEDULE_CREATED);
     }
 
     now_ms += 10 * SECOND;
@@ -923,7 +913,7 @@ looks(fixture_t *f, const sm_fence_t *fence, size_t *created)
 {
     int              n;
     size_t           i, k, bytes, most, most_bytes;
-    sm_recur_tick_t  t;
+    sm_schedule_tick_t  t;
 
     *created = 0;
     most = 0;
@@ -936,7 +926,7 @@ looks(fixture_t *f, const sm_fence_t *fence, size_t *created)
 
         for (i = 0, k = 0, bytes = 0; i < t.n; i++) {
             k += t.rows[i].due.n;
-            bytes += t.rows[i].due.n * t.rows[i].recur->payload.len;
+            bytes += t.rows[i].due.n * t.rows[i].schedule->payload.len;
         }
 
         must(k == t.created);
@@ -969,7 +959,7 @@ put_large(fixture_t *f, const char *id, const char *every, size_t size)
     memset(body + len, 'x', size - 2);
     memcpy(body + len + size - 2, "\"}", 3);
 
-    must(put(f, id, body) == SM_RECUR_CREATED);
+    must(put(f, id, body) == SM_SCHEDULE_CREATED);
 
     free(body);
 }
@@ -992,7 +982,7 @@ test_parts(void)
     char             id[16], first[48], last[48];
     size_t           i, created;
     fixture_t        f;
-    sm_recur_tick_t  t;
+    sm_schedule_tick_t  t;
 
     static const sm_fence_t  b2 = { sm_str("b"), 2 };
 
@@ -1000,11 +990,11 @@ test_parts(void)
 
     for (i = 0; i < 4; i++) {
         (void) snprintf(id, sizeof(id), "m%zu", i);
-        must(put(&f, id, ALL("PT30S")) == SM_RECUR_CREATED);
+        must(put(&f, id, ALL("PT30S")) == SM_SCHEDULE_CREATED);
     }
 
-    must(put(&f, "cut", ALL("PT10S")) == SM_RECUR_CREATED);
-    must(put(&f, "once", EVERY(10)) == SM_RECUR_CREATED);
+    must(put(&f, "cut", ALL("PT10S")) == SM_SCHEDULE_CREATED);
+    must(put(&f, "once", EVERY(10)) == SM_SCHEDULE_CREATED);
     put_large(&f, "big", "PT10S", 8192);
     put_large(&f, "huge", "PT2000S", 1000000);
 
@@ -1076,18 +1066,18 @@ static void
 test_run_overlap(void)
 {
     fixture_t       f;
-    sm_recur_row_t  row;
+    sm_schedule_row_t  row;
 
     open_leader(&f);
 
-    must(put(&f, "s", EVERY(10)) == SM_RECUR_CREATED);
+    must(put(&f, "s", EVERY(10)) == SM_SCHEDULE_CREATED);
 
     now_ms = START + 10 * SECOND;
     must(tick(&f) == 1);
 
     now_ms = START + 13 * SECOND;
     row_run(&f, &row, "s", "mine");
-    must(row.outcome == SM_RECUR_DONE);
+    must(row.outcome == SM_SCHEDULE_DONE);
     is_str(sql_text(&f, "SELECT last_intent_id FROM submission_schedules"),
            "s@2001-09-09T01:46:50Z", "the last one is pending, and stays it");
     is_int(column(&f, "last_run_at", "s"), (START + 10 * SECOND) * US,
@@ -1105,7 +1095,7 @@ test_run_overlap(void)
     end_all(&f);
     now_ms = START + 23 * SECOND;
     row_run(&f, &row, "s", "mine-2");
-    must(row.outcome == SM_RECUR_DONE);
+    must(row.outcome == SM_SCHEDULE_DONE);
     is_str(sql_text(&f, "SELECT last_intent_id FROM submission_schedules"),
            "mine-2", "after the end of both, the run is the last one");
     is_int(column(&f, "last_run_at", "s"), (START + 23 * SECOND) * US,
@@ -1120,7 +1110,7 @@ test_run_overlap(void)
     sql(&f, "DELETE FROM submission_intents");
     now_ms = START + 33 * SECOND;
     row_run(&f, &row, "s", "mine-3");
-    must(row.outcome == SM_RECUR_DONE);
+    must(row.outcome == SM_SCHEDULE_DONE);
     is_str(sql_text(&f, "SELECT last_intent_id FROM submission_schedules"),
            "mine-3", "one that is not there any more is not pending");
 
@@ -1151,8 +1141,8 @@ static void
 test_run_parts(void)
 {
     fixture_t        f;
-    sm_recur_row_t   row;
-    sm_recur_tick_t  t;
+    sm_schedule_row_t   row;
+    sm_schedule_tick_t  t;
 
     open_leader(&f);
 
@@ -1163,9 +1153,9 @@ test_run_parts(void)
     must(t.created == 4 && t.more);
 
     row_run(&f, &row, "s", "mine");
-    must(row.outcome == SM_RECUR_DONE);
+    must(row.outcome == SM_SCHEDULE_DONE);
     row_run(&f, &row, "s", "mine-2");
-    must(row.outcome == SM_RECUR_DONE);
+    must(row.outcome == SM_SCHEDULE_DONE);
     is_int(column(&f, "next_run_at", "s"), (START + 50 * SECOND) * US,
            "the next part is where it was");
     is_int(column(&f, "last_run_at", "s"), (START + 40 * SECOND) * US,
@@ -1210,7 +1200,7 @@ test_reserved(void)
     open_leader(&f);
 
     taken(&f, "s", "01:47:00", &sms, (START + 365 * (int64_t) DAY) * US);
-    must(put(&f, "s", EVERY(10)) == SM_RECUR_CREATED);
+    must(put(&f, "s", EVERY(10)) == SM_SCHEDULE_CREATED);
 
     for (i = 0; i < 8; i++) {
         row(&r[i], ids[i], &sms, "{\"a\":1}");
@@ -1234,7 +1224,8 @@ test_reserved(void)
     }
 
     must(submit(&f, r, 2) == 0);
-    is_int(r[0].outcome, SM_SUBMIT_SAME, "a repeat of what is there is told so");
+    is_int(r[0].outcome, SM_SUBMIT_SAME,
+           "a duplicate of what is there is told so");
     is_int(r[1].outcome, SM_SUBMIT_RESERVED, "and the other is not there");
 
     end_all(&f);
@@ -1249,7 +1240,7 @@ test_reserved(void)
     is_int(tick(&f), 1, "and holds nothing back");
     is_str(last(&f, "s"), "s@2001-09-09T01:47:10Z", "the next one is");
 
-    must(act(&f, SM_RECUR_OP_DELETE, "s") == SM_RECUR_DONE);
+    must(act(&f, SM_SCHEDULE_OP_DELETE, "s") == SM_SCHEDULE_DONE);
     is_int(outcome(&f, ids[1], &sms, "{\"a\":1}"), SM_SUBMIT_CREATED,
            "without the schedule it is anybody's");
 

@@ -9,6 +9,7 @@
 
 #include "sm_search.h"
 #include "sm_sqlite_sql.h"
+#include "plans.h"
 #include "store.h"
 
 
@@ -354,21 +355,6 @@ cost_sqlite(fixture_t *f, sm_list_row_t l)
 
 
 static int64_t
-rows_read(sql_conn_t c)
-{
-    char  result[64];
-
-    return atoll(server_text(c.server, "SELECT "
-                     "(SELECT sum(pg_stat_get_xact_tuples_returned(indexrelid))"
-                     " FROM pg_index WHERE indrelid = "
-                     "'submission.submission_intents'::regclass) "
-                     "+ pg_stat_get_xact_tuples_returned("
-                     "'submission.submission_intents'::regclass)",
-                     result, sizeof(result)));
-}
-
-
-static int64_t
 cost_postgres(fixture_t *f, sm_list_row_t l)
 {
     char              text[1024], result[64];
@@ -382,7 +368,7 @@ cost_postgres(fixture_t *f, sm_list_row_t l)
 
     c = sql_open(f);
     sql_run(c, "BEGIN");
-    before = rows_read(c);
+    before = server_rows_read(c.server);
 
     if (l.prefix.data) {
         sm_search_ids(&l, &ids);
@@ -414,7 +400,7 @@ cost_postgres(fixture_t *f, sm_list_row_t l)
         return -1;
     }
 
-    n = rows_read(c) - before;
+    n = server_rows_read(c.server) - before;
 
     sql_run(c, "ROLLBACK");
     sql_close(c);
@@ -516,19 +502,9 @@ test_cost(void)
 static void
 test_plans(void)
 {
-    char          *explain;
-    size_t         i;
-    unsigned       searches, scans;
-    fixture_t      f;
-    sql_conn_t     c;
-    const char    *detail;
-    sqlite3_stmt  *stmt;
+    fixture_t  f;
 
-    static const struct {
-        const char  *name;
-        const char  *text;
-        unsigned     searches;
-    } t[] = {
+    static const plan_t  t[] = {
         { "intents_search", sm_sqlite_sql_intents_search, 13 },
         { "intents_prefix", sm_sqlite_sql_intents_prefix, 2 },
     };
@@ -536,44 +512,7 @@ test_plans(void)
     fixture_open(&f);
     is_int(sm_store_ping(&f.store, new_call(&f)), 0, "a store");
     fill(&f, 0, 2000, "i", 0);
-    c = sql_open(&f);
-
-    for (i = 0; i < 2 * 2; i++) {
-
-        if (i == 2) {
-            sql_run(c, "ANALYZE");
-        }
-
-        explain = sqlite3_mprintf("EXPLAIN QUERY PLAN %s", t[i % 2].text);
-        must(sqlite3_prepare_v2(c.sqlite, explain, -1, &stmt, NULL)
-             == SQLITE_OK);
-        sqlite3_free(explain);
-
-        for (searches = 0, scans = 0; sqlite3_step(stmt) == SQLITE_ROW; ) {
-            detail = (const char *) sqlite3_column_text(stmt, 3);
-
-            searches += strncmp(detail, "SEARCH i ", 9) == 0
-                        || strncmp(detail, "SEARCH k ", 9) == 0
-                        || strncmp(detail, "SEARCH p ", 9) == 0
-                        || strncmp(detail, "SEARCH submission_", 18) == 0;
-
-            if (strncmp(detail, "SCAN i", 6) == 0
-                || strncmp(detail, "SCAN p ", 7) == 0
-                || strncmp(detail, "SCAN submission_", 16) == 0)
-            {
-                diag("%s", detail);
-                scans++;
-            }
-        }
-
-        is_int(scans, 0, "%s scans no table%s", t[i % 2].name,
-               i < 2 ? "" : ", with statistics");
-        is_int(searches, t[i % 2].searches, "its searches by an index");
-
-        (void) sqlite3_finalize(stmt);
-    }
-
-    sql_close(c);
+    plans_check(&f, t, sizeof(t) / sizeof(t[0]));
     fixture_done(&f);
 }
 

@@ -209,7 +209,7 @@ tds_connect(const char *string)
                                         NULL, 0, NULL, SQL_DRIVER_NOPROMPT)))
     {
         memset(&od, 0, sizeof(od));
-        od.server.conf = &conf;
+        od.sql.conf = &conf;
         (void) sm_odbc_fail(&od, &call, SQL_HANDLE_DBC, dbc);
         diag("%s", call.error);
         must(!"connection failed");
@@ -361,6 +361,23 @@ server_text(void *pq, const char *text, char *result, size_t size)
     PQclear(rows);
 
     return value;
+}
+
+
+/* rows of intents and of their indexes that the transaction has read so far */
+
+static inline int64_t
+server_rows_read(void *pq)
+{
+    char  result[64];
+
+    return atoll(server_text(pq, "SELECT "
+                     "(SELECT sum(pg_stat_get_xact_tuples_returned(indexrelid))"
+                     " FROM pg_index WHERE indrelid = "
+                     "'submission.submission_intents'::regclass) "
+                     "+ pg_stat_get_xact_tuples_returned("
+                     "'submission.submission_intents'::regclass)",
+                     result, sizeof(result)));
 }
 
 

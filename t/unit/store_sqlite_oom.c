@@ -91,7 +91,7 @@ got(fixture_t *f)
 
     rc = sm_store_intents_get(&f->store, new_call(f), &g, 1);
 
-    return rc ? rc : !g.found || g.intent.target.len != 3 || g.hash.len != 64
+    return rc ? rc : !g.found || g.intent.target.len != 3 || g.intent.hash.len != 64
                      || g.intent.status != SM_STATUS_PENDING;
 }
 
@@ -141,7 +141,7 @@ paged(fixture_t *f)
     int        rc;
     sm_page_t  p = { .order = SM_PAGE_DUE, .limit = 1 };
 
-    rc = sm_store_schedule_page(&f->store, new_call(f), &fence, &p);
+    rc = sm_store_queue_page(&f->store, new_call(f), &fence, &p);
 
     return rc ? rc : p.n != 1 || p.rows[0].id.len != 3
                      || p.rows[0].target.len != 3;
@@ -311,7 +311,7 @@ main(void)
         { "get", got, 0, 1 },
         { "history", history, 0, 1 },
         { "list", listed, 0, 1 },
-        { "schedule page", paged, 0, 1 },
+        { "queue page", paged, 0, 1 },
         { "give back, begin", returned_and_begun, 0, 1 },
         { "begin, complete", begun_and_completed, 0, 1 },
         { "recover", recovered, 0, 1 },

@@ -9,8 +9,8 @@
  */
 
 #include <pthread.h>
-#include <time.h>
 
+#include "real_time.h"
 #include "store.h"
 
 
@@ -46,15 +46,6 @@ tidy(fixture_t *f)
 }
 
 
-static void
-nap(long ms)
-{
-    struct timespec  ts = { .tv_nsec = ms * 1000000 };
-
-    (void) nanosleep(&ts, NULL);
-}
-
-
 static void *
 reader(void *data)
 {
@@ -65,7 +56,7 @@ reader(void *data)
 
     while (!r->end) {
         sql_run(db, "BEGIN; SELECT count(*) FROM submission_schema");
-        nap(20);
+        nap_us(20000);
         sql_run(db, "COMMIT");
 
         (void) pthread_mutex_lock(&r->mutex);

@@ -9,9 +9,6 @@
 #include "sql_clock.h"
 
 
-#define HOUR  3600000
-
-
 static const sm_fence_t  a1 = { sm_str("a"), 1 };
 static const sm_fence_t  b1 = { sm_str("b"), 1 };
 

@@ -1,17 +1,16 @@
 
 /*
- * What came to contracts and intents with version 2, on every store: the retry
- * schedule, whom to notify, and the context of a trace.  Broken by: a column
- * that a submission, the inbox or a replay does not store, or stores as an empty
- * text where there is none; one that an attempt or a recovery does not read; a
- * batch in which one row's goes to another; a repeat that is refused for its
- * trace, or changes it.
+ * More of contracts and intents, on every store: retry_schedule, whom to
+ * notify, and the context of a trace.  Broken by: a column that a submission,
+ * the inbox or a replay does not store, or stores as an empty text where there
+ * is none; one that an attempt or a recovery does not read; a batch in which
+ * one row's goes to another; a duplicate that is refused for its trace, or
+ * changes it.
  */
 
 #include "sql_clock.h"
 
 
-#define HOUR    3600000
 #define TRACE   "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
 #define STATE   "a=1,b=x y"
 #define NOTIFY  "accepted:ops rejected:ops"
@@ -31,21 +30,6 @@ static const sm_contract_t  rich = {
     .terminal_outcomes = sm_str(""), .retry_delay = 5000, .retry_backoff = 100,
     .retry_schedule = sm_str("1 5000 300000"), .notify = sm_str(NOTIFY)
 };
-
-
-static void
-open_leader(fixture_t *f)
-{
-    sm_lease_t  lease;
-
-    now_ms = START;
-    fixture_open(f);
-
-    must(sm_store_lease_acquire(&f->store, new_call(f), a1.holder, 24 * HOUR,
-                                &lease)
-         == 0);
-    must(lease.held && lease.epoch == a1.epoch);
-}
 
 
 static void
@@ -86,7 +70,7 @@ test_submit(void)
     sm_history_row_t   h;
     sm_complete_row_t  c;
 
-    open_leader(&f);
+    leader_open(&f, 24 * HOUR);
 
     row(&r[0], "p", &plain, "1");
     row(&r[1], "r", &rich, "2");
@@ -102,7 +86,7 @@ test_submit(void)
     is_str(stored(&f, "t"), "- - " TRACE " " STATE, "both of the trace");
 
     row(&r[0], "t", &plain, "3");
-    is_int(submit(&f, r, 1), 0, "a repeat without a trace");
+    is_int(submit(&f, r, 1), 0, "a duplicate without a trace");
     is_int(r[0].outcome, SM_SUBMIT_SAME, "is the same");
     is_text(r[0].intent.traceparent, TRACE, "and shows the one that is stored");
     is_str(stored(&f, "t"), "- - " TRACE " " STATE, "which stays");
@@ -190,7 +174,7 @@ test_doubt(void)
     sm_doubt_row_t  *rows;
     sm_submit_row_t  r[2];
 
-    open_leader(&f);
+    leader_open(&f, 24 * HOUR);
 
     row(&r[0], "a", &rich, "1");
     row(&r[1], "b", &plain, "2");
@@ -210,7 +194,7 @@ test_doubt(void)
          == 0);
     must(n == 2);
     is_text(rows[0].contract.retry_schedule, "1 5000 300000",
-            "in doubt: the schedule");
+            "in doubt: its retry_schedule");
     is_text(rows[0].contract.notify, NOTIFY, "in doubt: whom to notify");
     is_text(rows[1].contract.retry_schedule, NULL, "in doubt: no schedule");
     is_text(rows[1].contract.notify, NULL, "in doubt: nobody");
@@ -254,7 +238,7 @@ test_replay(void)
     fixture_t        f;
     sm_submit_row_t  r[3];
 
-    open_leader(&f);
+    leader_open(&f, 24 * HOUR);
 
     row(&r[0], "a", &rich, "1");
     row(&r[1], "b", &plain, "2");
@@ -282,7 +266,7 @@ test_inbox(void)
     fixture_t        f;
     sm_inbox_page_t  p;
 
-    open_leader(&f);
+    leader_open(&f, 24 * HOUR);
 
     sql(&f, "INSERT INTO submission_inbox (seq, lease_name, intent_id, "
         "submission_target, payload, traceparent, tracestate, created_at) "

@@ -5,7 +5,7 @@
  * an intent and tells nobody; an event of one that has not ended, or that another
  * has ended; a second event when the outcome is sent again; an event of an event;
  * one for an end that nobody asked for; a contract that the executor does not
- * understand, or one that modules of version 1 would begin.
+ * understand.
  */
 
 #include "sql_clock.h"
@@ -13,7 +13,6 @@
 #include "sm_webhook.h"
 
 
-#define HOUR    3600000
 #define TRACE   "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
 
 static const sm_fence_t  a1 = { sm_str("a"), 1 };
@@ -41,21 +40,6 @@ static const sm_contract_t  none = {
     .terminal_outcomes = sm_str(""), .retry_delay = 5000,
     .retry_backoff = 100
 };
-
-
-static void
-open_leader(fixture_t *f)
-{
-    sm_lease_t  lease;
-
-    now_ms = START;
-    fixture_open(f);
-
-    must(sm_store_lease_acquire(&f->store, new_call(f), a1.holder, 24 * HOUR,
-                                &lease)
-         == 0);
-    must(lease.held && lease.epoch == a1.epoch);
-}
 
 
 static void
@@ -138,10 +122,11 @@ test_turn(void)
     sm_submit_row_t    r;
     sm_complete_row_t  c;
 
-    open_leader(&f);
+    leader_open(&f, 24 * HOUR);
 
     row(&r, "x", &all, "{}");
     r.trace.parent = sm_str_c(TRACE);
+    r.posted.not_before = now_ms * 1000;
     must(submit(&f, &r, 1) == 0);
 
     begin(&f, &a1, "x", &b);
@@ -197,9 +182,17 @@ test_turn(void)
            "\"createdAt\":\"2001-09-09T01:46:40.000000Z\","
            "\"status\":\"rejected\",\"attemptCount\":2,"
            "\"completedAt\":\"2001-09-09T01:46:46.000000Z\","
-           "\"rejectedReason\":\"http_400\",\"lastError\":\"x y\","
-           "\"traceId\":\"4bf92f3577b34da6a3ce929d0e0e4736\"}}", 329,
+           "\"rejectedReason\":\"http_400\","
+           "\"notBefore\":\"2001-09-09T01:46:40.000000Z\","
+           "\"lastError\":\"x y\","
+           "\"traceId\":\"4bf92f3577b34da6a3ce929d0e0e4736\"}}", 371,
            "is the intent as GET shows it");
+
+    b.payload = sm_str_c("{\"id\":\"x\",\"target\":\"t\",\"created\":1,"
+                         "\"status\":\"rejected\",\"attempts\":1,"
+                         "\"completed\":2,\"before\":\"soon\"}");
+    is_int(sm_webhook_body(&f.call.arena, b.payload, &body), 1,
+           "what is damaged makes no body");
 
     end_row(&c, id, SM_OUTCOME_ACCEPTED, SM_STATUS_ACCEPTED);
     must(complete(&f, &c));
@@ -216,7 +209,7 @@ test_ends(void)
     sm_begin_row_t     b;
     sm_complete_row_t  c;
 
-    open_leader(&f);
+    leader_open(&f, 24 * HOUR);
 
     post(&f, "n", &none);
     begin(&f, &a1, "n", &b);
@@ -281,7 +274,7 @@ test_cancel(void)
     fixture_t        f;
     sm_cancel_row_t  row;
 
-    open_leader(&f);
+    leader_open(&f, 24 * HOUR);
 
     post(&f, "c", &all);
     post(&f, "n", &none);
@@ -318,7 +311,7 @@ test_job_at_the_same_time(void)
     sm_cancel_row_t  row;
     sm_json_error_t  err;
 
-    open_leader(&f);
+    leader_open(&f, 24 * HOUR);
 
     post(&f, "hers", &all);
     post(&f, "its", &all);
@@ -367,7 +360,7 @@ test_recover(void)
     sm_begin_row_t  b;
     sm_recovered_t  recovered;
 
-    open_leader(&f);
+    leader_open(&f, 24 * HOUR);
 
     post(&f, "o", &once);
     post(&f, "a", &all);
@@ -397,7 +390,7 @@ test_undone(void)
     sm_begin_row_t     b;
     sm_complete_row_t  c;
 
-    open_leader(&f);
+    leader_open(&f, 24 * HOUR);
 
     post(&f, "a", &all);
     begin(&f, &a1, "a", &b);
