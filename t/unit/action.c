@@ -1,7 +1,7 @@
 
 /*
  * The ids of replays, the documents of contracts, and entries of the audit as
- * they are shown.  Broken by: a repeat that would get another id; a number of
+ * they are shown.  Broken by: a duplicate that would get another id; a number of
  * an id that is a client's own and is taken for that of a replay; an id that is
  * too long; a detail that is not JSON and is shown as if it were.
  */
@@ -72,11 +72,9 @@ test_ids(void)
 static const char *
 shown(const char *detail)
 {
-    char         *buf;
-    size_t        size;
-    sm_out_t      out;
-    sm_audit_t    entry;
-    static char   text[2048];
+    sm_out_t     out;
+    sm_audit_t   entry;
+    static char  text[2048];
 
     memset(&entry, 0, sizeof(entry));
 
@@ -89,17 +87,11 @@ shown(const char *detail)
         entry.detail = sm_str_c(detail);
     }
 
-    size = sm_audit_size(&entry);
-    buf = malloc(size);
-
-    sm_out_init(&out, buf, size);
+    sm_out_init(&out, text, sizeof(text) - 1);
     sm_audit_out(&out, &entry);
+    *out.last = '\0';
 
-    (void) snprintf(text, sizeof(text), "%.*s%s", (int) (out.last - out.start),
-                    out.start, out.full ? " full" : "");
-    free(buf);
-
-    return text;
+    return out.full ? "full" : text;
 }
 
 

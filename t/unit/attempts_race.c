@@ -15,8 +15,8 @@
  */
 
 #include <stdatomic.h>
-#include <time.h>
 
+#include "real_time.h"
 #include "store.h"
 
 
@@ -55,23 +55,10 @@ static atomic_long  acquired, begun, completed, returned, recovered, unapplied;
 static atomic_long  lost, failed;
 
 
-static int64_t
-clock_us(void)
-{
-    struct timespec  ts;
-
-    (void) clock_gettime(CLOCK_MONOTONIC, &ts);
-
-    return (int64_t) ts.tv_sec * 1000000 + ts.tv_nsec / 1000;
-}
-
-
 static void
 nap(racer_t *racer, int us)
 {
-    struct timespec  ts = { 0, (long) (rand_r(&racer->seed) % us) * 1000 };
-
-    (void) nanosleep(&ts, NULL);
+    nap_us(rand_r(&racer->seed) % us);
 }
 
 
@@ -157,9 +144,9 @@ race_ids(racer_t *racer, char ids[BATCH][32])
     page.order = rand_r(&racer->seed) % 2 ? SM_PAGE_DUE : SM_PAGE_MODIFIED;
     page.limit = BATCH;
 
-    if (!race_ok(racer, sm_store_schedule_page(&racer->f->store,
-                                               race_call(racer), &racer->fence,
-                                               &page)))
+    if (!race_ok(racer, sm_store_queue_page(&racer->f->store,
+                                            race_call(racer), &racer->fence,
+                                            &page)))
     {
         return -1;
     }
@@ -172,7 +159,7 @@ race_ids(racer_t *racer, char ids[BATCH][32])
 }
 
 
-/* one batch, from the schedule to its end; 0: the lease is lost */
+/* one batch, from the queue to its end; 0: the lease is lost */
 
 static int
 race_batch(racer_t *racer)
@@ -252,7 +239,7 @@ race_over(racer_t *racer)
 {
     int64_t  us;
 
-    us = clock_us() - racer->start;
+    us = clock_us(CLOCK_MONOTONIC) - racer->start;
 
     return us >= LONGEST * 1000000
            || (us >= racer->seconds * 1000000 && enough(racer->seconds));
@@ -277,7 +264,7 @@ race_thread(void *data)
         ms = (10 + rand_r(&racer->seed) % 30) * (on_babelfish() ? 5 : 1)
              + (us < 200000 ? us : 200000) * 3 / 1000;
 
-        us = clock_us();
+        us = clock_us(CLOCK_MONOTONIC);
 
         if (!race_ok(racer, sm_store_lease_acquire(store, race_call(racer),
                                                    racer->fence.holder, ms,
@@ -286,7 +273,7 @@ race_thread(void *data)
             break;
         }
 
-        us = clock_us() - us;
+        us = clock_us(CLOCK_MONOTONIC) - us;
 
         if (!lease.held) {
             nap(racer, 4000);
@@ -331,7 +318,7 @@ race(fixture_t *f, int64_t seconds)
         racers[i].f = f;
         racers[i].seed = 7919 * (i + 1);
         racers[i].seconds = seconds;
-        racers[i].start = clock_us();
+        racers[i].start = clock_us(CLOCK_MONOTONIC);
 
         (void) snprintf(racers[i].holder, sizeof(racers[i].holder), "h%d",
                         i % 100);

@@ -15,25 +15,12 @@
 
 #include "sm_bucket.h"
 #include "clocks.h"
+#include "random.h"
 #include "tap.h"
 
 
 #define ROUNDS  300
 #define SENDS   300
-
-
-static uint64_t  state;
-
-
-static unsigned
-rnd(unsigned n)
-{
-    state ^= state >> 12;
-    state ^= state << 25;
-    state ^= state >> 27;
-
-    return (unsigned) ((state * 2685821657736338717ULL >> 33) % n);
-}
 
 
 /* every window from one send to another */

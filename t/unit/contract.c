@@ -427,9 +427,9 @@ test_schedule(void)
     memset(list, ' ', sizeof(list));
     list[0] = '5';
     c.retry_schedule.data = list;
-    c.retry_schedule.len = SM_SCHEDULE_MAX;
+    c.retry_schedule.len = SM_DELAYS_MAX;
     check(&c, "", "500 bytes");
-    c.retry_schedule.len = SM_SCHEDULE_MAX + 1;
+    c.retry_schedule.len = SM_DELAYS_MAX + 1;
     check(&c, "the list of retry delays is longer than 500 bytes", "501 bytes");
 }
 
@@ -439,31 +439,34 @@ test_schedule(void)
 static void
 test_stored(void)
 {
-    int                  i;
-    char                 why[128];
-    sm_policy_e          policy;
-    sm_contract_t        c, again;
-    sm_contract_value_t  v[SM_CONTRACT_COL_COUNT];
+    int                 i;
+    char                why[128];
+    sm_policy_e         policy;
+    sm_contract_t       c, again;
+    const sm_field_t   *f;
+    sm_contract_row_t   row;
 
     static const struct {
-        sm_contract_col_e  column;
-        const char        *text;
-        int64_t            n;
-        const char        *why;
+        size_t       offset;
+        const char  *text;          /* NULL: a number */
+        const char  *why;
     } refused[] = {
-        { SM_CONTRACT_COL_TYPE, "fax", 0, "gateway type \"fax\" is unknown" },
-        { SM_CONTRACT_COL_POLICY, "never", 0, "policy \"never\" is unknown" },
-        { SM_CONTRACT_COL_URL, "ftp://a", 0, "the gateway URL must be "
-          "\"http://host...\" or \"https://host...\"" },
-        { SM_CONTRACT_COL_DELAY, "", 0,
+        { offsetof(sm_contract_row_t, type), "fax",
+          "gateway type \"fax\" is unknown" },
+        { offsetof(sm_contract_row_t, policy), "never",
+          "policy \"never\" is unknown" },
+        { offsetof(sm_contract_row_t, contract.gateway_url), "ftp://a",
+          "the gateway URL must be \"http://host...\" or \"https://host...\"" },
+        { offsetof(sm_contract_row_t, contract.retry_delay), NULL,
           "the retry delay must be between 1 ms and 1 day" },
-        { SM_CONTRACT_COL_SCHEDULE, "1000 soon", 0,
+        { offsetof(sm_contract_row_t, contract.retry_schedule), "1000 soon",
           "each retry delay must be between 1 ms and 1 day" },
-        { SM_CONTRACT_COL_NOTIFY, "rejected", 0,
+        { offsetof(sm_contract_row_t, contract.notify), "rejected",
           "the list of webhooks has a word without a colon" },
-        { SM_CONTRACT_COL_NOTIFY, "rejected:ops rejected:", 0,
+        { offsetof(sm_contract_row_t, contract.notify),
+          "rejected:ops rejected:",
           "the list of webhooks has a name that no webhook can have" },
-        { SM_CONTRACT_COL_NOTIFY, "rejected:\"", 0,
+        { offsetof(sm_contract_row_t, contract.notify), "rejected:\"",
           "the list of webhooks has a name that no webhook can have" }
     };
 
@@ -473,46 +476,64 @@ test_stored(void)
         c.gateway_type = SM_GATEWAY_PUSH;
         c.retry_max = 60000;
         c.retry_jitter = 7;
+        c.max_acceptance_seconds = policy == SM_POLICY_DEADLINE ? 60 : 0;
+        c.max_attempts = policy == SM_POLICY_MAX_ATTEMPTS ? 3 : 0;
 
-        sm_contract_store(&c, v);
+        sm_contract_store(&c, &row);
 
-        is_int(v[SM_CONTRACT_COL_SECONDS].null, policy != SM_POLICY_DEADLINE,
+        is_int(row.contract.max_acceptance_seconds, c.max_acceptance_seconds,
                "whether it has seconds");
-        is_int(v[SM_CONTRACT_COL_ATTEMPTS].null,
-               policy != SM_POLICY_MAX_ATTEMPTS, "whether it has attempts");
+        is_int(row.contract.max_attempts, c.max_attempts,
+               "whether it has attempts");
 
-        for (i = 0; i < SM_CONTRACT_COL_COUNT; i++) {
-            ok(v[i].null || i == SM_CONTRACT_COL_SECONDS
-               || i == SM_CONTRACT_COL_ATTEMPTS
-               || (v[i].s.data != NULL)
-                  == (sm_contract_columns[i].is != SM_CONTRACT_IS_INT),
-               "column \"%s\" is of its kind", sm_contract_columns[i].key);
+        for (f = sm_contract_fields; f->json; f++) {
+            ok(f->flags != SM_FIELD_ALWAYS || f->type == SM_FIELD_INT
+               || ((sm_str_t *) ((char *) &row + f->offset))->data != NULL,
+               "column \"%s\" is of its kind", f->column);
         }
 
         memset(&again, 0, sizeof(again));
-        is_int(sm_contract_load(&again, 0, v, why, sizeof(why)), 0, "read again");
+        is_int(sm_contract_load(&again, &row, why, sizeof(why)), 0,
+               "read again");
         ok(memcmp(&again, &c, sizeof(c)) == 0, "it is the same");
     }
 
-    for (i = 0; i < (int) (sizeof(refused) / sizeof(refused[0])); i++) {
-        sm_contract_store(&good, v);
-        v[refused[i].column].s = sm_str_c(refused[i].text);
-        v[refused[i].column].n = refused[i].n;
+    c = good;
+    c.policy = SM_POLICY_ONE_SHOT;
+    c.max_acceptance_seconds = 60;
+    c.max_attempts = 3;
 
-        is_int(sm_contract_load(&again, 0, v, why, sizeof(why)), -1,
-               "column \"%s\" is damaged",
-               sm_contract_columns[refused[i].column].key);
+    sm_contract_store(&c, &row);
+    ok(row.contract.max_acceptance_seconds == 0
+       && row.contract.max_attempts == 0,
+       "what its policy does not have is not stored");
+
+    for (i = 0; i < (int) (sizeof(refused) / sizeof(refused[0])); i++) {
+        sm_contract_store(&good, &row);
+
+        if (refused[i].text) {
+            *(sm_str_t *) ((char *) &row + refused[i].offset) =
+                sm_str_c(refused[i].text);
+
+        } else {
+            *(int64_t *) ((char *) &row + refused[i].offset) = 0;
+        }
+
+        is_int(sm_contract_load(&again, &row, why, sizeof(why)), -1,
+               "%s: it is damaged", refused[i].why);
         is_str(why, refused[i].why, "that is said");
         is_int(again.policy, SM_POLICY_NONE, "there is no policy then");
     }
 
-    sm_contract_store(&good, v);
-    v[SM_CONTRACT_COL_NOTIFY].s = sm_str_c("rejected:ops exhausted:a.b-c_9");
-    is_int(sm_contract_load(&again, SM_CONTRACT_VERSION, v, why, sizeof(why)),
-           0, "the newest version, and webhooks");
-    is_int(sm_contract_load(&again, SM_CONTRACT_VERSION + 1, v, why,
-                            sizeof(why)), -1, "a newer version");
-    is_str(why, "it is of version 3, and this release knows versions up to 2",
+    sm_contract_store(&good, &row);
+    row.contract.notify = sm_str_c("rejected:ops exhausted:a.b-c_9");
+    row.version = SM_CONTRACT_VERSION;
+    is_int(sm_contract_load(&again, &row, why, sizeof(why)), 0,
+           "the newest version, and webhooks");
+    row.version = SM_CONTRACT_VERSION + 1;
+    is_int(sm_contract_load(&again, &row, why, sizeof(why)), -1,
+           "a newer version");
+    is_str(why, "it is of version 2, and this release knows versions up to 1",
            "that is said");
 }
 

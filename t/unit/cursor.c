@@ -84,7 +84,7 @@ test_cursor(void)
     };
 
     for (i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
-        sm_out_init(&out, text, sm_cursor_size(strlen(t[i].id)));
+        sm_out_init(&out, text, sizeof(text));
         sm_cursor_out(&out, t[i].at, sm_str_c(t[i].id));
 
         s.data = out.start;
@@ -130,7 +130,7 @@ test_kinds(void)
     };
 
     for (i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
-        sm_out_init(&out, text, sm_cursor_size(strlen("order 1")));
+        sm_out_init(&out, text, sizeof(text));
         sm_cursor_kind_out(&out, t[i].kind, 7, sm_str_c("order 1"));
 
         s.data = out.start;
@@ -160,7 +160,7 @@ test_kinds(void)
 static void
 test_longest(void)
 {
-    char      id[SM_ID_MAX * 4], text[sm_cursor_size(SM_ID_MAX * 4)];
+    char      id[SM_ID_MAX * 4], text[2 * SM_ID_MAX * 4];
     char      buf[sizeof(text)];
     size_t    i;
     int64_t   at;

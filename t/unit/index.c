@@ -1,6 +1,6 @@
 
 /*
- * The index finds what the schedule has by ids that clients have chosen.
+ * The index finds what the queue has by ids that clients have chosen.
  * Broken by: a node that is not found any more after another was removed, two
  * names with one hash taken for each other, a hash that is not SipHash.
  *
@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "sm_index.h"
+#include "random.h"
 #include "tap.h"
 
 
@@ -23,19 +24,7 @@ typedef struct {
 } named_t;
 
 
-static uint64_t  state;
 static unsigned  done;
-
-
-static unsigned
-rnd(unsigned n)
-{
-    state ^= state >> 12;
-    state ^= state << 25;
-    state ^= state >> 27;
-
-    return (unsigned) ((state * 2685821657736338717ULL >> 33) % n);
-}
 
 
 /* the vectors of its authors: the key and the text are 0, 1, 2, ... */

@@ -90,13 +90,13 @@ test_request(void)
             is_int(req.payload.len, 0, "no payload");
         }
 
-        is_int(req.not_before, 0, "no time");
+        is_int(req.posted.not_before, 0, "no time");
     }
 
     is_int(parse(sm_str_c("{\"intentId\":\"a\",\"submissionTarget\":\"t\","
                           "\"notBefore\":\"2026-02-02T13:00:10.5\\u002b01:00"
                           "\"}")), 0, "a request with a time");
-    is_int(req.not_before, 1770033610500000, "that one");
+    is_int(req.posted.not_before, 1770033610500000, "that one");
 }
 
 
@@ -225,18 +225,17 @@ test_status(void)
 static void
 intent_is(const sm_intent_t *intent, const char *expected, const char *name)
 {
-    char      *buf;
-    sm_out_t   out;
+    sm_out_t    out;
+    sm_str_t    text;
+    sm_arena_t  arena = { NULL };
 
-    buf = malloc(sm_intent_size(intent));
-
-    sm_out_init(&out, buf, sm_intent_size(intent));
+    sm_out_init_arena(&out, &arena);
     sm_intent_out(&out, intent);
 
-    ok(!out.full, "%s fits", name);
-    is_mem(buf, out.last - buf, expected, strlen(expected), "%s", name);
+    is_int(sm_out_done(&out, &text), 0, "%s is written", name);
+    is_mem(text.data, text.len, expected, strlen(expected), "%s", name);
 
-    free(buf);
+    sm_arena_free(&arena);
 }
 
 
@@ -305,7 +304,7 @@ test_intent_out(void)
     i.target = sm_str_c("t");
     i.status = SM_STATUS_PENDING;
     i.created_at = 1770033610123456;
-    i.not_before = 1770033615000000;
+    i.posted.not_before = 1770033615000000;
     i.in_flight = 1;
     i.last_error = sm_str_c("HTTP 503 \"\"");
     i.replay_of = sm_str_c("a\n");
@@ -323,18 +322,17 @@ test_intent_out(void)
 static void
 attempt_is(const sm_attempt_t *a, const char *expected, const char *name)
 {
-    char      *buf;
-    sm_out_t   out;
+    sm_out_t    out;
+    sm_str_t    text;
+    sm_arena_t  arena = { NULL };
 
-    buf = malloc(sm_attempt_size(a));
-
-    sm_out_init(&out, buf, sm_attempt_size(a));
+    sm_out_init_arena(&out, &arena);
     sm_attempt_out(&out, a);
 
-    ok(!out.full, "%s fits", name);
-    is_mem(buf, out.last - buf, expected, strlen(expected), "%s", name);
+    is_int(sm_out_done(&out, &text), 0, "%s is written", name);
+    is_mem(text.data, text.len, expected, strlen(expected), "%s", name);
 
-    free(buf);
+    sm_arena_free(&arena);
 }
 
 
@@ -382,11 +380,12 @@ test_attempt_out(void)
 static void
 test_sizes(void)
 {
-    char          bytes[1000], *buf;
+    char          bytes[1000];
     size_t        len;
     sm_out_t      out;
-    sm_str_t      s = { 0, bytes };
+    sm_str_t      s = { 0, bytes }, text;
     unsigned      bad, b;
+    sm_arena_t    arena = { NULL };
     sm_intent_t   i;
     sm_attempt_t  a;
 
@@ -403,15 +402,14 @@ test_sizes(void)
             i.attempt_count = INT64_MIN;
             i.created_at = b ? INT64_MAX : INT64_MIN;
             i.next_attempt_at = i.completed_at = i.created_at;
-            i.not_before = i.created_at;
+            i.posted.not_before = i.created_at;
             i.last_error = i.replay_of = s;
             i.in_flight = i.stripped = 1;
 
-            buf = malloc(sm_intent_size(&i));
-            sm_out_init(&out, buf, sm_intent_size(&i));
+            sm_out_init_arena(&out, &arena);
             sm_intent_out(&out, &i);
-            bad += out.full;
-            free(buf);
+            bad += sm_out_done(&out, &text) != 0 || text.len < 6 * 6 * len
+                   || text.data[0] != '{' || text.data[text.len - 1] != '}';
 
             a.number = INT64_MIN;
             a.epoch = INT64_MIN;
@@ -420,15 +418,65 @@ test_sizes(void)
             a.span_id = s;
             a.http_status = INT64_MIN;
 
-            buf = malloc(sm_attempt_size(&a));
-            sm_out_init(&out, buf, sm_attempt_size(&a));
+            sm_out_init_arena(&out, &arena);
             sm_attempt_out(&out, &a);
-            bad += out.full;
-            free(buf);
+            bad += sm_out_done(&out, &text) != 0 || text.len < 5 * 6 * len
+                   || text.data[0] != '{' || text.data[text.len - 1] != '}';
+
+            sm_arena_free(&arena);
         }
     }
 
-    is_int(bad, 0, "the worst case fits its size");
+    is_int(bad, 0, "the longest ones are whole");
+}
+
+
+/* every text, and nothing but texts, is the copy's own */
+
+static void
+test_own(void)
+{
+    char         *buf;
+    size_t        size;
+    sm_str_t      a, b;
+    sm_out_t      out;
+    sm_intent_t   i, copy;
+
+    memset(&i, 0, sizeof(i));
+
+    i.id = sm_str_c("id");
+    i.target = sm_str_c("target");
+    i.status = SM_STATUS_REJECTED;
+    i.rejected_reason = sm_str_c("fraud");
+    i.last_error = sm_str_c("error");
+    i.replay_of = sm_str_c("first");
+    i.traceparent = sm_str_c("00-0af7651916cd43dd8448eb211c80319c"
+                             "-b7ad6b7169203331-01");
+    i.hash = sm_str_c("hash");
+
+    copy = i;
+    size = sm_fields_size(sm_intent_fields, &i);
+    is_int(size, 2 + 6 + 5 + 5 + 5 + 55 + 4, "the size of all texts");
+
+    buf = malloc(size);
+    sm_fields_own(sm_intent_fields, &copy, buf);
+
+    ok(copy.id.data == buf && copy.target.data == buf + 2
+       && copy.traceparent.data == buf + 23 && copy.hash.data == buf + 78,
+       "the texts are in the buffer");
+    ok(copy.exhausted_reason.data == NULL, "a text that is not there is none");
+
+    sm_out_init_arena(&out, &arena);
+    sm_intent_out(&out, &i);
+    (void) sm_out_done(&out, &a);
+
+    sm_out_init_arena(&out, &arena);
+    sm_intent_out(&out, &copy);
+    (void) sm_out_done(&out, &b);
+
+    ok(sm_str_eq(a, b), "the copy is the same intent");
+
+    free(buf);
 }
 
 
@@ -444,6 +492,7 @@ main(void)
     test_intent_out();
     test_attempt_out();
     test_sizes();
+    test_own();
 
     sm_arena_free(&arena);
 

@@ -310,16 +310,28 @@ test_out(void)
     job.modified_at = 2;
     job.completed_at = 3;
 
-    sm_out_init(&out, buf, sm_job_size(&job));
+    sm_out_init(&out, buf, sizeof(buf) - 1);
     sm_job_out(&out, &job);
 
     is_int(out.full, 0, "it fits");
     is_mem(out.start, out.last - out.start, expected, strlen(expected),
            "a job");
 
+    /* what is no kind that this module knows; SQL Server's = takes "replay " */
+
+    job.kind = SM_JOB_KINDS;
+
+    sm_out_init(&out, buf, sizeof(buf) - 1);
+    sm_job_out(&out, &job);
+
+    ok(memcmp(buf, "{\"id\":\"j\",\"kind\":\"\",", 20) == 0,
+       "a kind without a name");
+    is_int(sm_job_kind_name(job.kind).len, 0, "has none");
+
+    job.kind = SM_JOB_CANCEL;
     job.doc = sm_str_c("?");
 
-    sm_out_init(&out, buf, sm_job_size(&job));
+    sm_out_init(&out, buf, sizeof(buf) - 1);
     sm_job_out(&out, &job);
     *out.last = '\0';
 

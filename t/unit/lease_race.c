@@ -23,8 +23,8 @@
 #include <stdatomic.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
-#include <time.h>
 
+#include "real_time.h"
 #include "store.h"
 
 
@@ -110,26 +110,6 @@ static shared_t               *hook_shared;
 static _Thread_local long      hook_commit;
 static _Thread_local int64_t   hook_time;
 static _Thread_local int       hook_times;
-
-
-static int64_t
-clock_us(clockid_t clock)
-{
-    struct timespec  ts;
-
-    (void) clock_gettime(clock, &ts);
-
-    return (int64_t) ts.tv_sec * 1000000 + ts.tv_nsec / 1000;
-}
-
-
-static void
-nap(int64_t us)
-{
-    struct timespec  ts = { us / 1000000, us % 1000000 * 1000 };
-
-    (void) nanosleep(&ts, NULL);
-}
 
 
 /* the write lock is held: there is one at a time, in the order of commits */
@@ -302,7 +282,7 @@ race_step(racer_t *racer)
     }
 
     if (kind == KINDS) {
-        nap(rand_r(&racer->seed) % 20000);
+        nap_us(rand_r(&racer->seed) % 20000);
         return;
     }
 
@@ -409,10 +389,10 @@ race_stops(pid_t *pids, int64_t end)
     int  i;
 
     for (i = 0; clock_us(CLOCK_MONOTONIC) < end - 500000; i++) {
-        nap(100000 + i % 7 * 11000);
+        nap_us(100000 + i % 7 * 11000);
 
         (void) kill(pids[i % PROCESSES], SIGSTOP);
-        nap(20000 + i % 3 * 17000);
+        nap_us(20000 + i % 3 * 17000);
         (void) kill(pids[i % PROCESSES], SIGCONT);
     }
 }

@@ -408,7 +408,10 @@ test_series(void)
 {
     int                 i;
     char                buf[256];
+    size_t              k, n;
     sm_out_t            out;
+    sm_str_t            text;
+    sm_arena_t          arena = { NULL };
     sm_stats_target_t   t;
     static sm_series_t  s;
 
@@ -465,8 +468,16 @@ test_series(void)
     sm_series_add(&s, 2, 3000 * SECOND, &t, 0);
     is_int(sm_series_quiet(&s, 2, 3001 * SECOND, 0), 0, "not any more");
 
-    is_int(sm_series_size(&s) / SM_SERIES_ROWS
-           * SM_SERIES_ROWS == sm_series_size(&s), 1, "no more than an hour");
+    sm_out_init_arena(&out, &arena);
+    sm_series_out(&out, &s, 0);
+    is_int(sm_out_done(&out, &text), 0, "all of it");
+
+    for (k = 0, n = 0; k < text.len; k++) {
+        n += text.data[k] == '[';
+    }
+
+    is_int(n, SM_SERIES_ROWS, "no more than an hour");
+    sm_arena_free(&arena);
 }
 
 

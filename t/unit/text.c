@@ -428,6 +428,136 @@ test_out(void)
 }
 
 
+/* memory that is told apart from the old one, and ends after "left" calls */
+
+typedef struct {
+    char      *memory;
+    unsigned   calls;
+    unsigned   left;
+} grower_t;
+
+
+static void *
+grow(void *data, void *old, size_t len, size_t size)
+{
+    char      *p;
+    grower_t  *g = data;
+
+    g->calls++;
+
+    if (g->left == 0) {
+        return NULL;
+    }
+
+    g->left--;
+
+    p = malloc(size);
+    memset(p, '?', size);
+
+    if (len) {
+        memcpy(p, old, len);
+    }
+
+    free(old);
+
+    g->memory = p;
+
+    return p;
+}
+
+
+static void
+test_out_grow(void)
+{
+    size_t      i;
+    grower_t    g;
+    sm_out_t    out;
+    sm_str_t    text;
+    unsigned    bad;
+    sm_arena_t  arena;
+
+    static char  large[5000];
+
+    memset(&g, 0, sizeof(grower_t));
+    g.left = 100;
+
+    sm_out_init_grow(&out, grow, &g);
+
+    ok(sm_out_done(&out, &text) == 0 && text.len == 0, "nothing is written");
+    is_int(sm_out_last(&out), 0, "there is no last byte");
+    is_int(g.calls, 0, "no memory is taken for nothing");
+
+    for (i = 0; i < 100000; i++) {
+        sm_out_int(&out, i % 10);
+    }
+
+    is_int(sm_out_done(&out, &text), 0, "100,000 bytes are written");
+    is_int(sm_out_last(&out), '9', "the last byte");
+
+    for (i = 0, bad = 0; i < text.len; i++) {
+        bad += text.data[i] != (char) ('0' + i % 10);
+    }
+
+    ok(bad == 0 && text.len == 100000, "they are the bytes that were written");
+    ok(g.calls <= 12, "the memory was moved %u times, not often", g.calls);
+    free(g.memory);
+
+    /* a piece that is larger than twice the memory */
+
+    memset(large, 'x', sizeof(large));
+    memset(&g, 0, sizeof(grower_t));
+    g.left = 2;
+
+    sm_out_init_grow(&out, grow, &g);
+    sm_out_c(&out, "a");
+    sm_out_bytes(&out, large, sizeof(large));
+
+    ok(sm_out_done(&out, &text) == 0 && text.len == 5001
+       && text.data[0] == 'a' && text.data[5000] == 'x',
+       "a piece may be larger than all before it");
+    ok(out.last == out.end, "and takes no more than it needs");
+
+    /* no memory is left */
+
+    sm_out_c(&out, "b");
+    is_int(sm_out_done(&out, &text), -1, "without memory it is not done");
+    is_int(text.len, 5001, "what was written is there");
+
+    g.left = 1;
+    sm_out_c(&out, "c");
+    ok(sm_out_done(&out, &text) == -1 && text.len == 5001,
+       "nothing follows a piece that was dropped");
+    free(g.memory);
+
+    memset(&g, 0, sizeof(grower_t));
+    sm_out_init_grow(&out, grow, &g);
+    sm_out_c(&out, "a");
+    ok(sm_out_done(&out, &text) == -1 && text.len == 0, "no memory at all");
+    is_int(sm_out_last(&out), 0, "there is no last byte, either");
+
+    /* texts that are cut and quoted while the memory moves */
+
+    memset(&arena, 0, sizeof(sm_arena_t));
+    memset(large, ' ', sizeof(large));
+    large[0] = 'a';
+    large[4000] = 'b';
+
+    sm_out_init_arena(&out, &arena);
+    sm_out_clean(&out, (sm_str_t) { sizeof(large), large }, 5000);
+    ok(sm_out_done(&out, &text) == 0 && text.len == 4001
+       && text.data[0] == 'a' && text.data[4000] == 'b',
+       "a text is cleaned in memory that grows");
+
+    sm_out_init_arena(&out, &arena);
+    sm_out_quoted(&out, (sm_str_t) { 4001, large });
+    ok(sm_out_done(&out, &text) == 0 && text.len == 4003
+       && text.data[4001] == 'b' && text.data[4002] == '"',
+       "a text in quotes is not cut where the memory grows");
+
+    sm_arena_free(&arena);
+}
+
+
 static void
 test_out_int(void)
 {
@@ -624,6 +754,7 @@ main(void)
     test_parse_uint();
     test_time();
     test_out();
+    test_out_grow();
     test_out_int();
     test_clean();
     test_visible();

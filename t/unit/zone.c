@@ -7,36 +7,9 @@
  * one, a time that fires twice or not at all.
  */
 
+#include "seconds.h"
 #include "sm_store.h"
 #include "sm_store_zone.h"
-#include "sm_time.h"
-#include "tap.h"
-
-
-static int64_t
-at(const char *text)
-{
-    int64_t  usec = 0;
-
-    (void) sm_time_parse(sm_str_c(text), &usec);
-
-    return usec / 1000000;
-}
-
-
-static const char *
-text_of(int64_t seconds)
-{
-    static char  buf[SM_TIME_LEN + 1];
-
-    sm_out_t  out;
-
-    sm_out_init(&out, buf, SM_TIME_LEN);
-    sm_out_time(&out, seconds * 1000000);
-    memcpy(buf + 19, "Z", 2);
-
-    return buf;
-}
 
 
 /* the times after a moment, with a space between them */
@@ -48,8 +21,8 @@ times(sm_zones_t *zones, const char *name, const char *cron, const char *after,
     char                    why[192], got[1024];
     size_t                  n, len;
     int64_t                 t;
-    sm_recur_rule_t         rule;
-    const sm_recur_zone_t  *zone;
+    sm_schedule_rule_t      rule;
+    const sm_schedule_zone_t  *zone;
 
     memset(&rule, 0, sizeof(rule));
 
@@ -65,7 +38,7 @@ times(sm_zones_t *zones, const char *name, const char *cron, const char *after,
     got[0] = '\0';
 
     for (n = (strlen(expected) + 1) / 21; n; n--) {
-        if (sm_recur_next(&rule, zone, t, &t) != 0) {
+        if (sm_schedule_next(&rule, zone, t, &t) != 0) {
             break;
         }
 
@@ -153,8 +126,8 @@ test_years(sm_zones_t *zones)
     char                    why[192];
     size_t                  i, k, n, wrong;
     int64_t                 t, next, local, day, end;
-    sm_recur_rule_t         rule;
-    const sm_recur_zone_t  *zone;
+    sm_schedule_rule_t      rule;
+    const sm_schedule_zone_t  *zone;
 
     static const char *const  names[] = {
         "Europe/Stockholm", "America/New_York", "Australia/Lord_Howe",
@@ -185,7 +158,7 @@ test_years(sm_zones_t *zones)
             t = at("2026-01-01T12:00:00Z");
             end = at("2027-01-01T12:00:00Z");
 
-            if (sm_recur_next(&rule, zone, t, &t) != 0) {
+            if (sm_schedule_next(&rule, zone, t, &t) != 0) {
                 wrong++;
             }
 
@@ -193,7 +166,7 @@ test_years(sm_zones_t *zones)
             day = local / 86400;
 
             for ( ; t < end; t = next, n++) {
-                if (sm_recur_next(&rule, zone, t, &next) != 0 || next <= t) {
+                if (sm_schedule_next(&rule, zone, t, &next) != 0 || next <= t) {
                     wrong++;
                     break;
                 }
