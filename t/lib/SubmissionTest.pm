@@ -17,15 +17,13 @@ package SubmissionTest;
 #
 # More sections:
 #
-#   --- refused: <message>
-#       nginx must not start, for exactly this reason. "{here}" stands for the
-#       file and line that has the comment "# here", likewise "{there}" and
-#       "{end}"; "{root}" for the server root; " in {here}" is added at the
-#       end if the message has none of them. "{any}" is any text; at the end of
-#       the message it stands for the place, too.
 #   --- block
-#       all directives of submission_manager "main" but a target "t"; its
-#       closing brace has the comment "# end"
+#       all directives of submission_manager "main" but a target "t"
+#   --- hasty
+#       a call to the store of "main" has a second, and no more
+#   --- other
+#       directives of a submission_manager "other" with a target "t", beside
+#       "main": /other/ is its API, = /readyz_other and = /metrics_other
 #   --- bare
 #       nothing of the module but what the block has itself
 #   --- registry
@@ -39,8 +37,7 @@ package SubmissionTest;
 #       what is answered under /v1/ is not the API's, or not of its own data:
 #       docs/reference/openapi.yaml does not describe it
 #
-# In a block's configuration $TEST_NGINX_STORE is the store's directive, and
-# $TEST_NGINX_STORE_HASTY that with the least time for a call.
+# In a block's configuration $TEST_NGINX_STORE is the store's directive.
 #
 # A block without requests asks for the list of intents.
 
@@ -58,12 +55,13 @@ use Time::HiRes qw(sleep time);
 
 use SubmissionAnswers qw(requests record);
 use SubmissionPace qw(busy);
+use SubmissionPorts qw(free_port);
 use SubmissionStore;
 
 our @EXPORT = qw(
     submit intent problem leads
     http http_raw http_pipelined http_open http_read http_rest
-    wait_for slow error_log open_files sql store hold_writes
+    wait_for slow error_log open_files sql store hold_writes promtool
 );
 
 # "eval" of a section sees the names of the test file, and not those of the
@@ -80,6 +78,23 @@ our @EXPORT = qw(
 
         return @values;
     };
+}
+
+
+# Ports that no other test takes, and no client gets from the kernel, while nobody
+# listens on them between two blocks.
+
+if (!$ENV{TEST_NGINX_PORT}) {
+    my $port = free_port();
+
+    server_port($port);
+    Test::Nginx::Util::server_port_for_client($port);
+}
+
+{
+    no warnings qw(prototype redefine);
+
+    *Test::Nginx::Util::gen_rand_port = sub (;$$$) { return free_port() };
 }
 
 
@@ -138,7 +153,7 @@ END {
 }
 
 $ENV{TEST_NGINX_STORE} = $store->directive;
-$ENV{TEST_NGINX_STORE_HASTY} = $store->directive(timeout => '100ms');
+$ENV{TEST_NGINX_STORE_HASTY} = $store->directive(timeout => '1s');
 
 sub store { return $store }
 
@@ -181,14 +196,26 @@ my $manager = <<'EOC';
 EOC
 
 my $manager_block = <<'EOC';
-    submission_manager main {
+    submission_manager %s {
 %s
         target t {
             gateway_type  http;
             gateway_url   http://127.0.0.1:1;
             policy        one_shot;
         }
-    } # end
+    }
+EOC
+
+my $other_locations = <<'EOC';
+        location /other/          { submission_api other; }
+        location = /readyz_other  { submission_readyz other; }
+        location = /metrics_other { submission_metrics other; }
+
+        location = /_dispatch_other {
+            internal;
+            submission_dispatch other;
+            proxy_pass $submission_gateway_url;
+        }
 EOC
 
 my %location = (
@@ -256,17 +283,23 @@ add_block_preprocessor(sub {
     my $bare = defined $block->bare;
 
     if (defined $block->block) {
-        $http .= sprintf $manager_block, $block->block;
+        $http .= sprintf $manager_block, 'main', $block->block;
 
     } elsif ($http !~ /\bsubmission_manager\b/ && !$bare) {
         $http .= sprintf $manager, value($block, 'manager');
     }
 
+    if (defined $block->other) {
+        $http .= sprintf $manager_block, 'other', $block->other;
+        $config .= $other_locations;
+    }
+
+    $http =~ s/(\$TEST_NGINX_STORE)\b/${1}_HASTY/ if defined $block->hasty;
+
     # within the line: others have their numbers
 
     $http =~ s/(\bsubmission_manager\s+\S+\s*\{)/$1 executor off;/g
-        unless $leads || defined $block->refused
-               || $http =~ /(?:^|[;{])\s*executor\s/m;
+        unless $leads || $http =~ /(?:^|[;{])\s*executor\s/m;
 
     for my $directive (sort keys %location) {
         next if $bare || $config =~ /\b$directive\s+main\b/;
@@ -288,13 +321,8 @@ add_block_preprocessor(sub {
                                      $block->registry]]);
     }
 
-    if (defined $block->refused) {
-        $block->set_value('must_die', 1);
-        $block->set_value('suppress_stderr', 1);
-        $block->set_value('error_log', '[emerg]');
-
-    } elsif (!$bare && !defined $block->request && !defined $block->raw_request
-             && !defined $block->pipelined_requests)
+    if (!$bare && !defined $block->request && !defined $block->raw_request
+        && !defined $block->pipelined_requests)
     {
         $block->set_value('request', "GET /v1/intents\n");
     }
@@ -330,50 +358,6 @@ sub open_files {
 }
 
 
-# the file and line with a comment
-
-sub marked {
-    my $mark = shift;
-
-    for my $file (glob server_root() . '/conf/*') {
-        my $n = 0;
-
-        for my $line (split /\n/, slurp($file)) {
-            $n++;
-            return "$file:$n" if $line =~ /#.*\b$mark\b/;
-        }
-    }
-
-    return "nowhere (no line has \"# $mark\")";
-}
-
-
-sub check_refused {
-    my $block = shift;
-
-    my $root = server_root();
-    my $place = qr/\{(here|there|end|root)\}/;
-
-    (my $expected = $block->refused) =~ s/\s+\z//;
-
-    $expected .= ' in {here}' unless $expected =~ /$place|\{any\}\z/;
-    $expected =~ s/$place/$1 eq 'root' ? $root : marked($1)/eg;
-
-    my @emerg = map { /\[emerg\] \d+#\d+: (.*)/ ? $1 : () }
-                split /\n/, error_log();
-
-    if ($expected =~ /\{any\}/) {
-        $expected = join '.*', map { quotemeta } split /\{any\}/, $expected, -1;
-        Test::More::like(join("\n", @emerg), qr/^$expected\z/,
-                         $block->name . ' - the message');
-        return;
-    }
-
-    Test::More::is(join("\n", @emerg), $expected,
-                   $block->name . ' - the message');
-}
-
-
 # a zombie, where nobody reaps it, is not
 
 sub running {
@@ -404,26 +388,19 @@ add_test_cleanup_handler(sub {
 
     return if defined $block->SKIP;
 
-    if (defined $block->refused) {
-        check_refused($block);
+    if (defined $block->client) {
+        ref $block->client eq 'CODE'
+            or bail_out($block->name . ' - client: ' . $block->client);
 
-    } else {
-
-        if (defined $block->client) {
-            ref $block->client eq 'CODE'
-                or bail_out($block->name . ' - client: ' . $block->client);
-
-            eval { $block->client->($block); 1 }
-                or Test::More::fail($block->name . " - client: $@");
-        }
-
-        stop_nginx($block);
-
-        my @bad = grep { /\[(?:alert|crit|emerg)\]/ }
-                  split /\n/, error_log();
-
-        Test::More::is(join("\n", @bad), '', $block->name . ' - quiet log');
+        eval { $block->client->($block); 1 }
+            or Test::More::fail($block->name . " - client: $@");
     }
+
+    stop_nginx($block);
+
+    my @bad = grep { /\[(?:alert|crit|emerg)\]/ } split /\n/, error_log();
+
+    Test::More::is(join("\n", @bad), '', $block->name . ' - quiet log');
 
     $store->empty;
     remove_tree(glob server_root() . '/data*');
@@ -624,6 +601,27 @@ sub http_pipelined {
 
 sub sql {
     return join "\n", map { join '|', @$_ } $store->query($_[0]);
+}
+
+
+# what promtool has to say of metrics: nothing
+
+sub promtool {
+    my $text = shift;
+
+    chomp(my $promtool = `t/tools/get-prometheus.sh "\$PWD/build/prometheus" promtool`);
+
+    my $file = server_root() . '/metrics.txt';
+
+    open my $out, '>', $file or die "$file: $!\n";
+    print $out $text;
+    close $out;
+
+    my $output = `'$promtool' check metrics < '$file' 2>&1`;
+
+    unlink $file;
+
+    return $? == 0 ? $output : "failed, $output";
 }
 
 
