@@ -211,7 +211,7 @@ sub {
         lease_duration             100ms;
         renew_interval             10ms;
         acquire_interval           10ms;
-        schedule_refresh_interval  10ms;
+        queue_refresh_interval  10ms;
         holder_id                  y;
         release_on_exit            off;
         executor                   concurrency=1 batch=1;
@@ -241,7 +241,7 @@ sub {
 my $long = 'x' x 128;
 "submission_manager main {\n"
 . "zone 64m; lease_name " . 'n' x 64 . "; holder_id $long; lease_duration 1d;\n"
-. "renew_interval 86399s; acquire_interval 1d; schedule_refresh_interval 1d;\n"
+. "renew_interval 86399s; acquire_interval 1d; queue_refresh_interval 1d;\n"
 . "store sqlite data/submission.db busy_timeout=10m migrate_backup=on;\n"
 . "executor batch=1000 concurrency=65535; intake batch=1000 queue=1000000;\n"
 . "target $long concurrency=65535 { gateway_type http;\n"

@@ -42,6 +42,7 @@ BEGIN {
 }
 
 use Test::Nginx::Socket 'no_plan';
+use SubmissionRefused qw(refused);
 use SubmissionTest;
 
 workers(2);
@@ -49,7 +50,7 @@ leads();
 
 our $quick = <<'EOC';
         holder_id         sm-01;
-        lease_duration    2s;
+        lease_duration    30s;
         renew_interval    50ms;
         acquire_interval  100ms;
 EOC
@@ -84,6 +85,24 @@ sub dispatch {
     return "location = /_$name { internal; submission_dispatch $name; "
            . "proxy_pass \$submission_gateway_url; }\n";
 }
+
+refused('location = /role' => <<'EOT');
+unknown submission_manager "{value}" in {here}: the name of a
+submission_manager block was expected
+    set_submission_role $role other;
+
+invalid variable name "role"
+    set_submission_role role main;
+
+invalid number of arguments in "{directive}" directive
+    set_submission_role $role;
+    set_submission_role $role main other;
+EOT
+
+refused(http => <<'EOT');
+"{directive}" directive is not allowed here
+    set_submission_role $role main;
+EOT
 
 run_tests();
 
@@ -184,51 +203,3 @@ sub {
 
     ok(wait_for(sub { http('GET /work')->{code} == 307 }), 'elsewhere');
 }
-
-
-
-=== TEST 5: an unknown manager
---- config
-        location = /role {
-            set_submission_role $role other; # here
-        }
---- refused
-unknown submission_manager "other" in {here}: the name of a submission_manager block was expected
-
-
-
-=== TEST 6: no variable
---- config
-        location = /role {
-            set_submission_role role main; # here
-        }
---- refused
-invalid variable name "role"
-
-
-
-=== TEST 7: no manager
---- config
-        location = /role {
-            set_submission_role $role; # here
-        }
---- refused
-invalid number of arguments in "set_submission_role" directive
-
-
-
-=== TEST 8: two managers
---- config
-        location = /role {
-            set_submission_role $role main other; # here
-        }
---- refused
-invalid number of arguments in "set_submission_role" directive
-
-
-
-=== TEST 9: in http
---- http_config
-    set_submission_role $role main; # here
---- refused
-"set_submission_role" directive is not allowed here

@@ -37,32 +37,22 @@ BEGIN {
 }
 
 use Test::Nginx::Socket 'no_plan';
+use SubmissionRefused qw(refused);
 use SubmissionTest;
+
+# without it, and with it too late
+
+for my $main ('', "load_module $ndk;") {
+    refused('location = /role' => <<'EOT', main => $main);
+"set_submission_role" needs ngx_devel_kit: "load_module
+modules/ndk_http_module.so" was expected before this module
+    set_submission_role $role main;
+EOT
+}
 
 run_tests();
 
 __DATA__
-
-=== TEST 1: without ngx_devel_kit
---- config
-        location = /role {
-            set_submission_role $role main; # here
-        }
---- refused
-"set_submission_role" needs ngx_devel_kit: "load_module modules/ndk_http_module.so" was expected before this module
-
-
-
-=== TEST 2: with ngx_devel_kit too late
---- main_config eval: "load_module $::ndk;"
---- config
-        location = /role {
-            set_submission_role $role main; # here
-        }
---- refused
-"set_submission_role" needs ngx_devel_kit: "load_module modules/ndk_http_module.so" was expected before this module
-
-
 
 === TEST 3: without the directive
 --- request eval

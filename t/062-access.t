@@ -8,6 +8,7 @@
 
 use lib 't/lib';
 use Test::Nginx::Socket 'no_plan';
+use SubmissionRefused qw(refused);
 use SubmissionTest;
 
 our $locations = <<'EOC';
@@ -61,6 +62,24 @@ sub forbidden {
     return problem('forbidden', "this needs the level \"$needs\", and this "
                    . "location has \"$has\"", "\"level\":\"$needs\"");
 }
+
+refused('location /x/' => <<'EOT');
+invalid parameter "{parameter}" of "{directive}": "access=read",
+"access=submit" or "access=operate" was expected
+    submission_api main access=write;
+    submission_api main access=;
+
+invalid parameter "{parameter}" of "{directive}": "payloads=on" or
+"payloads=off" was expected
+    submission_api main payloads=yes;
+
+invalid parameter "{parameter}" of "{directive}": "access=", "payloads=",
+"hosts=" or "cross_site=" was expected
+    submission_api main level=read;
+
+"{directive}" directive has a duplicate "{name}="
+    submission_api main access=read access=read;
+EOT
 
 run_tests();
 
@@ -136,56 +155,6 @@ sub {
 ["DELETE /read/intents", "GET /read/audits", "GET /read/intents/a/cancel"]
 --- error_code eval
 [405, 404, 405]
-
-
-
-=== TEST 4: another level
---- config
-        location /x/ {
-            submission_api main access=write; # here
-        }
---- refused
-invalid parameter "access=write" of "submission_api": "access=read", "access=submit" or "access=operate" was expected
-
-
-
-=== TEST 5: an empty level
---- config
-        location /x/ {
-            submission_api main access=; # here
-        }
---- refused
-invalid parameter "access=" of "submission_api": "access=read", "access=submit" or "access=operate" was expected
-
-
-
-=== TEST 6: a level twice
---- config
-        location /x/ {
-            submission_api main access=read access=read; # here
-        }
---- refused
-"submission_api" directive has a duplicate "access="
-
-
-
-=== TEST 7: payloads
---- config
-        location /x/ {
-            submission_api main payloads=yes; # here
-        }
---- refused
-invalid parameter "payloads=yes" of "submission_api": "payloads=on" or "payloads=off" was expected
-
-
-
-=== TEST 8: another parameter
---- config
-        location /x/ {
-            submission_api main level=read; # here
-        }
---- refused
-invalid parameter "level=read" of "submission_api": "access=", "payloads=", "hosts=" or "cross_site=" was expected
 
 
 

@@ -7,6 +7,7 @@
 
 use lib 't/lib';
 use Test::Nginx::Socket 'no_plan';
+use SubmissionRefused qw(refused);
 use SubmissionTest;
 
 our $config = <<'EOC';
@@ -26,6 +27,15 @@ our $config = <<'EOC';
             submission_api main cross_site=deny;
         }
 EOC
+
+refused('location /x/' => <<'EOT');
+invalid parameter "{parameter}" of "{directive}": "cross_site=allow" or
+"cross_site=deny" was expected
+    submission_api main cross_site=on;
+
+"{directive}" directive has a duplicate "{name}="
+    submission_api main cross_site=allow cross_site=deny;
+EOT
 
 run_tests();
 
@@ -179,23 +189,3 @@ sub {
     is(http_read($sock)->{code}, 403, 'refused');
     is(http_read($sock)->{code}, 403, 'and the one after it');
 }
-
-
-
-=== TEST 7: another value
---- config
-        location /x/ {
-            submission_api main cross_site=on; # here
-        }
---- refused
-invalid parameter "cross_site=on" of "submission_api": "cross_site=allow" or "cross_site=deny" was expected
-
-
-
-=== TEST 8: twice
---- config
-        location /x/ {
-            submission_api main cross_site=allow cross_site=deny; # here
-        }
---- refused
-"submission_api" directive has a duplicate "cross_site="

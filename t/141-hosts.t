@@ -10,6 +10,7 @@
 use lib 't/lib';
 use SubmissionNeeds 'no_store';
 use Test::Nginx::Socket 'no_plan';
+use SubmissionRefused qw(refused);
 use SubmissionTest;
 
 our $locations = <<'EOC';
@@ -54,6 +55,17 @@ sub code {
 
 our @checked = ('/console/', '/console/console.css', '/console/api/v1/config',
                 '/look/', '/look/api/v1/config', '/operate/config');
+
+refused('location /x/' => <<'EOT');
+invalid parameter "{parameter}" of "{directive}": "hosts=" and names without
+ports, with "," between them, such as "a.example", "*.a.example" or "*", was
+expected
+    submission_api main hosts=a.example:80;
+    submission_console main hosts=a.example,;
+
+"{directive}" directive has a duplicate "{name}="
+    submission_api main hosts=a hosts=b;
+EOT
 
 run_tests();
 
@@ -276,33 +288,3 @@ sub {
              qr/^(?:20\d|503)\z/, "$path for any host");
     }
 }
-
-
-
-=== TEST 9: a port
---- config
-        location /x/ {
-            submission_api main hosts=a.example:80; # here
-        }
---- refused
-invalid parameter "hosts=a.example:80" of "submission_api": "hosts=" and names without ports, with "," between them, such as "a.example", "*.a.example" or "*", was expected
-
-
-
-=== TEST 10: nothing
---- config
-        location /x/ {
-            submission_console main hosts=a.example,; # here
-        }
---- refused
-invalid parameter "hosts=a.example," of "submission_console": "hosts=" and names without ports, with "," between them, such as "a.example", "*.a.example" or "*", was expected
-
-
-
-=== TEST 11: twice
---- config
-        location /x/ {
-            submission_api main hosts=a hosts=b; # here
-        }
---- refused
-"submission_api" directive has a duplicate "hosts="
