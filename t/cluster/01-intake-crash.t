@@ -5,7 +5,7 @@
 # What had no answer is posted again, as a client would.
 #
 # Goes red when: a batch is answered before its commit; a commit is left out;
-# a database is started anew instead of recovered; a repeat creates again.
+# a database is started anew instead of recovered; a duplicate creates again.
 #
 # A killed process leaves what it wrote to the kernel: this does not show
 # whether commits are synchronous.
@@ -82,7 +82,7 @@ check('in the end');
 
 is($load->count('answered'), INTENTS, 'every intent was answered 200');
 is_deeply($load->{final}, {}, 'and nothing else');
-is_deeply($load->{changed} // [], [], 'a repeat is answered as the first time');
+is_deeply($load->{changed} // [], [], 'a duplicate is answered as the first time');
 is_deeply([grep { $_ > 1 } values %{$load->{created}}], [],
           'none was created twice');
 is_deeply([grep { !$load->{retried}{$_} } keys %{$load->{replayed}}], [],

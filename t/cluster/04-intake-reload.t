@@ -5,7 +5,7 @@
 # under way to it just then is not read, and its client sees a connection that
 # had answered before end without a byte of an answer.  Such a request may be
 # sent again; that none of these had been taken already is seen from the
-# answer, which must not be a replay.  On a new connection there is no such
+# answer, which must not be a duplicate.  On a new connection there is no such
 # excuse.
 #
 # Goes red when: a worker leaves while batches are out; a retiring worker

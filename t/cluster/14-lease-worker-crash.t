@@ -1,5 +1,5 @@
 # The executor worker of the leader is killed, and later both of its workers:
-# the same instance leads again within a second, in the next epoch, and nobody
+# the same instance leads again soon, in the next epoch, and nobody
 # else has led in between.
 #
 # Goes red when: the lock file is not freed with the process that has it; the
@@ -68,7 +68,7 @@ for my $round (1 .. ROUNDS) {
 
     my $seconds = $grants[0]{acquired_at} / 1e6 - $killed;
 
-    cmp_ok($seconds, '<', 1 * slow(), "round $round: within a second");
+    cmp_ok($seconds, '<', 5 * slow(), "round $round: soon");
 
     push @seconds, $seconds;
 

@@ -61,14 +61,14 @@ use constant ROUNDS => 4;
         is($grant->{holder}, $next->{name}, "round $round: another got it");
         is($grant->{epoch}, $epoch + 1, "round $round: in the next epoch");
         cmp_ok($grant->{acquired_at} - $history[0]{expires_at}, '<',
-               1_000_000 * slow(), "round $round: within a second");
+               5_000_000 * slow(), "round $round: soon");
 
         my ($lost) = grep { $_->{kind} eq 'lost' }
                      reverse $lease->events($leader);
 
         is($lost->{reason}, 'exit', "round $round: the log says why");
 
-        cmp_ok($seconds, '<', 3 * slow(), "round $round: quit was quick");
+        cmp_ok($seconds, '<', 10 * slow(), "round $round: quit was quick");
 
         note(sprintf '%.0f ms from release to acquire, quit took %.0f ms',
              ($grant->{acquired_at} - $history[0]{expires_at}) / 1000,
@@ -132,7 +132,7 @@ use constant ROUNDS => 4;
     is($history[0]{was}{expires_at} - $history[0]{was}{renewed_at}, 2_000_000,
        'off: the whole lease was left');
     cmp_ok($late, '>=', 0, 'off: another leads after it has expired');
-    cmp_ok($late, '<', 500_000 * slow(), 'off: and soon after');
+    cmp_ok($late, '<', 1_500_000 * slow(), 'off: and soon after');
 
     $lease->done;
 }

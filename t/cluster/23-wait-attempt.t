@@ -61,16 +61,9 @@ cmp_ok($seconds[INTENTS / 2], '<', LOOK, 'and was told of it')
 
 
 sub gauges {
-    my $text = fetch($instance, 'GET', '/metrics')->{body} // '';
-
-    my ($depth, $in_flight) = (0, 0);
-
-    $depth += $1 while $text
-        =~ /^submission_queue_depth\{target="[^"]+",state="(?:due|waiting)"\} (\d+)/mg;
-    $in_flight += $1 while $text
-        =~ /^submission_queue_depth\{target="[^"]+",state="in_flight"\} (\d+)/mg;
-
-    return "$depth $in_flight " . join ' ', $text =~ /^submission_inflight_attempts (\d+)/mg;
+    return join ' ', map { $instance->metric($_) }
+                     qr/^queue_depth\{.*state="(?:due|waiting)"/,
+                     qr/^queue_depth\{.*state="in_flight"/, 'inflight_attempts';
 }
 
 $gateway->behave('/held' => 'hold');
@@ -78,7 +71,7 @@ $run->post(map { [$_, 'sms.held'] } $run->ids('held', 3 * HELD));
 $gateway->wait_for_held(HELD);
 
 wait_for('the gauges', sub { gauges() eq 2 * HELD . ' ' . HELD . ' ' . HELD });
-pass('what is scheduled and what is at gateways');
+pass('what waits in the queue and what is at gateways');
 
 $gateway->behave('/held' => undef);
 $gateway->release;

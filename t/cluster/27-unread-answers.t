@@ -127,10 +127,7 @@ for my $what (sort keys %h2) {
 
 # what comes in one turn of the event loop does not fit into the queue: 503
 
-sub overloads {
-    return fetch($instance, 'GET', '/metrics')->{body}
-           =~ /^submission_requests_overloaded_total (\d+)/m ? $1 : die 'no count';
-}
+sub overloads { return $instance->metric('requests_overloaded_total') }
 
 
 my %many = (

@@ -54,15 +54,6 @@ for (my $n = 1; $n < ATTEMPTS; $n *= 2) {
 $store->query('UPDATE submission_intents SET attempt_count = ' . ATTEMPTS);
 
 
-sub calls {
-    my ($op) = @_;
-
-    return fetch($instance, 'GET', '/metrics')->{body}
-           =~ /^submission_store_call_seconds_count\{op="$op"\} (\d+)/m
-           ? $1 : die "no count of $op";
-}
-
-
 # the most memory that it ever had, in kB
 
 sub peak {
@@ -104,13 +95,13 @@ for my $what (
     ['/v1/intents?limit=500', 'intents_list', 3, 1],
 ) {
     my ($path, $op, $most, $rows) = @$what;
-    my $calls = calls($op);
+    my $calls = $instance->calls($op);
     my @answers = ask($path);
 
     is(scalar(grep { (() = /"(?:attemptNumber|intentId)":/g)
                      == $rows + ($op eq 'intent_history') } @answers),
        AT_ONCE, "$path: all are answered, with $rows each");
-    cmp_ok(calls($op) - $calls, '>=', AT_ONCE / $most,
+    cmp_ok($instance->calls($op) - $calls, '>=', AT_ONCE / $most,
            "$path: no more than $most in a call");
 }
 

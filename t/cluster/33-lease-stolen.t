@@ -1,6 +1,6 @@
 # The lease row is given to another holder in SQL, behind the leader's back,
 # with 50 attempts in flight and hundreds due.  The leader would not look at the
-# row by itself for half a minute: it is the fence that tells it (G2).  Nothing
+# row by itself for five minutes: it is the fence that tells it (G2).  Nothing
 # is sent after that, and the old epoch changes nothing: not even outcomes that
 # it has received.  The next leader takes these for what they are to it, in
 # doubt.
@@ -9,7 +9,7 @@
 # is refused, and nothing is sent at all.
 #
 # And once more with another epoch of the same holder, while retries wait, which
-# the schedule has already: none of them is begun in the old one.
+# the queue has already: none of them is begun in the old one.
 #
 # Goes red when: begin or complete are not fenced, or look at the holder and not
 # at the epoch; a failed fence fails one batch rather than the leadership.
@@ -25,7 +25,7 @@ use Test::More;
 use SubmissionCluster;
 
 my $run = SubmissionCluster::Executor->new(
-    instances => ['a'], lease => '60s', renew => '30s', refresh => '10s',
+    instances => ['a'], lease => '600s', renew => '300s', refresh => '10s',
     executor => 'concurrency=50',
     targets => { 'sms.later' => { retry => 5 * pace() . 's' } });
 my ($gateway, $lease, $store) = ($run->gateway, $run->leadership, $run->store);

@@ -72,7 +72,7 @@ for my $id ($run->ids('follower', 8)) {
 
 my ($latest) = sort { $b <=> $a } @late;
 
-cmp_ok($latest, '<', REFRESH + 0.5 * slow(),
+cmp_ok($latest, '<', REFRESH + 3 * slow(),
        'what a follower took is sent after the next refresh');
 note(sprintf 'at most %.0f ms after the answer', 1000 * $latest);
 
@@ -117,7 +117,7 @@ for my $late (qw(late1 late3)) {
 ($latest) = sort { $b <=> $a } map { $_->{time} / 1e6 - $inserted }
             grep { $_->{id} =~ /^late/ } $gateway->sends;
 
-cmp_ok($latest, '<', REFRESH + 1 * slow(), 'nor late by more than a refresh');
+cmp_ok($latest, '<', REFRESH + 3 * slow(), 'nor late by more than a refresh');
 is_deeply([grep { $gateway->sends_of($_->{id}) != 1 } $gateway->sends], [],
           'nothing is sent twice');
 

@@ -2,7 +2,7 @@
 # SIGKILL.  None is lost, and none is sent before its time, by the times that
 # the store had written down (G3).
 #
-# Goes red when: a new leader's schedule lacks retries, or has them all due at
+# Goes red when: a new leader's queue lacks retries, or has them all due at
 # once; the due time is counted anew, or by another clock; an attempt that was
 # recorded before the end is made again.
 

@@ -25,8 +25,8 @@ my $closed = SubmissionCluster::free_port();
 
 my $run = SubmissionCluster::Executor->new(
     instances => ['a'], lease => '10s',
-    executor => 'concurrency=512 timeout=3s',
-    dispatch => 'proxy_read_timeout 1s; proxy_connect_timeout 1s;',
+    executor => 'concurrency=512 timeout=6s',
+    dispatch => 'proxy_read_timeout 2s; proxy_connect_timeout 1s;',
     targets => {
         'sms.two' => { policy => 'max_attempts 2', retry => '100ms',
                        outcomes => 'invalid_recipient' },
@@ -53,9 +53,9 @@ my $quote = $run->store->escapes ? '"' : '\\\\+"';
 # how the intent ends, if it does not exhaust its two attempts
 
 my @faults = (
-    ['sms.two', 'hang', $timed_out, qr/^no answer within 1 s$/],
+    ['sms.two', 'hang', $timed_out, qr/^no answer within 2 s$/],
     ['sms.two', 'drip', $timed_out,
-     qr/^no more than \d+ bytes of the answer within 3 s$/],
+     qr/^no more than \d+ bytes of the answer within 6 s$/],
     ['sms.two', 'answer 500', $error, qr/^HTTP 500$/],
     ['sms.two', 'answer 503', $error, qr/^HTTP 503$/],
     ['sms.two', 'answer 302', $error, qr/^HTTP 302$/],
@@ -85,7 +85,7 @@ my @faults = (
     ['http.two', 'answer 302', $error, qr/^HTTP 302$/],
     ['http.two', 'answer 410', qr/^rejected\/http_410$/, $nothing],
     ['http.two', 'not_http', $no_answer, qr/is not HTTP$/],
-    ['http.two', 'hang', $timed_out, qr/^no answer within 1 s$/],
+    ['http.two', 'hang', $timed_out, qr/^no answer within 2 s$/],
     ['http.two', 'short', $cut_off,
      qr/^closed after 21 bytes of the answer$/],
 

@@ -55,18 +55,6 @@ sub hold {
 }
 
 
-sub outcomes {
-    my ($run, $name) = @_;
-
-    my %outcomes;
-
-    push @{$outcomes{$_->{id}}}, join '/', $_->{status}, $_->{reason} || ()
-        for $run->store->attempts("$name-");
-
-    return { map { $_ => join ', ', @{$outcomes{$_}} } keys %outcomes };
-}
-
-
 # with a time-out
 
 {
@@ -95,7 +83,7 @@ sub outcomes {
                   : $once ? 'unknown/shutdown' : 'unknown/shutdown, accepted';
         } $run->ids($how, HELD + DUE);
 
-        is_deeply(outcomes($run, $how), \%should,
+        is_deeply($run->recorded("$how-"), \%should,
                   "$how: what was at the gateway is unknown, and why");
         is_deeply([grep { $_->{epoch} != $epoch }
                    grep { $_->{status} eq 'unknown' }
@@ -161,7 +149,7 @@ sub outcomes {
         $lease->wait_leader($epoch);
         $run->wait_terminal("wait-$how-");
 
-        my $is = outcomes($run, "wait-$how");
+        my $is = $run->recorded("wait-$how-");
 
         is_deeply([grep { $is->{$_} ne 'accepted' } sort keys %$is], [],
                   "wait, $how: what the gateway says is recorded");

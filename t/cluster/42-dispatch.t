@@ -474,10 +474,13 @@ wait_for('all of them have ended', sub {
 
 # the access log has the last of them when the request has ended
 
-my @lines = do {
+my @lines;
+
+wait_for('each has its line', sub {
     open(my $file, '<', "$a->{dir}/logs/attempts.log") or die "attempts.log: $!";
-    map { JSON::PP->new->decode($_) } <$file>;
-};
+    @lines = map { JSON::PP->new->decode($_) } <$file>;
+    @lines >= keys %cases;
+});
 
 is(scalar @lines, keys %cases, 'access_log: a line for each');
 

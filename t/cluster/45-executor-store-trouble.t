@@ -45,13 +45,7 @@ sub cluster {
 sub failures {
     my ($leader) = @_;
 
-    my $result = fetch($leader, 'GET', '/metrics');
-    my $n = 0;
-
-    $n += $1 while $result->{body}
-        =~ /^submission_store_errors_total\{op="attempts_turn",class="transient"\} (\d+)/mg;
-
-    return $n;
+    return $leader->metric('store_errors_total{op="attempts_turn",class="transient"}');
 }
 
 
@@ -88,26 +82,18 @@ sub trouble {
     $do{after}->($leader, $next) if $do{after};
     $run->wait_terminal("$name-", 30);
 
-    my (%outcomes, %epochs);
+    my (%epochs, $is);
 
-    for my $attempt ($store->attempts("$name-")) {
-        push @{$outcomes{$attempt->{id}}},
-             join '/', $attempt->{status}, $attempt->{reason} || ();
-        $epochs{$attempt->{id}} //= $attempt->{epoch};
-    }
+    $epochs{$_->{id}} //= $_->{epoch} for $store->attempts("$name-");
+    $is = $run->recorded("$name-");
 
-    my %is = map { $_ => join ', ', @{$outcomes{$_}} } keys %outcomes;
-    my %should = map {
-        $_ => !$held{$_} || !$doubt ? 'accepted'
-              : $run->{posted}{$_}{target} eq 'sms.once'
-                ? 'unknown/leader_lost' : 'unknown/leader_lost, accepted';
-    } $run->ids($name, HELD + DUE);
-
-    is_deeply(\%is, \%should, "$name: what is recorded");
+    is_deeply($is, $run->in_doubt($doubt ? \%held : {},
+                                  $run->ids($name, HELD + DUE)),
+              "$name: what is recorded");
     is_deeply([grep { $epochs{$_} != $epoch } keys %held], [],
               "$name: as of the old epoch");
     is_deeply([grep { $gateway->sends_of($_) > ($doubt ? 2 : 1) }
-               keys %is], [], "$name: nothing is sent more often than that");
+               keys %$is], [], "$name: nothing is sent more often than that");
 
     $run->check($name);
 }

@@ -27,7 +27,7 @@ my $cluster = SubmissionCluster->new;
 my ($store, $gateway) = ($cluster->store, $cluster->gateway);
 
 my $times = 'lease_duration 60s; renew_interval 20s; acquire_interval 500ms; '
-            . 'schedule_refresh_interval 200ms; holder_id a;';
+            . 'queue_refresh_interval 200ms; holder_id a;';
 my $directive = 'store ' . $store->directive . ';';
 
 

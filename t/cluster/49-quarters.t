@@ -26,13 +26,9 @@ my $a = $run->start;
 # calls of the executor, and the attempts that were begun or recorded by them
 
 sub turns {
-    my $body = fetch($a, 'GET', '/metrics')->{body};
+    my $values = $a->metrics;
 
-    return map {
-        $body =~ /^submission_batch_rows_$_\{[^}]*op="attempts_turn"[^}]*\} (\d+)/m
-            or die "no $_ of turns in the metrics\n";
-        $1;
-    } qw(count sum);
+    return map { $values->{qq(batch_rows_$_\{op="attempts_turn"})} } qw(count sum);
 }
 
 

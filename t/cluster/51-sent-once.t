@@ -43,7 +43,7 @@ for my $name (keys %policies) {
 
 my $run = SubmissionCluster::Executor->new(
     instances => ['a'], lease => '60s', targets => \%targets,
-    dispatch => 'proxy_read_timeout 300ms; error_page 502 504 = @fallback; '
+    dispatch => 'proxy_read_timeout 2s; error_page 502 504 = @fallback; '
                 . 'proxy_next_upstream error timeout non_idempotent;',
     instance => { workers => 1, server => <<'END' });
         recursive_error_pages on;
@@ -83,7 +83,7 @@ for my $policy (sort keys %policies) {
     $run->post(["$policy-slow", "sms.$policy"]);
     once("$policy, error_page", "$policy-slow", $end, 'unknown/timed_out');
     is($run->history("$policy-slow")->{attempts}[0]{error},
-       'no answer within 300 ms', "$policy, error_page: and why");
+       'no answer within 2 s', "$policy, error_page: and why");
 
     for my $how (qw(new kept)) {
         if ($how eq 'kept') {

@@ -13,7 +13,6 @@ use FindBin;
 use lib "$FindBin::Bin/../lib";
 
 use Test::More;
-use POSIX ();
 use Time::HiRes qw(time);
 
 use SubmissionNeeds 'prlimit';
@@ -29,26 +28,7 @@ my $run = SubmissionCluster::Executor->new(
 my ($gateway, $store) = ($run->gateway, $run->store);
 my $a = $run->start;
 my ($worker) = $a->worker_pids;
-my ($uid, $gid) = (stat "/proc/$worker")[4, 5];
 
-
-# of the worker, as its user, who alone may where root is not quite root
-
-sub limit {
-    my ($n) = @_;
-
-    my $pid = fork // die "fork(): $!";
-
-    if ($pid == 0) {
-        POSIX::setgid($gid);
-        POSIX::setuid($uid);
-        { exec('prlimit', '--pid', $worker, "--nofile=$n:") }
-        POSIX::_exit(127);
-    }
-
-    waitpid($pid, 0);
-    die "prlimit: $?\n" if $?;
-}
 
 # all that is opened once, is open
 
@@ -64,12 +44,7 @@ wait_for('a client is connected', sub { $answered == 1 });
 
 # descriptors that are there stay
 
-my ($limit) = do {
-    open(my $file, '<', "/proc/$worker/limits") or die "limits: $!";
-    map { /^Max open files\s+(\d+)/ } <$file>;
-};
-
-limit(3);
+my $limit = SubmissionCluster::Process::limit_descriptors($worker, 3);
 
 my $began = time;
 my @ids = map { ("shot-$_", "last-$_") } 1 .. INTENTS;
@@ -101,7 +76,7 @@ is(scalar(grep { $_->{status} eq 'pending' && $_->{attempts} == 0 }
 is(scalar(grep { $_->{id} !~ /^warm/ } $gateway->sends), 0, 'nothing was sent');
 is($a->log_count(qr/target_down/), 0, 'the gateway is not to blame');
 
-limit($limit);
+SubmissionCluster::Process::limit_descriptors($worker, $limit);
 $run->wait_terminal('', 60);
 
 is_deeply($run->statuses('shot-'), { accepted => INTENTS }, 'one_shot: done');

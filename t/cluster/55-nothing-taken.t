@@ -61,18 +61,11 @@ is_deeply(\@statuses, [(503) x 4], 'nobody gets an answer of the store');
 
 # one thread: when a probe has failed, all that was posted before has ended, too
 
-sub failed {
-    my ($op) = @_;
-
-    my $metrics = SubmissionCluster::fetch($a, 'GET', '/metrics')->{body};
-    my ($n) = $metrics =~ /^submission_store_errors_total\{op="$op",[^}]*\} (\d+)$/m;
-
-    return $n // 0;
-}
+sub failed { return $a->metric(qr/^store_errors_total\{op="$_[0]",/) }
 
 wait_for('a probe fails', sub { failed('ping') });
 
-is($server->metric($a, 'store_breaker_open'), 1, 'the breaker is open');
+is($a->metric('store_breaker_open'), 1, 'the breaker is open');
 is($a->log_count(qr/breaker_open/), 1, 'it has opened once');
 is($a->log_count(qr/breaker_closed/), 0, 'nothing has closed it');
 is($a->log_count(qr/store_up/), 1, 'and nothing says that the store is up again');
@@ -80,7 +73,7 @@ is($a->log_count(qr/store_up/), 1, 'and nothing says that the store is up again'
 $proxy->pass;
 
 wait_for('the store is found again', sub {
-    !$server->metric($a, 'store_breaker_open');
+    !$a->metric('store_breaker_open');
 });
 
 is(post_intent($a, 'after')->{status}, 200, 'after');

@@ -144,7 +144,7 @@ sub blackhole {
     fast($name, 'while calls are out', \%before);
 
     wait_for('the breakers open', sub {
-        !grep { !$server->metric($_, 'store_breaker_open') } $first, $second;
+        !grep { !$_->metric('store_breaker_open') } $first, $second;
     });
 
     # a login, or a call, and what it is late by
@@ -171,7 +171,7 @@ sub blackhole {
         for my $ask (map { ask($_, kinds("$round-now-$i-$_->{name}")) } $first, $second) {
             wait_for('an answer', sub { $ask->{answer} });
             $statuses{$ask->{answer}{status}}++;
-            push @slow, $ask->{what} if $ask->{answer}{seconds} > 0.5 * slow()
+            push @slow, $ask->{what} if $ask->{answer}{seconds} > TIMEOUT / 2 * slow()
                                         || !$ask->{answer}{headers}{'retry-after'};
         }
     }
@@ -201,7 +201,7 @@ sub blackhole {
     my $passed = time;
 
     wait_for('the breakers close', sub {
-        !grep { $server->metric($_, 'store_breaker_open') } $first, $second;
+        !grep { $_->metric('store_breaker_open') } $first, $second;
     });
 
     # a probe that is in there ends late, and the next comes a second after

@@ -58,9 +58,9 @@ my $end = $begun + 12;
 wait_for('it is slow for longer than a lease', sub { time > $end });
 
 is($lease->row->{epoch}, $epoch, 'the lease stays where it is');
-is($server->metric($_, 'store_breaker_opened_total'), 0,
+is($_->metric('store_breaker_opened_total'), 0,
    "$_->{name}: the breaker was closed"),
-is($server->metric($_, 'store_retries_total'), 0,
+is($_->metric('store_retries_total'), 0,
    "$_->{name}: nothing was tried again") for $run->instances;
 is($_->log_count(qr/store_down/), 0, "$_->{name}: no line in the log")
     for $run->instances;

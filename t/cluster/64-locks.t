@@ -92,7 +92,7 @@ sub losses {
         });
     }
 
-    is($server->metric($_, 'store_breaker_open'), 0,
+    is($_->metric('store_breaker_open'), 0,
        "row locked: no breaker for that, $_->{name}") for $run->instances;
 
     $other->do('ROLLBACK');

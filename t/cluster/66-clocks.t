@@ -6,7 +6,7 @@
 # that its lease may be over at once, but there is one leader, soon, and what
 # is posted then is sent then.
 #
-# Goes red when: a lease's end is compared with time(); the schedule's cursor does
+# Goes red when: a lease's end is compared with time(); the queue's cursor does
 # not follow a clock that goes back; a leader trusts its own idea of the time.
 
 use strict;

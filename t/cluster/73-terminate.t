@@ -154,16 +154,10 @@ for my $how ('TERM', 'QUIT, TERM') {
                "acquire $next->{name}"],
               "$how: taken over, and released");
 
-    my %outcomes;
+    my @ids = $run->ids($name, HELD);
 
-    push @{$outcomes{$_->{id}}}, join '/', $_->{status}, $_->{reason} || ()
-        for $run->store->attempts("$name-");
-
-    is_deeply({ map { $_ => join ', ', @{$outcomes{$_}} } keys %outcomes },
-              { map { $_ => $run->{posted}{$_}{target} eq 'sms.once'
-                            ? 'unknown/leader_lost'
-                            : 'unknown/leader_lost, accepted' }
-                $run->ids($name, HELD) },
+    is_deeply($run->recorded("$name-"),
+              $run->in_doubt({ map { $_ => 1 } @ids }, @ids),
               "$how: what was at the gateway is in doubt, and no more");
     is($leader->log_count($recovered), $before + 1,
        "$how: by the word of the one that was terminated");

@@ -50,16 +50,6 @@ sub suspend {
 }
 
 
-sub metric {
-    my ($name) = @_;
-
-    my ($value) = fetch($a, 'GET', '/metrics')->{body}
-                  =~ /^submission_$name (\S+)/m;
-
-    return $value;
-}
-
-
 suspend(0);
 
 {
@@ -73,7 +63,7 @@ $run->wait_terminal('before');
 
 my $epoch = $lease->row->{epoch};
 
-is(metric('leader'), 1, 'before: it leads');
+is($a->metric('leader'), 1, 'before: it leads');
 
 
 # what comes up now
@@ -84,7 +74,7 @@ is($lease->readyz($a)->{mode}, 'follower', 'after: it does not say so');
 
 suspend(HOUR);
 
-is(metric('leader'), 0, 'after: nor do its metrics');
+is($a->metric('leader'), 0, 'after: nor do its metrics');
 
 $run->post('after');
 $run->wait_terminal('after');

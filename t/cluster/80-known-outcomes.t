@@ -30,13 +30,7 @@ my @targets = qw(sms.realtime sms.once push.marketing);
 sub failures {
     my ($instance) = @_;
 
-    my $result = fetch($instance, 'GET', '/metrics');
-    my $n = 0;
-
-    $n += $1 while $result->{body}
-        =~ /^submission_store_errors_total\{op="attempts_turn",class="permanent"\} (\d+)/mg;
-
-    return $n;
+    return $instance->metric('store_errors_total{op="attempts_turn",class="permanent"}');
 }
 
 

@@ -1,6 +1,6 @@
 # An error of the executor's calls ends leadership at once (G8), even while the
 # lease is renewed as if nothing were wrong: a turn that cannot begin what is due,
-# and a page of the schedule that cannot be read.  What was lost is the epoch, not
+# and a page of the queue that cannot be read.  What was lost is the epoch, not
 # the lease: when the trouble is over the same instance leads in a new one.
 #
 # Goes red when: an error of a turn, or of a page, is logged and no more.
@@ -63,7 +63,7 @@ trouble('turn',
         begin => sub { $store->fail_turns(1); $run->post('turn-1') },
         end => sub { $store->fail_turns(0) });
 
-# there is nothing to begin: the schedule is refreshed, and that fails
+# there is nothing to begin: the queue is refreshed, and that fails
 
 trouble('page',
         begin => sub { $store->fail_pages(1) },

@@ -12,7 +12,6 @@ use warnings;
 use FindBin;
 use lib "$FindBin::Bin/../lib";
 
-use POSIX ();
 use Test::More;
 use Time::HiRes qw(time);
 
@@ -36,31 +35,6 @@ my $epoch = $lease->row->{epoch};
 my ($worker) = $a->worker_pids;
 
 
-# of the worker, as its user, who alone may where root is not quite root
-
-sub limit {
-    my ($n) = @_;
-
-    my ($uid, $gid) = (stat "/proc/$worker")[4, 5];
-    my $pid = fork // die "fork(): $!";
-
-    if ($pid == 0) {
-        POSIX::setgid($gid);
-        POSIX::setuid($uid);
-        { exec('prlimit', '--pid', $worker, "--nofile=$n:") }
-        POSIX::_exit(127);
-    }
-
-    waitpid($pid, 0);
-    die "prlimit: $?\n" if $?;
-}
-
-
-my ($limit) = do {
-    open(my $file, '<', "/proc/$worker/limits") or die "limits: $!";
-    map { /^Max open files\s+(\d+)/ } <$file>;
-};
-
 # its one connection to the store, of its one thread, is open by then
 
 $run->post(map { "warm-$_" } 1 .. 200);
@@ -73,7 +47,7 @@ $client->send(SubmissionCluster::Client::request('GET', '/healthz'),
               sub { $answered++ });
 wait_for('a client is connected', sub { $answered == 1 });
 
-limit(3);
+my $limit = SubmissionCluster::Process::limit_descriptors($worker, 3);
 
 for my $i (1 .. INTENTS) {
     my $before = $answered;
@@ -114,7 +88,7 @@ is_deeply([grep { $_->{number} != 1 || $_->{epoch} != $epoch + 1 }
            $store->attempts('x-')],
           [], 'two: with the first attempt, and none was in doubt');
 
-limit($limit);
+SubmissionCluster::Process::limit_descriptors($worker, $limit);
 $client->close;
 $a->expect_log(qr/Too many open files/);
 $run->done;

@@ -142,10 +142,10 @@ $dump->disconnect;
 
 for my $function (['attempts_in_doubt', 'p_lease_name text, p_holder_id text, '
                    . 'p_lease_epoch bigint, p_after_at bigint, '
-                   . 'p_after_id text, p_limit bigint, p_version bigint'],
-                  ['schedule_page', 'p_lease_name text, p_holder_id text, '
+                   . 'p_after_id text, p_limit bigint'],
+                  ['queue_page', 'p_lease_name text, p_holder_id text, '
                    . 'p_lease_epoch bigint, p_order bigint, p_after_at bigint, '
-                   . 'p_after_id text, p_limit bigint, p_version bigint'])
+                   . 'p_after_id text, p_limit bigint'])
 {
     my ($name, $parameters) = @$function;
     my $arguments = join ', ', $parameters =~ /(p_\w+)/g;

@@ -25,7 +25,6 @@ use Cwd qw(abs_path);
 use Exporter qw(import);
 use File::Basename qw(basename dirname);
 use File::Path qw(make_path remove_tree);
-use Socket;
 use Test::More;
 use Time::HiRes qw(time);
 
@@ -38,17 +37,16 @@ use SubmissionCluster::Instance;
 use SubmissionCluster::Lease;
 use SubmissionCluster::Process;
 use SubmissionPace qw(busy);
+use SubmissionPorts qw(free_port);
 use SubmissionStore;
 
-our @EXPORT = qw(wait_for fetch post_intent intent_id pace slow);
+our @EXPORT = qw(wait_for fetch post_intent intent_id pace slow seed);
 
-# ephemeral ports begin at 32768: those below are ours to choose from
-
-use constant { FIRST_PORT => 21000, PORTS => 8000, TIMEOUT => 20 };
+use constant TIMEOUT => 20;
 
 our $top = abs_path(dirname(__FILE__) . '/../..');
 
-my (@clusters, @loads, @claims, $ids);
+my (@clusters, @loads, $ids);
 my $owner = $$;
 
 $SIG{PIPE} = 'IGNORE';
@@ -144,6 +142,18 @@ sub post_intent {
                  SubmissionCluster::Client::intent($id,
                      $options{payload} // qq({"for":"$id"}), $options{target}),
                  %options);
+}
+
+
+# What is done at random is done again with the seed that is told.
+
+sub seed {
+    my $seed = $ENV{SUBMISSION_SEED} || $$ + int(time);
+
+    diag("SUBMISSION_SEED=$seed");
+    srand($seed);
+
+    return $seed;
 }
 
 
@@ -386,32 +396,6 @@ sub cleanup {
     } else {
         diag("what the test left is in $self->{dir}");
     }
-}
-
-
-# A port that nobody listens on, and that no other test takes: an abstract
-# socket with its number is held until this process ends.
-
-sub free_port {
-    my $offset = ($$ * 37) % PORTS;
-
-    for my $i (0 .. PORTS - 1) {
-        my $port = FIRST_PORT + ($offset + $i) % PORTS;
-
-        socket(my $claim, PF_UNIX, SOCK_DGRAM, 0) or die "socket(): $!";
-        bind($claim, pack_sockaddr_un("\0submission-test-port-$port")) or next;
-
-        socket(my $socket, PF_INET, SOCK_STREAM, 0) or die "socket(): $!";
-        setsockopt($socket, SOL_SOCKET, SO_REUSEADDR, 1);
-        bind($socket, pack_sockaddr_in($port, INADDR_ANY)) or next;
-        listen($socket, 1) or next;
-
-        push @claims, $claim;
-
-        return $port;
-    }
-
-    die "no free port\n";
 }
 
 

@@ -95,7 +95,7 @@ sub new {
         manager => "lease_duration $self->{lease}; "
                    . "renew_interval $self->{renew}; "
                    . "acquire_interval $self->{acquire}; "
-                   . "schedule_refresh_interval $self->{refresh}; "
+                   . "queue_refresh_interval $self->{refresh}; "
                    . ($self->{instance}{manager} // ''));
 
     $self->{instances} = \@instances;
@@ -335,6 +335,62 @@ sub outcomes {
                                ? "/$_->{outcomeReason}" : '');
     } sort { $a->{attemptNumber} <=> $b->{attemptNumber} }
           @{$self->history($id)->{attempts}};
+}
+
+
+# the same of all whose ids begin so, by the store: { id => outcomes }
+
+sub recorded {
+    my ($self, $prefix) = @_;
+
+    my %outcomes;
+
+    push @{$outcomes{$_->{id}}}, join '/', $_->{status}, $_->{reason} || ()
+        for $self->{store}->attempts($prefix);
+
+    return { map { $_ => join ', ', @{$outcomes{$_}} } keys %outcomes };
+}
+
+
+# What must be recorded of each of these when a leader is gone: those that flew
+# are in doubt, and are sent again unless they are one_shot.
+
+sub in_doubt {
+    my ($self, $flew, @ids) = @_;
+
+    return { map {
+        my $once = $self->{posted}{$_}{target} eq 'sms.once';
+
+        $_ => !$flew->{$_} ? 'accepted'
+              : $once ? 'unknown/leader_lost' : 'unknown/leader_lost, accepted';
+    } @ids };
+}
+
+
+# What some instance answers to an operator, who asks again until it is 200.
+
+sub ask {
+    my ($self, $method, $path, $body) = @_;
+
+    my @instances = $self->instances;
+
+    return decode_json(wait_for("$method $path is answered", sub {
+        my $instance = $instances[rand @instances];
+        my $answer = $instance->running
+                     && fetch($instance, $method, "/operate/$path", $body);
+
+        $answer && ($answer->{status} // 0) == 200 && $answer->{body};
+    }, 60));
+}
+
+
+# what logs say of instances that are killed and started at once
+
+sub expect_kills {
+    my ($self) = @_;
+
+    $_->expect_log(qr/exited on signal 9|bind\(\) to \S+ failed \(98:/)
+        for $self->instances;
 }
 
 

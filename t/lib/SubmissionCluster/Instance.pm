@@ -6,6 +6,7 @@ use strict;
 use warnings;
 
 use File::Path qw(make_path);
+use List::Util qw(sum);
 use POSIX qw(WNOHANG);
 use Time::HiRes qw(time);
 
@@ -390,6 +391,38 @@ sub log_lines {
 
     return grep { !defined $pattern || /$pattern/ } <$file>;
 }
+
+
+# What /metrics says, by series without the prefix: { 'leader' => 1, ... }.
+
+sub metrics {
+    my ($self, $path) = @_;
+
+    my $result = SubmissionCluster::fetch($self, 'GET', $path // '/metrics');
+
+    die "no metrics of $self->{name}\n" if ($result->{status} // 0) != 200;
+
+    return { $result->{body} =~ /^submission_(\S+) (\S+)$/mg };
+}
+
+
+# the value of a series, or the sum of those that match a pattern
+
+sub metric {
+    my ($self, $series) = @_;
+
+    my $values = $self->metrics;
+    my @names = grep { ref $series ? /$series/ : $_ eq $series } keys %$values;
+
+    die "there is no series $series\n" if !@names;
+
+    return sum(@$values{@names});
+}
+
+
+# how often an operation was asked of the store
+
+sub calls { return $_[0]->metric(qq(store_call_seconds_count{op="$_[1]"})) }
 
 
 sub log_count { return scalar(() = $_[0]->log_lines($_[1])) }

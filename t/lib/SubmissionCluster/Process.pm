@@ -5,6 +5,8 @@ package SubmissionCluster::Process;
 use strict;
 use warnings;
 
+use POSIX ();
+
 
 sub info {
     my ($pid) = @_;
@@ -77,6 +79,33 @@ sub memory {
     }
 
     return 0;
+}
+
+
+# How many it may have from now on; returns how many it might before.  It is set
+# as its user, who alone may where root is not quite root.
+
+sub limit_descriptors {
+    my ($pid, $n) = @_;
+
+    my ($uid, $gid) = (stat "/proc/$pid")[4, 5];
+
+    open(my $file, '<', "/proc/$pid/limits") or die "limits: $!";
+    my ($before) = map { /^Max open files\s+(\d+)/ } <$file>;
+
+    my $child = fork // die "fork(): $!";
+
+    if ($child == 0) {
+        POSIX::setgid($gid);
+        POSIX::setuid($uid);
+        { exec('prlimit', '--pid', $pid, "--nofile=$n:") }
+        POSIX::_exit(127);
+    }
+
+    waitpid($child, 0);
+    die "prlimit: $?\n" if $?;
+
+    return $before;
 }
 
 

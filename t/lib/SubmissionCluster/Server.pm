@@ -237,16 +237,6 @@ sub options { $_[0]{options} = $_[1] }
 
 # a sample of /metrics
 
-sub metric {
-    my ($self, $instance, $name) = @_;
-
-    my $answer = SubmissionCluster::fetch($instance, 'GET', '/metrics');
-    my ($value) = $answer->{body} =~ /^submission_\Q$name\E (\S+)$/m;
-
-    return $value;
-}
-
-
 sub stop {
     my ($self) = @_;
 

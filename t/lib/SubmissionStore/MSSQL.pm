@@ -359,7 +359,7 @@ sub empty {
     _query($self->{dbh}, "DELETE FROM submission.submission_$_")
         for grep { $_ ne 'schema' } TABLES;
 
-    $self->set_version(2);
+    $self->set_version(1);
 }
 
 

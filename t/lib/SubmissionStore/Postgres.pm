@@ -71,15 +71,14 @@ sub _connect {
 sub _template {
     my ($admin) = @_;
 
-    my @files = ("$top/sql/postgres/schema.sql",
-                 (grep { !m{/(?:schema|role|monitor)\.sql$} }
-                  sort glob "$top/sql/postgres/*.sql"),
-                 "$top/sql/postgres/role.sql",
-                 "$top/t/unit/store_postgres.sql",
-                 "$top/t/unit/store_functions.sql");
-    my @texts;
+    open(my $print, '-|', "$top/sql/install.sh", 'print', 'postgres')
+        or die "install.sh: $!";
+    my @texts = do { local $/; <$print> };
+    close $print or die "install.sh failed\n";
 
-    for my $name (@files) {
+    for my $name ("$top/t/unit/store_postgres.sql",
+                  "$top/t/unit/store_functions.sql")
+    {
         open(my $file, '<', $name) or die "$name: $!";
         local $/;
         push @texts, scalar <$file>;
@@ -202,7 +201,7 @@ sub empty {
         for qw(manager_leases manager_candidates intents attempts targets
                stats audit jobs schedules inbox inbox_refused);
 
-    $self->set_version(2);
+    $self->set_version(1);
 }
 
 

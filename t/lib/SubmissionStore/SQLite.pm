@@ -180,7 +180,7 @@ sub set_version {
 
     $self->query('CREATE TABLE IF NOT EXISTS submission_schema '
                  . '(version INTEGER NOT NULL, '
-                 . 'compatible_from INTEGER NOT NULL DEFAULT 1); '
+                 . 'compatible_from INTEGER NOT NULL); '
                  . 'DELETE FROM submission_schema; '
                  . "INSERT INTO submission_schema VALUES ($version, $from)");
 }
