@@ -38,10 +38,7 @@ my $leader = $run->start;
 sub metric {
     my ($instance, $name) = @_;
 
-    my ($n) = fetch($instance, 'GET', '/metrics')->{body}
-              =~ /^submission_wakes_${name}_total (\d+)$/m;
-
-    return $n;
+    return $instance->metric("wakes_${name}_total");
 }
 
 
@@ -101,10 +98,10 @@ through($leader, 'by-leader', 3);
 is(metric($leader, 'sent'), 0, 'nor of what it took itself');
 
 through($off, 'off', 15);
+wait_metric($off, 'sent', 15);
 cmp_ok(metric($off, 'sent'), '>=', 15, 'an instance without an executor tells');
 
-my ($calls) = fetch($off, 'GET', '/metrics')->{body}
-    =~ /^submission_store_call_seconds_count\{op="lease_watch"\} (\d+)$/m;
+my $calls = $off->calls('lease_watch');
 
 cmp_ok($calls, '>=', 1, 'and has asked the store who leads');
 cmp_ok($calls, '<', 15, 'but not each time');

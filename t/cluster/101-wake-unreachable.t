@@ -34,14 +34,7 @@ my $leader = $run->start;
 my ($follower) = grep { $_ != $leader } $run->instances;
 
 
-sub metric {
-    my ($name) = @_;
-
-    my ($n) = fetch($follower, 'GET', '/metrics')->{body}
-              =~ /^submission_wakes_${name}_total (\d+)$/m;
-
-    return $n;
-}
+sub metric { return $follower->metric("wakes_$_[0]_total") }
 
 
 # the leader is told elsewhere from now on
@@ -84,11 +77,7 @@ my $usual = posts('usual', 1);
 
 my $silent = IO::Socket::INET->new(Listen => 128, LocalAddr => '127.0.0.1')
     or die "listen: $!";
-my $refused = IO::Socket::INET->new(Listen => 1, LocalAddr => '127.0.0.1')
-    or die "listen: $!";
-my $closed = $refused->sockport;
-
-close $refused;
+my $closed = SubmissionCluster::free_port();
 
 my @cases = (
     ['closed', "http://127.0.0.1:$closed/_wake", qr/connect\(\) failed/],

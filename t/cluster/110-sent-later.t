@@ -5,7 +5,7 @@
 # no difference.  What is due after a failover is sent by the next leader, once; a
 # deadline counts from notBefore, or it would have passed before the first attempt.
 #
-# Goes red when: the schedule takes an intent for due when it comes; the store's
+# Goes red when: the queue takes an intent for due when it comes; the store's
 # begin does not look at the time; a rebuild loses what is delayed; a deadline counts
 # from the creation.
 
@@ -27,7 +27,7 @@ use constant { INTENTS => 20, LATE => 0.05, TRIES => 8, AHEAD => 2 };
 
 my $run = SubmissionCluster::Executor->new(
     instances => ['a', 'b'], lease => '3s',
-    targets => { 'sms.short' => { policy => 'deadline 2s' } });
+    targets => { 'sms.short' => { policy => 'deadline 4s' } });
 my ($gateway, $store, $lease) = ($run->gateway, $run->store, $run->leadership);
 
 $run->start;
@@ -109,11 +109,11 @@ for my $instance ($leader, $other) {
 }
 
 
-# a deadline of two seconds, three seconds ahead
+# a deadline of four seconds, five seconds ahead
 
 my $start = $store->now;
 
-post($leader, 'short-1', $start + 3e6, 'sms.short');
+post($leader, 'short-1', $start + 5e6, 'sms.short');
 post($leader, 'short-2', $start - 3600e6, 'sms.short');
 $run->wait_terminal('short-');
 

@@ -57,7 +57,7 @@ open(my $log, '<', "$instance->{dir}/logs/debug.log") or die "debug.log: $!";
 my ($by_due, $by_modification, $pages) = (0, 0, 0);
 
 while (my $line = <$log>) {
-    my ($order, $rows) = $line =~ /schedule page order:(\d) rows:(\d+)/ or next;
+    my ($order, $rows) = $line =~ /queue page order:(\d) rows:(\d+)/ or next;
 
     $pages++;
     $order ? ($by_due += $rows) : ($by_modification += $rows);

@@ -148,7 +148,8 @@ my $conn = SubmissionCluster::Connection->open($instance->{port});
 
 $conn->send(request('bulk-1-1'), sub { $again = $_[0] });
 wait_for('it is answered', sub { $again });
-is(scalar(() = $again->{body} =~ /"status":200/g), LINES, 'a repeat has all');
+is(scalar(() = $again->{body} =~ /"status":200/g), LINES,
+   'the same request again has all');
 $conn->close;
 
 $cluster->done;

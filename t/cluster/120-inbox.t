@@ -13,6 +13,7 @@ use warnings;
 use FindBin;
 use lib "$FindBin::Bin/../lib";
 
+use List::Util qw(sum);
 use Test::More;
 
 use SubmissionCluster;
@@ -40,14 +41,7 @@ sub submit { return map { $store->submit_sql($_, 'sms.realtime', '{"n":1}') } @_
 sub metric {
     my ($name) = @_;
 
-    my $n = 0;
-
-    for my $instance ($run->instances) {
-        my $answer = fetch($instance, 'GET', '/metrics');
-        $n += $1 if ($answer->{body} // '') =~ /^submission_$name (\d+)$/m;
-    }
-
-    return $n;
+    return sum(map { $_->metric($name) } grep { $_->running } $run->instances);
 }
 
 

@@ -1,5 +1,5 @@
 # Retention, with times of seconds: what was accepted loses its payload and its
-# attempts and still answers repeats; what was exhausted is forgotten, and its id is
+# attempts and still answers duplicates; what was exhausted is forgotten, and its id is
 # free again; what is pending is never touched, however old (G9).  Attempts go on
 # meanwhile, and another leader goes on with it.
 #
@@ -12,6 +12,7 @@ use warnings;
 use FindBin;
 use lib "$FindBin::Bin/../lib";
 
+use List::Util qw(sum);
 use Test::More;
 
 use SubmissionCluster;
@@ -34,14 +35,7 @@ sub count {
 sub metric {
     my ($name) = @_;
 
-    my $n = 0;
-
-    for my $instance ($run->instances) {
-        my $answer = fetch($instance, 'GET', '/metrics');
-        $n += $1 if ($answer->{body} // '') =~ /^submission_$name (\d+)$/m;
-    }
-
-    return $n;
+    return sum(map { $_->metric($name) } grep { $_->running } $run->instances);
 }
 
 sub stripped {
@@ -84,7 +78,7 @@ wait_for('what was exhausted is forgotten', sub {
 
 my $again = post_intent($leader, $ok[0], payload => $payload{$ok[0]});
 
-is($again->{status}, 200, 'a repeat is answered');
+is($again->{status}, 200, 'a duplicate is answered');
 is($again->{headers}{'idempotent-replayed'}, 'true', 'as one');
 
 my $other = post_intent($leader, $ok[1],
@@ -92,6 +86,12 @@ my $other = post_intent($leader, $ok[1],
 
 is($other->{status}, 409, 'and another intent is refused');
 
+# by the leader, when it has heard that it is done
+
+wait_for('it is counted', sub {
+    metric('intents_stripped_total') >= ACCEPTED + EXHAUSTED
+    && metric('intents_forgotten_total') >= EXHAUSTED;
+});
 cmp_ok(metric('intents_stripped_total'), '>=', ACCEPTED + EXHAUSTED,
        'it is counted');
 is(metric('intents_forgotten_total'), EXHAUSTED, 'so is what was forgotten');

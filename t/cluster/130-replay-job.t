@@ -16,17 +16,14 @@ use warnings;
 use FindBin;
 use lib "$FindBin::Bin/../lib";
 
-use JSON::PP qw(decode_json);
 use Test::More;
 use Time::HiRes qw(time);
 
 use SubmissionCluster;
 
-my $seed = $ENV{SUBMISSION_SEED} || $$ + int(time);
 my ($total, $jobs) = $ENV{SUBMISSION_TEST_LONG} ? (20000, 40) : (2400, 6);
 
-diag("SUBMISSION_SEED=$seed");
-srand($seed);
+seed();
 
 my $run = SubmissionCluster::Executor->new(
     instances => ['a' .. 'c'], executor => 'concurrency=64',
@@ -50,26 +47,6 @@ $run->post(map { [$_, 'sms.once'] } map { @$_ } @groups);
 $run->wait_terminal(undef, 120);
 
 
-# an answer that is lost is asked for again
-
-sub ask {
-    my ($method, $path, $body) = @_;
-
-    for (1 .. 200) {
-        my $instance = $instances[rand @instances];
-        my $answer = $instance->running
-                     && fetch($instance, $method, "/operate/$path", $body);
-
-        return decode_json($answer->{body})
-            if $answer && ($answer->{status} // 0) == 200;
-
-        my $next = time + 0.1;
-        wait_for('the next one', sub { time >= $next });
-    }
-
-    die "no answer to $method $path\n";
-}
-
 my (%done, %job);
 
 for my $g (1 .. $jobs) {
@@ -83,7 +60,7 @@ for my $g (1 .. $jobs) {
 
     $gateway->behave('/once' => 'accept') if $g == $jobs - 1;
 
-    ask('POST', 'replays', qq({"id":"$name","filter":$filter$limit}));
+    $run->ask('POST', 'replays', qq({"id":"$name","filter":$filter$limit}));
     $job{$name} = 1;
 
     my $next = time + rand 0.6;
@@ -106,7 +83,7 @@ $_->wait_ready for @instances;
 
 wait_for('all jobs are done', sub {
     for my $name (grep { $job{$_} ne 'done' } keys %job) {
-        $job{$name} = ask('GET', "replays/$name")->{state};
+        $job{$name} = $run->ask('GET', "replays/$name")->{state};
     }
 
     return !grep { $_ ne 'done' } values %job;
@@ -132,7 +109,7 @@ for my $row ($store->query('SELECT intent_id, replay_of FROM submission_intents 
 
 for my $g (1 .. $jobs) {
     my $name = sprintf 'g%02d', $g;
-    my $now = ask('GET', "replays/$name");
+    my $now = $run->ask('GET', "replays/$name");
     my $of = $made{$name} // {};
 
     is($now->{done}, scalar keys %$of, "$name: what it says is what there is");
@@ -170,7 +147,6 @@ is($store->value('SELECT count(*) FROM submission_audit '
 
 note(join ', ', map { "$_ killed: $done{$_}" } sort keys %done);
 
-$_->expect_log(qr/exited on signal 9|bind\(\) to \S+ failed \(98:/)
-    for @instances;
+$run->expect_kills;
 
 $run->done;

@@ -19,7 +19,7 @@ use Time::HiRes qw(clock_gettime CLOCK_MONOTONIC);
 
 use SubmissionCluster;
 
-use constant REFRESH => 0.2;
+use constant { REFRESH => 0.2, EARLY => 500 };
 
 my $run = SubmissionCluster::Executor->new(
     instances => ['a', 'b'], refresh => '200ms', executor => 'concurrency=64',
@@ -85,7 +85,7 @@ wait_for('and the end of it', sub {
 });
 
 $gateway->behave('/ill' => 'delay 30');
-$run->post(map { [$_, 'sms.ill'] } $run->ids('early', 100));
+$run->post(map { [$_, 'sms.ill'] } $run->ids('early', EARLY));
 $gateway->wait_for_sends(10, which => sub { $_[0]{path} =~ m{^/ill} });
 
 my $paused = act($follower, 'sms.ill', 'pause', '{"reason":"it is ill"}');
@@ -106,9 +106,9 @@ works('one');
 
 my $before = sends('ill');
 
-cmp_ok($before, '<', 100, "$before of 100 were sent by then");
+cmp_ok($before, '<', EARLY, "$before of them were sent by then");
 
-my @late = grep { $_->{monotonic} > $paused + REFRESH + 0.3 * slow() }
+my @late = grep { $_->{monotonic} > $paused + REFRESH + 1 * slow() }
            sends('ill');
 
 is(scalar @late, 0, 'none later than it may be');
@@ -149,7 +149,7 @@ $run->wait_terminal('late-', 30 * slow());
 $run->wait_terminal('short-', 30 * slow());
 
 is_deeply($run->statuses('late-'), { accepted => 20 }, 'it is sent');
-is_deeply($run->statuses('early-'), { accepted => 100 }, 'all of it');
+is_deeply($run->statuses('early-'), { accepted => EARLY }, 'all of it');
 is($run->store->value("SELECT max(attempt_count) FROM submission_intents "
                       . "WHERE intent_id LIKE 'late-%'"), 1,
    'by the first attempt');
@@ -163,7 +163,6 @@ is(scalar(sends('short')), 0, 'and then nothing is sent');
 is(fetch($instances[0], 'POST', '/o/targets/sms.none/pause', '')->{status},
    404, 'what nobody knows cannot be paused');
 
-$_->expect_log(qr/exited on signal 9|bind\(\) to \S+ failed \(98:/)
-    for @instances;
+$run->expect_kills;
 
 $run->done;

@@ -4,8 +4,8 @@
 # here, so that nobody can lead.
 #
 # Goes red when: the count is made for each who looks; old numbers are told as
-# young ones; somebody is told to lead who does not; an instance without an
-# executor never hears of the leader's numbers.
+# young ones; somebody is told to lead who does not, or nobody while somebody does;
+# an instance without an executor never hears of the leader's numbers.
 
 use strict;
 use warnings;
@@ -18,7 +18,8 @@ use Test::More;
 
 use SubmissionCluster;
 
-my $run = SubmissionCluster::Executor->new(instances => ['a']);
+my $run = SubmissionCluster::Executor->new(instances => ['a'], lease => '2s',
+                                           renew => '900ms');
 my ($gateway, $lease) = ($run->gateway, $run->leadership);
 my ($off) = $lease->instances(['off'], executor => 'off',
                               targets => $run->targets);
@@ -41,12 +42,9 @@ sub target {
     return $t;
 }
 
-sub counts {
-    my ($n) = fetch($off, 'GET', '/metrics')->{body}
-              =~ /^submission_store_call_seconds_count\{op="backlog_get"\} (\d+)$/m;
+sub calls { return $off->calls($_[0]) }
 
-    return $n;
-}
+sub counts { return calls('backlog_get') }
 
 
 # while somebody leads, the instance hears of it and counts nothing
@@ -58,11 +56,35 @@ wait_for('an instance without an executor has the numbers', sub {
     @{view('stats')->{rows}} && (target('sms.realtime')->{perSecond}{'1m'} // 0) > 0;
 }, 10);
 
+# A busy machine may read the lease too late once.  An instance that does not
+# look at what is left of it is late in every round.
+
+my ($looks, $nobody, $counted, $read);
+
+for (1 .. 3) {
+    ($looks, $nobody, $counted, $read) = (0, 0, counts(), calls('stats_get'));
+
+    wait_for('the lease is read again and again', sub {
+        $looks++;
+        $nobody++ if !defined view('targets')->{leader};
+        return calls('stats_get') >= $read + 8;
+    }, 30);
+
+    last if $nobody < $looks / 10;
+}
+
 is(view('overview')->{leader}{holder}, $leader->{name}, 'and knows who leads');
-is(counts(), 0, 'nothing is counted while there is a leader');
+cmp_ok($nobody, '<', $looks / 10, "however short the lease is: $looks looks");
+cmp_ok(counts() - $counted, '<=', $nobody, 'nothing is counted while there is a leader');
+
+# a renewal may be under way, or not have been read
 
 $lease->kill_tree($leader);
-wait_for('nobody leads', sub { !defined view('overview')->{leader} }, 30);
+wait_for('the lease is over',
+         sub { $lease->row->{expires_at} < $run->store->now }, 30);
+$read = calls('stats_get');
+wait_for('that has been read', sub { calls('stats_get') >= $read + 2 }, 30);
+is(view('overview')->{leader}, undef, 'nobody leads');
 
 $run->post({ instances => [$off] }, $run->ids('later', 7));
 $run->post({ instances => [$off] }, map { [$_, 'sms.once'] } $run->ids('once', 2));
@@ -70,7 +92,8 @@ $run->post({ instances => [$off] }, map { [$_, 'sms.once'] } $run->ids('once', 2
 # a count that was made before these
 
 wait_for('the backlog is counted', sub {
-    (target('sms.realtime')->{due} // 0) == 7 }, 12);
+    (target('sms.realtime')->{due} // 0) == 7
+    && (target('sms.once')->{due} // 0) == 2 }, 12);
 
 my $list = view('targets');
 
@@ -96,8 +119,7 @@ my $age = view('overview')->{statsAgeSeconds};
 wait_for('the numbers grow old', sub {
     view('overview')->{statsAgeSeconds} > $age + 2 }, 10);
 
-like(fetch($off, 'GET', '/metrics')->{body},
-     qr/^submission_stats_age_seconds [1-9]/m, 'as a metric, too');
+cmp_ok($off->metric('stats_age_seconds'), '>=', 1, 'as a metric, too');
 
 # whoever leads next sends what is left
 

@@ -4,7 +4,7 @@
 # is one intent, none is missing where the schedule makes up for what it missed, and
 # none comes late once there is a leader (G17).
 #
-# schedule_refresh_interval is a minute: what is on time is so by the timer that is
+# queue_refresh_interval is a minute: what is on time is so by the timer that is
 # set for it, and by the wake.
 #
 # Goes red when: the next time is computed from now; a schedule is moved on in one
@@ -66,7 +66,7 @@ sub gaps {
     return grep { $times[$_] != $times[$_ - 1] + 1 } 1 .. $#times;
 }
 
-sub late { return grep { $_->{late} > 0.5 * slow() } @_ }
+sub late { return grep { $_->{late} > 3 * slow() } @_ }
 
 
 my %task = (submissionTarget => 'http.hook', payload => { task => 'sync' },
@@ -103,7 +103,7 @@ wait_for('it makes what was due', sub {
     @all && $all[-1]{at} > $killed;
 }, 90);
 
-cmp_ok($store->now / 1e6 - $killed, '<', 30, 'it looked by itself, at once');
+cmp_ok($store->now / 1e6 - $killed, '<', 30 * slow(), 'it looked by itself, at once');
 
 wait_for('several of its times have passed',
          sub { $store->now / 1e6 > $since + 4 });
@@ -123,7 +123,8 @@ my @once = occurrences('once');
 is_deeply([gaps(@all)], [], 'no planned time is missing, and none is off');
 is_deeply([late(grep { $_->{at} > $before + 1 } @all, @once)], [],
           'they are on time again');
-ok(gaps(@once) <= 2, 'what was missed was not made up by the other');
+cmp_ok(scalar(my @gaps = gaps(@once)), '>=', 1,
+       'what was missed was not made up by the other');
 
 my $s = ask($follower, 'GET', 'once')->{json};
 

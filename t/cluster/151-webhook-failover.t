@@ -25,11 +25,9 @@ use Time::HiRes qw(time);
 use SubmissionCluster;
 use SubmissionReceiver;
 
-my $seed = $ENV{SUBMISSION_SEED} || $$ + int(time);
 my ($total, $kills) = $ENV{SUBMISSION_TEST_LONG} ? (4000, 100) : (400, 6);
 
-diag("SUBMISSION_SEED=$seed");
-srand($seed);
+seed();
 
 my $dir = tempdir(CLEANUP => 1);
 

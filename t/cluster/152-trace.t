@@ -1,6 +1,6 @@
 # Trace context: a valid traceparent goes with the intent, from POST, from each line of
 # a bulk and from the inbox, to the gateway; each attempt is a span of its own.  A replay
-# has that of its request, or else, and by a job always, that of what it repeats.
+# has that of its request, or else, and by a job always, that of what it replays.
 #
 # Goes red when: an invalid one is passed on, or a valid one is not; a replay has none,
 # or another's; two attempts share a span; the history shows another span than the gateway saw; a tracestate is lost, or

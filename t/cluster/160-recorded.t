@@ -7,7 +7,8 @@
 # a one_shot that ends that way is not "outcome_unknown"; an attempt is sent
 # again by an error_page or a proxy_next_upstream; a redirect of a gateway is
 # followed; the answer of a log location decides; an answer without end is read
-# on; the answer to what was not sent is taken for one.
+# on; of an answer that stalls, what came is not known; the answer to what was not
+# sent is taken for one.
 
 use strict;
 use warnings;
@@ -21,13 +22,8 @@ use Socket qw(:all);
 use Time::HiRes qw(time);
 
 use SubmissionCluster;
+use SubmissionCluster::Raw;
 
-# A gateway that does as the path says.  It writes down each request.
-
-my $raw = IO::Socket::INET->new(LocalAddr => '127.0.0.1', Listen => 128,
-                                ReuseAddr => 1)
-    // die "listen: $!";
-my $port = $raw->sockport;
 my $accepted = '{"status":"accepted"}';
 my $rejected = '{"status":"rejected","reason":"no"}';
 
@@ -56,61 +52,33 @@ my %does = (
     old => sub { syswrite($_[0], "HTTP/1.0 200 OK\r\n\r\n$accepted") },
     half => sub { syswrite($_[0], "HTTP/1.1 404 Gone\r\nContent-Length: 5000"
                                   . "\r\n\r\n" . 'x' x 1204) },
+    stalled => sub { syswrite($_[0], "HTTP/1.1 200 OK\r\nContent-Length: 5000"
+                                     . "\r\n\r\n$rejected");
+                     sleep 60 },
     endless => sub {
         my $block = 'x' x 65536;
 
-        local $SIG{PIPE} = 'IGNORE';
         syswrite($_[0], "HTTP/1.1 200 OK\r\n\r\n");
         1 while syswrite($_[0], $block);
     },
+    early => sub {
+        syswrite($_[0], "HTTP/1.1 413 Too much\r\nContent-Length: 0\r\n"
+                        . "Connection: close\r\n\r\n");
+        1 while sysread($_[0], my $in, 65536);
+    },
 );
 
+# A gateway that does as the path says; "early" has seen enough of a request.
+
+my $raw = SubmissionCluster::Raw->new(sub {
+    my ($socket, $head) = @_;
+
+    my ($path) = ($head // '') =~ m{^POST /(\w+)};
+
+    $does{$path}->($socket) if $does{$path // ''};
+}, early => qr{^POST /early});
+my $port = $raw->port;
 my $parent = $$;
-my $server = fork // die "fork(): $!";
-
-if ($server == 0) {
-    $SIG{$_} = 'DEFAULT' for qw(INT TERM HUP);
-    $SIG{CHLD} = 'IGNORE';
-    setpgrp(0, 0);
-
-    while (my $socket = $raw->accept) {
-        next if fork;
-
-        my ($in, $head, $length) = ('');
-
-        alarm 60;
-
-        while (sysread($socket, $in, 65536, length $in)) {
-            ($head) = $in =~ /^(.*?\r\n\r\n)/s or next;
-            ($length) = $head =~ /\r\nContent-Length: (\d+)/i;
-
-            # early: it has seen enough of a large request
-
-            last if $head =~ m{^POST /early};
-            last if length $in >= length($head) + ($length // 0);
-        }
-
-        my ($path) = ($head // '') =~ m{^POST /(\w+)};
-
-        $path //= '';
-
-        if ($path eq 'early') {
-            syswrite($socket, "HTTP/1.1 413 Too much\r\nContent-Length: 0\r\n"
-                              . "Connection: close\r\n\r\n");
-            1 while sysread($socket, $in, 65536);
-
-        } elsif ($does{$path}) {
-            $does{$path}->($socket);
-        }
-
-        close $socket;
-        POSIX::_exit(0);
-    }
-
-    POSIX::_exit(0);
-}
-
-END { kill('KILL', -$server) if $server && $$ == $parent }
 
 # one that speaks before it is spoken to
 
@@ -137,7 +105,7 @@ END { kill('KILL', $talker) if $talker && $$ == $parent }
 my $closed = SubmissionCluster::free_port();
 my %targets = map { ("http.$_" => { type => 'http', policy => 'one_shot',
                                     url => "http://127.0.0.1:$port/$_" }) }
-              qw(close reset hang unavailable half endless early);
+              qw(close reset hang unavailable half stalled endless early);
 
 $targets{"sms.$_"} = { policy => 'one_shot', url => "http://127.0.0.1:$port/$_" }
     for qw(accel accel_named accel_missing continue old endless);
@@ -163,7 +131,7 @@ $targets{'http.hasty'} = { type => 'http', policy => 'one_shot',
 my $run = SubmissionCluster::Executor->new(
     instances => ['a'], lease => '60s', renew => '20s', targets => \%targets,
     executor => 'concurrency=512 timeout=20s',
-    dispatch => 'proxy_read_timeout 500ms; proxy_intercept_errors on; '
+    dispatch => 'proxy_read_timeout 2s; proxy_intercept_errors on; '
                 . 'error_page 502 503 504 = @fallback; '
                 . 'error_page 404 413 =200 /_yes; '
                 . 'proxy_next_upstream error timeout invalid_header http_503 '
@@ -218,9 +186,11 @@ my @cases = (
     ['http.reset', 'exhausted/outcome_unknown', 'unknown/no_answer',
      qr/^connection reset by $gw without an answer$/],
     ['http.hang', 'exhausted/outcome_unknown', 'unknown/timed_out',
-     qr/^no answer within 500 ms$/],
+     qr/^no answer within 2 s$/],
     ['http.half', 'exhausted/outcome_unknown', 'unknown/cut_off',
      qr/^closed after 1,204 bytes of the answer$/],
+    ['http.stalled', 'exhausted/outcome_unknown', 'unknown/timed_out',
+     qr/^no more than 35 bytes of the answer within 2 s$/],
     ['http.unavailable', 'exhausted/one_shot', 'error', qr/^HTTP 503$/],
     ['http.next_503', 'exhausted/one_shot', 'error', qr/^HTTP 503$/],
     ['http.early', 'exhausted/one_shot', 'rejected/http_413', qr/^$/, $large],
@@ -250,6 +220,12 @@ for (@cases) {
        $outcome, "$target: its attempt");
     like($attempt->{error} // '', $error, "$target: the error");
 }
+
+# of an answer that stalled, what came is kept
+
+is($run->store->value('SELECT answer FROM submission_attempts '
+                      . "WHERE intent_id = 'http-stalled'"),
+   $rejected, 'stalled: what is known of it');
 
 # an answer without end is not read for long
 

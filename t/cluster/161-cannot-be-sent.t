@@ -114,14 +114,7 @@ my $leader = $lease->wait_leader;
 my $epoch = $lease->row->{epoch};
 
 
-sub metric {
-    my ($target) = @_;
-
-    my ($n) = fetch($leader, 'GET', '/metrics')->{body}
-        =~ /^submission_unsent_total\{target="\Q$target\E"\} (\d+)/m;
-
-    return $n // 0;
-}
+sub metric { return $leader->metric(qq(unsent_total{target="$_[0]"})) }
 
 
 # several of each, for longer than a lease

@@ -14,20 +14,13 @@ use FindBin;
 use lib "$FindBin::Bin/../lib";
 
 use Test::More;
-use IO::Socket::INET;
 use Time::HiRes qw(time);
 
 use SubmissionCluster;
+use SubmissionCluster::Raw;
 
-# A gateway that does as the path says, and writes down each request.
-
-my $raw = IO::Socket::INET->new(LocalAddr => '127.0.0.1', Listen => 128,
-                                ReuseAddr => 1)
-    // die "listen: $!";
-my $port = $raw->sockport;
 my $closed = SubmissionCluster::free_port();
-my ($seen, $server);
-my $parent = $$;
+my $seen = ($ENV{TMPDIR} // "/tmp") . "/seen.$$";
 
 my %does = (
     hang => sub { sleep 60 },
@@ -39,44 +32,25 @@ my %does = (
     garbage => sub {
         my $block = 'x' x 65536;
 
-        local $SIG{PIPE} = 'IGNORE';
         1 while syswrite($_[0], $block);
     },
 );
 
+# A gateway that does as the path says, and writes down each request.
 
-sub serve {
-    $SIG{$_} = 'DEFAULT' for qw(INT TERM HUP);
-    $SIG{CHLD} = 'IGNORE';
-    setpgrp(0, 0);
+my $raw = SubmissionCluster::Raw->new(sub {
+    my ($socket, $head) = @_;
 
-    while (my $socket = $raw->accept) {
-        next if fork;
+    my ($method, $path) = ($head // '') =~ m{^(\w+) /(\w+)};
+    my ($id) = ($head // '') =~ /\r\nIdempotency-Key: ([^\r]+)/i;
 
-        my ($in, $head, $length) = ('');
+    open(my $file, '>>', $seen) or die "$seen: $!";
+    syswrite($file, join(' ', $method // '-', $path // '-', $id // '-') . "\n");
+    close $file;
 
-        alarm 60;
-
-        while (sysread($socket, $in, 65536, length $in)) {
-            ($head) = $in =~ /^(.*?\r\n\r\n)/s or next;
-            ($length) = $head =~ /\r\nContent-Length: (\d+)/i;
-            last if length $in >= length($head) + ($length // 0);
-        }
-
-        my ($method, $path) = ($head // '') =~ m{^(\w+) /(\w+)};
-        my ($id) = ($head // '') =~ /\r\nIdempotency-Key: ([^\r]+)/i;
-
-        open(my $file, '>>', $seen) or die "$seen: $!";
-        syswrite($file, join(' ', $method // '-', $path // '-', $id // '-') . "\n");
-        close $file;
-
-        $does{$path}->($socket) if $does{$path // ''};
-        close $socket;
-        POSIX::_exit(0);
-    }
-
-    POSIX::_exit(0);
-}
+    $does{$path}->($socket) if $does{$path // ''};
+});
+my $port = $raw->port;
 
 
 my %targets = map { ("http.$_" => { type => 'http', policy => 'one_shot',
@@ -87,13 +61,6 @@ my $run = SubmissionCluster::Executor->new(
     instances => ['a'], lease => '60s', renew => '20s', targets => \%targets,
     executor => 'timeout=20s', instance => { workers => 1 });
 my ($a) = $run->instances;
-
-$seen = $run->cluster->{dir} . '/seen';
-
-$server = fork // die "fork(): $!";
-serve() if $server == 0;
-
-END { kill('KILL', -$server) if $server && $$ == $parent }
 
 $a->{dispatch} .= ' if ($odd) { rewrite ^ /_$odd last; }';
 $a->{http} .= ' map $submission_target $odd { ~^http\.(?<odd_name>.*)$ $odd_name; }'

@@ -12,16 +12,9 @@ use FindBin;
 use lib "$FindBin::Bin/../lib";
 
 use Test::More;
-use IO::Socket::INET;
 
 use SubmissionCluster;
-
-my $raw = IO::Socket::INET->new(LocalAddr => '127.0.0.1', Listen => 128,
-                                ReuseAddr => 1)
-    // die "listen: $!";
-my $port = $raw->sockport;
-my $parent = $$;
-
+use SubmissionCluster::Raw;
 
 sub json {
     my ($size) = @_;
@@ -72,44 +65,21 @@ my %cases = (
              'exhausted/unknown/no_answer'],
 );
 
-my $server = fork // die "fork(): $!";
+my $raw = SubmissionCluster::Raw->new(sub {
+    my ($socket, $head) = @_;
 
-if ($server == 0) {
-    $SIG{$_} = 'DEFAULT' for qw(INT TERM HUP);
-    $SIG{CHLD} = 'IGNORE';
-    setpgrp(0, 0);
+    my ($path) = ($head // '') =~ m{^POST /(\w+)};
+    my $answer = $cases{$path // ''}[0] // '';
 
-    while (my $socket = $raw->accept) {
-        next if fork;
-
-        my ($in, $head, $length) = ('');
-
-        $SIG{PIPE} = 'IGNORE';
-        alarm 60;
-
-        while (sysread($socket, $in, 65536, length $in)) {
-            ($head) = $in =~ /^(.*?\r\n\r\n)/s or next;
-            ($length) = $head =~ /\r\nContent-Length: (\d+)/i;
-            last if length $in >= length($head) + ($length // 0);
-        }
-
-        my ($path) = ($head // '') =~ m{^POST /(\w+)};
-        my $answer = $cases{$path // ''}[0] // '';
-
-        while (length $answer) {
-            my $n = syswrite($socket, $answer) or last;
-            substr($answer, 0, $n, '');
-        }
-
-        shutdown($socket, 1);
-        sysread($socket, $in, 1);
-        POSIX::_exit(0);
+    while (length $answer) {
+        my $n = syswrite($socket, $answer) or last;
+        substr($answer, 0, $n, '');
     }
 
-    POSIX::_exit(0);
-}
-
-END { kill('KILL', -$server) if $server && $$ == $parent }
+    shutdown($socket, 1);
+    sysread($socket, my $in, 1);
+});
+my $port = $raw->port;
 
 my %how = (
     buffered => '',

@@ -35,15 +35,6 @@ my ($nginx) = $run->instances;
 my ($gateway, $store) = ($run->gateway, $run->store);
 
 
-sub counter {
-    my ($name) = @_;
-
-    my $body = fetch($nginx, 'GET', '/metrics')->{body};
-
-    return $body =~ /^\Q$name\E (\d+)$/m ? $1 : 0;
-}
-
-
 sub executor {
     my ($executor, $policy) = @_;
 
@@ -69,7 +60,7 @@ executor('concurrency=64', 'deadline 1h');
 
 $run->wait_terminal('alive-', 60 * slow());
 
-my $turns = counter('submission_store_call_seconds_count{op="attempts_turn"}');
+my $turns = $nginx->calls('attempts_turn');
 
 is_deeply($run->statuses('alive-'), { accepted => ALIVE }, 'what is alive is sent');
 cmp_ok($turns, '>=', ALIVE, "by $turns turns");
@@ -81,7 +72,7 @@ is_deeply($run->statuses('dead-'), { 'exhausted deadline_exceeded' => DEAD },
           'the others end as expired');
 is($gateway->count, ALIVE, 'and are not sent');
 
-my $calls = counter('submission_store_call_seconds_count{op="attempts_expire"}');
+my $calls = $nginx->calls('attempts_expire');
 
 cmp_ok($calls, '>=', DEAD / 500, "by $calls calls");
 cmp_ok($calls, '<', DEAD / 50, 'of many each');
@@ -93,7 +84,7 @@ wait_for('all are told', sub {
     return $n == DEAD;
 });
 
-is(counter('submission_expired_unsent_total{target="sms.slow"}'), DEAD, 'counted');
+is($nginx->metric('expired_unsent_total{target="sms.slow"}'), DEAD, 'counted');
 is($nginx->log_count(qr/ expired manager=main intent_id="dead-/), DEAD,
    'each has its line');
 is($store->value('SELECT count(*) FROM submission_attempts '

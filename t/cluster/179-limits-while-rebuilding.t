@@ -67,10 +67,10 @@ $proxy->delay(DELAY);
 $b->start;
 
 wait_for('the next leader has told', sub { document($epoch + 1) ne '' }, 60);
-is($b->log_count(qr/schedule_rebuilt/), 0, 'it does not know all intents yet');
+is($b->log_count(qr/queue_rebuilt/), 0, 'it does not know all intents yet');
 like(document($epoch + 1), qr/"sms\.rated","concurrency"/, 'its document has it');
 
 $proxy->pass;
-wait_for('it knows all', sub { $b->log_count(qr/schedule_rebuilt/) }, 60);
+wait_for('it knows all', sub { $b->log_count(qr/queue_rebuilt/) }, 60);
 
 $run->done;

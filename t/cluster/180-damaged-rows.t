@@ -102,7 +102,7 @@ for my $id ('bad-newer', @bad) {
        'the log says it once');
 }
 
-# a look at the schedule after that finds nothing to do
+# a look at the queue after that finds nothing to do
 
 $run->post(['later-1', 'sms.shot']);
 $run->wait_terminal('later-');

@@ -1,8 +1,8 @@
-# Intents that are canceled leave the schedule of the leader, and do not wait in its
+# Intents that are canceled leave the queue of the leader, and do not wait in its
 # memory until they are due: canceled on its own instance, on another one, and by a
 # job.  Whoever waits for the end of one is told of it.
 #
-# Goes red when: the schedule keeps what was canceled; the leader does not look at
+# Goes red when: the queue keeps what was canceled; the leader does not look at
 # the cancels of other instances; a job does not tell those that wait.
 
 use strict;
@@ -12,7 +12,6 @@ use FindBin;
 use lib "$FindBin::Bin/../lib";
 
 use JSON::PP qw(decode_json);
-use List::Util qw(sum);
 use POSIX qw(strftime);
 use Test::More;
 use Time::HiRes qw(time);
@@ -30,14 +29,7 @@ my ($other) = grep { $_ != $leader } $run->instances;
 my $later = strftime('%Y-%m-%dT%H:%M:%SZ', gmtime(time + 3600));
 my @ids = $run->ids('later', INTENTS);
 
-sub depth {
-    my $answer = fetch($leader, 'GET', '/metrics');
-
-    my @states = ($answer->{body} // '')
-        =~ /^submission_queue_depth\{target="[^"]+",state="\w+"\} (\d+)/mg;
-
-    return @states ? sum(@states) : -1;
-}
+sub depth { return $leader->metric(qr/^queue_depth\{/) }
 
 sub cancel {
     my ($instance, $id) = @_;
@@ -53,14 +45,14 @@ for my $id (@ids) {
     $answer->{status} == 200 or die "not taken: $answer->{body}\n";
 }
 
-wait_for('all are in the schedule', sub { depth() == INTENTS });
+wait_for('all are in the queue', sub { depth() == INTENTS });
 
 my @here = splice @ids, 0, HERE;
 my @there = splice @ids, 0, THERE;
 
 is(scalar(grep { cancel($leader, $_) == 200 } @here), HERE,
    'some are canceled where the leader is');
-wait_for('they leave the schedule', sub { depth() == INTENTS - HERE }, 15);
+wait_for('they leave the queue', sub { depth() == INTENTS - HERE }, 15);
 
 is(scalar(grep { cancel($other, $_) == 200 } @there), THERE,
    'some are canceled elsewhere');
