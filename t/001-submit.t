@@ -1,4 +1,4 @@
-# POST /v1/intents: an intent is created once, and a repeat gets it back.
+# POST /v1/intents: an intent is created once, and a duplicate gets it back.
 #
 # Clients retry without knowing whether their first try arrived, so the same id
 # must never make a second intent, and never silently stand for other work:
@@ -47,7 +47,7 @@ Content-Type: application/json
 
 
 
-=== TEST 3: a replay is the stored intent, byte for byte
+=== TEST 3: a duplicate is the stored intent, byte for byte
 --- client eval
 sub {
     my ($first, $second) = map { http(submit('a', 'http.once', '[1]')) } 1 .. 2;
@@ -206,48 +206,20 @@ sub {
 
 
 === TEST 16: two managers are two namespaces
---- http_config
-    submission_manager main {
-        store $TEST_NGINX_STORE;
-
-        target sms.realtime {
-            gateway_type sms;
-            gateway_url http://127.0.0.1:1;
-            policy one_shot;
-        }
-    }
-
-    submission_manager other {
+--- other
         store sqlite data/other.db;
-
-        target push.bulk {
-            gateway_type push;
-            gateway_url http://127.0.0.1:1;
-            policy one_shot;
-        }
-    }
---- config
-        location /other/ {
-            submission_api other;
-        }
-
-        location = /_dispatch_other {
-            internal;
-            submission_dispatch other;
-            proxy_pass $submission_gateway_url;
-        }
 --- request eval
 [submit('a', 'sms.realtime', '1'),
- submit('a', 'push.bulk', '2') =~ s/v1/other/r,
+ submit('a', 't', '2') =~ s/v1/other/r,
  submit('a', 'sms.realtime', '1'),
- submit('b', 'push.bulk', '2'),
+ submit('b', 't', '2'),
  submit('b', 'sms.realtime', '2') =~ s/v1/other/r,
  'GET /v1/intents/a', 'GET /other/intents/a']
 --- error_code eval
 [200, 200, 200, 400, 400, 200, 200]
 --- response_body_like eval
-[intent('a'), intent('a', 'push.bulk'), intent('a'), qr/names no target/,
- qr/names no target/, intent('a'), intent('a', 'push.bulk')]
+[intent('a'), intent('a', 't'), intent('a'), qr/names no target/,
+ qr/names no target/, intent('a'), intent('a', 't')]
 --- response_headers eval
 ["! Idempotent-Replayed", "! Idempotent-Replayed", "Idempotent-Replayed: true",
  ("! Idempotent-Replayed") x 4]
@@ -255,18 +227,7 @@ sub {
 
 
 === TEST 17: two managers on one database are two namespaces, too
---- http_config
-    submission_manager main {
-        store $TEST_NGINX_STORE;
-
-        target sms.realtime {
-            gateway_type sms;
-            gateway_url http://127.0.0.1:1;
-            policy one_shot;
-        }
-    }
-
-    submission_manager other {
+--- other
         store $TEST_NGINX_STORE;
         lease_name other;
 
@@ -274,17 +235,6 @@ sub {
             gateway_type sms;
             gateway_url http://127.0.0.1:1;
             policy one_shot;
-        }
-    }
---- config
-        location /other/ {
-            submission_api other;
-        }
-
-        location = /_dispatch_other {
-            internal;
-            submission_dispatch other;
-            proxy_pass $submission_gateway_url;
         }
 --- request eval
 [submit('a', 'sms.realtime', '1'),

@@ -282,8 +282,8 @@ sub {
     my $replay = http(submit('rejected'));
 
     is($replay->{json}{rejectedReason}, 'invalid_recipient',
-       'a replay shows the state, too');
-    is($replay->{headers}{'idempotent-replayed'}, 'true', 'as a replay');
+       'a duplicate shows the state, too');
+    is($replay->{headers}{'idempotent-replayed'}, 'true', 'as a duplicate');
 }
 
 

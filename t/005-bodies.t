@@ -218,7 +218,7 @@ sub {
     is(http(submit('a', undef, $payload))->{code}, 200, 'created');
     stored_is('a', $payload);
     is(http(submit('a', undef, $payload))->{headers}{'idempotent-replayed'},
-       'true', 'replayed');
+       'true', 'as a duplicate');
 }
 
 

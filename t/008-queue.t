@@ -138,17 +138,9 @@ sub {
 
 
 === TEST 4: nobody may write for longer than a call may take
---- http_config
-    submission_manager main {
-        store $TEST_NGINX_STORE_HASTY;
+--- manager
         intake queue=10 batch=1;
-
-        target sms.realtime {
-            gateway_type sms;
-            gateway_url http://127.0.0.1:1;
-            policy one_shot;
-        }
-    }
+--- hasty
 --- request
 GET /readyz
 --- error_code_like: ^(?:200|503)$
@@ -160,7 +152,7 @@ sub {
     ok(wait_for(sub { http('GET /v1/intents')->{code} == 200 }),
        'a good start');
 
-    my $before = () = error_log() =~ /store_down/g;
+    my $before = length error_log();
     my $release = hold();
 
     my @answers = map { http_read($_) } map { send_intent("id-$_") } 1 .. 3;
@@ -173,14 +165,20 @@ sub {
 
     $release->();
 
-    is(http(submit('id-1'))->{code}, 200, 'it goes on by itself');
+    ok(wait_for(sub { http(submit('id-1'))->{code} == 200 }),
+       'it goes on by itself');
     is(http('GET /v1/intents/id-2')->{code}, 404, 'a 503 is not stored');
 
-    # under valgrind the lease's own calls run into the time-out, too
+    # On a slow machine another call may run into the time-out, too, and the
+    # trouble of one before may end only now.
 
-    cmp_ok(scalar(() = error_log() =~ /store_down/g) - $before,
-           ($ENV{SUBMISSION_CHECK} || '') eq 'valgrind' ? '>=' : '==', 1,
-           'one line in the log');
+    my $told;
+
+    ok(wait_for(sub {
+        $told = join ' ', substr(error_log(), $before)
+                          =~ /submission: store_(\w+) /g;
+        $told =~ /^(?:up )?down(?: up down)* up\z/;
+    }), 'one line in the log for a trouble') or diag($told);
 }
 
 

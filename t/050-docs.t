@@ -44,6 +44,7 @@ use Test::More;
 use Time::HiRes qw(sleep time);
 
 use SubmissionNeeds 'no_store';
+use SubmissionPorts qw(free_port);
 
 my $top = realpath("$FindBin::Bin/..");
 
@@ -94,17 +95,6 @@ sub wait_for {
 
     diag("waited in vain for $what");
     return;
-}
-
-sub free_port {
-    for (1 .. 1000) {
-        my $port = 21000 + int rand 11000;
-        IO::Socket::INET->new(Listen => 1, LocalAddr => '127.0.0.1',
-                              LocalPort => $port) or next;
-        return $port;
-    }
-
-    die "no port is free\n";
 }
 
 
@@ -273,7 +263,8 @@ described('metric', "$reference/metrics.md", 28,
 
 described('operation', "$reference/metrics.md", 10,
           sub { qr/`\Q$_[0]\E`/m },
-          grep { $_ ne 'none' } source('operations') =~ /\.name = "(\w+)"/g);
+          grep { $_ ne 'none' } source('operations')
+                                =~ /_op(?:_\w+)?\([A-Z_]+, "(\w+)"/g);
 
 my @events = ($sources =~ /"submission: (\w+) manager=/g,
               $sources =~ /_leader_log\([^;]*?"(\w+)"/g,
@@ -642,22 +633,23 @@ END
              . '"submissionTarget":"payments.capture","payload":1}');
         ok(intent_is($port{$word}, 'a%20b', 'accepted'), "$word: accepted");
 
-        if ($word eq 'keys') {
-            like(slurp("$gateway/logs/gateway.log"),
-                 qr{^/ Basic cGF5OnNlY3JldA==$}m, 'the gateway got its key');
+        # nginx writes its line when it has sent the answer
 
-        } elsif ($word eq 'move') {
-            like(slurp("$gateway/logs/gateway.log"), qr{^/moved -$}m,
-                 'the new gateway got what was meant for the old one');
+        my %line = (
+            keys => ["$gateway/logs/gateway.log",
+                     qr{^/ Basic cGF5OnNlY3JldA==$}m, 'the gateway got its key'],
+            move => ["$gateway/logs/gateway.log", qr{^/moved -$}m,
+                     'the new gateway got what was meant for the old one'],
+            attempts => ["$prefix/logs/attempts.log",
+                qr/^\S+\ target=payments\.capture\ intent="a\ b"\ attempt=1
+                   \ gateway=127\.0\.0\.1:$port{gateway}
+                   \ status=200\ connect=[\d.]+\ took=[\d.]+\ bytes=\d+$/mx,
+                'the log of attempts has its line'],
+        );
+        my ($log, $expected, $name) = @{$line{$word}};
 
-        } else {
-            ok(wait_for('the line', sub {
-                slurp("$prefix/logs/attempts.log")
-                    =~ /^\S+\ target=payments\.capture\ intent="a\ b"\ attempt=1
-                        \ gateway=127\.0\.0\.1:$port{gateway}
-                        \ status=200\ connect=[\d.]+\ took=[\d.]+\ bytes=\d+$/mx
-            }), 'the log of attempts has its line');
-        }
+        ok(wait_for('the line', sub { slurp($log) =~ $expected }), $name)
+            or diag(slurp($log));
     }
 }
 

@@ -20,10 +20,10 @@ use Cwd qw(realpath);
 use DBI;
 use File::Path qw(make_path);
 use File::Temp qw(tempdir);
-use IO::Socket::INET;
 use Test::More;
 use Time::HiRes qw(sleep time);
 
+use SubmissionPorts qw(free_port);
 use SubmissionStore;
 
 my $string = SubmissionStore::string() // '';
@@ -199,10 +199,7 @@ $directive =~ s/ sslmode=verify-full sslrootcert=[^"\s]+//
     or die "the store is not verified\n";
 $directive =~ s{/etc/nginx/}{$dir/}g;
 
-my $port = do {
-    my $socket = IO::Socket::INET->new(Listen => 1, LocalAddr => '127.0.0.1');
-    $socket->sockport;
-};
+my $port = free_port();
 
 my $load = $module ? "load_module $module;" : '';
 my $user = $> == 0 ? 'user root;' : '';

@@ -209,16 +209,7 @@ sub {
     $release->();
 
     is($answer->{code}, 503, 'it is not known');
-    is(http('POST /v1/intents/a/cancel')->{code}, 200, 'later it is');
+    ok(wait_for(sub { http('POST /v1/intents/a/cancel')->{code} == 200 }),
+       'later it is');
 }
---- http_config
-    submission_manager main {
-        store        $TEST_NGINX_STORE_HASTY;
-        thread_pool  submission;
-
-        target sms.realtime {
-            gateway_type  sms;
-            gateway_url   http://127.0.0.1:1;
-            policy        one_shot;
-        }
-    }
+--- hasty

@@ -2,7 +2,7 @@
 #
 # A replay is new work with the bytes of the old: whoever asks for it again, since
 # the first answer was lost, must get the same one, or the gateway has it twice.
-# Breaks when a repeat makes another replay, when the old intent is changed, when
+# Breaks when a duplicate makes another replay, when the old intent is changed, when
 # the payload is not the same byte for byte, and when the contract is not today's.
 
 use lib 't/lib';

@@ -1,9 +1,9 @@
 # notBefore in POST /v1/intents: the first attempt is due then.
 #
-# It is shown as it was given, in UTC, and belongs to the intent: a repeat has the
+# It is shown as it was given, in UTC, and belongs to the intent: a duplicate has the
 # same one, whatever its offset.  How far ahead it may be, and what is in the past,
 # says the store's clock.  Breaks when a time is not taken to the microsecond, an
-# offset is not, when a repeat without it passes for the same, when something
+# offset is not, when a duplicate without it passes for the same, when something
 # refused is stored, or a refusal does not name the field.
 
 use lib 't/lib';
@@ -82,7 +82,7 @@ sub {
     for my $same ($before, $east, $west) {
         my $answer = post('a', $same);
 
-        is($answer->{code}, 200, "a repeat: $same");
+        is($answer->{code}, 200, "a duplicate: $same");
         is($answer->{headers}{'idempotent-replayed'}, 'true', 'is told');
         is($answer->{json}{notBefore}, $before, 'in UTC');
     }

@@ -91,7 +91,7 @@ sub {
     is(join(' ', map { $_->{line} } @{$answer->{lines}}), '1 2 3 4 5',
        'with its number');
     is(join(' ', map { exists $_->{replayed} ? $_->{replayed} ? 1 : 0 : '-' }
-                 @{$answer->{lines}}), '0 1 - 0 1', 'a replay is told');
+                 @{$answer->{lines}}), '0 1 - 0 1', 'a duplicate is told');
 
     my @text = split /^/, $answer->{body};
 
@@ -175,7 +175,8 @@ sub {
 
     $answer = bulk([reverse @lines]);
     is(told($answer), join(' ', map { "200:id-$_" } reverse 1 .. 1000), 'again');
-    is(scalar(grep { $_->{replayed} } @{$answer->{lines}}), 1000, 'as replays');
+    is(scalar(grep { $_->{replayed} } @{$answer->{lines}}), 1000,
+       'as duplicates');
 
     # two requests of 1,000, in batches of up to 256; the first may be smaller
 
@@ -293,17 +294,9 @@ sub {
 
 
 === TEST 8: a store that fails: each line says so
---- http_config
-    submission_manager main {
-        store $TEST_NGINX_STORE_HASTY;
+--- manager
         intake queue=10 batch=2;
-
-        target sms.realtime {
-            gateway_type sms;
-            gateway_url http://127.0.0.1:1;
-            policy one_shot;
-        }
-    }
+--- hasty
 --- request
 GET /readyz
 --- error_code_like: ^(?:200|503)$
@@ -324,8 +317,16 @@ sub {
 
     $release->();
 
-    is(told(bulk([map { line("id-$_") } 1 .. 3])), '200:id-1 200:id-2 200:id-3',
-       'it goes on by itself');
+    # where a call may be as late by itself, not at once
+
+    my $told;
+
+    wait_for(sub {
+        $told = told(bulk([map { line("id-$_") } 1 .. 3]));
+        return $told !~ /503/;
+    });
+
+    is($told, '200:id-1 200:id-2 200:id-3', 'it goes on by itself');
 }
 
 

@@ -3,7 +3,7 @@
 # A job touches many intents, so that nothing may happen by mistake: a filter is
 # refused where the search would refuse it, a key that is misspelt is refused, and
 # what is refused leaves nothing behind.  Whoever asks again gets the same job.
-# Breaks when a bad request makes a job, or when a repeat makes another one; when a
+# Breaks when a bad request makes a job, or when a duplicate makes another one; when a
 # dry run changes something; when one may do it who may not.
 
 use lib 't/lib';

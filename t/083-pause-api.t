@@ -1,7 +1,7 @@
 # POST /v1/targets/{target}/pause and /resume.
 #
 # An operator who pauses a target must be told that it is so, by whom and why,
-# and must not be told so of a name that is mistyped. Breaks when a repeat is
+# and must not be told so of a name that is mistyped. Breaks when a second pause is
 # answered with something else, when what was done is not in the audit, and when
 # somebody who may only submit can do it.
 

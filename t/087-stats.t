@@ -97,7 +97,7 @@ sub {
     told();
 
     for my $path (qw(overview targets targets/sms.realtime stats)) {
-        my ($same, $etag, $last) = (0, '"x"');
+        my ($same, $etag, $start) = (0, '"x"', time);
 
         for (1 .. 20) {
             my $answer = view($path, "If-None-Match: W/\"other\", $etag");
@@ -107,7 +107,10 @@ sub {
             is($answer->{body}, '', 'no body') if $answer->{code} == 304 && !$same++;
         }
 
-        cmp_ok($same, '>=', 15, "$path: $same of 20 are not modified");
+        # what is told may change by itself every second
+
+        cmp_ok($same, '>=', 16 - (time - $start),
+               "$path: $same of 20 are not modified");
         is(view($path, 'If-None-Match: *')->{code}, 304, 'a star is any');
         is(view($path, 'If-None-Match: W/"0000000000000000"')->{code}, 200,
            'another one is not');

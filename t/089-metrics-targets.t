@@ -17,24 +17,6 @@ our $targets = join '', map {
             . "policy deadline 1h; }\n", $_
 } 1 .. 200;
 
-sub promtool {
-    my $text = shift;
-
-    chomp(my $promtool = `t/tools/get-prometheus.sh "\$PWD/build/prometheus" promtool`);
-
-    my $file = server_root() . '/metrics.txt';
-
-    open my $out, '>', $file or die "$file: $!\n";
-    print $out $text;
-    close $out;
-
-    my $output = `'$promtool' check metrics < '$file' 2>&1`;
-
-    unlink $file;
-
-    return $? == 0 ? $output : "failed, $output";
-}
-
 # of the one worker, in milliseconds
 
 sub cpu {

@@ -317,7 +317,7 @@ sub {
     is($post->('own@2031-01-01')->{code}, 200, 'another form is anybody\'s');
     $answer = $post->('own@2030-01-01T00:00:00Z');
     is($answer->{code}, 200, 'what was there before is there');
-    is($answer->{headers}{'idempotent-replayed'}, 'true', 'as a repeat');
+    is($answer->{headers}{'idempotent-replayed'}, 'true', 'as a duplicate');
 
     $bulk = http(qq(POST /s/v1/intents\n)
                  . join("\n", map { qq({"intentId":"$_","submissionTarget":)
