@@ -16,7 +16,7 @@ same(sm_arena_t *arena, int64_t at, sm_str_t id)
     sm_out_t   out;
     sm_str_t   s, again_id;
 
-    fuzz_out(arena, &out, sm_cursor_size(id.len));
+    sm_out_init_arena(&out, arena);
     sm_cursor_out(&out, at, id);
     s = fuzz_copy(fuzz_written(&out));
 

@@ -18,9 +18,7 @@ try_again(sm_arena_t *arena, const sm_intent_request_t *req)
     sm_json_error_t      err;
     sm_intent_request_t  again;
 
-    fuzz_out(arena, &out, sm_json_str_size(req->id.len)
-                          + sm_json_str_size(req->target.len)
-                          + req->payload.len + 128);
+    sm_out_init_arena(&out, arena);
 
     sm_out_c(&out, "{\"" SM_FIELD_ID "\":");
     sm_json_out_str(&out, req->id);
@@ -32,9 +30,9 @@ try_again(sm_arena_t *arena, const sm_intent_request_t *req)
         sm_out_str(&out, req->payload);
     }
 
-    if (req->not_before) {
+    if (req->posted.not_before) {
         sm_out_c(&out, ",\"" SM_FIELD_NOT_BEFORE "\":");
-        sm_json_out_time(&out, req->not_before);
+        sm_json_out_time(&out, req->posted.not_before);
     }
 
     sm_out_c(&out, "}");
@@ -43,7 +41,7 @@ try_again(sm_arena_t *arena, const sm_intent_request_t *req)
          "what was taken is taken again");
     must(sm_str_eq(req->id, again.id) && sm_str_eq(req->target, again.target)
          && sm_str_eq(req->payload, again.payload)
-         && req->not_before == again.not_before,
+         && req->posted.not_before == again.posted.not_before,
          "it reads the same");
 }
 
@@ -74,13 +72,13 @@ try_told(sm_arena_t *arena, const sm_intent_request_t *req)
     intent.attempt_count = INT64_MIN;
     intent.next_attempt_at = INT64_MAX;
     intent.completed_at = INT64_MIN;
-    intent.not_before = INT64_MIN;
+    intent.posted.not_before = INT64_MIN;
     intent.last_error = req->target;
     intent.replay_of = req->id;
     intent.in_flight = 1;
     intent.stripped = 1;
 
-    fuzz_out(arena, &out, sm_intent_size(&intent));
+    sm_out_init_arena(&out, arena);
     sm_intent_out(&out, &intent);
 
     must(sm_json_object_lax(arena, fuzz_written(&out), fields, v, &err) == 0
@@ -117,7 +115,7 @@ try_attempt(sm_arena_t *arena, sm_str_t text)
     attempt.answer = text;
     attempt.span_id = text;
 
-    fuzz_out(arena, &out, sm_attempt_size(&attempt));
+    sm_out_init_arena(&out, arena);
     sm_attempt_out(&out, &attempt);
 
     must(sm_json_object_lax(arena, fuzz_written(&out), fields, v, &err) == 0

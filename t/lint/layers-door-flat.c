@@ -1,5 +1,5 @@
 /* refused: door */
-/* as: src/a.c */
+/* as: src/module/a.c */
 /* with: src/task/ngx_http_submission_queue.h */
 
 #include "ngx_http_submission_queue.h"

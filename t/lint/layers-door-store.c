@@ -1,4 +1,4 @@
 /* refused: door */
 /* as: src/task/a.c */
 
-#include "sm_store_server.h"
+#include "sm_store_sql.h"

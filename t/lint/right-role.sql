@@ -9,7 +9,6 @@ SET CONCAT_NULL_YIELDS_NULL ON;
 SET NUMERIC_ROUNDABORT OFF;
 GO
 
-GRANT EXECUTE ON OBJECT::submission.submission_schema_version TO submission_nginx;
 GRANT EXECUTE ON OBJECT::submission.submission_schema_get TO submission_nginx;
 GRANT EXECUTE ON OBJECT::submission.submission_ping TO submission_nginx;
 GRANT EXECUTE ON OBJECT::submission.submission_intents_submit TO submission_nginx;
@@ -21,12 +20,11 @@ GRANT EXECUTE ON OBJECT::submission.submission_lease_acquire TO submission_nginx
 GRANT EXECUTE ON OBJECT::submission.submission_lease_renew TO submission_nginx;
 GRANT EXECUTE ON OBJECT::submission.submission_lease_takeover TO submission_nginx;
 GRANT EXECUTE ON OBJECT::submission.submission_lease_release TO submission_nginx;
-GRANT EXECUTE ON OBJECT::submission.submission_lease_get TO submission_nginx;
 GRANT EXECUTE ON OBJECT::submission.submission_lease_watch TO submission_nginx;
 GRANT EXECUTE ON OBJECT::submission.submission_candidate_heartbeat TO submission_nginx;
 GRANT EXECUTE ON OBJECT::submission.submission_candidate_remove TO submission_nginx;
 GRANT EXECUTE ON OBJECT::submission.submission_cluster_get TO submission_nginx;
-GRANT EXECUTE ON OBJECT::submission.submission_schedule_page TO submission_nginx;
+GRANT EXECUTE ON OBJECT::submission.submission_queue_page TO submission_nginx;
 GRANT EXECUTE ON OBJECT::submission.submission_attempts_turn TO submission_nginx;
 GRANT EXECUTE ON OBJECT::submission.submission_attempts_in_doubt TO submission_nginx;
 GRANT EXECUTE ON OBJECT::submission.submission_intent_cancel TO submission_nginx;

@@ -27,7 +27,7 @@
  *           by a successor in the same place; it knows what is in the zone.
  *           Whatever a predecessor left behind is among the late calls.
  *
- *           Its roles are the states of src/core/sm_leader.c:
+ *           Its roles are the states of src/core/rule/sm_leader.c:
  *
  *           FOLLOWER   FOLLOWER, and no epoch is known to be its instance's
  *           STARTING   FOLLOWER, and one is: it is taken over
@@ -611,7 +611,7 @@ active [CALLS] proctype session()
 
 
 /*
- * The executor worker: src/core/sm_leader.c, src/leader, src/executor
+ * The executor worker: src/core/rule/sm_leader.c, src/leader, src/executor
  */
 
 #define EPOCH       worker[w].epoch

@@ -104,7 +104,7 @@ mkdir -p "$objs"
 cd "$src"
 
 key="$objs $({ cat "$top/config" "$top/t/tools/build-nginx.sh"
-               ls "$top/src" "$top"/src/*/; } | cksum)"
+               find "$top/src" | sort; } | cksum)"
 
 if [ "$(cat "$objs/.configured" 2> /dev/null)" != "$key" ]; then
     echo "configuring nginx ($suite, $mode)"
@@ -118,7 +118,7 @@ fi
 
 # compile
 
-sh "$top/src/store/sm_sql_embed.sh" "$top/sql/sqlite" "$objs/sm_sqlite_sql.h"
+sh "$top/src/store/sqlite/sm_sql_embed.sh" "$top/sql/sqlite" "$objs/sm_sqlite_sql.h"
 
 echo "building nginx ($suite, $mode)"
 

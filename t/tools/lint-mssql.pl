@@ -40,10 +40,6 @@ use warnings;
 
 use constant COLLATE => qr/\bCOLLATE\s+Latin1_General_BIN2\b/i;
 
-# called by modules of older releases alone
-
-my @older = qw(schema_version lease_get);
-
 my @options = qw(ANSI_NULLS QUOTED_IDENTIFIER ANSI_PADDING ANSI_WARNINGS
                  ARITHABORT CONCAT_NULL_YIELDS_NULL);
 my $found = 0;
@@ -171,8 +167,8 @@ sub check_indexes {
 # what src/store calls
 
 sub called {
-    open(my $file, '<', 'src/store/sm_store_server.h')
-        or die "sm_store_server.h: $!\n";
+    open(my $file, '<', 'src/store/sm_store_sql.h')
+        or die "sm_store_sql.h: $!\n";
     my $header = do { local $/; <$file> };
 
     return $header =~ /^\s+X\(\w+, "(\w+)"/mg;
@@ -185,7 +181,7 @@ sub check_rights {
 
     return if $name !~ /\brole\.sql$/;
 
-    my %wanted = map { $_ => 1 } called(), @older;
+    my %wanted = map { $_ => 1 } called();
 
     while ($text =~ /\bGRANT\s+(\w+)\s+ON\s+OBJECT::submission\.submission_(\w+)
                      \s+TO\s+submission_nginx\b/gix)
@@ -301,6 +297,8 @@ sub check {
 
 for (@ARGV) {
     $name = $_;
+
+    next if $name =~ /\*/;             # a pattern that matches no file
 
     open(my $file, '<', $name) or die "$name: $!\n";
     $text = do { local $/; <$file> };

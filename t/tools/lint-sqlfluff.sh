@@ -24,7 +24,11 @@ mkdir -p "$passed"
 rm -rf "$new"
 mkdir "$new"
 
-for file in sql/mssql/*.sql sql/mssql/migrate/*.sql; do
+for file in sql/mssql/*.sql sql/mssql/migrate/*.sql \
+            t/schema/next/mssql/migrate/*.sql
+do
+    [ "$file" != 'sql/mssql/migrate/*.sql' ] || continue
+
     perl -0pe "s/(OPENJSON\\([^()]*\\)) WITH \\((?:[^()]|\\([^()]*\\))*\\)/\$1/g;
                s/EXECUTE \\((N'(?:[^']|'')*')\\)/EXECUTE sp_executesql \$1/g;
                s/\s+OFFSET \S+ ROWS FETCH NEXT \S+ ROWS ONLY//g;

@@ -12,6 +12,7 @@
 #   - shell scripts by shellcheck, Perl by perl -c
 #   - each number and each name of a test is there once, and whatever a file of
 #     the tree says of t/ is there
+#   - headers that have grown, as a hint and not as an error
 #
 # Our own rules refuse each of t/lint/* for the reason in its first line.
 #
@@ -31,7 +32,8 @@ in_tree() {
 }
 
 t/tools/lint-layers.pl || status=1
-t/tools/lint-mssql.pl sql/mssql/*.sql sql/mssql/migrate/*.sql || status=1
+t/tools/lint-mssql.pl sql/mssql/*.sql sql/mssql/migrate/*.sql \
+                      t/schema/next/mssql/migrate/*.sql || status=1
 
 for file in t/lint/*; do
     case $file in
@@ -97,6 +99,15 @@ missing=$(in_tree -onE \
             done | sed '/NN*-/d')
 
 [ -z "$missing" ] || { echo "$missing"; status=1; }
+
+
+# A header is for those who include it: a long one has more than one concern.
+
+long=$(find src -name '*.h' -exec wc -l {} + \
+       | awk '$2 != "total" && $1 > 250 { print $1, $2 }' | sort -rn \
+       | awk '{ printf "%s%s (%d)", (NR > 1 ? ", " : ""), $2, $1 }')
+
+[ -z "$long" ] || echo "hint: headers of more than 250 lines: $long"
 
 
 # shell and Perl

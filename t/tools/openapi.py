@@ -279,7 +279,8 @@ def arguments():
 
     tables = {}
 
-    for path in sorted(glob.glob(os.path.join(TOP, 'src/api/*.c'))):
+    for path in sorted(glob.glob(os.path.join(TOP, 'src/api/**/*.c'),
+                                   recursive=True)):
         source = read(path)
         macros = dict(re.findall(r'^#define (\w+)((?:.*\\\n)+.*)', source,
                                  re.M))
@@ -296,7 +297,7 @@ def arguments():
 
 
 def routes():
-    """(pattern, method) -> (name of the arguments' table, level)."""
+    """(pattern, method) -> (name of the arguments' table or None, level)."""
 
     source = read('src/api/ngx_http_submission_api.c')
     table = re.search(r'ngx_http_submission_routes\[\] = {\n(.*?)^};', source,
@@ -304,18 +305,15 @@ def routes():
     found = {}
     rows = 0
 
-    for pattern, bits, rest in re.findall(
-            r'{ { "([^"]*)", ([A-Z_|\s]+) },(.*?)}', table, re.S):
-        args = re.search(r'\b\w+_args\b', rest)
-        level = re.search(r'\bNGX_HTTP_SUBMISSION_ACCESS_(\w+)', rest)
+    for pattern, bits, level, rest in re.findall(
+            r'_route\("([^"]*)", (\w+), (\w+),\s+\w+,(.*?)\)', table, re.S):
+        args = re.search(r'\.args = (\w+)', rest)
         rows += 1
 
-        for bit in re.findall(r'SM_ROUTE_(\w+)', bits):
-            for method in METHODS_OF[bit]:
-                found[pattern, method] = (args and args.group(0),
-                                          level and level.group(1).lower())
+        for method in METHODS_OF[bits]:
+            found[pattern, method] = (args and args.group(1), level.lower())
 
-    if not rows or rows != len(re.findall(r'\bNGX_HTTP_SUBMISSION_OP_', table)):
+    if not rows or rows != len(re.findall(r'\.(?:parse|body) = ', table)):
         raise SystemExit('openapi.py: cannot read the table of routes')
 
     return found
@@ -341,14 +339,16 @@ def lint_routes(d):
         path, operation, parameters = described[pattern, method]
         names = set(p['name'] for p in parameters if p['in'] == 'query')
 
-        if args not in tables:
+        if args and args not in tables:
             yield '%s: cannot find its arguments, %s' % (where, args)
             continue
 
-        for name in sorted(tables[args] - names):
+        taken = tables[args] if args else set()
+
+        for name in sorted(taken - names):
             yield '%s: the argument "%s" is not described' % (where, name)
 
-        for name in sorted(names - tables[args]):
+        for name in sorted(names - taken):
             yield '%s: there is no argument "%s"' % (where, name)
 
         if operation.get('x-access') != level:

@@ -59,9 +59,17 @@ create() {
         ln -s "$(t/tools/room.sh postgres)" "$dir"
     fi
 
+    # Below the ports of clients: while the server is down, the kernel would give
+    # one of those to a connection, and the server could not start again.
+
     perl -MIO::Socket::INET -e '
-        print IO::Socket::INET->new(LocalAddr => "127.0.0.1", Listen => 1)
-              ->sockport, "\n"' > "$dir/port"
+        for (1 .. 1000) {
+            my $port = 29000 + int rand 3700;
+            IO::Socket::INET->new(LocalAddr => "127.0.0.1", Listen => 1,
+                                  LocalPort => $port) or next;
+            print "$port\n";
+            last;
+        }' > "$dir/port"
 
     head -c 18 /dev/urandom | base64 | tr '+/' 'ab' > "$dir/password"
     chmod 600 "$dir/password"

@@ -12,7 +12,7 @@
 #   SUBMISSION_MODULE, TEST_NGINX_LOAD_MODULES     the module to load, if any
 #   SUBMISSION_CHECK                               asan, valgrind, or nothing
 #   SUBMISSION_TEST_DIR, TMPDIR                    directories of this run's own
-#   TEST_NGINX_SERVROOT, TEST_NGINX_PORT           for Test::Nginx: run-test.sh
+#   TEST_NGINX_SERVROOT                            for Test::Nginx: run-test.sh
 
 set -eu
 

@@ -104,7 +104,7 @@ configure() {
 mkdir -p "$objs"
 
 key=$({ echo "$objs"; cat "$dir/versions" "$top/config" "$0"
-        ls "$top/src" "$top"/src/*/; } | cksum)
+        find "$top/src" | sort; } | cksum)
 
 if [ "$(cat "$objs/.configured" 2> /dev/null)" != "$key" ]; then
     echo "configuring the module for nginx ($suite)"
@@ -118,7 +118,7 @@ fi
 
 # compile
 
-sh "$top/src/store/sm_sql_embed.sh" "$top/sql/sqlite" "$objs/sm_sqlite_sql.h"
+sh "$top/src/store/sqlite/sm_sql_embed.sh" "$top/sql/sqlite" "$objs/sm_sqlite_sql.h"
 sh "$top/src/console/ngx_http_submission_embed.sh" "$top/console" \
    "$objs/ngx_http_submission_console_files.h"
 

@@ -6,7 +6,7 @@
  */
 
 #include "fuzz.h"
-#include "sm_recur.h"
+#include "sm_schedule.h"
 
 
 /* a zone whose clocks are set forth and back by an hour, every few days */
@@ -52,21 +52,21 @@ to_utc(void *data, int64_t local, int64_t *utc)
 
 
 static void
-rule_holds(sm_arena_t *arena, const sm_recur_rule_t *rule)
+rule_holds(sm_arena_t *arena, const sm_schedule_rule_t *rule)
 {
     int                     i;
     size_t                  k;
     int64_t                 t, next, now;
     sm_str_t                body;
-    sm_recur_due_t          due;
-    sm_recur_rule_t         again;
-    const sm_recur_zone_t  *zone;
+    sm_schedule_due_t       due;
+    sm_schedule_rule_t      again;
+    const sm_schedule_zone_t  *zone;
 
-    static const sm_recur_zone_t  odd = { to_local, to_utc, NULL };
+    static const sm_schedule_zone_t  odd = { to_local, to_utc, NULL };
 
-    must(sm_recur_body(arena, rule, &body) == 0
-         && sm_recur_load(arena, body, &again) == 0
-         && sm_recur_same_times(rule, &again)
+    must(sm_schedule_body(arena, rule, &body) == 0
+         && sm_schedule_load(arena, body, &again) == 0
+         && sm_schedule_same_times(rule, &again)
          && again.misfire == rule->misfire && again.overlap == rule->overlap,
          "a rule is the same after it was kept");
 
@@ -74,7 +74,7 @@ rule_holds(sm_arena_t *arena, const sm_recur_rule_t *rule)
     t = 1770033600;
 
     for (i = 0; i < 4; i++) {
-        must(sm_recur_next(rule, zone, t, &next) == 0, "there is an answer");
+        must(sm_schedule_next(rule, zone, t, &next) == 0, "there is an answer");
 
         if (next == 0) {
             return;
@@ -87,9 +87,9 @@ rule_holds(sm_arena_t *arena, const sm_recur_rule_t *rule)
 
     now = t + 86400;
 
-    must(sm_recur_due(arena, rule, zone, t, now, 0, &due) == 0,
+    must(sm_schedule_due(arena, rule, zone, t, now, 0, &due) == 0,
          "what is due is known");
-    must(due.n <= SM_RECUR_ALL && (due.next == 0 || due.next > now)
+    must(due.n <= SM_SCHEDULE_ALL && (due.next == 0 || due.next > now)
          && due.missed >= 0, "and within its bounds");
 
     for (k = 0; k < due.n; k++) {
@@ -109,7 +109,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     sm_cron_t         cron;
     sm_arena_t        arena = { NULL };
     sm_json_error_t   err;
-    sm_recur_rule_t   rule;
+    sm_schedule_rule_t   rule;
 
     s = fuzz_copy(fuzz_input(data, size));
 
@@ -122,11 +122,11 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         must(seconds >= 1 && seconds <= SM_DURATION_MAX, "it has a length");
     }
 
-    if (sm_recur_parse(&arena, s, &rule, &target, &payload, &err) == 0) {
+    if (sm_schedule_parse(&arena, s, &rule, &target, &payload, &err) == 0) {
         rule_holds(&arena, &rule);
     }
 
-    (void) sm_recur_id_check(s);
+    (void) sm_schedule_id_check(s);
 
     fuzz_free(s);
     sm_arena_free(&arena);

@@ -1,0 +1,4 @@
+/* refused: below */
+/* as: src/core/model/a.c */
+
+#include "sm_queue.h"
