@@ -63,6 +63,7 @@ main(int argc, char **argv)
     memset(&conf, 0, sizeof(sm_store_conf_t));
     conf.lease_name = sm_str_c("bench");
     conf.create = &create;
+    conf.generation = 1;
     ops = bench_store(&conf, argv[1]);
 
     sm_contract_init(&contract);

@@ -210,10 +210,12 @@ store_sql() {
 # store_compile <program>, with the libraries that unit tests have
 
 store_compile() {
-    # shellcheck disable=SC2046  # several libraries
-    gcc -std=gnu11 -O2 -Wall -Wextra -Werror -Isrc/core -Isrc/store \
+    # shellcheck disable=SC2046  # several folders and libraries
+    gcc -std=gnu11 -O2 -Wall -Wextra -Werror \
+        $(find src/core src/store -type d -printf '-I%p ') \
         -Ibuild/module -isystem /usr/include/postgresql \
-        -o "build/bench/$1" "bench/$1.c" src/core/*.c src/store/*.c \
+        -o "build/bench/$1" "bench/$1.c" \
+        $(find src/core src/store -name '*.c') \
         $(sed -n 's/^UNIT_LIBS *= *//p' Makefile)
 }
 

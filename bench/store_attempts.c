@@ -140,6 +140,7 @@ main(int argc, char **argv)
     memset(&conf, 0, sizeof(sm_store_conf_t));
     conf.lease_name = sm_str_c("submission-manager-executor");
     conf.create = &create;
+    conf.generation = 1;
     ops = bench_store(&conf, argv[1]);
 
     memset(&call, 0, sizeof(sm_call_t));
@@ -155,7 +156,7 @@ main(int argc, char **argv)
                                                  3600000, &lease));
     fence.epoch = lease.epoch;
 
-    /* the whole schedule first */
+    /* the whole queue first */
 
     due = calloc(total + ATTEMPTS_PAGE, sizeof(sm_due_t));
     if (due == NULL) {
@@ -171,8 +172,8 @@ main(int argc, char **argv)
         page.after_at = n ? due[n - 1].at : 0;
         page.after_id = n ? due[n - 1].id : sm_str_c("");
 
-        attempts_check(&call, sm_store_schedule_page(&store, &call, &fence,
-                                                     &page));
+        attempts_check(&call, sm_store_queue_page(&store, &call, &fence,
+                                                  &page));
 
         memcpy(due + n, page.rows, page.n * sizeof(sm_due_t));
         n += page.n;
