@@ -39,7 +39,7 @@ DEMO_TRAFFIC = on
 
 SO    = build/$(MODULE).so
 OBJS  = $(CURDIR)/build/module
-EMBED = sh src/store/sm_sql_embed.sh sql/sqlite
+EMBED = sh src/store/sqlite/sm_sql_embed.sh sql/sqlite
 
 EMBED_CONSOLE = sh src/console/ngx_http_submission_embed.sh console
 
@@ -96,7 +96,7 @@ DEPS_FUZZ     = clang libclang-rt-dev
 DEPS_FREETDS  = tdsodbc libdbd-odbc-perl
 DEPS_SOURCE   = dpkg-dev patch xz-utils
 DEPS_VALGRIND = valgrind libc6-dbg
-DEPS_BENCH    = wrk perl procps postgresql
+DEPS_BENCH    = wrk perl procps postgresql valgrind
 DEPS_MODEL    = gcc libc6-dev perl spin
 
 .PHONY: deps deps-build deps-run deps-test deps-source deps-valgrind deps-bench
@@ -152,7 +152,7 @@ build: deps-build
 build/module/key: FORCE
 	@mkdir -p $(@D)
 	@{ echo $(CURDIR); dpkg-query -W nginx-dev; cksum config; \
-	   ls src src/*/; } > $@.new
+	   find src | sort; } > $@.new
 	@cmp -s $@.new $@ && rm $@.new || mv $@.new $@
 
 build/module/configured: build/module/key
@@ -190,18 +190,26 @@ clean:
 	rm -rf build
 
 
+# what knows nothing of nginx
+
+CORE_DIRS   = src/core/base src/core/model src/core/rule
+LOW_DIRS    = $(CORE_DIRS) src/store src/store/work \
+              src/store/sqlite src/store/postgres src/store/odbc
+
+
 # Unit tests: core and store without nginx, one program for each t/unit/*.c
 
 UNIT_CFLAGS = -std=gnu11 -Wall -Wextra -Werror -g -O1 -fno-omit-frame-pointer \
               -fsanitize=address,undefined -fno-sanitize-recover=all \
-              -Isrc -Isrc/core -Isrc/store -It/unit -Ibuild/unit/include \
+              $(LOW_DIRS:%=-I%) -Isrc/module -It/unit -Ibuild/unit/include \
               -isystem /usr/include/postgresql
 UNIT_LIBS   = -lyajl -lsqlite3 -lpq -lodbc -lssl -lcrypto -licui18n -licuuc -lpthread
 
 UNIT_OBJS   = $(patsubst src/%.c,build/unit/obj/%.o, \
-                         $(wildcard src/core/*.c src/store/*.c))
+                         $(wildcard $(LOW_DIRS:%=%/*.c)))
 UNIT_TESTS  = $(patsubst t/unit/%.c,build/unit/%,$(wildcard t/unit/*.c))
 UNIT_SQL    = build/unit/include/sm_sqlite_sql.h
+NEXT_SQL    = build/unit/include/next/sm_sqlite_sql.h
 
 .PHONY: unit-tests
 .SECONDARY: $(UNIT_OBJS)
@@ -209,19 +217,30 @@ UNIT_SQL    = build/unit/include/sm_sqlite_sql.h
 unit-tests: $(UNIT_TESTS)
 	@:
 
-$(UNIT_SQL): $(wildcard sql/sqlite/*.sql sql/sqlite/migrate/*.sql)
+$(UNIT_SQL): src/store/sqlite/sm_sql_embed.sh \
+             $(wildcard sql/sqlite/*.sql sql/sqlite/migrate/*.sql)
 	@mkdir -p $(@D)
 	@$(EMBED) $@
+	@touch $@
+
+# that of a release to which the tests migrate
+
+$(NEXT_SQL): $(UNIT_SQL) t/schema/next.pl $(wildcard t/schema/next/sqlite/*.sql \
+             t/schema/next/sqlite/migrate/*.sql)
+	@mkdir -p $(@D)
+	@rm -rf build/unit/next
+	@t/schema/next.pl build/unit/next
+	@sh src/store/sqlite/sm_sql_embed.sh build/unit/next/sqlite $@
 	@touch $@
 
 build/unit/obj/%.o: src/%.c Makefile | $(UNIT_SQL)
 	@mkdir -p $(@D)
 	@$(if $(V),,echo "  CC $<" &&) $(CC) $(UNIT_CFLAGS) -MMD -MP -c -o $@ $<
 
-build/unit/%: t/unit/%.c $(UNIT_OBJS) Makefile | $(UNIT_SQL)
+build/unit/%: t/unit/%.c $(UNIT_OBJS) Makefile | $(UNIT_SQL) $(NEXT_SQL)
 	@$(CC) $(UNIT_CFLAGS) -MMD -MP -o $@ $< $(UNIT_OBJS) $(UNIT_LIBS)
 
--include $(wildcard build/unit/*.d build/unit/obj/*/*.d)
+-include $(wildcard build/unit/*.d build/unit/obj/*/*.d build/unit/obj/*/*/*.d)
 
 
 # Fuzzers: the core's parsers, one program for each t/fuzz/*.c.  "make test"
@@ -234,11 +253,13 @@ FUZZ_CC      = clang
 FUZZ_SAN     = -fsanitize=address,undefined -fno-sanitize-recover=all \
                -fno-sanitize=pointer-overflow
 FUZZ_CFLAGS  = -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Werror -g -O1 \
-               -fno-omit-frame-pointer $(FUZZ_SAN) -Isrc/core -It/fuzz
+               -fno-omit-frame-pointer $(FUZZ_SAN) $(CORE_DIRS:%=-I%) \
+               -It/fuzz
 FUZZ_SECONDS = 60
 FUZZ         =
 
-FUZZ_OBJS    = $(patsubst src/%.c,build/fuzz/obj/%.o,$(wildcard src/core/*.c))
+FUZZ_OBJS    = $(patsubst src/%.c,build/fuzz/obj/%.o, \
+                          $(wildcard $(CORE_DIRS:%=%/*.c)))
 FUZZ_TESTS   = t/fuzz/core.t
 FUZZERS      = $(patsubst t/fuzz/%.c,build/fuzz/%,$(wildcard t/fuzz/*.c))
 
@@ -256,7 +277,7 @@ build/fuzz/%: t/fuzz/%.c $(FUZZ_OBJS) Makefile
 	@$(if $(V),,echo "  CC $<" &&) $(FUZZ_CC) $(FUZZ_CFLAGS) \
 	    -fsanitize=fuzzer -MMD -MP -o $@ $< $(FUZZ_OBJS) -lyajl
 
--include $(wildcard build/fuzz/*.d build/fuzz/obj/*/*.d)
+-include $(wildcard build/fuzz/*.d build/fuzz/obj/*/*/*.d)
 
 BUILD_FUZZ = $(MAKE) --no-print-directory -j$(JOBS) fuzzers
 
