@@ -32,10 +32,10 @@ export const view = (c) => [
       ['Time-out of a call', c.store.queryTimeoutMs ? millis(c.store.queryTimeoutMs) : null],
       ['Tried again for', c.store.retryMs ? millis(c.store.retryMs) : null]])),
     card('Lease', facts([['Name', c.lease.name], ['Lasts', millis(c.lease.durationMs)], ['Renewed every', millis(c.lease.renewIntervalMs)],
-      ['Asked for every', millis(c.lease.acquireIntervalMs)], ['Schedule read every', millis(c.lease.refreshIntervalMs)],
+      ['Asked for every', millis(c.lease.acquireIntervalMs)], ['Queue read every', millis(c.lease.refreshIntervalMs)],
       ['Released at exit', yes(c.lease.releaseOnExit)], ['Wakes', yes(c.lease.wakes)]])),
     card('Executor', facts([['Executor', yes(c.executor.on)], ['Attempts at a time', count(c.executor.concurrency)], ['Batch', count(c.executor.batch)]])),
-    card('Intake', facts([['Queue of a worker', count(c.intake.queue)], ['Batch', count(c.intake.batch)], ['Largest of the inbox', bytes(c.intake.inboxMaxPayload)]]))),
+    card('Intake', facts([['May wait in a worker', count(c.intake.queue)], ['Batch', count(c.intake.batch)], ['Largest of the inbox', bytes(c.intake.inboxMaxPayload)]]))),
   ...[['Targets', 'Target', false], ['Webhooks', 'Webhook', true]].map(([title, what, hook]) => {
     const list = c.targets.filter((t) => (t.gatewayType === 'webhook') === hook).sort((a, b) => (a.target < b.target ? -1 : 1));
 

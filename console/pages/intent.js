@@ -102,7 +102,7 @@ function timeline(data, ctx) {
       data.next && button('Older attempts', () => ctx.go({ after: data.next }))));
 }
 
-// the newest of each webhook is the one that can be repeated
+// only the newest message of each webhook can be sent again
 
 function hooks(i, all, ctx) {
   const list = [...all || []].sort((a, b) => (a.webhook !== b.webhook ? (a.webhook < b.webhook ? -1 : 1) : a.createdAt < b.createdAt ? 1 : -1));
