@@ -14,7 +14,13 @@
 #include "sm_queue.h"
 
 
-#define NGX_HTTP_SUBMISSION_EXECUTOR_PAUSE  100     /* ms, if short of it */
+/* milliseconds until something is tried again for which there was no room */
+
+#define NGX_HTTP_SUBMISSION_EXECUTOR_PAUSE  100
+
+/* entries that are looked at, or freed, before other events have their turn */
+
+#define NGX_HTTP_SUBMISSION_EXECUTOR_SLICE  2048
 
 
 typedef struct ngx_http_submission_attempt_s  ngx_http_submission_attempt_t;
@@ -75,8 +81,24 @@ void ngx_http_submission_executor_time(ngx_http_submission_executor_t *ex,
     int64_t now);
 int64_t ngx_http_submission_executor_now(ngx_http_submission_executor_t *ex);
 void ngx_http_submission_executor_tick(ngx_http_submission_executor_t *ex);
-void ngx_http_submission_executor_recovered(
+ngx_uint_t ngx_http_submission_executor_starved(
+    ngx_http_submission_manager_t *manager, ngx_msec_t time);
+
+/* epoch.c: whether nothing is left that the lease is needed for */
+ngx_uint_t ngx_http_submission_epoch_drained(
+    ngx_http_submission_manager_t *manager);
+
+/*
+ * in_hand.c: _known() lists the attempts in hand for the thread that recovers,
+ * and _recovered() drops those that are not in flight any more; all of them,
+ * without a list.  _adopt() puts them into the queue of a new epoch.
+ */
+ngx_int_t ngx_http_submission_in_hand_known(
+    ngx_http_submission_manager_t *manager, sm_arena_t *arena,
+    sm_known_row_t **known, size_t *n);
+void ngx_http_submission_in_hand_recovered(
     ngx_http_submission_manager_t *manager, sm_known_row_t *known);
+void ngx_http_submission_in_hand_adopt(ngx_http_submission_executor_t *ex);
 
 
 #endif /* _NGX_HTTP_SUBMISSION_EXECUTOR_CTX_H_INCLUDED_ */

@@ -662,7 +662,7 @@ ngx_http_submission_turn_flush(ngx_http_submission_manager_t *manager)
     if (epoch == 0 || epoch == ex->turns->gone) {
 
         if (ngx_exiting) {
-            ngx_http_submission_executor_recovered(manager, NULL);
+            ngx_http_submission_in_hand_recovered(manager, NULL);
         }
 
         return NGX_OK;

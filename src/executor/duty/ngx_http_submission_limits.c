@@ -68,7 +68,7 @@ ngx_http_submission_limits_configured(ngx_http_submission_executor_t *ex,
 }
 
 
-/* messages of a webhook that was removed wait, see .._executor_limit() */
+/* messages of a webhook that was removed wait, see .._epoch_limit() */
 
 static ngx_int_t
 ngx_http_submission_limits_former(ngx_http_submission_executor_t *ex,
