@@ -55,6 +55,7 @@ ngx_http_submission_executor_init(ngx_cycle_t *cycle,
 
     return ngx_http_submission_turn_init(cycle, ex) == NGX_OK
            && ngx_http_submission_expiry_init(cycle, ex) == NGX_OK
+           && ngx_http_submission_stats_init(cycle, ex) == NGX_OK
            && ngx_http_submission_depth_init(cycle, ex) == NGX_OK
            && ngx_http_submission_outage_init(cycle, ex) == NGX_OK
            && ngx_http_submission_duty_init(cycle, ex) == NGX_OK

@@ -27,6 +27,7 @@ typedef struct ngx_http_submission_attempt_s  ngx_http_submission_attempt_t;
 typedef struct ngx_http_submission_duty_s     ngx_http_submission_duty_t;
 typedef struct ngx_http_submission_turns_s    ngx_http_submission_turns_t;
 typedef struct ngx_http_submission_expiries_s ngx_http_submission_expiries_t;
+typedef struct ngx_http_submission_counts_s   ngx_http_submission_counts_t;
 typedef struct ngx_http_submission_gauges_s   ngx_http_submission_gauges_t;
 typedef struct ngx_http_submission_outage_s   ngx_http_submission_outage_t;
 
@@ -66,6 +67,7 @@ struct ngx_http_submission_executor_s {
     /* what others keep here, each known to its own file alone */
     ngx_http_submission_turns_t     *turns;
     ngx_http_submission_expiries_t  *expiries;
+    ngx_http_submission_counts_t    *counts;       /* see stats_count.c */
     ngx_http_submission_gauges_t    *gauges;       /* see depth.c */
     ngx_http_submission_outage_t    *outages;      /* of each target */
     ngx_http_submission_duty_t      *duties;

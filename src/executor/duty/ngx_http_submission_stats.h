@@ -13,13 +13,15 @@
 
 
 /*
- * stats.c: what happened, for the leader's numbers.  _prepare() comes before
- * what is in doubt is settled, _start() begins an epoch.  _submitted() is
- * called for an intent that the queue did not have, _ended() for each end,
+ * stats_count.c: what happened, for the leader's numbers.  _prepare() comes
+ * before what is in doubt is settled, _start() begins an epoch.  _submitted()
+ * is called for an intent that the queue did not have, _ended() for each end,
  * _attempt() for an attempt that was recorded, _unsent() for one that could
- * not be sent, _unknown() for those in doubt.  _told() is asked until the last
- * numbers of an epoch are written, and _tell() writes them before it returns.
+ * not be sent, _unknown() for those in doubt.  _read() copies the numbers;
+ * NGX_ERROR: there is no memory.
  */
+ngx_int_t ngx_http_submission_stats_init(ngx_cycle_t *cycle,
+    ngx_http_submission_executor_t *ex);
 void ngx_http_submission_stats_prepare(ngx_http_submission_executor_t *ex);
 void ngx_http_submission_stats_start(ngx_http_submission_executor_t *ex);
 void ngx_http_submission_stats_submitted(ngx_http_submission_executor_t *ex,
@@ -27,11 +29,18 @@ void ngx_http_submission_stats_submitted(ngx_http_submission_executor_t *ex,
 void ngx_http_submission_stats_ended(ngx_http_submission_executor_t *ex,
     sm_str_t id, ngx_http_submission_target_t *target, sm_status_e status);
 void ngx_http_submission_stats_attempt(ngx_http_submission_attempt_t *at);
+void ngx_http_submission_stats_unsent(ngx_http_submission_attempt_t *at);
 void ngx_http_submission_stats_unknown(ngx_http_submission_executor_t *ex,
     ngx_http_submission_target_t *target, ngx_uint_t n);
+ngx_int_t ngx_http_submission_stats_read(ngx_http_submission_executor_t *ex,
+    sm_arena_t *arena, sm_stats_t *stats);
+
+/*
+ * stats.c: the last numbers of an epoch.  _told() is asked until they are
+ * written, and _tell() writes them before it returns.
+ */
 ngx_uint_t ngx_http_submission_stats_told(ngx_http_submission_executor_t *ex);
 void ngx_http_submission_stats_tell(ngx_http_submission_executor_t *ex);
-void ngx_http_submission_stats_unsent(ngx_http_submission_attempt_t *at);
 
 /* depth.c: the gauges by target; _look() is soon after something happened */
 ngx_int_t ngx_http_submission_depth_init(ngx_cycle_t *cycle,

@@ -1,0 +1,455 @@
+
+/*
+ * What happened to each target in this epoch and in the last minutes, counted
+ * for the leader's numbers; duty/ngx_http_submission_stats.c tells them.
+ *
+ * - Targets that are not configured any more share the numbers of one that has
+ *   no name, the last one.
+ * - An epoch begins with what was in doubt: _prepare() comes before that is
+ *   settled, and _start() when the epoch is the worker's.
+ * - A page of the queue may have been read before an attempt ended, and show
+ *   an intent that has ended.  The hashes of the last intents that ended are
+ *   remembered, so that such an intent is counted neither as a new one nor as
+ *   a canceled one.
+ */
+
+#include "ngx_http_submission_stats.h"
+
+
+#define NGX_HTTP_SUBMISSION_STATS_ENDED   65536
+#define NGX_HTTP_SUBMISSION_STATS_ERROR   (4 * SM_STATS_DETAIL)
+#define NGX_HTTP_SUBMISSION_STATS_REASON  64        /* characters */
+
+
+typedef struct {
+    int64_t                          counts[SM_STATS_COUNTS];
+    sm_window_t                     *window;       /* NULL: nothing yet */
+
+    int64_t                          error_at;
+    size_t                           reason_len;
+    size_t                           detail_len;
+    char                             reason[4
+                                         * NGX_HTTP_SUBMISSION_STATS_REASON];
+    char                            *detail;
+} ngx_http_submission_stats_target_t;
+
+
+struct ngx_http_submission_counts_s {
+    unsigned                         led:1;        /* of an epoch that began */
+    int64_t                          began;        /* monotonic, usec */
+    ngx_uint_t                       n;            /* with the nameless one */
+    ngx_http_submission_stats_target_t  *targets;
+    ngx_http_submission_stats_target_t   totals;
+    uint32_t                         ended[NGX_HTTP_SUBMISSION_STATS_ENDED];
+};
+
+
+/* must be in the order of sm_outcome_e */
+
+static const sm_stats_count_e  ngx_http_submission_stats_outcomes[] = {
+    SM_STATS_ATTEMPT_UNKNOWN,                      /* none: not counted */
+    SM_STATS_ATTEMPT_ACCEPTED,
+    SM_STATS_ATTEMPT_REJECTED,
+    SM_STATS_ATTEMPT_ERROR,
+    SM_STATS_ATTEMPT_UNKNOWN
+};
+
+_Static_assert(sm_nelts(ngx_http_submission_stats_outcomes) == SM_OUTCOMES,
+               "a count for each outcome");
+
+
+static void
+ngx_http_submission_stats_free(ngx_http_submission_stats_target_t *t)
+{
+    ngx_free(t->window);
+    ngx_free(t->detail);
+}
+
+
+/* the worker exits */
+
+static void
+ngx_http_submission_stats_cleanup(void *data)
+{
+    ngx_http_submission_counts_t *counts = data;
+
+    ngx_uint_t  i;
+
+    for (i = 0; i < counts->n; i++) {
+        ngx_http_submission_stats_free(&counts->targets[i]);
+    }
+
+    ngx_http_submission_stats_free(&counts->totals);
+}
+
+
+ngx_int_t
+ngx_http_submission_stats_init(ngx_cycle_t *cycle,
+    ngx_http_submission_executor_t *ex)
+{
+    ngx_pool_cleanup_t            *cln;
+    ngx_http_submission_counts_t  *counts;
+
+    counts = ngx_pcalloc(cycle->pool, sizeof(ngx_http_submission_counts_t));
+    if (counts == NULL) {
+        return NGX_ERROR;
+    }
+
+    counts->n = ex->manager->conf->ntargets + 1;
+
+    counts->targets = ngx_pcalloc(cycle->pool,
+                                  counts->n
+                                  * sizeof(ngx_http_submission_stats_target_t));
+
+    cln = ngx_pool_cleanup_add(cycle->pool, 0);
+
+    if (counts->targets == NULL || cln == NULL) {
+        return NGX_ERROR;
+    }
+
+    cln->handler = ngx_http_submission_stats_cleanup;
+    cln->data = counts;
+
+    ex->counts = counts;
+
+    return NGX_OK;
+}
+
+
+static void
+ngx_http_submission_stats_reset(ngx_http_submission_stats_target_t *t)
+{
+    if (t->window) {
+        sm_window_init(t->window, ngx_http_submission_usec());
+    }
+
+    ngx_memzero(t->counts, sizeof(t->counts));
+    t->error_at = 0;
+}
+
+
+/*
+ * An epoch begins with what was in doubt: what became of that is the first of
+ * its numbers, even if the recovery has to be tried again, in another epoch.
+ */
+
+void
+ngx_http_submission_stats_prepare(ngx_http_submission_executor_t *ex)
+{
+    ngx_uint_t                     i;
+    ngx_http_submission_counts_t  *counts;
+
+    counts = ex->counts;
+
+    if (!counts->led) {
+        return;
+    }
+
+    counts->led = 0;
+
+    for (i = 0; i < counts->n; i++) {
+        ngx_http_submission_stats_reset(&counts->targets[i]);
+    }
+
+    ngx_http_submission_stats_reset(&counts->totals);
+}
+
+
+void
+ngx_http_submission_stats_start(ngx_http_submission_executor_t *ex)
+{
+    ngx_http_submission_counts_t  *counts;
+
+    counts = ex->counts;
+
+    counts->led = 1;
+    counts->began = ngx_http_submission_usec();
+}
+
+
+static ngx_http_submission_stats_target_t *
+ngx_http_submission_stats_target(ngx_http_submission_executor_t *ex,
+    ngx_http_submission_target_t *target)
+{
+    ngx_http_submission_counts_t  *counts;
+
+    counts = ex->counts;
+
+    return &counts->targets[target ? target->index : counts->n - 1];
+}
+
+
+/* without memory the minutes are missing, and the counts are there */
+
+static sm_window_t *
+ngx_http_submission_stats_window(ngx_http_submission_stats_target_t *t,
+    int64_t now)
+{
+    if (t->window == NULL) {
+        t->window = ngx_alloc(sizeof(sm_window_t), ngx_cycle->log);
+
+        if (t->window) {
+            sm_window_init(t->window, now);
+        }
+    }
+
+    return t->window;
+}
+
+
+static void
+ngx_http_submission_stats_add(ngx_http_submission_stats_target_t *t,
+    int64_t now, sm_stats_count_e which, ngx_uint_t n)
+{
+    sm_window_t  *window;
+
+    t->counts[which] += n;
+
+    window = ngx_http_submission_stats_window(t, now);
+
+    if (window) {
+        sm_window_count(window, now, which, n);
+    }
+}
+
+
+static void
+ngx_http_submission_stats_count(ngx_http_submission_executor_t *ex,
+    ngx_http_submission_stats_target_t *t, int64_t now, sm_stats_count_e which,
+    ngx_uint_t n)
+{
+    ngx_http_submission_stats_add(t, now, which, n);
+    ngx_http_submission_stats_add(&ex->counts->totals,
+                                  now, which, n);
+}
+
+
+/* 0 is a hash that no id has */
+
+static uint32_t
+ngx_http_submission_stats_hash(sm_str_t id)
+{
+    uint32_t  hash;
+
+    hash = ngx_murmur_hash2((u_char *) id.data, id.len);
+
+    return hash ? hash : 1;
+}
+
+
+/* has the hash of the last one of those that has ended */
+
+static uint32_t *
+ngx_http_submission_stats_slot(ngx_http_submission_executor_t *ex,
+    uint32_t hash)
+{
+    return &ex->counts->ended[
+                                     hash % NGX_HTTP_SUBMISSION_STATS_ENDED];
+}
+
+
+void
+ngx_http_submission_stats_submitted(ngx_http_submission_executor_t *ex,
+    sm_str_t id, sm_str_t target)
+{
+    uint32_t  hash;
+
+    hash = ngx_http_submission_stats_hash(id);
+
+    if (*ngx_http_submission_stats_slot(ex, hash) != hash) {
+        ngx_http_submission_stats_count(ex,
+                             ngx_http_submission_stats_target(ex,
+                                  ngx_http_submission_target(ex->manager->conf,
+                                                             target)),
+                             ngx_http_submission_usec(), SM_STATS_SUBMITTED,
+                             1);
+    }
+}
+
+
+/* a cancel may be met again, in the audit or in a turn, and counts once */
+
+void
+ngx_http_submission_stats_ended(ngx_http_submission_executor_t *ex,
+    sm_str_t id, ngx_http_submission_target_t *target, sm_status_e status)
+{
+    uint32_t  hash, *ended;
+
+    hash = ngx_http_submission_stats_hash(id);
+    ended = ngx_http_submission_stats_slot(ex, hash);
+
+    if (status == SM_STATUS_CANCELED && *ended == hash) {
+        return;
+    }
+
+    *ended = hash;
+
+    ngx_http_submission_stats_count(ex,
+                                  ngx_http_submission_stats_target(ex, target),
+                                  ngx_http_submission_usec(),
+                                  SM_STATS_ACCEPTED
+                                  + (status - SM_STATUS_ACCEPTED), 1);
+}
+
+
+void
+ngx_http_submission_stats_unknown(ngx_http_submission_executor_t *ex,
+    ngx_http_submission_target_t *target, ngx_uint_t n)
+{
+    ngx_http_submission_stats_count(ex,
+                                  ngx_http_submission_stats_target(ex, target),
+                                  ngx_http_submission_usec(),
+                                  SM_STATS_ATTEMPT_UNKNOWN, n);
+}
+
+
+static void
+ngx_http_submission_stats_error(ngx_http_submission_stats_target_t *t,
+    ngx_http_submission_attempt_t *at)
+{
+    sm_out_t  out;
+
+    t->error_at = at->finished_at;
+
+    sm_out_init(&out, t->reason, sizeof(t->reason));
+    sm_out_clip(&out, at->reason.len ? at->reason
+                      : at->outcome == SM_OUTCOME_NONE
+                        ? sm_str_c("unsent") : sm_outcome_name(at->outcome),
+                NGX_HTTP_SUBMISSION_STATS_REASON);
+    t->reason_len = out.last - out.start;
+
+    t->detail_len = 0;
+
+    if (t->detail == NULL) {
+        t->detail = ngx_alloc(NGX_HTTP_SUBMISSION_STATS_ERROR,
+                              ngx_cycle->log);
+        if (t->detail == NULL) {
+            return;
+        }
+    }
+
+    sm_out_init(&out, t->detail, NGX_HTTP_SUBMISSION_STATS_ERROR);
+    sm_out_clip(&out, at->error, SM_STATS_DETAIL);
+    t->detail_len = out.last - out.start;
+}
+
+
+/* it was not sent: the target's last error says why */
+
+void
+ngx_http_submission_stats_unsent(ngx_http_submission_attempt_t *at)
+{
+    ngx_http_submission_executor_t  *ex;
+
+    ex = at->manager->executor;
+
+    ngx_http_submission_stats_error(
+                         ngx_http_submission_stats_target(ex, at->target), at);
+}
+
+
+void
+ngx_http_submission_stats_attempt(ngx_http_submission_attempt_t *at)
+{
+    int64_t                              now;
+    ngx_http_submission_executor_t      *ex;
+    ngx_http_submission_stats_target_t  *t, *totals;
+
+    ex = at->manager->executor;
+    now = ngx_http_submission_usec();
+    totals = &ex->counts->totals;
+    t = ngx_http_submission_stats_target(ex, at->target);
+
+    ngx_http_submission_stats_count(ex, t, now,
+                              ngx_http_submission_stats_outcomes[at->outcome],
+                              1);
+
+    if (t->window && totals->window) {
+        sm_window_observe(t->window, now, at->took);
+        sm_window_observe(totals->window, now, at->took);
+    }
+
+    if (at->outcome != SM_OUTCOME_ACCEPTED) {
+        ngx_http_submission_stats_error(t, at);
+    }
+}
+
+
+static ngx_int_t
+ngx_http_submission_stats_copy(sm_arena_t *arena,
+    ngx_http_submission_stats_target_t *t, sm_stats_target_t *row)
+{
+    int64_t   now;
+    sm_str_t  reason, detail;
+
+    now = ngx_http_submission_usec();
+
+    ngx_memcpy(row->counts, t->counts, sizeof(row->counts));
+
+    if (t->window) {
+        sm_window_read(t->window, now, SM_WINDOW_1M,
+                       &row->windows[SM_STATS_1M]);
+        sm_window_read(t->window, now, SM_WINDOW_5M,
+                       &row->windows[SM_STATS_5M]);
+
+    } else {
+        row->windows[SM_STATS_1M].p50 = -1;
+        row->windows[SM_STATS_1M].p99 = -1;
+        row->windows[SM_STATS_5M] = row->windows[SM_STATS_1M];
+    }
+
+    if (t->error_at == 0) {
+        return NGX_OK;
+    }
+
+    row->error_at = t->error_at;
+
+    reason.data = t->reason;
+    reason.len = t->reason_len;
+    detail.data = t->detail;
+    detail.len = t->detail_len;
+
+    return sm_arena_strdup(arena, &row->error_reason, reason) != 0
+           || sm_arena_strdup(arena, &row->error_detail, detail) != 0
+           ? NGX_ERROR : NGX_OK;
+}
+
+
+ngx_int_t
+ngx_http_submission_stats_read(ngx_http_submission_executor_t *ex,
+    sm_arena_t *arena, sm_stats_t *stats)
+{
+    ngx_uint_t                      i;
+    ngx_http_submission_counts_t   *counts;
+    ngx_http_submission_target_t  **targets;
+
+    counts = ex->counts;
+    targets = ex->manager->conf->by_index.elts;
+
+    stats->epoch = ex->epoch;
+    stats->began = ngx_http_submission_executor_now(ex)
+                   - (ngx_http_submission_usec() - counts->began);
+    stats->n = counts->n;
+    stats->targets = sm_arena_calloc(arena, counts->n,
+                                     sizeof(sm_stats_target_t));
+
+    if (stats->targets == NULL) {
+        return NGX_ERROR;
+    }
+
+    for (i = 0; i < counts->n; i++) {
+        if (ngx_http_submission_stats_copy(arena, &counts->targets[i],
+                                           &stats->targets[i])
+            != NGX_OK)
+        {
+            return NGX_ERROR;
+        }
+
+        if (i < counts->n - 1) {
+            stats->targets[i].name = targets[i]->contract.target;
+        }
+    }
+
+    return ngx_http_submission_stats_copy(arena, &counts->totals,
+                                          &stats->totals);
+}
