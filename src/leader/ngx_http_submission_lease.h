@@ -128,20 +128,25 @@ ngx_int_t ngx_http_submission_election_win(
 void ngx_http_submission_election_resign(
     ngx_http_submission_manager_t *manager);
 
-/* leader.c */
+/* leader_state.c: _event() is _apply() for what has no grant to bring */
 void ngx_http_submission_leader_apply(ngx_http_submission_leader_t *ld,
     sm_leader_event_e event, ngx_http_submission_change_t *change);
 void ngx_http_submission_leader_event(ngx_http_submission_leader_t *ld,
     sm_leader_event_e event, ngx_msec_t wait, const char *reason,
     const char *sql_error);
+void ngx_http_submission_leader_log(ngx_http_submission_leader_t *ld,
+    ngx_uint_t level, const char *event, const char *reason,
+    const char *sql_error);
+
+/*
+ * leader.c: _flush() has the executor record the outcomes of a lost epoch;
+ * NGX_AGAIN: that is under way, or is tried again at the next tick
+ */
 ngx_int_t ngx_http_submission_leader_flush(ngx_http_submission_leader_t *ld);
 ngx_uint_t ngx_http_submission_leader_yields(
     ngx_http_submission_leader_t *ld);
 ngx_msec_t ngx_http_submission_leader_back_off(
     ngx_http_submission_leader_t *ld);
-void ngx_http_submission_leader_log(ngx_http_submission_leader_t *ld,
-    ngx_uint_t level, const char *event, const char *reason,
-    const char *sql_error);
 
 /* leave.c: _leave() is the next step of a worker that exits, if it is due */
 void ngx_http_submission_leader_leave(ngx_http_submission_leader_t *ld);
