@@ -152,11 +152,8 @@ ngx_http_submission_attempt_log(ngx_http_submission_attempt_t *at,
 sm_entry_t *
 ngx_http_submission_attempt_entry(ngx_http_submission_attempt_t *at)
 {
-    ngx_http_submission_executor_t  *ex;
-
-    ex = at->manager->executor;
-
-    return ex->queue && ex->generation == at->generation ? at->entry : NULL;
+    return ngx_http_submission_epoch_entry(at->manager->executor,
+                                           at->generation, at->entry);
 }
 
 
@@ -179,12 +176,14 @@ ngx_http_submission_attempt_drop(ngx_http_submission_attempt_t *at,
 static void
 ngx_http_submission_attempt_ended(ngx_http_submission_attempt_t *at)
 {
+    sm_entry_t                      *entry;
     ngx_http_submission_executor_t  *ex;
 
     ex = at->manager->executor;
+    entry = ngx_http_submission_attempt_entry(at);
 
-    if (ex->queue && ex->generation == at->generation) {
-        sm_queue_end(ex->queue, at->entry);
+    if (entry) {
+        sm_queue_end(ex->queue, entry);
     }
 
     if (at->forgotten

@@ -316,3 +316,11 @@ ngx_http_submission_epoch_drained(ngx_http_submission_manager_t *manager)
                && ex->nsending == 0 && ex->nended == 0
                && ngx_http_submission_stats_told(ex));
 }
+
+
+sm_entry_t *
+ngx_http_submission_epoch_entry(ngx_http_submission_executor_t *ex,
+    ngx_uint_t generation, sm_entry_t *entry)
+{
+    return ex->queue && ex->generation == generation ? entry : NULL;
+}

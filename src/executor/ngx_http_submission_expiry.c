@@ -238,7 +238,6 @@ ngx_http_submission_expiry_done(ngx_http_submission_task_t *task)
 {
     size_t                           i;
     sm_entry_t                      *entry;
-    sm_begin_row_t                  *row;
     ngx_http_submission_expiry_t    *et;
     ngx_http_submission_executor_t  *ex;
 
@@ -254,33 +253,14 @@ ngx_http_submission_expiry_done(ngx_http_submission_task_t *task)
 
     for (i = 0; i < et->n && task->call.status == SM_STORE_OK; i++) {
 
-        row = &et->rows[i];
+        /* any of those before may have ended leadership */
 
-        /* any of these may end leadership */
+        entry = ngx_http_submission_epoch_entry(ex, et->generation,
+                                                et->entries[i]);
 
-        entry = ex->queue && ex->generation == et->generation
-                ? et->entries[i] : NULL;
-
-        switch (row->outcome) {
-
-        case SM_BEGIN_EXPIRED:
-            ngx_http_submission_expiry_ended(task->manager, et->targets[i],
-                                             entry, row, task->fence.epoch,
-                                             task->call.now);
-            break;
-
-        case SM_BEGIN_EARLY:
-
-            if (entry) {
-                sm_queue_put(ex->queue, entry, row->due_at);
-            }
-
-            break;
-
-        default: /* SM_BEGIN_GONE */
-            ngx_http_submission_turn_gone(task->manager, entry, row,
-                                          task->fence.epoch);
-        }
+        ngx_http_submission_turn_not_begun(task->manager, et->targets[i],
+                                           entry, &et->rows[i],
+                                           task->fence.epoch, task->call.now);
     }
 
     ngx_http_submission_executor_wake(ex);

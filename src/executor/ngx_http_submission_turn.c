@@ -331,7 +331,7 @@ ngx_http_submission_turn_thread(ngx_http_submission_task_t *task)
 }
 
 
-void
+static void
 ngx_http_submission_turn_gone(ngx_http_submission_manager_t *manager,
     sm_entry_t *entry, sm_begin_row_t *row, int64_t epoch)
 {
@@ -368,58 +368,68 @@ ngx_http_submission_turn_gone(ngx_http_submission_manager_t *manager,
 }
 
 
+void
+ngx_http_submission_turn_not_begun(ngx_http_submission_manager_t *manager,
+    ngx_http_submission_target_t *target, sm_entry_t *entry,
+    sm_begin_row_t *row, int64_t epoch, int64_t now)
+{
+    switch (row->outcome) {
+
+    case SM_BEGIN_EXPIRED:
+        ngx_http_submission_expiry_ended(manager, target, entry, row, epoch,
+                                         now);
+        break;
+
+    case SM_BEGIN_EARLY:
+        ngx_log_debug4(NGX_LOG_DEBUG_HTTP, ngx_cycle->log, 0,
+                       "submission: too early \"%*s\" due in:%L us queued:%d",
+                       row->id.len, row->id.data, row->due_at - now,
+                       entry != NULL);
+
+        if (entry) {
+            sm_queue_put(manager->executor->queue, entry, row->due_at);
+        }
+
+        break;
+
+    default: /* SM_BEGIN_GONE */
+        ngx_http_submission_turn_gone(manager, entry, row, epoch);
+    }
+}
+
+
 static void
 ngx_http_submission_turn_begun(ngx_http_submission_turn_t *turn)
 {
-    size_t                           i;
-    ngx_uint_t                       current;
-    sm_begin_row_t                  *row;
-    ngx_http_submission_executor_t  *ex;
+    size_t                          i;
+    sm_entry_t                     *entry;
+    sm_begin_row_t                 *row;
+    ngx_http_submission_manager_t  *manager;
 
-    ex = turn->task.manager->executor;
+    manager = turn->task.manager;
 
     for (i = 0; i < turn->ndue; i++) {
         row = &turn->due[i];
 
-        /* any of these may end leadership */
-
-        current = ex->queue && ex->generation == turn->generation;
-
-        switch (row->outcome) {
-
-        case SM_BEGIN_BEGUN:
-            ngx_http_submission_attempt_start(turn->task.manager,
-                                              turn->generation,
+        if (row->outcome == SM_BEGIN_BEGUN) {
+            ngx_http_submission_attempt_start(manager, turn->generation,
                                               turn->entries[i], row,
                                               turn->task.fence.epoch,
                                               turn->task.call.now);
-            break;
-
-        case SM_BEGIN_EARLY:
-            ngx_log_debug3(NGX_LOG_DEBUG_HTTP, ngx_cycle->log, 0,
-                           "submission: too early \"%*s\" due:%L",
-                           row->id.len, row->id.data, row->due_at);
-
-            if (current) {
-                sm_queue_put(ex->queue, turn->entries[i], row->due_at);
-            }
-
-            break;
-
-        case SM_BEGIN_EXPIRED:
-            ngx_http_submission_expiry_ended(turn->task.manager,
-                           ngx_http_submission_target(turn->task.manager->conf,
-                                                      row->contract.target),
-                                             current ? turn->entries[i] : NULL,
-                                             row, turn->task.fence.epoch,
-                                             turn->task.call.now);
-            break;
-
-        default: /* SM_BEGIN_GONE */
-            ngx_http_submission_turn_gone(turn->task.manager,
-                                          current ? turn->entries[i] : NULL,
-                                          row, turn->task.fence.epoch);
+            continue;
         }
+
+        /* any of those before may have ended leadership */
+
+        entry = ngx_http_submission_epoch_entry(manager->executor,
+                                                turn->generation,
+                                                turn->entries[i]);
+
+        ngx_http_submission_turn_not_begun(manager,
+                           ngx_http_submission_target(manager->conf,
+                                                      row->contract.target),
+                                           entry, row, turn->task.fence.epoch,
+                                           turn->task.call.now);
     }
 }
 

@@ -19,9 +19,10 @@ void ngx_http_submission_queue_new(ngx_http_submission_executor_t *ex);
 /*
  * turn.c: NGX_OK, the call is out, or there is nothing to do; NGX_ERROR, not
  * now.  _start() begins an epoch, and _out() is whether a call is out.
- * _flush() and _end() are for the leader.  _gone() is for what has ended, or
- * is in flight, or is left to a newer module, and aside until then; without an
- * entry it is of an epoch that is over.
+ * _flush() and _end() are for the leader.  _not_begun() takes in what the
+ * store says of an intent that it did not begin, with its own time: the
+ * deadline has passed, it is not due yet, or it is not there to begin.
+ * Without an entry, the queue that had it is gone.
  */
 ngx_int_t ngx_http_submission_turn_init(ngx_cycle_t *cycle,
     ngx_http_submission_executor_t *ex);
@@ -32,8 +33,9 @@ ngx_int_t ngx_http_submission_turn_flush(
     ngx_http_submission_manager_t *manager);
 ngx_int_t ngx_http_submission_turn_end(ngx_http_submission_manager_t *manager,
     ngx_msec_t deadline);
-void ngx_http_submission_turn_gone(ngx_http_submission_manager_t *manager,
-    sm_entry_t *entry, sm_begin_row_t *row, int64_t epoch);
+void ngx_http_submission_turn_not_begun(ngx_http_submission_manager_t *manager,
+    ngx_http_submission_target_t *target, sm_entry_t *entry,
+    sm_begin_row_t *row, int64_t epoch, int64_t now);
 
 /*
  * expiry.c: intents whose deadline has passed before they could be begun.
