@@ -65,19 +65,21 @@ ngx_http_submission_dispatch_add_variables(ngx_conf_t *cf)
 }
 
 
-/* a request that is not an attempt has none of the variables */
+/* NULL: a request that is not an attempt has none of the variables */
 
-static ngx_int_t
-ngx_http_submission_dispatch_value(ngx_http_variable_value_t *v, u_char *data,
-    size_t len)
+static ngx_http_submission_attempt_t *
+ngx_http_submission_dispatch_attempt(ngx_http_request_t *r,
+    ngx_http_variable_value_t *v)
 {
-    v->valid = 1;
-    v->no_cacheable = 0;
-    v->not_found = 0;
-    v->data = data;
-    v->len = len;
+    ngx_http_submission_attempt_t  *at;
 
-    return NGX_OK;
+    at = ngx_http_submission_dispatched(r);
+
+    v->valid = at != NULL;
+    v->no_cacheable = 0;
+    v->not_found = at == NULL;
+
+    return at;
 }
 
 
@@ -87,14 +89,14 @@ ngx_http_submission_dispatch_url(ngx_http_request_t *r,
 {
     ngx_http_submission_attempt_t  *at;
 
-    at = ngx_http_submission_dispatched(r);
+    at = ngx_http_submission_dispatch_attempt(r, v);
 
-    if (at == NULL) {
-        v->not_found = 1;
-        return NGX_OK;
+    if (at) {
+        v->data = at->url.data;
+        v->len = at->url.len;
     }
 
-    return ngx_http_submission_dispatch_value(v, at->url.data, at->url.len);
+    return NGX_OK;
 }
 
 
@@ -105,16 +107,16 @@ ngx_http_submission_dispatch_string(ngx_http_request_t *r,
     sm_str_t                       *s;
     ngx_http_submission_attempt_t  *at;
 
-    at = ngx_http_submission_dispatched(r);
+    at = ngx_http_submission_dispatch_attempt(r, v);
 
-    if (at == NULL) {
-        v->not_found = 1;
-        return NGX_OK;
+    if (at) {
+        s = (sm_str_t *) ((char *) at + data);
+
+        v->data = (u_char *) s->data;
+        v->len = s->len;
     }
 
-    s = (sm_str_t *) ((char *) at + data);
-
-    return ngx_http_submission_dispatch_value(v, (u_char *) s->data, s->len);
+    return NGX_OK;
 }
 
 
@@ -123,21 +125,20 @@ ngx_http_submission_dispatch_number(ngx_http_request_t *r,
     ngx_http_variable_value_t *v, uintptr_t data)
 {
     size_t                          len;
-    u_char                         *p;
     ngx_http_submission_attempt_t  *at;
 
-    at = ngx_http_submission_dispatched(r);
+    at = ngx_http_submission_dispatch_attempt(r, v);
 
-    if (at == NULL) {
-        v->not_found = 1;
-        return NGX_OK;
+    if (at) {
+        v->data = ngx_http_submission_send_int(r,
+                                          *(int64_t *) ((char *) at + data),
+                                               &len);
+        if (v->data == NULL) {
+            return NGX_ERROR;
+        }
+
+        v->len = len;
     }
 
-    p = ngx_http_submission_send_int(r, *(int64_t *) ((char *) at + data),
-                                         &len);
-    if (p == NULL) {
-        return NGX_ERROR;
-    }
-
-    return ngx_http_submission_dispatch_value(v, p, len);
+    return NGX_OK;
 }

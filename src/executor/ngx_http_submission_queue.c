@@ -96,8 +96,6 @@ typedef struct {
 
 static ngx_int_t ngx_http_submission_queue_init(ngx_cycle_t *cycle,
     ngx_http_submission_duty_t *duty);
-static ngx_msec_t ngx_http_submission_queue_interval(
-    ngx_http_submission_executor_t *ex);
 static ngx_int_t ngx_http_submission_queue_begin(
     ngx_http_submission_duty_t *duty, ngx_http_submission_task_t *task);
 static ngx_msec_t ngx_http_submission_queue_done(
@@ -116,7 +114,7 @@ const ngx_http_submission_duty_row_t  ngx_http_submission_queue_refresh = {
     .size = sizeof(ngx_http_submission_page_task_t),
     .ctx = sizeof(ngx_http_submission_refresh_t),
     .init = ngx_http_submission_queue_init,
-    .interval = ngx_http_submission_queue_interval,
+    .interval = ngx_http_submission_duty_interval,
     .begin = ngx_http_submission_queue_begin,
     .done = ngx_http_submission_queue_done
 };
@@ -200,13 +198,6 @@ ngx_http_submission_queue_stop(ngx_http_submission_executor_t *ex)
         ngx_http_submission_bell_ignore(rf->wake);
         rf->wake = NULL;
     }
-}
-
-
-static ngx_msec_t
-ngx_http_submission_queue_interval(ngx_http_submission_executor_t *ex)
-{
-    return ex->manager->conf->queue_refresh_interval;
 }
 
 

@@ -213,14 +213,16 @@ ngx_http_submission_stats_add(ngx_http_submission_stats_target_t *t,
 }
 
 
+/* counts it for its target and in the totals */
+
 static void
 ngx_http_submission_stats_count(ngx_http_submission_executor_t *ex,
-    ngx_http_submission_stats_target_t *t, int64_t now, sm_stats_count_e which,
+    ngx_http_submission_target_t *target, int64_t now, sm_stats_count_e which,
     ngx_uint_t n)
 {
-    ngx_http_submission_stats_add(t, now, which, n);
-    ngx_http_submission_stats_add(&ex->counts->totals,
+    ngx_http_submission_stats_add(ngx_http_submission_stats_target(ex, target),
                                   now, which, n);
+    ngx_http_submission_stats_add(&ex->counts->totals, now, which, n);
 }
 
 
@@ -258,9 +260,8 @@ ngx_http_submission_stats_submitted(ngx_http_submission_executor_t *ex,
 
     if (*ngx_http_submission_stats_slot(ex, hash) != hash) {
         ngx_http_submission_stats_count(ex,
-                             ngx_http_submission_stats_target(ex,
-                                  ngx_http_submission_target(ex->manager->conf,
-                                                             target)),
+                             ngx_http_submission_target(ex->manager->conf,
+                                                        target),
                              ngx_http_submission_usec(), SM_STATS_SUBMITTED,
                              1);
     }
@@ -284,11 +285,9 @@ ngx_http_submission_stats_ended(ngx_http_submission_executor_t *ex,
 
     *ended = hash;
 
-    ngx_http_submission_stats_count(ex,
-                                  ngx_http_submission_stats_target(ex, target),
-                                  ngx_http_submission_usec(),
-                                  SM_STATS_ACCEPTED
-                                  + (status - SM_STATUS_ACCEPTED), 1);
+    ngx_http_submission_stats_count(ex, target, ngx_http_submission_usec(),
+                                    SM_STATS_ACCEPTED
+                                    + (status - SM_STATUS_ACCEPTED), 1);
 }
 
 
@@ -296,10 +295,8 @@ void
 ngx_http_submission_stats_unknown(ngx_http_submission_executor_t *ex,
     ngx_http_submission_target_t *target, ngx_uint_t n)
 {
-    ngx_http_submission_stats_count(ex,
-                                  ngx_http_submission_stats_target(ex, target),
-                                  ngx_http_submission_usec(),
-                                  SM_STATS_ATTEMPT_UNKNOWN, n);
+    ngx_http_submission_stats_count(ex, target, ngx_http_submission_usec(),
+                                    SM_STATS_ATTEMPT_UNKNOWN, n);
 }
 
 
@@ -360,7 +357,7 @@ ngx_http_submission_stats_attempt(ngx_http_submission_attempt_t *at)
     totals = &ex->counts->totals;
     t = ngx_http_submission_stats_target(ex, at->target);
 
-    ngx_http_submission_stats_count(ex, t, now,
+    ngx_http_submission_stats_count(ex, at->target, now,
                               ngx_http_submission_stats_outcomes[at->outcome],
                               1);
 

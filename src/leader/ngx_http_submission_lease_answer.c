@@ -363,12 +363,18 @@ ngx_http_submission_lease_settled(ngx_http_submission_leader_t *ld,
 }
 
 
-static void
-ngx_http_submission_lease_answer(ngx_http_submission_leader_t *ld,
-    ngx_http_submission_lease_t *call)
+void
+ngx_http_submission_lease_done(ngx_http_submission_task_t *task)
 {
     sm_store_class_e                        status;
+    ngx_http_submission_lease_t            *call;
+    ngx_http_submission_leader_t           *ld;
     const ngx_http_submission_lease_row_t  *row;
+
+    call = (ngx_http_submission_lease_t *) task;
+
+    ld = task->manager->leader;
+    ld->call = NULL;
 
     ngx_http_submission_lease_note(ld, call);
     ngx_http_submission_lease_recovered(ld, call);
@@ -408,16 +414,4 @@ ngx_http_submission_lease_answer(ngx_http_submission_leader_t *ld,
     if (row->answer) {
         row->answer(ld, call);
     }
-}
-
-
-void
-ngx_http_submission_lease_done(ngx_http_submission_task_t *task)
-{
-    ngx_http_submission_leader_t  *ld;
-
-    ld = task->manager->leader;
-    ld->call = NULL;
-
-    ngx_http_submission_lease_answer(ld, (ngx_http_submission_lease_t *) task);
 }

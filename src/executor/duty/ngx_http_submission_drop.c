@@ -32,8 +32,6 @@ typedef struct {
 } ngx_http_submission_drop_task_t;
 
 
-static ngx_msec_t ngx_http_submission_drop_interval(
-    ngx_http_submission_executor_t *ex);
 static ngx_int_t ngx_http_submission_drop_begin(
     ngx_http_submission_duty_t *duty, ngx_http_submission_task_t *task);
 static ngx_msec_t ngx_http_submission_drop_done(
@@ -44,17 +42,10 @@ const ngx_http_submission_duty_row_t  ngx_http_submission_drop = {
     .op = NGX_HTTP_SUBMISSION_OP_QUEUE_DROP,
     .size = sizeof(ngx_http_submission_drop_task_t),
     .ctx = sizeof(ngx_http_submission_drop_ctx_t),
-    .interval = ngx_http_submission_drop_interval,
+    .interval = ngx_http_submission_duty_interval,
     .begin = ngx_http_submission_drop_begin,
     .done = ngx_http_submission_drop_done
 };
-
-
-static ngx_msec_t
-ngx_http_submission_drop_interval(ngx_http_submission_executor_t *ex)
-{
-    return ex->manager->conf->queue_refresh_interval;
-}
 
 
 /* what is read, and how far back: to the last time, and a little beyond it */

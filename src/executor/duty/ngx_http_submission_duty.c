@@ -126,6 +126,13 @@ ngx_http_submission_duty_end(ngx_http_submission_executor_t *ex)
 }
 
 
+ngx_msec_t
+ngx_http_submission_duty_interval(ngx_http_submission_executor_t *ex)
+{
+    return ex->manager->conf->queue_refresh_interval;
+}
+
+
 static void
 ngx_http_submission_duty_timer(ngx_event_t *ev)
 {

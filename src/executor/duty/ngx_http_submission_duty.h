@@ -69,15 +69,18 @@ struct ngx_http_submission_duty_s {
 
 
 /*
- * duty.c; _kick(): now, and not when it is due; _soon(): in so many ms, or that
- * long after what is out; _end(): the worker is terminated, and the threads
- * have run what is out
+ * duty.c.  _kick() runs a duty now, and not when it is due.  _soon() runs it in
+ * so many milliseconds, or that long after the call that is out.  _interval()
+ * is queue_refresh_interval, which most duties have.  _end() is for a worker
+ * that is being terminated, and whose threads have run what is out.
  */
 ngx_int_t ngx_http_submission_duty_init(ngx_cycle_t *cycle,
     ngx_http_submission_executor_t *ex);
 void ngx_http_submission_duty_start(ngx_http_submission_executor_t *ex);
 void ngx_http_submission_duty_stop(ngx_http_submission_executor_t *ex);
 void ngx_http_submission_duty_end(ngx_http_submission_executor_t *ex);
+ngx_msec_t ngx_http_submission_duty_interval(
+    ngx_http_submission_executor_t *ex);
 void ngx_http_submission_duty_kick(ngx_http_submission_duty_t *duty);
 void ngx_http_submission_duty_soon(ngx_http_submission_duty_t *duty,
     ngx_msec_t wait);

@@ -38,8 +38,6 @@ typedef struct {
 } ngx_http_submission_inbox_task_t;
 
 
-static ngx_msec_t ngx_http_submission_inbox_interval(
-    ngx_http_submission_executor_t *ex);
 static ngx_int_t ngx_http_submission_inbox_begin(
     ngx_http_submission_duty_t *duty, ngx_http_submission_task_t *task);
 static ngx_msec_t ngx_http_submission_inbox_done(
@@ -50,17 +48,10 @@ const ngx_http_submission_duty_row_t  ngx_http_submission_inbox = {
     .op = NGX_HTTP_SUBMISSION_OP_INBOX_MOVE,
     .size = sizeof(ngx_http_submission_inbox_task_t),
     .ctx = sizeof(ngx_http_submission_inbox_ctx_t),
-    .interval = ngx_http_submission_inbox_interval,
+    .interval = ngx_http_submission_duty_interval,
     .begin = ngx_http_submission_inbox_begin,
     .done = ngx_http_submission_inbox_done
 };
-
-
-static ngx_msec_t
-ngx_http_submission_inbox_interval(ngx_http_submission_executor_t *ex)
-{
-    return ex->manager->conf->queue_refresh_interval;
-}
 
 
 /* somebody has something: a look soon, however often that is said */

@@ -35,8 +35,6 @@ typedef struct {
 
 static ngx_int_t ngx_http_submission_job_init(ngx_cycle_t *cycle,
     ngx_http_submission_duty_t *duty);
-static ngx_msec_t ngx_http_submission_job_interval(
-    ngx_http_submission_executor_t *ex);
 static ngx_int_t ngx_http_submission_job_begin(
     ngx_http_submission_duty_t *duty, ngx_http_submission_task_t *task);
 static ngx_msec_t ngx_http_submission_job_done(
@@ -50,7 +48,7 @@ const ngx_http_submission_duty_row_t  ngx_http_submission_job = {
     .size = sizeof(ngx_http_submission_job_task_t),
     .ctx = sizeof(ngx_http_submission_job_ctx_t),
     .init = ngx_http_submission_job_init,
-    .interval = ngx_http_submission_job_interval,
+    .interval = ngx_http_submission_duty_interval,
     .begin = ngx_http_submission_job_begin,
     .done = ngx_http_submission_job_done,
     .late = ngx_http_submission_job_late
@@ -67,13 +65,6 @@ ngx_http_submission_job_init(ngx_cycle_t *cycle,
     ctx->limit = NGX_HTTP_SUBMISSION_JOB_FIRST;
 
     return NGX_OK;
-}
-
-
-static ngx_msec_t
-ngx_http_submission_job_interval(ngx_http_submission_executor_t *ex)
-{
-    return ex->manager->conf->queue_refresh_interval;
 }
 
 

@@ -34,8 +34,6 @@ typedef struct {
 
 static ngx_int_t ngx_http_submission_pauses_init(ngx_cycle_t *cycle,
     ngx_http_submission_duty_t *duty);
-static ngx_msec_t ngx_http_submission_pauses_interval(
-    ngx_http_submission_executor_t *ex);
 static ngx_int_t ngx_http_submission_pauses_begin(
     ngx_http_submission_duty_t *duty, ngx_http_submission_task_t *task);
 static ngx_msec_t ngx_http_submission_pauses_done(
@@ -47,7 +45,7 @@ const ngx_http_submission_duty_row_t  ngx_http_submission_pauses_read = {
     .size = sizeof(ngx_http_submission_pauses_task_t),
     .ctx = sizeof(ngx_http_submission_pauses_t),
     .init = ngx_http_submission_pauses_init,
-    .interval = ngx_http_submission_pauses_interval,
+    .interval = ngx_http_submission_duty_interval,
     .begin = ngx_http_submission_pauses_begin,
     .done = ngx_http_submission_pauses_done
 };
@@ -150,13 +148,6 @@ ngx_http_submission_pauses_of(ngx_http_submission_executor_t *ex,
     }
 
     return NULL;
-}
-
-
-static ngx_msec_t
-ngx_http_submission_pauses_interval(ngx_http_submission_executor_t *ex)
-{
-    return ex->manager->conf->queue_refresh_interval;
 }
 
 
