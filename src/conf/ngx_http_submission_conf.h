@@ -102,7 +102,6 @@ typedef struct {
     ngx_rbtree_t                     targets;      /* .._target_t */
     ngx_rbtree_node_t                sentinel;
     ngx_array_t                     *notify;       /* of all targets */
-    unsigned                         signs:1;      /* a target has keys */
     ngx_array_t                      by_index;     /* .._target_t * */
     ngx_array_t                      former;       /* .._target_node_t * */
 

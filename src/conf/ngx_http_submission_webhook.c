@@ -519,8 +519,6 @@ ngx_http_submission_webhook_resolve(ngx_conf_t *cf,
 
     for (i = 0; i < mcf->by_index.nelts; i++) {
 
-        mcf->signs |= targets[i]->nkeys != 0;
-
         if (targets[i]->webhook) {
             continue;
         }

@@ -349,6 +349,12 @@ ngx_http_submission_attempt_start(ngx_http_submission_manager_t *manager,
     at->manager = manager;
     at->target = ngx_http_submission_target(manager->conf,
                                             at->contract.target);
+
+    if (at->target) {
+        at->keys = at->target->keys;
+        at->nkeys = at->target->nkeys;
+    }
+
     at->generation = generation;
     at->entry = entry;
     at->epoch = epoch;
@@ -381,7 +387,9 @@ ngx_http_submission_attempt_start(ngx_http_submission_manager_t *manager,
         return;
     }
 
-    if (ngx_http_submission_webhook_prepare(at) != NGX_OK) {
+    if (at->contract.gateway_type == SM_GATEWAY_WEBHOOK
+        && ngx_http_submission_webhook_prepare(at) != NGX_OK)
+    {
         ngx_http_submission_attempt_unsent(at);
         return;
     }

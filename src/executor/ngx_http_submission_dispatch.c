@@ -139,6 +139,28 @@ ngx_http_submission_dispatch_begun(ngx_http_submission_attempt_t *at)
 }
 
 
+/* whether the attempt may go on right now; if not, it is marked as gated */
+
+static ngx_uint_t
+ngx_http_submission_dispatch_gate(ngx_http_submission_attempt_t *at)
+{
+    ngx_uint_t  open;
+
+    open = ngx_http_submission_leader_gate(at->manager, at->epoch);
+
+    ngx_log_debug5(NGX_LOG_DEBUG_HTTP, at->connection->log, 0,
+                   "submission: gate \"%*s\" epoch:%L open:%ui sent:%d",
+                   at->id.len, at->id.data, at->epoch, open,
+                   at->exchange.sent);
+
+    if (!open) {
+        at->gated = 1;
+    }
+
+    return open;
+}
+
+
 /* every write to the gateway passes through here */
 
 static ngx_int_t
@@ -157,18 +179,9 @@ ngx_http_submission_dispatch_output(void *data, ngx_chain_t *in)
         return NGX_ERROR;
     }
 
-    if (!ngx_http_submission_leader_gate(at->manager, at->epoch)) {
-        ngx_log_debug1(NGX_LOG_DEBUG_HTTP, at->connection->log, 0,
-                       "submission: gate closed before a write, epoch:%L",
-                       at->epoch);
-
-        at->gated = 1;
+    if (!ngx_http_submission_dispatch_gate(at)) {
         return NGX_ERROR;
     }
-
-    ngx_log_debug3(NGX_LOG_DEBUG_HTTP, at->connection->log, 0,
-                   "submission: gate open, epoch:%L peer:%uA sent:%d",
-                   at->epoch, c->number, at->exchange.sent);
 
     at->peer = c->number;
 
@@ -318,12 +331,7 @@ ngx_http_submission_dispatch_phase(ngx_http_request_t *r)
         return NGX_DECLINED;
     }
 
-    if (!ngx_http_submission_leader_gate(at->manager, at->epoch)) {
-        ngx_log_debug1(NGX_LOG_DEBUG_HTTP, r->connection->log, 0,
-                       "submission: gate closed before the location, epoch:%L",
-                       at->epoch);
-
-        at->gated = 1;
+    if (!ngx_http_submission_dispatch_gate(at)) {
         return NGX_HTTP_SERVICE_UNAVAILABLE;
     }
 

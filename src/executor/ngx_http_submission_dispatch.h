@@ -31,8 +31,10 @@ ngx_table_elt_t *ngx_http_submission_send_header(ngx_http_request_t *r,
     const char *key, const char *lowcase, u_char *value, size_t len);
 
 /*
- * webhook.c; _prepare(): NGX_DECLINED, it cannot be sent, and "what" and
- * "error" say why
+ * webhook.c, for attempts that tell a webhook.  _prepare() makes the message;
+ * NGX_DECLINED: it cannot be sent, and "what" and "error" say why.  _gone()
+ * pauses the webhook if it has answered that it is gone.  _headers() signs, for
+ * whatever has keys.
  */
 ngx_int_t ngx_http_submission_webhook_prepare(
     ngx_http_submission_attempt_t *at);

@@ -95,14 +95,24 @@ ngx_http_submission_outage_init(ngx_cycle_t *cycle,
 void
 ngx_http_submission_outage_sent(ngx_http_submission_attempt_t *at)
 {
-    sm_entry_t  *entry;
+    sm_entry_t                      *entry;
+    const sm_bucket_t               *bucket;
+    ngx_http_submission_executor_t  *ex;
 
+    ex = at->manager->executor;
     entry = ngx_http_submission_attempt_entry(at);
 
-    if (entry) {
-        ngx_http_submission_executor_tick(at->manager->executor);
-        sm_queue_sent(at->manager->executor->queue, entry);
-        ngx_http_submission_limits_spent(at, sm_entry_bucket(entry));
+    if (entry == NULL) {
+        return;
+    }
+
+    ngx_http_submission_executor_tick(ex);
+    sm_queue_sent(ex->queue, entry);
+
+    bucket = sm_entry_bucket(entry);
+
+    if (bucket->rate) {
+        ngx_http_submission_limits_spent(at, bucket);
     }
 }
 

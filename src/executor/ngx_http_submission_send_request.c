@@ -225,7 +225,8 @@ ngx_http_submission_send_headers(ngx_http_request_t *r,
            != NGX_OK
         || ngx_http_submission_send_some(r, "tracestate", at->trace.state)
            != NGX_OK
-        || ngx_http_submission_webhook_headers(r, at) != NGX_OK)
+        || (at->nkeys
+            && ngx_http_submission_webhook_headers(r, at) != NGX_OK))
     {
         return NGX_ERROR;
     }

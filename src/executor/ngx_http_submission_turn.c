@@ -513,7 +513,9 @@ ngx_http_submission_turn_record(ngx_http_submission_attempt_t *at,
         ngx_http_submission_turn_end_intent(at, row, entry, now);
     }
 
-    ngx_http_submission_webhook_gone(at);
+    if (at->contract.gateway_type == SM_GATEWAY_WEBHOOK) {
+        ngx_http_submission_webhook_gone(at);
+    }
 }
 
 

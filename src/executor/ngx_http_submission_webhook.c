@@ -26,19 +26,18 @@ static void ngx_http_submission_webhook_paused(
     ngx_http_submission_task_t *task);
 
 
-static ngx_int_t
-ngx_http_submission_webhook_event(ngx_http_submission_attempt_t *at,
-    ngx_http_submission_target_t *target)
+ngx_int_t
+ngx_http_submission_webhook_prepare(ngx_http_submission_attempt_t *at)
 {
     sm_str_t  facts;
 
-    if (target == NULL) {
+    if (at->target == NULL) {
         at->what = SM_EXCHANGE_UNSENT;
         at->error = sm_str_c("not sent: the webhook is not configured");
         return NGX_DECLINED;
     }
 
-    at->contract = target->contract;
+    at->contract = at->target->contract;
 
     facts = at->payload;
 
@@ -60,30 +59,6 @@ ngx_http_submission_webhook_event(ngx_http_submission_attempt_t *at,
 }
 
 
-ngx_int_t
-ngx_http_submission_webhook_prepare(ngx_http_submission_attempt_t *at)
-{
-    ngx_http_submission_target_t  *target;
-
-    if (!at->manager->conf->signs
-        && at->contract.gateway_type != SM_GATEWAY_WEBHOOK)
-    {
-        return NGX_OK;
-    }
-
-    target = ngx_http_submission_target(at->manager->conf,
-                                        at->contract.target);
-
-    if (target) {
-        at->keys = target->keys;
-        at->nkeys = target->nkeys;
-    }
-
-    return at->contract.gateway_type == SM_GATEWAY_WEBHOOK
-           ? ngx_http_submission_webhook_event(at, target) : NGX_OK;
-}
-
-
 /*
  * A receiver that answers 410 does not want to be told any more: its target is
  * paused, as an operator would, until an operator lets it go on.
@@ -94,9 +69,7 @@ ngx_http_submission_webhook_gone(ngx_http_submission_attempt_t *at)
 {
     ngx_http_submission_gone_t  *gone;
 
-    if (at->contract.gateway_type != SM_GATEWAY_WEBHOOK
-        || at->http_status != NGX_HTTP_SUBMISSION_WEBHOOK_GONE)
-    {
+    if (at->http_status != NGX_HTTP_SUBMISSION_WEBHOOK_GONE) {
         return;
     }
 
@@ -162,7 +135,7 @@ ngx_http_submission_webhook_paused(ngx_http_submission_task_t *task)
 }
 
 
-/* the headers of Standard Webhooks, if there is a key */
+/* the headers of Standard Webhooks */
 
 ngx_int_t
 ngx_http_submission_webhook_headers(ngx_http_request_t *r,
@@ -172,10 +145,6 @@ ngx_http_submission_webhook_headers(ngx_http_request_t *r,
     char      *msg, *signatures;
     u_char    *value;
     sm_str_t   lease, id, seconds;
-
-    if (at->nkeys == 0) {
-        return NGX_OK;
-    }
 
     lease.data = (char *) at->manager->conf->lease_name.data;
     lease.len = at->manager->conf->lease_name.len;

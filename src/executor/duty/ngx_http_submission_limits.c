@@ -193,10 +193,6 @@ ngx_http_submission_limits_spent(ngx_http_submission_attempt_t *at,
 {
     ngx_http_submission_limits_t  *limits;
 
-    if (bucket->rate == 0) {
-        return;
-    }
-
     limits = ngx_http_submission_limits_zone(at);
 
     if (limits) {
