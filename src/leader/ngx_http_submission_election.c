@@ -4,14 +4,12 @@
  * lock of a file.  The kernel gives a lock back when its process ends, however
  * it ends.
  *
- * The master opens it, see open.c.  A worker that closes any descriptor of it
- * loses its lock.
+ * The master opens the file, see open.c.  A worker that closes any descriptor
+ * of it loses the lock.
  */
 
 #include "ngx_http_submission_lease.h"
 
-
-/* NGX_DECLINED: another worker has it */
 
 ngx_int_t
 ngx_http_submission_election_win(ngx_http_submission_manager_t *manager)

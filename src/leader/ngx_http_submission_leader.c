@@ -1,20 +1,21 @@
 
 /*
- * Leadership.
+ * Leadership: what the executor worker of an instance does next about the
+ * lease, and what others may ask of it.
  *
  * One worker of an instance, the one that holds the lock file, is its executor
  * worker.  When it dies, the kernel lets another one have the lock.  Only the
  * executor worker asks for the lease, renews it, and executes.
  *
- * - A leader was granted an epoch by the store, and stops by itself at a
- *   deadline: the start of the request that got the grant, plus
- *   lease_duration, less a margin.  The clock is never set and goes on while
- *   the host is suspended.  The deadline is always before the row expires,
- *   whatever the store's clock says.
+ * - The store grants an epoch, and its leader stops by itself at a deadline:
+ *   the start of the request that got the grant, plus lease_duration, less a
+ *   margin.  The clock is one that nobody sets and that goes on while the host
+ *   is suspended.  The deadline is always before the row expires, whatever the
+ *   store's clock says.
  * - Any error of the store ends leadership at once.  The row may still be ours
  *   then: the next call takes it over, in a new epoch.
- * - A late answer, whose state has passed, is ignored.  What its call may have
- *   left in the row is taken over or released, see lease.c.
+ * - An answer that comes when the state has changed is ignored.  What its call
+ *   may have left in the row is taken over or released, see lease.c.
  * - A leader that cannot send any due intent for lack of connections, for as
  *   long as a lease lasts, releases the lease if another instance is alive.
  * - A follower knows when the lease expires, and tries then.  It also reads
@@ -93,10 +94,7 @@ ngx_http_submission_leader_init(ngx_cycle_t *cycle,
 }
 
 
-/*
- * Whether an attempt that was begun in this epoch may leave right now.
- * nginx's own time is not used, because it stands still between events.
- */
+/* nginx's own time is not used, because it stands still between events */
 
 ngx_uint_t
 ngx_http_submission_leader_gate(ngx_http_submission_manager_t *manager,
@@ -113,7 +111,7 @@ ngx_http_submission_leader_gate(ngx_http_submission_manager_t *manager,
 }
 
 
-/* another instance shall lead, if one does in time */
+/* whether this instance still waits for another one to lead */
 
 ngx_uint_t
 ngx_http_submission_leader_yields(ngx_http_submission_leader_t *ld)
@@ -128,7 +126,7 @@ ngx_http_submission_leader_yields(ngx_http_submission_leader_t *ld)
 }
 
 
-/* the delay grows while one epoch after the other fails */
+/* the delay before the next epoch, which grows while epochs fail */
 
 ngx_msec_t
 ngx_http_submission_leader_back_off(ngx_http_submission_leader_t *ld)
@@ -142,7 +140,7 @@ ngx_http_submission_leader_back_off(ngx_http_submission_leader_t *ld)
 }
 
 
-/* an epoch in which something was recorded is not a failure */
+/* an epoch in which an outcome was recorded has not failed */
 
 void
 ngx_http_submission_leader_works(ngx_http_submission_manager_t *manager)
@@ -151,7 +149,7 @@ ngx_http_submission_leader_works(ngx_http_submission_manager_t *manager)
 }
 
 
-/* a call that was fenced by this epoch, see task.c */
+/* task.c calls this for a call that was fenced by this epoch and failed */
 
 static void
 ngx_http_submission_leader_failed(ngx_http_submission_manager_t *manager,
@@ -205,8 +203,6 @@ ngx_http_submission_leader_left(ngx_http_submission_manager_t *manager)
 }
 
 
-/* the executor has done what the leader waits for */
-
 void
 ngx_http_submission_leader_idle(ngx_http_submission_manager_t *manager)
 {
@@ -226,9 +222,9 @@ ngx_http_submission_leader_idle(ngx_http_submission_manager_t *manager)
 
 
 /*
- * Outcomes wait because the store does not take them.  Their epoch is renewed
- * for them, unless another instance could lead; then the epoch is left to
- * expire.
+ * Outcomes wait because the store does not take them.  Their epoch is renewed,
+ * so that they stay in hand, unless another instance could lead: then the epoch
+ * is left to expire.
  */
 
 static void
@@ -254,8 +250,6 @@ ngx_http_submission_leader_keep(ngx_http_submission_leader_t *ld)
     ngx_add_timer(&ld->tick, NGX_HTTP_SUBMISSION_LEADER_RETRY);
 }
 
-
-/* the outcomes of attempts of a lost epoch are recorded first */
 
 ngx_int_t
 ngx_http_submission_leader_flush(ngx_http_submission_leader_t *ld)
@@ -290,7 +284,7 @@ ngx_http_submission_leader_standby(ngx_http_submission_leader_t *ld)
 
     if (sh->held_tenure != ld->manager->conf->tenure) {
 
-        /* a lease that was not released can only expire */
+        /* what is held belongs to another lease, which can only expire */
 
         sh->held = 0;
         sh->held_tenure = ld->manager->conf->tenure;
@@ -301,7 +295,7 @@ ngx_http_submission_leader_standby(ngx_http_submission_leader_t *ld)
 }
 
 
-/* its answer arms the next tick; without one, it is tried again */
+/* the answer arms the next tick; a call that cannot be made is tried again */
 
 static void
 ngx_http_submission_leader_call(ngx_http_submission_leader_t *ld,
@@ -389,8 +383,8 @@ ngx_http_submission_leader_expiry(ngx_event_t *ev)
 
 
 /*
- * Whether the deadline has passed.  The timer may not know of it yet: timers
- * stand still while the host is suspended.
+ * The timer of the deadline may be late: timers stand still while the host is
+ * suspended.
  */
 
 ngx_uint_t

@@ -16,21 +16,23 @@
 
 
 /*
- * What whoever leads does with it.
+ * What the leader has done by others.
  *
- * _start() begins under an epoch; _lost() ends it at once; _leave() ends it in
- * peace: what is at gateways may finish, and _drained() tells when it has.
+ * _start() begins to execute under an epoch.  _lost() ends that at once.
+ * _leave() ends it in good order: attempts at gateways may finish, and
+ * _drained() is whether they have.
  *
- * _known() lists what it has in hand of earlier epochs, before what is in
- * doubt is settled, and _recovered() is told what is still its own of that:
- * nothing, without a list.  _in_doubt() books what became of the rest, with
- * the epoch and the store's time.  _starved() is whether what is due could not
- * be sent for that long.
+ * _known() lists the attempts in hand, of earlier epochs of this worker, before
+ * what is in doubt is settled.  _recovered() is told which of them are still in
+ * flight; without a list, none is.  _in_doubt() books what became of those that
+ * were in doubt, with the epoch and the store's time.  _starved() is whether no
+ * due intent could be sent for that long.
  *
- * _flush() records what has ended after the lease was lost, if it can still be:
- * NGX_AGAIN, the leader is told later; NGX_BUSY, it is to be tried again;
- * NGX_OK, there is nothing.  _end() does so in place, for a worker that is
- * being terminated: NGX_OK, nothing is left that would be in doubt.
+ * _flush() records attempts that have ended after the lease was lost, as far as
+ * that is still possible.  NGX_AGAIN: _leader_idle() is called when it is done;
+ * NGX_BUSY: it has to be tried again; NGX_OK: there is nothing to record.
+ * _end() does the same in place, for a worker that is being terminated; NGX_OK:
+ * nothing is left that would be in doubt.
  */
 
 typedef struct {
@@ -63,25 +65,28 @@ ngx_int_t ngx_http_submission_leader_init(ngx_cycle_t *cycle,
 void ngx_http_submission_leader_end(ngx_http_submission_manager_t *manager,
     ngx_msec_t deadline);
 
-/* whether an attempt that was begun under this epoch may leave right now */
+/* whether an attempt that was begun in this epoch may leave right now */
 ngx_uint_t ngx_http_submission_leader_gate(
     ngx_http_submission_manager_t *manager, int64_t epoch);
 
-/* whether the deadline has passed; if it has, the lease is lost */
+/* whether the deadline has passed; if so, the lease is lost by this call */
 ngx_uint_t ngx_http_submission_leader_late(
     ngx_http_submission_manager_t *manager);
 
-/* whether this is the executor worker of the instance; has been, and left */
+/* whether this is the executor worker of the instance, and whether it left */
 ngx_uint_t ngx_http_submission_leader_elected(
     ngx_http_submission_manager_t *manager);
 ngx_uint_t ngx_http_submission_leader_left(
     ngx_http_submission_manager_t *manager);
 
-/* the lease of this epoch is given up: what was begun under it is lost */
+/* gives the lease up, unless it has another epoch by now */
 void ngx_http_submission_leader_abandon(ngx_http_submission_manager_t *manager,
     int64_t epoch, const char *reason);
 
-/* something was recorded; and: there is nothing left that was waited for */
+/*
+ * for the executor: _works() says that an outcome was recorded, and _idle()
+ * that nothing is left that the leader waits for
+ */
 void ngx_http_submission_leader_works(ngx_http_submission_manager_t *manager);
 void ngx_http_submission_leader_idle(ngx_http_submission_manager_t *manager);
 

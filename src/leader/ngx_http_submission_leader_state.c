@@ -73,7 +73,7 @@ ngx_http_submission_leader_publish(ngx_http_submission_leader_t *ld)
 }
 
 
-/* what is tried again and again is told once */
+/* what fails again and again is logged once at its level, and then lower */
 
 static void
 ngx_http_submission_leader_tell(ngx_http_submission_leader_t *ld,
@@ -200,8 +200,6 @@ ngx_http_submission_leader_act(ngx_http_submission_leader_t *ld,
     }
 }
 
-
-/* the one place where the state changes */
 
 void
 ngx_http_submission_leader_apply(ngx_http_submission_leader_t *ld,

@@ -1,6 +1,16 @@
 
 /*
- * The calls of an executor worker to the store about its lease, one at a time.
+ * The calls of an executor worker to the store about its lease.
+ *
+ * - There is one call at a time: ld->call.
+ * - sh->held is the epoch that the instance holds, as far as answers have told
+ *   it, or 0.  It is in shared memory, so that the next executor worker of the
+ *   instance can take it over.
+ * - call->started is taken before the request that may bring a grant.  The
+ *   deadline is counted from it, so a slow answer makes the lease shorter, and
+ *   never longer.
+ * - A call whose answer is lost may have left its grant in the row.  The next
+ *   call finds such a row and takes it over or releases it.
  */
 
 #include "ngx_http_submission_lease.h"
@@ -97,7 +107,7 @@ _Static_assert(sm_nelts(ngx_http_submission_lease_rows)
 
 
 /*
- * Due intents could not be sent for the duration of a lease, for lack of
+ * Whether no due intent could be sent for the duration of a lease, for lack of
  * connections, and nothing is at gateways that would be in doubt to others.
  * Another instance may do better.
  */
@@ -222,9 +232,8 @@ ngx_http_submission_lease_ours_thread(ngx_http_submission_lease_t *call)
 
 
 /*
- * Runs in a thread.  An epoch that the instance knows of is taken over, so
- * that nobody else comes between.  A lease that it holds without knowing is
- * released first.
+ * An epoch that the instance knows of is taken over, so that no other instance
+ * comes between.  A lease that it holds without knowing is released first.
  */
 
 static int
@@ -278,7 +287,7 @@ ngx_http_submission_lease_acquire_thread(ngx_http_submission_lease_t *call)
 }
 
 
-/* in a thread: how many other instances could lead */
+/* counts the other instances that could lead */
 
 static int
 ngx_http_submission_lease_others_thread(ngx_http_submission_lease_t *call)
@@ -303,7 +312,7 @@ ngx_http_submission_lease_others_thread(ngx_http_submission_lease_t *call)
 }
 
 
-/* one that is not granted learns who has it, and what the leader tells */
+/* if the lease is not granted, also reads who has it and what it tells */
 
 static void
 ngx_http_submission_lease_try_thread(ngx_http_submission_lease_t *call)
@@ -351,7 +360,7 @@ ngx_http_submission_lease_renew_thread(ngx_http_submission_lease_t *call)
 }
 
 
-/* another instance may lead: its turn comes when the lease expires */
+/* renews unless another instance is alive, which leads when it expires */
 
 static void
 ngx_http_submission_lease_keep_thread(ngx_http_submission_lease_t *call)
@@ -432,8 +441,6 @@ ngx_http_submission_lease_thread(ngx_http_submission_task_t *task)
 }
 
 
-/* the thread has run the call and has ended */
-
 void
 ngx_http_submission_lease_settle(ngx_http_submission_leader_t *ld)
 {
@@ -452,6 +459,8 @@ ngx_http_submission_lease_settle(ngx_http_submission_leader_t *ld)
     ngx_http_submission_task_abandon(&call->task);
 }
 
+
+/* makes a call in place, and takes its answer in */
 
 static ngx_int_t
 ngx_http_submission_lease_now(ngx_http_submission_leader_t *ld,

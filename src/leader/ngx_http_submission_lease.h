@@ -1,6 +1,6 @@
 
 /*
- * The leader's own; for leader/ alone.
+ * The leader's state, and its calls to the store; for leader/ alone.
  */
 
 #ifndef _NGX_HTTP_SUBMISSION_LEASE_H_INCLUDED_
@@ -14,7 +14,7 @@
 #include "sm_leader.h"
 
 
-/* what comes with an event, as far as the actions of its row need it */
+/* what an event brings for the actions of its row */
 
 typedef struct {
     ngx_msec_t                       wait;         /* until the next tick */
@@ -27,27 +27,27 @@ typedef struct {
 } ngx_http_submission_change_t;
 
 
-/* leadership of one manager in one worker, see leader.c */
+/* leadership of one manager in one worker */
 
 struct ngx_http_submission_leader_s {
     ngx_http_submission_manager_t   *manager;
     const ngx_http_submission_leader_handlers_t  *handlers;
     sm_leader_state_e                state;
 
-    ngx_event_t                      tick;         /* the next thing to do */
+    ngx_event_t                      tick;         /* the next step */
     ngx_event_t                      expiry;       /* the deadline */
 
     ngx_http_submission_task_t      *call;         /* that is out */
 
-    unsigned                         failing:1;    /* and that was logged */
-    unsigned                         released:1;
-    unsigned                         flushing:1;   /* the executor records */
-    unsigned                         yielding:1;   /* see lease.c */
+    unsigned                         failing:1;    /* and it was logged */
+    unsigned                         released:1;   /* that was tried */
+    unsigned                         flushing:1;   /* see _flush() */
+    unsigned                         yielding:1;   /* so that others lead */
 
-    ngx_msec_t                       aim;          /* of the next acquire */
-    ngx_msec_t                       kept;         /* the last time */
-    ngx_msec_t                       yield;        /* to others until then */
-    ngx_uint_t                       failures;     /* of an epoch, in a row */
+    ngx_msec_t                       aim;          /* when to acquire next */
+    ngx_msec_t                       kept;         /* the last KEEP */
+    ngx_msec_t                       yield;        /* it yields until then */
+    ngx_uint_t                       failures;     /* epochs in a row */
 
     int64_t                          epoch;
     int64_t                          expires_at;
@@ -73,34 +73,35 @@ typedef struct {
     ngx_http_submission_lease_e      kind;
     sm_leader_state_e                state;        /* when it was made */
 
-    sm_candidate_t  candidate;
-    int64_t         ttl;
-    sm_fence_t      fence;        /* epoch 0: none is known */
-    int64_t         held_until;
-    int64_t         duration;
-    ngx_uint_t      release;
+    sm_candidate_t                   candidate;
+    int64_t                          ttl;          /* of the candidate */
+    sm_fence_t                       fence;        /* epoch 0: none is known */
+    int64_t                          held_until;
+    int64_t                          duration;
+    ngx_uint_t                       release;      /* release_on_exit */
 
-    ngx_msec_t  started;      /* the call that counts */
-    sm_lease_t  lease;
-    sm_lease_t  watched;      /* what was read of another's, and where it is */
-    sm_str_t    wake_url;     /* told */
-    ngx_uint_t  look;         /* for others */
-    ngx_uint_t  others;       /* instances that live */
+    ngx_msec_t                       started;      /* see lease.c */
+    sm_lease_t                       lease;        /* the answer */
+    sm_lease_t                       watched;      /* another's lease */
+    sm_str_t                         wake_url;     /* of its holder */
+    ngx_uint_t                       look;         /* count the others */
+    ngx_uint_t                       others;       /* instances alive */
 
     ngx_http_submission_fetch_t      fetch;
 
     uint32_t                         random;
-    sm_known_row_t                  *known;        /* of the executor */
+    sm_known_row_t                  *known;        /* the attempts in hand */
     size_t                           nknown;
     sm_recovered_t                   recovered;
 } ngx_http_submission_lease_t;
 
 
 /*
- * What is different in each kind of call.  _run() is called in a thread, after
- * the instance has said that it is alive if "heartbeat" is set.  _note() takes
- * in what a good answer says of the row; NULL: nothing.  _answer() makes an
- * event of a good answer that comes in time; NULL: the worker leaves then, see
+ * What is different in each kind of call.  _run() is called in a thread; if
+ * "heartbeat" is set, the instance has told the store before that it is alive.
+ * _note() takes in what the answer of a call that succeeded says about the row
+ * of the lease; NULL: nothing.  _answer() makes an event of such an answer if
+ * it comes in time; NULL: only a worker that leaves makes the call, see
  * leave.c.
  */
 
@@ -122,7 +123,7 @@ typedef struct {
 extern const ngx_http_submission_lease_row_t  ngx_http_submission_lease_rows[];
 
 
-/* election.c */
+/* election.c: _win() returns NGX_DECLINED if another worker has the lock */
 ngx_int_t ngx_http_submission_election_win(
     ngx_http_submission_manager_t *manager);
 void ngx_http_submission_election_resign(
@@ -148,13 +149,20 @@ ngx_uint_t ngx_http_submission_leader_yields(
 ngx_msec_t ngx_http_submission_leader_back_off(
     ngx_http_submission_leader_t *ld);
 
-/* leave.c: _leave() is the next step of a worker that exits, if it is due */
+/*
+ * leave.c.  _shutdown() begins to leave.  _leave() takes the next step if it is
+ * due, and is called whenever it may be.  _release() gives the lease and the
+ * lock away.  _exit() is called by nginx when the worker shuts down.
+ */
 void ngx_http_submission_leader_leave(ngx_http_submission_leader_t *ld);
 void ngx_http_submission_leader_release(ngx_http_submission_leader_t *ld);
 void ngx_http_submission_leader_shutdown(ngx_http_submission_leader_t *ld);
 void ngx_http_submission_leader_exit(ngx_event_t *ev);
 
-/* lease.c; NGX_BUSY: a call is out */
+/*
+ * lease.c.  _call() makes a call; NGX_BUSY: another one is out.  _pause() is
+ * the time until the next renewal.
+ */
 ngx_int_t ngx_http_submission_lease_call(ngx_http_submission_leader_t *ld,
     ngx_http_submission_lease_e kind);
 ngx_msec_t ngx_http_submission_lease_pause(ngx_http_submission_leader_t *ld,
@@ -162,8 +170,8 @@ ngx_msec_t ngx_http_submission_lease_pause(ngx_http_submission_leader_t *ld,
 
 /*
  * For a worker that is being terminated; both work in place.  _settle() takes
- * in the result of the last call.  _end() records what is in doubt and
- * releases the lease.
+ * in the answer of the last call.  _end() records what is in doubt and releases
+ * the lease.
  */
 void ngx_http_submission_lease_settle(ngx_http_submission_leader_t *ld);
 void ngx_http_submission_lease_end(ngx_http_submission_leader_t *ld,
@@ -172,9 +180,9 @@ void ngx_http_submission_lease_end(ngx_http_submission_leader_t *ld,
 ngx_uint_t ngx_http_submission_lease_starved(ngx_http_submission_leader_t *ld);
 
 /*
- * lease_answer.c.  _note() is what is known of the row by an answer,
- * _recovered() counts what was in doubt, both whatever has become of the
- * state.
+ * lease_answer.c.  _note() takes in what an answer says about the row of the
+ * lease, and _recovered() books what was in doubt, both whatever the state is
+ * by now.
  */
 void ngx_http_submission_lease_done(ngx_http_submission_task_t *task);
 void ngx_http_submission_lease_note(ngx_http_submission_leader_t *ld,

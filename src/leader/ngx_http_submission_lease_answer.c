@@ -27,7 +27,7 @@ ngx_http_submission_lease_margin(ngx_http_submission_manager_t *manager)
 }
 
 
-/* the store has granted it: until when, by both clocks */
+/* the store has granted or renewed the lease */
 
 static void
 ngx_http_submission_lease_grant(ngx_http_submission_leader_t *ld,
@@ -51,8 +51,6 @@ ngx_http_submission_lease_grant(ngx_http_submission_leader_t *ld,
     ngx_http_submission_leader_apply(ld, event, &change);
 }
 
-
-/* takes in what an answer says about the row, whatever the state is by now */
 
 void
 ngx_http_submission_lease_note(ngx_http_submission_leader_t *ld,
@@ -122,7 +120,9 @@ ngx_http_submission_lease_note_held(ngx_http_submission_shctx_t *sh,
 }
 
 
-/* the lease must not run out before it is renewed, however it is configured */
+/*
+ * The lease must not expire before it is renewed, whatever renew_interval is.
+ */
 
 ngx_msec_t
 ngx_http_submission_lease_pause(ngx_http_submission_leader_t *ld,
@@ -173,7 +173,7 @@ ngx_http_submission_lease_aim(ngx_http_submission_leader_t *ld,
 }
 
 
-/* the executor still has something at gateways, and needs the lease for it */
+/* a worker that leaves renews the lease while attempts are at gateways */
 
 static void
 ngx_http_submission_lease_leaving(ngx_http_submission_leader_t *ld,
@@ -199,10 +199,7 @@ ngx_http_submission_lease_leaving(ngx_http_submission_leader_t *ld,
 }
 
 
-/*
- * these are counted whatever the state is by now, and even if later pages
- * failed
- */
+/* what was settled is booked even if a later page has failed */
 
 void
 ngx_http_submission_lease_recovered(ngx_http_submission_leader_t *ld,
@@ -270,7 +267,7 @@ ngx_http_submission_lease_renewed(ngx_http_submission_leader_t *ld,
 
     } else if (call->others && ngx_http_submission_lease_starved(ld)) {
 
-        /* it stops leading before it releases the lease */
+        /* this worker stops leading first, and then releases the lease */
 
         ngx_http_submission_leader_event(ld, SM_LEADER_EV_STARVED, 1,
                                          "no_connections", NULL);
@@ -294,7 +291,7 @@ ngx_http_submission_lease_acquired(ngx_http_submission_leader_t *ld,
 
     if (!sm_str_eq(call->lease.holder, call->fence.holder)) {
 
-        /* it settles what is in doubt before it does anything else */
+        /* another instance leads: to it, the attempts in hand are in doubt */
 
         ld->handlers->recovered(ld->manager, NULL);
     }
@@ -346,7 +343,7 @@ ngx_http_submission_lease_kept(ngx_http_submission_leader_t *ld,
 }
 
 
-/* what was in doubt is recorded: the executor starts */
+/* what was in doubt is recorded, so the executor starts */
 
 void
 ngx_http_submission_lease_settled(ngx_http_submission_leader_t *ld,
@@ -398,7 +395,7 @@ ngx_http_submission_lease_done(ngx_http_submission_task_t *task)
 
     if (call->state != ld->state) {
 
-        /* too late: the lease was lost meanwhile */
+        /* the state has changed meanwhile: the lease was lost */
 
         ngx_http_submission_leader_event(ld, SM_LEADER_EV_LATE, 1, NULL, NULL);
         return;

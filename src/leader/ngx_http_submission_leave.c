@@ -1,13 +1,22 @@
 
 /*
  * How an executor worker leaves: at reload, at quit, and when it is terminated.
- * The lease is handed over or released, and then the lock file.
+ *
+ * - The lease is kept until the attempts at gateways have ended and are
+ *   recorded.  Then it is released, or left to the next worker of the instance,
+ *   and only then the lock file is given up: two executor workers of an
+ *   instance never overlap.
+ * - Whichever of the last workers of an instance has the lock releases the
+ *   lease: sh->quitting says that the instance quits, and sh->tenure that the
+ *   new configuration has another lease.
+ * - A worker that is terminated waits for nothing, and does all of that in
+ *   place, as far as time allows.
  */
 
 #include "ngx_http_submission_lease.h"
 
 
-/* no other worker of the instance will take over what this one may hold */
+/* whether no other worker of the instance will take the lease over */
 
 static ngx_uint_t
 ngx_http_submission_leader_last(ngx_http_submission_leader_t *ld)
@@ -21,8 +30,6 @@ ngx_http_submission_leader_last(ngx_http_submission_leader_t *ld)
                || sh->tenure != ld->manager->conf->tenure);
 }
 
-
-/* the next step of a worker that exits: it is asked whenever one may be due */
 
 void
 ngx_http_submission_leader_leave(ngx_http_submission_leader_t *ld)
@@ -49,9 +56,9 @@ ngx_http_submission_leader_leave(ngx_http_submission_leader_t *ld)
  * At a reload a worker of the new configuration takes the lease over, for
  * which it needs the lock file.  At quit, and if the new configuration has
  * another lease, the worker that holds the lock file releases the lease.  If
- * both happen at once, one of the two sees the other: one leaves and then
- * checks whether the instance quits, the other says that it quits and then
- * tries the lock.
+ * a reload and a quit happen at once, one of the two workers sees the other:
+ * the old one gives the lock up and then checks whether the instance quits, and
+ * the new one says that it quits and then tries the lock.
  */
 
 void
@@ -78,8 +85,6 @@ ngx_http_submission_leader_release(ngx_http_submission_leader_t *ld)
     ngx_http_submission_leader_event(ld, SM_LEADER_EV_GONE, 0, NULL, NULL);
 }
 
-
-/* the worker shuts down */
 
 void
 ngx_http_submission_leader_shutdown(ngx_http_submission_leader_t *ld)
@@ -134,10 +139,9 @@ ngx_http_submission_leader_exit(ngx_event_t *ev)
 
 
 /*
- * The worker is being terminated.  It waits for nothing, and its threads have
- * ended.  Known outcomes are recorded, attempts at gateways are given up as in
- * doubt, and then the lease is released.  All of that happens here, as far as
- * time allows.
+ * The worker is being terminated, and its threads have ended.  Known outcomes
+ * are recorded, attempts at gateways are given up as in doubt, and then the
+ * lease is released.
  */
 
 void
