@@ -1,13 +1,13 @@
 
 /*
- * Intents that were canceled leave the queue, and not only when they are due:
- * the one that is canceled may have been due in a year.
+ * Takes intents that were canceled out of the queue, and not only when they are
+ * due: an intent that is canceled may have been due in a year.
  *
- * A cancel is an entry of the audit, in the order of time, whichever instance
- * has made it.  The leader reads those of the last seconds, at each interval
- * of the refresh.  An entry that it misses costs memory and nothing else,
- * since no attempt of such an intent begins.  What jobs cancel, the leader
- * knows.
+ * Each cancel is an entry of the audit, in the order of time, whichever
+ * instance has made it.  At each interval of the refresh the leader reads the
+ * entries of the last seconds.  An entry that it misses costs memory and
+ * nothing else, since no attempt of such an intent begins.  Jobs need no entry:
+ * the leader itself works on them.
  */
 
 #include "ngx_http_submission_duty.h"
@@ -48,7 +48,7 @@ const ngx_http_submission_duty_row_t  ngx_http_submission_drop = {
 };
 
 
-/* what is read, and how far back: to the last time, and a little beyond it */
+/* the audit is read back to the last time, and a little beyond it */
 
 static ngx_int_t
 ngx_http_submission_drop_begin(ngx_http_submission_duty_t *duty,

@@ -2,9 +2,12 @@
 /*
  * Duties: what a leader does on a timer, under its fence.
  *
- * A duty has one call out at a time.  One that is left over from an epoch that
- * is over belongs to the duty no more: its answer is taken by _late(), or not
- * looked at.
+ * - A duty has one call out at a time: duty->task.  It is made only while this
+ *   worker leads and does not leave.
+ * - A call that is out when its epoch ends becomes duty->old.  Its answer goes
+ *   to _late(), or to nobody.
+ * - If a call fails, the duty does nothing more: task.c has told the leader,
+ *   who ends the epoch.
  */
 
 #include "ngx_http_submission_duty.h"
@@ -164,7 +167,7 @@ ngx_http_submission_duty_soon(ngx_http_submission_duty_t *duty,
 {
     if (duty->task) {
 
-        /* it may have looked too early */
+        /* the call that is out may have looked too early */
 
         duty->soon = wait;
         return;
@@ -213,7 +216,7 @@ ngx_http_submission_duty_run(ngx_http_submission_duty_t *duty)
 
     if (duty->task) {
 
-        /* its time has come while it is under way */
+        /* its time has come while a call is out */
 
         duty->again = 1;
         return;
@@ -254,7 +257,7 @@ ngx_http_submission_duty_run(ngx_http_submission_duty_t *duty)
 }
 
 
-/* NULL: since its epoch ended, another one of the duty was left over */
+/* NULL: the duty has left another call over since the epoch of this one */
 
 static ngx_http_submission_duty_t *
 ngx_http_submission_duty_of(ngx_http_submission_task_t *task)
@@ -302,7 +305,7 @@ ngx_http_submission_duty_done(ngx_http_submission_task_t *task)
 
     if (task->call.status != SM_STORE_OK) {
 
-        /* the leader is told by the door: this epoch is over */
+        /* this epoch is over */
 
         return;
     }

@@ -11,17 +11,17 @@
 
 
 /*
- * What a leader does on a timer, under its fence: one call to the store at a
- * time, and one more as soon as it has ended if that was wanted meanwhile.
+ * A duty makes one call to the store at a time, under the leader's fence, and
+ * one more as soon as that has ended if it was wanted meanwhile.
  *
  * What a duty keeps from one call to the next is its "ctx", which is zeroed
  * when the worker starts, and set up by _init() if there is one.
  *
- * _interval() is how long after one the next is due.  _begin() makes what the
- * task needs: NGX_DECLINED, there is nothing to do now.  _done() takes its
- * answer, a good one, and says when to go on: after the interval, or that many
- * milliseconds.  _late() takes a good one of an epoch that is over, if that
- * matters: what was done is done.
+ * _interval() is the time from one call to the next.  _begin() fills the task
+ * in; NGX_DECLINED: there is nothing to do now.  _done() is called if the call
+ * succeeded, and returns when to go on: NGX_HTTP_SUBMISSION_DUTY_INTERVAL, or a
+ * number of milliseconds.  _late() is called in its place if the epoch is over
+ * by then, for duties whose effects have to be booked all the same.
  */
 
 #define NGX_HTTP_SUBMISSION_DUTY_INTERVAL  NGX_TIMER_INFINITE
@@ -62,7 +62,7 @@ struct ngx_http_submission_duty_s {
     ngx_event_t                            timer;
     ngx_http_submission_task_t            *task;   /* that is out */
     ngx_http_submission_task_t            *old;    /* of an earlier epoch */
-    ngx_msec_t                             soon;   /* after that, if sooner */
+    ngx_msec_t                             soon;   /* ms, after the task */
     unsigned                               due:1;  /* its time has come */
     unsigned                               again:1;
 };
@@ -96,7 +96,7 @@ extern const ngx_http_submission_duty_row_t  ngx_http_submission_drop;
 extern const ngx_http_submission_duty_row_t  ngx_http_submission_pauses_read;
 extern const ngx_http_submission_duty_row_t  ngx_http_submission_fire;
 
-/* inbox.c and fire.c: somebody may have left something, or changed it */
+/* inbox.c and fire.c: a wake may have come for them */
 void ngx_http_submission_inbox_woken(ngx_http_submission_executor_t *ex);
 void ngx_http_submission_fire_woken(ngx_http_submission_executor_t *ex);
 

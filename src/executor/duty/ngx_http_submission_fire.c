@@ -1,11 +1,11 @@
 
 /*
- * Schedules: what is due becomes intents, on time.
+ * Fires schedules: what is due becomes intents, on time.
  *
- * The store says when the next one is due, and the duty's timer is set for
- * that; a wake, or the interval, finds what was changed meanwhile.  The first
- * look of an epoch comes at once, and makes the schedules those of the
- * configuration.
+ * The store says when the next schedule is due, and the duty's timer is set for
+ * that.  A wake, or the interval, finds schedules that were changed meanwhile.
+ * The first look of an epoch comes at once, and also writes the schedules of
+ * the configuration into the store.
  *
  * All of it is done in a thread.  What it needs of the configuration does not
  * change.
@@ -23,7 +23,7 @@
 
 
 typedef struct {
-    int64_t                          seeded;       /* the last epoch */
+    int64_t                          seeded;       /* in this epoch */
 } ngx_http_submission_fire_ctx_t;
 
 
@@ -32,7 +32,7 @@ typedef struct {
     sm_schedule_tick_t               tick;
     sm_schedule_row_t               *seeds;
     ngx_uint_t                       nseeds;
-    ngx_uint_t                       seed;         /* it is the first look */
+    ngx_uint_t                       seed;         /* a first look */
 } ngx_http_submission_fire_task_t;
 
 
@@ -67,7 +67,7 @@ ngx_http_submission_fire_interval(ngx_http_submission_executor_t *ex)
 }
 
 
-/* somebody has something: a look soon, however often that is said */
+/* the duty looks soon, and once, however often it is woken until then */
 
 void
 ngx_http_submission_fire_woken(ngx_http_submission_executor_t *ex)
@@ -78,7 +78,7 @@ ngx_http_submission_fire_woken(ngx_http_submission_executor_t *ex)
 }
 
 
-/* rows of its own: the call writes its answers into them */
+/* the seeds are copied, because the call writes its answers into them */
 
 static ngx_int_t
 ngx_http_submission_fire_begin(ngx_http_submission_duty_t *duty,
@@ -157,7 +157,7 @@ ngx_http_submission_fire_thread(ngx_http_submission_task_t *task)
 }
 
 
-/* 1: there was something to tell */
+/* returns whether it has logged a line */
 
 static ngx_uint_t
 ngx_http_submission_fire_tell_one(ngx_http_submission_executor_t *ex,
@@ -291,7 +291,7 @@ ngx_http_submission_fire_done(ngx_http_submission_duty_t *duty,
 
     if (tick->n && tick->schedules < tick->n) {
 
-        /* somebody has changed one of them: what it is now is read again */
+        /* somebody has changed one of them meanwhile: they are read again */
 
         return tick->schedules ? 1 : NGX_HTTP_SUBMISSION_FIRE_SOON;
     }

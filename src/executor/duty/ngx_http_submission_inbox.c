@@ -23,7 +23,7 @@
 #define NGX_HTTP_SUBMISSION_INBOX_TELL   1000       /* ms, between lines */
 
 
-/* rows that were refused since the last line of them */
+/* how many rows were refused since the last log line, and when that was */
 
 typedef struct {
     ngx_uint_t                       nrefused;
@@ -54,7 +54,7 @@ const ngx_http_submission_duty_row_t  ngx_http_submission_inbox = {
 };
 
 
-/* somebody has something: a look soon, however often that is said */
+/* the duty looks soon, and once, however often it is woken until then */
 
 void
 ngx_http_submission_inbox_woken(ngx_http_submission_executor_t *ex)
@@ -81,7 +81,7 @@ ngx_http_submission_inbox_begin(ngx_http_submission_duty_t *duty,
 }
 
 
-/* the same as POST would find; -1: there is no memory */
+/* decides as POST would; -1: there is no memory */
 
 static int
 ngx_http_submission_inbox_decide_thread(ngx_http_submission_task_t *task,
@@ -165,7 +165,7 @@ ngx_http_submission_inbox_thread(ngx_http_submission_task_t *task)
 }
 
 
-/* at most one line a second, with an example */
+/* logs at most one line a second, with an example */
 
 static void
 ngx_http_submission_inbox_tell(ngx_http_submission_duty_t *duty,
@@ -243,7 +243,7 @@ ngx_http_submission_inbox_done(ngx_http_submission_duty_t *duty,
         ngx_http_submission_inbox_tell(duty, &it->page);
     }
 
-    /* what is left is no reason to hurry */
+    /* rows that were left in the inbox are no reason to look again at once */
 
     left = it->outcomes[SM_INBOX_LEFT];
 

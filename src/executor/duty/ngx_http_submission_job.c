@@ -166,7 +166,7 @@ ngx_http_submission_job_tell(ngx_http_submission_executor_t *ex,
 }
 
 
-/* what it did, in this epoch or an earlier one */
+/* books what the call has done, in this epoch or an earlier one */
 
 static void
 ngx_http_submission_job_effect(ngx_http_submission_executor_t *ex,
@@ -195,7 +195,7 @@ ngx_http_submission_job_effect(ngx_http_submission_executor_t *ex,
 }
 
 
-/* the job goes on in the next epoch, after what this call did */
+/* the job goes on in the next epoch, after what this call has done */
 
 static void
 ngx_http_submission_job_late(ngx_http_submission_duty_t *duty,

@@ -1,19 +1,19 @@
 
 /*
- * What targets are held to, from one leader to the next: rates are the
+ * Hands the limits of targets from one leader to the next: a rate is the
  * cluster's, and a target that was removed from the configuration keeps its
  * limits while intents of it are left.
  *
- * A leader writes the bucket of a target into the zone before a byte leaves.
- * The next leader of this instance goes on with it if no other epoch was
- * between theirs.  A leader that leaves in good order tells the bucket of every
- * target in the last document of its epoch, when nothing can leave any more,
- * and the next leader goes on with that, wherever it is.  In all other cases,
- * which are crashes and losses of the lease, a bucket is empty at first: what
- * was sent in the last moments before is not known.
- *
- * The limits of a target that is not configured are those of the zone, or else
- * those of the last document.  If neither has them, there are none.
+ * - A leader writes the bucket of a target into the zone before a byte leaves.
+ *   The next leader of this instance goes on with that bucket if no other epoch
+ *   was between theirs.
+ * - A leader that leaves in good order writes the bucket of every target into
+ *   the last document of its epoch, when nothing can leave any more, and the
+ *   next leader goes on with that, on whichever instance it is.
+ * - In all other cases, which are crashes and losses of the lease, a bucket is
+ *   empty at first: what was sent in the last moments is not known.
+ * - The limits of a target that is not configured are those of the zone, or
+ *   else those of the last document.  If neither has them, there are none.
  */
 
 #include "ngx_http_submission_limits.h"
@@ -21,7 +21,10 @@
 #include "sm_webhook.h"
 
 
-/* the zone is brought up to date, so that the next leader finds this one's */
+/*
+ * Takes the bucket of the zone if it may be used, and writes the limits of this
+ * epoch into the zone for the next leader.
+ */
 
 static void
 ngx_http_submission_limits_adopt(ngx_http_submission_executor_t *ex,
@@ -68,7 +71,7 @@ ngx_http_submission_limits_configured(ngx_http_submission_executor_t *ex,
 }
 
 
-/* messages of a webhook that was removed wait, see .._epoch_limit() */
+/* messages of a webhook that was removed are not sent, see _epoch_limit() */
 
 static ngx_int_t
 ngx_http_submission_limits_former(ngx_http_submission_executor_t *ex,
@@ -98,8 +101,6 @@ ngx_http_submission_limits_former(ngx_http_submission_executor_t *ex,
 }
 
 
-/* the queue has all targets that are configured, and ex->epoch is its own */
-
 ngx_int_t
 ngx_http_submission_limits_start(ngx_http_submission_executor_t *ex,
     sm_queue_t *s)
@@ -126,8 +127,6 @@ ngx_http_submission_limits_start(ngx_http_submission_executor_t *ex,
     return NGX_OK;
 }
 
-
-/* whether there is a bucket to hand over */
 
 ngx_uint_t
 ngx_http_submission_limits_rated(ngx_http_submission_executor_t *ex)
@@ -185,8 +184,6 @@ ngx_http_submission_limits_zone(ngx_http_submission_attempt_t *at)
 }
 
 
-/* a token of its target was spent */
-
 void
 ngx_http_submission_limits_spent(ngx_http_submission_attempt_t *at,
     const sm_bucket_t *bucket)
@@ -203,8 +200,6 @@ ngx_http_submission_limits_spent(ngx_http_submission_attempt_t *at,
 }
 
 
-/* in a thread: the last document of whoever led */
-
 int
 ngx_http_submission_limits_read_thread(ngx_http_submission_task_t *task,
     ngx_http_submission_told_t *told)
@@ -215,7 +210,7 @@ ngx_http_submission_limits_read_thread(ngx_http_submission_task_t *task,
         return -1;
     }
 
-    /* what this version does not understand says nothing */
+    /* a document that this version does not understand is left alone */
 
     told->known = told->row.doc.len
                   && sm_stats_parse(&task->call.arena, told->row.doc,

@@ -13,7 +13,12 @@
 #include "sm_stats.h"
 
 
-/* pauses.c: _start() begins an epoch, of which nothing is known yet */
+/*
+ * pauses.c.  _start() begins an epoch, of which nothing is known yet.  _known()
+ * is whether anything may begin: before the pauses are read, any target may be
+ * paused.  _woken() is called at a wake.  _of() is the pause of a target; NULL:
+ * it is not paused, as far as is known.
+ */
 void ngx_http_submission_pauses_start(ngx_http_submission_executor_t *ex);
 ngx_uint_t ngx_http_submission_pauses_known(
     ngx_http_submission_executor_t *ex);
@@ -22,8 +27,11 @@ const sm_pause_t *ngx_http_submission_pauses_of(
     ngx_http_submission_executor_t *ex, sm_str_t target);
 
 /*
- * limits.c: _read() runs in a thread and _learn() takes what it has read,
- * before anything begins; NGX_ERROR: no memory
+ * limits.c.  _start() is called for a new queue that has all configured
+ * targets, when ex->epoch is its epoch.  _rated() is whether there is a bucket
+ * to hand over.  _spent() notes that a token of the attempt's target was spent.
+ * _read_thread() reads the last document of the leader before, and _learn()
+ * takes it in, before anything begins.  NGX_ERROR: there is no memory.
  */
 
 typedef struct {

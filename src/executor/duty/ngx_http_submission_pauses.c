@@ -1,12 +1,14 @@
 
 /*
- * The targets that operators have paused, as whoever leads reads them: before
- * its first turn, with each refresh, and soon after it was woken.  They live as
- * long as the queue: another leader reads them anew.
+ * Reads the targets that operators have paused: before the first turn of an
+ * epoch, with each refresh, and soon after the leader was woken.
  *
- * A wake comes with every submission, so between two reads that it causes
- * there is a rest.  The first read of an epoch also reads what the leader
- * before has told of the limits of targets, see limits.c.
+ * - Nothing begins before they were read: any target may be paused.
+ * - They live as long as the queue: another leader reads them anew.
+ * - A wake comes with every submission, so there is a rest between two reads
+ *   that wakes cause.
+ * - The first read of an epoch also reads what the leader before has told of
+ *   the limits of targets, see limits.c.
  */
 
 #include "ngx_http_submission_duty.h"
@@ -19,7 +21,7 @@
 typedef struct {
     sm_arena_t                       arena;
     sm_pauses_t                      paused;
-    ngx_msec_t                       read;         /* the last began */
+    ngx_msec_t                       read;         /* when the last began */
     unsigned                         known:1;
 } ngx_http_submission_pauses_t;
 
@@ -51,7 +53,7 @@ const ngx_http_submission_duty_row_t  ngx_http_submission_pauses_read = {
 };
 
 
-/* the worker exits */
+/* called when the worker exits */
 
 static void
 ngx_http_submission_pauses_cleanup(void *data)
@@ -102,8 +104,6 @@ ngx_http_submission_pauses_start(ngx_http_submission_executor_t *ex)
 }
 
 
-/* whether anything may begin: what is not known may be paused */
-
 ngx_uint_t
 ngx_http_submission_pauses_known(ngx_http_submission_executor_t *ex)
 {
@@ -129,8 +129,6 @@ ngx_http_submission_pauses_woken(ngx_http_submission_executor_t *ex)
                                         - elapsed);
 }
 
-
-/* NULL: it is not paused, as far as is known */
 
 const sm_pause_t *
 ngx_http_submission_pauses_of(ngx_http_submission_executor_t *ex,
@@ -203,7 +201,7 @@ ngx_http_submission_pauses_log(ngx_http_submission_executor_t *ex,
 }
 
 
-/* what is in one and not in the other */
+/* logs the targets that are in one list and not in the other */
 
 static void
 ngx_http_submission_pauses_tell(ngx_http_submission_executor_t *ex,
@@ -263,7 +261,7 @@ ngx_http_submission_pauses_done(ngx_http_submission_duty_t *duty,
     ex = duty->executor;
     ps = duty->ctx;
 
-    /* the rows are in the memory of the call, which is kept in its place */
+    /* the rows are in the memory of the call, which is taken from it */
 
     paused = pt->paused;
     arena = task->call.arena;

@@ -4,8 +4,9 @@
  * are forgotten later.
  *
  * The work is done in small batches with a rest after each, so that turns lose
- * little and there is an end all the same: sm_retention.h has the rule.  Ages
- * are the store's; the configuration is the leader's.
+ * little and all of it is done in the end: sm_retention.h has the rule.  Ages
+ * are by the store's clock, and times to keep are those of the leader's
+ * configuration.
  */
 
 #include "ngx_http_submission_duty.h"
@@ -14,7 +15,11 @@
 
 #define NGX_HTTP_SUBMISSION_RETENTION_INTERVAL  60000   /* between passes */
 
-/* bytes of a place; a longer one, of odd names and ids, is not kept */
+/*
+ * Bytes of the place at which a pass goes on.  A longer place, of odd names and
+ * ids, is not kept, and the target is read from its beginning.
+ */
+
 #define NGX_HTTP_SUBMISSION_RETENTION_PLACE     2048
 
 
@@ -81,7 +86,7 @@ ngx_http_submission_retention_init(ngx_cycle_t *cycle,
 
     re = duty->ctx;
 
-    /* short times are looked after more often */
+    /* where times to keep are short, passes are more frequent */
 
     rules = &duty->executor->manager->conf->retention;
     least = INT64_MAX;
@@ -129,7 +134,7 @@ ngx_http_submission_retention_begin(ngx_http_submission_duty_t *duty,
     re = duty->ctx;
     rt = (ngx_http_submission_retention_task_t *) task;
 
-    /* another leader may have had other rules since */
+    /* another leader, with other rules, may have led meanwhile */
 
     if (re->epoch != duty->executor->epoch) {
         re->epoch = duty->executor->epoch;

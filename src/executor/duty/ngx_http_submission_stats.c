@@ -94,7 +94,7 @@ ngx_http_submission_stats_interval(ngx_http_submission_executor_t *ex)
 }
 
 
-/* who has paused it, and why; without memory, without that */
+/* adds who has paused the target, and why; without memory these are missing */
 
 static void
 ngx_http_submission_stats_paused(ngx_http_submission_executor_t *ex,
@@ -190,7 +190,7 @@ ngx_http_submission_stats_make(ngx_http_submission_executor_t *ex,
 }
 
 
-/* the document of the leader before is read first, with the pauses */
+/* the document of the leader before is read first, see pauses.c */
 
 static ngx_int_t
 ngx_http_submission_stats_begin(ngx_http_submission_duty_t *duty,
@@ -204,7 +204,7 @@ ngx_http_submission_stats_begin(ngx_http_submission_duty_t *duty,
 }
 
 
-/* in a thread; those who live are read in the same breath */
+/* also reads the list of live instances */
 
 void
 ngx_http_submission_stats_thread(ngx_http_submission_task_t *task)
@@ -277,7 +277,10 @@ ngx_http_submission_stats_left(ngx_http_submission_task_t *task)
 }
 
 
-/* the last ones of an epoch, when nothing is sent any more; NULL: no memory */
+/*
+ * Makes the last document of an epoch, when nothing is sent any more; NULL:
+ * there is no memory.
+ */
 
 static ngx_http_submission_task_t *
 ngx_http_submission_stats_last(ngx_http_submission_executor_t *ex)
@@ -308,8 +311,9 @@ ngx_http_submission_stats_last(ngx_http_submission_executor_t *ex)
 
 
 /*
- * A leader that leaves has told the next one what it needs to know; it does not
- * wait for a store that has failed.
+ * A leader that leaves waits until the last document is written, which the next
+ * leader needs if a target has a rate.  It does not wait for a store that has
+ * failed.
  */
 
 ngx_uint_t
@@ -349,7 +353,7 @@ ngx_http_submission_stats_told(ngx_http_submission_executor_t *ex)
 }
 
 
-/* likewise where the worker is terminated: the threads have ended */
+/* the worker is being terminated, and its threads have ended */
 
 void
 ngx_http_submission_stats_tell(ngx_http_submission_executor_t *ex)

@@ -42,7 +42,10 @@ ngx_int_t ngx_http_submission_stats_read(ngx_http_submission_executor_t *ex,
 ngx_uint_t ngx_http_submission_stats_told(ngx_http_submission_executor_t *ex);
 void ngx_http_submission_stats_tell(ngx_http_submission_executor_t *ex);
 
-/* depth.c: the gauges by target; _look() is soon after something happened */
+/*
+ * depth.c: the gauges by target.  _look() has them set soon, because something
+ * has happened, and _stop() ends that.  _read() counts what the queue has.
+ */
 ngx_int_t ngx_http_submission_depth_init(ngx_cycle_t *cycle,
     ngx_http_submission_executor_t *ex);
 void ngx_http_submission_depth_look(ngx_http_submission_executor_t *ex);

@@ -69,7 +69,7 @@ ngx_http_submission_tidy_post(ngx_event_t *ev)
 }
 
 
-/* the next one is after the end of this */
+/* the timer is set again when the call has ended */
 
 static void
 ngx_http_submission_tidy_tick(ngx_event_t *ev)
