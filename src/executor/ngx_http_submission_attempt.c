@@ -2,6 +2,20 @@
 /*
  * One attempt, from its begin in the store to the meaning of the gateway's
  * answer.
+ *
+ * - A row that the store has begun becomes an attempt, whatever happens to the
+ *   leader meanwhile, and each attempt ends exactly once: it is recorded with
+ *   an outcome, given back without one, or dropped because another instance
+ *   settles it.  If there is no memory even to give it back, the lease is given
+ *   up, and the next leader finds the attempt in doubt.
+ * - An attempt is in one list at a time: ex->sending while nginx has its
+ *   request, then ex->ended until a turn takes it.
+ * - What it points to is its own or the configuration's.  "entry" is the
+ *   queue's, and may only be used as _entry() returns it.
+ *
+ * All of it runs on the event loop.  _finished() is called from within nginx,
+ * while it closes the request's connection, so nothing begins from there: the
+ * executor is woken by a posted event.
  */
 
 #include "ngx_http_submission_dispatch.h"
@@ -19,7 +33,7 @@ ngx_http_submission_attempt_copy(char *p, sm_str_t *dst, sm_str_t *src)
 }
 
 
-/* each attempt is a span of its own, of the trace that the intent came with */
+/* each attempt is a span of its own in the trace that the intent came with */
 
 static void
 ngx_http_submission_attempt_trace(ngx_http_submission_attempt_t *at, char *p,
@@ -147,8 +161,6 @@ ngx_http_submission_attempt_log(ngx_http_submission_attempt_t *at,
 }
 
 
-/* its entry, unless the queue that has it is gone */
-
 sm_entry_t *
 ngx_http_submission_attempt_entry(ngx_http_submission_attempt_t *at)
 {
@@ -156,8 +168,6 @@ ngx_http_submission_attempt_entry(ngx_http_submission_attempt_t *at)
                                            at->generation, at->entry);
 }
 
-
-/* this worker does not record the outcome */
 
 void
 ngx_http_submission_attempt_drop(ngx_http_submission_attempt_t *at,
@@ -169,8 +179,8 @@ ngx_http_submission_attempt_drop(ngx_http_submission_attempt_t *at,
 
 
 /*
- * The attempt has ended and is queued to be recorded, unless another instance
- * has led since it was begun or the worker has left.
+ * The attempt has ended and waits to be recorded, unless another instance has
+ * led since it was begun or the worker has left.
  */
 
 static void
@@ -200,7 +210,10 @@ ngx_http_submission_attempt_ended(ngx_http_submission_attempt_t *at)
 }
 
 
-/* it stays pending and does not count; "event" is for the log, or NULL */
+/*
+ * The intent stays pending, and the attempt does not count.  "event" is the
+ * name of the log line; NULL: there is none.
+ */
 
 static void
 ngx_http_submission_attempt_give_back(ngx_http_submission_attempt_t *at,
@@ -263,7 +276,7 @@ done:
 }
 
 
-/* there is no connection or memory to send it */
+/* there is no connection, or no memory, to send it with */
 
 static void
 ngx_http_submission_attempt_short(ngx_http_submission_attempt_t *at)
@@ -276,8 +289,8 @@ ngx_http_submission_attempt_short(ngx_http_submission_attempt_t *at)
 
 
 /*
- * Its contract is not understood, so nothing can be sent, and nobody knows when
- * to give it up.  It waits for somebody who repairs it.
+ * The contract is not understood, so nothing can be sent, and nobody knows when
+ * to give the intent up.  It waits for somebody who repairs it.
  */
 
 static void
@@ -288,7 +301,7 @@ ngx_http_submission_attempt_refused(ngx_http_submission_attempt_t *at)
 }
 
 
-/* it was begun and cannot be handled: the next leader finds it in doubt */
+/* the attempt was begun and is lost: the next leader finds it in doubt */
 
 static void
 ngx_http_submission_attempt_lost(ngx_http_submission_manager_t *manager,
@@ -316,8 +329,6 @@ ngx_http_submission_attempt_paused(ngx_http_submission_attempt_t *at)
 }
 
 
-/* starts the attempt of a row that was begun in this epoch at this time */
-
 void
 ngx_http_submission_attempt_start(ngx_http_submission_manager_t *manager,
     ngx_uint_t generation, sm_entry_t *entry, sm_begin_row_t *row,
@@ -334,7 +345,7 @@ ngx_http_submission_attempt_start(ngx_http_submission_manager_t *manager,
 
     if (at == NULL) {
 
-        /* there may be enough memory to give it back, without the payload */
+        /* without the payload, memory may suffice to give it back */
 
         memory = 0;
         ngx_memzero(&row->payload, sizeof(sm_str_t));
@@ -413,7 +424,7 @@ ngx_http_submission_attempt_start(ngx_http_submission_manager_t *manager,
 }
 
 
-/* what came of it, for the record */
+/* finds out what the exchange means, for the record */
 
 static void
 ngx_http_submission_attempt_read(ngx_http_submission_attempt_t *at)
@@ -429,7 +440,7 @@ ngx_http_submission_attempt_read(ngx_http_submission_attempt_t *at)
         at->reason = sm_str_c("no_memory");
     }
 
-    /* without memory it is recorded without it */
+    /* without memory the attempt is recorded without its answer */
 
     (void) sm_exchange_keep(&at->arena, &at->exchange, &at->http_status,
                             &at->kept);
@@ -453,8 +464,6 @@ ngx_http_submission_attempt_decide(ngx_http_submission_attempt_t *at)
     sm_policy(&in, &at->decision);
 }
 
-
-/* nginx has finished the request; nothing new may be begun from here */
 
 void
 ngx_http_submission_attempt_finished(ngx_http_submission_attempt_t *at)

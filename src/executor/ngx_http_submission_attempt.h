@@ -1,6 +1,6 @@
 
 /*
- * An attempt, and what is learned of its gateway; for executor/ alone.
+ * An attempt, and what the queue learns of its gateway; for executor/ alone.
  */
 
 #ifndef _NGX_HTTP_SUBMISSION_ATTEMPT_H_INCLUDED_
@@ -27,7 +27,7 @@ struct ngx_http_submission_attempt_s {
     ngx_http_submission_manager_t   *manager;
     ngx_uint_t                       generation;
     sm_entry_t                      *entry;        /* of that generation */
-    ngx_uint_t                       known;        /* see executor.c */
+    ngx_uint_t                       known;        /* see in_hand.c */
 
     sm_str_t                         id;
     ngx_http_submission_target_t    *target;       /* NULL: not configured */
@@ -35,7 +35,7 @@ struct ngx_http_submission_attempt_s {
     sm_str_t                         payload;
     sm_trace_t                       trace;        /* as it is sent */
     sm_str_t                         span_id;
-    sm_str_t                        *keys;         /* to sign with */
+    sm_str_t                        *keys;         /* that sign it */
     ngx_uint_t                       nkeys;
     int64_t                          number;
     int64_t                          epoch;
@@ -47,15 +47,15 @@ struct ngx_http_submission_attempt_s {
     /* at the gateway */
     ngx_connection_t                *connection;
     ngx_http_request_t              *request;
-    ngx_http_upstream_t             *upstream;     /* that is hooked */
+    ngx_http_upstream_t             *upstream;     /* see dispatch.c */
     ngx_event_t                      hook;
     ngx_event_t                      timeout;
     ngx_log_t                        log;          /* of its location */
-    u_char                          *message_end;  /* in a line of it */
+    u_char                          *message_end;  /* of a log line */
     ngx_int_t                      (*create_request)(ngx_http_request_t *r);
     ngx_output_chain_filter_pt       output_filter;
     void                            *output_ctx;
-    ngx_atomic_uint_t                peer;         /* number of connection */
+    ngx_atomic_uint_t                peer;         /* its connection */
     ngx_str_t                        url;
     ngx_str_t                        path;
     int64_t                          left_at;      /* monotonic, usec */
@@ -64,8 +64,8 @@ struct ngx_http_submission_attempt_s {
     sm_exchange_t                    exchange;
     u_char                          *body;
     size_t                           allocated;
-    unsigned                         gated:1;      /* not let out */
-    unsigned                         forgotten:1;  /* another settles it */
+    unsigned                         gated:1;      /* the gate was shut */
+    unsigned                         forgotten:1;  /* see in_hand.c */
 
     /* the end */
     sm_exchange_e                    what;
@@ -74,7 +74,7 @@ struct ngx_http_submission_attempt_s {
     sm_str_t                         reason;
     sm_str_t                         error;
     int64_t                          http_status;
-    sm_str_t                         kept;         /* of the answer */
+    sm_str_t                         kept;         /* part of the answer */
     int64_t                          retry_after;
     sm_policy_out_t                  decision;
 
@@ -82,7 +82,11 @@ struct ngx_http_submission_attempt_s {
 };
 
 
-/* attempt.c */
+/*
+ * attempt.c.  _start() takes over a row that was begun in this epoch at this
+ * time.  _finished() is called when nginx has finished its request.  _entry()
+ * is NULL if the queue that had it is gone.  _drop() gives it up unrecorded.
+ */
 void ngx_http_submission_attempt_start(ngx_http_submission_manager_t *manager,
     ngx_uint_t generation, sm_entry_t *entry, sm_begin_row_t *row,
     int64_t epoch, int64_t now);
@@ -96,8 +100,9 @@ void ngx_http_submission_attempt_log(ngx_http_submission_attempt_t *at,
     ngx_uint_t level, const char *event, const char *note);
 
 /*
- * outage.c: an attempt leaves; has ended, or could not be sent, for which
- * _unsent() says after how many ms it is tried again
+ * outage.c.  _sent() is called when the first byte leaves, and _outage() when
+ * the attempt has ended or could not be sent.  _unsent() returns after how
+ * many milliseconds the latter is tried again.
  */
 void ngx_http_submission_outage_sent(ngx_http_submission_attempt_t *at);
 ngx_int_t ngx_http_submission_outage_init(ngx_cycle_t *cycle,

@@ -3,16 +3,16 @@
  * What the queue has of each target, for the leader's numbers and for the
  * gauges by target.
  *
- * To count what is due takes time where much is due.  So the gauges are looked
- * at a moment after something has happened, and the more that costs, the more
- * seldom.
+ * Counting what is due takes time if much is due.  So the gauges are set a
+ * moment after something has happened, and the longer that takes, the less
+ * often.
  */
 
 #include "ngx_http_submission_stats.h"
 
 
 #define NGX_HTTP_SUBMISSION_DEPTH_WAIT   100        /* milliseconds */
-#define NGX_HTTP_SUBMISSION_DEPTH_SHARE  200        /* one part of the time */
+#define NGX_HTTP_SUBMISSION_DEPTH_SHARE  200        /* 1/200 of the time */
 
 
 /* must be in the order of sm_target_state_e */
@@ -98,8 +98,9 @@ ngx_http_submission_depth_target(ngx_http_submission_executor_t *ex,
 
 
 /*
- * "targets" has one more than are configured: the others have what is left, and
- * when that is due is not looked at.
+ * "targets" has one element more than there are configured targets: the last
+ * has what belongs to no configured target, and whether that is due is not
+ * looked at.
  */
 
 void
@@ -177,7 +178,7 @@ ngx_http_submission_depth_timer(ngx_event_t *ev)
         }
     }
 
-    /* the first look of an epoch makes the gauges good */
+    /* with the first value of an epoch its gauges are valid */
 
     ngx_http_submission_gauge(ex->manager,
                               NGX_HTTP_SUBMISSION_GAUGE_QUEUE_DEPTH,

@@ -9,11 +9,16 @@
  *   process may be stopped for a long time between any two of them.
  * - An attempt is sent once.  Before a byte of it has left, nginx may try
  *   other servers and other locations; from then on it tries nothing more.
- * - Only what the server answered that it was sent to is an answer.
+ * - Only the server that the attempt was sent to can answer it.  A page that
+ *   nginx makes itself is not an answer.
  *
- * To see to all of that, nginx is held up right before it would begin with the
+ * For all of that, nginx is held up right before it would begin with the
  * upstream: r->aio makes ngx_http_upstream_init() return.  The posted event
  * "hook" prepares the upstream and has nginx begin.
+ *
+ * nginx calls these functions, as a phase handler, as filters, and as parts of
+ * the upstream.  Requests that are not attempts, and subrequests of attempts,
+ * pass through untouched.
  */
 
 #include "ngx_http_submission_directives.h"
@@ -90,7 +95,7 @@ ngx_http_submission_dispatch_init(ngx_conf_t *cf)
 
     for (i = 0; i < smcf->managers.nelts; i++) {
 
-        /* the size of a payload was checked when it was accepted */
+        /* the size of a payload was checked when the intent was accepted */
 
         if (mcfs[i]->dispatch) {
             mcfs[i]->dispatch->client_max_body_size = 0;
@@ -117,8 +122,8 @@ ngx_http_submission_dispatch_init(ngx_conf_t *cf)
 
 
 /*
- * The first byte is on its way: its token is spent, and no error page leads
- * elsewhere any more.
+ * The first byte is on its way: the token of its target is spent, and no error
+ * page leads elsewhere any more.
  */
 
 void
@@ -131,7 +136,7 @@ ngx_http_submission_dispatch_begun(ngx_http_submission_attempt_t *at)
     at->exchange.sent = 1;
     at->request->error_page = 1;
 
-    /* what has failed before does not matter any more */
+    /* a server that was tried before does not matter any more */
 
     ngx_memzero(&at->exchange.cause, sizeof(sm_cause_t));
 
@@ -201,7 +206,7 @@ ngx_http_submission_dispatch_filter(ngx_http_submission_attempt_t *at,
 
     } else {
 
-        /* what nginx itself would set next */
+        /* nginx would set these next */
 
         at->output_filter = ngx_chain_writer;
         at->output_ctx = &u->writer;
@@ -212,7 +217,7 @@ ngx_http_submission_dispatch_filter(ngx_http_submission_attempt_t *at,
 }
 
 
-/* nginx makes the request to the gateway: it is not connected yet */
+/* nginx makes the request to the gateway, before it connects */
 
 static ngx_int_t
 ngx_http_submission_dispatch_create(ngx_http_request_t *r)
@@ -256,7 +261,7 @@ ngx_http_submission_dispatch_conf(ngx_http_request_t *r,
     conf->intercept_errors = 0;
     conf->intercept_404 = 0;
 
-    /* what has come is passed on at once, and known if no more comes */
+    /* parts of an answer come to the filter at once, even if no more comes */
 
     u->buffering = 0;
 
@@ -274,7 +279,7 @@ ngx_http_submission_dispatch_conf(ngx_http_request_t *r,
 
 
 /*
- * Called after the location's handler, which nginx has not let begin with its
+ * Called after the location's handler, which was kept from beginning with its
  * upstream, if it has one.
  */
 
@@ -343,13 +348,13 @@ ngx_http_submission_dispatch_phase(ngx_http_request_t *r)
 
     if (clcf->post_action.len) {
 
-        /* it would be run in the gateway's place */
+        /* nginx would run that location in the gateway's place */
 
         at->exchange.cause.what = SM_CAUSE_POST_ACTION;
         return NGX_HTTP_CLOSE;
     }
 
-    /* an error page that is a URI has made a GET of it */
+    /* an error page that is a URI has made a GET of the request */
 
     ngx_http_submission_send_method(r);
 
@@ -396,13 +401,13 @@ ngx_http_submission_dispatch_header_filter(ngx_http_request_t *r)
 
     if (at->hook.posted) {
 
-        /* the handler has answered by itself, and is not to be held up */
+        /* the handler has answered by itself and must not be held up */
 
         ngx_delete_posted_event(&at->hook);
         r->aio = 0;
     }
 
-    /* there is nothing to linger for */
+    /* nginx must not linger for a client */
 
     r->connection->read->eof = 1;
 
@@ -412,13 +417,13 @@ ngx_http_submission_dispatch_header_filter(ngx_http_request_t *r)
 
     at->exchange.status = r->upstream->headers_in.status_n;
 
-    /* nginx reads what is not HTTP as HTTP/0.9, to its end if it has one */
+    /* nginx takes what is not HTTP for HTTP/0.9, and would read all of it */
 
     return at->exchange.status ? NGX_OK : NGX_ERROR;
 }
 
 
-/* NGX_DECLINED: there is more than is kept, and no need to read on */
+/* NGX_DECLINED: there is more than is kept, so nothing more is read */
 
 static ngx_int_t
 ngx_http_submission_dispatch_append(ngx_http_submission_attempt_t *at,

@@ -10,15 +10,19 @@
 #include "ngx_http_submission_attempt.h"
 
 
-/* send.c */
+/*
+ * send.c.  _send_attempt() has nginx send it.  _dispatched() is the attempt of
+ * a request, or of its main request; NULL: it is another request.
+ */
 ngx_int_t ngx_http_submission_send_attempt(ngx_http_submission_attempt_t *at);
 ngx_http_submission_attempt_t *ngx_http_submission_dispatched(
     ngx_http_request_t *r);
 
 /*
- * send_request.c: _url() sets the URL of the attempt, and _request() makes a
- * request what a client would have sent.  _int() writes a number into the
- * request's pool, and _header() adds a header; NULL without memory.
+ * send_request.c.  _url() sets the URL of the attempt, and _request() makes the
+ * request what a client would have sent.  _method() makes it a POST again.
+ * _int() writes a number into the request's pool, and _header() adds a header;
+ * NULL: there is no memory.
  */
 ngx_int_t ngx_http_submission_send_url(ngx_http_submission_attempt_t *at,
     ngx_pool_t *pool);
@@ -42,11 +46,17 @@ void ngx_http_submission_webhook_gone(ngx_http_submission_attempt_t *at);
 ngx_int_t ngx_http_submission_webhook_headers(ngx_http_request_t *r,
     ngx_http_submission_attempt_t *at);
 
-/* dispatch.c; _begun(): a byte of the request may leave from now on */
+/*
+ * dispatch.c.  _hook() has nginx begin with the upstream.  _begun() notes that
+ * a byte of the request may have left.
+ */
 void ngx_http_submission_dispatch_hook(ngx_event_t *ev);
 void ngx_http_submission_dispatch_begun(ngx_http_submission_attempt_t *at);
 
-/* dispatch_log.c */
+/*
+ * dispatch_log.c.  _listen() and _unlisten() begin and end the reading of what
+ * nginx logs about the attempt.  _peer() notes the server.
+ */
 void ngx_http_submission_dispatch_peer(ngx_http_submission_attempt_t *at);
 void ngx_http_submission_dispatch_listen(ngx_http_submission_attempt_t *at,
     ngx_log_t *log);

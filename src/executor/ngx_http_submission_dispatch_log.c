@@ -1,15 +1,18 @@
 
 /*
- * What nginx says of an attempt.  Its error lines are read on their way to the
- * log, because they alone say why an exchange failed, and are left out of the
- * log below "info": the outcome is recorded with its cause, and an outage has
- * its own lines, see outage.c.
+ * Reads the error lines that nginx writes about an attempt, on their way to the
+ * log, because they alone say why an exchange failed.  If the level of the log
+ * is below "info", they are left out of it: the outcome is recorded with its
+ * cause, and an outage has its own lines, see outage.c.
  */
 
 #include "ngx_http_submission_dispatch.h"
 
 
-/* "2026/02/02 12:00:00 [error] 7#7: *5 connect() failed (111: ...)" */
+/*
+ * The message of a line such as
+ * "2026/02/02 12:00:00 [error] 7#7: *5 connect() failed (111: ...)"
+ */
 
 static sm_str_t
 ngx_http_submission_dispatch_message(u_char *line, u_char *end)
@@ -32,7 +35,8 @@ ngx_http_submission_dispatch_message(u_char *line, u_char *end)
 
 
 /*
- * to nginx, what stands before an "@" is part of the name; it may be a secret
+ * nginx takes what stands before an "@" for a part of the name.  It may be a
+ * secret, and is left out.
  */
 
 static void
@@ -59,7 +63,7 @@ ngx_http_submission_dispatch_name(ngx_http_submission_attempt_t *at,
 }
 
 
-/* whom it is about: the address, and the name, as far as there are any */
+/* notes the address and the name of the server, as far as they are known */
 
 void
 ngx_http_submission_dispatch_peer(ngx_http_submission_attempt_t *at)
@@ -89,9 +93,9 @@ ngx_http_submission_dispatch_peer(ngx_http_submission_attempt_t *at)
 
 
 /*
- * Of a request that was sent, its own failure counts, which is the first one
- * since.  Of one that was not, a gateway that refused it counts more than that
- * there was no other to try.
+ * Whether this cause takes the place of the one that is known.  If the request
+ * was sent, the first failure since then is its own.  If it was not, a gateway
+ * that has refused it says more than that there was no other one to try.
  */
 
 static ngx_uint_t
@@ -137,7 +141,7 @@ ngx_http_submission_dispatch_cause(ngx_http_submission_attempt_t *at,
 }
 
 
-/* as ngx_log_error_core() would have done */
+/* writes a line as ngx_log_error_core() would have done */
 
 static void
 ngx_http_submission_dispatch_write(ngx_log_t *log, ngx_uint_t level,
@@ -184,8 +188,6 @@ ngx_http_submission_dispatch_line(ngx_log_t *log, ngx_uint_t level,
 }
 
 
-/* from here on, in this location */
-
 void
 ngx_http_submission_dispatch_listen(ngx_http_submission_attempt_t *at,
     ngx_log_t *log)
@@ -209,8 +211,6 @@ ngx_http_submission_dispatch_listen(ngx_http_submission_attempt_t *at,
     log->next = NULL;
 }
 
-
-/* the attempt ends before its log does */
 
 void
 ngx_http_submission_dispatch_unlisten(ngx_http_submission_attempt_t *at,

@@ -1,10 +1,16 @@
 
-/* What became of an attempt that went through the dispatch location. */
+/*
+ * Puts the facts together when the request of an attempt ends, whatever has
+ * ended it.  What the facts mean is decided by src/core/rule/sm_exchange.c.
+ */
 
 #include "ngx_http_submission_dispatch.h"
 
 
-/* seconds, or a date, which is compared with the gateway's own clock */
+/*
+ * Retry-After in milliseconds; 0: there is none.  A date is compared with the
+ * gateway's own clock.
+ */
 
 static int64_t
 ngx_http_submission_dispatch_retry_after(ngx_http_request_t *r)
@@ -73,7 +79,7 @@ ngx_http_submission_dispatch_retry_after(ngx_http_request_t *r)
 }
 
 
-/* milliseconds, of the time-out that applies to what was being done */
+/* the time-out that applied to what was being done, in milliseconds */
 
 static int64_t
 ngx_http_submission_dispatch_timeout(ngx_http_submission_attempt_t *at,
@@ -91,7 +97,10 @@ ngx_http_submission_dispatch_timeout(ngx_http_submission_attempt_t *at,
 }
 
 
-/* by an upstream that was not hooked, because its handler has made it late */
+/*
+ * Whether an upstream that was not hooked has sent something: its handler made
+ * it too late for that.
+ */
 
 static ngx_uint_t
 ngx_http_submission_dispatch_sent(ngx_http_request_t *r)
@@ -116,9 +125,8 @@ ngx_http_submission_dispatch_sent(ngx_http_request_t *r)
 
 
 /*
- * The request ends, and the facts of it are put together.  Other parts of the
- * request may have had to be cut off, such as a mirror that takes longer than
- * the gateway: what is known by then counts.
+ * Other parts of the request may have had to be cut off, such as a mirror that
+ * takes longer than the gateway.  What is known by now counts.
  */
 
 void

@@ -85,8 +85,8 @@ ngx_http_submission_intent_ended(ngx_http_submission_manager_t *manager,
 
 
 /*
- * It was canceled, and is counted already: by the thread that has canceled it,
- * of this instance or of another.
+ * The thread that has canceled the intent, of this instance or of another, has
+ * counted it in the metrics.
  */
 
 void
@@ -115,8 +115,8 @@ ngx_http_submission_ended_canceled(ngx_http_submission_executor_t *ex,
 
 
 /*
- * Attempts in doubt were recorded as unknown.  The queue is not there yet, and
- * will be read from the store, the messages to webhooks among the rest.
+ * Attempts in doubt were recorded as unknown.  There is no queue yet: what is
+ * pending, messages to webhooks included, will be read from the store.
  */
 
 void

@@ -58,6 +58,8 @@ const ngx_http_submission_leader_handlers_t
 };
 
 
+/* how many attempts a target may have at once; 0: as many as there may be */
+
 static unsigned
 ngx_http_submission_epoch_limit(void *data, sm_str_t name)
 {
@@ -68,8 +70,8 @@ ngx_http_submission_epoch_limit(void *data, sm_str_t name)
     target = ngx_http_submission_target(manager->conf, name);
 
     /*
-     * Intents may be left of a target that is no longer configured, and are
-     * sent as their contract says.  Messages of a webhook have none.
+     * Intents of a target that is no longer configured are sent as their
+     * contract says.  Messages of such a webhook have no URL, and wait.
      */
 
     if (target == NULL) {
@@ -80,14 +82,17 @@ ngx_http_submission_epoch_limit(void *data, sm_str_t name)
         return target->concurrency;
     }
 
-    /* the only target leaves nothing free for others */
+    /* the only target need not leave anything free for others */
 
     return manager->conf->ntargets == 1 ? manager->conf->executor_concurrency
                                         : 0;
 }
 
 
-/* without the kernel's random numbers, a value that an attacker cannot see */
+/*
+ * The key of the queue's hash.  If the kernel has no random numbers yet, it is
+ * made of values that an attacker cannot see.
+ */
 
 static void
 ngx_http_submission_epoch_key(ngx_http_submission_executor_t *ex,
@@ -108,7 +113,7 @@ ngx_http_submission_epoch_key(ngx_http_submission_executor_t *ex,
 }
 
 
-/* with all targets that are configured, in the order of their numbers */
+/* the queue knows all configured targets, in the order of their numbers */
 
 static sm_queue_t *
 ngx_http_submission_epoch_queue(ngx_http_submission_executor_t *ex)
@@ -184,7 +189,7 @@ ngx_http_submission_epoch_start(ngx_http_submission_manager_t *manager,
 }
 
 
-/* nothing more is begun */
+/* from here on nothing more is begun */
 
 static void
 ngx_http_submission_epoch_stop(ngx_http_submission_executor_t *ex)
@@ -209,9 +214,9 @@ ngx_http_submission_epoch_stop(ngx_http_submission_executor_t *ex)
 
 
 /*
- * The memory of a queue that nobody uses any more is freed bit by bit: it may
- * have been of a million intents.  At the exit of the worker what is left is
- * the kernel's.
+ * Frees the memory of queues that nobody uses any more, bit by bit: a queue may
+ * have had a million intents.  When the worker exits, the kernel frees the
+ * rest.
  */
 
 static void
@@ -296,7 +301,7 @@ ngx_http_submission_epoch_leave(ngx_http_submission_manager_t *manager)
 
     if (ex->nended) {
 
-        /* the stopped timer may have been the one that was to record them */
+        /* the timer that was stopped may have been meant to record them */
 
         ngx_add_timer(&ex->due, 1);
     }

@@ -84,8 +84,6 @@ ngx_http_submission_executor_now(ngx_http_submission_executor_t *ex)
 }
 
 
-/* the queue's time, before it is asked or told something */
-
 void
 ngx_http_submission_executor_tick(ngx_http_submission_executor_t *ex)
 {
@@ -119,8 +117,6 @@ ngx_http_submission_executor_starved(ngx_http_submission_manager_t *manager,
 }
 
 
-/* something is due, and there is no connection to send it with */
-
 void
 ngx_http_submission_executor_short(ngx_http_submission_executor_t *ex)
 {
@@ -149,8 +145,6 @@ ngx_http_submission_executor_short(ngx_http_submission_executor_t *ex)
 }
 
 
-/* how many may be begun now, of what is due; "behind": the store is slow */
-
 ngx_uint_t
 ngx_http_submission_executor_room(ngx_http_submission_executor_t *ex,
     ngx_uint_t behind)
@@ -160,7 +154,7 @@ ngx_http_submission_executor_room(ngx_http_submission_executor_t *ex,
 
     conf = ex->manager->conf;
 
-    /* some may have been sent by an earlier queue */
+    /* attempts of an earlier epoch may be at gateways, too */
 
     if (ex->nsending >= (ngx_uint_t) conf->executor_concurrency
         || ex->nended > 2 * (ngx_uint_t) conf->executor_batch)
@@ -173,9 +167,9 @@ ngx_http_submission_executor_room(ngx_http_submission_executor_t *ex,
 
     /*
      * Attempts that are begun together are usually answered together, and
-     * would wait for each other at every turn.  So at most a quarter is begun
-     * at once, unless they are answered before a turn is over: then it is the
-     * turns that are waited for, and larger ones take less time for each.
+     * would wait for each other at every turn.  So at most a quarter of them
+     * is begun at once.  If gateways answer faster than a turn takes, attempts
+     * wait for turns, and larger turns take less time for each attempt.
      */
 
     if (!behind) {
@@ -196,8 +190,8 @@ ngx_http_submission_executor_room(ngx_http_submission_executor_t *ex,
 
 
 /*
- * arms the timer for the next due intent; ended attempts wake the executor
- * themselves
+ * Arms the timer for the next intent that becomes due or passes its deadline.
+ * Attempts that end wake the executor themselves.
  */
 
 static void
@@ -249,7 +243,7 @@ ngx_http_submission_executor_run(ngx_event_t *ev)
 
     if (ex->queue == NULL) {
 
-        /* the leader waits for it before it asks for the lease again */
+        /* the leader waits for the last turn before it asks for the lease */
 
         if (!ngx_http_submission_turn_out(ex)) {
             ngx_http_submission_leader_idle(ex->manager);
@@ -268,12 +262,15 @@ ngx_http_submission_executor_run(ngx_event_t *ev)
 
     if (sm_queue_expire(ex->queue, NGX_HTTP_SUBMISSION_EXECUTOR_SLICE)) {
 
-        /* nothing begins before the others are found; other events go on */
+        /*
+         * There is more to look at.  Nothing begins before that is done, but
+         * other events have their turn first.
+         */
 
         ngx_post_event(&ex->run, &ngx_posted_next_events);
     }
 
-    /* what is alive goes first */
+    /* intents that can still be sent go before those that have expired */
 
     if (!ngx_http_submission_turn_out(ex)
         && ngx_http_submission_turn(ex) != NGX_OK)

@@ -1,6 +1,6 @@
 
 /*
- * The way out: what whoever leads sends to gateways.
+ * The executor: what the leader sends to gateways, and its other duties.
  */
 
 #ifndef _NGX_HTTP_SUBMISSION_EXECUTOR_H_INCLUDED_
@@ -10,7 +10,7 @@
 #include "ngx_http_submission_leader.h"
 
 
-/* executor.c */
+/* executor.c, epoch.c: the handlers are what the leader calls */
 ngx_int_t ngx_http_submission_executor_init(ngx_cycle_t *cycle,
     ngx_http_submission_manager_t *manager);
 
@@ -26,7 +26,7 @@ char *ngx_http_submission_dispatch(ngx_conf_t *cf, ngx_command_t *cmd,
 ngx_int_t ngx_http_submission_dispatch_add_variables(ngx_conf_t *cf);
 ngx_int_t ngx_http_submission_dispatch_init(ngx_conf_t *cf);
 
-/* tidy.c: after the leader */
+/* tidy.c: is initialized after the leader */
 ngx_int_t ngx_http_submission_tidy_init(ngx_cycle_t *cycle,
     ngx_http_submission_manager_t *manager);
 

@@ -32,7 +32,7 @@ typedef struct ngx_http_submission_gauges_s   ngx_http_submission_gauges_t;
 typedef struct ngx_http_submission_outage_s   ngx_http_submission_outage_t;
 
 
-/* what a worker executes for one manager, see executor.c */
+/* what one worker executes for one manager */
 
 struct ngx_http_submission_executor_s {
     ngx_http_submission_manager_t   *manager;
@@ -41,22 +41,22 @@ struct ngx_http_submission_executor_s {
     int64_t                          epoch;
     ngx_uint_t                       generation;   /* of the queue */
 
-    /* the store's time, and when it was that */
+    /* the store's time, as last told, and the monotonic time then */
     int64_t                          now;
     int64_t                          now_at;
 
     ngx_event_t                      run;
     ngx_event_t                      due;          /* the next one is due */
     ngx_msec_t                       pause;        /* nothing begins before */
-    time_t                           warned;       /* of connections */
+    time_t                           warned;       /* of few connections */
 
     /*
-     * Since when what is due could not be sent for lack of connections, in
-     * ngx_http_submission_msec(); 0: it can be, or nothing is due.
+     * Since when no due intent could be sent for lack of connections, in
+     * ngx_http_submission_msec(); 0: they can be sent, or nothing is due.
      */
     ngx_msec_t                       starved_since;
 
-    unsigned                         unsent:1;     /* so the last attempt */
+    unsigned                         unsent:1;     /* the last attempt was */
     unsigned                         reserved:1;   /* see reserve.c */
     unsigned                         leaving:1;
     ngx_queue_t                      sending;      /* .._attempt_t */
@@ -64,7 +64,7 @@ struct ngx_http_submission_executor_s {
     ngx_queue_t                      ended;        /* .._attempt_t */
     ngx_uint_t                       nended;
 
-    /* what others keep here, each known to its own file alone */
+    /* the state of other files, each known to its own file alone */
     ngx_http_submission_turns_t     *turns;
     ngx_http_submission_expiries_t  *expiries;
     ngx_http_submission_counts_t    *counts;       /* see stats_count.c */
@@ -74,7 +74,14 @@ struct ngx_http_submission_executor_s {
 };
 
 
-/* executor.c */
+/*
+ * executor.c.  _room() returns how many intents may be begun now; "behind" says
+ * that the store takes longer than the gateways.  _short() is for whoever finds
+ * no connection to send with.  _wake() has the executor look for something to
+ * do.  _time() takes in the store's time, _now() estimates it, and _tick() sets
+ * the queue's clocks, before the queue is asked or told anything.  _starved()
+ * is whether nothing could be sent for that long, for lack of connections.
+ */
 ngx_uint_t ngx_http_submission_executor_room(
     ngx_http_submission_executor_t *ex, ngx_uint_t behind);
 void ngx_http_submission_executor_short(ngx_http_submission_executor_t *ex);

@@ -2,12 +2,13 @@
 /*
  * Intents whose deadline has passed before they could be begun.
  *
- * The queue takes them out of the way, whatever holds their targets, and the
- * store ends them in calls of their own, one at a time, beside the turns: each
- * is fenced, and decides by the store's clock.  A turn may find one, too.
- * Those that were never tried were acknowledged and never sent.  After an
- * outage there may be very many, so they are counted in at most one line a
- * second.
+ * - The queue takes them out of the way, whatever holds their targets, and the
+ *   store ends them in calls of their own, one at a time, beside the turns.
+ *   Each call is fenced, and decides by the store's clock.  A turn may find
+ *   such an intent, too.
+ * - Intents that were never tried were acknowledged and never sent, which an
+ *   operator wants to know.  After an outage there may be very many, so they
+ *   are counted in at most one log line a second.
  */
 
 #include "ngx_http_submission_turn.h"
@@ -15,7 +16,7 @@
 
 #define NGX_HTTP_SUBMISSION_EXPIRY_INTERVAL  1000
 
-/* rows of a call: a turn may have to wait for it */
+/* rows of a call; it is small, because a turn may have to wait for it */
 
 #define NGX_HTTP_SUBMISSION_EXPIRY_BATCH     500
 
@@ -30,12 +31,11 @@ typedef struct {
 } ngx_http_submission_expiry_t;
 
 
-/* those whose deadline has passed, since the last line of them */
-
 struct ngx_http_submission_expiries_s {
     ngx_http_submission_task_t      *out;
-    ngx_event_t                      timer;
-    ngx_uint_t                       n;
+
+    ngx_event_t                      timer;        /* of the next line */
+    ngx_uint_t                       n;            /* since the last line */
     ngx_msec_t                       told;
 };
 
@@ -149,7 +149,7 @@ ngx_http_submission_expiry_fill(ngx_http_submission_executor_t *ex,
 
     for (i = 0; i < et->n; i++) {
 
-        /* the queue may go away meanwhile, and the entries with it */
+        /* the queue may go away while the call is out */
 
         et->targets[i] = ngx_http_submission_target(ex->manager->conf,
                                              sm_entry_target(et->entries[i]));
@@ -166,7 +166,7 @@ ngx_http_submission_expiry_fill(ngx_http_submission_executor_t *ex,
 }
 
 
-/* all are as they were, and are looked at again in a second */
+/* puts the entries back; the queue finds them again in a second */
 
 static void
 ngx_http_submission_expiry_undo(ngx_http_submission_executor_t *ex,
@@ -229,8 +229,8 @@ ngx_http_submission_expiry_thread(ngx_http_submission_task_t *task)
 
 
 /*
- * After an error the door has told the leader: this epoch is over, and the
- * queue with it.
+ * If the call has failed, task.c has told the leader, who ends the epoch: the
+ * next one finds these intents again.
  */
 
 static void
@@ -266,8 +266,6 @@ ngx_http_submission_expiry_done(ngx_http_submission_task_t *task)
     ngx_http_submission_executor_wake(ex);
 }
 
-
-/* the threads have ended, and have run the last call */
 
 void
 ngx_http_submission_expiry_end(ngx_http_submission_executor_t *ex)

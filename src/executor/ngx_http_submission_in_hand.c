@@ -17,8 +17,8 @@
 
 
 /*
- * iterates over the attempts in hand: first those at gateways, then those that
- * have ended
+ * Iterates over the attempts in hand: first those at gateways, then those that
+ * have ended.  "list" is the one of the two that the attempt is in.
  */
 
 static ngx_http_submission_attempt_t *
@@ -44,8 +44,6 @@ ngx_http_submission_in_hand_next(ngx_http_submission_executor_t *ex,
            : ngx_queue_data(q, ngx_http_submission_attempt_t, queue);
 }
 
-
-/* copies of the attempts in hand, for the thread that recovers */
 
 ngx_int_t
 ngx_http_submission_in_hand_known(ngx_http_submission_manager_t *manager,
@@ -96,7 +94,7 @@ ngx_http_submission_in_hand_drop(ngx_http_submission_executor_t *ex,
 {
     if (list == &ex->sending) {
 
-        /* nginx has it: until it ends */
+        /* nginx has it, so it is dropped when it ends */
 
         at->forgotten = 1;
         return;
@@ -110,8 +108,9 @@ ngx_http_submission_in_hand_drop(ngx_http_submission_executor_t *ex,
 
 
 /*
- * What is not in flight any more has been settled by another; without a list,
- * all has, or will be.
+ * An attempt that the store does not have in flight any more was settled by
+ * another instance.  Without a list, another instance leads, and has settled or
+ * will settle all of them.
  */
 
 void
@@ -141,7 +140,10 @@ ngx_http_submission_in_hand_recovered(ngx_http_submission_manager_t *manager,
 }
 
 
-/* without memory it is not in the queue, and is refreshed when it ended */
+/*
+ * Without memory an attempt is not in the queue; its intent is read from the
+ * store again after the attempt was recorded.
+ */
 
 void
 ngx_http_submission_in_hand_adopt(ngx_http_submission_executor_t *ex)

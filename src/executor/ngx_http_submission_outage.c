@@ -1,15 +1,18 @@
 
 /*
- * Outages of gateways: what the queue learns of attempts, and what it makes of
- * that.  There is one log line when the attempts of a target begin to fail,
- * with the first error, and one when its gateway answers again; likewise when
- * its circuit opens, and when it is closed.  An error is what
- * sm_exchange_read() says is one: no answer, or one that makes no sense.  That
- * a target cannot be sent to is an error, too.
+ * Outages of gateways: what the queue learns of each attempt, and what the
+ * operator is told.
  *
- * A gateway that fails now and then would cause two lines each time.  So after
- * a line the next outage of the target is logged only some seconds later, if
- * it still lasts.
+ * - There is one log line when the attempts of a target begin to fail, with the
+ *   first error, and one when its gateway answers again.  There is one line
+ *   when its circuit opens, and one when it is closed.
+ * - sm_exchange_read() says what an error is: no answer, or one that makes no
+ *   sense.  That a target cannot be sent to is an error, too.
+ * - A gateway that fails now and then would cause two lines each time.  So
+ *   after a line the next outage of the target is logged only some seconds
+ *   later, if it still lasts.
+ * - Only attempts of the present epoch and queue count: what an attempt of an
+ *   earlier epoch says of its gateway is old.
  */
 
 #include "ngx_http_submission_limits.h"
@@ -19,15 +22,15 @@
 #define NGX_HTTP_SUBMISSION_OUTAGE_QUIET  10000     /* milliseconds */
 
 
-/* of the gateway of a target */
+/* the outage of one target's gateway */
 
 struct ngx_http_submission_outage_s {
-    int64_t                          epoch;        /* in which it was seen */
+    int64_t                          epoch;        /* of what follows */
     ngx_msec_t                       since;        /* the first error */
-    ngx_msec_t                       told;         /* the last line of it */
-    ngx_uint_t                       unsent;       /* rounds of them */
-    int64_t                          round;        /* the next begins */
-    unsigned                         down:1;       /* and that was told */
+    ngx_msec_t                       told;         /* the last line */
+    ngx_uint_t                       unsent;       /* rounds in a row */
+    int64_t                          round;        /* when the next begins */
+    unsigned                         down:1;       /* and that was logged */
 };
 
 
@@ -90,8 +93,6 @@ ngx_http_submission_outage_init(ngx_cycle_t *cycle,
 }
 
 
-/* the first byte is on its way */
-
 void
 ngx_http_submission_outage_sent(ngx_http_submission_attempt_t *at)
 {
@@ -135,7 +136,7 @@ ngx_http_submission_outage_of(ngx_http_submission_attempt_t *at,
 
     if (outage->epoch != at->epoch) {
 
-        /* what it was in another epoch is not known any more */
+        /* what was seen in another epoch is old */
 
         ngx_memzero(outage, sizeof(ngx_http_submission_outage_t));
         outage->epoch = at->epoch;
@@ -145,7 +146,7 @@ ngx_http_submission_outage_of(ngx_http_submission_attempt_t *at,
 }
 
 
-/* a gateway that says how long it wants to be left alone */
+/* whether the gateway has said how long it wants to be left alone */
 
 static ngx_uint_t
 ngx_http_submission_outage_rests(ngx_http_submission_attempt_t *at)
@@ -171,7 +172,7 @@ ngx_http_submission_outage_learn(ngx_http_submission_attempt_t *at,
         return sm_queue_answer(queue, entry);
     }
 
-    /* error or unknown; none: it was not sent */
+    /* the outcome is an error or unknown, or the attempt was not sent */
 
     errors = sm_queue_error(queue, entry);
 
@@ -252,10 +253,11 @@ ngx_http_submission_outage(ngx_http_submission_attempt_t *at)
 
 
 /*
- * A target that cannot be sent to is tried less and less often, it alone.
- * Those that were begun before half the delay of the first of them has passed
- * are one round, however many they are.  The first comes again after all of it,
- * by the store's clock, which may be a millisecond early.
+ * A target that cannot be sent to is tried less and less often, and no other
+ * target with it.  The delay grows by rounds: attempts that were begun before
+ * half the delay of the first of them has passed are one round, however many
+ * they are.  It is half, because the first comes again after the whole delay by
+ * the store's clock, which may be a little early.
  */
 
 int64_t

@@ -1,32 +1,35 @@
 
 /*
- * The queue of whoever leads, from the store in pages.
+ * Fills the queue of the leader from the store, in pages.
  *
- * First it is rebuilt whole, earliest due first: pages in the order of
- * modification have everything, and until they have come that far, pages in
- * the order of due time run ahead, of retries and of what had to wait for its
- * not_before.  These take turns with the others until they are at the present
- * time, and a little beyond it: what becomes due meanwhile does not wait for
- * the end of the rebuild.  Where most of a page has passed its deadline, pages
- * of what has not run ahead in the same way: what is alive does not wait
- * behind what is dead, however much of that there is.  From then on it is
- * refreshed, from a place in the order of modification that stays behind the
- * store's time: a row that is committed late, with a time that has passed, is
- * not missed.  Seeing a row again changes nothing.
+ * - At first the queue is rebuilt, earliest due first.  Pages in the order of
+ *   modification have everything.  Until they have come that far, two other
+ *   orders run ahead of them by turns.  Pages in the order of due time have
+ *   retries, and what had to wait for its not_before; they go to the present
+ *   time and a little beyond it, so that what becomes due meanwhile does not
+ *   wait for the end of the rebuild.  Where most of a page has passed its
+ *   deadline, pages of what has not passed it keep what is alive from waiting
+ *   behind what is dead, however much of that there is.
+ * - From then on the queue is refreshed, from a place in the order of
+ *   modification that stays behind the store's time, so that a row that is
+ *   committed late, with a time that has passed, is not missed.  Seeing a row
+ *   again changes nothing.
+ * - That place stays behind for as long as a submission can take, from the time
+ *   that it has in the store to its commit: query_timeout on a server.  (On
+ *   SQLite that time is taken under the write lock, so rows come in its order.)
+ *   A refresh reads the last ten seconds.  Where a submission may take longer,
+ *   all of that time, and of the time until the next look, is read at every
+ *   tenth of it.
+ * - No such bound holds for ever: another instance may have another time-out, a
+ *   commit may wait for a standby, clocks are set.  So there is also a sweep:
+ *   now and then the order of modification is read from its beginning, page by
+ *   page, beside everything else, at a pace that the store does not feel.
+ * - Between refreshes the executor worker may be woken.  Then only what is new
+ *   is read, from a little before the last row seen.
  *
- * How far it stays behind is as long as a submission can take, from the time
- * that it has in the store to its commit: query_timeout on a server.  (On
- * SQLite that time is taken under the write lock: rows come in its order.)  A
- * refresh reads the last ten seconds; where a submission may take longer, all
- * of that time, and of that until the next look, is read at every tenth of it.
- *
- * No such bound holds for ever: another instance may have another time-out, a
- * commit may wait for a standby, clocks are set.  So there is a sweep, too: now
- * and then the order of modification is read from its beginning, page by page,
- * at a pace that leaves the store at peace, and beside all else.
- *
- * Between refreshes the executor worker may be woken: then only what is new is
- * read, from a little before the last row seen.
+ * The refresh and the sweep are two duties with one state.  A page puts rows
+ * into the queue and never takes any out: an intent leaves the queue when its
+ * end is booked, see ended.c.
  */
 
 #include "ngx_http_submission_duty.h"
@@ -41,21 +44,30 @@
 #define NGX_HTTP_SUBMISSION_QUEUE_PAGE_FIRST  256
 #define NGX_HTTP_SUBMISSION_QUEUE_PAGE        2000
 
-/* microseconds; LATE is beyond the time-out of a submission */
+/*
+ * Microseconds.  WINDOW is what a refresh reads at least, LATE how much later
+ * than its time-out a submission may be committed, SLACK how far before the
+ * last row seen a look for new rows begins, and AHEAD how far beyond the
+ * present time the order of due time is read in a rebuild.
+ */
 
 #define NGX_HTTP_SUBMISSION_QUEUE_WINDOW      10000000
 #define NGX_HTTP_SUBMISSION_QUEUE_LATE        5000000
 #define NGX_HTTP_SUBMISSION_QUEUE_SLACK       50000
 #define NGX_HTTP_SUBMISSION_QUEUE_AHEAD       2000000
 
-/* refreshes, milliseconds at most; and times what a page took */
+/*
+ * Between two sweeps there are so many refreshes, but at most so many
+ * milliseconds; the rest after a page of a sweep is so many times what the page
+ * took.
+ */
 
 #define NGX_HTTP_SUBMISSION_QUEUE_SWEEP       30
 #define NGX_HTTP_SUBMISSION_QUEUE_SWEEP_MAX   60000
 #define NGX_HTTP_SUBMISSION_QUEUE_SWEEP_PACE  10
 
 
-/* a place in the queue's order */
+/* a place in an order of the store: a time, and an id of that time */
 
 typedef struct {
     int64_t                          at;
@@ -69,19 +81,19 @@ typedef struct {
 
     unsigned                         rebuilding:1;
     unsigned                         due_done:1;
-    unsigned                         due_turn:1;   /* the last was not of it */
+    unsigned                         due_turn:1;   /* its page is next */
     unsigned                         live_done:1;
-    unsigned                         live_turn:1;  /* the last one was dead */
-    unsigned                         paging:1;     /* there is more of it */
+    unsigned                         live_turn:1;  /* its page is next */
+    unsigned                         paging:1;     /* there is another page */
     unsigned                         want_window:1;
     unsigned                         want_new:1;
-    int64_t                          begun_at;     /* the rebuild */
+    int64_t                          begun_at;     /* the rebuild, monotonic */
     int64_t                          window;       /* microseconds */
-    int64_t                          widened_at;   /* all of it was read */
+    int64_t                          widened_at;   /* all of it was last read */
     ngx_http_submission_cursor_t     modified;
     ngx_http_submission_cursor_t     retries;
     ngx_http_submission_cursor_t     live;
-    ngx_http_submission_cursor_t     seen;         /* the last of all */
+    ngx_http_submission_cursor_t     seen;         /* the furthest row */
     ngx_http_submission_cursor_t     swept;
 } ngx_http_submission_refresh_t;
 
@@ -129,7 +141,7 @@ const ngx_http_submission_duty_row_t  ngx_http_submission_queue_sweep = {
 };
 
 
-/* the sweep has no other state than the refresh */
+/* the sweep shares the state of the refresh */
 
 static ngx_http_submission_refresh_t *
 ngx_http_submission_queue_ctx(ngx_http_submission_executor_t *ex)
@@ -149,7 +161,7 @@ ngx_http_submission_queue_init(ngx_cycle_t *cycle,
     rf = duty->ctx;
     ex = duty->executor;
 
-    /* what is committed right after a look waits for the next one */
+    /* a row that is committed right after a look waits for the next look */
 
     window = ((int64_t) ex->manager->conf->query_timeout
               + (int64_t) ex->manager->conf->queue_refresh_interval) * 1000
@@ -177,7 +189,7 @@ ngx_http_submission_queue_start(ngx_http_submission_executor_t *ex)
     rf->rebuilding = 1;
     rf->begun_at = ngx_http_submission_usec();
 
-    /* without it, new intents are found by the next refresh */
+    /* if nobody can ring, the next refresh finds new intents */
 
     rf->wake = ngx_http_submission_wake_listen(ex->manager,
                                        ngx_http_submission_queue_woken, ex);
@@ -217,7 +229,7 @@ ngx_http_submission_queue_page(ngx_http_submission_executor_t *ex,
     pt->after = *after;
     pt->begun_at = ngx_http_submission_usec();
 
-    /* many dead rows may come before the next live one */
+    /* such a page may take long: many dead rows may precede a live one */
 
     pt->page.recovery = rf->rebuilding || after == &rf->swept;
 
@@ -267,8 +279,9 @@ ngx_http_submission_queue_after(ngx_http_submission_cursor_t *a,
 
 
 /*
- * Where a refresh begins: the window's start, or for what is new alone a little
- * before the last row seen; but at that row if it is older.
+ * Sets where a refresh begins: at the start of the window, or, if only new rows
+ * are wanted, a little before the last row seen.  If that row is older than the
+ * window, the refresh begins there.
  */
 
 static void
@@ -307,7 +320,7 @@ ngx_http_submission_queue_rewind(ngx_http_submission_executor_t *ex)
 }
 
 
-/* whether the next page of a rebuild is of those in the order of due time */
+/* whether the next page of a rebuild is in the order of due time */
 
 static ngx_uint_t
 ngx_http_submission_queue_due(ngx_http_submission_executor_t *ex)
@@ -328,7 +341,8 @@ ngx_http_submission_queue_due(ngx_http_submission_executor_t *ex)
 
 
 /*
- * whether it is of those that are alive: from where the others are, or beyond
+ * Whether the next page of a rebuild has only what has not passed its deadline.
+ * It begins where the order of modification is, or further on.
  */
 
 static ngx_uint_t
@@ -346,7 +360,7 @@ ngx_http_submission_queue_live(ngx_http_submission_refresh_t *rf)
 }
 
 
-/* a page: of the rebuild, of a refresh that has more, or the first of one */
+/* asks for the next page of the rebuild, or of a refresh */
 
 static ngx_int_t
 ngx_http_submission_queue_begin(ngx_http_submission_duty_t *duty,
@@ -406,7 +420,7 @@ ngx_http_submission_queue_rebuilt(ngx_http_submission_executor_t *ex)
 }
 
 
-/* "dead" is how many of them have passed their deadline */
+/* puts rows into the queue; "dead" is how many have passed their deadline */
 
 static ngx_int_t
 ngx_http_submission_queue_rows(ngx_http_submission_executor_t *ex,
@@ -544,8 +558,6 @@ ngx_http_submission_queue_woken(ngx_event_t *ev)
 }
 
 
-/* there are intents that were not there at the last refresh */
-
 void
 ngx_http_submission_queue_new(ngx_http_submission_executor_t *ex)
 {
@@ -556,7 +568,7 @@ ngx_http_submission_queue_new(ngx_http_submission_executor_t *ex)
 }
 
 
-/* from the end of one sweep to the next */
+/* the time from the end of one sweep to the beginning of the next */
 
 static ngx_msec_t
 ngx_http_submission_queue_rest(ngx_http_submission_executor_t *ex)
@@ -585,7 +597,7 @@ ngx_http_submission_queue_sweep_begin(ngx_http_submission_duty_t *duty,
 }
 
 
-/* a sweep is over where refreshes begin */
+/* a sweep ends where the window of refreshes begins */
 
 static ngx_msec_t
 ngx_http_submission_queue_swept(ngx_http_submission_duty_t *duty,

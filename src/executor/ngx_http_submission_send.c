@@ -2,10 +2,15 @@
 /*
  * Sends an attempt as a request that no client has made.
  *
- * The connection of such a request has no socket and is never in epoll.  All
- * of them share one descriptor, so that nginx has a number to show.  The
- * attempt takes the place of nginx's ngx_http_connection_t, which is how it is
- * found from the request.
+ * - The connection of such a request has no socket and is never in epoll.  All
+ *   of them share one descriptor, so that nginx has a number to show.
+ * - The attempt takes the place of nginx's ngx_http_connection_t, by which it
+ *   is found from the request: _dispatched().
+ * - Once _send_attempt() has returned NGX_OK, nginx owns the request.  Whatever
+ *   ends it, two cleanups are called, once and in this order: that of the
+ *   request puts the facts together (dispatch_result.c), and that of the
+ *   connection's pool hands the attempt back (_attempt_finished()).  That may
+ *   happen before _send_attempt() returns.
  */
 
 #include "ngx_http_submission_dispatch.h"
@@ -29,7 +34,10 @@ ngx_http_submission_send_init(ngx_cycle_t *cycle)
 }
 
 
-/* the functions of a connection without a socket, by which it is recognized */
+/*
+ * The functions of a connection without a socket.  The last of them is the mark
+ * by which a request is recognized as an attempt.
+ */
 
 static ssize_t
 ngx_http_submission_no_recv(ngx_connection_t *c, u_char *buf, size_t size)
@@ -94,7 +102,7 @@ ngx_http_submission_send_log(ngx_log_t *log, u_char *buf, size_t len)
     r = ctx->request;
     at = r ? ngx_http_submission_dispatched(r) : NULL;
 
-    /* what a mirrored request says is not about the attempt */
+    /* a message of a mirrored request is not about the attempt */
 
     if (at && ctx->current_request == r) {
         at->message_end = buf;
@@ -132,8 +140,6 @@ ngx_http_submission_send_abort(ngx_http_submission_attempt_t *at)
 }
 
 
-/* the attempt took too long */
-
 static void
 ngx_http_submission_send_timeout(ngx_event_t *ev)
 {
@@ -147,7 +153,7 @@ ngx_http_submission_send_timeout(ngx_event_t *ev)
 }
 
 
-/* the connection ends, and nginx has nothing left of the attempt */
+/* the connection is closed, and nginx has nothing left of the attempt */
 
 static void
 ngx_http_submission_send_finished(void *data)
@@ -162,7 +168,7 @@ ngx_http_submission_send_finished(void *data)
 }
 
 
-/* a connection that has had no request */
+/* closes a connection that has not had a request */
 
 static void
 ngx_http_submission_send_close(ngx_connection_t *c)
@@ -258,11 +264,7 @@ failed:
 }
 
 
-/*
- * NGX_OK: it is on its way, and ngx_http_submission_attempt_finished() is
- * called when it has ended, which may be before this returns.  NGX_ERROR:
- * nothing was sent.
- */
+/* NGX_ERROR: nothing was sent, and no cleanup is called */
 
 ngx_int_t
 ngx_http_submission_send_attempt(ngx_http_submission_attempt_t *at)

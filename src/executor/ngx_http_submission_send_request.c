@@ -41,7 +41,7 @@ ngx_http_submission_send_url(ngx_http_submission_attempt_t *at,
 
     if (p == NULL) {
 
-        /* nginx would take the request's own URI for that of the gateway */
+        /* without a path nginx would send the request's own URI */
 
         *last = '/';
         p = last++;
@@ -96,7 +96,7 @@ ngx_http_submission_send_int(ngx_http_request_t *r, int64_t n, size_t *len)
 }
 
 
-/* the intent's id, as a header may have it; NULL without memory */
+/* the intent's id in characters that a header may have; NULL: no memory */
 
 static u_char *
 ngx_http_submission_send_key(ngx_http_request_t *r, sm_str_t id, size_t *len)
@@ -119,7 +119,7 @@ ngx_http_submission_send_key(ngx_http_request_t *r, sm_str_t id, size_t *len)
 }
 
 
-/* those of the gateway's type */
+/* adds the headers of the gateway's type */
 
 static ngx_int_t
 ngx_http_submission_send_typed(ngx_http_request_t *r,
@@ -158,7 +158,7 @@ ngx_http_submission_send_typed(ngx_http_request_t *r,
 }
 
 
-/* a header that is there only if it has a value */
+/* adds a header if it has a value */
 
 static ngx_int_t
 ngx_http_submission_send_some(ngx_http_request_t *r, const char *key,

@@ -66,7 +66,7 @@ ngx_http_submission_stats_free(ngx_http_submission_stats_target_t *t)
 }
 
 
-/* the worker exits */
+/* called when the worker exits */
 
 static void
 ngx_http_submission_stats_cleanup(void *data)
@@ -179,7 +179,7 @@ ngx_http_submission_stats_target(ngx_http_submission_executor_t *ex,
 }
 
 
-/* without memory the minutes are missing, and the counts are there */
+/* without memory the numbers of the last minutes are missing */
 
 static sm_window_t *
 ngx_http_submission_stats_window(ngx_http_submission_stats_target_t *t,
@@ -226,7 +226,7 @@ ngx_http_submission_stats_count(ngx_http_submission_executor_t *ex,
 }
 
 
-/* 0 is a hash that no id has */
+/* the hash of an id; it is never 0, which is an empty slot */
 
 static uint32_t
 ngx_http_submission_stats_hash(sm_str_t id)
@@ -239,7 +239,7 @@ ngx_http_submission_stats_hash(sm_str_t id)
 }
 
 
-/* has the hash of the last one of those that has ended */
+/* the slot has the hash of the last intent that ended, of all with this slot */
 
 static uint32_t *
 ngx_http_submission_stats_slot(ngx_http_submission_executor_t *ex,
@@ -268,7 +268,7 @@ ngx_http_submission_stats_submitted(ngx_http_submission_executor_t *ex,
 }
 
 
-/* a cancel may be met again, in the audit or in a turn, and counts once */
+/* the leader may learn of a cancel twice, by the audit and by a turn */
 
 void
 ngx_http_submission_stats_ended(ngx_http_submission_executor_t *ex,
@@ -331,7 +331,7 @@ ngx_http_submission_stats_error(ngx_http_submission_stats_target_t *t,
 }
 
 
-/* it was not sent: the target's last error says why */
+/* an attempt that was not sent shows as the target's last error */
 
 void
 ngx_http_submission_stats_unsent(ngx_http_submission_attempt_t *at)

@@ -1,14 +1,23 @@
 
 /*
- * A turn of the executor: one call to the store, which in one transaction
- * records attempts that have ended and begins those that are due, in batches.
- * There is one turn at a time.
+ * A turn of the executor: one fenced call to the store, which in one
+ * transaction records attempts that have ended and begins those that are due,
+ * in batches.
  *
- * Outcomes that the store does not take, for whatever reason, are kept and
- * tried again with growing delays, under the epoch that the instance holds or
- * the next one of this worker.  They are given up when another instance leads,
- * which has found them in doubt, and when the worker exits and has not
- * succeeded for the duration of a lease.
+ * - There is one turn at a time: ex->turns->out.
+ * - A turn takes its attempts out of ex->ended, and its entries out of what is
+ *   due in the queue.  If it cannot be posted, both are put back as they were.
+ * - If the call succeeds, each row is taken in once: what was begun is sent,
+ *   and what was recorded is booked.  Entries may be used only while the queue
+ *   is the one that they were taken from, see _epoch_entry().
+ * - If it fails, for whatever reason, the outcomes are kept and tried again
+ *   with growing delays, under the epoch that the instance holds or the next
+ *   one of this worker.  They are given up when another instance leads, which
+ *   has found them in doubt, and when the worker exits and has not succeeded
+ *   for the duration of a lease.
+ *
+ * The executor calls _turn(), or the leader by _flush() and _end() when the
+ * worker does not lead any more; nobody else.
  */
 
 #include "ngx_http_submission_dispatch.h"
@@ -40,11 +49,11 @@ typedef struct {
 
 struct ngx_http_submission_turns_s {
     ngx_http_submission_task_t      *out;
-    int64_t                          took;         /* usec, the last one */
+    int64_t                          took;         /* usec, the last turn */
     ngx_msec_t                       retry;        /* none is recorded before */
     int64_t                          gone;         /* an epoch, says a fence */
     ngx_uint_t                       failures;     /* in a row */
-    ngx_msec_t                       failing;      /* since then, if any */
+    ngx_msec_t                       failing;      /* since then */
 };
 
 
@@ -81,7 +90,7 @@ ngx_http_submission_turn_out(ngx_http_submission_executor_t *ex)
 }
 
 
-/* NGX_DECLINED: there is nothing to do */
+/* NGX_DECLINED: there is nothing to record or to begin */
 
 static ngx_int_t
 ngx_http_submission_turn_create(ngx_http_submission_executor_t *ex,
@@ -220,7 +229,7 @@ ngx_http_submission_turn_ended(ngx_http_submission_executor_t *ex,
 }
 
 
-/* the gateways took less time than the last turn */
+/* whether the gateways took less time than the last turn */
 
 static ngx_uint_t
 ngx_http_submission_turn_behind(ngx_http_submission_executor_t *ex,
@@ -281,7 +290,7 @@ ngx_http_submission_turn_due(ngx_http_submission_executor_t *ex,
 
     for (i = 0; i < turn->ndue; i++) {
 
-        /* a copy: the queue may go away meanwhile */
+        /* the queue may go away while the call is out, and the ids with it */
 
         if (sm_arena_strdup(arena, &turn->due[i].id,
                             sm_entry_id(turn->entries[i]))
@@ -295,7 +304,7 @@ ngx_http_submission_turn_due(ngx_http_submission_executor_t *ex,
 }
 
 
-/* all is as it was */
+/* puts back what the turn has taken, as it was */
 
 static void
 ngx_http_submission_turn_undo(ngx_http_submission_executor_t *ex,
@@ -473,9 +482,7 @@ ngx_http_submission_turn_record(ngx_http_submission_attempt_t *at,
 
     if (!row->applied) {
 
-        /*
-         * somebody else has changed the intent, or the store refuses the data
-         */
+        /* somebody else has changed the intent, or the store refused the row */
 
         ngx_http_submission_attempt_log(at, NGX_LOG_ERR,
                                         "attempt_not_recorded", NULL);
@@ -493,7 +500,7 @@ ngx_http_submission_turn_record(ngx_http_submission_attempt_t *at,
 
     if (at->outcome == SM_OUTCOME_NONE) {
 
-        /* it was given back, and stays pending */
+        /* the attempt was given back, and the intent stays pending */
 
         return;
     }
@@ -538,7 +545,10 @@ ngx_http_submission_turn_recorded(ngx_http_submission_turn_t *turn)
 }
 
 
-/* an exiting worker gets no further epoch, and does not wait for ever */
+/*
+ * Whether an outcome is tried again.  An exiting worker gets no further epoch,
+ * and does not wait for ever.
+ */
 
 static ngx_uint_t
 ngx_http_submission_turn_again(ngx_http_submission_executor_t *ex,
@@ -555,8 +565,8 @@ ngx_http_submission_turn_again(ngx_http_submission_executor_t *ex,
 
 
 /*
- * an error that passes by itself, such as a deadlock, does not make the delay
- * longer
+ * The delay grows with each failure, but not by an error that passes by itself,
+ * such as a deadlock.
  */
 
 static void
@@ -635,10 +645,7 @@ ngx_http_submission_turn_done(ngx_http_submission_task_t *task)
         ex->turns->took = ngx_http_submission_usec() - turn->began;
         ngx_http_submission_executor_time(ex, task->call.now);
 
-        /*
-         * attempts that were begun are sent first, then the outcomes are
-         * handled
-         */
+        /* sending comes first: booking the outcomes can wait */
 
         ngx_http_submission_turn_begun(turn);
         ngx_http_submission_turn_recorded(turn);
@@ -655,7 +662,10 @@ ngx_http_submission_turn_done(ngx_http_submission_task_t *task)
 }
 
 
-/* without an epoch that holds it is left to the next, if one is to come */
+/*
+ * If the instance holds no epoch, the outcomes are left to the next epoch of
+ * this worker.  An exiting worker gets none, and drops them.
+ */
 
 ngx_int_t
 ngx_http_submission_turn_flush(ngx_http_submission_manager_t *manager)
@@ -689,9 +699,9 @@ ngx_http_submission_turn_flush(ngx_http_submission_manager_t *manager)
 
 
 /*
- * The threads have ended.  They have run the last calls, and nobody has looked
- * at their answers.  What a turn has begun is given back, because nothing is
- * sent any more.
+ * The worker is being terminated, and its threads have ended.  They have run
+ * the last calls, and nobody has looked at the answers.  What a turn has begun
+ * is given back, because nothing is sent any more.
  */
 
 ngx_int_t

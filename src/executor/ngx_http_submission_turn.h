@@ -1,6 +1,6 @@
 
 /*
- * Where an attempt begins and is recorded, and where intents end; for executor/
+ * Where attempts begin and are recorded, and where intents end; for executor/
  * alone.
  */
 
@@ -11,18 +11,21 @@
 #include "ngx_http_submission_executor_ctx.h"
 
 
-/* queue.c */
+/*
+ * queue.c.  _start() and _stop() are for the epoch.  _new() has the queue read
+ * what is new in the store: the caller knows that there is something.
+ */
 void ngx_http_submission_queue_start(ngx_http_submission_executor_t *ex);
 void ngx_http_submission_queue_stop(ngx_http_submission_executor_t *ex);
 void ngx_http_submission_queue_new(ngx_http_submission_executor_t *ex);
 
 /*
- * turn.c: NGX_OK, the call is out, or there is nothing to do; NGX_ERROR, not
- * now.  _start() begins an epoch, and _out() is whether a call is out.
- * _flush() and _end() are for the leader.  _not_begun() takes in what the
- * store says of an intent that it did not begin, with its own time: the
- * deadline has passed, it is not due yet, or it is not there to begin.
- * Without an entry, the queue that had it is gone.
+ * turn.c.  _turn() returns NGX_OK if the call is out or there is nothing to do,
+ * and NGX_ERROR if it cannot be made now.  _start() begins an epoch, and _out()
+ * is whether a call is out.  _flush() and _end() are for the leader.
+ * _not_begun() takes in what the store says of an intent that it did not begin,
+ * with its own time: the deadline has passed, the intent is not due yet, or it
+ * is not there to begin.  Without an entry, the queue that had it is gone.
  */
 ngx_int_t ngx_http_submission_turn_init(ngx_cycle_t *cycle,
     ngx_http_submission_executor_t *ex);
@@ -39,10 +42,11 @@ void ngx_http_submission_turn_not_begun(ngx_http_submission_manager_t *manager,
 
 /*
  * expiry.c: intents whose deadline has passed before they could be begun.
- * _ended() is for each that the store has ended, with "now" the store's time;
- * without "entry" the queue is not the one that had it.  _look() has the store
- * end what the queue has taken out of the way.  _end() takes the answer of a
- * call that is out when the worker is terminated.
+ * _out() is whether a call is out.  _ended() books one that the store has
+ * ended, with "now" the store's time; without "entry", the queue that had it is
+ * gone.  _look() has the store end what the queue has taken out of the way.
+ * _end() takes the answer of a call that is out when the worker is terminated.
+ * _tell() logs how many there were since the last line.
  */
 ngx_int_t ngx_http_submission_expiry_init(ngx_cycle_t *cycle,
     ngx_http_submission_executor_t *ex);
@@ -55,21 +59,22 @@ void ngx_http_submission_expiry_end(ngx_http_submission_executor_t *ex);
 void ngx_http_submission_expiry_tell(ngx_http_submission_executor_t *ex);
 
 /*
- * ended.c: the end of an intent, booked.  _canceled() is one that somebody else
- * has counted; _in_doubt() is for the leader, with "now" the store's time.
+ * ended.c: books the end of an intent.  _canceled() is for one that whoever
+ * has canceled it has counted, and _in_doubt() for the leader, with "now" the
+ * store's time.
  */
 
 typedef struct {
     sm_str_t                         id;
     ngx_http_submission_target_t    *target;       /* NULL: not configured */
-    sm_entry_t                      *entry;        /* NULL: not taken */
+    sm_entry_t                      *entry;        /* NULL: found by id */
     const char                      *event;        /* NULL: logged already */
     int64_t                          epoch;
     sm_status_e                      status;
     sm_exhausted_e                   exhausted;
     int64_t                          age;          /* usec, when it ended */
     sm_str_t                         notify;       /* of its contract */
-    unsigned                         message:1;    /* to a webhook */
+    unsigned                         message:1;    /* it is a webhook's */
     unsigned                         counted:1;    /* in the metrics */
 } ngx_http_submission_end_t;
 

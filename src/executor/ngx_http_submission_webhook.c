@@ -1,9 +1,10 @@
 
 /*
- * What is different where an attempt tells a webhook: where it goes, and how
- * often, is what the configuration says today, and its body is made of what the
- * store has kept of the intent.  And the signature, of webhooks and of targets
- * that ask for it.
+ * What is different if an attempt tells a webhook: where it goes, and how often
+ * it is tried, is what the configuration says today, and its body is made of
+ * what the store has kept of the intent.
+ *
+ * The signature is here, too.  Webhooks have one, and targets with keys.
  */
 
 #include "ngx_http_submission_dispatch.h"
@@ -60,8 +61,8 @@ ngx_http_submission_webhook_prepare(ngx_http_submission_attempt_t *at)
 
 
 /*
- * A receiver that answers 410 does not want to be told any more: its target is
- * paused, as an operator would, until an operator lets it go on.
+ * A receiver that answers 410 does not want any more messages.  Its target is
+ * paused, as an operator would do it, until an operator resumes it.
  */
 
 void
@@ -84,7 +85,7 @@ ngx_http_submission_webhook_gone(ngx_http_submission_attempt_t *at)
         return;
     }
 
-    /* the name is of the configuration: it outlives the attempt */
+    /* the name belongs to the configuration, which outlives the attempt */
 
     gone->row.target = at->contract.target;
     gone->row.pause = 1;
