@@ -196,6 +196,11 @@ ngx_http_submission_attempt_ended(ngx_http_submission_attempt_t *at)
         sm_queue_end(ex->queue, entry);
     }
 
+    ngx_log_debug5(NGX_LOG_DEBUG_HTTP, ngx_cycle->log, 0,
+                   "submission: ended attempt of \"%*s\" attempt:%L "
+                   "forgotten:%d queued:%d", at->id.len, at->id.data,
+                   at->number, at->forgotten, entry != NULL);
+
     if (at->forgotten
         || ngx_http_submission_leader_left(at->manager))
     {
@@ -223,9 +228,10 @@ ngx_http_submission_attempt_give_back(ngx_http_submission_attempt_t *at,
     at->decision.status = SM_STATUS_PENDING;
     at->decision.delay = delay;
 
-    ngx_log_debug4(NGX_LOG_DEBUG_HTTP, ngx_cycle->log, 0,
-                   "submission: given back \"%*s\" attempt:%L delay:%L",
-                   at->id.len, at->id.data, at->number, delay);
+    ngx_log_debug6(NGX_LOG_DEBUG_HTTP, ngx_cycle->log, 0,
+                   "submission: given back \"%*s\" attempt:%L exchange:%d "
+                   "gated:%d delay:%L ms", at->id.len, at->id.data, at->number,
+                   (int) at->what, at->gated, delay);
 
     if (event) {
         ngx_http_submission_attempt_log(at, level, event, NULL);
@@ -374,9 +380,9 @@ ngx_http_submission_attempt_start(ngx_http_submission_manager_t *manager,
     at->left_at = ngx_http_submission_usec();
 
     ngx_log_debug5(NGX_LOG_DEBUG_HTTP, ngx_cycle->log, 0,
-                   "submission: begun \"%*s\" attempt:%L epoch:%L "
-                   "after due:%L us", at->id.len, at->id.data, at->number,
-                   epoch, now - at->due_at);
+                   "submission: begun \"%*s\" attempt:%L epoch:%L late:%L us",
+                   at->id.len, at->id.data, at->number, epoch,
+                   now - at->due_at);
 
     /* its target may have been paused while the store was asked */
 
@@ -384,6 +390,11 @@ ngx_http_submission_attempt_start(ngx_http_submission_manager_t *manager,
         || !ngx_http_submission_leader_gate(at->manager, at->epoch)
         || ngx_http_submission_attempt_paused(at))
     {
+        ngx_log_debug3(NGX_LOG_DEBUG_HTTP, ngx_cycle->log, 0,
+                       "submission: not sent \"%*s\": the worker leaves:%d, or "
+                       "the gate is shut, or the target is paused",
+                       at->id.len, at->id.data, ex->leaving);
+
         ngx_http_submission_attempt_give_back(at, 0, 0, NULL);
         return;
     }
@@ -502,11 +513,12 @@ ngx_http_submission_attempt_finished(ngx_http_submission_attempt_t *at)
     ngx_http_submission_attempt_decide(at);
 
     ngx_log_debug7(NGX_LOG_DEBUG_HTTP, ngx_cycle->log, 0,
-                   "submission: decided \"%*s\" exchange:%d outcome:%d "
-                   "status:%d exhausted:%d delay:%L", at->id.len, at->id.data,
-                   (int) at->what, (int) at->outcome,
-                   (int) at->decision.status, (int) at->decision.exhausted,
-                   at->decision.delay);
+                   "submission: decided \"%*s\" exchange:%d outcome:%s "
+                   "status:%s exhausted:%d delay:%L ms", at->id.len,
+                   at->id.data, (int) at->what,
+                   sm_outcome_name(at->outcome).data,
+                   sm_status_name(at->decision.status).data,
+                   (int) at->decision.exhausted, at->decision.delay);
 
     ngx_http_submission_outage(at);
 

@@ -133,6 +133,10 @@ ngx_http_submission_dispatch_begun(ngx_http_submission_attempt_t *at)
         return;
     }
 
+    ngx_log_debug4(NGX_LOG_DEBUG_HTTP, at->connection->log, 0,
+                   "submission: first byte of \"%*s\" attempt:%L peer:%uA",
+                   at->id.len, at->id.data, at->number, at->peer);
+
     at->exchange.sent = 1;
     at->request->error_page = 1;
 
@@ -302,6 +306,10 @@ ngx_http_submission_dispatch_hook(ngx_event_t *ev)
 
     ngx_http_set_log_request(c->log, r);
 
+    ngx_log_debug4(NGX_LOG_DEBUG_HTTP, c->log, 0,
+                   "submission: hook \"%*s\" upstream:%p hooked:%p",
+                   at->id.len, at->id.data, u, at->upstream);
+
     if (u == NULL || u == at->upstream || u->create_request == NULL) {
         return;
     }
@@ -416,6 +424,10 @@ ngx_http_submission_dispatch_header_filter(ngx_http_request_t *r)
     }
 
     at->exchange.status = r->upstream->headers_in.status_n;
+
+    ngx_log_debug3(NGX_LOG_DEBUG_HTTP, r->connection->log, 0,
+                   "submission: answered \"%*s\" status:%d",
+                   at->id.len, at->id.data, (int) at->exchange.status);
 
     /* nginx takes what is not HTTP for HTTP/0.9, and would read all of it */
 

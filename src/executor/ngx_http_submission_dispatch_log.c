@@ -127,6 +127,11 @@ ngx_http_submission_dispatch_cause(ngx_http_submission_attempt_t *at,
 
     sm_cause_read(message, &cause);
 
+    ngx_log_debug4(NGX_LOG_DEBUG_HTTP, ngx_cycle->log, 0,
+                   "submission: cause of \"%*s\":%d sent:%d",
+                   at->id.len, at->id.data, (int) cause.what,
+                   at->exchange.sent);
+
     if (!ngx_http_submission_dispatch_counts(at, &cause)) {
         return;
     }

@@ -172,7 +172,13 @@ ngx_http_submission_dispatch_result(void *data)
     at->request = NULL;
 
     ngx_log_debug5(NGX_LOG_DEBUG_HTTP, ngx_cycle->log, 0,
-                   "submission: answer \"%*s\" status:%L own:%L sent:%d",
+                   "submission: result \"%*s\" status:%L own:%L sent:%d",
                    at->id.len, at->id.data, (int64_t) x->status,
                    (int64_t) x->own, (int) x->sent);
+
+    ngx_log_debug8(NGX_LOG_DEBUG_HTTP, ngx_cycle->log, 0,
+                   "submission: result \"%*s\" taken:%d whole:%d large:%d "
+                   "late:%d aborted:%d cause:%d", at->id.len, at->id.data,
+                   (int) x->taken, (int) x->whole, (int) x->large,
+                   (int) x->late, (int) x->aborted, (int) x->cause.what);
 }

@@ -42,10 +42,11 @@ ngx_http_submission_intent_ended(ngx_http_submission_manager_t *manager,
 
     ex = manager->executor;
 
-    ngx_log_debug4(NGX_LOG_DEBUG_HTTP, ngx_cycle->log, 0,
-                   "submission: ended \"%*s\" status:%d taken:%d",
-                   end->id.len, end->id.data, (int) end->status,
-                   end->entry != NULL);
+    ngx_log_debug6(NGX_LOG_DEBUG_HTTP, ngx_cycle->log, 0,
+                   "submission: end of \"%*s\" status:%s taken:%d counted:%d "
+                   "message:%d", end->id.len, end->id.data,
+                   sm_status_name(end->status).data, end->entry != NULL,
+                   (int) end->counted, (int) end->message);
 
     if (end->event) {
         ngx_http_submission_ended_log(manager, end);

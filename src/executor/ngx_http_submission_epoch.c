@@ -177,6 +177,12 @@ ngx_http_submission_epoch_start(ngx_http_submission_manager_t *manager,
     ex->reserved = 1;
     ngx_http_submission_reserve_open(manager->conf->executor_concurrency);
 
+    ngx_log_debug5(NGX_LOG_DEBUG_HTTP, ngx_cycle->log, 0,
+                   "submission: executor starts manager:%V epoch:%L "
+                   "generation:%ui sending:%ui ended:%ui",
+                   &manager->conf->name, epoch, ex->generation, ex->nsending,
+                   ex->nended);
+
     ngx_http_submission_in_hand_adopt(ex);
 
     ngx_http_submission_turn_start(ex);
@@ -194,6 +200,12 @@ ngx_http_submission_epoch_start(ngx_http_submission_manager_t *manager,
 static void
 ngx_http_submission_epoch_stop(ngx_http_submission_executor_t *ex)
 {
+    ngx_log_debug6(NGX_LOG_DEBUG_HTTP, ngx_cycle->log, 0,
+                   "submission: executor stops manager:%V epoch:%L leaving:%d "
+                   "turn:%ui sending:%ui ended:%ui",
+                   &ex->manager->conf->name, ex->epoch, ex->leaving,
+                   ngx_http_submission_turn_out(ex), ex->nsending, ex->nended);
+
     ngx_http_submission_duty_stop(ex);
     ngx_http_submission_depth_stop(ex);
     ngx_http_submission_queue_stop(ex);

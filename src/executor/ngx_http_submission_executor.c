@@ -185,6 +185,11 @@ ngx_http_submission_executor_room(ngx_http_submission_executor_t *ex,
         ex->starved_since = 0;
     }
 
+    ngx_log_debug5(NGX_LOG_DEBUG_HTTP, ngx_cycle->log, 0,
+                   "submission: room for:%ui connections:%ui sending:%ui "
+                   "ended:%ui behind:%ui", n, connections, ex->nsending,
+                   ex->nended, behind);
+
     return ngx_min(n, connections);
 }
 
@@ -223,6 +228,10 @@ ngx_http_submission_executor_arm(ngx_http_submission_executor_t *ex)
     } else {
         wait = NGX_HTTP_SUBMISSION_EXECUTOR_PAUSE;
     }
+
+    ngx_log_debug2(NGX_LOG_DEBUG_HTTP, ngx_cycle->log, 0,
+                   "submission: executor waits:%M ms waiting:%uz", wait,
+                   sm_queue_waiting(ex->queue));
 
     ngx_add_timer(&ex->due, wait);
 }

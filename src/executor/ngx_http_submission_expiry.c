@@ -213,6 +213,10 @@ ngx_http_submission_expiry_look(ngx_http_submission_executor_t *ex)
     }
 
     ex->expiries->out = &et->task;
+
+    ngx_log_debug2(NGX_LOG_DEBUG_HTTP, ngx_cycle->log, 0,
+                   "submission: expiry epoch:%L intents:%uz", ex->epoch,
+                   et->n);
 }
 
 

@@ -79,6 +79,10 @@ ngx_http_submission_in_hand_known(ngx_http_submission_manager_t *manager,
             return NGX_ERROR;
         }
 
+        ngx_log_debug4(NGX_LOG_DEBUG_HTTP, ngx_cycle->log, 0,
+                       "submission: in hand \"%*s\" attempt:%L epoch:%L",
+                       at->id.len, at->id.data, at->number, at->epoch);
+
         rows[*n].number = at->number;
         rows[*n].epoch = at->epoch;
         at->known = (*n)++;
@@ -92,6 +96,11 @@ static void
 ngx_http_submission_in_hand_drop(ngx_http_submission_executor_t *ex,
     ngx_http_submission_attempt_t *at, ngx_queue_t *list)
 {
+    ngx_log_debug5(NGX_LOG_DEBUG_HTTP, ngx_cycle->log, 0,
+                   "submission: in hand no more \"%*s\" attempt:%L epoch:%L "
+                   "sending:%d", at->id.len, at->id.data, at->number,
+                   at->epoch, list == &ex->sending);
+
     if (list == &ex->sending) {
 
         /* nginx has it, so it is dropped when it ends */

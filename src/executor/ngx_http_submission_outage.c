@@ -230,6 +230,12 @@ ngx_http_submission_outage(ngx_http_submission_attempt_t *at)
     before = sm_queue_open_until(ex->queue, entry);
     errors = ngx_http_submission_outage_learn(at, entry);
 
+    ngx_log_debug5(NGX_LOG_DEBUG_HTTP, ngx_cycle->log, 0,
+                   "submission: target \"%*s\" outcome:%d errors:%ui "
+                   "retry after:%L ms", at->contract.target.len,
+                   at->contract.target.data, (int) at->outcome, errors,
+                   at->retry_after);
+
     ngx_http_submission_outage_circuit(at, before,
                                        sm_queue_open_until(ex->queue,
                                                            entry),

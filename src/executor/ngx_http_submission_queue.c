@@ -551,6 +551,10 @@ ngx_http_submission_queue_woken(ngx_event_t *ev)
 
     ngx_http_submission_wake_heard(ex->manager, c);
 
+    ngx_log_debug2(NGX_LOG_DEBUG_HTTP, ngx_cycle->log, 0,
+                   "submission: leader woken manager:%V epoch:%L",
+                   &ex->manager->conf->name, ex->epoch);
+
     ngx_http_submission_queue_new(ex);
     ngx_http_submission_inbox_woken(ex);
     ngx_http_submission_pauses_woken(ex);
@@ -624,7 +628,7 @@ ngx_http_submission_queue_swept(ngx_http_submission_duty_t *duty,
     took = (ngx_msec_t) ((ngx_http_submission_usec() - pt->begun_at) / 1000);
 
     ngx_log_debug5(NGX_LOG_DEBUG_HTTP, ngx_cycle->log, 0,
-                   "submission: queue swept manager=%V rows:%uz new:%uz "
+                   "submission: queue swept manager:%V rows:%uz new:%uz "
                    "last:%ui ms:%M", &ex->manager->conf->name, pt->page.n,
                    sm_queue_waiting(ex->queue) - waiting, last, took);
 

@@ -147,6 +147,10 @@ ngx_http_submission_send_timeout(ngx_event_t *ev)
 
     at = ev->data;
 
+    ngx_log_debug4(NGX_LOG_DEBUG_HTTP, ngx_cycle->log, 0,
+                   "submission: timed out \"%*s\" attempt:%L sent:%d",
+                   at->id.len, at->id.data, at->number, at->exchange.sent);
+
     at->exchange.late = 1;
 
     ngx_http_submission_send_abort(at);
@@ -332,9 +336,12 @@ ngx_http_submission_send_attempt(ngx_http_submission_attempt_t *at)
 
     ngx_add_timer(&at->timeout, at->manager->conf->executor_timeout);
 
-    ngx_log_debug5(NGX_LOG_DEBUG_HTTP, c->log, 0,
-                   "submission: send \"%*s\" attempt:%L epoch:%L to \"%V\"",
-                   at->id.len, at->id.data, at->number, at->epoch, &at->url);
+    /* the URL is not logged: it may have a secret in it */
+
+    ngx_log_debug6(NGX_LOG_DEBUG_HTTP, c->log, 0,
+                   "submission: send \"%*s\" attempt:%L epoch:%L to \"%*s\"",
+                   at->id.len, at->id.data, at->number, at->epoch,
+                   at->contract.target.len, at->contract.target.data);
 
     ngx_http_process_request(r);
     ngx_http_run_posted_requests(c);

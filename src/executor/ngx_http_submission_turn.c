@@ -477,8 +477,9 @@ ngx_http_submission_turn_record(ngx_http_submission_attempt_t *at,
 
     ngx_log_debug6(NGX_LOG_DEBUG_HTTP, ngx_cycle->log, 0,
                    "submission: recorded \"%*s\" attempt:%L applied:%d "
-                   "status:%d queued:%d", at->id.len, at->id.data, at->number,
-                   (int) row->applied, (int) row->status, entry != NULL);
+                   "status:%s queued:%d", at->id.len, at->id.data, at->number,
+                   (int) row->applied, sm_status_name(row->status).data,
+                   entry != NULL);
 
     if (!row->applied) {
 
@@ -680,6 +681,10 @@ ngx_http_submission_turn_flush(ngx_http_submission_manager_t *manager)
     }
 
     epoch = manager->sh->held;
+
+    ngx_log_debug3(NGX_LOG_DEBUG_HTTP, ngx_cycle->log, 0,
+                   "submission: flush epoch:%L gone:%L ended:%ui", epoch,
+                   ex->turns->gone, ex->nended);
 
     if (epoch == 0 || epoch == ex->turns->gone) {
 

@@ -45,6 +45,9 @@ ngx_http_submission_webhook_prepare(ngx_http_submission_attempt_t *at)
     switch (sm_webhook_body(&at->arena, facts, &at->payload)) {
 
     case 0:
+        ngx_log_debug4(NGX_LOG_DEBUG_HTTP, ngx_cycle->log, 0,
+                       "submission: message \"%*s\" bytes:%uz keys:%ui",
+                       at->id.len, at->id.data, at->payload.len, at->nkeys);
         return NGX_OK;
 
     case 1:

@@ -282,6 +282,11 @@ ngx_http_submission_leader_standby(ngx_http_submission_leader_t *ld)
 
     sh = ld->manager->sh;
 
+    ngx_log_debug3(NGX_LOG_DEBUG_HTTP, ngx_cycle->log, 0,
+                   "submission: lock won manager:%V held:%L same lease:%d",
+                   &ld->manager->conf->name, (int64_t) sh->held,
+                   sh->held_tenure == ld->manager->conf->tenure);
+
     if (sh->held_tenure != ld->manager->conf->tenure) {
 
         /* what is held belongs to another lease, which can only expire */

@@ -211,7 +211,7 @@ ngx_http_submission_leader_apply(ngx_http_submission_leader_t *ld,
     row = sm_leader_row(ld->state, event);
 
     ngx_log_debug4(NGX_LOG_DEBUG_HTTP, ngx_cycle->log, 0,
-                   "submission leader: %s, %s: %s, epoch:%L",
+                   "submission: leader state:%s event:%s next:%s epoch:%L",
                    sm_leader_state_name(ld->state),
                    sm_leader_event_name(event),
                    sm_leader_state_name(row->next), ld->epoch);

@@ -48,6 +48,13 @@ ngx_http_submission_lease_grant(ngx_http_submission_leader_t *ld,
     change.wait = event == SM_LEADER_EV_GRANTED
                   ? 1 : ngx_http_submission_lease_pause(ld, change.deadline);
 
+    ngx_log_debug4(NGX_LOG_DEBUG_HTTP, ngx_cycle->log, 0,
+                   "submission: lease granted epoch:%L asked:%M ms ago "
+                   "deadline in:%M ms next tick in:%M ms", change.epoch,
+                   ngx_http_submission_lease_msec() - call->started,
+                   change.deadline - ngx_http_submission_lease_msec(),
+                   change.wait);
+
     ngx_http_submission_leader_apply(ld, event, &change);
 }
 
@@ -168,6 +175,11 @@ ngx_http_submission_lease_aim(ngx_http_submission_leader_t *ld,
     wait = ngx_min((ngx_msec_t) left, latest);
 
     ld->aim = ngx_current_msec + wait;
+
+    ngx_log_debug4(NGX_LOG_DEBUG_HTTP, ngx_cycle->log, 0,
+                   "submission: lease not held epoch:%L exists:%d next try "
+                   "in:%M ms yielding:%d", lease->epoch, (int) lease->exists,
+                   wait, (int) ld->yielding);
 
     return ngx_min(wait, NGX_HTTP_SUBMISSION_LEASE_WATCH_TICK);
 }

@@ -34,6 +34,11 @@ ngx_http_submission_leader_last(ngx_http_submission_leader_t *ld)
 void
 ngx_http_submission_leader_leave(ngx_http_submission_leader_t *ld)
 {
+    ngx_log_debug4(NGX_LOG_DEBUG_HTTP, ngx_cycle->log, 0,
+                   "submission: leave manager:%V state:%s epoch:%L call:%d",
+                   &ld->manager->conf->name, sm_leader_state_name(ld->state),
+                   ld->epoch, ld->call != NULL);
+
     if (ld->call) {
         return;
     }

@@ -238,7 +238,7 @@ ngx_http_submission_duty_run(ngx_http_submission_duty_t *duty)
     rc = duty->row->begin(duty, task);
 
     ngx_log_debug4(NGX_LOG_DEBUG_HTTP, ngx_cycle->log, 0,
-                   "submission: duty op:%s due:%d epoch:%L rc:%i",
+                   "submission: duty begins op:%s due:%d epoch:%L rc:%i",
                    ngx_http_submission_ops[task->op].name, duty->due,
                    ex->epoch, rc);
 
@@ -289,6 +289,12 @@ ngx_http_submission_duty_done(ngx_http_submission_task_t *task)
     if (duty == NULL) {
         return;
     }
+
+    ngx_log_debug5(NGX_LOG_DEBUG_HTTP, ngx_cycle->log, 0,
+                   "submission: duty done op:%s rows:%ui status:%d old:%d "
+                   "again:%d", ngx_http_submission_ops[task->op].name,
+                   task->rows, (int) task->call.status, duty->old == task,
+                   duty->again);
 
     if (duty->old == task) {
         duty->old = NULL;

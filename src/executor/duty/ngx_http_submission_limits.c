@@ -45,6 +45,11 @@ ngx_http_submission_limits_adopt(ngx_http_submission_executor_t *ex,
 
     bucket = sm_queue_go_on(s, name, bucket);
 
+    ngx_log_debug5(NGX_LOG_DEBUG_HTTP, ngx_cycle->log, 0,
+                   "submission: limits \"%*s\" epoch:%L rate:%L units:%L",
+                   name.len, name.data, ex->epoch, (int64_t) bucket->rate,
+                   (int64_t) bucket->units);
+
     limits->tenure = ex->manager->conf->tenure;
     limits->epoch = ex->epoch;
     limits->bucket = *bucket;

@@ -279,6 +279,11 @@ ngx_http_submission_pauses_done(ngx_http_submission_duty_t *duty,
         return NGX_HTTP_SUBMISSION_DUTY_INTERVAL;
     }
 
+    ngx_log_debug4(NGX_LOG_DEBUG_HTTP, ngx_cycle->log, 0,
+                   "submission: pauses:%uz before:%uz first:%d limits:%d",
+                   paused.n, ps->paused.n, (int) pt->first,
+                   (int) pt->told.known);
+
     ngx_http_submission_pauses_tell(ex, &paused, &ps->paused, "target_paused");
     ngx_http_submission_pauses_tell(ex, &ps->paused, &paused,
                                     "target_resumed");

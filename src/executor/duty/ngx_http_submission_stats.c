@@ -349,6 +349,9 @@ ngx_http_submission_stats_told(ngx_http_submission_executor_t *ex)
 
     st->leaving = 1;
 
+    ngx_log_debug1(NGX_LOG_DEBUG_HTTP, ngx_cycle->log, 0,
+                   "submission: last stats epoch:%L", ex->epoch);
+
     return 0;
 }
 
