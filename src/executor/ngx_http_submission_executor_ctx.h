@@ -45,10 +45,10 @@ struct ngx_http_submission_executor_s {
     int64_t                          now;
     int64_t                          now_at;
 
-    ngx_event_t                      run;
-    ngx_event_t                      due;          /* the next one is due */
+    ngx_event_t                      run;          /* posted by _wake() */
+    ngx_event_t                      due;          /* the timer of _arm() */
     ngx_msec_t                       pause;        /* nothing begins before */
-    time_t                           warned;       /* of few connections */
+    time_t                           warned;       /* the last line of that */
 
     /*
      * Since when no due intent could be sent for lack of connections, in
@@ -56,12 +56,14 @@ struct ngx_http_submission_executor_s {
      */
     ngx_msec_t                       starved_since;
 
-    unsigned                         unsent:1;     /* the last attempt was */
+    unsigned                         unsent:1;     /* was the last attempt */
     unsigned                         reserved:1;   /* see reserve.c */
-    unsigned                         leaving:1;
-    ngx_queue_t                      sending;      /* .._attempt_t */
+    unsigned                         leaving:1;    /* nothing more begins */
+
+    /* attempts in hand: those at gateways, and those to be recorded */
+    ngx_queue_t                      sending;
     ngx_uint_t                       nsending;
-    ngx_queue_t                      ended;        /* .._attempt_t */
+    ngx_queue_t                      ended;
     ngx_uint_t                       nended;
 
     /* the state of other files, each known to its own file alone */

@@ -50,8 +50,8 @@ typedef struct {
 struct ngx_http_submission_turns_s {
     ngx_http_submission_task_t      *out;
     int64_t                          took;         /* usec, the last turn */
-    ngx_msec_t                       retry;        /* none is recorded before */
-    int64_t                          gone;         /* an epoch, says a fence */
+    ngx_msec_t                       retry;        /* not before then */
+    int64_t                          gone;         /* an epoch that is lost */
     ngx_uint_t                       failures;     /* in a row */
     ngx_msec_t                       failing;      /* since then */
 };
