@@ -16,13 +16,14 @@
 #   map-file        a file that another block includes
 #   sh              a script whose syntax is checked
 #   demo            a script that runs against the demo, each command of which
-#                   must succeed
+#                   must succeed; t/053 runs the curl commands of other scripts
 #   two             likewise, in this order, against two instances of their own
 #   sql             a statement; 051-docs-postgres.t runs those of PostgreSQL
 #   ini             a file of somebody else's, which is not tested
 #   json, adapter   JSON; the adapter in Python
 #
-# The words name a block, or say what it needs: "ndk", "resolver".
+# The words name a block, or say what it needs: "ndk", "resolver".  A number is a
+# status that curl may get besides 2xx.
 #
 # Goes red when: a link is broken, a page is not linked, a directive or an event
 # is added and not described, or renamed; an example does not work any more.
@@ -41,8 +42,8 @@ use File::Temp qw(tempdir);
 use IO::Socket::INET;
 use JSON::PP;
 use Test::More;
-use Time::HiRes qw(sleep time);
 
+use SubmissionDocs qw(blocks run_curl slurp spew wait_for wrong_answers);
 use SubmissionNeeds 'no_store';
 use SubmissionPorts qw(free_port);
 
@@ -55,7 +56,7 @@ my $ndk = '/usr/lib/nginx/modules/ndk_http_module.so';
 
 my $dir = tempdir('docs.XXXXXX', DIR => $ENV{SUBMISSION_TEST_DIR} || '/tmp',
                   CLEANUP => 1);
-my $patience = $ENV{SUBMISSION_CHECK} ? 120 : 60;
+my $patience = $SubmissionDocs::patience;
 my (@running, $number);
 
 chmod 0755, $dir;
@@ -64,37 +65,6 @@ END {
     my $status = $?;
     $_->() for reverse @running;
     $? = $status;
-}
-
-
-sub slurp {
-    my $file = shift;
-
-    open my $in, '<:raw', $file or die "$file: $!\n";
-    local $/;
-    return scalar <$in>;
-}
-
-sub spew {
-    my ($file, $text, $mode) = @_;
-
-    make_path(dirname($file));
-    open my $out, '>:raw', $file or die "$file: $!\n";
-    print $out $text;
-    close $out or die "$file: $!\n";
-    chmod $mode // 0644, $file;
-}
-
-sub wait_for {
-    my ($what, $condition) = @_;
-
-    for (my $end = time + $patience; time < $end; sleep 0.05) {
-        my $value = $condition->();
-        return $value if $value;
-    }
-
-    diag("waited in vain for $what");
-    return;
 }
 
 
@@ -108,26 +78,13 @@ my (%text, @blocks);
 
 for my $doc (@documents) {
     $text{$doc} = slurp($doc);
-
-    while ($text{$doc} =~ /^([ ]*)(?:<!--\ test:\ ([^>]*?)\ -->\n\1)?
-                           ```(\w*)\n(.*?)^\1```$/msgx)
-    {
-        my ($indent, $marker, $language, $body) = ($1, $2, $3, $4);
-        my $line = 1 + substr($text{$doc}, 0, $-[0]) =~ tr/\n//;
-        my ($kind, @words) = split ' ', $marker // '';
-
-        $body =~ s/^\Q$indent\E//mg;
-
-        push @blocks, { where => "$doc:$line", language => $language,
-                        kind => $kind, words => { map { $_ => 1 } @words },
-                        body => $body };
-    }
+    push @blocks, blocks($doc);
 }
 
 sub block {
     my ($kind, $word) = @_;
 
-    my @found = grep { ($_->{kind} || '') eq $kind
+    my @found = grep { $_->{kind} eq $kind
                        && (!$word || $_->{words}{$word}) } @blocks;
 
     die "one block \"$kind\" was expected\n" if @found != 1;
@@ -305,12 +262,12 @@ described('column', "$reference/sql-schema.md", 40,
 
 # blocks of JSON and of shells
 
-for my $b (grep { ($_->{kind} || '') eq 'json' } @blocks) {
+for my $b (grep { $_->{kind} eq 'json' } @blocks) {
     ok(eval { JSON::PP->new->decode($b->{body}); 1 }, "$b->{where}: JSON")
         or diag($@);
 }
 
-for my $b (grep { ($_->{kind} || '') =~ /^(sh|demo|two)$/ } @blocks) {
+for my $b (grep { $_->{kind} =~ /^(sh|demo|two)$/ } @blocks) {
     spew("$dir/script.sh", $b->{body});
     my $said = `bash -n $dir/script.sh 2>&1`;
     is($said, '', "$b->{where}: a script");
@@ -455,7 +412,7 @@ sub checks_out {
 }
 
 for my $b (@blocks) {
-    my $wrap = $wrap{ $b->{kind} || '' } or next;
+    my $wrap = $wrap{$b->{kind}} or next;
 
     SKIP: {
         skip "$b->{where}: ngx_devel_kit is of the distribution's nginx", 1
@@ -693,16 +650,18 @@ SKIP: {
         'target_down' => qr/target=sms\.flaky/,
     );
 
-    for my $b (grep { ($_->{kind} || '') eq 'demo' } @blocks) {
+    for my $b (grep { $_->{kind} eq 'demo' } @blocks) {
         (my $script = $b->{body}) =~ s/127\.0\.0\.1:8080/127.0.0.1:$port/g;
 
         intent_is($port, 'hello-1', 'accepted')
             if $script =~ m{hello-1/history};
 
-        spew("$dir/demo.sh", "set -e -o pipefail\ncd $root\n$script");
-        my $answer = `bash $dir/demo.sh 2>&1`;
+        my $answer = run_curl($dir, "set -e -o pipefail\ncd $root\n$script");
 
         is($?, 0, "$b->{where}: runs") or diag($answer);
+        is(join("\n", wrong_answers($dir, $b)), '',
+           "$b->{where}: is answered as it should be")
+            if $script =~ /\bcurl /;
 
         for my $key (sort keys %expected) {
             like($answer, $expected{$key}, "$b->{where}: says of $key")
@@ -738,7 +697,7 @@ SKIP: {
         }
     };
 
-    my @scripts = grep { ($_->{kind} || '') eq 'two' } @blocks;
+    my @scripts = grep { $_->{kind} eq 'two' } @blocks;
     my @expected = (qr/mode=leader.*mode=follower/s,
                     qr/"outcomeStatus":"error".*connection refused by/s,
                     qr/mode=leader .*lease_epoch=2 /, qr/^$/);

@@ -21,8 +21,8 @@ use DBI;
 use File::Path qw(make_path);
 use File::Temp qw(tempdir);
 use Test::More;
-use Time::HiRes qw(sleep time);
 
+use SubmissionDocs qw(blocks commands slurp spew wait_for);
 use SubmissionPorts qw(free_port);
 use SubmissionStore;
 
@@ -39,7 +39,6 @@ my $module = $ENV{SUBMISSION_MODULE}
 my $dir = tempdir('docs.XXXXXX', DIR => $ENV{SUBMISSION_TEST_DIR} || '/tmp',
                   CLEANUP => 1);
 my $name = "submission_t${$}_docs";
-my $patience = $ENV{SUBMISSION_CHECK} ? 120 : 60;
 my $started;
 
 chmod 0755, $dir;
@@ -75,75 +74,10 @@ END {
     $? = $status;
 }
 
-sub slurp {
-    my $file = shift;
-
-    open my $in, '<:raw', $file or die "$file: $!\n";
-    local $/;
-    return scalar <$in>;
-}
-
-sub spew {
-    my ($file, $text) = @_;
-
-    open my $out, '>:raw', $file or die "$file: $!\n";
-    print $out $text;
-    close $out or die "$file: $!\n";
-}
-
-sub wait_for {
-    my ($what, $condition) = @_;
-
-    for (my $end = time + $patience; time < $end; sleep 0.05) {
-        my $value = $condition->();
-        return $value if $value;
-    }
-
-    diag("waited in vain for $what");
-    return;
-}
-
 
 # the blocks, in the order of their files
 
-my @blocks;
-
-for my $doc (split /\n/, `find docs -name '*.md' | sort`) {
-    my $text = slurp($doc);
-
-    while ($text =~ /^([ ]*)<!--\ test:\ ([^>]*?)\ -->\n\1
-                     ```(\w*)\n(.*?)^\1```$/msgx)
-    {
-        my ($indent, $marker, $language, $body) = ($1, $2, $3, $4);
-        my $line = 1 + substr($text, 0, $-[0]) =~ tr/\n//;
-
-        $body =~ s/^\Q$indent\E//mg;
-        push @blocks, { doc => $doc, where => "$doc:$line",
-                        marker => $marker, body => $body };
-    }
-}
-
-# a command may go on in the lines after it
-
-sub commands {
-    my $body = shift;
-
-    my ($command, @commands) = '';
-
-    for my $line (split /^/, $body) {
-        $command .= $line;
-        spew("$dir/command.sh", $command);
-
-        if ($command !~ /\\\n\z/
-            && system("bash -n $dir/command.sh 2>/dev/null") == 0)
-        {
-            push @commands, $command;
-            $command = '';
-        }
-    }
-
-    return @commands;
-}
+my @blocks = map { blocks($_) } split /\n/, `find docs -name '*.md' | sort`;
 
 # the test's server and database in the place of those of the documents
 
@@ -179,16 +113,16 @@ sub run {
 # the how-to first: it makes the database
 
 my $howto = 'docs/howto/postgresql.md';
-my ($setup) = grep { $_->{doc} eq $howto && $_->{marker} eq 'sh' } @blocks;
+my ($setup) = grep { $_->{doc} eq $howto && $_->{kind} eq 'sh' } @blocks;
 
-run($setup->{where}, $_) for commands($setup->{body});
+run($setup->{where}, $_) for commands($setup->{body}, "$dir/command.sh");
 
 is((stat "$dir/submission.pw")[2] & 07777, 0600, 'the password is a secret');
 
 
 # nginx as the how-to says
 
-my ($store) = grep { $_->{doc} eq $howto && $_->{marker} =~ /password/ }
+my ($store) = grep { $_->{doc} eq $howto && $_->{words}{password} }
               @blocks;
 
 (my $directive = $store->{body}) =~ s/host=db1/host=$at{host} port=$at{port}/;
@@ -271,8 +205,8 @@ $dbh->do("INSERT INTO submission.submission_manager_leases (lease_name, "
 
 my $n = 0;
 
-for my $b (grep { $_ != $setup && $_->{marker} eq 'sh' } @blocks) {
-    for my $command (commands($b->{body})) {
+for my $b (grep { $_ != $setup && $_->{kind} eq 'sh' } @blocks) {
+    for my $command (commands($b->{body}, "$dir/command.sh")) {
         next if $command !~ m{^(?:psql|createdb|sql/install\.sh postgres) };
         run($b->{where}, $command);
         $n++;
@@ -287,7 +221,7 @@ is($dbh->selectrow_array('SELECT expires_at <= now() FROM '
 
 $n = 0;
 
-for my $b (grep { $_->{marker} =~ /^sql postgres/ } @blocks) {
+for my $b (grep { $_->{kind} eq 'sql' && $_->{words}{postgres} } @blocks) {
     spew("$dir/block.sql", $b->{body});
     run($b->{where}, "psql -X -q -v ON_ERROR_STOP=1 -h db1 -U postgres "
                      . "-d submission -f $dir/block.sql");
