@@ -1,7 +1,7 @@
 # ngx_http_submission_module
 #
 #   make run        build, and start a demo nginx in the background (PORT=8080);
-#                   it gets two minutes of traffic (DEMO_TRAFFIC=off)
+#                   it gets some traffic (DEMO_TRAFFIC=off: none)
 #   make stop       stop it
 #   make build      build/ngx_http_submission_module.so for Debian's nginx
 #   make install    put it into nginx's module directory (DESTDIR is honoured)

@@ -4,7 +4,7 @@
 #
 # start: starts the demo nginx in the background, or restarts the running one
 # if its configuration or the module changed, and waits until it is ready.
-# The ports are PORT and GATEWAY_PORT.  For two minutes a few intents a second
+# The ports are PORT and GATEWAY_PORT.  As long as it runs, a few intents a second
 # are posted to it, unless DEMO_TRAFFIC is "off".
 
 set -eu
@@ -74,21 +74,38 @@ ready() {
 # what a few applications would post: most of it goes well
 
 traffic() {
-    local begun=$SECONDS start n=0 lines
-    start=$(date +%H%M%S)
+    local start n=0 lines
+    start=$(date +%d%H%M%S)
 
-    while [ $((SECONDS - begun)) -lt 120 ] && running; do
+    while running; do
         n=$((n + 1))
         lines=$(line sms.realtime "order-$start-$n")
         lines+=$'\n'$(line sms.realtime "code-$start-$n")
         [ $((n % 2)) != 0 ] || lines+=$'\n'$(line push.marketing "news-$start-$n")
         [ $((n % 4)) != 0 ] || lines+=$'\n'$(line sms.rejected "typo-$start-$n")
+        [ $((n % 3)) != 0 ] || lines+=$'\n'$(line sms.moody "code-$start-m$n")
         [ $((n % 7)) != 0 ] || lines+=$'\n'$(line sms.flaky "late-$start-$n")
 
         curl -s -o /dev/null -m 2 -H 'Content-Type: application/x-ndjson' \
              --data-binary "$lines" "http://127.0.0.1:$port/v1/intents" || true
+        [ $((n % 100)) != 0 ] || rotate
         sleep 0.6
     done
+}
+
+# what the demo writes stays small, however long it runs
+
+rotate() {
+    local file big=
+
+    for file in "$demo"/logs/*.log; do
+        if [ "$(stat -c %s "$file")" -gt 4000000 ]; then
+            mv "$file" "$file.1"
+            big=1
+        fi
+    done
+
+    [ -z "$big" ] || kill -USR1 "$pid"
 }
 
 line() {
@@ -147,6 +164,17 @@ worker_user() {
 }
 
 
+# the secret with which the messages of the webhook are signed
+
+secret() {
+    [ -s "$demo/run/webhook.secret" ] || (
+        umask 077
+        echo "whsec_$(head -c 32 /dev/urandom | base64 -w 0)" \
+            > "$demo/run/webhook.secret"
+    )
+}
+
+
 configure() {
     local user
 
@@ -169,6 +197,7 @@ configure() {
 
 start() {
     mkdir -p "$demo"/{run,logs,tmp}
+    secret
     configure > "$demo/run/nginx.conf.new"
 
     if running; then
@@ -221,8 +250,13 @@ a gateway that rejects, and one that is down: three attempts within 6 seconds
 and
 
   curl $api/intents
+  curl $api/targets
+  curl $api/schedules
   curl $api/cluster
   tail $demo/logs/gateway.log
+  tail $demo/logs/hooks.log
+
+The target sms.moody is ill for one minute in five, and recovers by itself.
 
 Log: $log
 Stop: make stop
