@@ -82,7 +82,7 @@ sub configuration {
     for (@replacements) {
         my ($pattern, $with) = @$_;
 
-        $text =~ s/$pattern/$with/
+        $text =~ s/$pattern/$with/g
             or die example() . " has nothing that is like $pattern\n";
     }
 
