@@ -2,6 +2,8 @@
 #
 #   make run        build, and start a demo nginx in the background (PORT=8080);
 #                   it gets some traffic (DEMO_TRAFFIC=off: none)
+#   make run-cluster
+#                   the same with two instances and HAProxy before them
 #   make stop       stop it
 #   make build      build/ngx_http_submission_module.so for Debian's nginx
 #   make install    put it into nginx's module directory (DESTDIR is honoured)
@@ -63,7 +65,7 @@ TEST_JOBS ?= 4
 
 STORE_TESTS = $(or $(TESTS),$(UNIT_TESTS) $(SUITES))
 
-.PHONY: all build run stop install clean
+.PHONY: all build run run-cluster stop install clean
 .PHONY: test test-unit test-api test-cluster test-store test-postgres
 .PHONY: test-valgrind test-browser axe webhooks-js install-sql
 .PHONY: test-nginx-versions newest asan fuzz-http bench model mutants lint
@@ -179,6 +181,11 @@ FORCE:
 run: deps-run build
 	@NGINX_BIN=$(NGINX_BIN) PORT=$(PORT) GATEWAY_PORT=$(GATEWAY_PORT) \
 	 DEMO_TRAFFIC=$(DEMO_TRAFFIC) demo/demo.sh start
+
+run-cluster: deps-run build
+	@t/tools/deps.sh haproxy procps
+	@NGINX_BIN=$(NGINX_BIN) PORT=$(PORT) GATEWAY_PORT=$(GATEWAY_PORT) \
+	 DEMO_TRAFFIC=$(DEMO_TRAFFIC) demo/demo.sh cluster
 
 stop:
 	@demo/demo.sh stop

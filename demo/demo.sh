@@ -1,11 +1,15 @@
 #!/bin/bash
 
-# demo.sh start|stop
+# demo.sh start|cluster|kill-leader|stop
 #
 # start: starts the demo nginx in the background, or restarts the running one
 # if its configuration or the module changed, and waits until it is ready.
 # The ports are PORT and GATEWAY_PORT.  As long as it runs, a few intents a second
 # are posted to it, unless DEMO_TRAFFIC is "off".
+#
+# cluster: likewise with two instances on one store, at PORT + 1 and PORT + 2, and
+# HAProxy before them, at PORT.  kill-leader kills the one that leads, with all of
+# its processes; "cluster" starts it again.
 
 set -eu
 
@@ -49,15 +53,16 @@ wait_until() {
     done
 }
 
-# a pid file can outlive its process, and the number be another's by now
+# Sets pid to that of the process, "nginx" unless it is named.  A pid file can
+# outlive its process, and the number be another's by now.
 
 running() {
-    pid=$(cat "$demo/run/nginx.pid" 2> /dev/null) && [ -n "$pid" ] \
+    pid=$(cat "$demo/run/${1:-nginx}.pid" 2> /dev/null) && [ -n "$pid" ] \
     && grep -qsaF "$demo/" "/proc/$pid/cmdline"
 }
 
 stopped() {
-    ! running
+    ! running "$@"
 }
 
 listening() {
@@ -65,9 +70,12 @@ listening() {
 }
 
 
+# ready [<port>] [<name>]: or it has exited
+
 ready() {
     [ "$(curl -s -o /dev/null -w '%{http_code}' -m 2 \
-              "http://127.0.0.1:$port/readyz")" = 200 ] || stopped
+              "http://127.0.0.1:${1:-$port}/readyz")" = 200 ] \
+    || stopped "${2:-nginx}"
 }
 
 
@@ -77,7 +85,7 @@ traffic() {
     local start n=0 lines
     start=$(date +%d%H%M%S)
 
-    while running; do
+    while running "$1"; do
         n=$((n + 1))
         lines=$(line sms.realtime "order-$start-$n")
         lines+=$'\n'$(line sms.realtime "code-$start-$n")
@@ -96,7 +104,7 @@ traffic() {
 # what the demo writes stays small, however long it runs
 
 rotate() {
-    local file big=
+    local file name big=
 
     for file in "$demo"/logs/*.log; do
         if [ "$(stat -c %s "$file")" -gt 4000000 ]; then
@@ -105,7 +113,11 @@ rotate() {
         fi
     done
 
-    [ -z "$big" ] || kill -USR1 "$pid"
+    [ -n "$big" ] || return 0
+
+    for name in nginx a b gateway; do
+        ! running "$name" || kill -USR1 "$pid"
+    done
 }
 
 line() {
@@ -117,7 +129,7 @@ start_traffic() {
     [ "${DEMO_TRAFFIC:-on}" != off ] || return 0
 
     stop_traffic
-    (trap - EXIT; traffic) > /dev/null 2>&1 < /dev/null &
+    (trap - EXIT; traffic "$1") > /dev/null 2>&1 < /dev/null &
     echo $! > "$demo/run/traffic.pid"
 }
 
@@ -135,15 +147,35 @@ stop_traffic() {
 }
 
 
+# stop [<name>]
+
 stop() {
-    stop_traffic
-    running || return 0
+    local name=${1:-nginx}
+
+    running "$name" || return 0
     kill -QUIT "$pid"
 
-    wait_until 150 stopped && return
+    wait_until 150 stopped "$name" && return
     kill -TERM "$pid"
 
-    wait_until 50 stopped || fail "nginx (pid $pid) does not stop"
+    wait_until 50 stopped "$name" || fail "$name (pid $pid) does not stop"
+}
+
+stop_cluster() {
+    local name
+
+    if running haproxy; then
+        kill -TERM "$pid"
+        wait_until 50 stopped haproxy || fail "haproxy (pid $pid) does not stop"
+    fi
+
+    for name in a b gateway; do
+        stop "$name"
+    done
+}
+
+cluster_runs() {
+    running haproxy || running gateway || running a || running b
 }
 
 
@@ -175,6 +207,8 @@ secret() {
 }
 
 
+# configure <port>: the configuration of an instance
+
 configure() {
     local user
 
@@ -187,7 +221,7 @@ configure() {
     echo "# made from ../nginx.conf by demo.sh"
     [ -z "$user" ] || echo "user $user;"
 
-    sed -e "s/127\.0\.0\.1:8080/127.0.0.1:$port/" \
+    sed -e "s/127\.0\.0\.1:8080/127.0.0.1:$1/" \
         -e "s/127\.0\.0\.1:9090/127.0.0.1:$gateway_port/" "$demo/nginx.conf"
 
     # nginx maps a module once: a new one needs a new start
@@ -195,10 +229,30 @@ configure() {
 }
 
 
-start() {
+prepare() {
     mkdir -p "$demo"/{run,logs,tmp}
     secret
-    configure > "$demo/run/nginx.conf.new"
+
+    sed "s/127\.0\.0\.1:9090/127.0.0.1:$gateway_port/" "$demo/gateway.conf" \
+        > "$demo/run/gateway.conf"
+}
+
+free() {
+    local p
+
+    for p; do
+        ! listening "$p" \
+            || fail "port $p of 127.0.0.1 is taken by another program;" \
+                    "choose others: make run PORT=8081 GATEWAY_PORT=9091"
+    done
+}
+
+
+start() {
+    ! cluster_runs || fail "the cluster is running: make stop"
+
+    prepare
+    configure "$port" > "$demo/run/nginx.conf.new"
 
     if running; then
         if cmp -s "$demo/run/nginx.conf.new" "$demo/run/nginx.conf"; then
@@ -207,16 +261,13 @@ start() {
         fi
 
         say "configuration or module changed, restarting"
+        stop_traffic
         stop
     fi
 
     mv "$demo/run/nginx.conf.new" "$demo/run/nginx.conf"
 
-    for p in $port $gateway_port; do
-        ! listening "$p" \
-            || fail "port $p of 127.0.0.1 is taken by another program;" \
-                    "choose others: make run PORT=8081 GATEWAY_PORT=9091"
-    done
+    free "$port" "$gateway_port"
 
     "$nginx" -p "$demo/" -c run/nginx.conf -e logs/error.log \
         || fail_with_log "nginx did not start"
@@ -225,6 +276,116 @@ start() {
     running || fail_with_log "nginx has exited"
 
     say "started, pid $pid"
+}
+
+
+# The gateway by itself: it stays when an instance is killed.
+
+start_gateway() {
+    ! running gateway || return 0
+    free "$gateway_port"
+
+    {
+        configure "$port" | sed -n '/^user /p'
+        echo "pid run/gateway.pid; error_log logs/gateway-error.log;"
+        echo "events {} http { client_body_temp_path tmp/body;" \
+             "proxy_temp_path tmp/proxy; fastcgi_temp_path tmp/fastcgi;" \
+             "uwsgi_temp_path tmp/uwsgi; scgi_temp_path tmp/scgi;" \
+             "include gateway.conf; }"
+    } > "$demo/run/gateway-alone.conf"
+
+    "$nginx" -p "$demo/" -c run/gateway-alone.conf -e logs/gateway-error.log \
+        || fail "the gateway did not start"
+}
+
+
+# start_instance <name> <port>
+
+start_instance() {
+    log=$demo/logs/$1.log
+
+    ! running "$1" || return 0
+    free "$2"
+
+    configure "$2" | sed -e "s/run\/nginx\.pid/run\/$1.pid/" \
+                         -e "s/logs\/error\.log/logs\/$1.log/" \
+                         -e "s/logs\/access\.log/logs\/$1-access.log/" \
+                         -e '/include gateway\.conf/d' > "$demo/run/$1.conf"
+
+    "$nginx" -p "$demo/" -c "run/$1.conf" -e "logs/$1.log" \
+        || fail_with_log "nginx did not start"
+
+    wait_until 100 ready "$2" "$1" \
+        || fail_with_log "instance $1 is not ready after 10 s"
+    running "$1" || fail_with_log "instance $1 has exited"
+
+    say "instance $1 started at 127.0.0.1:$2, pid $pid"
+}
+
+
+start_haproxy() {
+    ! running haproxy || return 0
+    free "$port" $((port + 4))
+
+    sed -e "s/^    bind :80\$/    bind 127.0.0.1:$port/" \
+        -e "s/127\.0\.0\.1:8404/127.0.0.1:$((port + 4))/" \
+        -e "s/server sm1 .*/server sm1 127.0.0.1:$((port + 1))/" \
+        -e "s/server sm2 .*/server sm2 127.0.0.1:$((port + 2))/" \
+        -e '/server sm3 /d' -e '/^    \(chroot\|user\|group\|log\) /d' \
+        -e '/^    stats socket /d' -e '/^    option httplog/d' \
+        "$demo/../haproxy.cfg.example" > "$demo/run/haproxy.cfg"
+
+    haproxy -D -f "$demo/run/haproxy.cfg" -p "$demo/run/haproxy.pid" \
+        || fail "haproxy did not start"
+}
+
+
+cluster() {
+    ! running || fail "the demo is running with one instance: make stop"
+
+    prepare
+    start_gateway
+    start_instance a $((port + 1))
+    start_instance b $((port + 2))
+    start_haproxy
+}
+
+
+kill_leader() {
+    local name n=0
+
+    for name in a b; do
+        n=$((n + 1))
+
+        if running "$name" && curl -s -m 2 "http://127.0.0.1:$((port + n))/readyz" \
+                              | grep -q mode=leader
+        then
+            say "instance $name (pid $pid) led, and is killed with its workers"
+            # shellcheck disable=SC2046
+            kill -9 "$pid" $(pgrep -P "$pid")
+            return
+        fi
+    done
+
+    fail "no instance leads at the moment"
+}
+
+
+try_cluster() {
+    cat << END
+
+Console: http://127.0.0.1:$port/console/
+
+Two instances at $((port + 1)) and $((port + 2)), HAProxy before them. Open the console, and
+then kill the leader: nothing is sent until its lease ends, ten seconds at most.
+Then the other one leads, and goes on with everything. No POST fails meanwhile.
+
+  $demo/demo.sh kill-leader
+  make run-cluster        starts the killed one again
+
+Logs: $demo/logs/a.log, b.log
+Stop: make stop
+END
 }
 
 
@@ -268,12 +429,24 @@ case ${1:-} in
 
     start)
         start
-        start_traffic
+        start_traffic nginx
         try
         ;;
 
+    cluster)
+        cluster
+        start_traffic haproxy
+        try_cluster
+        ;;
+
+    kill-leader)
+        kill_leader
+        ;;
+
     stop)
-        if running; then
+        if running || cluster_runs; then
+            stop_traffic
+            stop_cluster
             stop
             say "stopped"
         else
@@ -282,7 +455,7 @@ case ${1:-} in
         ;;
 
     *)
-        echo "usage: $0 start|stop" >&2
+        echo "usage: $0 start|cluster|kill-leader|stop" >&2
         exit 2
         ;;
 

@@ -45,7 +45,7 @@ use Test::More;
 
 use SubmissionDocs qw(blocks run_curl slurp spew wait_for wrong_answers);
 use SubmissionNeeds 'no_store';
-use SubmissionPorts qw(free_port);
+use SubmissionPorts qw(free_port free_ports);
 
 my $top = realpath("$FindBin::Bin/..");
 
@@ -621,7 +621,8 @@ SKIP: {
 
     make_path("$root/demo", "$root/build");
     copy("demo/$_", "$root/demo/$_") or die "$_: $!\n"
-        for qw(demo.sh nginx.conf);
+        for qw(demo.sh nginx.conf gateway.conf);
+    copy('haproxy.cfg.example', $root) or die "$!\n";
     chmod 0755, "$root/demo/demo.sh";
     symlink $module, "$root/$so";
 
@@ -672,6 +673,32 @@ SKIP: {
     ok(intent_is($port, 'hello-4', 'exhausted'), 'three attempts, and the end');
     like(curl($port, '/v1/intents?target=push.marketing'), qr/"news-/,
          'its own traffic');
+
+    `{ $run stop; } 2>&1`;
+
+
+    # the same with two instances, one of which is killed, behind HAProxy
+
+    my $front = free_ports(5);
+
+    $run =~ s/ PORT=$port / PORT=$front /;
+    $port = $front;
+    $said = `{ $run cluster; } 2>&1`;
+
+    like($said, qr{^Console: http://127\.0\.0\.1:$port/console/$}m,
+         'the cluster starts') or diag($said);
+    ok(wait_for('HAProxy', sub {
+           curl($port, '/console/') =~ /<html/
+           && curl($port, '/v1/cluster') =~ /"follower".*"leader"|"leader".*"follower"/
+       }), 'HAProxy has the API and the console');
+    like(`{ $run kill-leader; } 2>&1`, qr/instance [ab] .* is killed/,
+         'the leader is killed');
+    ok(wait_for('the other one', sub {
+           curl($port, '/v1/cluster') =~ /"leaseEpoch":3,.*"expired":false/
+       }), 'and the other one leads');
+    like(`{ $run cluster; } 2>&1`, qr/instance [ab] started/,
+         'the first one starts again');
+    like(`{ $run stop; } 2>&1`, qr/stopped/, 'and all of it stops');
 }
 
 

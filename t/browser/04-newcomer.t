@@ -32,7 +32,7 @@ my $dir = tempdir('newcomer.XXXXXX', DIR => $ENV{SUBMISSION_TEST_DIR}, CLEANUP =
 chmod 0755, $dir;
 make_path("$dir/demo", "$dir/build");
 
-for my $file (qw(demo.sh nginx.conf)) {
+for my $file (qw(demo.sh nginx.conf gateway.conf)) {
     copy("$top/demo/$file", "$dir/demo/$file") or die "$file: $!\n";
 }
 

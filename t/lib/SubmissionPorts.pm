@@ -8,7 +8,7 @@ use warnings;
 use Exporter qw(import);
 use Socket;
 
-our @EXPORT_OK = qw(free_port);
+our @EXPORT_OK = qw(free_port free_ports);
 
 # ephemeral ports begin at 32768: those below are ours to choose from
 
@@ -40,6 +40,24 @@ sub free_port {
     }
 
     die "no free port\n";
+}
+
+
+# The first of so many that follow one another.
+
+sub free_ports {
+    my ($n) = @_;
+
+    my @ports;
+
+    until (@ports == $n) {
+        my $port = free_port();
+
+        @ports = () if @ports && $port != $ports[-1] + 1;
+        push @ports, $port;
+    }
+
+    return $ports[0];
 }
 
 
