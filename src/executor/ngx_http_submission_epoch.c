@@ -30,6 +30,8 @@ static void ngx_http_submission_epoch_lost(
     ngx_http_submission_manager_t *manager);
 static void ngx_http_submission_epoch_leave(
     ngx_http_submission_manager_t *manager);
+static ngx_int_t ngx_http_submission_epoch_end(
+    ngx_http_submission_manager_t *manager, ngx_msec_t deadline);
 
 
 /* queues of epochs that are over, until their memory is free */
@@ -54,7 +56,7 @@ const ngx_http_submission_leader_handlers_t
     .in_doubt = ngx_http_submission_ended_in_doubt,
     .starved = ngx_http_submission_executor_starved,
     .flush = ngx_http_submission_turn_flush,
-    .end = ngx_http_submission_turn_end
+    .end = ngx_http_submission_epoch_end
 };
 
 
@@ -332,6 +334,37 @@ ngx_http_submission_epoch_drained(ngx_http_submission_manager_t *manager)
                && !ngx_http_submission_expiry_out(ex)
                && ex->nsending == 0 && ex->nended == 0
                && ngx_http_submission_stats_told(ex));
+}
+
+
+/*
+ * The worker is being terminated, and its threads have ended.  They have run
+ * the last calls, and nobody has looked at the answers, which is done first.
+ */
+
+static ngx_int_t
+ngx_http_submission_epoch_end(ngx_http_submission_manager_t *manager,
+    ngx_msec_t deadline)
+{
+    ngx_http_submission_executor_t  *ex;
+
+    ex = manager->executor;
+    ex->leaving = 1;
+
+    ngx_http_submission_expiry_end(ex);
+    ngx_http_submission_duty_end(ex);
+
+    if (ngx_http_submission_turn_end(ex, deadline) != NGX_OK) {
+        return NGX_ERROR;
+    }
+
+    if (manager->sh->held
+        && (ngx_msec_int_t) (deadline - ngx_http_submission_msec()) > 0)
+    {
+        ngx_http_submission_stats_tell(ex);
+    }
+
+    return ex->nsending ? NGX_ERROR : NGX_OK;
 }
 
 

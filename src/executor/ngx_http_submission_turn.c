@@ -16,12 +16,11 @@
  *   has found them in doubt, and when the worker exits and has not succeeded
  *   for the duration of a lease.
  *
- * The executor calls _turn(), or the leader by _flush() and _end() when the
- * worker does not lead any more; nobody else.
+ * The executor calls _turn().  The leader calls _flush() when the worker does
+ * not lead any more, and _end() is for a worker that is being terminated.
  */
 
 #include "ngx_http_submission_dispatch.h"
-#include "ngx_http_submission_duty.h"
 #include "ngx_http_submission_limits.h"
 #include "ngx_http_submission_signal.h"
 #include "ngx_http_submission_stats.h"
@@ -704,23 +703,15 @@ ngx_http_submission_turn_flush(ngx_http_submission_manager_t *manager)
 
 
 /*
- * The worker is being terminated, and its threads have ended.  They have run
- * the last calls, and nobody has looked at the answers.  What a turn has begun
- * is given back, because nothing is sent any more.
+ * What the last turn has begun is given back, because nothing is sent any more.
+ * Then the outcomes are recorded in place.
  */
 
 ngx_int_t
-ngx_http_submission_turn_end(ngx_http_submission_manager_t *manager,
+ngx_http_submission_turn_end(ngx_http_submission_executor_t *ex,
     ngx_msec_t deadline)
 {
-    ngx_http_submission_turn_t      *turn;
-    ngx_http_submission_executor_t  *ex;
-
-    ex = manager->executor;
-    ex->leaving = 1;
-
-    ngx_http_submission_expiry_end(ex);
-    ngx_http_submission_duty_end(ex);
+    ngx_http_submission_turn_t  *turn;
 
     if (ex->turns->out
         && ngx_http_submission_task_settle(ex->turns->out) != SM_STORE_OK)
@@ -730,7 +721,7 @@ ngx_http_submission_turn_end(ngx_http_submission_manager_t *manager,
 
     ex->turns->retry = ngx_current_msec;
 
-    while (ex->nended && manager->sh->held) {
+    while (ex->nended && ex->manager->sh->held) {
 
         if ((ngx_msec_int_t) (deadline - ngx_http_submission_msec()) <= 0
             || ngx_http_submission_turn_create(ex, &turn) != NGX_OK
@@ -740,11 +731,5 @@ ngx_http_submission_turn_end(ngx_http_submission_manager_t *manager,
         }
     }
 
-    if (manager->sh->held
-        && (ngx_msec_int_t) (deadline - ngx_http_submission_msec()) > 0)
-    {
-        ngx_http_submission_stats_tell(ex);
-    }
-
-    return ex->nsending ? NGX_ERROR : NGX_OK;
+    return NGX_OK;
 }

@@ -22,7 +22,10 @@ void ngx_http_submission_queue_new(ngx_http_submission_executor_t *ex);
 /*
  * turn.c.  _turn() returns NGX_OK if the call is out or there is nothing to do,
  * and NGX_ERROR if it cannot be made now.  _start() begins an epoch, and _out()
- * is whether a call is out.  _flush() and _end() are for the leader.
+ * is whether a call is out.  _flush() is for the leader.  _end() is for a
+ * worker that is being terminated: it settles the last turn, and records the
+ * outcomes in place; NGX_ERROR: some are left.
+ *
  * _not_begun() takes in what the store says of an intent that it did not begin,
  * with its own time: the deadline has passed, the intent is not due yet, or it
  * is not there to begin.  Without an entry, the queue that had it is gone.
@@ -34,7 +37,7 @@ ngx_uint_t ngx_http_submission_turn_out(ngx_http_submission_executor_t *ex);
 ngx_int_t ngx_http_submission_turn(ngx_http_submission_executor_t *ex);
 ngx_int_t ngx_http_submission_turn_flush(
     ngx_http_submission_manager_t *manager);
-ngx_int_t ngx_http_submission_turn_end(ngx_http_submission_manager_t *manager,
+ngx_int_t ngx_http_submission_turn_end(ngx_http_submission_executor_t *ex,
     ngx_msec_t deadline);
 void ngx_http_submission_turn_not_begun(ngx_http_submission_manager_t *manager,
     ngx_http_submission_target_t *target, sm_entry_t *entry,
