@@ -1,6 +1,5 @@
 
 #include "sm_field.h"
-#include "sm_json.h"
 #include "sm_trace.h"
 
 
@@ -165,4 +164,75 @@ void
 sm_out_fields(sm_out_t *out, const sm_field_t *fields, const void *entity)
 {
     (void) sm_out_fields_to(out, fields, entity, NULL);
+}
+
+
+static unsigned
+sm_field_json_types(const sm_field_t *field)
+{
+    unsigned  types;
+
+    types = field->type == SM_FIELD_INT || field->type == SM_FIELD_TIME
+            ? SM_JSON_NUMBER : SM_JSON_STRING;
+
+    return field->flags & SM_FIELD_ALWAYS ? types : types | SM_JSON_NULL;
+}
+
+
+static void
+sm_field_take(const sm_field_t *field, const sm_json_value_t *v, void *member)
+{
+    switch (field->type) {
+
+    case SM_FIELD_INT:
+    case SM_FIELD_TIME:
+        if (sm_parse_uint(v->raw, INT64_MAX, member) != 0) {
+            *(int64_t *) member = 0;
+        }
+
+        return;
+
+    case SM_FIELD_NAME:
+        *(unsigned *) member = sm_names_value(field->names, v->text);
+        return;
+
+    default:
+        *(sm_str_t *) member = v->text;
+    }
+}
+
+
+int
+sm_fields_parse(sm_arena_t *arena, sm_str_t doc, const sm_field_t *fields,
+    void *entity, sm_json_error_t *err)
+{
+    size_t            i, n;
+    sm_json_field_t  *keys;
+    sm_json_value_t  *v;
+
+    for (n = 0; fields[n].column; n++) { /* void */ }
+
+    keys = sm_arena_calloc(arena, n + 1, sizeof(sm_json_field_t));
+    v = sm_arena_calloc(arena, n, sizeof(sm_json_value_t));
+
+    if (keys == NULL || v == NULL) {
+        err->no_memory = 1;
+        return -1;
+    }
+
+    for (i = 0; i < n; i++) {
+        keys[i].name = fields[i].json;
+        keys[i].types = sm_field_json_types(&fields[i]);
+        keys[i].required = fields[i].flags & SM_FIELD_ALWAYS;
+    }
+
+    if (sm_json_object_lax(arena, doc, keys, v, err) != 0) {
+        return -1;
+    }
+
+    for (i = 0; i < n; i++) {
+        sm_field_take(&fields[i], &v[i], (char *) entity + fields[i].offset);
+    }
+
+    return 0;
 }

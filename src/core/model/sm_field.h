@@ -10,7 +10,7 @@
 #define SM_FIELD_H
 
 
-#include "sm_out.h"
+#include "sm_json.h"
 
 
 /* what a member is; a column that is NULL gives 0, or a text without data */
@@ -107,6 +107,16 @@ void sm_out_fields(sm_out_t *out, const sm_field_t *fields,
  */
 const sm_field_t *sm_out_fields_to(sm_out_t *out, const sm_field_t *fields,
     const void *entity, const char *column);
+
+
+/*
+ * Reads the members of an entity from a document that has the keys of the
+ * table, among others.  A key with SM_FIELD_ALWAYS must be there; any other may
+ * be null.  A number that is not a non-negative int64_t is read as 0, and what
+ * the document does not have is 0 or no data.  The texts are in the arena.
+ */
+int sm_fields_parse(sm_arena_t *arena, sm_str_t doc, const sm_field_t *fields,
+    void *entity, sm_json_error_t *err);
 
 
 #endif /* SM_FIELD_H */

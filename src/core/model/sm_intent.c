@@ -138,24 +138,41 @@ const sm_field_t  sm_attempt_fields[] = {
 };
 
 
-enum {
-    SM_INTENT_KEY_ID = 0,
-    SM_INTENT_KEY_TARGET,
-    SM_INTENT_KEY_PAYLOAD,
-    SM_INTENT_KEY_NOT_BEFORE,
-    SM_INTENT_KEY_COUNT
-};
+/*
+ * How a POST says each member of sm_intent_request_t.  take() checks the value
+ * and stores it; it returns what is wrong with it, or NULL.
+ */
 
-static const sm_json_field_t  sm_intent_keys[] = {
-    { SM_FIELD_ID, SM_JSON_STRING, 1 },
-    { SM_FIELD_TARGET, SM_JSON_STRING, 1 },
-    { SM_FIELD_PAYLOAD, SM_JSON_ANY, 0 },
-    { SM_FIELD_NOT_BEFORE, SM_JSON_STRING, 0 },
-    { NULL, 0, 0 }
-};
+typedef const char *(*sm_intent_take_pt)(const sm_json_value_t *v,
+    void *member);
 
-_Static_assert(sm_nelts(sm_intent_keys) == SM_INTENT_KEY_COUNT + 1,
-               "a row for each key");
+typedef struct {
+    const char         *key;
+    unsigned            types;          /* of JSON */
+    unsigned            required;
+    size_t              offset;
+    sm_intent_take_pt   take;
+} sm_intent_key_t;
+
+static const char *sm_intent_take_id(const sm_json_value_t *v, void *member);
+static const char *sm_intent_take_text(const sm_json_value_t *v, void *member);
+static const char *sm_intent_take_raw(const sm_json_value_t *v, void *member);
+static const char *sm_intent_take_time(const sm_json_value_t *v, void *member);
+
+static const sm_intent_key_t  sm_intent_keys[] = {
+
+    { SM_FIELD_ID, SM_JSON_STRING, 1,
+      offsetof(sm_intent_request_t, id), sm_intent_take_id },
+
+    { SM_FIELD_TARGET, SM_JSON_STRING, 1,
+      offsetof(sm_intent_request_t, target), sm_intent_take_text },
+
+    { SM_FIELD_PAYLOAD, SM_JSON_ANY, 0,
+      offsetof(sm_intent_request_t, payload), sm_intent_take_raw },
+
+    { SM_FIELD_NOT_BEFORE, SM_JSON_STRING, 0,
+      offsetof(sm_intent_request_t, posted.not_before), sm_intent_take_time }
+};
 
 
 sm_str_t
@@ -178,48 +195,6 @@ sm_intent_loaded(sm_intent_t *intent)
     if (intent->status != SM_STATUS_REJECTED) {
         memset(&intent->rejected_reason, 0, sizeof(sm_str_t));
     }
-}
-
-
-/* what is no number of ours is 0, as what is not there */
-
-int
-sm_posted_parse(sm_arena_t *arena, sm_str_t doc, sm_posted_t *posted,
-    sm_json_error_t *err)
-{
-    char             *p;
-    size_t            i, n;
-    sm_json_value_t   v[sm_nelts(sm_posted_fields)];
-    sm_json_field_t   keys[sm_nelts(sm_posted_fields)];
-
-    n = sm_nelts(sm_posted_fields) - 1;
-
-    memset(posted, 0, sizeof(sm_posted_t));
-    memset(keys, 0, sizeof(keys));
-
-    for (i = 0; i < n; i++) {
-        keys[i].name = sm_posted_fields[i].json;
-        keys[i].types = SM_JSON_NULL
-                        | (sm_posted_fields[i].type == SM_FIELD_INT
-                           ? SM_JSON_NUMBER : SM_JSON_STRING);
-    }
-
-    if (sm_json_object_lax(arena, doc, keys, v, err) != 0) {
-        return -1;
-    }
-
-    for (i = 0; i < n; i++) {
-        p = (char *) posted + sm_posted_fields[i].offset;
-
-        if (sm_posted_fields[i].type != SM_FIELD_INT) {
-            *(sm_str_t *) p = v[i].text;
-
-        } else if (sm_parse_uint(v[i].raw, INT64_MAX, (int64_t *) p) != 0) {
-            *(int64_t *) p = 0;
-        }
-    }
-
-    return 0;
 }
 
 
@@ -303,34 +278,81 @@ sm_intent_fault(sm_json_error_t *err, const char *key, const char *fault)
 }
 
 
+/* The id is stored without the spaces around it. */
+
+static const char *
+sm_intent_take_id(const sm_json_value_t *v, void *member)
+{
+    sm_str_t  *id = member;
+
+    *id = sm_trim(v->text);
+
+    return sm_id_check(*id);
+}
+
+
+/* Whether there is such a target is for the caller to decide. */
+
+static const char *
+sm_intent_take_text(const sm_json_value_t *v, void *member)
+{
+    *(sm_str_t *) member = v->text;
+
+    return NULL;
+}
+
+
+static const char *
+sm_intent_take_raw(const sm_json_value_t *v, void *member)
+{
+    *(sm_str_t *) member = v->raw;
+
+    return NULL;
+}
+
+
+static const char *
+sm_intent_take_time(const sm_json_value_t *v, void *member)
+{
+    return sm_time_parse(v->text, member);
+}
+
+
 int
 sm_intent_request_parse(sm_arena_t *arena, sm_str_t body,
     sm_intent_request_t *req, sm_json_error_t *err)
 {
-    const char      *fault;
-    sm_json_value_t  v[SM_INTENT_KEY_COUNT];
+    size_t                  i;
+    const char             *fault;
+    sm_json_value_t         v[sm_nelts(sm_intent_keys)];
+    sm_json_field_t         keys[sm_nelts(sm_intent_keys) + 1];
+    const sm_intent_key_t  *k;
 
-    if (sm_json_object(arena, body, sm_intent_keys, v, err) != 0) {
+    for (i = 0; i < sm_nelts(sm_intent_keys); i++) {
+        keys[i].name = sm_intent_keys[i].key;
+        keys[i].types = sm_intent_keys[i].types;
+        keys[i].required = sm_intent_keys[i].required;
+    }
+
+    keys[i].name = NULL;
+
+    if (sm_json_object(arena, body, keys, v, err) != 0) {
         return -1;
     }
 
-    req->id = sm_trim(v[SM_INTENT_KEY_ID].text);
-    req->target = v[SM_INTENT_KEY_TARGET].text;
-    req->payload = v[SM_INTENT_KEY_PAYLOAD].raw;
-    memset(&req->posted, 0, sizeof(sm_posted_t));
+    memset(req, 0, sizeof(sm_intent_request_t));
 
-    fault = sm_id_check(req->id);
+    for (i = 0; i < sm_nelts(sm_intent_keys); i++) {
+        k = &sm_intent_keys[i];
 
-    if (fault) {
-        return sm_intent_fault(err, SM_FIELD_ID, fault);
-    }
+        if (v[i].type == 0) {
+            continue;
+        }
 
-    if (v[SM_INTENT_KEY_NOT_BEFORE].type) {
-        fault = sm_time_parse(v[SM_INTENT_KEY_NOT_BEFORE].text,
-                              &req->posted.not_before);
+        fault = k->take(&v[i], (char *) req + k->offset);
 
         if (fault) {
-            return sm_intent_fault(err, SM_FIELD_NOT_BEFORE, fault);
+            return sm_intent_fault(err, k->key, fault);
         }
     }
 

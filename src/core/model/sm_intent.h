@@ -46,10 +46,6 @@ typedef struct {
 
 extern const sm_field_t  sm_posted_fields[];
 
-/* reads it from a document with the keys of the table, among others */
-int sm_posted_parse(sm_arena_t *arena, sm_str_t doc, sm_posted_t *posted,
-    sm_json_error_t *err);
-
 /* the key of a POST by which they differ; NULL: they are the same */
 const char *sm_posted_differ(const sm_posted_t *a, const sm_posted_t *b);
 

@@ -32,36 +32,49 @@ const sm_field_t  sm_event_fields[] = {
 };
 
 
-/* what the store keeps of an intent, see sql/<store>/schema.sql */
+/*
+ * What the store keeps of an intent for its messages, by the keys of that
+ * document, besides what was posted; see intent_ended.sql.
+ */
 
-enum {
-    SM_FACT_ID = 0,
-    SM_FACT_TARGET,
-    SM_FACT_STATUS,
-    SM_FACT_CREATED,
-    SM_FACT_ATTEMPTS,
-    SM_FACT_COMPLETED,
-    SM_FACT_REASON,
-    SM_FACT_EXHAUSTED,
-    SM_FACT_ERROR,
-    SM_FACT_REPLAY,
-    SM_FACT_TRACE,
-    SM_FACT_COUNT
-};
+static const sm_field_t  sm_webhook_facts[] = {
 
-static const sm_json_field_t  sm_webhook_facts[] = {
-    [SM_FACT_ID] = { "id", SM_JSON_STRING, 1 },
-    [SM_FACT_TARGET] = { "target", SM_JSON_STRING, 1 },
-    [SM_FACT_STATUS] = { "status", SM_JSON_STRING, 1 },
-    [SM_FACT_CREATED] = { "created", SM_JSON_NUMBER, 1 },
-    [SM_FACT_ATTEMPTS] = { "attempts", SM_JSON_NUMBER, 1 },
-    [SM_FACT_COMPLETED] = { "completed", SM_JSON_NUMBER, 1 },
-    [SM_FACT_REASON] = { "reason", SM_JSON_STRING | SM_JSON_NULL, 0 },
-    [SM_FACT_EXHAUSTED] = { "exhausted", SM_JSON_STRING | SM_JSON_NULL, 0 },
-    [SM_FACT_ERROR] = { "error", SM_JSON_STRING | SM_JSON_NULL, 0 },
-    [SM_FACT_REPLAY] = { "replay", SM_JSON_STRING | SM_JSON_NULL, 0 },
-    [SM_FACT_TRACE] = { "trace", SM_JSON_STRING | SM_JSON_NULL, 0 },
-    [SM_FACT_COUNT] = { NULL, 0, 0 }
+    { "intent_id", SM_FIELD_TEXT, offsetof(sm_intent_t, id),
+      "id", SM_FIELD_ALWAYS, NULL },
+
+    { "submission_target", SM_FIELD_TEXT, offsetof(sm_intent_t, target),
+      "target", SM_FIELD_ALWAYS, NULL },
+
+    { "status", SM_FIELD_NAME, offsetof(sm_intent_t, status),
+      "status", SM_FIELD_ALWAYS, &sm_statuses },
+
+    { "created_at", SM_FIELD_TIME, offsetof(sm_intent_t, created_at),
+      "created", SM_FIELD_ALWAYS, NULL },
+
+    { "attempt_count", SM_FIELD_INT, offsetof(sm_intent_t, attempt_count),
+      "attempts", SM_FIELD_ALWAYS, NULL },
+
+    { "completed_at", SM_FIELD_TIME, offsetof(sm_intent_t, completed_at),
+      "completed", SM_FIELD_ALWAYS, NULL },
+
+    { "final_outcome_reason", SM_FIELD_TEXT,
+      offsetof(sm_intent_t, rejected_reason),
+      "reason", 0, NULL },
+
+    { "exhausted_reason", SM_FIELD_TEXT,
+      offsetof(sm_intent_t, exhausted_reason),
+      "exhausted", 0, NULL },
+
+    { "last_error", SM_FIELD_TEXT, offsetof(sm_intent_t, last_error),
+      "error", 0, NULL },
+
+    { "replay_of", SM_FIELD_TEXT, offsetof(sm_intent_t, replay_of),
+      "replay", 0, NULL },
+
+    { "traceparent", SM_FIELD_TEXT, offsetof(sm_intent_t, traceparent),
+      "trace", 0, NULL },
+
+    sm_null_field
 };
 
 
@@ -284,57 +297,28 @@ sm_webhook_keys(sm_arena_t *arena, sm_str_t text,
 }
 
 
-static int64_t
-sm_webhook_number(const sm_json_value_t *v)
-{
-    int64_t  n;
-
-    if (v->type != SM_JSON_NUMBER
-        || sm_parse_uint(v->raw, INT64_MAX, &n) != 0)
-    {
-        return 0;
-    }
-
-    return n;
-}
-
-
 int
 sm_webhook_body(sm_arena_t *arena, sm_str_t facts, sm_str_t *body)
 {
     sm_out_t         out;
     sm_intent_t      intent;
     sm_json_error_t  err;
-    sm_json_value_t  v[SM_FACT_COUNT];
-
-    if (sm_json_object_lax(arena, facts, sm_webhook_facts, v, &err) != 0) {
-        return err.no_memory ? -1 : 1;
-    }
 
     memset(&intent, 0, sizeof(sm_intent_t));
 
-    if (sm_posted_parse(arena, facts, &intent.posted, &err) != 0) {
+    if (sm_fields_parse(arena, facts, sm_webhook_facts, &intent, &err) != 0
+        || sm_fields_parse(arena, facts, sm_posted_fields, &intent.posted,
+                           &err)
+           != 0)
+    {
         return err.no_memory ? -1 : 1;
     }
-
-    intent.id = v[SM_FACT_ID].text;
-    intent.target = v[SM_FACT_TARGET].text;
-    intent.status = sm_status_by_name(v[SM_FACT_STATUS].text);
-    intent.created_at = sm_webhook_number(&v[SM_FACT_CREATED]);
-    intent.attempt_count = sm_webhook_number(&v[SM_FACT_ATTEMPTS]);
-    intent.completed_at = sm_webhook_number(&v[SM_FACT_COMPLETED]);
-    intent.exhausted_reason = v[SM_FACT_EXHAUSTED].text;
-    intent.last_error = v[SM_FACT_ERROR].text;
-    intent.replay_of = v[SM_FACT_REPLAY].text;
-    intent.traceparent = v[SM_FACT_TRACE].text;
 
     if (intent.status == SM_STATUS_NONE || intent.completed_at == 0) {
         return 1;
     }
 
-    if (intent.status == SM_STATUS_REJECTED) {
-        intent.rejected_reason = v[SM_FACT_REASON].text;
-    }
+    sm_intent_loaded(&intent);
 
     sm_out_init_arena(&out, arena);
 
