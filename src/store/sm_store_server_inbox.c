@@ -61,10 +61,7 @@ sm_server_inbox_doc(sm_arena_t *arena, const sm_inbox_row_t *rows, size_t n,
             sm_out_c(&out, ",\"target\":");
             sm_json_out_str(&out, row->submit.contract->target);
 
-            if (row->not_before) {
-                sm_out_c(&out, ",\"before\":");
-                sm_out_int(&out, row->not_before);
-            }
+            sm_out_fields(&out, sm_posted_fields, &row->submit.posted);
         }
 
         sm_out_c(&out, "}");

@@ -16,7 +16,8 @@ const sm_field_t  sm_inbox_fields[] = {
     { "submission_target", SM_FIELD_TEXT, offsetof(sm_inbox_row_t, target),
       NULL, 0, NULL },
 
-    { "not_before", SM_FIELD_TIME, offsetof(sm_inbox_row_t, not_before),
+    { "not_before", SM_FIELD_TIME,
+      offsetof(sm_inbox_row_t, submit.posted.not_before),
       NULL, 0, NULL },
 
     { "size", SM_FIELD_INT, offsetof(sm_inbox_row_t, size),
@@ -142,15 +143,13 @@ sm_inbox_check(sm_arena_t *arena, sm_inbox_row_t *row, int64_t now)
         return sm_inbox_refuse_request(arena, row, SM_FIELD_ID, fault);
     }
 
-    if (row->not_before < -SM_TIME_MAX) {
-        return sm_inbox_refuse_request(arena, row, "notBefore",
+    if (row->submit.posted.not_before < -SM_TIME_MAX) {
+        return sm_inbox_refuse_request(arena, row, SM_FIELD_NOT_BEFORE,
                                        "is not a time");
     }
 
-    row->submit.posted.not_before = row->not_before;
-
     if (sm_submit_too_far(&row->submit, now)) {
-        return sm_inbox_refuse_request(arena, row, "notBefore",
+        return sm_inbox_refuse_request(arena, row, SM_FIELD_NOT_BEFORE,
                                        "is more than 365 days ahead");
     }
 

@@ -30,7 +30,6 @@ typedef struct {
     sm_str_t              id;
     sm_str_t              target;
     sm_str_t              payload;
-    int64_t               not_before;   /* 0: none */
     int64_t               size;         /* of the payload, bytes */
     unsigned              too_large;    /* and the payload was not read */
     sm_trace_t            trace;        /* as it was left, maybe invalid */
@@ -38,7 +37,7 @@ typedef struct {
     /* a code as POST answers it, and words; no data: it is valid */
     sm_str_t              reason;
     sm_str_t              detail;
-    sm_submit_row_t       submit;
+    sm_submit_row_t       submit;       /* the store reads what is posted */
 
     sm_inbox_e            outcome;
 } sm_inbox_row_t;
