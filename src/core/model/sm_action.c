@@ -8,51 +8,26 @@ _Static_assert(sizeof(sm_audit_t) + 2 * sm_clean_size(200) + 4 * SM_ID_MAX
 
 
 const sm_field_t  sm_audit_fields[] = {
-
-    { "seq", SM_FIELD_INT, offsetof(sm_audit_t, seq),
-      NULL, 0, NULL },
-
-    { "at", SM_FIELD_TIME, offsetof(sm_audit_t, at),
-      "at", SM_FIELD_ALWAYS, NULL },
-
-    { "actor", SM_FIELD_TEXT, offsetof(sm_audit_t, actor),
-      "actor", SM_FIELD_NULL, NULL },
-
-    { "address", SM_FIELD_TEXT, offsetof(sm_audit_t, address),
-      "address", SM_FIELD_NULL, NULL },
-
-    { "action", SM_FIELD_TEXT, offsetof(sm_audit_t, action),
-      "action", SM_FIELD_NULL, NULL },
-
-    { "object", SM_FIELD_TEXT, offsetof(sm_audit_t, object),
-      "object", SM_FIELD_NULL, NULL },
+    sm_field_hidden(sm_audit_t, seq, "seq", INT),
+    sm_field(sm_audit_t, at, "at", TIME, "at", SM_FIELD_ALWAYS),
+    sm_field(sm_audit_t, actor, "actor", TEXT, "actor", SM_FIELD_NULL),
+    sm_field(sm_audit_t, address, "address", TEXT, "address", SM_FIELD_NULL),
+    sm_field(sm_audit_t, action, "action", TEXT, "action", SM_FIELD_NULL),
+    sm_field(sm_audit_t, object, "object", TEXT, "object", SM_FIELD_NULL),
 
     /* shown by sm_audit_out(), because it may be an object */
 
-    { "detail", SM_FIELD_TEXT, offsetof(sm_audit_t, detail),
-      NULL, 0, NULL },
-
+    sm_field_hidden(sm_audit_t, detail, "detail", TEXT),
     sm_null_field
 };
 
 
 const sm_field_t  sm_payload_fields[] = {
-
-    { "stripped", SM_FIELD_BOOL, offsetof(sm_payload_row_t, stripped),
-      NULL, 0, NULL },
-
-    { "status", SM_FIELD_NAME, offsetof(sm_payload_row_t, status),
-      NULL, 0, &sm_statuses },
-
-    { "submission_target", SM_FIELD_TEXT, offsetof(sm_payload_row_t, target),
-      NULL, 0, NULL },
-
-    { "replay_of", SM_FIELD_TEXT, offsetof(sm_payload_row_t, replay_of),
-      NULL, 0, NULL },
-
-    { "payload", SM_FIELD_BYTES, offsetof(sm_payload_row_t, payload),
-      NULL, 0, NULL },
-
+    sm_field_hidden(sm_payload_row_t, stripped, "stripped", BOOL),
+    sm_field_name(sm_payload_row_t, status, "status", NULL, 0, &sm_statuses),
+    sm_field_hidden(sm_payload_row_t, target, "submission_target", TEXT),
+    sm_field_hidden(sm_payload_row_t, replay_of, "replay_of", TEXT),
+    sm_field_hidden(sm_payload_row_t, payload, "payload", BYTES),
     sm_null_field
 };
 

@@ -29,40 +29,20 @@ _Static_assert(sm_nelts(sm_exhausted_names) == SM_EXHAUSTED_REASONS,
 /* what an attempt that is begun sends, besides its contract */
 
 const sm_field_t  sm_begin_fields[] = {
-
-    { "traceparent", SM_FIELD_TEXT, offsetof(sm_begin_row_t, trace.parent),
-      NULL, 0, NULL },
-
-    { "tracestate", SM_FIELD_TEXT, offsetof(sm_begin_row_t, trace.state),
-      NULL, 0, NULL },
-
-    { "payload", SM_FIELD_BYTES, offsetof(sm_begin_row_t, payload),
-      NULL, 0, NULL },
-
+    sm_field_hidden(sm_begin_row_t, trace.parent, "traceparent", TEXT),
+    sm_field_hidden(sm_begin_row_t, trace.state, "tracestate", TEXT),
+    sm_field_hidden(sm_begin_row_t, payload, "payload", BYTES),
     sm_null_field
 };
 
 
 const sm_field_t  sm_doubt_fields[] = {
-
-    { "intent_id", SM_FIELD_TEXT, offsetof(sm_doubt_row_t, id),
-      NULL, 0, NULL },
-
-    { "number", SM_FIELD_INT, offsetof(sm_doubt_row_t, number),
-      NULL, 0, NULL },
-
-    { "inflight_epoch", SM_FIELD_INT, offsetof(sm_doubt_row_t, epoch),
-      NULL, 0, NULL },
-
-    { "inflight_holder", SM_FIELD_TEXT, offsetof(sm_doubt_row_t, holder),
-      NULL, 0, NULL },
-
-    { "inflight_at", SM_FIELD_TIME, offsetof(sm_doubt_row_t, started_at),
-      NULL, 0, NULL },
-
-    { "created_at", SM_FIELD_TIME, offsetof(sm_doubt_row_t, created_at),
-      NULL, 0, NULL },
-
+    sm_field_hidden(sm_doubt_row_t, id, "intent_id", TEXT),
+    sm_field_hidden(sm_doubt_row_t, number, "number", INT),
+    sm_field_hidden(sm_doubt_row_t, epoch, "inflight_epoch", INT),
+    sm_field_hidden(sm_doubt_row_t, holder, "inflight_holder", TEXT),
+    sm_field_hidden(sm_doubt_row_t, started_at, "inflight_at", TIME),
+    sm_field_hidden(sm_doubt_row_t, created_at, "created_at", TIME),
     sm_null_field
 };
 

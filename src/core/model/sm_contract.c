@@ -18,59 +18,34 @@ _Static_assert(sm_nelts(sm_policy_names) == SM_POLICY_COUNT,
 
 
 const sm_field_t  sm_contract_fields[] = {
-
-    { "submission_target", SM_FIELD_TEXT,
-      offsetof(sm_contract_row_t, contract.target),
-      "target", SM_FIELD_ALWAYS, NULL },
-
-    { "gateway_type", SM_FIELD_TEXT, offsetof(sm_contract_row_t, type),
-      "type", SM_FIELD_ALWAYS, NULL },
-
-    { "gateway_url", SM_FIELD_TEXT,
-      offsetof(sm_contract_row_t, contract.gateway_url),
-      "url", SM_FIELD_ALWAYS, NULL },
-
-    { "policy", SM_FIELD_TEXT, offsetof(sm_contract_row_t, policy),
-      "policy", SM_FIELD_ALWAYS, NULL },
-
-    { "max_acceptance_seconds", SM_FIELD_INT,
-      offsetof(sm_contract_row_t, contract.max_acceptance_seconds),
-      "seconds", 0, NULL },
-
-    { "max_attempts", SM_FIELD_INT,
-      offsetof(sm_contract_row_t, contract.max_attempts),
-      "attempts", 0, NULL },
-
-    { "terminal_outcomes", SM_FIELD_TEXT,
-      offsetof(sm_contract_row_t, contract.terminal_outcomes),
-      "outcomes", SM_FIELD_NULL|SM_FIELD_EMPTY, NULL },
-
-    { "retry_delay_ms", SM_FIELD_INT,
-      offsetof(sm_contract_row_t, contract.retry_delay),
-      "delay", SM_FIELD_ALWAYS, NULL },
-
-    { "retry_max_ms", SM_FIELD_INT,
-      offsetof(sm_contract_row_t, contract.retry_max),
-      "max", SM_FIELD_ALWAYS, NULL },
-
-    { "retry_backoff_pct", SM_FIELD_INT,
-      offsetof(sm_contract_row_t, contract.retry_backoff),
-      "backoff", SM_FIELD_ALWAYS, NULL },
-
-    { "retry_jitter_pct", SM_FIELD_INT,
-      offsetof(sm_contract_row_t, contract.retry_jitter),
-      "jitter", SM_FIELD_ALWAYS, NULL },
-
-    { "retry_schedule", SM_FIELD_TEXT,
-      offsetof(sm_contract_row_t, contract.retry_schedule),
-      "schedule", SM_FIELD_EMPTY, NULL },
-
-    { "notify", SM_FIELD_TEXT, offsetof(sm_contract_row_t, contract.notify),
-      "notify", SM_FIELD_EMPTY, NULL },
-
-    { "contract_version", SM_FIELD_INT, offsetof(sm_contract_row_t, version),
-      NULL, 0, NULL },
-
+    sm_field(sm_contract_row_t, contract.target,
+             "submission_target", TEXT, "target", SM_FIELD_ALWAYS),
+    sm_field(sm_contract_row_t, type,
+             "gateway_type", TEXT, "type", SM_FIELD_ALWAYS),
+    sm_field(sm_contract_row_t, contract.gateway_url,
+             "gateway_url", TEXT, "url", SM_FIELD_ALWAYS),
+    sm_field(sm_contract_row_t, policy,
+             "policy", TEXT, "policy", SM_FIELD_ALWAYS),
+    sm_field(sm_contract_row_t, contract.max_acceptance_seconds,
+             "max_acceptance_seconds", INT, "seconds", 0),
+    sm_field(sm_contract_row_t, contract.max_attempts,
+             "max_attempts", INT, "attempts", 0),
+    sm_field(sm_contract_row_t, contract.terminal_outcomes,
+             "terminal_outcomes", TEXT, "outcomes",
+             SM_FIELD_NULL | SM_FIELD_EMPTY),
+    sm_field(sm_contract_row_t, contract.retry_delay,
+             "retry_delay_ms", INT, "delay", SM_FIELD_ALWAYS),
+    sm_field(sm_contract_row_t, contract.retry_max,
+             "retry_max_ms", INT, "max", SM_FIELD_ALWAYS),
+    sm_field(sm_contract_row_t, contract.retry_backoff,
+             "retry_backoff_pct", INT, "backoff", SM_FIELD_ALWAYS),
+    sm_field(sm_contract_row_t, contract.retry_jitter,
+             "retry_jitter_pct", INT, "jitter", SM_FIELD_ALWAYS),
+    sm_field(sm_contract_row_t, contract.retry_schedule,
+             "retry_schedule", TEXT, "schedule", SM_FIELD_EMPTY),
+    sm_field(sm_contract_row_t, contract.notify,
+             "notify", TEXT, "notify", SM_FIELD_EMPTY),
+    sm_field_hidden(sm_contract_row_t, version, "contract_version", INT),
     sm_null_field
 };
 

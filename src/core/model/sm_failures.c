@@ -6,31 +6,21 @@
 
 
 const sm_field_t  sm_failure_fields[] = {
-
-    { "target", SM_FIELD_TEXT, offsetof(sm_failure_t, target),
-      SM_FIELD_TARGET, SM_FIELD_ALWAYS, NULL },
-
-    { "status", SM_FIELD_TEXT, offsetof(sm_failure_t, status),
-      "status", SM_FIELD_ALWAYS, NULL },
-
-    { "reason", SM_FIELD_TEXT, offsetof(sm_failure_t, reason),
-      "reason", SM_FIELD_NULL|SM_FIELD_EMPTY, NULL },
-
-    { "last_error", SM_FIELD_TEXT, offsetof(sm_failure_t, last_error),
-      "lastError", SM_FIELD_NULL|SM_FIELD_EMPTY, NULL },
-
+    sm_field(sm_failure_t, target,
+             "target", TEXT, SM_FIELD_TARGET, SM_FIELD_ALWAYS),
+    sm_field(sm_failure_t, status, "status", TEXT, "status", SM_FIELD_ALWAYS),
+    sm_field(sm_failure_t, reason,
+             "reason", TEXT, "reason", SM_FIELD_NULL | SM_FIELD_EMPTY),
+    sm_field(sm_failure_t, last_error,
+             "last_error", TEXT, "lastError", SM_FIELD_NULL | SM_FIELD_EMPTY),
     sm_null_field
 };
 
 
 const sm_field_t  sm_failure_count_fields[] = {
-
-    { "failures", SM_FIELD_INT, offsetof(sm_failure_t, count),
-      "count", SM_FIELD_ALWAYS, NULL },
-
-    { "newest_at", SM_FIELD_TIME, offsetof(sm_failure_t, newest_at),
-      "newestAt", SM_FIELD_ALWAYS, NULL },
-
+    sm_field(sm_failure_t, count, "failures", INT, "count", SM_FIELD_ALWAYS),
+    sm_field(sm_failure_t, newest_at,
+             "newest_at", TIME, "newestAt", SM_FIELD_ALWAYS),
     sm_null_field
 };
 

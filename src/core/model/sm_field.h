@@ -56,7 +56,20 @@ typedef struct {
     const sm_names_t  *names;   /* of an SM_FIELD_NAME */
 } sm_field_t;
 
-/* a table ends with it */
+/*
+ * Rows of a table: a member that JSON shows, one that it does not, and an enum
+ * with the names of its values.  A table ends with sm_null_field.
+ */
+
+#define sm_field(entity, member, column, type, json, flags)                   \
+    { column, SM_FIELD_##type, offsetof(entity, member), json, flags, NULL }
+
+#define sm_field_hidden(entity, member, column, type)                         \
+    sm_field(entity, member, column, type, NULL, 0)
+
+#define sm_field_name(entity, member, column, json, flags, names)             \
+    { column, SM_FIELD_NAME, offsetof(entity, member), json, flags, names }
+
 #define sm_null_field  { NULL, 0, 0, NULL, 0, NULL }
 
 

@@ -6,32 +6,15 @@
 
 
 const sm_field_t  sm_inbox_fields[] = {
-
-    { "seq", SM_FIELD_INT, offsetof(sm_inbox_row_t, seq),
-      NULL, 0, NULL },
-
-    { "intent_id", SM_FIELD_TEXT, offsetof(sm_inbox_row_t, id),
-      NULL, 0, NULL },
-
-    { "submission_target", SM_FIELD_TEXT, offsetof(sm_inbox_row_t, target),
-      NULL, 0, NULL },
-
-    { "not_before", SM_FIELD_TIME,
-      offsetof(sm_inbox_row_t, submit.posted.not_before),
-      NULL, 0, NULL },
-
-    { "size", SM_FIELD_INT, offsetof(sm_inbox_row_t, size),
-      NULL, 0, NULL },
-
-    { "traceparent", SM_FIELD_TEXT, offsetof(sm_inbox_row_t, trace.parent),
-      NULL, 0, NULL },
-
-    { "tracestate", SM_FIELD_TEXT, offsetof(sm_inbox_row_t, trace.state),
-      NULL, 0, NULL },
-
-    { "payload", SM_FIELD_BYTES, offsetof(sm_inbox_row_t, payload),
-      NULL, 0, NULL },
-
+    sm_field_hidden(sm_inbox_row_t, seq, "seq", INT),
+    sm_field_hidden(sm_inbox_row_t, id, "intent_id", TEXT),
+    sm_field_hidden(sm_inbox_row_t, target, "submission_target", TEXT),
+    sm_field_hidden(sm_inbox_row_t, submit.posted.not_before,
+                    "not_before", TIME),
+    sm_field_hidden(sm_inbox_row_t, size, "size", INT),
+    sm_field_hidden(sm_inbox_row_t, trace.parent, "traceparent", TEXT),
+    sm_field_hidden(sm_inbox_row_t, trace.state, "tracestate", TEXT),
+    sm_field_hidden(sm_inbox_row_t, payload, "payload", BYTES),
     sm_null_field
 };
 

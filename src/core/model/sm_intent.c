@@ -38,102 +38,58 @@ const sm_names_t  sm_statuses = {
 
 
 const sm_field_t  sm_intent_fields[] = {
-
-    { "intent_id", SM_FIELD_TEXT, offsetof(sm_intent_t, id),
-      SM_FIELD_ID, SM_FIELD_ALWAYS, NULL },
-
-    { "submission_target", SM_FIELD_TEXT, offsetof(sm_intent_t, target),
-      SM_FIELD_TARGET, SM_FIELD_ALWAYS, NULL },
-
-    { "created_at", SM_FIELD_TIME, offsetof(sm_intent_t, created_at),
-      "createdAt", SM_FIELD_ALWAYS, NULL },
-
-    { "status", SM_FIELD_NAME, offsetof(sm_intent_t, status),
-      "status", SM_FIELD_ALWAYS, &sm_statuses },
-
-    { "attempt_count", SM_FIELD_INT, offsetof(sm_intent_t, attempt_count),
-      "attemptCount", SM_FIELD_ALWAYS, NULL },
-
-    { "next_attempt_at", SM_FIELD_TIME, offsetof(sm_intent_t, next_attempt_at),
-      "nextAttemptAt", 0, NULL },
-
-    { "completed_at", SM_FIELD_TIME, offsetof(sm_intent_t, completed_at),
-      "completedAt", 0, NULL },
-
-    { "final_outcome_reason", SM_FIELD_TEXT,
-      offsetof(sm_intent_t, rejected_reason),
-      "rejectedReason", 0, NULL },
-
-    { "exhausted_reason", SM_FIELD_TEXT,
-      offsetof(sm_intent_t, exhausted_reason),
-      "exhaustedReason", 0, NULL },
-
-    { "not_before", SM_FIELD_TIME, offsetof(sm_intent_t, posted.not_before),
-      SM_FIELD_NOT_BEFORE, 0, NULL },
-
-    { "in_flight", SM_FIELD_BOOL, offsetof(sm_intent_t, in_flight),
-      "inFlight", 0, NULL },
-
-    { "last_error", SM_FIELD_TEXT, offsetof(sm_intent_t, last_error),
-      "lastError", 0, NULL },
-
-    { "replay_of", SM_FIELD_TEXT, offsetof(sm_intent_t, replay_of),
-      "replayOf", 0, NULL },
-
-    { "traceparent", SM_FIELD_TRACE, offsetof(sm_intent_t, traceparent),
-      "traceId", 0, NULL },
-
-    { "stripped", SM_FIELD_BOOL, offsetof(sm_intent_t, stripped),
-      "stripped", 0, NULL },
-
-    { "payload_hash", SM_FIELD_TEXT, offsetof(sm_intent_t, hash),
-      NULL, 0, NULL },
-
+    sm_field(sm_intent_t, id, "intent_id", TEXT, SM_FIELD_ID, SM_FIELD_ALWAYS),
+    sm_field(sm_intent_t, target,
+             "submission_target", TEXT, SM_FIELD_TARGET, SM_FIELD_ALWAYS),
+    sm_field(sm_intent_t, created_at,
+             "created_at", TIME, "createdAt", SM_FIELD_ALWAYS),
+    sm_field_name(sm_intent_t, status,
+                  "status", "status", SM_FIELD_ALWAYS, &sm_statuses),
+    sm_field(sm_intent_t, attempt_count,
+             "attempt_count", INT, "attemptCount", SM_FIELD_ALWAYS),
+    sm_field(sm_intent_t, next_attempt_at,
+             "next_attempt_at", TIME, "nextAttemptAt", 0),
+    sm_field(sm_intent_t, completed_at,
+             "completed_at", TIME, "completedAt", 0),
+    sm_field(sm_intent_t, rejected_reason,
+             "final_outcome_reason", TEXT, "rejectedReason", 0),
+    sm_field(sm_intent_t, exhausted_reason,
+             "exhausted_reason", TEXT, "exhaustedReason", 0),
+    sm_field(sm_intent_t, posted.not_before,
+             "not_before", TIME, SM_FIELD_NOT_BEFORE, 0),
+    sm_field(sm_intent_t, in_flight, "in_flight", BOOL, "inFlight", 0),
+    sm_field(sm_intent_t, last_error, "last_error", TEXT, "lastError", 0),
+    sm_field(sm_intent_t, replay_of, "replay_of", TEXT, "replayOf", 0),
+    sm_field(sm_intent_t, traceparent, "traceparent", TRACE, "traceId", 0),
+    sm_field(sm_intent_t, stripped, "stripped", BOOL, "stripped", 0),
+    sm_field_hidden(sm_intent_t, hash, "payload_hash", TEXT),
     sm_null_field
 };
 
 
 const sm_field_t  sm_posted_fields[] = {
-
-    { "not_before", SM_FIELD_INT, offsetof(sm_posted_t, not_before),
-      "before", 0, NULL },
-
+    sm_field(sm_posted_t, not_before, "not_before", INT, "before", 0),
     sm_null_field
 };
 
 
 const sm_field_t  sm_attempt_fields[] = {
-
-    { "attempt_number", SM_FIELD_INT, offsetof(sm_attempt_t, number),
-      "attemptNumber", SM_FIELD_ALWAYS, NULL },
-
-    { "lease_epoch", SM_FIELD_INT, offsetof(sm_attempt_t, epoch),
-      "leaseEpoch", SM_FIELD_ALWAYS, NULL },
-
-    { "started_at", SM_FIELD_TIME, offsetof(sm_attempt_t, started_at),
-      "startedAt", SM_FIELD_ALWAYS, NULL },
-
-    { "finished_at", SM_FIELD_TIME, offsetof(sm_attempt_t, finished_at),
-      "finishedAt", SM_FIELD_ALWAYS, NULL },
-
-    { "outcome_status", SM_FIELD_TEXT, offsetof(sm_attempt_t, outcome_status),
-      "outcomeStatus", SM_FIELD_ALWAYS, NULL },
-
-    { "outcome_reason", SM_FIELD_TEXT, offsetof(sm_attempt_t, outcome_reason),
-      "outcomeReason", SM_FIELD_NULL, NULL },
-
-    { "error", SM_FIELD_TEXT, offsetof(sm_attempt_t, error),
-      "error", SM_FIELD_NULL, NULL },
-
-    { "http_status", SM_FIELD_INT, offsetof(sm_attempt_t, http_status),
-      "httpStatus", 0, NULL },
-
-    { "answer", SM_FIELD_TEXT, offsetof(sm_attempt_t, answer),
-      "answer", 0, NULL },
-
-    { "span_id", SM_FIELD_TEXT, offsetof(sm_attempt_t, span_id),
-      "spanId", 0, NULL },
-
+    sm_field(sm_attempt_t, number,
+             "attempt_number", INT, "attemptNumber", SM_FIELD_ALWAYS),
+    sm_field(sm_attempt_t, epoch,
+             "lease_epoch", INT, "leaseEpoch", SM_FIELD_ALWAYS),
+    sm_field(sm_attempt_t, started_at,
+             "started_at", TIME, "startedAt", SM_FIELD_ALWAYS),
+    sm_field(sm_attempt_t, finished_at,
+             "finished_at", TIME, "finishedAt", SM_FIELD_ALWAYS),
+    sm_field(sm_attempt_t, outcome_status,
+             "outcome_status", TEXT, "outcomeStatus", SM_FIELD_ALWAYS),
+    sm_field(sm_attempt_t, outcome_reason,
+             "outcome_reason", TEXT, "outcomeReason", SM_FIELD_NULL),
+    sm_field(sm_attempt_t, error, "error", TEXT, "error", SM_FIELD_NULL),
+    sm_field(sm_attempt_t, http_status, "http_status", INT, "httpStatus", 0),
+    sm_field(sm_attempt_t, answer, "answer", TEXT, "answer", 0),
+    sm_field(sm_attempt_t, span_id, "span_id", TEXT, "spanId", 0),
     sm_null_field
 };
 

@@ -34,49 +34,25 @@ static const sm_names_t  sm_job_states = {
 
 
 const sm_field_t  sm_job_fields[] = {
-
-    { "job_id", SM_FIELD_TEXT, offsetof(sm_job_t, id),
-      "id", SM_FIELD_ALWAYS, NULL },
-
-    { "kind", SM_FIELD_NAME, offsetof(sm_job_t, kind),
-      "kind", SM_FIELD_ALWAYS, &sm_job_kinds },
-
-    { "state", SM_FIELD_NAME, offsetof(sm_job_t, state),
-      "state", SM_FIELD_ALWAYS, &sm_job_states },
-
-    { "filter", SM_FIELD_TEXT, offsetof(sm_job_t, doc),
-      NULL, 0, NULL },
-
-    { "max_intents", SM_FIELD_INT, offsetof(sm_job_t, limit),
-      "limit", SM_FIELD_NULL, NULL },
-
-    { "position", SM_FIELD_TEXT, offsetof(sm_job_t, position),
-      NULL, 0, NULL },
-
-    { "seen_count", SM_FIELD_INT, offsetof(sm_job_t, seen),
-      NULL, 0, NULL },
-
-    { "done_count", SM_FIELD_INT, offsetof(sm_job_t, done),
-      "done", SM_FIELD_ALWAYS, NULL },
-
-    { "skipped_count", SM_FIELD_INT, offsetof(sm_job_t, skipped),
-      "skipped", SM_FIELD_ALWAYS, NULL },
-
-    { "last_error", SM_FIELD_TEXT, offsetof(sm_job_t, error),
-      "lastError", 0, NULL },
-
-    { "created_at", SM_FIELD_TIME, offsetof(sm_job_t, created_at),
-      "createdAt", SM_FIELD_ALWAYS, NULL },
-
-    { "last_modified_at", SM_FIELD_TIME, offsetof(sm_job_t, modified_at),
-      "updatedAt", SM_FIELD_ALWAYS, NULL },
-
-    { "completed_at", SM_FIELD_TIME, offsetof(sm_job_t, completed_at),
-      "completedAt", 0, NULL },
-
-    { "actor", SM_FIELD_TEXT, offsetof(sm_job_t, actor),
-      "actor", SM_FIELD_NULL, NULL },
-
+    sm_field(sm_job_t, id, "job_id", TEXT, "id", SM_FIELD_ALWAYS),
+    sm_field_name(sm_job_t, kind,
+                  "kind", "kind", SM_FIELD_ALWAYS, &sm_job_kinds),
+    sm_field_name(sm_job_t, state,
+                  "state", "state", SM_FIELD_ALWAYS, &sm_job_states),
+    sm_field_hidden(sm_job_t, doc, "filter", TEXT),
+    sm_field(sm_job_t, limit, "max_intents", INT, "limit", SM_FIELD_NULL),
+    sm_field_hidden(sm_job_t, position, "position", TEXT),
+    sm_field_hidden(sm_job_t, seen, "seen_count", INT),
+    sm_field(sm_job_t, done, "done_count", INT, "done", SM_FIELD_ALWAYS),
+    sm_field(sm_job_t, skipped,
+             "skipped_count", INT, "skipped", SM_FIELD_ALWAYS),
+    sm_field(sm_job_t, error, "last_error", TEXT, "lastError", 0),
+    sm_field(sm_job_t, created_at,
+             "created_at", TIME, "createdAt", SM_FIELD_ALWAYS),
+    sm_field(sm_job_t, modified_at,
+             "last_modified_at", TIME, "updatedAt", SM_FIELD_ALWAYS),
+    sm_field(sm_job_t, completed_at, "completed_at", TIME, "completedAt", 0),
+    sm_field(sm_job_t, actor, "actor", TEXT, "actor", SM_FIELD_NULL),
     sm_null_field
 };
 

@@ -3,22 +3,16 @@
 
 
 const sm_field_t  sm_lease_fields[] = {
-
-    { "holder_id", SM_FIELD_TEXT, offsetof(sm_lease_t, holder),
-      "holderId", SM_FIELD_ALWAYS, NULL },
-
-    { "lease_epoch", SM_FIELD_INT, offsetof(sm_lease_t, epoch),
-      "leaseEpoch", SM_FIELD_ALWAYS, NULL },
-
-    { "acquired_at", SM_FIELD_TIME, offsetof(sm_lease_t, acquired_at),
-      "acquiredAt", SM_FIELD_ALWAYS, NULL },
-
-    { "renewed_at", SM_FIELD_TIME, offsetof(sm_lease_t, renewed_at),
-      "renewedAt", SM_FIELD_ALWAYS, NULL },
-
-    { "expires_at", SM_FIELD_TIME, offsetof(sm_lease_t, expires_at),
-      "expiresAt", SM_FIELD_ALWAYS, NULL },
-
+    sm_field(sm_lease_t, holder,
+             "holder_id", TEXT, "holderId", SM_FIELD_ALWAYS),
+    sm_field(sm_lease_t, epoch,
+             "lease_epoch", INT, "leaseEpoch", SM_FIELD_ALWAYS),
+    sm_field(sm_lease_t, acquired_at,
+             "acquired_at", TIME, "acquiredAt", SM_FIELD_ALWAYS),
+    sm_field(sm_lease_t, renewed_at,
+             "renewed_at", TIME, "renewedAt", SM_FIELD_ALWAYS),
+    sm_field(sm_lease_t, expires_at,
+             "expires_at", TIME, "expiresAt", SM_FIELD_ALWAYS),
     sm_null_field
 };
 
@@ -33,26 +27,16 @@ const sm_field_t  sm_watch_fields[] = {
 
 
 const sm_field_t  sm_candidate_fields[] = {
-
-    { "candidate_holder_id", SM_FIELD_TEXT, offsetof(sm_candidate_t, holder),
-      "holderId", SM_FIELD_ALWAYS, NULL },
-
-    { "role", SM_FIELD_TEXT, offsetof(sm_candidate_t, role),
-      NULL, 0, NULL },
-
-    { "version", SM_FIELD_TEXT, offsetof(sm_candidate_t, version),
-      "version", SM_FIELD_ALWAYS, NULL },
-
-    { "started_at", SM_FIELD_TIME, offsetof(sm_candidate_t, started_at),
-      "startedAt", SM_FIELD_ALWAYS, NULL },
-
-    { "heartbeat_at", SM_FIELD_TIME, offsetof(sm_candidate_t, heartbeat_at),
-      "heartbeatAt", SM_FIELD_ALWAYS, NULL },
-
-    { "candidate_expires_at", SM_FIELD_TIME,
-      offsetof(sm_candidate_t, expires_at),
-      NULL, 0, NULL },
-
+    sm_field(sm_candidate_t, holder,
+             "candidate_holder_id", TEXT, "holderId", SM_FIELD_ALWAYS),
+    sm_field_hidden(sm_candidate_t, role, "role", TEXT),
+    sm_field(sm_candidate_t, version,
+             "version", TEXT, "version", SM_FIELD_ALWAYS),
+    sm_field(sm_candidate_t, started_at,
+             "started_at", TIME, "startedAt", SM_FIELD_ALWAYS),
+    sm_field(sm_candidate_t, heartbeat_at,
+             "heartbeat_at", TIME, "heartbeatAt", SM_FIELD_ALWAYS),
+    sm_field_hidden(sm_candidate_t, expires_at, "candidate_expires_at", TIME),
     sm_null_field
 };
 

@@ -3,19 +3,10 @@
 
 
 const sm_field_t  sm_pause_fields[] = {
-
-    { "submission_target", SM_FIELD_TEXT, offsetof(sm_pause_t, target),
-      NULL, 0, NULL },
-
-    { "reason", SM_FIELD_TEXT, offsetof(sm_pause_t, reason),
-      "reason", SM_FIELD_NULL, NULL },
-
-    { "actor", SM_FIELD_TEXT, offsetof(sm_pause_t, actor),
-      "actor", SM_FIELD_NULL, NULL },
-
-    { "since", SM_FIELD_TIME, offsetof(sm_pause_t, since),
-      "at", SM_FIELD_ALWAYS, NULL },
-
+    sm_field_hidden(sm_pause_t, target, "submission_target", TEXT),
+    sm_field(sm_pause_t, reason, "reason", TEXT, "reason", SM_FIELD_NULL),
+    sm_field(sm_pause_t, actor, "actor", TEXT, "actor", SM_FIELD_NULL),
+    sm_field(sm_pause_t, since, "since", TIME, "at", SM_FIELD_ALWAYS),
     sm_null_field
 };
 

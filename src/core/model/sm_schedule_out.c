@@ -7,67 +7,35 @@
 
 
 const sm_field_t  sm_schedule_fields[] = {
-
-    { "schedule_id", SM_FIELD_TEXT, offsetof(sm_schedule_t, id),
-      "id", SM_FIELD_ALWAYS, NULL },
-
-    { "submission_target", SM_FIELD_TEXT, offsetof(sm_schedule_t, target),
-      SM_FIELD_TARGET, SM_FIELD_ALWAYS, NULL },
-
-    { "body", SM_FIELD_TEXT, offsetof(sm_schedule_t, body),
-      NULL, 0, NULL },
-
-    { "payload_hash", SM_FIELD_TEXT, offsetof(sm_schedule_t, hash),
-      NULL, 0, NULL },
-
-    { "configured", SM_FIELD_BOOL, offsetof(sm_schedule_t, configured),
-      NULL, 0, NULL },
-
-    { "busy", SM_FIELD_BOOL, offsetof(sm_schedule_t, busy),
-      NULL, 0, NULL },
-
-    { "paused_at", SM_FIELD_TIME, offsetof(sm_schedule_t, paused_at),
-      "pausedAt", 0, NULL },
-
-    { "pause_reason", SM_FIELD_TEXT, offsetof(sm_schedule_t, pause_reason),
-      "pauseReason", SM_FIELD_EMPTY, NULL },
-
-    { "last_error", SM_FIELD_TEXT, offsetof(sm_schedule_t, error),
-      "error", SM_FIELD_EMPTY, NULL },
-
-    { "next_run_at", SM_FIELD_TIME, offsetof(sm_schedule_t, next_run_at),
-      "nextRunAt", SM_FIELD_NULL, NULL },
-
-    { "last_run_at", SM_FIELD_TIME, offsetof(sm_schedule_t, last_run_at),
-      "lastRunAt", 0, NULL },
-
-    { "last_intent_id", SM_FIELD_TEXT, offsetof(sm_schedule_t, last_intent),
-      "lastIntentId", SM_FIELD_EMPTY, NULL },
-
-    { "fired_count", SM_FIELD_INT, offsetof(sm_schedule_t, fired),
-      "fired", SM_FIELD_ALWAYS, NULL },
-
-    { "skipped_count", SM_FIELD_INT, offsetof(sm_schedule_t, skipped),
-      "skipped", SM_FIELD_ALWAYS, NULL },
-
-    { "missed_count", SM_FIELD_INT, offsetof(sm_schedule_t, missed),
-      "missed", SM_FIELD_ALWAYS, NULL },
-
-    { "created_at", SM_FIELD_TIME, offsetof(sm_schedule_t, created_at),
-      "createdAt", 0, NULL },
-
-    { "last_modified_at", SM_FIELD_TIME, offsetof(sm_schedule_t, modified_at),
-      "modifiedAt", 0, NULL },
-
-    { "actor", SM_FIELD_TEXT, offsetof(sm_schedule_t, actor),
-      "modifiedBy", SM_FIELD_NULL, NULL },
-
-    { "revision", SM_FIELD_INT, offsetof(sm_schedule_t, revision),
-      NULL, 0, NULL },
-
-    { "payload", SM_FIELD_BYTES, offsetof(sm_schedule_t, payload),
-      NULL, 0, NULL },
-
+    sm_field(sm_schedule_t, id, "schedule_id", TEXT, "id", SM_FIELD_ALWAYS),
+    sm_field(sm_schedule_t, target,
+             "submission_target", TEXT, SM_FIELD_TARGET, SM_FIELD_ALWAYS),
+    sm_field_hidden(sm_schedule_t, body, "body", TEXT),
+    sm_field_hidden(sm_schedule_t, hash, "payload_hash", TEXT),
+    sm_field_hidden(sm_schedule_t, configured, "configured", BOOL),
+    sm_field_hidden(sm_schedule_t, busy, "busy", BOOL),
+    sm_field(sm_schedule_t, paused_at, "paused_at", TIME, "pausedAt", 0),
+    sm_field(sm_schedule_t, pause_reason,
+             "pause_reason", TEXT, "pauseReason", SM_FIELD_EMPTY),
+    sm_field(sm_schedule_t, error,
+             "last_error", TEXT, "error", SM_FIELD_EMPTY),
+    sm_field(sm_schedule_t, next_run_at,
+             "next_run_at", TIME, "nextRunAt", SM_FIELD_NULL),
+    sm_field(sm_schedule_t, last_run_at, "last_run_at", TIME, "lastRunAt", 0),
+    sm_field(sm_schedule_t, last_intent,
+             "last_intent_id", TEXT, "lastIntentId", SM_FIELD_EMPTY),
+    sm_field(sm_schedule_t, fired,
+             "fired_count", INT, "fired", SM_FIELD_ALWAYS),
+    sm_field(sm_schedule_t, skipped,
+             "skipped_count", INT, "skipped", SM_FIELD_ALWAYS),
+    sm_field(sm_schedule_t, missed,
+             "missed_count", INT, "missed", SM_FIELD_ALWAYS),
+    sm_field(sm_schedule_t, created_at, "created_at", TIME, "createdAt", 0),
+    sm_field(sm_schedule_t, modified_at,
+             "last_modified_at", TIME, "modifiedAt", 0),
+    sm_field(sm_schedule_t, actor, "actor", TEXT, "modifiedBy", SM_FIELD_NULL),
+    sm_field_hidden(sm_schedule_t, revision, "revision", INT),
+    sm_field_hidden(sm_schedule_t, payload, "payload", BYTES),
     sm_null_field
 };
 

@@ -3,31 +3,18 @@
 
 
 const sm_field_t  sm_event_fields[] = {
-
-    { "intent_id", SM_FIELD_TEXT, offsetof(sm_event_t, id),
-      NULL, 0, NULL },
-
-    { "submission_target", SM_FIELD_TEXT, offsetof(sm_event_t, target),
-      NULL, 0, NULL },
-
-    { "created_at", SM_FIELD_TIME, offsetof(sm_event_t, created_at),
-      "createdAt", SM_FIELD_ALWAYS, NULL },
-
-    { "status", SM_FIELD_NAME, offsetof(sm_event_t, status),
-      "status", SM_FIELD_ALWAYS, &sm_statuses },
-
-    { "attempt_count", SM_FIELD_INT, offsetof(sm_event_t, attempt_count),
-      "attemptCount", SM_FIELD_ALWAYS, NULL },
-
-    { "next_attempt_at", SM_FIELD_TIME, offsetof(sm_event_t, next_attempt_at),
-      "nextAttemptAt", 0, NULL },
-
-    { "completed_at", SM_FIELD_TIME, offsetof(sm_event_t, completed_at),
-      "completedAt", 0, NULL },
-
-    { "last_error", SM_FIELD_TEXT, offsetof(sm_event_t, last_error),
-      "lastError", 0, NULL },
-
+    sm_field_hidden(sm_event_t, id, "intent_id", TEXT),
+    sm_field_hidden(sm_event_t, target, "submission_target", TEXT),
+    sm_field(sm_event_t, created_at,
+             "created_at", TIME, "createdAt", SM_FIELD_ALWAYS),
+    sm_field_name(sm_event_t, status,
+                  "status", "status", SM_FIELD_ALWAYS, &sm_statuses),
+    sm_field(sm_event_t, attempt_count,
+             "attempt_count", INT, "attemptCount", SM_FIELD_ALWAYS),
+    sm_field(sm_event_t, next_attempt_at,
+             "next_attempt_at", TIME, "nextAttemptAt", 0),
+    sm_field(sm_event_t, completed_at, "completed_at", TIME, "completedAt", 0),
+    sm_field(sm_event_t, last_error, "last_error", TEXT, "lastError", 0),
     sm_null_field
 };
 
@@ -38,42 +25,24 @@ const sm_field_t  sm_event_fields[] = {
  */
 
 static const sm_field_t  sm_webhook_facts[] = {
-
-    { "intent_id", SM_FIELD_TEXT, offsetof(sm_intent_t, id),
-      "id", SM_FIELD_ALWAYS, NULL },
-
-    { "submission_target", SM_FIELD_TEXT, offsetof(sm_intent_t, target),
-      "target", SM_FIELD_ALWAYS, NULL },
-
-    { "status", SM_FIELD_NAME, offsetof(sm_intent_t, status),
-      "status", SM_FIELD_ALWAYS, &sm_statuses },
-
-    { "created_at", SM_FIELD_TIME, offsetof(sm_intent_t, created_at),
-      "created", SM_FIELD_ALWAYS, NULL },
-
-    { "attempt_count", SM_FIELD_INT, offsetof(sm_intent_t, attempt_count),
-      "attempts", SM_FIELD_ALWAYS, NULL },
-
-    { "completed_at", SM_FIELD_TIME, offsetof(sm_intent_t, completed_at),
-      "completed", SM_FIELD_ALWAYS, NULL },
-
-    { "final_outcome_reason", SM_FIELD_TEXT,
-      offsetof(sm_intent_t, rejected_reason),
-      "reason", 0, NULL },
-
-    { "exhausted_reason", SM_FIELD_TEXT,
-      offsetof(sm_intent_t, exhausted_reason),
-      "exhausted", 0, NULL },
-
-    { "last_error", SM_FIELD_TEXT, offsetof(sm_intent_t, last_error),
-      "error", 0, NULL },
-
-    { "replay_of", SM_FIELD_TEXT, offsetof(sm_intent_t, replay_of),
-      "replay", 0, NULL },
-
-    { "traceparent", SM_FIELD_TEXT, offsetof(sm_intent_t, traceparent),
-      "trace", 0, NULL },
-
+    sm_field(sm_intent_t, id, "intent_id", TEXT, "id", SM_FIELD_ALWAYS),
+    sm_field(sm_intent_t, target,
+             "submission_target", TEXT, "target", SM_FIELD_ALWAYS),
+    sm_field_name(sm_intent_t, status,
+                  "status", "status", SM_FIELD_ALWAYS, &sm_statuses),
+    sm_field(sm_intent_t, created_at,
+             "created_at", TIME, "created", SM_FIELD_ALWAYS),
+    sm_field(sm_intent_t, attempt_count,
+             "attempt_count", INT, "attempts", SM_FIELD_ALWAYS),
+    sm_field(sm_intent_t, completed_at,
+             "completed_at", TIME, "completed", SM_FIELD_ALWAYS),
+    sm_field(sm_intent_t, rejected_reason,
+             "final_outcome_reason", TEXT, "reason", 0),
+    sm_field(sm_intent_t, exhausted_reason,
+             "exhausted_reason", TEXT, "exhausted", 0),
+    sm_field(sm_intent_t, last_error, "last_error", TEXT, "error", 0),
+    sm_field(sm_intent_t, replay_of, "replay_of", TEXT, "replay", 0),
+    sm_field(sm_intent_t, traceparent, "traceparent", TEXT, "trace", 0),
     sm_null_field
 };
 
