@@ -12,7 +12,7 @@
 
 #include "sm_bucket.h"
 #include "sm_contract.h"
-#include "sm_schedule.h"
+#include "sm_schedule_row.h"
 #include "sm_retention.h"
 #include "sm_queue.h"
 

@@ -37,7 +37,7 @@
 #include "sm_job.h"
 #include "sm_lease.h"
 #include "sm_pause.h"
-#include "sm_schedule.h"
+#include "sm_schedule_row.h"
 #include "sm_retention.h"
 #include "sm_stats.h"
 

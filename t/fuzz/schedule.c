@@ -7,6 +7,7 @@
 
 #include "fuzz.h"
 #include "sm_schedule.h"
+#include "sm_schedule_due.h"
 
 
 /* a zone whose clocks are set forth and back by an hour, every few days */

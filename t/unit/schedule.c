@@ -7,7 +7,9 @@
  */
 
 #include "seconds.h"
+#include "sm_intent.h"
 #include "sm_schedule.h"
+#include "sm_schedule_due.h"
 
 
 static void

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "sm_schedule.h"
+#include "sm_schedule_due.h"
 #include "tap.h"
 
 

@@ -18,8 +18,6 @@
 
 #define SM_SCHEDULE_TRIES   20
 
-#define SM_SCHEDULE_SECOND  1000000
-
 
 static const struct {
     sm_str_t     action;

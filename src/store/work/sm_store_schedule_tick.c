@@ -25,9 +25,6 @@
 #include "sm_store_zone.h"
 
 
-#define SM_SCHEDULE_SECOND  1000000
-
-
 /* what a transaction has */
 
 typedef struct {

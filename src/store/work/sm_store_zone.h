@@ -8,7 +8,7 @@
 #define SM_STORE_ZONE_H
 
 
-#include "sm_schedule.h"
+#include "sm_schedule_due.h"
 
 
 #define SM_ZONES  8
