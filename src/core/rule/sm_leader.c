@@ -10,6 +10,9 @@
         SM_LEADER_ST_##to, acts,                                              \
         SM_LEADER_LOG_##level, SM_LEADER_LOG_##again, log }
 
+#define SILENT(st, ev, to, acts)                                              \
+    CHANGE(st, ev, to, acts, NONE, NONE, NULL)
+
 #define IGNORE(st, ev)                                                        \
     [SM_LEADER_ST_##st][SM_LEADER_EV_##ev] = {                                \
         SM_LEADER_ST_##st, SM_LEADER_EV_##ev, SM_LEADER_ROW_IGNORE,           \
@@ -24,37 +27,24 @@ static const sm_leader_row_t
 
     /* another worker of the instance is the executor worker, or none yet */
 
-    CHANGE(STANDBY, LOCKED, FOLLOWER,
-           DO(TICK),
-           NONE, NONE, NULL),
-    CHANGE(STANDBY, EXIT, LEFT,
-           DO(NO_TICK),
-           NONE, NONE, NULL),
+    SILENT(STANDBY, LOCKED, FOLLOWER, DO(TICK)),
+    SILENT(STANDBY, EXIT, LEFT, DO(NO_TICK)),
     IGNORE(STANDBY, END),
 
     /* the executor worker asks for the lease, or watches it */
 
-    CHANGE(FOLLOWER, GRANTED, RECOVERING,
-           DO(TAKE) | DO(PUBLISH) | DO(DEADLINE) | DO(TICK),
-           NONE, NONE, NULL),
+    SILENT(FOLLOWER, GRANTED, RECOVERING,
+           DO(TAKE) | DO(PUBLISH) | DO(DEADLINE) | DO(TICK)),
     CHANGE(FOLLOWER, DENIED, FOLLOWER,
            DO(LOG) | DO(PUBLISH) | DO(TICK),
            INFO, INFO, "leader_acquire_failed"),
-    CHANGE(FOLLOWER, WATCHED, FOLLOWER,
-           DO(PUBLISH) | DO(TICK),
-           NONE, NONE, NULL),
+    SILENT(FOLLOWER, WATCHED, FOLLOWER, DO(PUBLISH) | DO(TICK)),
     CHANGE(FOLLOWER, LOST, FOLLOWER,
            DO(LOG) | DO(FORGET) | DO(AIM) | DO(PUBLISH) | DO(TICK),
            ERR, INFO, "leader_acquire_failed"),
-    CHANGE(FOLLOWER, LATE, FOLLOWER,
-           DO(TICK),
-           NONE, NONE, NULL),
-    CHANGE(FOLLOWER, FLUSHED, FOLLOWER,
-           DO(TICK),
-           NONE, NONE, NULL),
-    CHANGE(FOLLOWER, EXIT, DRAINING,
-           DO(STAY) | DO(PUBLISH) | DO(TICK),
-           NONE, NONE, NULL),
+    SILENT(FOLLOWER, LATE, FOLLOWER, DO(TICK)),
+    SILENT(FOLLOWER, FLUSHED, FOLLOWER, DO(TICK)),
+    SILENT(FOLLOWER, EXIT, DRAINING, DO(STAY) | DO(PUBLISH) | DO(TICK)),
 
     /* the lease is held, and attempts of earlier epochs may be in doubt */
 
@@ -66,9 +56,8 @@ static const sm_leader_row_t
            | DO(NO_DEADLINE) | DO(TICK),
            ERR, INFO, "leader_acquire_failed"),
     IGNORE(RECOVERING, FLUSHED),
-    CHANGE(RECOVERING, EXIT, DRAINING,
-           DO(STAY) | DO(PUBLISH) | DO(NO_DEADLINE) | DO(TICK),
-           NONE, NONE, NULL),
+    SILENT(RECOVERING, EXIT, DRAINING,
+           DO(STAY) | DO(PUBLISH) | DO(NO_DEADLINE) | DO(TICK)),
 
     /* every way out stops the executor before anything else can happen */
 
@@ -99,25 +88,18 @@ static const sm_leader_row_t
 
     /* the lease is kept for what is at gateways, or was lost before */
 
-    CHANGE(DRAINING, RENEWED, DRAINING,
-           DO(TAKE),
-           NONE, NONE, NULL),
+    SILENT(DRAINING, RENEWED, DRAINING, DO(TAKE)),
     CHANGE(DRAINING, RENEW_FAILED, DRAINING,
            DO(LOG),
            ERR, NONE, "leader_renew_failed"),
-    CHANGE(DRAINING, NOT_HELD, DRAINING,
-           DO(FORGET) | DO(DROP),
-           NONE, NONE, NULL),
+    SILENT(DRAINING, NOT_HELD, DRAINING, DO(FORGET) | DO(DROP)),
     IGNORE(DRAINING, LOST),
     IGNORE(DRAINING, LATE),
     IGNORE(DRAINING, FLUSHED),
     IGNORE(DRAINING, EXIT),
-    CHANGE(DRAINING, DRAINED, RELEASING,
-           DO(FORGET) | DO(PUBLISH) | DO(DROP) | DO(RELEASE),
-           NONE, NONE, NULL),
-    CHANGE(DRAINING, END, LEFT,
-           DO(NO_TICK) | DO(DROP),
-           NONE, NONE, NULL),
+    SILENT(DRAINING, DRAINED, RELEASING,
+           DO(FORGET) | DO(PUBLISH) | DO(DROP) | DO(RELEASE)),
+    SILENT(DRAINING, END, LEFT, DO(NO_TICK) | DO(DROP)),
 
     /* whoever has the lock next publishes, too: the role is told before */
 
@@ -125,15 +107,9 @@ static const sm_leader_row_t
     IGNORE(RELEASING, LATE),
     IGNORE(RELEASING, FLUSHED),
     IGNORE(RELEASING, EXIT),
-    CHANGE(RELEASING, DRAINED, RELEASING,
-           DO(RELEASE),
-           NONE, NONE, NULL),
-    CHANGE(RELEASING, GONE, LEFT,
-           DO(NO_TICK),
-           NONE, NONE, NULL),
-    CHANGE(RELEASING, END, LEFT,
-           DO(NO_TICK),
-           NONE, NONE, NULL),
+    SILENT(RELEASING, DRAINED, RELEASING, DO(RELEASE)),
+    SILENT(RELEASING, GONE, LEFT, DO(NO_TICK)),
+    SILENT(RELEASING, END, LEFT, DO(NO_TICK)),
 
     /* nothing is waited for */
 
