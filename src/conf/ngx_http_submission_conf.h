@@ -12,9 +12,9 @@
 
 #include "sm_bucket.h"
 #include "sm_contract.h"
-#include "sm_schedule_row.h"
+#include "sm_limit.h"
 #include "sm_retention.h"
-#include "sm_queue.h"
+#include "sm_schedule_row.h"
 
 
 #if !(NGX_THREADS)

@@ -11,7 +11,7 @@
 #include "ngx_http_submission_status.h"
 #include "ngx_http_submission_task.h"
 
-#include "sm_queue.h"
+#include "sm_queue_target.h"
 
 
 /* milliseconds until something is tried again for which there was no room */

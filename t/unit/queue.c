@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "sm_queue.h"
+#include "sm_queue_target.h"
 #include "random.h"
 #include "tap.h"
 

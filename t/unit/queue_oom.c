@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-#include "sm_queue.h"
+#include "sm_queue_target.h"
 #include "tap.h"
 
 

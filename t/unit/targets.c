@@ -14,7 +14,7 @@
 #include <time.h>
 
 #include "sm_bucket.h"
-#include "sm_queue.h"
+#include "sm_queue_target.h"
 #include "clocks.h"
 #include "random.h"
 #include "tap.h"

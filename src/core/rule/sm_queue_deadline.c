@@ -9,7 +9,7 @@
  * expired when it comes is never in the way.
  */
 
-#include "sm_queue_target.h"
+#include "sm_queue_inside.h"
 
 
 int

@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-#include "sm_queue_target.h"
+#include "sm_queue_inside.h"
 
 
 void

@@ -1,140 +1,109 @@
 
 /*
- * Inside the queue: its entries, its targets, and where both are.  See
- * sm_queue.c.
+ * The targets of the queue: what each is held to, and what its gateway said.
  */
 
 #ifndef SM_QUEUE_TARGET_H
 #define SM_QUEUE_TARGET_H
 
 
-#include "sm_bucket.h"
-#include "sm_circuit.h"
-#include "sm_heap.h"
-#include "sm_index.h"
+#include "sm_limit.h"
 #include "sm_queue.h"
 
 
-#define sm_container(p, type, member)                                         \
-    ((type *) ((char *) (p) - offsetof(type, member)))
+typedef enum {
+    SM_TARGET_OPEN = 0,
+    SM_TARGET_PAUSED,
+    SM_TARGET_CIRCUIT_OPEN,     /* or the gateway has asked for a rest */
+    SM_TARGET_STATES
+} sm_target_state_e;
 
 
-typedef struct sm_ring_s  sm_ring_t;
+/* "circuit_open_until" may have passed: the probe is to come, or under way */
 
-struct sm_ring_s {
-    sm_ring_t             *prev;
-    sm_ring_t             *next;        /* NULL: it is in none */
-};
+typedef struct {
+    sm_target_state_e     state;
+    unsigned              paused;
+    int64_t               circuit_open_until;   /* the clock's; 0: closed */
+    unsigned              failures;             /* errors in a row */
+    int64_t               tokens;               /* with a rate */
+    size_t                due;                  /* that could begin */
+    size_t                waiting;              /* for their time */
+    size_t                in_flight;
+    int64_t               oldest_due;           /* its time; 0: none is due */
+} sm_target_state_t;
 
-
-struct sm_entry_s {
-    sm_index_node_t        node;
-    sm_queue_target_t     *target;
-    int64_t                due_at;
-    int64_t                deadline;    /* INT64_MAX: none */
-    sm_heap_node_t         waiting;     /* nowhere: it is taken, or expired */
-    sm_heap_node_t         mortal;      /* in s->mortal, or s->expired */
-    unsigned               expired:1;
-    unsigned               aside:1;
-    unsigned               slot:1;
-    unsigned               token:1;     /* it has one, reserved */
-    unsigned               probe:1;
-    char                   id[];
-};
-
-
-struct sm_queue_target_s {
-    sm_index_node_t        node;
-    unsigned               limit;
-    unsigned               slots;
-    unsigned               taken;
-    unsigned               expired;
-    unsigned               aside;
-    sm_heap_t              entries;
-    sm_heap_node_t         later;
-    sm_heap_node_t         held;
-    sm_ring_t              ready;
-
-    unsigned               kept:1;      /* even without entries */
-    unsigned               former:1;    /* and has no number */
-    unsigned               ruled:1;     /* it may be held */
-    size_t                 number;      /* of a kept one */
-    unsigned               round;       /* of pauses that has named it */
-    sm_ring_t              paused;
-    sm_bucket_t            bucket;
-    sm_circuit_t           circuit;
-
-    char                   name[];
-};
-
-
-struct sm_queue_s {
-    unsigned               concurrency;
-    unsigned               slots;
-    size_t                 taken;
-    sm_index_t             entries;
-    sm_index_t             targets;
-    sm_heap_t              later;
-    sm_heap_t              held;
-    sm_heap_t              mortal;
-    sm_heap_t              expired;
-    size_t                 mortals;     /* entries with a deadline */
-    unsigned               behind:1;    /* some expired are in the way */
-    unsigned               complete:1;  /* it has had all intents */
-    sm_ring_t              ready;
-    sm_ring_t              paused;
-    unsigned               round;
-    int64_t                now;         /* by both clocks, see tick */
-    int64_t                clock;
-    size_t                 bytes;       /* of entries, targets, their heaps */
-    sm_queue_target_t **kept;
-    size_t                 nkept;
-    sm_queue_limit_pt      limit;
-    void                  *data;
-};
-
-
-void sm_ring_init(sm_ring_t *ring);
-void sm_ring_add(sm_ring_t *ring, sm_ring_t *q);
-void sm_ring_remove(sm_ring_t *q);
-
-/* what malloc() takes */
-size_t sm_queue_block(size_t size);
-size_t sm_queue_heap_block(const sm_heap_t *heap);
-
-/* of that name, a new one if there is none; NULL: no memory */
-sm_queue_target_t *sm_queue_target(sm_queue_t *s, sm_str_t name);
-void sm_queue_forget_if_empty(sm_queue_t *s, sm_queue_target_t *t);
-void sm_queue_free_target(sm_index_node_t *node);
-
-/* the due time of the first that waits; there must be one */
-int64_t sm_queue_due_at(const sm_queue_target_t *t);
-
-/* until when a ruled target is held: not after s->clock, it is not */
-int64_t sm_queue_held(const sm_queue_t *s,
-    const sm_queue_target_t *t);
 
 /*
- * Puts a target where it belongs, by its first entry and what holds it; what is
- * in the ring keeps its place there.  _again() takes it out of the ring first.
+ * A target with rules, which is there without intents too, and is known by a
+ * number: from 0, in the order of calls.  Its bucket is empty: what another
+ * leader has sent a moment ago is not known here.  -1: no memory.
  */
-void sm_queue_aim(sm_queue_t *s, sm_queue_target_t *t);
-void sm_queue_aim_again(sm_queue_t *s, sm_queue_target_t *t);
+int sm_queue_keep(sm_queue_t *s, sm_str_t name,
+    const sm_target_rules_t *rules);
 
 /*
- * _leave() takes a waiting entry out of its heaps, as if its target had never
- * had it.  _wait() is for one that is in no heap.
+ * A target that is not configured any more: what is left of it is held to the
+ * bound and the rules that it had.  It has no number, and comes after those
+ * that have one.  Nothing changes for a target that is there already by either
+ * call.  -1: no memory.
  */
-void sm_queue_leave(sm_queue_t *s, sm_entry_t *e);
-void sm_queue_wait(sm_queue_t *s, sm_entry_t *e, int64_t due_at);
+int sm_queue_former(sm_queue_t *s, sm_str_t name, unsigned limit,
+    const sm_target_rules_t *rules);
 
 /*
- * sm_queue_deadline.c: _set_deadline() is for an entry that is in neither heap
- * of deadlines, _out() for one that is in no heap, and has expired.  -1: no
- * memory, and the entry is as it was.
+ * Goes on with the bucket that the leader before has left of such a target,
+ * see sm_bucket_go_on(); NULL: that is not known.  Returns the bucket as it is
+ * then, or NULL if there is no such target.
  */
-int sm_queue_set_deadline(sm_queue_t *s, sm_entry_t *e, int64_t deadline);
-int sm_queue_out(sm_queue_t *s, sm_entry_t *e);
+const sm_bucket_t *sm_queue_go_on(sm_queue_t *s, sm_str_t name,
+    const sm_bucket_t *before);
+
+/* all intents were set: a target without any has none */
+void sm_queue_complete(sm_queue_t *s);
+
+/*
+ * What the next leader is to know: of the targets that are not configured any
+ * more and of which intents are left, or may be, and then of those with rules,
+ * at most "max".  The names are the queue's.
+ */
+size_t sm_queue_limits(const sm_queue_t *s, sm_limit_t *limits,
+    size_t max);
+
+/* how many sm_queue_limits() has at most */
+size_t sm_queue_kept(const sm_queue_t *s);
+
+/*
+ * These targets are paused, and no other: what is new is held, and what is not
+ * named any more goes on.  -1: no memory, and some may not be paused.
+ */
+int sm_queue_pauses(sm_queue_t *s, const sm_str_t *names, size_t n);
+
+/* of a kept target.  Its cost grows with the number of those that are due */
+void sm_queue_target_state(const sm_queue_t *s, size_t i,
+    sm_target_state_t *state);
+
+/* whether the target of a taken entry was paused since */
+unsigned sm_queue_paused(const sm_entry_t *e);
+
+/* the number of its target; -1: it has none */
+int sm_queue_target_of(const sm_entry_t *e);
+
+/* a taken entry leaves for its gateway right now */
+void sm_queue_sent(sm_queue_t *s, sm_entry_t *e);
+
+/*
+ * What its gateway said: an answer, whatever it is, or an error.  It tells how
+ * many errors there were in a row, this one included, or before the answer.
+ */
+unsigned sm_queue_answer(sm_queue_t *s, sm_entry_t *e);
+unsigned sm_queue_error(sm_queue_t *s, sm_entry_t *e);
+
+/* the gateway asks for a rest of so many microseconds */
+void sm_queue_rest(sm_queue_t *s, sm_entry_t *e, int64_t length);
+
+/* until when its circuit holds its target; 0: it is closed */
+int64_t sm_queue_open_until(const sm_queue_t *s, const sm_entry_t *e);
 
 
 #endif /* SM_QUEUE_TARGET_H */
