@@ -15,7 +15,7 @@ const sm_field_t  sm_audit_fields[] = {
     sm_field(sm_audit_t, action, "action", TEXT, "action", SM_FIELD_NULL),
     sm_field(sm_audit_t, object, "object", TEXT, "object", SM_FIELD_NULL),
 
-    /* shown by sm_audit_out(), because it may be an object */
+    /* sm_audit_out() shows the detail, because it may be an object */
 
     sm_field_hidden(sm_audit_t, detail, "detail", TEXT),
     sm_null_field
@@ -32,7 +32,10 @@ const sm_field_t  sm_payload_fields[] = {
 };
 
 
-/* where the digits of "<any>~<digits>" begin, with their value; 0: none */
+/*
+ * Returns where the digits of "<any>~<digits>" begin, with their value, or 0 if
+ * the id does not end so.
+ */
 
 static size_t
 sm_replay_number(sm_str_t id, int64_t *n)
@@ -136,7 +139,10 @@ sm_audit_before(const sm_audit_row_t *row, int64_t *at, int64_t *seq)
 }
 
 
-/* A detail is an object of ours; what somebody else has written is a string. */
+/*
+ * The module writes details as objects; what somebody else has written is shown
+ * as a string.
+ */
 
 static int
 sm_audit_is_object(sm_str_t detail)

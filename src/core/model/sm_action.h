@@ -12,7 +12,9 @@
 #include "sm_intent.h"
 
 
-/* who; both are cleaned text with data, and may be empty */
+/*
+ * Who does something.  Both texts are cleaned and have data, and may be empty.
+ */
 
 typedef struct {
     sm_str_t              name;
@@ -58,10 +60,10 @@ typedef struct {
     sm_str_t              id;
     sm_str_t              new_id;       /* no data: by sm_replay_id() */
     unsigned              original;     /* with the contract that id has */
-    sm_trace_t            trace;        /* of the request; no data: id's */
+    sm_trace_t            trace;        /* no data: that of id */
     sm_actor_t            actor;
 
-    /* today's contract of a target; NULL: there is none */
+    /* returns today's contract of a target, or NULL */
     const sm_contract_t  *(*contract)(void *data, sm_str_t target);
     void                 *data;
 
@@ -104,7 +106,7 @@ typedef struct {
 extern const sm_field_t  sm_payload_fields[];
 
 
-/* times are microseconds since 1970 */
+/* Times are microseconds since 1970. */
 
 typedef struct {
     int64_t               seq;
@@ -119,7 +121,10 @@ typedef struct {
 extern const sm_field_t  sm_audit_fields[];
 
 
-/* newest first, strictly before the (at, seq) of the cursor */
+/*
+ * A page of the audit, newest first, strictly before the (at, seq) of the
+ * cursor.
+ */
 
 typedef struct {
     int64_t               from;         /* 0: from the first on */
@@ -137,35 +142,37 @@ typedef struct {
 
 
 /*
- * As many bytes as one takes in the memory of a call: an actor and an object of
- * 200 characters, and a detail of 2,000 units, are most of it.
+ * The bytes that an entry takes in the memory of a call, at most.  An actor and
+ * an object of 200 characters, and a detail of 2,000 units, are most of it.
  */
 
 #define SM_AUDIT_MAX  9216
 
 
 /*
- * The id of a replay that has none of its own: "a" gives "a~1", and a replay
- * "a~1" gives "a~2".  So whoever asks twice gets the same.  It is in the arena;
- * -1: there is no memory, or the id would be too long, with "too_long" set.
+ * Makes the id of a replay that was given none: "a" gives "a~1", and a replay
+ * "a~1" gives "a~2".  So whoever asks twice gets the same.  The id is in the
+ * arena.  Returns -1 without memory, or with "too_long" set if the id would be
+ * too long.
  */
 int sm_replay_id(sm_arena_t *arena, const sm_payload_row_t *source,
     sm_str_t *id, unsigned *too_long);
 
-/* {"target":"...",...}: the columns of a contract that are not NULL */
+/* Writes {"target":"...",...}: the columns of a contract that are not NULL. */
 int sm_contract_doc(sm_arena_t *arena, const sm_contract_t *c, sm_str_t *doc);
 
-/* the detail of an audit entry of a replay: {"intentId":"...",...} */
+/* Writes the detail of a replay's audit entry: {"intentId":"...",...}. */
 int sm_replay_detail(sm_arena_t *arena, sm_str_t id, unsigned original,
     sm_str_t *detail);
 
 /*
- * What a page is strictly before, (at, seq): "to" or the cursor, whichever is
- * earlier, so that an index is searched by one bound.  0: nothing.
+ * Gives the (at, seq) that a page is strictly before: "to" or the cursor,
+ * whichever is earlier, so that an index is searched by one bound.  Both are 0
+ * if there is no bound.
  */
 void sm_audit_before(const sm_audit_row_t *row, int64_t *at, int64_t *seq);
 
-/* writes an entry as HTTP shows it */
+/* Writes an entry as HTTP shows it. */
 void sm_audit_out(sm_out_t *out, const sm_audit_t *entry);
 
 

@@ -26,7 +26,7 @@ _Static_assert(sm_nelts(sm_exhausted_names) == SM_EXHAUSTED_REASONS,
                "a name for each reason");
 
 
-/* what an attempt that is begun sends, besides its contract */
+/* What an attempt sends, besides what its contract says. */
 
 const sm_field_t  sm_begin_fields[] = {
     sm_field_hidden(sm_begin_row_t, trace.parent, "traceparent", TEXT),

@@ -13,10 +13,10 @@
 #include "sm_intent.h"
 
 
-/* how an attempt ended */
+/* How an attempt ended. */
 
 typedef enum {
-    SM_OUTCOME_NONE = 0,        /* it was begun and not sent */
+    SM_OUTCOME_NONE = 0,        /* it was begun, but not sent */
     SM_OUTCOME_ACCEPTED,
     SM_OUTCOME_REJECTED,
     SM_OUTCOME_ERROR,
@@ -25,7 +25,7 @@ typedef enum {
 } sm_outcome_e;
 
 
-/* why an intent is exhausted */
+/* Why an intent is exhausted. */
 
 typedef enum {
     SM_EXHAUSTED_NONE = 0,
@@ -38,10 +38,10 @@ typedef enum {
 
 
 /*
- * A page of intents that have an attempt to come, after a cursor.  The order
- * of modification has all of them.  The order of due time has only retries
- * and what has a not_before, because any other intent that was never tried is
- * due since it was modified.  A page of the live ones is in the order of
+ * A page of intents that have an attempt to come, after a cursor.  The order of
+ * modification has all of them.  The order of due time has only retries and
+ * intents with a not_before, because any other intent that was never tried is
+ * due since it was modified.  A page of live intents is in the order of
  * modification, and leaves out those whose deadline has passed.
  */
 
@@ -72,7 +72,7 @@ typedef struct {
 } sm_page_t;
 
 
-/* what became of an intent that was to be tried */
+/* What became of an intent that was to be tried. */
 
 typedef enum {
     SM_BEGIN_GONE = 0,          /* it has ended, or is in flight */
@@ -102,13 +102,13 @@ typedef struct {
 
 extern const sm_field_t  sm_begin_fields[];
 
-/* as they are asked for: gone, until the store says otherwise */
+/* Sets rows to SM_BEGIN_GONE, until the store says otherwise. */
 void sm_begin_rows_init(sm_begin_row_t *rows, size_t n);
 
 
 /*
- * An attempt that was begun, and how it ended.  It is in flight in the store
- * under "epoch" and "holder"; otherwise nothing is changed.
+ * An attempt that was begun, and how it ended.  The store changes nothing
+ * unless the attempt is in flight under "epoch" and "holder".
  */
 
 typedef struct {
@@ -139,7 +139,7 @@ typedef struct {
 } sm_complete_row_t;
 
 
-/* an attempt in flight under an epoch that is gone */
+/* An attempt in flight under an epoch that is over. */
 
 typedef struct {
     sm_str_t              id;
@@ -155,7 +155,7 @@ typedef struct {
 extern const sm_field_t  sm_doubt_fields[];
 
 
-/* an attempt that the recovering worker has begun itself and still knows */
+/* An attempt that the recovering worker has begun itself and still knows. */
 
 typedef struct {
     sm_str_t              id;

@@ -51,14 +51,14 @@ typedef struct {
 
 
 /*
- * Payloads that one call copies, at most, from what the store has already; one
- * that is larger is alone in it.
+ * The payloads that one call copies within the store, at most.  A larger one is
+ * copied alone.
  */
 
 #define SM_COPIES  (4 * 1024 * 1024)    /* bytes */
 
 
-/* newest first, strictly before the attempt of the cursor */
+/* A page of attempts, newest first, strictly before the one of the cursor. */
 
 typedef struct {
     sm_str_t              id;
@@ -83,8 +83,8 @@ typedef enum {
 
 
 /*
- * By a time and the id, or by the id; strictly after the cursor.  See
- * sm_search.h for what can be asked for together.
+ * A page of intents by a time and the id, or by the id, strictly after the
+ * cursor.  See sm_search.h for what can be asked for together.
  */
 
 typedef struct {
@@ -109,7 +109,7 @@ typedef struct {
 } sm_list_row_t;
 
 
-/* where an intent stands in such a list */
+/* The place of an intent in such a list. */
 
 typedef struct {
     int64_t               at;           /* 0: the list is by id */
@@ -117,20 +117,26 @@ typedef struct {
 } sm_key_t;
 
 
-/* whether its not_before is too far ahead at this time */
+/* Returns whether its not_before is too far ahead at this time. */
 int sm_submit_too_far(const sm_submit_row_t *row, int64_t now);
 
-/* when its first attempt is due */
+/* Returns when its first attempt is due. */
 int64_t sm_submit_due(const sm_submit_row_t *row, int64_t now);
 
-/* it is stored now, or the intent that was there is in it */
+/*
+ * Books the outcome of a row: the intent was stored now, or row->intent is the
+ * one that was there before.
+ */
 void sm_submit_created(sm_submit_row_t *row, int64_t now);
 void sm_submit_found(sm_submit_row_t *row);
 
-/* how many of them, from the first on, one call copies; one at least */
+/*
+ * Returns how many of the rows, from the first on, one call copies: at least
+ * one.
+ */
 size_t sm_batch_copies(const sm_get_row_t *rows, size_t n);
 
-/* ["id", ...] */
+/* Writes ["id", ...]. */
 int sm_batch_ids_doc(sm_arena_t *arena, const sm_get_row_t *rows, size_t n,
     sm_str_t *doc);
 

@@ -128,7 +128,7 @@ sm_next_word(sm_str_t *rest, sm_str_t *word)
 }
 
 
-/* NULL, or what is wrong */
+/* Returns NULL, or what is wrong. */
 
 static const char *
 sm_contract_schedule(sm_str_t rest)
@@ -251,7 +251,7 @@ sm_contract_check(const sm_contract_t *c, char *why, size_t size)
 }
 
 
-/* what its policy does not have is 0, which is NULL in the store */
+/* What the policy does not have is 0, which is NULL in the store. */
 
 void
 sm_contract_store(const sm_contract_t *c, sm_contract_row_t *row)
@@ -283,7 +283,10 @@ sm_contract_out(sm_out_t *out, const sm_contract_t *c)
 }
 
 
-/* NULL, or what is wrong; SQL makes the id of a message of each name */
+/*
+ * Returns NULL, or what is wrong.  Each name becomes a part of the ids of
+ * messages, in SQL.
+ */
 
 static const char *
 sm_contract_notify(sm_str_t rest)
@@ -328,7 +331,7 @@ sm_contract_load(sm_contract_t *c, const sm_contract_row_t *row, char *why,
     c->gateway_type = sm_gateway_by_name(type);
     c->policy = sm_policy_by_name(policy);
 
-    /* where a webhook is, is not stored */
+    /* the URL of a webhook is not stored */
 
     url = c->gateway_type == SM_GATEWAY_WEBHOOK
           ? NULL : sm_gateway_url_check(c->gateway_url);

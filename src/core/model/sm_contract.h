@@ -22,12 +22,13 @@
 #define SM_NOTIFY_MAX        1000       /* bytes of notify */
 
 /*
- * The newest contracts that this module understands.  contract_version of a row
- * is the first version of the module that does; without one it is 1.
+ * The version of the newest contracts that this module understands.  A row's
+ * contract_version says from which version on a module understands its
+ * contract; without one it is 1.
  */
 #define SM_CONTRACT_VERSION  1
 
-/* for messages */
+/* The policies, for messages. */
 #define SM_POLICY_EXPECTED   "\"deadline\", \"max_attempts\" or \"one_shot\""
 
 
@@ -64,8 +65,8 @@ typedef struct {
 
 /*
  * A contract as it is stored: with the names of its type and its policy, which
- * this module may not know, and the version of the module that it needs.  The
- * keys of the table are those of documents.
+ * this module may not know, and the version that it needs.  The table has the
+ * keys of documents.
  */
 
 typedef struct {
@@ -77,18 +78,20 @@ typedef struct {
 
 extern const sm_field_t  sm_contract_fields[];
 
-/* how many columns of it are written; the version, which follows, is not */
+/*
+ * The columns that are written.  The version, which follows them, is only read.
+ */
 #define SM_CONTRACT_COLUMNS  13
 
 void sm_contract_store(const sm_contract_t *c, sm_contract_row_t *row);
 
-/* writes it as a document that procedures read, without the last brace */
+/* Writes a contract as a document for procedures, without the last brace. */
 void sm_contract_out(sm_out_t *out, const sm_contract_t *c);
 
 /*
- * A contract that this module does not understand has no policy: -1, and "why"
- * is why.  This is the only place where a stored contract is checked: SQL
- * compares contract_version, and nothing else.
+ * Reads a stored contract.  Returns -1 if this module does not understand it;
+ * then it has no policy, and "why" says why.  This is the only place where a
+ * stored contract is checked: SQL compares contract_version, and nothing else.
  */
 int sm_contract_load(sm_contract_t *c, const sm_contract_row_t *row, char *why,
     size_t size);
@@ -99,16 +102,22 @@ void sm_contract_init(sm_contract_t *c);
 sm_str_t sm_policy_name(sm_policy_e policy);
 sm_policy_e sm_policy_by_name(sm_str_t name);
 
-/* NULL, or what is wrong */
+/* Returns NULL, or what is wrong. */
 const char *sm_target_check(sm_str_t target);
 
-/* the next word of a list separated by spaces, taken off "rest"; 0: none */
+/*
+ * Takes the next word off a list separated by spaces.  Returns 0 if there is
+ * none.
+ */
 int sm_next_word(sm_str_t *rest, sm_str_t *word);
 
-/* checks the policy's argument and the retries; writes into "why" */
+/*
+ * Checks the policy's argument and the retries.  Returns -1 after writing to
+ * "why" what is wrong.
+ */
 int sm_contract_terms(const sm_contract_t *c, char *why, size_t size);
 
-/* checks the whole; writes what is wrong into "why" */
+/* Checks the whole contract in the same way. */
 int sm_contract_check(const sm_contract_t *c, char *why, size_t size);
 
 

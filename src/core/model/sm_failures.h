@@ -27,7 +27,7 @@ typedef struct {
     size_t         nids;
 } sm_failure_t;
 
-/* what its failures have in common, and how many there are */
+/* What the failures of a group have in common, and how many there are. */
 extern const sm_field_t  sm_failure_fields[];
 extern const sm_field_t  sm_failure_count_fields[];
 
@@ -36,7 +36,7 @@ typedef struct {
     sm_str_t       target;              /* no data: any */
     int64_t        since;               /* 0: from the beginning */
     int64_t        as_of;               /* when it was looked */
-    unsigned       left;                /* it was not: another call does */
+    unsigned       left;                /* another call looks */
 
     sm_failure_t  *failures;            /* the newest first */
     size_t         n;
@@ -46,12 +46,12 @@ typedef struct {
 } sm_failures_row_t;
 
 
-/* as many bytes as one takes in the memory of a call, besides its strings */
+/* The bytes that a row takes in the memory of a call, without its strings. */
 
 #define SM_FAILURES_MAX  (SM_FAILURES_GROUPS * sizeof(sm_failure_t))
 
 
-/* a row of the store's answer: one failure, and how many its minute had */
+/* A row of the store's answer: one failure, and how many its minute had. */
 
 typedef struct {
     sm_failure_t   group;               /* its strings; "count" is that of the
@@ -63,24 +63,24 @@ typedef struct {
 
 
 /*
- * A look is shared by all who ask for the same target: one since the earliest
- * time answers for the later ones, too.  The store counts by minutes, so a time
- * is that of its whole minute.
+ * All who ask for the same target at once share one call: the one with the
+ * earliest "since" answers for the later ones, too.  The store counts by
+ * minutes, so a time is rounded to its minute.
  */
 int64_t sm_failures_since(int64_t since);
 int sm_failures_same(const sm_failures_row_t *a, const sm_failures_row_t *b);
 int64_t sm_failures_earliest(const sm_failures_row_t *rows, size_t n);
 
 /*
- * _init() gives rows of one target their memory; -1: there is none.  _add()
- * takes a piece into all rows that it is for.  Pieces come by their groups, the
- * newest first, and in a group the newest first.
+ * _init() allocates the memory of rows of one target, and returns -1 if there
+ * is none.  _add() adds a piece to all rows that it belongs to.  Pieces come
+ * group by group, and the newest first, both groups and pieces.
  */
 int sm_failures_init(sm_failures_row_t *rows, size_t n, sm_arena_t *arena);
 void sm_failures_add(sm_failures_row_t *rows, size_t n,
     const sm_failures_piece_t *piece);
 
-/* writes the groups as HTTP shows them */
+/* Writes the groups as HTTP shows them. */
 void sm_failures_out(sm_out_t *out, const sm_failures_row_t *row);
 
 

@@ -13,7 +13,9 @@
 #include "sm_json.h"
 
 
-/* what a member is; a column that is NULL gives 0, or a text without data */
+/*
+ * The type of a member.  A column that is NULL gives 0, or a text without data.
+ */
 
 typedef enum {
     SM_FIELD_TEXT = 0,          /* sm_str_t */
@@ -28,9 +30,9 @@ typedef enum {
 
 
 /*
- * In JSON, a member that is 0 or empty is left out; with one of the first two
- * it is written nevertheless, as it is, or as null.  With the last one, a text
- * that is empty is not the same as none, and is written as it is.
+ * JSON leaves out a member that is 0 or empty.  SM_FIELD_ALWAYS writes it
+ * nevertheless, and SM_FIELD_NULL writes null.  With SM_FIELD_EMPTY, a text
+ * that has data but is empty counts as set.
  */
 
 #define SM_FIELD_ALWAYS  0x01
@@ -38,12 +40,12 @@ typedef enum {
 #define SM_FIELD_EMPTY   0x04
 
 
-/* the names of an enum's values, from 0 on */
+/* The names of an enum's values, from 0 on. */
 
 typedef struct {
     const sm_str_t    *names;
     unsigned           n;
-    unsigned           none;    /* the value of what is no name */
+    unsigned           none;    /* the value of any other text */
 } sm_names_t;
 
 
@@ -73,7 +75,7 @@ typedef struct {
 #define sm_null_field  { NULL, 0, 0, NULL, 0, NULL }
 
 
-/* the value of a name */
+/* Returns the value of a name. */
 static inline unsigned
 sm_names_value(const sm_names_t *names, sm_str_t name)
 {
@@ -90,14 +92,16 @@ sm_names_value(const sm_names_t *names, sm_str_t name)
 
 
 /*
- * The bytes of all texts of an entity, and a copy of them: _own() puts the
- * texts one after the other into "buf", and the entity has its texts there from
- * now on.
+ * sm_fields_size() returns the bytes of all texts of an entity. sm_fields_own()
+ * copies them into "buf", one after the other, and points the entity to the
+ * copies.
  */
 size_t sm_fields_size(const sm_field_t *fields, const void *entity);
 void sm_fields_own(const sm_field_t *fields, void *entity, char *buf);
 
-/* the name of a value; "none" may be no place of the list, and has none */
+/*
+ * Returns the name of a value.  "none" may be beyond the list, and has no name.
+ */
 static inline sm_str_t
 sm_names_name(const sm_names_t *names, unsigned value)
 {
@@ -115,8 +119,8 @@ void sm_out_fields(sm_out_t *out, const sm_field_t *fields,
     const void *entity);
 
 /*
- * Writes them up to a column, and returns its row of the table: where an answer
- * has a key that is no column, the rest is written from there on.
+ * Writes the members up to a column, and returns the row of that column.  An
+ * answer with a key that is not a column writes the rest from there on.
  */
 const sm_field_t *sm_out_fields_to(sm_out_t *out, const sm_field_t *fields,
     const void *entity, const char *column);

@@ -23,7 +23,7 @@ static const sm_gateway_header_t  sm_gateway_headers[] = {
 };
 
 
-/* the others of a webhook are those of its signature */
+/* A webhook has more headers, which its signature adds. */
 
 static const sm_gateway_header_t  sm_gateway_webhook[] = {
     { "X-Submission-Attempt", "x-submission-attempt",

@@ -12,7 +12,7 @@
 
 #define SM_GATEWAY_URL_MAX   1024       /* bytes */
 
-/* for messages */
+/* The types, for messages. */
 #define SM_GATEWAY_EXPECTED  "\"sms\", \"push\" or \"http\""
 
 
@@ -21,12 +21,12 @@ typedef enum {
     SM_GATEWAY_SMS,
     SM_GATEWAY_PUSH,
     SM_GATEWAY_HTTP,
-    SM_GATEWAY_WEBHOOK,             /* of no target that is configured */
+    SM_GATEWAY_WEBHOOK,             /* only the targets of webhooks */
     SM_GATEWAY_COUNT
 } sm_gateway_e;
 
 
-/* what of an answer says how it went */
+/* Which part of an answer decides. */
 
 typedef enum {
     SM_GATEWAY_READ_NOTHING = 0,
@@ -36,7 +36,7 @@ typedef enum {
 } sm_gateway_read_e;
 
 
-/* what a header of a request has */
+/* The value of a header of a request. */
 
 typedef enum {
     SM_GATEWAY_VALUE_ID = 0,        /* the intent's, as visible ASCII */
@@ -58,8 +58,8 @@ typedef struct {
     sm_gateway_read_e         read;
 
     /*
-     * The reasons for which it may reject, and the same for messages; NULL:
-     * each status that sm_gateway_rejects(), as "http_4xx".
+     * the reasons for which it may reject, and the same for messages; NULL if
+     * that is each status of sm_gateway_rejects(), as "http_4xx"
      */
     const sm_str_t           *outcomes;
     const char               *expected;
@@ -74,19 +74,19 @@ const sm_gateway_t *sm_gateway(sm_gateway_e type);
 sm_str_t sm_gateway_name(sm_gateway_e type);
 sm_gateway_e sm_gateway_by_name(sm_str_t name);
 
-/* NULL, or what is wrong */
+/* Returns NULL, or what is wrong. */
 const char *sm_gateway_url_check(sm_str_t url);
 
 /*
- * Whether a status of HTTP is about the request, and the next one would be
- * answered in the same way; not about the moment.
+ * Returns whether a status of HTTP is about the request, so that the next
+ * attempt would get the same answer, and not about the moment.
  */
 int sm_gateway_rejects(unsigned status);
 
-/* whether a gateway of the type may give this reason for a rejection */
+/* Returns whether a gateway of the type may reject for this reason. */
 int sm_outcome_known(sm_gateway_e type, sm_str_t reason);
 
-/* for messages: "invalid_request, invalid_recipient, ..." */
+/* Returns "invalid_request, invalid_recipient, ...", for messages. */
 const char *sm_outcomes_expected(sm_gateway_e type);
 
 

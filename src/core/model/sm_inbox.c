@@ -64,7 +64,8 @@ sm_inbox_refuse_request(sm_arena_t *arena, sm_inbox_row_t *row,
 
 /*
  * The payload is one JSON value, which may have spaces around it, or nothing.
- * As the one element of an array it is read by the same rules as in a POST.
+ * It is parsed as the only element of an array, so that the rules are those of
+ * a POST.
  */
 
 static int

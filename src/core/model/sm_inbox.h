@@ -1,7 +1,7 @@
 
 /*
- * What applications leave in the inbox, in transactions of their own, and what
- * becomes of it: an intent by the rules of POST, or a refusal.
+ * The inbox: rows that applications insert in transactions of their own.  Each
+ * becomes an intent, by the rules of POST, or is refused.
  */
 
 #ifndef SM_INBOX_H
@@ -11,15 +11,15 @@
 #include "sm_batch.h"
 
 
-/* a time that is none: before all others */
+/* What a store reads for a value that is not a time. */
 
 #define SM_INBOX_NO_TIME     INT64_MIN
 
 
 typedef enum {
-    SM_INBOX_LEFT = 0,          /* it is where it was, or is gone */
+    SM_INBOX_LEFT = 0,          /* it was left there, or is gone */
     SM_INBOX_CREATED,
-    SM_INBOX_SAME,              /* the intent was there, the same */
+    SM_INBOX_SAME,              /* the same intent was there before */
     SM_INBOX_REFUSED,
     SM_INBOX_COUNT
 } sm_inbox_e;
@@ -34,7 +34,7 @@ typedef struct {
     unsigned              too_large;    /* and the payload was not read */
     sm_trace_t            trace;        /* as it was left, maybe invalid */
 
-    /* a code as POST answers it, and words; no data: it is valid */
+    /* a code as POST answers it, and words; no data if the row is valid */
     sm_str_t              reason;
     sm_str_t              detail;
     sm_submit_row_t       submit;       /* the store reads what is posted */
@@ -46,8 +46,8 @@ extern const sm_field_t  sm_inbox_fields[];
 
 
 /*
- * The first of what is there now, whatever its age: the order of "seq" is not
- * the order of commits, so there is no place to go on from.
+ * A page always has the first rows that are there now: the order of "seq" is
+ * not the order of commits, so there is no place to go on from.
  */
 
 typedef struct {
@@ -62,12 +62,12 @@ typedef struct {
 
 
 /*
- * Decides all but whether there is such a target, at the store's time "now".
- * -1: there is no memory.
+ * Checks everything but whether the target exists, at the store's time "now",
+ * and refuses the row if something is wrong.  Returns -1 without memory.
  */
 int sm_inbox_check(sm_arena_t *arena, sm_inbox_row_t *row, int64_t now);
 
-/* reasons that the check does not know of */
+/* Refuse a row for a reason that the check does not know. */
 void sm_inbox_refuse(sm_inbox_row_t *row, const char *reason,
     const char *detail);
 void sm_inbox_refuse_conflict(sm_inbox_row_t *row);

@@ -6,7 +6,10 @@
 #include "sm_trace.h"
 
 
-/* a character is up to four bytes, in what is cleaned three a UTF-16 unit */
+/*
+ * A character takes up to four bytes; cleaned text takes three bytes for each
+ * UTF-16 unit.
+ */
 
 _Static_assert(sizeof(sm_intent_t) + 4 * SM_ID_MAX + 4 * 128
                + sm_clean_size(200) + 32 + 64 + sm_clean_size(400)

@@ -35,9 +35,9 @@ extern const sm_names_t  sm_statuses;
 
 
 /*
- * What a client may say of an intent besides its id, its target and its
- * payload.  A duplicate must have the same.  The keys of the table are those of
- * documents for servers; the parameters of SQLite are in its order.
+ * What a POST may have besides the id, the target and the payload.  A duplicate
+ * must have the same.  The table has the keys of the documents for servers and
+ * of the facts of webhooks; the parameters of SQLite are in its order.
  */
 
 typedef struct {
@@ -46,11 +46,11 @@ typedef struct {
 
 extern const sm_field_t  sm_posted_fields[];
 
-/* the key of a POST by which they differ; NULL: they are the same */
+/* Returns the key of the first member that differs, or NULL. */
 const char *sm_posted_differ(const sm_posted_t *a, const sm_posted_t *b);
 
 
-/* the headers of a trace's context; no data: none */
+/* The headers of a trace's context; without one, they have no data. */
 
 typedef struct {
     sm_str_t      parent;
@@ -58,7 +58,7 @@ typedef struct {
 } sm_trace_t;
 
 
-/* times are microseconds since 1970 by the store's clock; 0: none */
+/* Times are microseconds since 1970 by the store's clock, or 0. */
 
 typedef struct {
     sm_str_t      id;
@@ -81,7 +81,10 @@ typedef struct {
 
 extern const sm_field_t  sm_intent_fields[];
 
-/* of what a store has read: a reason that is not that of a rejection is none */
+/*
+ * Completes an intent that was read from a store: the column of the reason is
+ * only shown of a rejection.
+ */
 void sm_intent_loaded(sm_intent_t *intent);
 
 
@@ -102,10 +105,10 @@ extern const sm_field_t  sm_attempt_fields[];
 
 
 /*
- * As many bytes as one takes in the memory of a call, with its strings: of an
- * intent, those of two ids of 200 characters, a target of 128, a reason of 200
- * and an error of 400 are most of it; of an attempt, those of an error of 1,000
- * and an answer of 500.
+ * The bytes that an intent and an attempt take in the memory of a call, at
+ * most, with their strings.  Most of an intent are two ids of 200 characters, a
+ * target of 128, a reason of 200 and an error of 400; most of an attempt are an
+ * error of 1,000 and an answer of 500.
  */
 
 #define SM_INTENT_MAX   4608
@@ -124,8 +127,9 @@ sm_str_t sm_status_name(sm_status_e status);
 sm_status_e sm_status_by_name(sm_str_t name);
 
 /*
- * NULL, or what is wrong with an id that is already trimmed, or with a text of
- * the same characters that is none: a part of an id, or a reason.
+ * Both return what is wrong, or NULL. sm_id_check() takes an id that is already
+ * trimmed, sm_id_text_check() a text of the same characters: a part of an id,
+ * or a reason.
  */
 const char *sm_id_check(sm_str_t id);
 const char *sm_id_text_check(sm_str_t text);
@@ -137,7 +141,7 @@ const char *sm_id_text_check(sm_str_t text);
 int sm_intent_request_parse(sm_arena_t *arena, sm_str_t body,
     sm_intent_request_t *req, sm_json_error_t *err);
 
-/* write it as HTTP shows it */
+/* Write an intent and an attempt as HTTP shows them. */
 void sm_intent_out(sm_out_t *out, const sm_intent_t *intent);
 void sm_attempt_out(sm_out_t *out, const sm_attempt_t *attempt);
 

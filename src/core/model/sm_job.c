@@ -57,7 +57,7 @@ const sm_field_t  sm_job_fields[] = {
 };
 
 
-/* what is stored of a request */
+/* The document of a job, as it is stored. */
 
 const sm_json_field_t  sm_job_doc_fields[] = {
     { "filter", SM_JSON_OBJECT, 1 },
@@ -80,7 +80,10 @@ sm_job_state_name(sm_job_state_e state)
 }
 
 
-/* "a~1" is the first replay of "a", and not that by a job "1" */
+/*
+ * A number is refused, because "a~1" is the first replay of "a", and not its
+ * replay by a job "1".
+ */
 
 const char *
 sm_job_id_check(sm_str_t id)
@@ -98,7 +101,7 @@ sm_job_id_check(sm_str_t id)
         return "must not be longer than 64 characters";
     }
 
-    /* the ids of replays end with that of their job */
+    /* the ids of replays end with the id of their job */
 
     if (sm_schedule_timed(id)) {
         return "must not end as the id of an occurrence of a schedule does";
@@ -164,8 +167,8 @@ sm_job_position(sm_arena_t *arena, const sm_list_row_t *row, int64_t at,
 
 
 /*
- * Whether the job has made it, or it came after the job.  The time says so,
- * unless the store's clock was set back; then the id does.
+ * Returns whether the job has made the intent, or it came after the job.  The
+ * time says so, unless the store's clock was set back; then the id does.
  */
 
 static int
@@ -196,7 +199,7 @@ sm_job_made(const sm_job_t *job, const sm_intent_t *intent)
 }
 
 
-/* targets with a space in their name are hidden */
+/* A target with a space in its name is a webhook's, and hidden. */
 
 sm_job_fit_e
 sm_job_fits(const sm_job_t *job, const sm_intent_t *intent)
@@ -281,7 +284,7 @@ sm_job_outcome(const sm_job_request_t *req, const sm_job_t *job,
 }
 
 
-/* what somebody else has written into the table may not be a document */
+/* Somebody else may have written what is not a document into the table. */
 
 static void
 sm_job_out_doc(sm_out_t *out, sm_str_t doc)

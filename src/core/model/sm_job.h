@@ -38,7 +38,7 @@ typedef enum {
 } sm_job_state_e;
 
 
-/* times are microseconds since 1970; 0: none */
+/* Times are microseconds since 1970, or 0. */
 
 typedef struct {
     sm_job_kind_e         kind;
@@ -60,12 +60,15 @@ typedef struct {
 extern const sm_field_t  sm_job_fields[];
 
 
-/* as many bytes as one takes in the memory of a call, with its strings */
+/*
+ * The bytes that a job takes in the memory of a call, at most, with its
+ * strings.
+ */
 
 #define SM_JOB_MAX  16384
 
 
-/* what is asked for */
+/* What a request asks for. */
 
 typedef struct {
     sm_job_kind_e         kind;
@@ -85,7 +88,7 @@ typedef enum {
 } sm_job_e;
 
 
-/* a job that is made, or stopped, or the dry run of one */
+/* A job that is made or stopped, or the dry run of one. */
 
 typedef struct {
     sm_job_request_t      request;
@@ -102,7 +105,10 @@ typedef struct {
 } sm_job_row_t;
 
 
-/* newest first, strictly before (at, id); or the one with this id */
+/*
+ * A page of jobs, newest first, strictly before (at, id); or the one with this
+ * id.
+ */
 
 typedef struct {
     sm_job_kind_e         kind;
@@ -156,16 +162,16 @@ typedef struct {
 } sm_job_batch_t;
 
 
-/* what becomes of an intent of the list */
+/* What becomes of an intent of the list. */
 
 typedef enum {
-    SM_JOB_PASS = 0,            /* it is none of the job's */
-    SM_JOB_SKIP,                /* it would be, but cannot be done */
+    SM_JOB_PASS = 0,            /* the job does not concern it */
+    SM_JOB_SKIP,                /* it does, but cannot be done */
     SM_JOB_TAKE
 } sm_job_fit_e;
 
 
-/* the keys of a document */
+/* The keys of the document. */
 
 enum {
     SM_JOB_DOC_FILTER = 0,
@@ -179,52 +185,64 @@ extern const sm_json_field_t  sm_job_doc_fields[];
 sm_str_t sm_job_kind_name(sm_job_kind_e kind);
 sm_str_t sm_job_state_name(sm_job_state_e state);
 
-/* NULL, or what is wrong with the id of a job that is already trimmed */
+/*
+ * Returns NULL, or what is wrong with the id of a job, which is already
+ * trimmed.
+ */
 const char *sm_job_id_check(sm_str_t id);
 
 /*
  * Reads the body of POST /v1/replays or /v1/cancels; req->kind is set.  The
  * strings are in the arena.  The document has the filter, and what else makes a
- * job: {"filter":{...},"contract":"original"}, the same for the same.
+ * job: {"filter":{...},"contract":"original"}. Requests for the same job have
+ * the same document.
  */
 int sm_job_request_parse(sm_arena_t *arena, sm_str_t body,
     sm_job_request_t *req, sm_json_error_t *err);
 
 /*
- * The list that a document asks for, without a limit; its strings are in the
- * arena.  "original": with the contracts that the intents have.
+ * Reads the list that a document asks for, without a limit; its strings are in
+ * the arena.  "original" says that intents keep their contracts.
  */
 int sm_job_list(sm_arena_t *arena, sm_job_kind_e kind, sm_str_t doc,
     sm_list_row_t *row, unsigned *original, sm_json_error_t *err);
 
-/* where a job goes on: "row" is its list, and ends where the job was made */
+/*
+ * Sets where a job goes on.  "row" is its list, and ends where the job was
+ * made.
+ */
 int sm_job_resume(const sm_job_t *job, sm_list_row_t *row);
 
-/* the position after an intent of the list */
+/* Makes the position after an intent of the list. */
 int sm_job_position(sm_arena_t *arena, const sm_list_row_t *row, int64_t at,
     sm_str_t id, sm_str_t *position);
 
-/* whether an intent of its list is the job's; a dry run has no created_at */
+/*
+ * Decides what becomes of an intent of the list; a dry run has no created_at.
+ */
 sm_job_fit_e sm_job_fits(const sm_job_t *job, const sm_intent_t *intent);
 
 /*
- * The id of a replay: "<id>~<job>", or if that is too long "<job>~<hash>", with
- * the first half of the SHA-256 of the id.
+ * Makes the id of a replay: "<id>~<job>", or if that is too long
+ * "<job>~<hash>", with the first half of the SHA-256 of the id.
  */
 #define SM_JOB_HASH  32
 
 int sm_job_new_id(sm_arena_t *arena, sm_str_t id, sm_str_t job,
     const char *hash, sm_str_t *new_id);
 
-/* the detail of the audit entry of a new job: its document, and its limit */
+/* Writes the detail of a new job's audit entry: its document, and its limit. */
 int sm_job_detail(sm_arena_t *arena, const sm_job_request_t *req,
     sm_str_t *detail);
 
-/* CREATED, if it is new, or whether what is there is the same */
+/*
+ * Returns SM_JOB_CREATED if the job is new, or whether the one that is there is
+ * the same.
+ */
 sm_job_e sm_job_outcome(const sm_job_request_t *req, const sm_job_t *job,
     unsigned created);
 
-/* writes it as HTTP shows it */
+/* Writes a job as HTTP shows it. */
 void sm_job_out(sm_out_t *out, const sm_job_t *job);
 
 

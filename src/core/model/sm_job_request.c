@@ -1,7 +1,7 @@
 
 /*
- * What is asked for with a job: the body of a request, and the document that is
- * stored of it.
+ * The request for a job: the body that was sent, and the document that is
+ * stored.
  */
 
 #include <stdio.h>
@@ -11,7 +11,7 @@
 #include "sm_time.h"
 
 
-/* the body; that of a cancel has no contract */
+/* The keys of the body; that of a cancel has no contract. */
 
 enum {
     SM_JOB_KEY_ID = 0,
@@ -92,7 +92,7 @@ sm_job_no_memory(sm_json_error_t *err)
 }
 
 
-/* the rules of each kind, before those of any list */
+/* Checks the rules of each kind of jobs, before those of any list. */
 
 static int
 sm_job_check_kind(sm_job_kind_e kind, const sm_list_row_t *row,

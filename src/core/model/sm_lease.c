@@ -48,7 +48,7 @@ sm_lease_unexpired(const sm_lease_t *lease)
 }
 
 
-/* the lease row decides, not what an instance last reported */
+/* The row of the lease decides, not what an instance has last reported. */
 
 static const char *
 sm_lease_role(const sm_lease_t *lease, sm_str_t holder)

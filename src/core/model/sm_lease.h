@@ -11,7 +11,9 @@
 #include "sm_json.h"
 
 
-/* the holder and epoch that every write of an executor is checked against */
+/*
+ * The holder and the epoch against which every write of an executor is checked.
+ */
 
 typedef struct {
     sm_str_t          holder;
@@ -19,7 +21,7 @@ typedef struct {
 } sm_fence_t;
 
 
-/* times are microseconds since 1970 by the store's clock */
+/* Times are microseconds since 1970 by the store's clock. */
 
 typedef struct {
     unsigned          held;         /* the call did what it was asked for */
@@ -35,7 +37,10 @@ typedef struct {
 
 extern const sm_field_t  sm_lease_fields[];
 
-/* where the holder is told; beside those of the lease, into an sm_str_t */
+/*
+ * The URL at which the holder is woken: one more column beside those of the
+ * lease, read into an sm_str_t.
+ */
 extern const sm_field_t  sm_watch_fields[];
 
 
@@ -43,7 +48,7 @@ typedef struct {
     sm_str_t          holder;
     sm_str_t          role;
     sm_str_t          version;
-    sm_str_t          wake_url;     /* where it is told; NULL: nowhere */
+    sm_str_t          wake_url;     /* where it is woken, or no data */
     int64_t           started_at;
     int64_t           heartbeat_at;
     int64_t           expires_at;
@@ -59,7 +64,9 @@ typedef struct {
 } sm_cluster_t;
 
 
-/* writes it as HTTP shows it; "self" is the instance that is asked */
+/*
+ * Writes the cluster as HTTP shows it; "self" is the instance that was asked.
+ */
 void sm_cluster_out(sm_out_t *out, const sm_cluster_t *cluster, sm_str_t self);
 
 

@@ -13,7 +13,7 @@
 #define SM_PAUSE_REASON_MAX  500        /* characters */
 
 
-/* times are microseconds since 1970; reason and actor may have no data */
+/* Times are microseconds since 1970.  Reason and actor may have no data. */
 
 typedef struct {
     sm_str_t              target;
@@ -33,7 +33,9 @@ typedef enum {
 } sm_target_set_e;
 
 
-/* "known": the target is configured, whatever the store knows of it */
+/*
+ * "known" says that the target is configured, whatever the store knows of it.
+ */
 
 typedef struct {
     sm_str_t              target;
@@ -48,7 +50,7 @@ typedef struct {
 } sm_target_set_t;
 
 
-/* the paused ones, for the leader */
+/* The targets that are paused, for the leader. */
 
 typedef struct {
     sm_pause_t           *rows;
@@ -57,14 +59,17 @@ typedef struct {
 } sm_pauses_t;
 
 
-/* one more, of zeros, in the arena; NULL: no memory */
+/* Adds a row of zeros, in the arena.  Returns NULL without memory. */
 sm_pause_t *sm_pauses_add(sm_arena_t *arena, sm_pauses_t *pauses);
 
 
-/* the detail of an audit entry, {"reason":"..."}; none: no data.  -1: memory */
+/*
+ * Writes the detail of an audit entry, {"reason":"..."}, or no data if there is
+ * no reason.  Returns -1 without memory.
+ */
 int sm_pause_detail(sm_arena_t *arena, sm_str_t reason, sm_str_t *detail);
 
-/* writes {"target":"...","state":"paused","since":"...","pause":{...}} */
+/* Writes {"target":"...","state":"paused","since":"...","pause":{...}}. */
 void sm_target_set_out(sm_out_t *out, const sm_target_set_t *row);
 
 

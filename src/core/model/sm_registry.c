@@ -37,7 +37,7 @@ _Static_assert(sm_nelts(sm_registry_target_fields) == SM_REG_FIELDS + 1,
                "a row for each field");
 
 
-/* comment lines become spaces, so that offsets stay those of the file */
+/* Replaces comment lines by spaces, so that offsets stay those of the file. */
 
 static int
 sm_registry_uncomment(sm_arena_t *arena, sm_str_t *text)
@@ -89,7 +89,7 @@ sm_registry_outcomes(sm_arena_t *arena, sm_str_t raw, sm_str_t *joined,
         return -1;
     }
 
-    /* decoded and joined it is never longer than it was in JSON */
+    /* the decoded and joined list is never longer than its JSON */
 
     sm_out_init(&out, sm_arena_alloc(arena, raw.len), raw.len);
 
@@ -122,7 +122,7 @@ sm_registry_outcomes(sm_arena_t *arena, sm_str_t raw, sm_str_t *joined,
 }
 
 
-/* a policy has its own argument, and no other */
+/* Reads the argument of a policy.  A policy has its own one, and no other. */
 
 static int
 sm_registry_term(const sm_json_field_t *field, sm_json_value_t *value,

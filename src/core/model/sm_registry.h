@@ -18,7 +18,7 @@ typedef struct {
 } sm_registry_t;
 
 
-/* the contracts and their strings are allocated in the arena */
+/* The contracts and their strings are in the arena. */
 int sm_registry_parse(sm_arena_t *arena, sm_str_t text, sm_registry_t *reg);
 
 

@@ -1,6 +1,7 @@
 
 /*
- * How long intents are kept that have ended.
+ * How long the store keeps intents that have ended, and how fast it removes
+ * them.
  */
 
 #ifndef SM_RETENTION_H
@@ -11,7 +12,7 @@
 #include "sm_intent.h"
 
 
-/* microseconds since an intent ended; 0: for ever */
+/* Microseconds since an intent has ended; 0 keeps it for ever. */
 
 typedef struct {
     int64_t               strip;        /* payload and attempts */
@@ -27,8 +28,8 @@ typedef struct {
 
 
 /*
- * One batch.  A pass goes through the targets in the order of their names, and
- * ends with the audit, the refusals and the jobs.
+ * One batch of a pass.  A pass goes through the targets in the order of their
+ * names, and ends with the audit, the refusals and the jobs.
  */
 
 typedef struct {
@@ -37,15 +38,15 @@ typedef struct {
     sm_str_t              after;        /* the target before; may be empty */
 
     /*
-     * Where the last batch has stopped within a target, in words of the store:
-     * rows that are dead under a long snapshot are not passed again.  No data:
-     * at the beginning of the next target.
+     * where the last batch stopped within a target, in words of the store, so
+     * that rows that are dead under a long snapshot are not passed again; no
+     * data: at the beginning of the next target
      */
     sm_str_t              from;
 
     /*
-     * What was due by then is done, but for what a pass that began then could
-     * not see; microseconds, 0: that is not known.
+     * everything that was due at this time is done, but for what a pass that
+     * began then could not see; microseconds, 0 if that is not known
      */
     int64_t               since;
 
@@ -106,27 +107,30 @@ typedef struct {
 } sm_retention_passes_t;
 
 
-/* after each batch, with its time and whether it was the last of its pass */
+/* Books a batch, with its time and whether it was the last of its pass. */
 void sm_retention_passed(sm_retention_passes_t *passes, int64_t now,
     unsigned end);
 
-/* how many rows the next batch may have */
+/* Returns how many rows the next batch may have. */
 size_t sm_retention_limit(const sm_retention_pace_t *pace);
 
 /*
- * A batch that changed so many rows took so long, in microseconds.  How long to
- * rest, in milliseconds.
+ * Books that a batch of so many rows took so many microseconds.  Returns how
+ * long to rest, in milliseconds.
  */
 int64_t sm_retention_rest(sm_retention_pace_t *pace, size_t rows, int64_t took,
     unsigned busy);
 
 /*
- * When the payload and the attempts go: what is to be forgotten is stripped
- * first.  0: never.
+ * Returns when the payload and the attempts are removed, or 0 for never.  What
+ * is to be forgotten is stripped first.
  */
 int64_t sm_retention_strip(const sm_retention_rule_t *rule);
 
-/* [{"status":"accepted","strip":1,"forget":2},...], without what is kept */
+/*
+ * Writes [{"status":"accepted","strip":1,"forget":2},...], without what is kept
+ * for ever.
+ */
 int sm_retention_doc(sm_arena_t *arena, const sm_retention_rules_t *rules,
     sm_str_t *doc);
 

@@ -3,8 +3,8 @@
 
 
 /*
- * After all times of all stores, and before them: the last day of the year
- * 9999, because the last microsecond of it is too late for Babelfish.
+ * Times after and before all times of all stores.  The later one is the last
+ * day of the year 9999, because its last microsecond is too late for Babelfish.
  */
 
 #define SM_SEARCH_LAST   253402214400000000
@@ -42,7 +42,7 @@ sm_search_check_ids(const sm_list_row_t *row, const char **field)
                "\"after\" alone: its list is in the order of ids";
     }
 
-    /* a cursor of another prefix would be a search from there on */
+    /* a cursor of another prefix would begin a search outside of this one */
 
     if (row->after_id.data
         && (row->after_id.len < row->prefix.len
@@ -145,7 +145,10 @@ sm_search_ids(const sm_list_row_t *row, sm_search_ids_t *ids)
 }
 
 
-/* the last character of valid UTF-8 that is not empty, and where it begins */
+/*
+ * Returns the last character of valid UTF-8, which is not empty, and where it
+ * begins.
+ */
 
 static uint32_t
 sm_search_last(sm_str_t s, size_t *at)
@@ -194,9 +197,10 @@ sm_search_utf8(char *p, uint32_t c)
 
 
 /*
- * The prefix with its last character's successor in place of that.  Stores
- * order ids by bytes of UTF-8 or by units of UTF-16: these agree on what comes
- * next but for three characters that no text has.
+ * Makes the end of the range: the prefix with the successor of its last
+ * character in place of that.  Stores order ids by bytes of UTF-8 or by units
+ * of UTF-16; both agree on what comes next, but for three characters that no
+ * text has.
  */
 
 const char *

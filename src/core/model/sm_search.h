@@ -15,8 +15,9 @@
 
 
 /*
- * A page by a time: those strictly after (at, id) in the list's order, until
- * "end": from there on if the newest come first, before it if the oldest do.
+ * A page by a time has the intents strictly after (at, id) in the list's order,
+ * up to "end".  That bound is included if the newest come first, and not if the
+ * oldest do.
  */
 
 typedef struct {
@@ -26,9 +27,7 @@ typedef struct {
 } sm_search_span_t;
 
 
-/*
- * A page by the id: [low, high) without "skip".
- */
+/* A page by the id has the ids of [low, high) but "skip". */
 
 typedef struct {
     sm_str_t     low;
@@ -37,22 +36,27 @@ typedef struct {
 } sm_search_ids_t;
 
 
-/* NULL, or what cannot be combined; "field" is the argument at fault */
+/*
+ * Returns NULL, or what cannot be combined; "field" is the argument at fault.
+ */
 const char *sm_search_check(const sm_list_row_t *row, const char **field);
 
-/* the newest, of a target and a status: the list that has no bounds */
+/*
+ * Returns whether it is the list of the newest, which may be of a target and a
+ * status and has no bounds.
+ */
 int sm_search_plain(const sm_list_row_t *row);
 
-/* of its cursors, see sm_cursor.h */
+/* Returns the kind of the list's cursors, see sm_cursor.h. */
 char sm_search_kind(const sm_list_row_t *row);
 
 void sm_search_span(const sm_list_row_t *row, sm_search_span_t *span);
 void sm_search_ids(const sm_list_row_t *row, sm_search_ids_t *ids);
 
 /*
- * NULL, or what is wrong with a prefix; row->prefix is set, and
- * row->prefix_end, in "buf", which is memory of SM_SEARCH_PREFIX(prefix.len)
- * bytes.
+ * Sets row->prefix and row->prefix_end, which is in "buf", of
+ * SM_SEARCH_PREFIX(prefix.len) bytes.  Returns NULL, or what is wrong with the
+ * prefix.
  */
 #define SM_SEARCH_PREFIX(len)  ((len) + 1)
 

@@ -5,9 +5,9 @@
 #define SM_TRACE_MEMBERS      32
 #define SM_TRACE_KEY_MAX      256
 #define SM_TRACE_VALUE_MAX    256
-#define SM_TRACE_MEMBER_LONG  128       /* the first to go where room lacks */
+#define SM_TRACE_MEMBER_LONG  128       /* the first to be dropped */
 
-/* where the fields of a traceparent begin */
+/* Where the fields of a traceparent begin. */
 #define SM_TRACE_AT_ID        3
 #define SM_TRACE_AT_SPAN      36
 #define SM_TRACE_AT_FLAGS     53
@@ -141,7 +141,10 @@ sm_trace_member_valid(sm_str_t m)
 }
 
 
-/* the members of a list, in their order; 0: it is not valid, or is empty */
+/*
+ * Gives the members of a list, in their order.  Returns 0 if the list is not
+ * valid, or is empty.
+ */
 
 static size_t
 sm_trace_members(sm_str_t s, sm_str_t members[SM_TRACE_MEMBERS])
@@ -199,7 +202,7 @@ sm_trace_state(sm_arena_t *arena, sm_str_t s, sm_str_t *state)
 
     n = s.data ? sm_trace_members(s, members) : 0;
 
-    /* long ones go first, from the end, then any */
+    /* long members are dropped first, from the end, then any */
 
     for (i = n; i && sm_trace_size(members, n) > SM_TRACE_STATE_MAX; i--) {
         if (members[i - 1].len > SM_TRACE_MEMBER_LONG) {

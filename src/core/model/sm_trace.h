@@ -19,21 +19,27 @@
 
 
 /*
- * Keeps what is valid, in the arena: a "traceparent" of a version that is not
- * known as one of version 00, and of the members of a "tracestate" as many as
- * there is room for.  Without a valid traceparent there is no context, and an
- * invalid tracestate is dropped alone.  -1: there is no memory.
+ * Keeps what is valid, in the arena: a "traceparent" of an unknown version
+ * becomes one of version 00, and of the members of a "tracestate" as many are
+ * kept as there is room for.  Without a valid traceparent there is no context;
+ * an invalid tracestate is dropped alone.  Returns -1 without memory.
  */
 int sm_trace_read(sm_arena_t *arena, sm_str_t parent, sm_str_t state,
     sm_trace_t *trace);
 
-/* of a traceparent that was kept; no data: there is none, or it is not valid */
+/*
+ * Returns the trace id of a traceparent that was kept, or no data if there is
+ * none or it is not valid.
+ */
 sm_str_t sm_trace_id(sm_str_t parent);
 
-/* 16 hexadecimal digits of 8 bytes; 0 is no span, and gives another one */
+/*
+ * Writes 8 bytes as 16 hexadecimal digits. 0 is not a valid span, and becomes
+ * another one.
+ */
 void sm_trace_span(uint64_t random, char span[SM_TRACE_SPAN_LEN]);
 
-/* the same traceparent with another span */
+/* Writes the same traceparent with another span. */
 void sm_trace_child(sm_str_t parent, const char span[SM_TRACE_SPAN_LEN],
     char child[SM_TRACE_PARENT_LEN]);
 

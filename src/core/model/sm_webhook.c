@@ -154,7 +154,7 @@ sm_webhook_digit(char c)
 }
 
 
-/* base64; the padding may lack */
+/* Decodes base64; the padding may be missing. */
 
 static const char *
 sm_webhook_key(sm_arena_t *arena, sm_str_t text, sm_str_t *key)
@@ -303,7 +303,7 @@ sm_webhook_body(sm_arena_t *arena, sm_str_t facts, sm_str_t *body)
 }
 
 
-/* how often it was told before: the number after "~" */
+/* Returns how often the event was sent again: the number after "~". */
 
 static int64_t
 sm_webhook_times(sm_str_t id)

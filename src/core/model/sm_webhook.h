@@ -1,11 +1,11 @@
 
 /*
- * Webhooks: somebody who is told of the end of an intent.  Its event is an
- * intent of a target of its own, "webhook <name>", that the store makes in the
+ * Webhooks: receivers that are told of the end of an intent.  The event is an
+ * intent of a target of its own, "webhook <name>", which the store makes in the
  * transaction of that end.
  *
- * The contract of a target says whom to tell of what, in "notify": words such
- * as "rejected:ops", separated by single spaces.
+ * The contract of a target says which webhook is told of what, in "notify":
+ * words such as "rejected:ops", separated by single spaces.
  */
 
 #ifndef SM_WEBHOOK_H
@@ -22,13 +22,13 @@
 #define SM_WEBHOOK_KEY_MAX   64
 #define SM_WEBHOOK_KEYS      8              /* at most, in a file */
 
-/* the first attempt is at once, and then after so many milliseconds */
+/* The first attempt is made at once, the others after so many milliseconds. */
 #define SM_WEBHOOK_ATTEMPTS  10
 #define SM_WEBHOOK_SCHEDULE  "5000 300000 1800000 7200000 18000000 36000000 "  \
                              "50400000 72000000 86400000"
 
 
-/* an event, as the history of its intent shows it */
+/* An event, as the history of its intent shows it. */
 
 typedef struct {
     sm_str_t      id;                   /* of the event's own intent */
@@ -47,7 +47,7 @@ extern const sm_field_t  sm_event_fields[];
 #define SM_EVENT_MAX   1024             /* bytes, in the memory of a call */
 
 
-/* the events of one intent, in the order of their ids */
+/* The events of one intent, in the order of their ids. */
 
 typedef struct {
     sm_str_t      id;                   /* of the intent */
@@ -66,7 +66,9 @@ typedef enum {
 } sm_resend_e;
 
 
-/* the same is told again, under the same message id */
+/*
+ * A request to send the events of an intent again, under the same message id.
+ */
 
 typedef struct {
     sm_str_t      id;                   /* of the intent */
@@ -79,43 +81,48 @@ typedef struct {
 } sm_resend_row_t;
 
 
-/* letters, digits, ".", "_" and "-"; NULL, or what is wrong */
+/*
+ * A name has letters, digits, ".", "_" and "-".  Returns NULL, or what is
+ * wrong.
+ */
 const char *sm_webhook_name_check(sm_str_t name);
 
-/* its name, of a target that is a webhook's; no data: it is none */
+/* Returns the webhook's name of its target, or no data for any other target. */
 sm_str_t sm_webhook_name(sm_str_t target);
 
-/* sm_target_check(), for what concerns the targets of webhooks, too */
+/*
+ * Does what sm_target_check() does, but accepts the targets of webhooks, too.
+ */
 const char *sm_webhook_target_check(sm_str_t target);
 
-/* whether anybody is told of that end */
+/* Returns whether any webhook is told of that end. */
 int sm_webhook_told(sm_str_t notify, sm_status_e status);
 
-/* what an event and all that repeat it have in common */
+/* Returns the part of an event's id that is the same when it is sent again. */
 sm_str_t sm_webhook_first(sm_str_t id);
 
 /*
- * Whether it is the latest of those that tell the same; "id" is that of the
- * next one then, in the arena.  -1: there is no memory.
+ * Returns whether event i is the latest of those that tell the same, and then
+ * the id of the next one, in the arena.  Returns -1 without memory.
  */
 int sm_webhook_latest(sm_arena_t *arena, const sm_events_row_t *row, size_t i,
     sm_str_t *id);
 
 /*
- * The keys of a file: "whsec_" and base64, one in each line.  NULL, or what is
- * wrong; no text of the file is in that.  They are in the arena.
+ * Reads the keys of a file: "whsec_" and base64, one in each line.  They are in
+ * the arena.  Returns NULL, or what is wrong, without any text of the file.
  */
 const char *sm_webhook_keys(sm_arena_t *arena, sm_str_t text,
     sm_str_t keys[SM_WEBHOOK_KEYS], size_t *n);
 
 /*
- * The body of a request, of what the store has kept of the intent.  1: that is
- * not understood; -1: there is no memory.
+ * Makes the body of a request from what the store has kept of the intent.
+ * Returns 1 if that is not understood, and -1 without memory.
  */
 int sm_webhook_body(sm_arena_t *arena, sm_str_t facts, sm_str_t *body);
 
 
-/* writes it as HTTP shows it; "message" is the id of its message */
+/* Writes an event as HTTP shows it; "message" is the id of its message. */
 void sm_event_out(sm_out_t *out, const sm_event_t *event, sm_str_t message);
 
 
