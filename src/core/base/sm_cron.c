@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "sm_cron.h"
+#include "sm_text.h"
 #include "sm_time.h"
 
 
@@ -217,29 +218,6 @@ sm_cron_field(const sm_cron_field_t *field, sm_str_t text, uint64_t *bits,
 }
 
 
-/* Takes the next field off "rest"; returns 0 if there is none. */
-
-static int
-sm_cron_word(sm_str_t *rest, sm_str_t *word)
-{
-    while (sm_cron_is(rest, ' ')) {
-        /* void */
-    }
-
-    word->data = rest->data;
-    word->len = 0;
-
-    while (word->len < rest->len && word->data[word->len] != ' ') {
-        word->len++;
-    }
-
-    rest->data += word->len;
-    rest->len -= word->len;
-
-    return word->len != 0;
-}
-
-
 int
 sm_cron_parse(sm_str_t text, sm_cron_t *cron, char *why, size_t size)
 {
@@ -259,7 +237,7 @@ sm_cron_parse(sm_str_t text, sm_cron_t *cron, char *why, size_t size)
 
     rest = text;
 
-    for (i = 0; sm_cron_word(&rest, &word); i++) {
+    for (i = 0; sm_next_word(&rest, &word); i++) {
 
         if (i == SM_CRON_FIELDS) {
             break;

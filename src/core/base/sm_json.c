@@ -678,6 +678,19 @@ sm_json_array(sm_arena_t *arena, sm_str_t doc, sm_json_value_t **elts,
 }
 
 
+int
+sm_json_fault(sm_json_error_t *err, const char *key, const char *fault)
+{
+    err->key = key;
+    err->no_memory = 0;
+
+    (void) snprintf(err->message, sizeof(err->message), "\"%s\" %s", key,
+                    fault);
+
+    return -1;
+}
+
+
 void
 sm_json_out_str(sm_out_t *out, sm_str_t s)
 {

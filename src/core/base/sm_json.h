@@ -75,6 +75,12 @@ int sm_json_object_lax(sm_arena_t *arena, sm_str_t doc,
 int sm_json_array(sm_arena_t *arena, sm_str_t doc, sm_json_value_t **elts,
     size_t *n, sm_json_error_t *err);
 
+/*
+ * Reports that the value of a key is wrong, in words that follow the key.
+ * Returns -1.
+ */
+int sm_json_fault(sm_json_error_t *err, const char *key, const char *fault);
+
 /* The most bytes that sm_json_out_str() may write. */
 #define sm_json_str_size(len)  (6 * (len) + 2)
 

@@ -302,6 +302,25 @@ sm_trim(sm_str_t s)
 }
 
 
+int
+sm_next_word(sm_str_t *rest, sm_str_t *word)
+{
+    *rest = sm_trim(*rest);
+
+    word->data = rest->data;
+    word->len = 0;
+
+    while (word->len < rest->len && word->data[word->len] != ' ') {
+        word->len++;
+    }
+
+    rest->data += word->len;
+    rest->len -= word->len;
+
+    return word->len != 0;
+}
+
+
 /* Accepts decimal digits only, and a value up to max. */
 
 int

@@ -59,6 +59,12 @@ int sm_utf8_has_control(sm_str_t s);
 
 sm_str_t sm_trim(sm_str_t s);
 
+/*
+ * Takes the next word off a list separated by spaces.  Returns 0 if there is
+ * none.
+ */
+int sm_next_word(sm_str_t *rest, sm_str_t *word);
+
 /* Clients remove "." and ".." from a path, so no id may be one of them. */
 int sm_is_dots(sm_str_t s);
 

@@ -109,25 +109,6 @@ sm_target_check(sm_str_t target)
 }
 
 
-int
-sm_next_word(sm_str_t *rest, sm_str_t *word)
-{
-    *rest = sm_trim(*rest);
-
-    word->data = rest->data;
-    word->len = 0;
-
-    while (word->len < rest->len && word->data[word->len] != ' ') {
-        word->len++;
-    }
-
-    rest->data += word->len;
-    rest->len -= word->len;
-
-    return word->len != 0;
-}
-
-
 /* Returns NULL, or what is wrong. */
 
 static const char *

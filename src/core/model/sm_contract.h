@@ -106,12 +106,6 @@ sm_policy_e sm_policy_by_name(sm_str_t name);
 const char *sm_target_check(sm_str_t target);
 
 /*
- * Takes the next word off a list separated by spaces.  Returns 0 if there is
- * none.
- */
-int sm_next_word(sm_str_t *rest, sm_str_t *word);
-
-/*
  * Checks the policy's argument and the retries.  Returns -1 after writing to
  * "why" what is wrong.
  */

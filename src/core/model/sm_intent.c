@@ -1,6 +1,4 @@
 
-#include <stdio.h>
-
 #include "sm_intent.h"
 #include "sm_time.h"
 #include "sm_trace.h"
@@ -225,18 +223,6 @@ sm_id_check(sm_str_t id)
 }
 
 
-static int
-sm_intent_fault(sm_json_error_t *err, const char *key, const char *fault)
-{
-    err->key = key;
-    err->no_memory = 0;
-    (void) snprintf(err->message, sizeof(err->message), "\"%s\" %s", key,
-                    fault);
-
-    return -1;
-}
-
-
 /* The id is stored without the spaces around it. */
 
 static const char *
@@ -311,7 +297,7 @@ sm_intent_request_parse(sm_arena_t *arena, sm_str_t body,
         fault = k->take(&v[i], (char *) req + k->offset);
 
         if (fault) {
-            return sm_intent_fault(err, k->key, fault);
+            return sm_json_fault(err, k->key, fault);
         }
     }
 

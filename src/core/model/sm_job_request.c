@@ -69,19 +69,6 @@ _Static_assert(sm_nelts(sm_job_filter_fields) == SM_JOB_BYS + 1,
 
 
 static int
-sm_job_fault(sm_json_error_t *err, const char *key, const char *fault)
-{
-    err->key = key;
-    err->no_memory = 0;
-
-    (void) snprintf(err->message, sizeof(err->message), "\"%s\" %s", key,
-                    fault);
-
-    return -1;
-}
-
-
-static int
 sm_job_no_memory(sm_json_error_t *err)
 {
     err->key = NULL;
@@ -101,29 +88,29 @@ sm_job_check_kind(sm_job_kind_e kind, const sm_list_row_t *row,
     if (kind == SM_JOB_REPLAY) {
 
         if (row->status == SM_STATUS_PENDING) {
-            return sm_job_fault(err, "status", "must not be \"pending\": what "
-                                "has not ended cannot be replayed");
+            return sm_json_fault(err, "status", "must not be \"pending\": what "
+                                 "has not ended cannot be replayed");
         }
 
         if (row->status == SM_STATUS_NONE && row->reason.data == NULL
             && row->prefix.data == NULL)
         {
-            return sm_job_fault(err, "filter", "must have \"status\", "
-                                "\"reason\" or \"idPrefix\": what was accepted "
-                                "would be replayed, too");
+            return sm_json_fault(err, "filter", "must have \"status\", "
+                                 "\"reason\" or \"idPrefix\": what was "
+                                 "accepted would be replayed, too");
         }
 
         return 0;
     }
 
     if (row->status != SM_STATUS_NONE && row->status != SM_STATUS_PENDING) {
-        return sm_job_fault(err, "status", "must be \"pending\", or not be "
-                            "there: what has ended cannot be canceled");
+        return sm_json_fault(err, "status", "must be \"pending\", or not be "
+                             "there: what has ended cannot be canceled");
     }
 
     if (row->reason.data) {
-        return sm_job_fault(err, "reason", "cannot be that of a pending "
-                            "intent: what has ended cannot be canceled");
+        return sm_json_fault(err, "reason", "cannot be that of a pending "
+                             "intent: what has ended cannot be canceled");
     }
 
     return 0;
@@ -139,15 +126,15 @@ sm_job_check(sm_job_kind_e kind, sm_list_row_t *row, sm_json_error_t *err)
         && row->reason.data == NULL && row->prefix.data == NULL
         && row->from == 0 && row->to == 0)
     {
-        return sm_job_fault(err, "filter", "must not be empty");
+        return sm_json_fault(err, "filter", "must not be empty");
     }
 
     if (row->prefix.data
         && (row->status != SM_STATUS_NONE || row->target.data
             || row->reason.data || row->from || row->to))
     {
-        return sm_job_fault(err, "idPrefix", "cannot be combined with other "
-                            "keys: its list is in the order of ids");
+        return sm_json_fault(err, "idPrefix", "cannot be combined with other "
+                             "keys: its list is in the order of ids");
     }
 
     if (sm_job_check_kind(kind, row, err) != 0) {
@@ -189,7 +176,8 @@ sm_job_filter_time(const sm_json_value_t *v, unsigned key, int64_t *at,
 
     fault = sm_time_parse(v[key].text, at);
 
-    return fault ? sm_job_fault(err, sm_job_filter_fields[key].name, fault) : 0;
+    return fault ? sm_json_fault(err, sm_job_filter_fields[key].name, fault)
+                 : 0;
 }
 
 
@@ -212,7 +200,7 @@ sm_job_filter(sm_arena_t *arena, sm_job_kind_e kind, sm_str_t doc,
         fault = sm_target_check(row->target);
 
         if (fault) {
-            return sm_job_fault(err, "target", "must be the name of a target");
+            return sm_json_fault(err, "target", "must be the name of a target");
         }
     }
 
@@ -220,9 +208,9 @@ sm_job_filter(sm_arena_t *arena, sm_job_kind_e kind, sm_str_t doc,
         row->status = sm_status_by_name(v[SM_JOB_BY_STATUS].text);
 
         if (row->status == SM_STATUS_NONE) {
-            return sm_job_fault(err, "status", "must be \"pending\", "
-                                "\"accepted\", \"rejected\", \"exhausted\" or "
-                                "\"canceled\"");
+            return sm_json_fault(err, "status", "must be \"pending\", "
+                                 "\"accepted\", \"rejected\", \"exhausted\" or "
+                                 "\"canceled\"");
         }
     }
 
@@ -230,8 +218,8 @@ sm_job_filter(sm_arena_t *arena, sm_job_kind_e kind, sm_str_t doc,
         row->reason = v[SM_JOB_BY_REASON].text;
 
         if (sm_id_text_check(row->reason)) {
-            return sm_job_fault(err, "reason", "must be that of a rejection or "
-                                "of an exhaustion");
+            return sm_json_fault(err, "reason", "must be that of a rejection "
+                                 "or of an exhaustion");
         }
     }
 
@@ -251,7 +239,7 @@ sm_job_filter(sm_arena_t *arena, sm_job_kind_e kind, sm_str_t doc,
         fault = sm_search_prefix(row, v[SM_JOB_BY_PREFIX].text, buf);
 
         if (fault) {
-            return sm_job_fault(err, "idPrefix", fault);
+            return sm_json_fault(err, "idPrefix", fault);
         }
     }
 
@@ -331,7 +319,7 @@ sm_job_request_rest(const sm_json_value_t *v, sm_job_request_t *req,
         fault = sm_job_id_check(req->id);
 
         if (fault) {
-            return sm_job_fault(err, "id", fault);
+            return sm_json_fault(err, "id", fault);
         }
     }
 
@@ -341,8 +329,8 @@ sm_job_request_rest(const sm_json_value_t *v, sm_job_request_t *req,
             != 0
             || req->limit == 0))
     {
-        return sm_job_fault(err, "limit", "must be a whole number between 1 "
-                            "and 1000000000");
+        return sm_json_fault(err, "limit", "must be a whole number between 1 "
+                             "and 1000000000");
     }
 
     req->dry_run = v[SM_JOB_KEY_DRY_RUN].type
@@ -351,8 +339,8 @@ sm_job_request_rest(const sm_json_value_t *v, sm_job_request_t *req,
     *original = req->kind == SM_JOB_REPLAY && v[SM_JOB_KEY_CONTRACT].type;
 
     if (*original && !sm_str_eq(v[SM_JOB_KEY_CONTRACT].text, contract)) {
-        return sm_job_fault(err, "contract", "must be \"original\", or not be "
-                            "there");
+        return sm_json_fault(err, "contract", "must be \"original\", or not be "
+                             "there");
     }
 
     return 0;

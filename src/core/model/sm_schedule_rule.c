@@ -1,6 +1,4 @@
 
-#include <stdio.h>
-
 #include "sm_contract.h"
 #include "sm_field.h"
 #include "sm_intent.h"
@@ -79,19 +77,6 @@ static const sm_names_t  sm_overlaps = {
 
 
 static int
-sm_schedule_fault(sm_json_error_t *err, const char *field, const char *what)
-{
-    err->key = field;
-    err->no_memory = 0;
-
-    (void) snprintf(err->message, sizeof(err->message), "\"%s\" %s", field,
-                    what);
-
-    return -1;
-}
-
-
-static int
 sm_schedule_time(const sm_json_value_t *v, const char *field, int64_t *seconds,
     sm_json_error_t *err)
 {
@@ -112,9 +97,13 @@ sm_schedule_time(const sm_json_value_t *v, const char *field, int64_t *seconds,
         fault = "must be a whole second after the beginning of 1970";
     }
 
+    if (fault) {
+        return sm_json_fault(err, field, fault);
+    }
+
     *seconds = usec / SM_SCHEDULE_SECOND;
 
-    return fault ? sm_schedule_fault(err, field, fault) : 0;
+    return 0;
 }
 
 
@@ -179,14 +168,14 @@ sm_schedule_rule(const sm_json_value_t *v, sm_schedule_rule_t *rule,
     if (v[SM_SCHEDULE_EVERY].type) {
         fault = sm_duration_parse(rule->every, &rule->interval);
         if (fault) {
-            return sm_schedule_fault(err, "every", fault);
+            return sm_json_fault(err, "every", fault);
         }
     }
 
     if (v[SM_SCHEDULE_CRON].type
         && sm_cron_parse(rule->cron, &rule->fields, why, sizeof(why)) != 0)
     {
-        return sm_schedule_fault(err, "cron", why);
+        return sm_json_fault(err, "cron", why);
     }
 
     if (sm_schedule_time(&v[SM_SCHEDULE_START], "startAt", &rule->start, err)
@@ -203,8 +192,8 @@ sm_schedule_rule(const sm_json_value_t *v, sm_schedule_rule_t *rule,
                                        v[SM_SCHEDULE_MISFIRE].text);
 
         if (rule->misfire == SM_MISFIRES) {
-            return sm_schedule_fault(err, "misfire", "must be \"once\", "
-                                     "\"skip\" or \"all\"");
+            return sm_json_fault(err, "misfire", "must be \"once\", "
+                                 "\"skip\" or \"all\"");
         }
     }
 
@@ -213,14 +202,14 @@ sm_schedule_rule(const sm_json_value_t *v, sm_schedule_rule_t *rule,
                                        v[SM_SCHEDULE_OVERLAP].text);
 
         if (rule->overlap == SM_OVERLAPS) {
-            return sm_schedule_fault(err, "overlap", "must be \"skip\" or "
-                                     "\"allow\"");
+            return sm_json_fault(err, "overlap", "must be \"skip\" or "
+                                 "\"allow\"");
         }
     }
 
     fault = sm_schedule_check(rule, &field);
 
-    return fault ? sm_schedule_fault(err, field, fault) : 0;
+    return fault ? sm_json_fault(err, field, fault) : 0;
 }
 
 
@@ -240,7 +229,7 @@ sm_schedule_parse(sm_arena_t *arena, sm_str_t body, sm_schedule_rule_t *rule,
 
     fault = sm_target_check(*target);
 
-    return fault ? sm_schedule_fault(err, SM_FIELD_TARGET, fault)
+    return fault ? sm_json_fault(err, SM_FIELD_TARGET, fault)
                  : sm_schedule_rule(v, rule, err);
 }
 
