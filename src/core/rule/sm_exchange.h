@@ -4,6 +4,10 @@
  * facts: whether a byte of the request may have left, whether a whole answer
  * was read, and what nginx says went wrong.  Outcome, reason and error of the
  * attempt follow from it.
+ *
+ * If a byte may have left, it was an attempt, whatever went wrong: it is never
+ * reported as unsent.  Without a whole answer, such an attempt is never
+ * accepted or rejected.
  */
 
 #ifndef SM_EXCHANGE_H
@@ -24,7 +28,7 @@ typedef enum {
     SM_EXCHANGE_CUT_OFF,
     SM_EXCHANGE_SHUTDOWN,       /* this worker ended first */
 
-    /* nothing left this host, so it is no attempt */
+    /* nothing left this host, so this was not an attempt */
     SM_EXCHANGE_UNSENT,         /* this target cannot be sent to */
     SM_EXCHANGE_SHORT,          /* no connections or memory, for any */
     SM_EXCHANGE_COUNT

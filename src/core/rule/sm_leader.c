@@ -19,13 +19,13 @@
         SM_LEADER_ST_##st, 0, SM_LEADER_LOG_NONE, SM_LEADER_LOG_NONE, NULL }
 
 
-/* What is not in the matrix, and so is all zero, never happens. */
+/* An event that is not in the matrix, and so is all zero, never happens. */
 
 static const sm_leader_row_t
     sm_leader_rows[SM_LEADER_ST_COUNT][SM_LEADER_EV_COUNT] =
 {
 
-    /* another worker of the instance is the executor worker, or none yet */
+    /* another worker of the instance is the executor worker, or none is yet */
 
     SILENT(STANDBY, LOCKED, FOLLOWER, DO(TICK)),
     SILENT(STANDBY, EXIT, LEFT, DO(NO_TICK)),
@@ -101,7 +101,7 @@ static const sm_leader_row_t
            DO(FORGET) | DO(PUBLISH) | DO(DROP) | DO(RELEASE)),
     SILENT(DRAINING, END, LEFT, DO(NO_TICK) | DO(DROP)),
 
-    /* whoever has the lock next publishes, too: the role is told before */
+    /* the next one with the lock publishes, too, so the role was told before */
 
     IGNORE(RELEASING, LOST),
     IGNORE(RELEASING, LATE),
@@ -111,7 +111,7 @@ static const sm_leader_row_t
     SILENT(RELEASING, GONE, LEFT, DO(NO_TICK)),
     SILENT(RELEASING, END, LEFT, DO(NO_TICK)),
 
-    /* nothing is waited for */
+    /* nothing more is expected */
 
     IGNORE(LEFT, LOST),
     IGNORE(LEFT, LATE),

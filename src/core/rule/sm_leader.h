@@ -1,9 +1,12 @@
 
 /*
- * The leader's states, and what each event does in each of them: one table.
+ * The leader's states, and what each event does in each of them: one matrix.
  *
- * An executor worker looks a row up, sets the state, and runs the row's
- * actions in the order of their enumeration.  Nothing else changes the state.
+ * An executor worker looks a row up, sets the state, and runs the row's actions
+ * in the order of their enumeration.  Nothing else changes the state.  Attempts
+ * leave only in LEADER and DRAINING. Every way out of LEADER stops the executor
+ * in the same step, and the lease is given up only after the last outcome was
+ * recorded.
  */
 
 #ifndef SM_LEADER_H
@@ -46,7 +49,7 @@ typedef enum {
 } sm_leader_event_e;
 
 
-/* in the order in which the actions of a row are run */
+/* The actions of a row are run in this order. */
 
 typedef enum {
     SM_LEADER_ACT_TAKE = 0,         /* the epoch and deadline of the grant */
@@ -108,13 +111,13 @@ const sm_leader_row_t *sm_leader_row(sm_leader_state_e state,
 const char *sm_leader_state_name(sm_leader_state_e state);
 const char *sm_leader_event_name(sm_leader_event_e event);
 
-/* an attempt of the leader's epoch may leave, as long as there is time */
+/* Returns whether attempts of the epoch may leave, as long as there is time. */
 int sm_leader_sends(sm_leader_state_e state);
 
-/* it exits: the lease is kept, or being given up */
+/* Returns whether the worker exits: the lease is kept, or being given up. */
 int sm_leader_leaving(sm_leader_state_e state);
 
-/* this is the executor worker of the instance */
+/* Returns whether this is the executor worker of the instance. */
 int sm_leader_elected(sm_leader_state_e state);
 
 

@@ -1,24 +1,30 @@
 
 /*
+ * Where entries and targets are; the whole queue relies on this.
+ *
  * The index finds an entry by its id.  A waiting entry is in the heap of its
  * target, ordered by due time.  A taken entry is in no heap, but there is room
- * for it to come back.  From being taken until it has ended it has a slot, and
- * the bounds limit the slots.
+ * for it to come back, so that putting it back needs no memory.  From being
+ * taken until it has ended an entry has a slot, and the bounds limit the slots.
+ * An entry that is put aside is in no heap.  See sm_queue_deadline.c for
+ * entries whose deadline has passed.
  *
- * A target exists as long as it has entries, or is kept.  If any of them wait,
- * the target is either in the heap "later", by the due time of its first
- * entry, or in the ring "ready" of targets that were found due and wait for
- * their turn.  A target at its bound keeps its place in the ring, and is the
- * next when it is below it.  Such a target has a slot, so there are never more
- * of them than slots, and passing over them is cheap.
+ * A target exists as long as it has entries, or is kept.  If any of its entries
+ * wait, the target is in exactly one of these places:
  *
- * A target that is held is in neither, but in the heap "held", by the time from
- * which it may not be any more, on the clock of its own; or nowhere, if that is
- * not a matter of time: it is paused, its probe is under way, or all its tokens
- * are reserved.  So what is held costs nothing, however many they are.
+ * - The heap "later", by the due time of its first entry.
  *
- * An entry that is put aside is in no heap.  sm_queue_deadline.c has what
- * becomes of one whose deadline has passed.
+ * - The ring "ready", if it was found due and waits for its turn.  A target at
+ *   its bound keeps its place in the ring, and is the next when it is below the
+ *   bound.  Such a target has a slot, so there are never more of them than
+ *   slots, and passing over them is cheap.
+ *
+ * - The heap "held", if it is held, by the time on the rates' clock from which
+ *   on it may not be any more.
+ *
+ * - Nowhere, if it is held by something that is not a matter of time: a pause,
+ *   a probe that is under way, or tokens that are all reserved.  So targets
+ *   that are held cost nothing, however many they are.
  */
 
 #include <stdlib.h>
@@ -26,7 +32,7 @@
 #include "sm_queue_inside.h"
 
 
-/* bytes, more than what glibc calls small */
+/* Bytes, more than what glibc calls small. */
 
 #define SM_QUEUE_LARGE  4096
 
@@ -43,7 +49,7 @@ sm_queue_t *
 sm_queue_create(unsigned concurrency, const uint64_t key[2],
     sm_queue_limit_pt limit, void *data)
 {
-    sm_queue_t     *s;
+    sm_queue_t  *s;
 
     s = calloc(1, sizeof(sm_queue_t));
     if (s == NULL) {
@@ -81,15 +87,15 @@ sm_queue_free_entry(sm_index_node_t *node)
 
 
 /*
- * glibc puts small blocks that are freed aside, and joins all of them when it
- * is next asked for a large one.  That takes longer than to free them, so it
- * is done for each slice, too.
+ * glibc keeps small blocks that are freed, and joins all of them when it is
+ * next asked for a large one.  Joining takes longer than freeing, so it is done
+ * for each slice, too.
  */
 
 static void
 sm_queue_join_free(void)
 {
-    void *volatile  block;
+    void  *volatile  block;
 
     block = malloc(SM_QUEUE_LARGE);
     free(block);
@@ -126,7 +132,7 @@ sm_queue_destroy(sm_queue_t *s)
 }
 
 
-/* room for one more, or for as many as there are */
+/* Makes room for one more entry, or frees room that the entries do not need. */
 
 static int
 sm_queue_room(sm_queue_t *s, sm_queue_target_t *t, unsigned more)
@@ -154,7 +160,7 @@ sm_queue_room(sm_queue_t *s, sm_queue_target_t *t, unsigned more)
 void
 sm_queue_free(sm_queue_t *s, sm_entry_t *e)
 {
-    sm_queue_target_t     *t = e->target;
+    sm_queue_target_t  *t = e->target;
 
     (void) sm_queue_set_deadline(s, e, INT64_MAX);
     sm_heap_shrink(&s->mortal, s->mortals);
@@ -220,7 +226,7 @@ sm_queue_add(sm_queue_t *s, sm_queue_target_t *t, uint32_t hash,
 }
 
 
-/* an entry has left the target's heap without being taken */
+/* Moves a target after an entry has left its heap without being taken. */
 
 static void
 sm_queue_less(sm_queue_t *s, sm_queue_target_t *t)
@@ -253,7 +259,7 @@ sm_queue_leave(sm_queue_t *s, sm_entry_t *e)
 void
 sm_queue_wait(sm_queue_t *s, sm_entry_t *e, int64_t due_at)
 {
-    sm_queue_target_t     *t = e->target;
+    sm_queue_target_t  *t = e->target;
 
     e->due_at = due_at;
 
@@ -279,7 +285,7 @@ sm_queue_unaside(sm_entry_t *e)
 }
 
 
-/* one that waits, or is aside, has another time, or another deadline */
+/* Gives an entry that waits, or is aside, another time or another deadline. */
 
 static int
 sm_queue_move(sm_queue_t *s, sm_entry_t *e, int64_t due_at,
@@ -312,10 +318,10 @@ int
 sm_queue_set(sm_queue_t *s, sm_str_t id, sm_str_t target, int64_t due_at,
     int64_t deadline)
 {
-    uint32_t               hash;
-    sm_entry_t            *e;
-    sm_index_node_t       *node;
-    sm_queue_target_t     *t;
+    uint32_t            hash;
+    sm_entry_t         *e;
+    sm_index_node_t    *node;
+    sm_queue_target_t  *t;
 
     hash = sm_index_hash(&s->entries, id);
 
@@ -350,9 +356,9 @@ sm_entry_t *
 sm_queue_hold(sm_queue_t *s, sm_str_t id, sm_str_t target,
     int64_t deadline)
 {
-    uint32_t               hash;
-    sm_entry_t            *e;
-    sm_queue_target_t     *t;
+    uint32_t            hash;
+    sm_entry_t         *e;
+    sm_queue_target_t  *t;
 
     hash = sm_index_hash(&s->entries, id);
 
@@ -434,7 +440,7 @@ sm_queue_waiting(const sm_queue_t *s)
 }
 
 
-/* waiting and taken */
+/* Waiting entries and taken ones. */
 
 size_t
 sm_queue_entries(const sm_queue_t *s)

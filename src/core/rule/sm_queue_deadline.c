@@ -3,10 +3,10 @@
  * Deadlines in the queue.
  *
  * A waiting entry with a deadline is also in the heap "mortal", by its
- * deadline, across all targets.  When the deadline has passed, the entry
- * leaves both heaps for "expired", until whoever has the store end it takes it
- * from there; it is neither taken nor in its target's way then.  What has
- * expired when it comes is never in the way.
+ * deadline, across all targets.  When the deadline has passed, the entry leaves
+ * both heaps for "expired", and stays there until somebody takes it to have the
+ * store end it.  Meanwhile it is not taken, and not in its target's way.  An
+ * entry that has expired before it is added goes to "expired" at once.
  */
 
 #include "sm_queue_inside.h"
@@ -67,7 +67,7 @@ sm_queue_expire(sm_queue_t *s, size_t max)
 
         if (!e->expired) {
 
-            /* no memory: a turn has the store end it */
+            /* there is no memory: a turn has the store end it */
 
             break;
         }

@@ -87,7 +87,7 @@ struct sm_queue_s {
     int64_t                now;         /* by both clocks, see tick */
     int64_t                clock;
     size_t                 bytes;       /* of entries, targets, their heaps */
-    sm_queue_target_t **kept;
+    sm_queue_target_t    **kept;
     size_t                 nkept;
     sm_queue_limit_pt      limit;
     void                  *data;
@@ -98,32 +98,36 @@ void sm_ring_init(sm_ring_t *ring);
 void sm_ring_add(sm_ring_t *ring, sm_ring_t *q);
 void sm_ring_remove(sm_ring_t *q);
 
-/* what malloc() takes */
+/* Return the bytes that malloc() takes. */
 size_t sm_queue_block(size_t size);
 size_t sm_queue_heap_block(const sm_heap_t *heap);
 
-/* of that name, a new one if there is none; NULL: no memory */
+/* Finds or makes the target of that name.  Returns NULL without memory. */
 sm_queue_target_t *sm_queue_target(sm_queue_t *s, sm_str_t name);
 void sm_queue_forget_if_empty(sm_queue_t *s, sm_queue_target_t *t);
 void sm_queue_free_target(sm_index_node_t *node);
 
-/* the due time of the first that waits; there must be one */
+/* Returns the due time of the first entry that waits; there must be one. */
 int64_t sm_queue_due_at(const sm_queue_target_t *t);
 
-/* until when a ruled target is held: not after s->clock, it is not */
+/*
+ * Returns until when a ruled target is held.  It is not held if that is not
+ * after s->clock.
+ */
 int64_t sm_queue_held(const sm_queue_t *s,
     const sm_queue_target_t *t);
 
 /*
- * Puts a target where it belongs, by its first entry and what holds it; what is
- * in the ring keeps its place there.  _again() takes it out of the ring first.
+ * Puts a target where it belongs, by its first entry and what holds it.  A
+ * target in the ring keeps its place there; _again() takes it out first if it
+ * is held.
  */
 void sm_queue_aim(sm_queue_t *s, sm_queue_target_t *t);
 void sm_queue_aim_again(sm_queue_t *s, sm_queue_target_t *t);
 
 /*
- * _leave() takes a waiting entry out of its heaps, as if its target had never
- * had it.  _wait() is for one that is in no heap.
+ * _leave() takes a waiting entry out of its heaps, and moves its target.
+ * _wait() puts an entry that is in no heap into them.
  */
 void sm_queue_leave(sm_queue_t *s, sm_entry_t *e);
 void sm_queue_wait(sm_queue_t *s, sm_entry_t *e, int64_t due_at);
@@ -135,9 +139,9 @@ void sm_queue_mark(sm_queue_t *s, sm_entry_t *e);
 void sm_queue_free(sm_queue_t *s, sm_entry_t *e);
 
 /*
- * sm_queue_deadline.c: _set_deadline() is for an entry that is in neither heap
- * of deadlines, _out() for one that is in no heap, and has expired.  -1: no
- * memory, and the entry is as it was.
+ * Deadlines.  _set_deadline() takes an entry that is in neither heap of
+ * deadlines, _out() an expired one that is in no heap.  Both return -1 without
+ * memory, and leave the entry as it was.
  */
 int sm_queue_set_deadline(sm_queue_t *s, sm_entry_t *e, int64_t deadline);
 int sm_queue_out(sm_queue_t *s, sm_entry_t *e);

@@ -7,12 +7,12 @@
 #include "sm_queue_inside.h"
 
 
-/* what a target may take, as a multiple of what it leaves free */
+/* What a target may take, as a multiple of what it leaves free. */
 
 #define SM_QUEUE_SHARE  8
 
 
-/* microseconds until the store is asked again to end what it did not end */
+/* Microseconds until the store is asked again to end an expired intent. */
 
 #define SM_QUEUE_ASK    1000000
 
@@ -81,12 +81,12 @@ sm_queue_take_first(sm_queue_t *s, sm_queue_target_t *t)
 }
 
 
-/* those whose time has come, by either clock */
+/* Moves the targets whose time has come, by either clock. */
 
 static void
 sm_queue_wake(sm_queue_t *s, int64_t now)
 {
-    sm_queue_target_t     *t;
+    sm_queue_target_t  *t;
 
     while (s->held.n && s->held.slots[0].key <= s->clock) {
         t = sm_container(s->held.slots[0].node, sm_queue_target_t, held);
@@ -104,7 +104,10 @@ sm_queue_wake(sm_queue_t *s, int64_t now)
 }
 
 
-/* one of a target that is in the ring; NULL: none is due any more */
+/*
+ * Takes an entry of a target in the ring.  Returns NULL if none is due any
+ * more.
+ */
 
 static sm_entry_t *
 sm_queue_take_one(sm_queue_t *s, sm_queue_target_t *t, int64_t now)
@@ -139,10 +142,10 @@ size_t
 sm_queue_take(sm_queue_t *s, int64_t now, sm_entry_t **entries,
     size_t max)
 {
-    size_t                 n;
-    sm_ring_t             *q, *prev;
-    sm_entry_t            *e;
-    sm_queue_target_t     *t;
+    size_t              n;
+    sm_ring_t          *q, *prev;
+    sm_entry_t         *e;
+    sm_queue_target_t  *t;
 
     if (s->behind) {
         return 0;
@@ -176,12 +179,12 @@ sm_queue_take(sm_queue_t *s, int64_t now, sm_entry_t **entries,
 }
 
 
-/* a token that was not spent, and a probe that has shown nothing */
+/* Gives back a token that was not spent, and a probe that has shown nothing. */
 
 static void
 sm_queue_end_ruled(sm_queue_t *s, sm_entry_t *e)
 {
-    sm_queue_target_t     *t = e->target;
+    sm_queue_target_t  *t = e->target;
 
     if (e->token) {
         e->token = 0;
@@ -259,13 +262,16 @@ sm_queue_drop(sm_queue_t *s, sm_entry_t *e)
 }
 
 
-/* below a target that may take there is nothing earlier */
+/*
+ * Searches the heap downwards.  Below a target that may take there is nothing
+ * earlier.
+ */
 
 static int64_t
 sm_queue_next_later(const sm_queue_t *s, size_t i, int64_t next)
 {
-    size_t                 k;
-    sm_queue_target_t     *t;
+    size_t              k;
+    sm_queue_target_t  *t;
 
     if (i >= s->later.n || s->later.slots[i].key >= next) {
         return next;
@@ -285,7 +291,7 @@ sm_queue_next_later(const sm_queue_t *s, size_t i, int64_t next)
 }
 
 
-/* when the first of those that are held may not be any more */
+/* Returns when the first of the held targets may not be held any more. */
 
 static int64_t
 sm_queue_next_held(const sm_queue_t *s)
@@ -305,9 +311,9 @@ sm_queue_next_held(const sm_queue_t *s)
 int64_t
 sm_queue_next(const sm_queue_t *s)
 {
-    int64_t                next;
-    sm_ring_t             *q;
-    sm_queue_target_t     *t;
+    int64_t             next;
+    sm_ring_t          *q;
+    sm_queue_target_t  *t;
 
     if (s->slots >= s->concurrency) {
         return INT64_MAX;

@@ -1,7 +1,7 @@
 
 /*
- * The targets of the queue: what there is of each, where it is, and what
- * holds it.
+ * The targets of the queue: making and forgetting them, putting them where they
+ * belong, and what holds them.
  */
 
 #include <stdlib.h>
@@ -36,7 +36,7 @@ sm_ring_remove(sm_ring_t *q)
 }
 
 
-/* as glibc does */
+/* Rounds as glibc does. */
 
 size_t
 sm_queue_block(size_t size)
@@ -58,10 +58,10 @@ sm_queue_heap_block(const sm_heap_t *heap)
 sm_queue_target_t *
 sm_queue_target(sm_queue_t *s, sm_str_t name)
 {
-    size_t                 size;
-    uint32_t               hash;
-    sm_index_node_t       *node;
-    sm_queue_target_t     *t;
+    size_t              size;
+    uint32_t            hash;
+    sm_index_node_t    *node;
+    sm_queue_target_t  *t;
 
     hash = sm_index_hash(&s->targets, name);
 
@@ -106,7 +106,7 @@ sm_queue_target(sm_queue_t *s, sm_str_t name)
 void
 sm_queue_free_target(sm_index_node_t *node)
 {
-    sm_queue_target_t     *t;
+    sm_queue_target_t  *t;
 
     t = sm_container(node, sm_queue_target_t, node);
 
@@ -257,17 +257,17 @@ sm_queue_tick(sm_queue_t *s, int64_t now, int64_t clock)
 }
 
 
-/* keeps a target, with an empty bucket; 1: it is kept already */
+/* Keeps a target, with an empty bucket.  Returns 1 if it is kept already. */
 
 static int
 sm_queue_keep_target(sm_queue_t *s, sm_str_t name,
     const sm_target_rules_t *rules, sm_queue_target_t **target)
 {
-    sm_queue_target_t     *t, **kept;
+    sm_queue_target_t  *t, **kept;
 
     if ((s->nkept & (s->nkept - 1)) == 0) {
 
-        /* it is full: twice as many */
+        /* the array is full: its size doubles */
 
         kept = realloc(s->kept, (s->nkept ? 2 * s->nkept : 1)
                                 * sizeof(sm_queue_target_t *));
@@ -305,7 +305,7 @@ int
 sm_queue_keep(sm_queue_t *s, sm_str_t name,
     const sm_target_rules_t *rules)
 {
-    sm_queue_target_t     *t;
+    sm_queue_target_t  *t;
 
     return sm_queue_keep_target(s, name, rules, &t) == -1 ? -1 : 0;
 }
@@ -315,8 +315,8 @@ int
 sm_queue_former(sm_queue_t *s, sm_str_t name, unsigned limit,
     const sm_target_rules_t *rules)
 {
-    int                    rc;
-    sm_queue_target_t     *t;
+    int                 rc;
+    sm_queue_target_t  *t;
 
     rc = sm_queue_keep_target(s, name, rules, &t);
     if (rc != 0) {
@@ -326,7 +326,7 @@ sm_queue_former(sm_queue_t *s, sm_str_t name, unsigned limit,
     t->former = 1;
     t->limit = limit;
 
-    /* there may be intents of it */
+    /* the target may have entries already */
 
     sm_queue_aim_again(s, t);
 
@@ -337,8 +337,8 @@ sm_queue_former(sm_queue_t *s, sm_str_t name, unsigned limit,
 const sm_bucket_t *
 sm_queue_go_on(sm_queue_t *s, sm_str_t name, const sm_bucket_t *before)
 {
-    sm_index_node_t       *node;
-    sm_queue_target_t     *t;
+    sm_index_node_t    *node;
+    sm_queue_target_t  *t;
 
     node = sm_index_find(&s->targets, sm_index_hash(&s->targets, name), name);
     if (node == NULL) {
@@ -416,7 +416,7 @@ sm_queue_kept(const sm_queue_t *s)
 }
 
 
-/* what goes on is as it was made: held by its rules, if it has any */
+/* From now on the target is held by its rules alone, if it has any. */
 
 static void
 sm_queue_resume(sm_queue_t *s, sm_queue_target_t *t)
@@ -434,9 +434,9 @@ sm_queue_resume(sm_queue_t *s, sm_queue_target_t *t)
 int
 sm_queue_pauses(sm_queue_t *s, const sm_str_t *names, size_t n)
 {
-    size_t                 i;
-    sm_ring_t             *q, *next;
-    sm_queue_target_t     *t;
+    size_t              i;
+    sm_ring_t          *q, *next;
+    sm_queue_target_t  *t;
 
     s->round++;
 
@@ -497,8 +497,8 @@ sm_queue_sent(sm_queue_t *s, sm_entry_t *e)
 unsigned
 sm_queue_answer(sm_queue_t *s, sm_entry_t *e)
 {
-    unsigned               errors;
-    sm_queue_target_t     *t = e->target;
+    unsigned            errors;
+    sm_queue_target_t  *t = e->target;
 
     sm_queue_sent(s, e);
 
@@ -518,7 +518,7 @@ sm_queue_answer(sm_queue_t *s, sm_entry_t *e)
 unsigned
 sm_queue_error(sm_queue_t *s, sm_entry_t *e)
 {
-    sm_queue_target_t     *t = e->target;
+    sm_queue_target_t  *t = e->target;
 
     sm_queue_sent(s, e);
 
@@ -555,7 +555,7 @@ sm_queue_open_until(const sm_queue_t *s, const sm_entry_t *e)
 }
 
 
-/* below one that is not due there is none that is */
+/* Counts the entries that are due; below one that is not there is none. */
 
 static size_t
 sm_queue_count_due(const sm_heap_t *heap, size_t i, int64_t now)
@@ -580,7 +580,7 @@ void
 sm_queue_target_state(const sm_queue_t *s, size_t i,
     sm_target_state_t *state)
 {
-    const sm_queue_target_t     *t = s->kept[i];
+    const sm_queue_target_t  *t = s->kept[i];
 
     state->paused = t->paused.next != NULL;
     state->circuit_open_until = sm_circuit_until(&t->circuit, s->clock);

@@ -19,7 +19,7 @@ typedef enum {
 } sm_target_state_e;
 
 
-/* "circuit_open_until" may have passed: the probe is to come, or under way */
+/* "circuit_open_until" may have passed: the probe is to come, or under way. */
 
 typedef struct {
     sm_target_state_e     state;
@@ -35,74 +35,77 @@ typedef struct {
 
 
 /*
- * A target with rules, which is there without intents too, and is known by a
- * number: from 0, in the order of calls.  Its bucket is empty: what another
- * leader has sent a moment ago is not known here.  -1: no memory.
+ * Keeps a target with its rules, even without intents, and gives it a number:
+ * from 0, in the order of calls.  Its bucket is empty, because what another
+ * leader has sent a moment ago is not known here.  Returns -1 without memory.
  */
 int sm_queue_keep(sm_queue_t *s, sm_str_t name,
     const sm_target_rules_t *rules);
 
 /*
- * A target that is not configured any more: what is left of it is held to the
- * bound and the rules that it had.  It has no number, and comes after those
- * that have one.  Nothing changes for a target that is there already by either
- * call.  -1: no memory.
+ * Keeps a target that is not configured any more: its intents that are left are
+ * held to the bound and the rules that it had.  It has no number, and must be
+ * added after those that have one.  Neither call changes a target that is kept
+ * already.  Returns -1 without memory.
  */
 int sm_queue_former(sm_queue_t *s, sm_str_t name, unsigned limit,
     const sm_target_rules_t *rules);
 
 /*
- * Goes on with the bucket that the leader before has left of such a target,
- * see sm_bucket_go_on(); NULL: that is not known.  Returns the bucket as it is
- * then, or NULL if there is no such target.
+ * Goes on with the bucket that the leader before has left of a target, see
+ * sm_bucket_go_on(), or with the target's own if "before" is NULL. Returns the
+ * bucket as it is then, or NULL if there is no such target.
  */
 const sm_bucket_t *sm_queue_go_on(sm_queue_t *s, sm_str_t name,
     const sm_bucket_t *before);
 
-/* all intents were set: a target without any has none */
+/* Says that all intents were set: a target without entries has no intents. */
 void sm_queue_complete(sm_queue_t *s);
 
 /*
- * What the next leader is to know: of the targets that are not configured any
- * more and of which intents are left, or may be, and then of those with rules,
- * at most "max".  The names are the queue's.
+ * Gives up to "max" limits that the next leader needs: of targets that are not
+ * configured any more but of which intents are left, or may be, and then of
+ * those with rules.  The names are in the queue's memory.
  */
 size_t sm_queue_limits(const sm_queue_t *s, sm_limit_t *limits,
     size_t max);
 
-/* how many sm_queue_limits() has at most */
+/* Returns how many sm_queue_limits() gives at most. */
 size_t sm_queue_kept(const sm_queue_t *s);
 
 /*
- * These targets are paused, and no other: what is new is held, and what is not
- * named any more goes on.  -1: no memory, and some may not be paused.
+ * Pauses these targets, and resumes all others.  Returns -1 without memory;
+ * then some may not be paused.
  */
 int sm_queue_pauses(sm_queue_t *s, const sm_str_t *names, size_t n);
 
-/* of a kept target.  Its cost grows with the number of those that are due */
+/*
+ * Gives the state of a kept target.  The cost grows with the number of its
+ * entries that are due.
+ */
 void sm_queue_target_state(const sm_queue_t *s, size_t i,
     sm_target_state_t *state);
 
-/* whether the target of a taken entry was paused since */
+/* Returns whether the target of a taken entry is paused now. */
 unsigned sm_queue_paused(const sm_entry_t *e);
 
-/* the number of its target; -1: it has none */
+/* Returns the number of its target, or -1. */
 int sm_queue_target_of(const sm_entry_t *e);
 
-/* a taken entry leaves for its gateway right now */
+/* Says that a taken entry leaves for its gateway right now. */
 void sm_queue_sent(sm_queue_t *s, sm_entry_t *e);
 
 /*
- * What its gateway said: an answer, whatever it is, or an error.  It tells how
- * many errors there were in a row, this one included, or before the answer.
+ * Books an answer of the gateway, whatever it says, or an error.  Both return
+ * how many errors there were in a row: before the answer, or with this one.
  */
 unsigned sm_queue_answer(sm_queue_t *s, sm_entry_t *e);
 unsigned sm_queue_error(sm_queue_t *s, sm_entry_t *e);
 
-/* the gateway asks for a rest of so many microseconds */
+/* Books that the gateway asks for a rest of so many microseconds. */
 void sm_queue_rest(sm_queue_t *s, sm_entry_t *e, int64_t length);
 
-/* until when its circuit holds its target; 0: it is closed */
+/* Returns until when the circuit holds its target, or 0 if it is closed. */
 int64_t sm_queue_open_until(const sm_queue_t *s, const sm_entry_t *e);
 
 
