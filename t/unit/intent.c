@@ -222,156 +222,151 @@ test_status(void)
 }
 
 
+/* Checks what is written of an intent or an attempt. */
+
 static void
-intent_is(const sm_intent_t *intent, const char *expected, const char *name)
+out_is(const sm_field_t *fields, const void *entity, const char *expected,
+    const char *name)
 {
     sm_out_t    out;
     sm_str_t    text;
     sm_arena_t  arena = { NULL };
 
     sm_out_init_arena(&out, &arena);
-    sm_intent_out(&out, intent);
+
+    if (fields == sm_intent_fields) {
+        sm_intent_out(&out, entity);
+
+    } else {
+        sm_attempt_out(&out, entity);
+    }
 
     is_int(sm_out_done(&out, &text), 0, "%s is written", name);
     is_mem(text.data, text.len, expected, strlen(expected), "%s", name);
 
     sm_arena_free(&arena);
 }
+
+
+#define TIME         "2026-02-02T12:00:10.123456Z"
+#define HEAD         "{\"intentId\":\"a-1\","                                  \
+                     "\"submissionTarget\":\"sms.realtime\","                  \
+                     "\"createdAt\":\"" TIME "\","
+#define ENDED        "\"attemptCount\":2,"                                     \
+                     "\"completedAt\":\"2026-02-02T12:00:16.000000Z\""
 
 
 static void
 test_intent_out(void)
 {
-    sm_intent_t  i = {
-        .id = sm_str("a-1"), .target = sm_str("sms.realtime"),
-        .status = SM_STATUS_PENDING, .created_at = 1770033610123456
+    size_t  k;
+
+    static const struct {
+        sm_intent_t   intent;
+        const char   *expected;
+        const char   *name;
+    } t[] = {
+        { { .id = sm_str("a-1"), .target = sm_str("sms.realtime"),
+            .status = SM_STATUS_PENDING, .created_at = 1770033610123456 },
+          HEAD "\"status\":\"pending\",\"attemptCount\":0}", "the least" },
+
+        { { .id = sm_str("a-1"), .target = sm_str("sms.realtime"),
+            .status = SM_STATUS_PENDING, .created_at = 1770033610123456,
+            .attempt_count = 2, .next_attempt_at = 1770033615000000 },
+          HEAD "\"status\":\"pending\",\"attemptCount\":2,"
+          "\"nextAttemptAt\":\"2026-02-02T12:00:15.000000Z\"}", "pending" },
+
+        { { .id = sm_str("a-1"), .target = sm_str("sms.realtime"),
+            .status = SM_STATUS_ACCEPTED, .created_at = 1770033610123456,
+            .attempt_count = 2, .completed_at = 1770033616000000 },
+          HEAD "\"status\":\"accepted\"," ENDED "}", "accepted" },
+
+        { { .id = sm_str("a-1"), .target = sm_str("sms.realtime"),
+            .status = SM_STATUS_REJECTED, .created_at = 1770033610123456,
+            .attempt_count = 2, .completed_at = 1770033616000000,
+            .rejected_reason = sm_str("invalid_request") },
+          HEAD "\"status\":\"rejected\"," ENDED
+          ",\"rejectedReason\":\"invalid_request\"}", "rejected" },
+
+        { { .id = sm_str("a-1"), .target = sm_str("sms.realtime"),
+            .status = SM_STATUS_EXHAUSTED, .created_at = 1770033610123456,
+            .attempt_count = 2, .completed_at = 1770033616000000,
+            .rejected_reason = { 0, "invalid_request" },
+            .exhausted_reason = sm_str("max_attempts") },
+          HEAD "\"status\":\"exhausted\"," ENDED
+          ",\"exhaustedReason\":\"max_attempts\"}", "exhausted" },
+
+        { { .id = sm_str("\"\\\x01\xc3\xa9"), .target = sm_str("\n"),
+            .status = SM_STATUS_EXHAUSTED, .created_at = 1770033610123456,
+            .attempt_count = 2, .completed_at = 1770033616000000,
+            .exhausted_reason = sm_str("\x1f") },
+          "{\"intentId\":\"\\\"\\\\\\u0001\xc3\xa9\","
+          "\"submissionTarget\":\"\\u000a\",\"createdAt\":\"" TIME "\","
+          "\"status\":\"exhausted\"," ENDED
+          ",\"exhaustedReason\":\"\\u001f\"}", "escaped" },
+
+        { { .id = sm_str("a-1"), .target = sm_str("t"),
+            .status = SM_STATUS_PENDING, .created_at = 1770033610123456,
+            .posted.not_before = 1770033615000000, .in_flight = 1,
+            .last_error = sm_str("HTTP 503 \"\""), .replay_of = sm_str("a\n"),
+            .stripped = 1 },
+          "{\"intentId\":\"a-1\",\"submissionTarget\":\"t\","
+          "\"createdAt\":\"" TIME "\","
+          "\"status\":\"pending\",\"attemptCount\":0,"
+          "\"notBefore\":\"2026-02-02T12:00:15.000000Z\","
+          "\"inFlight\":true,\"lastError\":\"HTTP 503 \\\"\\\"\","
+          "\"replayOf\":\"a\\u000a\",\"stripped\":true}", "what may be" }
     };
 
-    intent_is(&i, "{\"intentId\":\"a-1\",\"submissionTarget\":\"sms.realtime\","
-              "\"createdAt\":\"2026-02-02T12:00:10.123456Z\","
-              "\"status\":\"pending\",\"attemptCount\":0}", "the least");
-
-    i.attempt_count = 2;
-    i.next_attempt_at = 1770033615000000;
-
-    intent_is(&i, "{\"intentId\":\"a-1\",\"submissionTarget\":\"sms.realtime\","
-              "\"createdAt\":\"2026-02-02T12:00:10.123456Z\","
-              "\"status\":\"pending\",\"attemptCount\":2,"
-              "\"nextAttemptAt\":\"2026-02-02T12:00:15.000000Z\"}", "pending");
-
-    i.status = SM_STATUS_ACCEPTED;
-    i.next_attempt_at = 0;
-    i.completed_at = 1770033616000000;
-
-    intent_is(&i, "{\"intentId\":\"a-1\",\"submissionTarget\":\"sms.realtime\","
-              "\"createdAt\":\"2026-02-02T12:00:10.123456Z\","
-              "\"status\":\"accepted\",\"attemptCount\":2,"
-              "\"completedAt\":\"2026-02-02T12:00:16.000000Z\"}", "accepted");
-
-    i.status = SM_STATUS_REJECTED;
-    i.rejected_reason = sm_str_c("invalid_request");
-
-    intent_is(&i, "{\"intentId\":\"a-1\",\"submissionTarget\":\"sms.realtime\","
-              "\"createdAt\":\"2026-02-02T12:00:10.123456Z\","
-              "\"status\":\"rejected\",\"attemptCount\":2,"
-              "\"completedAt\":\"2026-02-02T12:00:16.000000Z\","
-              "\"rejectedReason\":\"invalid_request\"}", "rejected");
-
-    i.status = SM_STATUS_EXHAUSTED;
-    i.rejected_reason.len = 0;
-    i.exhausted_reason = sm_str_c("max_attempts");
-
-    intent_is(&i, "{\"intentId\":\"a-1\",\"submissionTarget\":\"sms.realtime\","
-              "\"createdAt\":\"2026-02-02T12:00:10.123456Z\","
-              "\"status\":\"exhausted\",\"attemptCount\":2,"
-              "\"completedAt\":\"2026-02-02T12:00:16.000000Z\","
-              "\"exhaustedReason\":\"max_attempts\"}", "exhausted");
-
-    i.id = sm_str_c("\"\\\x01\xc3\xa9");
-    i.target = sm_str_c("\n");
-    i.exhausted_reason = sm_str_c("\x1f");
-
-    intent_is(&i, "{\"intentId\":\"\\\"\\\\\\u0001\xc3\xa9\","
-              "\"submissionTarget\":\"\\u000a\","
-              "\"createdAt\":\"2026-02-02T12:00:10.123456Z\","
-              "\"status\":\"exhausted\",\"attemptCount\":2,"
-              "\"completedAt\":\"2026-02-02T12:00:16.000000Z\","
-              "\"exhaustedReason\":\"\\u001f\"}", "escaped");
-
-    memset(&i, 0, sizeof(i));
-
-    i.id = sm_str_c("a-1");
-    i.target = sm_str_c("t");
-    i.status = SM_STATUS_PENDING;
-    i.created_at = 1770033610123456;
-    i.posted.not_before = 1770033615000000;
-    i.in_flight = 1;
-    i.last_error = sm_str_c("HTTP 503 \"\"");
-    i.replay_of = sm_str_c("a\n");
-    i.stripped = 1;
-
-    intent_is(&i, "{\"intentId\":\"a-1\",\"submissionTarget\":\"t\","
-              "\"createdAt\":\"2026-02-02T12:00:10.123456Z\","
-              "\"status\":\"pending\",\"attemptCount\":0,"
-              "\"notBefore\":\"2026-02-02T12:00:15.000000Z\","
-              "\"inFlight\":true,\"lastError\":\"HTTP 503 \\\"\\\"\","
-              "\"replayOf\":\"a\\u000a\",\"stripped\":true}", "what may be");
+    for (k = 0; k < sm_nelts(t); k++) {
+        out_is(sm_intent_fields, &t[k].intent, t[k].expected, t[k].name);
+    }
 }
 
 
-static void
-attempt_is(const sm_attempt_t *a, const char *expected, const char *name)
-{
-    sm_out_t    out;
-    sm_str_t    text;
-    sm_arena_t  arena = { NULL };
-
-    sm_out_init_arena(&out, &arena);
-    sm_attempt_out(&out, a);
-
-    is_int(sm_out_done(&out, &text), 0, "%s is written", name);
-    is_mem(text.data, text.len, expected, strlen(expected), "%s", name);
-
-    sm_arena_free(&arena);
-}
-
+#define ATTEMPT  ",\"leaseEpoch\":7,"                                         \
+                 "\"startedAt\":\"2026-02-02T12:00:10.000000Z\","              \
+                 "\"finishedAt\":\"2026-02-02T12:00:10.250000Z\","
 
 static void
 test_attempt_out(void)
 {
-    sm_attempt_t  a = {
-        .number = 1, .epoch = 7, .started_at = 1770033610000000,
-        .finished_at = 1770033610250000, .outcome_status = sm_str("accepted")
+    size_t  k;
+
+    static const struct {
+        sm_attempt_t   attempt;
+        const char    *expected;
+        const char    *name;
+    } t[] = {
+        { { .number = 1, .epoch = 7, .started_at = 1770033610000000,
+            .finished_at = 1770033610250000,
+            .outcome_status = sm_str("accepted") },
+          "{\"attemptNumber\":1" ATTEMPT "\"outcomeStatus\":\"accepted\","
+          "\"outcomeReason\":null,\"error\":null}", "an accepted attempt" },
+
+        { { .number = 12, .epoch = 7, .started_at = 1770033610000000,
+            .finished_at = 1770033610250000,
+            .outcome_status = sm_str("rejected"),
+            .outcome_reason = sm_str("invalid_request"),
+            .error = sm_str("a \"quoted\"\n") },
+          "{\"attemptNumber\":12" ATTEMPT "\"outcomeStatus\":\"rejected\","
+          "\"outcomeReason\":\"invalid_request\","
+          "\"error\":\"a \\\"quoted\\\"\\u000a\"}", "a rejected attempt" },
+
+        { { .number = 12, .epoch = 7, .started_at = 1770033610000000,
+            .finished_at = 1770033610250000,
+            .outcome_status = sm_str("rejected"),
+            .outcome_reason = { 0, "invalid_request" },
+            .error = { 0, "a" }, .http_status = 503,
+            .answer = sm_str("no \"luck\"") },
+          "{\"attemptNumber\":12" ATTEMPT "\"outcomeStatus\":\"rejected\","
+          "\"outcomeReason\":null,\"error\":null,\"httpStatus\":503,"
+          "\"answer\":\"no \\\"luck\\\"\"}", "with the answer" }
     };
 
-    attempt_is(&a, "{\"attemptNumber\":1,\"leaseEpoch\":7,"
-               "\"startedAt\":\"2026-02-02T12:00:10.000000Z\","
-               "\"finishedAt\":\"2026-02-02T12:00:10.250000Z\","
-               "\"outcomeStatus\":\"accepted\",\"outcomeReason\":null,"
-               "\"error\":null}", "an accepted attempt");
-
-    a.number = 12;
-    a.outcome_status = sm_str_c("rejected");
-    a.outcome_reason = sm_str_c("invalid_request");
-    a.error = sm_str_c("a \"quoted\"\n");
-
-    attempt_is(&a, "{\"attemptNumber\":12,\"leaseEpoch\":7,"
-               "\"startedAt\":\"2026-02-02T12:00:10.000000Z\","
-               "\"finishedAt\":\"2026-02-02T12:00:10.250000Z\","
-               "\"outcomeStatus\":\"rejected\","
-               "\"outcomeReason\":\"invalid_request\","
-               "\"error\":\"a \\\"quoted\\\"\\u000a\"}", "a rejected attempt");
-
-    a.outcome_reason.len = a.error.len = 0;
-    a.http_status = 503;
-    a.answer = sm_str_c("no \"luck\"");
-
-    attempt_is(&a, "{\"attemptNumber\":12,\"leaseEpoch\":7,"
-               "\"startedAt\":\"2026-02-02T12:00:10.000000Z\","
-               "\"finishedAt\":\"2026-02-02T12:00:10.250000Z\","
-               "\"outcomeStatus\":\"rejected\",\"outcomeReason\":null,"
-               "\"error\":null,\"httpStatus\":503,"
-               "\"answer\":\"no \\\"luck\\\"\"}", "with the answer");
+    for (k = 0; k < sm_nelts(t); k++) {
+        out_is(sm_attempt_fields, &t[k].attempt, t[k].expected, t[k].name);
+    }
 }
 
 

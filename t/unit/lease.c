@@ -147,49 +147,112 @@ row_text(fixture_t *f, const char *name)
     answered(f, lease, 0, expected, __VA_ARGS__)
 
 
+/*
+ * Steps of a test: the time in milliseconds after START, the call, and what it
+ * answers.  The row is what a call tells and what is stored; with ANY, or the
+ * status of a CHECK, it is not looked at.
+ */
+
+typedef enum {
+    ACQUIRE = 0,
+    RENEW,
+    TAKEOVER,
+    RELEASE,
+    CHECK
+} step_e;
+
+enum {
+    REFUSED = 0,
+    GRANTED = 1,
+    ANY
+};
+
+typedef struct {
+    int64_t      at;
+    step_e       op;
+    const char  *holder;
+    int64_t      epoch;
+    int64_t      duration;
+    int          answer;
+    const char  *row;
+    const char  *what;
+} step_t;
+
+
+static void
+run_steps(fixture_t *f, const step_t *s, size_t n)
+{
+    int         rc;
+    sm_lease_t  l;
+
+    for ( /* void */ ; n; n--, s++) {
+        now_ms = START + s->at;
+
+        switch (s->op) {
+
+        case ACQUIRE:
+            rc = acquire(f, s->holder, s->duration, &l);
+            break;
+
+        case RENEW:
+            rc = renew(f, s->holder, s->epoch, s->duration, &l);
+            break;
+
+        case TAKEOVER:
+            rc = takeover(f, s->holder, s->epoch, s->duration, &l);
+            break;
+
+        case RELEASE:
+            rc = release(f, s->holder, s->epoch, &l);
+            break;
+
+        default: /* CHECK */
+            is_int(check(f, s->holder, s->epoch), s->answer, "%s", s->what);
+            continue;
+        }
+
+        is_int(rc, 0, "%s", s->what);
+
+        if (s->answer != ANY) {
+            answered(f, &l, s->answer, s->row, "  granted, or refused");
+        }
+    }
+}
+
+
 static void
 test_acquire(void)
 {
-    fixture_t   f;
-    sm_lease_t  l;
+    fixture_t  f;
+
+    static const step_t  steps[] = {
+        { 0, ACQUIRE, "a", 0, 500, GRANTED, "a 1 0 0 500",
+          "acquire: there was none" },
+        { 100, ACQUIRE, "b", 0, 900, REFUSED, "a 1 0 0 500",
+          "another one tries: refused, and told who holds it" },
+        { 100, ACQUIRE, "a", 0, 900, REFUSED, "a 1 0 0 500",
+          "the holder tries: acquire is not renew" },
+        { 499, ACQUIRE, "b", 0, 900, REFUSED, "a 1 0 0 500",
+          "a moment before the end" },
+        { 500, ACQUIRE, "b", 0, 250, GRANTED, "b 2 500 500 750",
+          "at the end: another one gets it, and a new epoch" },
+        { 500, ACQUIRE, "a", 0, 250, REFUSED, "b 2 500 500 750",
+          "in the same moment: only one does" },
+        { 10000, ACQUIRE, "b", 0, 1, GRANTED, "b 3 10000 10000 10001",
+          "the same holder, after its end: a new epoch too" },
+        { 10001, ACQUIRE, "b", 0, 86400000, GRANTED, "b 4 10001 10001 86410001",
+          "as soon as it can: a day" },
+
+        /* the clock was set back: the lease lasts, as it was told */
+
+        { -5000, ACQUIRE, "a", 0, 100, REFUSED, "b 4 10001 10001 86410001",
+          "before it was acquired" }
+    };
 
     now_ms = START;
     fixture_open(&f);
 
-    is_int(acquire(&f, "a", 500, &l), 0, "acquire");
-    granted(&f, &l, "a 1 0 0 500", "there was none");
-
-    now_ms = START + 100;
-    is_int(acquire(&f, "b", 900, &l), 0, "another one tries");
-    refused(&f, &l, "a 1 0 0 500", "refused, and told who holds it");
-
-    is_int(acquire(&f, "a", 900, &l), 0, "the holder tries");
-    refused(&f, &l, "a 1 0 0 500", "acquire is not renew");
-
-    now_ms = START + 499;
-    is_int(acquire(&f, "b", 900, &l), 0, "a moment before the end");
-    refused(&f, &l, "a 1 0 0 500", "refused");
-
-    now_ms = START + 500;
-    is_int(acquire(&f, "b", 250, &l), 0, "at the end");
-    granted(&f, &l, "b 2 500 500 750", "another one gets it, and a new epoch");
-
-    is_int(acquire(&f, "a", 250, &l), 0, "in the same moment");
-    refused(&f, &l, "b 2 500 500 750", "only one does");
-
-    now_ms = START + 10000;
-    is_int(acquire(&f, "b", 1, &l), 0, "the same holder, after its end");
-    granted(&f, &l, "b 3 10000 10000 10001", "a new epoch too");
-
-    now_ms = START + 10001;
-    is_int(acquire(&f, "b", 86400000, &l), 0, "as soon as it can");
-    granted(&f, &l, "b 4 10001 10001 86410001", "a day");
-
-    /* the clock was set back: the lease lasts, as it was told */
-
-    now_ms = START - 5000;
-    is_int(acquire(&f, "a", 100, &l), 0, "before it was acquired");
-    refused(&f, &l, "b 4 10001 10001 86410001", "refused");
+    run_steps(&f, steps, sm_nelts(steps));
 
     is_int(sql_int(&f, "SELECT count(*) FROM submission_manager_leases"), 1,
            "there is one row");
@@ -201,65 +264,50 @@ test_acquire(void)
 static void
 test_renew(void)
 {
-    fixture_t   f;
-    sm_lease_t  l;
+    fixture_t  f;
+
+    static const step_t  steps[] = {
+        { 0, RENEW, "a", 1, 500, REFUSED, "none",
+          "renew what nobody has: there is nothing to renew" },
+        { 0, ACQUIRE, "a", 0, 500, ANY, NULL, "acquire" },
+        { 100, RENEW, "a", 1, 500, GRANTED, "a 1 0 100 600",
+          "renew: the end moves, the epoch stays" },
+        { 100, RENEW, "a", 1, 500, GRANTED, "a 1 0 100 600",
+          "in the same moment again: that changes nothing, but it is held" },
+        { 599, RENEW, "a", 1, 200, GRANTED, "a 1 0 599 799",
+          "a moment before the end: renewed" },
+        { 599, RENEW, "a", 1, 100, GRANTED, "a 1 0 599 699",
+          "for a shorter time: the end is now + duration" },
+        { 600, RENEW, "b", 1, 500, REFUSED, "a 1 0 599 699",
+          "by another one: refused, and told who holds it" },
+        { 600, RENEW, "A", 1, 500, REFUSED, "a 1 0 599 699",
+          "in capitals: is another one" },
+        { 600, RENEW, "a ", 1, 500, REFUSED, "a 1 0 599 699",
+          "with a space: is another one" },
+        { 600, RENEW, "", 1, 500, REFUSED, "a 1 0 599 699",
+          "without a name: is another one" },
+        { 600, RENEW, "a", 0, 500, REFUSED, "a 1 0 599 699", "of epoch 0" },
+        { 600, RENEW, "a", 2, 500, REFUSED, "a 1 0 599 699",
+          "of the next epoch" },
+        { 699, RENEW, "a", 1, 500, REFUSED, "a 1 0 599 699",
+          "at the end: too late, though nobody else has it" },
+        { 699, ACQUIRE, "a", 0, 500, GRANTED, "a 2 699 699 1199",
+          "acquire again: epoch 2" },
+        { 699, RENEW, "a", 1, 500, REFUSED, "a 2 699 699 1199",
+          "renew epoch 1: which is over" },
+        { 699, RENEW, "a", 2, 500, GRANTED, "a 2 699 699 1199",
+          "renew epoch 2: which is not" },
+        { 1199, ACQUIRE, "b", 0, 500, ANY, NULL, "another one acquires" },
+        { 1199, RENEW, "a", 2, 500, REFUSED, "b 3 1199 1199 1699",
+          "the old holder renews: too late" },
+        { 1199, RENEW, "a", 3, 500, REFUSED, "b 3 1199 1199 1699",
+          "the old holder, the new epoch: is nobody's" }
+    };
 
     now_ms = START;
     fixture_open(&f);
 
-    is_int(renew(&f, "a", 1, 500, &l), 0, "renew what nobody has");
-    refused(&f, &l, "none", "there is nothing to renew");
-
-    is_int(acquire(&f, "a", 500, &l), 0, "acquire");
-
-    now_ms = START + 100;
-    is_int(renew(&f, "a", 1, 500, &l), 0, "renew");
-    granted(&f, &l, "a 1 0 100 600", "the end moves, the epoch stays");
-
-    is_int(renew(&f, "a", 1, 500, &l), 0, "in the same moment again");
-    granted(&f, &l, "a 1 0 100 600", "that changes nothing, but it is held");
-
-    now_ms = START + 599;
-    is_int(renew(&f, "a", 1, 200, &l), 0, "a moment before the end");
-    granted(&f, &l, "a 1 0 599 799", "renewed");
-
-    is_int(renew(&f, "a", 1, 100, &l), 0, "for a shorter time");
-    granted(&f, &l, "a 1 0 599 699", "the end is now + duration");
-
-    now_ms = START + 600;
-    is_int(renew(&f, "b", 1, 500, &l), 0, "by another one");
-    refused(&f, &l, "a 1 0 599 699", "refused, and told who holds it");
-
-    is_int(renew(&f, "A", 1, 500, &l), 0, "in capitals");
-    refused(&f, &l, "a 1 0 599 699", "is another one");
-    is_int(renew(&f, "a ", 1, 500, &l), 0, "with a space");
-    refused(&f, &l, "a 1 0 599 699", "is another one");
-    is_int(renew(&f, "", 1, 500, &l), 0, "without a name");
-    refused(&f, &l, "a 1 0 599 699", "is another one");
-
-    is_int(renew(&f, "a", 0, 500, &l), 0, "of epoch 0");
-    refused(&f, &l, "a 1 0 599 699", "refused");
-    is_int(renew(&f, "a", 2, 500, &l), 0, "of the next epoch");
-    refused(&f, &l, "a 1 0 599 699", "refused");
-
-    now_ms = START + 699;
-    is_int(renew(&f, "a", 1, 500, &l), 0, "at the end");
-    refused(&f, &l, "a 1 0 599 699", "too late, though nobody else has it");
-
-    is_int(acquire(&f, "a", 500, &l), 0, "acquire again");
-    granted(&f, &l, "a 2 699 699 1199", "epoch 2");
-
-    is_int(renew(&f, "a", 1, 500, &l), 0, "renew epoch 1");
-    refused(&f, &l, "a 2 699 699 1199", "which is over");
-    is_int(renew(&f, "a", 2, 500, &l), 0, "renew epoch 2");
-    granted(&f, &l, "a 2 699 699 1199", "which is not");
-
-    now_ms = START + 1199;
-    is_int(acquire(&f, "b", 500, &l), 0, "another one acquires");
-    is_int(renew(&f, "a", 2, 500, &l), 0, "the old holder renews");
-    refused(&f, &l, "b 3 1199 1199 1699", "too late");
-    is_int(renew(&f, "a", 3, 500, &l), 0, "the old holder, the new epoch");
-    refused(&f, &l, "b 3 1199 1199 1699", "is nobody's");
+    run_steps(&f, steps, sm_nelts(steps));
 
     fixture_done(&f);
 }
@@ -268,46 +316,40 @@ test_renew(void)
 static void
 test_takeover(void)
 {
-    fixture_t   f;
-    sm_lease_t  l;
+    fixture_t  f;
+
+    static const step_t  steps[] = {
+        { 0, TAKEOVER, "a", 1, 500, REFUSED, "none",
+          "take over what nobody has: nothing is made" },
+        { 0, TAKEOVER, "a", 0, 500, REFUSED, "none", "at epoch 0: neither" },
+        { 0, ACQUIRE, "a", 0, 500, ANY, NULL, "acquire" },
+        { 100, TAKEOVER, "b", 1, 500, REFUSED, "a 1 0 0 500",
+          "by another one" },
+        { 100, TAKEOVER, "a", 0, 500, REFUSED, "a 1 0 0 500",
+          "at an older epoch" },
+        { 100, TAKEOVER, "a", 2, 500, REFUSED, "a 1 0 0 500",
+          "at a newer one" },
+        { 100, TAKEOVER, "a", 1, 300, GRANTED, "a 2 100 100 400",
+          "by the holder: a new epoch, as if acquired" },
+        { 100, TAKEOVER, "a", 1, 500, REFUSED, "a 2 100 100 400",
+          "by a third worker: which knew the old epoch only" },
+        { 100, RENEW, "a", 1, 500, REFUSED, "a 2 100 100 400",
+          "the old worker renews: fenced off" },
+        { 100, CHECK, "a", 1, 0, SM_STORE_LEASE_LOST, NULL,
+          "and writes: fenced off" },
+        { 100, RELEASE, "a", 1, 0, REFUSED, "a 2 100 100 400",
+          "the old worker releases: what is not its own" },
+        { 100, CHECK, "a", 2, 0, SM_STORE_OK, NULL, "the new one may write" },
+        { 399, TAKEOVER, "a", 2, 500, GRANTED, "a 3 399 399 899",
+          "a moment before the end: taken over" },
+        { 899, TAKEOVER, "a", 3, 500, REFUSED, "a 3 399 399 899",
+          "at the end: too late" }
+    };
 
     now_ms = START;
     fixture_open(&f);
 
-    is_int(takeover(&f, "a", 1, 500, &l), 0, "take over what nobody has");
-    refused(&f, &l, "none", "nothing is made");
-    is_int(takeover(&f, "a", 0, 500, &l), 0, "at epoch 0");
-    refused(&f, &l, "none", "neither");
-
-    is_int(acquire(&f, "a", 500, &l), 0, "acquire");
-
-    now_ms = START + 100;
-    is_int(takeover(&f, "b", 1, 500, &l), 0, "by another one");
-    refused(&f, &l, "a 1 0 0 500", "refused");
-    is_int(takeover(&f, "a", 0, 500, &l), 0, "at an older epoch");
-    refused(&f, &l, "a 1 0 0 500", "refused");
-    is_int(takeover(&f, "a", 2, 500, &l), 0, "at a newer one");
-    refused(&f, &l, "a 1 0 0 500", "refused");
-
-    is_int(takeover(&f, "a", 1, 300, &l), 0, "by the holder");
-    granted(&f, &l, "a 2 100 100 400", "a new epoch, as if acquired");
-
-    is_int(takeover(&f, "a", 1, 500, &l), 0, "by a third worker");
-    refused(&f, &l, "a 2 100 100 400", "which knew the old epoch only");
-    is_int(renew(&f, "a", 1, 500, &l), 0, "the old worker renews");
-    refused(&f, &l, "a 2 100 100 400", "fenced off");
-    is_int(check(&f, "a", 1), SM_STORE_LEASE_LOST, "and writes: fenced off");
-    is_int(release(&f, "a", 1, &l), 0, "the old worker releases");
-    refused(&f, &l, "a 2 100 100 400", "what is not its own");
-    is_int(check(&f, "a", 2), SM_STORE_OK, "the new one may write");
-
-    now_ms = START + 399;
-    is_int(takeover(&f, "a", 2, 500, &l), 0, "a moment before the end");
-    granted(&f, &l, "a 3 399 399 899", "taken over");
-
-    now_ms = START + 899;
-    is_int(takeover(&f, "a", 3, 500, &l), 0, "at the end");
-    refused(&f, &l, "a 3 399 399 899", "too late");
+    run_steps(&f, steps, sm_nelts(steps));
 
     fixture_done(&f);
 }
@@ -316,51 +358,40 @@ test_takeover(void)
 static void
 test_release(void)
 {
-    fixture_t   f;
-    sm_lease_t  l;
+    fixture_t  f;
+
+    static const step_t  steps[] = {
+        { 0, RELEASE, "a", 1, 0, REFUSED, "none",
+          "release what nobody has: there is nothing" },
+        { 0, ACQUIRE, "a", 0, 500, ANY, NULL, "acquire" },
+        { 100, RELEASE, "b", 1, 0, REFUSED, "a 1 0 0 500", "by another one" },
+        { 100, RELEASE, "a", 0, 0, REFUSED, "a 1 0 0 500",
+          "of an older epoch" },
+        { 100, RELEASE, "a", 2, 0, REFUSED, "a 1 0 0 500", "of a newer one" },
+        { 100, RELEASE, "a", 1, 0, GRANTED, "a 1 0 0 100",
+          "by the holder: it ends now, and no more is changed" },
+        { 100, RELEASE, "a", 1, 0, REFUSED, "a 1 0 0 100",
+          "again: it is not held any more" },
+        { 100, RENEW, "a", 1, 500, REFUSED, "a 1 0 0 100",
+          "renew what was released" },
+        { 100, TAKEOVER, "a", 1, 500, REFUSED, "a 1 0 0 100", "take it over" },
+        { 100, CHECK, "a", 1, 0, SM_STORE_LEASE_LOST, NULL, "write under it" },
+        { 100, ACQUIRE, "b", 0, 500, GRANTED, "b 2 100 100 600",
+          "acquire in the same moment: anyone can" },
+        { 100, RELEASE, "b", 2, 0, ANY, NULL, "release" },
+        { 100, ACQUIRE, "b", 0, 500, GRANTED, "b 3 100 100 600",
+          "acquire by the one who released: a new epoch" },
+        { 599, RELEASE, "b", 3, 0, GRANTED, "b 3 100 100 599",
+          "a moment before the end: released" },
+        { 599, ACQUIRE, "a", 0, 1, ANY, NULL, "acquire" },
+        { 5000, RELEASE, "a", 4, 0, REFUSED, "a 4 599 599 600",
+          "release after the end: the row says when it was" }
+    };
 
     now_ms = START;
     fixture_open(&f);
 
-    is_int(release(&f, "a", 1, &l), 0, "release what nobody has");
-    refused(&f, &l, "none", "there is nothing");
-
-    is_int(acquire(&f, "a", 500, &l), 0, "acquire");
-
-    now_ms = START + 100;
-    is_int(release(&f, "b", 1, &l), 0, "by another one");
-    refused(&f, &l, "a 1 0 0 500", "refused");
-    is_int(release(&f, "a", 0, &l), 0, "of an older epoch");
-    refused(&f, &l, "a 1 0 0 500", "refused");
-    is_int(release(&f, "a", 2, &l), 0, "of a newer one");
-    refused(&f, &l, "a 1 0 0 500", "refused");
-
-    is_int(release(&f, "a", 1, &l), 0, "by the holder");
-    granted(&f, &l, "a 1 0 0 100", "it ends now, and no more is changed");
-
-    is_int(release(&f, "a", 1, &l), 0, "again");
-    refused(&f, &l, "a 1 0 0 100", "it is not held any more");
-    is_int(renew(&f, "a", 1, 500, &l), 0, "renew what was released");
-    refused(&f, &l, "a 1 0 0 100", "refused");
-    is_int(takeover(&f, "a", 1, 500, &l), 0, "take it over");
-    refused(&f, &l, "a 1 0 0 100", "refused");
-    is_int(check(&f, "a", 1), SM_STORE_LEASE_LOST, "write under it: refused");
-
-    is_int(acquire(&f, "b", 500, &l), 0, "acquire in the same moment");
-    granted(&f, &l, "b 2 100 100 600", "anyone can");
-
-    is_int(release(&f, "b", 2, &l), 0, "release");
-    is_int(acquire(&f, "b", 500, &l), 0, "acquire by the one who released");
-    granted(&f, &l, "b 3 100 100 600", "a new epoch");
-
-    now_ms = START + 599;
-    is_int(release(&f, "b", 3, &l), 0, "a moment before the end");
-    granted(&f, &l, "b 3 100 100 599", "released");
-
-    is_int(acquire(&f, "a", 1, &l), 0, "acquire");
-    now_ms = START + 5000;
-    is_int(release(&f, "a", 4, &l), 0, "release after the end");
-    refused(&f, &l, "a 4 599 599 600", "the row says when it was");
+    run_steps(&f, steps, sm_nelts(steps));
 
     fixture_done(&f);
 }
