@@ -96,39 +96,45 @@ const sm_field_t  sm_attempt_fields[] = {
 
 
 /*
- * How a POST says each member of sm_intent_request_t.  take() checks the value
- * and stores it; it returns what is wrong with it, or NULL.
+ * How a POST says each member of sm_intent_request_t.  take() stores the value;
+ * check() looks at a text that was stored, and is NULL if any will do.  Both
+ * return what is wrong, or NULL.
  */
 
 typedef const char *(*sm_intent_take_pt)(const sm_json_value_t *v,
     void *member);
+typedef const char *(*sm_intent_check_pt)(sm_str_t text);
 
 typedef struct {
-    const char         *key;
-    unsigned            types;          /* of JSON */
-    unsigned            required;
-    size_t              offset;
-    sm_intent_take_pt   take;
+    const char          *key;
+    unsigned             types;         /* of JSON */
+    unsigned             required;
+    size_t               offset;
+    sm_intent_take_pt    take;
+    sm_intent_check_pt   check;
 } sm_intent_key_t;
 
-static const char *sm_intent_take_id(const sm_json_value_t *v, void *member);
 static const char *sm_intent_take_text(const sm_json_value_t *v, void *member);
+static const char *sm_intent_take_trimmed(const sm_json_value_t *v,
+    void *member);
 static const char *sm_intent_take_raw(const sm_json_value_t *v, void *member);
 static const char *sm_intent_take_time(const sm_json_value_t *v, void *member);
+
+#define sm_intent_member(member)  offsetof(sm_intent_request_t, member)
 
 static const sm_intent_key_t  sm_intent_keys[] = {
 
     { SM_FIELD_ID, SM_JSON_STRING, 1,
-      offsetof(sm_intent_request_t, id), sm_intent_take_id },
+      sm_intent_member(id), sm_intent_take_trimmed, sm_id_check },
 
     { SM_FIELD_TARGET, SM_JSON_STRING, 1,
-      offsetof(sm_intent_request_t, target), sm_intent_take_text },
+      sm_intent_member(target), sm_intent_take_text, NULL },
 
     { SM_FIELD_PAYLOAD, SM_JSON_ANY, 0,
-      offsetof(sm_intent_request_t, payload), sm_intent_take_raw },
+      sm_intent_member(payload), sm_intent_take_raw, NULL },
 
     { SM_FIELD_NOT_BEFORE, SM_JSON_STRING, 0,
-      offsetof(sm_intent_request_t, posted.not_before), sm_intent_take_time }
+      sm_intent_member(posted.not_before), sm_intent_take_time, NULL }
 };
 
 
@@ -223,25 +229,19 @@ sm_id_check(sm_str_t id)
 }
 
 
-/* The id is stored without the spaces around it. */
-
-static const char *
-sm_intent_take_id(const sm_json_value_t *v, void *member)
-{
-    sm_str_t  *id = member;
-
-    *id = sm_trim(v->text);
-
-    return sm_id_check(*id);
-}
-
-
-/* Whether there is such a target is for the caller to decide. */
-
 static const char *
 sm_intent_take_text(const sm_json_value_t *v, void *member)
 {
     *(sm_str_t *) member = v->text;
+
+    return NULL;
+}
+
+
+static const char *
+sm_intent_take_trimmed(const sm_json_value_t *v, void *member)
+{
+    *(sm_str_t *) member = sm_trim(v->text);
 
     return NULL;
 }
@@ -268,6 +268,7 @@ sm_intent_request_parse(sm_arena_t *arena, sm_str_t body,
     sm_intent_request_t *req, sm_json_error_t *err)
 {
     size_t                  i;
+    void                   *member;
     const char             *fault;
     sm_json_value_t         v[sm_nelts(sm_intent_keys)];
     sm_json_field_t         keys[sm_nelts(sm_intent_keys) + 1];
@@ -294,7 +295,12 @@ sm_intent_request_parse(sm_arena_t *arena, sm_str_t body,
             continue;
         }
 
-        fault = k->take(&v[i], (char *) req + k->offset);
+        member = (char *) req + k->offset;
+        fault = k->take(&v[i], member);
+
+        if (fault == NULL && k->check) {
+            fault = k->check(*(sm_str_t *) member);
+        }
 
         if (fault) {
             return sm_json_fault(err, k->key, fault);
