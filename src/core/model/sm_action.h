@@ -73,7 +73,7 @@ typedef struct {
 } sm_replay_row_t;
 
 
-/* a replay as it is written */
+/* A replay as it is written. */
 
 typedef struct {
     sm_str_t              id;           /* of the intent that it replays */

@@ -123,7 +123,7 @@ typedef struct {
 } sm_jobs_row_t;
 
 
-/* an intent of a batch */
+/* An intent of a batch. */
 
 typedef struct {
     sm_str_t              id;
@@ -138,8 +138,8 @@ typedef struct {
 
 
 /*
- * A batch, as it is written: in one transaction with how far the job is then.
- * Where the job is not running, or not as far as was "seen", nothing is.
+ * A batch as it is written, in one transaction with how far the job is then.
+ * Nothing is written if the job is not running, or not as far as "seen" says.
  */
 
 typedef struct {
