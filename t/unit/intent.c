@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-#include "sm_intent.h"
+#include "sm_webhook.h"
 #include "tap.h"
 
 
@@ -370,6 +370,73 @@ test_attempt_out(void)
 }
 
 
+/* What the store keeps for a message of a webhook becomes its body, or not. */
+
+#define FACTS(status)  "\"id\":\"a\",\"target\":\"t\",\"status\":"             \
+                       "\"" status "\",\"created\":1,\"attempts\":2,"          \
+                       "\"completed\":3000000"
+
+#define BODY(status)   "{\"type\":\"intent." status "\",\"timestamp\":"        \
+                       "\"1970-01-01T00:00:03.000000Z\",\"data\":{"            \
+                       "\"intentId\":\"a\",\"submissionTarget\":\"t\","        \
+                       "\"createdAt\":\"1970-01-01T00:00:00.000001Z\","        \
+                       "\"status\":\"" status "\",\"attemptCount\":2,"         \
+                       "\"completedAt\":\"1970-01-01T00:00:03.000000Z\""
+
+static void
+test_facts(void)
+{
+    size_t    i;
+    sm_str_t  body;
+
+    static const struct {
+        const char  *facts;
+        const char  *body;          /* NULL: they are not understood */
+    } t[] = {
+        { "{" FACTS("accepted") "}", BODY("accepted") "}}" },
+        { "{\"new\":{}," FACTS("canceled") "}", BODY("canceled") "}}" },
+        { "{" FACTS("accepted") ",\"before\":4000000}",
+          BODY("accepted")
+          ",\"notBefore\":\"1970-01-01T00:00:04.000000Z\"}}" },
+        { "{" FACTS("accepted") ",\"before\":null,\"error\":null}",
+          BODY("accepted") "}}" },
+        { "{" FACTS("accepted") ",\"before\":-1}", BODY("accepted") "}}" },
+        { "{" FACTS("accepted") ",\"before\":9223372036854775808}",
+          BODY("accepted") "}}" },
+        { "{" FACTS("rejected") ",\"reason\":\"fraud\",\"replay\":\"b\"}",
+          BODY("rejected")
+          ",\"rejectedReason\":\"fraud\",\"replayOf\":\"b\"}}" },
+        { "{" FACTS("exhausted") ",\"reason\":\"fraud\",\"error\":\"e\","
+          "\"exhausted\":\"one_shot\"}",
+          BODY("exhausted")
+          ",\"exhaustedReason\":\"one_shot\",\"lastError\":\"e\"}}" },
+
+        { "{" FACTS("") "}", NULL },
+        { "{" FACTS("Accepted") "}", NULL },
+        { "{" FACTS("accepted") ",\"before\":\"1\"}", NULL },
+        { "{" FACTS("accepted") ",\"error\":1}", NULL },
+        { "{\"id\":\"a\",\"target\":\"t\",\"status\":\"accepted\","
+          "\"created\":1,\"attempts\":2,\"completed\":0}", NULL },
+        { "{\"id\":\"a\",\"target\":\"t\",\"status\":\"accepted\","
+          "\"created\":null,\"attempts\":2,\"completed\":3}", NULL },
+        { "{\"target\":\"t\",\"status\":\"accepted\","
+          "\"created\":1,\"attempts\":2,\"completed\":3}", NULL },
+        { "{}", NULL },
+        { "", NULL }
+    };
+
+    for (i = 0; i < sm_nelts(t); i++) {
+        is_int(sm_webhook_body(&arena, sm_str_c(t[i].facts), &body),
+               t[i].body ? 0 : 1, "facts %zu", i);
+
+        if (t[i].body) {
+            is_mem(body.data, body.len, t[i].body, strlen(t[i].body),
+                   "the body of a message");
+        }
+    }
+}
+
+
 /* every byte escaped, every number at its longest, every field there */
 
 static void
@@ -486,6 +553,7 @@ main(void)
     test_status();
     test_intent_out();
     test_attempt_out();
+    test_facts();
     test_sizes();
     test_own();
 
