@@ -243,9 +243,9 @@ described('error code', "$reference/error-codes.md", 12,
                        [A-Z_]+,\s*"([a-z_]+)"/gx,
           $sources =~ /\n\s*0, "([a-z_]+)", "/g);
 
-described('argument', "$reference/http-api.md", 5,
+described('argument', "$reference/http-api.md", 15,
           sub { qr/\b\Q$_[0]\E=/m },
-          source('args') =~ /\{ "(\w+)", ngx_/g);
+          $sources =~ /\{ "(\w+)", ngx_\w+,\s+(?:0,|offsetof)/g);
 
 my %schema = map { $_ => slurp("sql/$_/schema.sql") } qw(sqlite postgres);
 

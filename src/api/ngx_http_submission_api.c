@@ -11,6 +11,11 @@
 #include "ngx_http_submission_routes.h"
 
 
+/* A page has so many rows if the request does not say how many. */
+
+#define NGX_HTTP_SUBMISSION_API_LIMIT  50
+
+
 static ngx_int_t ngx_http_submission_api_route(ngx_http_submission_ctx_t *ctx);
 
 
@@ -24,22 +29,20 @@ static ngx_int_t ngx_http_submission_api_route(ngx_http_submission_ctx_t *ctx);
 static const ngx_http_submission_route_t  ngx_http_submission_routes[] = {
 
     ngx_http_submission_route("intents", POST, SUBMIT, INTENTS_SUBMIT,
-        .args = ngx_http_submission_submit_args,
+        .args = ngx_http_submission_wait_args,
         .parse = ngx_http_submission_submit_parse),
 
     ngx_http_submission_route("intents", READ, READ, INTENTS_LIST,
         .args = ngx_http_submission_list_args,
-        .init = ngx_http_submission_list_init,
         .parse = ngx_http_submission_list_parse),
 
     ngx_http_submission_route("intents/*", READ, READ, INTENTS_GET,
-        .args = ngx_http_submission_get_args,
+        .args = ngx_http_submission_wait_args,
         .init = ngx_http_submission_get_init,
         .parse = ngx_http_submission_api_read_id),
 
     ngx_http_submission_route("intents/*/history", READ, READ, INTENT_HISTORY,
         .args = ngx_http_submission_history_args,
-        .init = ngx_http_submission_history_init,
         .parse = ngx_http_submission_api_read_id),
 
     ngx_http_submission_route("cluster", READ, READ, CLUSTER_GET,
@@ -62,7 +65,6 @@ static const ngx_http_submission_route_t  ngx_http_submission_routes[] = {
 
     ngx_http_submission_route("audit", READ, OPERATE, AUDIT_LIST,
         .args = ngx_http_submission_audit_args,
-        .init = ngx_http_submission_audit_init,
         .parse = ngx_http_submission_audit_parse),
 
     ngx_http_submission_route("failures", READ, READ, FAILURES_GET,
@@ -133,7 +135,6 @@ static const ngx_http_submission_route_t  ngx_http_submission_routes[] = {
 
     ngx_http_submission_route("schedules", READ, READ, SCHEDULES_LIST,
         .args = ngx_http_submission_schedules_args,
-        .init = ngx_http_submission_schedules_list_init,
         .parse = ngx_http_submission_api_read),
 
     ngx_http_submission_route("schedules/*", READ, READ, SCHEDULE_GET,
@@ -268,6 +269,11 @@ ngx_http_submission_api_handler(ngx_http_request_t *r)
     ctx->row = ngx_pcalloc(r->pool, ctx->op->row_size);
     if (ctx->row == NULL) {
         return NGX_HTTP_INTERNAL_SERVER_ERROR;
+    }
+
+    if (ctx->op->weight_each) {
+        *(size_t *) ((char *) ctx->row + ctx->op->limit) =
+                                               NGX_HTTP_SUBMISSION_API_LIMIT;
     }
 
     if (ctx->route->init) {

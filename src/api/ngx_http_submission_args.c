@@ -1,14 +1,12 @@
 
 /*
  * The arguments of a query.  Each route has a table of those that it
- * takes; what is not in it is refused, as an unknown key of a body is: a filter
- * that is misspelt would else show everything.
+ * takes; what is not in it is refused, as an unknown key of a body is: a
+ * misspelt filter would otherwise show everything.
  */
 
 #include "ngx_http_submission_args.h"
 
-#include "sm_cursor.h"
-#include "sm_search.h"
 #include "sm_time.h"
 
 
@@ -16,124 +14,35 @@
 
 #define NGX_HTTP_SUBMISSION_ARG_WAIT_MAX   30       /* seconds */
 
-/* characters of an unknown name that the error shows */
+/* The error shows so many characters of an unknown name. */
 
 #define NGX_HTTP_SUBMISSION_ARG_SHOWN  64
 
 
 static ngx_int_t ngx_http_submission_arg_wait(ngx_http_submission_ctx_t *ctx,
-    sm_str_t value);
+    void *field, sm_str_t value);
 static ngx_int_t ngx_http_submission_arg_until(ngx_http_submission_ctx_t *ctx,
-    sm_str_t value);
-static ngx_int_t ngx_http_submission_arg_status(ngx_http_submission_ctx_t *ctx,
-    sm_str_t value);
-static ngx_int_t ngx_http_submission_arg_target(ngx_http_submission_ctx_t *ctx,
-    sm_str_t value);
-static ngx_int_t ngx_http_submission_arg_list_limit(
-    ngx_http_submission_ctx_t *ctx, sm_str_t value);
-static ngx_int_t ngx_http_submission_arg_history_limit(
-    ngx_http_submission_ctx_t *ctx, sm_str_t value);
-static ngx_int_t ngx_http_submission_arg_after(ngx_http_submission_ctx_t *ctx,
-    sm_str_t value);
-static ngx_int_t ngx_http_submission_arg_reason(ngx_http_submission_ctx_t *ctx,
-    sm_str_t value);
-static ngx_int_t ngx_http_submission_arg_from(ngx_http_submission_ctx_t *ctx,
-    sm_str_t value);
-static ngx_int_t ngx_http_submission_arg_to(ngx_http_submission_ctx_t *ctx,
-    sm_str_t value);
-static ngx_int_t ngx_http_submission_arg_by(ngx_http_submission_ctx_t *ctx,
-    sm_str_t value);
-static ngx_int_t ngx_http_submission_arg_prefix(ngx_http_submission_ctx_t *ctx,
-    sm_str_t value);
-static ngx_int_t ngx_http_submission_arg_order(ngx_http_submission_ctx_t *ctx,
-    sm_str_t value);
-static ngx_int_t ngx_http_submission_arg_before(ngx_http_submission_ctx_t *ctx,
-    sm_str_t value);
+    void *field, sm_str_t value);
 
 
-#define NGX_HTTP_SUBMISSION_ARGS_WAIT                                         \
-                                                                              \
-    { "waitSeconds", ngx_http_submission_arg_wait,                            \
-      "\"waitSeconds\" must be a whole number of seconds, 0 or more" },       \
-                                                                              \
-    { "until", ngx_http_submission_arg_until,                                 \
-      "\"until\" must be \"attempt\" or \"terminal\"" }
+const ngx_http_submission_arg_t  ngx_http_submission_wait_args[] = {
 
+    { "waitSeconds", ngx_http_submission_arg_wait, 0,
+      "a whole number of seconds, 0 or more" },
 
-const ngx_http_submission_arg_t  ngx_http_submission_submit_args[] = {
+    { "until", ngx_http_submission_arg_until, 0,
+      "\"attempt\" or \"terminal\"" },
 
-    NGX_HTTP_SUBMISSION_ARGS_WAIT,
-
-    { NULL, NULL, NULL }
-};
-
-
-const ngx_http_submission_arg_t  ngx_http_submission_get_args[] = {
-
-    NGX_HTTP_SUBMISSION_ARGS_WAIT,
-
-    { NULL, NULL, NULL }
-};
-
-
-const ngx_http_submission_arg_t  ngx_http_submission_history_args[] = {
-
-    { "limit", ngx_http_submission_arg_history_limit,
-      "\"limit\" must be a number between 1 and 500" },
-
-    { "after", ngx_http_submission_arg_before,
-      "\"after\" must be the \"next\" of an earlier page" },
-
-    { NULL, NULL, NULL }
-};
-
-
-const ngx_http_submission_arg_t  ngx_http_submission_list_args[] = {
-
-    { "status", ngx_http_submission_arg_status,
-      "\"status\" must be \"pending\", \"accepted\", \"rejected\", "
-      "\"exhausted\" or \"canceled\"" },
-
-    { "target", ngx_http_submission_arg_target,
-      "\"target\" must be the name of a target" },
-
-    { "limit", ngx_http_submission_arg_list_limit,
-      "\"limit\" must be a number between 1 and 500" },
-
-    { "after", ngx_http_submission_arg_after,
-      "\"after\" must be the \"next\" of an earlier page" },
-
-    { "reason", ngx_http_submission_arg_reason,
-      "\"reason\" must be that of a rejection or of an exhaustion" },
-
-    { "from", ngx_http_submission_arg_from,
-      "\"from\" must be a time of RFC 3339, such as "
-      "\"2026-02-02T12:00:00Z\"; a \"+\" is \"%2B\" here" },
-
-    { "to", ngx_http_submission_arg_to,
-      "\"to\" must be a time of RFC 3339, such as "
-      "\"2026-02-02T12:00:00Z\"; a \"+\" is \"%2B\" here" },
-
-    { "by", ngx_http_submission_arg_by,
-      "\"by\" must be \"created\" or \"completed\"" },
-
-    { "idPrefix", ngx_http_submission_arg_prefix,
-      "\"idPrefix\" must be what ids begin with: up to 200 characters, none "
-      "of them a control character, and no space at its beginning" },
-
-    { "order", ngx_http_submission_arg_order,
-      "\"order\" must be \"asc\" or \"desc\"" },
-
-    { NULL, NULL, NULL }
+    { NULL, NULL, 0, NULL }
 };
 
 
 static const ngx_http_submission_arg_t  ngx_http_submission_no_args[] = {
-    { NULL, NULL, NULL }
+    { NULL, NULL, 0, NULL }
 };
 
 
-/* the decoded part of a query, in the request's memory */
+/* Decodes a part of a query into the request's memory. */
 
 static ngx_int_t
 ngx_http_submission_arg_decode(ngx_pool_t *pool, u_char *src, size_t len,
@@ -191,7 +100,10 @@ ngx_http_submission_arg_unknown(const ngx_http_submission_arg_t *table,
 }
 
 
-/* takes one into the row; NGX_DECLINED: args->message says what is wrong */
+/*
+ * Takes one argument into the row.  Returns NGX_DECLINED if args->message says
+ * what is wrong with it.
+ */
 
 static ngx_int_t
 ngx_http_submission_arg_take(ngx_http_submission_ctx_t *ctx, sm_str_t name,
@@ -199,7 +111,6 @@ ngx_http_submission_arg_take(ngx_http_submission_ctx_t *ctx, sm_str_t name,
 {
     ngx_int_t                         rc;
     ngx_uint_t                        bit;
-    const char                       *why;
     const ngx_http_submission_arg_t  *table, *arg;
 
     table = ctx->route->args ? ctx->route->args : ngx_http_submission_no_args;
@@ -215,24 +126,22 @@ ngx_http_submission_arg_take(ngx_http_submission_ctx_t *ctx, sm_str_t name,
         return NGX_DECLINED;
     }
 
+    args->field = arg->name;
     bit = (ngx_uint_t) 1 << (arg - table);
 
     if (*seen & bit) {
-        rc = NGX_DECLINED;
-        why = NULL;
-
-    } else {
-        rc = arg->handler(ctx, value);
-        why = arg->message;
+        (void) snprintf(args->message, sizeof(args->message),
+                        "duplicate argument \"%s\"", arg->name);
+        return NGX_DECLINED;
     }
 
     *seen |= bit;
 
+    rc = arg->set(ctx, (char *) ctx->row + arg->offset, value);
+
     if (rc == NGX_DECLINED) {
         (void) snprintf(args->message, sizeof(args->message),
-                        why ? "%s" : "duplicate argument \"%s\"",
-                        why ? why : arg->name);
-        args->field = arg->name;
+                        "\"%s\" must be %s", arg->name, arg->expected);
     }
 
     return rc;
@@ -296,7 +205,8 @@ ngx_http_submission_args(ngx_http_submission_ctx_t *ctx,
 
 
 static ngx_int_t
-ngx_http_submission_arg_wait(ngx_http_submission_ctx_t *ctx, sm_str_t value)
+ngx_http_submission_arg_wait(ngx_http_submission_ctx_t *ctx, void *field,
+    sm_str_t value)
 {
     size_t      i;
     ngx_msec_t  seconds;
@@ -320,7 +230,8 @@ ngx_http_submission_arg_wait(ngx_http_submission_ctx_t *ctx, sm_str_t value)
 
 
 static ngx_int_t
-ngx_http_submission_arg_until(ngx_http_submission_ctx_t *ctx, sm_str_t value)
+ngx_http_submission_arg_until(ngx_http_submission_ctx_t *ctx, void *field,
+    sm_str_t value)
 {
     static const sm_str_t  attempt = sm_str("attempt");
     static const sm_str_t  terminal = sm_str("terminal");
@@ -336,31 +247,12 @@ ngx_http_submission_arg_until(ngx_http_submission_ctx_t *ctx, sm_str_t value)
 }
 
 
-static ngx_int_t
-ngx_http_submission_arg_status(ngx_http_submission_ctx_t *ctx, sm_str_t value)
+ngx_int_t
+ngx_http_submission_arg_limit(ngx_http_submission_ctx_t *ctx, void *field,
+    sm_str_t value)
 {
-    sm_list_row_t  *row = ctx->row;
+    size_t  *limit = field;
 
-    row->status = sm_status_by_name(value);
-
-    return row->status == SM_STATUS_NONE ? NGX_DECLINED : NGX_OK;
-}
-
-
-static ngx_int_t
-ngx_http_submission_arg_target(ngx_http_submission_ctx_t *ctx, sm_str_t value)
-{
-    sm_list_row_t  *row = ctx->row;
-
-    row->target = value;
-
-    return sm_target_check(value) ? NGX_DECLINED : NGX_OK;
-}
-
-
-static ngx_int_t
-ngx_http_submission_arg_limit(sm_str_t value, size_t *limit)
-{
     int64_t  n;
 
     if (sm_parse_uint(value, NGX_HTTP_SUBMISSION_ARG_LIMIT_MAX, &n) != 0
@@ -375,135 +267,35 @@ ngx_http_submission_arg_limit(sm_str_t value, size_t *limit)
 }
 
 
-static ngx_int_t
-ngx_http_submission_arg_list_limit(ngx_http_submission_ctx_t *ctx,
+ngx_int_t
+ngx_http_submission_arg_time(ngx_http_submission_ctx_t *ctx, void *field,
     sm_str_t value)
 {
-    sm_list_row_t  *row = ctx->row;
+    int64_t  *at = field;
 
-    return ngx_http_submission_arg_limit(value, &row->limit);
+    return sm_time_parse(value, at) ? NGX_DECLINED : NGX_OK;
 }
 
 
-static ngx_int_t
-ngx_http_submission_arg_history_limit(ngx_http_submission_ctx_t *ctx,
+ngx_int_t
+ngx_http_submission_arg_target(ngx_http_submission_ctx_t *ctx, void *field,
     sm_str_t value)
 {
-    sm_history_row_t  *row = ctx->row;
+    sm_str_t  *target = field;
 
-    return ngx_http_submission_arg_limit(value, &row->limit);
+    *target = value;
+
+    return sm_target_check(value) ? NGX_DECLINED : NGX_OK;
 }
 
 
-/* what "next" of a list gave, see ngx_http_submission_reply_list() */
-
-static ngx_int_t
-ngx_http_submission_arg_after(ngx_http_submission_ctx_t *ctx, sm_str_t value)
+ngx_int_t
+ngx_http_submission_arg_text(ngx_http_submission_ctx_t *ctx, void *field,
+    sm_str_t value)
 {
-    char           *buf;
-    sm_list_row_t  *row;
+    sm_str_t  *text = field;
 
-    row = ctx->row;
-
-    buf = ngx_pnalloc(ctx->request->pool, value.len + 1);
-    if (buf == NULL) {
-        return NGX_ERROR;
-    }
-
-    return sm_cursor_kind_parse(value, buf, &ctx->cursor, &row->after_at,
-                                &row->after_id)
-           == 0 ? NGX_OK : NGX_DECLINED;
-}
-
-
-static ngx_int_t
-ngx_http_submission_arg_reason(ngx_http_submission_ctx_t *ctx, sm_str_t value)
-{
-    sm_list_row_t  *row = ctx->row;
-
-    row->reason = value;
+    *text = value;
 
     return sm_id_text_check(value) ? NGX_DECLINED : NGX_OK;
-}
-
-
-static ngx_int_t
-ngx_http_submission_arg_from(ngx_http_submission_ctx_t *ctx, sm_str_t value)
-{
-    sm_list_row_t  *row = ctx->row;
-
-    return sm_time_parse(value, &row->from) ? NGX_DECLINED : NGX_OK;
-}
-
-
-static ngx_int_t
-ngx_http_submission_arg_to(ngx_http_submission_ctx_t *ctx, sm_str_t value)
-{
-    sm_list_row_t  *row = ctx->row;
-
-    return sm_time_parse(value, &row->to) ? NGX_DECLINED : NGX_OK;
-}
-
-
-static ngx_int_t
-ngx_http_submission_arg_by(ngx_http_submission_ctx_t *ctx, sm_str_t value)
-{
-    sm_list_row_t  *row = ctx->row;
-
-    if (sm_str_eq(value, sm_str_c("completed"))) {
-        row->by = SM_LIST_COMPLETED;
-        return NGX_OK;
-    }
-
-    return sm_str_eq(value, sm_str_c("created")) ? NGX_OK : NGX_DECLINED;
-}
-
-
-static ngx_int_t
-ngx_http_submission_arg_prefix(ngx_http_submission_ctx_t *ctx, sm_str_t value)
-{
-    char           *buf;
-    sm_list_row_t  *row;
-
-    row = ctx->row;
-
-    buf = ngx_pnalloc(ctx->request->pool, SM_SEARCH_PREFIX(value.len));
-    if (buf == NULL) {
-        return NGX_ERROR;
-    }
-
-    return sm_search_prefix(row, value, buf) ? NGX_DECLINED : NGX_OK;
-}
-
-
-static ngx_int_t
-ngx_http_submission_arg_order(ngx_http_submission_ctx_t *ctx, sm_str_t value)
-{
-    if (sm_str_eq(value, sm_str_c("asc"))) {
-        ctx->order = NGX_HTTP_SUBMISSION_ORDER_ASC;
-
-    } else if (sm_str_eq(value, sm_str_c("desc"))) {
-        ctx->order = NGX_HTTP_SUBMISSION_ORDER_DESC;
-    }
-
-    return ctx->order ? NGX_OK : NGX_DECLINED;
-}
-
-
-/* what "next" of a history gave: the number of its last attempt */
-
-static ngx_int_t
-ngx_http_submission_arg_before(ngx_http_submission_ctx_t *ctx, sm_str_t value)
-{
-    sm_history_row_t  *row = ctx->row;
-
-    int64_t  n;
-
-    if (sm_parse_uint(value, INT64_MAX, &n) != 0 || n == 0) {
-        return NGX_DECLINED;
-    }
-
-    row->before = n;
-
-    return NGX_OK;
 }

@@ -11,13 +11,19 @@
 #include "ngx_http_submission_args.h"
 
 
-/* Each _init(), _parse() and _body() is that of a route, see request.h. */
+/* Each _init(), _parse(), _body() and _args is that of a route: request.h. */
+
+extern const ngx_http_submission_arg_t  ngx_http_submission_history_args[];
+extern const ngx_http_submission_arg_t  ngx_http_submission_list_args[];
+extern const ngx_http_submission_arg_t  ngx_http_submission_failures_args[];
+extern const ngx_http_submission_arg_t  ngx_http_submission_audit_args[];
+extern const ngx_http_submission_arg_t  ngx_http_submission_jobs_args[];
+extern const ngx_http_submission_arg_t  ngx_http_submission_schedules_args[];
+extern const ngx_http_submission_arg_t  ngx_http_submission_stats_args[];
 
 /* submit.c and read.c */
 ngx_int_t ngx_http_submission_submit_parse(ngx_http_request_t *r);
 void ngx_http_submission_get_init(ngx_http_submission_ctx_t *ctx);
-void ngx_http_submission_history_init(ngx_http_submission_ctx_t *ctx);
-void ngx_http_submission_list_init(ngx_http_submission_ctx_t *ctx);
 ngx_int_t ngx_http_submission_list_parse(ngx_http_request_t *r);
 
 /* failures.c: answers from what is kept, or asks the store */
@@ -26,7 +32,6 @@ ngx_int_t ngx_http_submission_failures_parse(ngx_http_request_t *r);
 /* cancel.c, replay.c and audit.c */
 ngx_int_t ngx_http_submission_cancel_body(ngx_http_request_t *r, sm_str_t body);
 ngx_int_t ngx_http_submission_replay_body(ngx_http_request_t *r, sm_str_t body);
-void ngx_http_submission_audit_init(ngx_http_submission_ctx_t *ctx);
 ngx_int_t ngx_http_submission_audit_parse(ngx_http_request_t *r);
 
 /* webhooks.c: _out() is the events of an intent, for its history, too */
@@ -59,7 +64,6 @@ ngx_int_t ngx_http_submission_pause_body(ngx_http_request_t *r, sm_str_t body);
 
 /* schedules.c */
 void ngx_http_submission_schedules_init(ngx_http_submission_ctx_t *ctx);
-void ngx_http_submission_schedules_list_init(ngx_http_submission_ctx_t *ctx);
 ngx_int_t ngx_http_submission_schedules_parse(ngx_http_request_t *r);
 ngx_int_t ngx_http_submission_schedules_put_body(ngx_http_request_t *r,
     sm_str_t body);

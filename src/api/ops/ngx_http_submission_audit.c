@@ -7,97 +7,53 @@
 #include "ngx_http_submission_routes.h"
 
 #include "sm_cursor.h"
-#include "sm_time.h"
 
 
-#define NGX_HTTP_SUBMISSION_AUDIT_LIMIT  50
-#define NGX_HTTP_SUBMISSION_AUDIT_MAX    500
+#define NGX_HTTP_SUBMISSION_AUDIT_NAME  32       /* bytes of an action */
 
-#define NGX_HTTP_SUBMISSION_AUDIT_NAME   32      /* bytes of an action */
+#define NGX_HTTP_SUBMISSION_AUDIT_TIME                                        \
+    "a time such as 2026-02-02T12:00:00Z"
 
 
-static ngx_int_t ngx_http_submission_audit_from(ngx_http_submission_ctx_t *ctx,
-    sm_str_t value);
-static ngx_int_t ngx_http_submission_audit_to(ngx_http_submission_ctx_t *ctx,
-    sm_str_t value);
-static ngx_int_t ngx_http_submission_audit_actor(
-    ngx_http_submission_ctx_t *ctx, sm_str_t value);
 static ngx_int_t ngx_http_submission_audit_action(
-    ngx_http_submission_ctx_t *ctx, sm_str_t value);
-static ngx_int_t ngx_http_submission_audit_limit(
-    ngx_http_submission_ctx_t *ctx, sm_str_t value);
+    ngx_http_submission_ctx_t *ctx, void *field, sm_str_t value);
 static ngx_int_t ngx_http_submission_audit_after(
-    ngx_http_submission_ctx_t *ctx, sm_str_t value);
+    ngx_http_submission_ctx_t *ctx, void *field, sm_str_t value);
 
 
 const ngx_http_submission_arg_t  ngx_http_submission_audit_args[] = {
 
-    { "from", ngx_http_submission_audit_from,
-      "\"from\" must be a time such as 2026-02-02T12:00:00Z" },
+    { "from", ngx_http_submission_arg_time,
+      offsetof(sm_audit_row_t, from), NGX_HTTP_SUBMISSION_AUDIT_TIME },
 
-    { "to", ngx_http_submission_audit_to,
-      "\"to\" must be a time such as 2026-02-02T12:00:00Z" },
+    { "to", ngx_http_submission_arg_time,
+      offsetof(sm_audit_row_t, to), NGX_HTTP_SUBMISSION_AUDIT_TIME },
 
-    { "actor", ngx_http_submission_audit_actor,
-      "\"actor\" must be the name of somebody" },
+    { "actor", ngx_http_submission_arg_text,
+      offsetof(sm_audit_row_t, actor), "the name of somebody" },
 
     { "action", ngx_http_submission_audit_action,
-      "\"action\" must be a word such as \"cancel\" or \"replay\"" },
+      offsetof(sm_audit_row_t, action),
+      "a word such as \"cancel\" or \"replay\"" },
 
-    { "limit", ngx_http_submission_audit_limit,
-      "\"limit\" must be a number between 1 and 500" },
+    { "limit", ngx_http_submission_arg_limit,
+      offsetof(sm_audit_row_t, limit),
+      NGX_HTTP_SUBMISSION_ARG_EXPECTED_LIMIT },
 
-    { "after", ngx_http_submission_audit_after,
-      "\"after\" must be the \"next\" of an earlier page" },
+    { "after", ngx_http_submission_audit_after, 0,
+      NGX_HTTP_SUBMISSION_ARG_EXPECTED_NEXT },
 
-    { NULL, NULL, NULL }
+    { NULL, NULL, 0, NULL }
 };
 
 
-void
-ngx_http_submission_audit_init(ngx_http_submission_ctx_t *ctx)
-{
-    sm_audit_row_t  *row = ctx->row;
-
-    row->limit = NGX_HTTP_SUBMISSION_AUDIT_LIMIT;
-}
-
-
 static ngx_int_t
-ngx_http_submission_audit_from(ngx_http_submission_ctx_t *ctx, sm_str_t value)
-{
-    sm_audit_row_t  *row = ctx->row;
-
-    return sm_time_parse(value, &row->from) == NULL ? NGX_OK : NGX_DECLINED;
-}
-
-
-static ngx_int_t
-ngx_http_submission_audit_to(ngx_http_submission_ctx_t *ctx, sm_str_t value)
-{
-    sm_audit_row_t  *row = ctx->row;
-
-    return sm_time_parse(value, &row->to) == NULL ? NGX_OK : NGX_DECLINED;
-}
-
-
-static ngx_int_t
-ngx_http_submission_audit_actor(ngx_http_submission_ctx_t *ctx, sm_str_t value)
-{
-    sm_audit_row_t  *row = ctx->row;
-
-    row->actor = value;
-
-    return sm_id_text_check(value) ? NGX_DECLINED : NGX_OK;
-}
-
-
-static ngx_int_t
-ngx_http_submission_audit_action(ngx_http_submission_ctx_t *ctx,
+ngx_http_submission_audit_action(ngx_http_submission_ctx_t *ctx, void *field,
     sm_str_t value)
 {
-    size_t           i;
-    sm_audit_row_t  *row = ctx->row;
+    sm_str_t  *action = field;
+
+    size_t  i;
 
     for (i = 0; i < value.len; i++) {
         if ((value.data[i] < 'a' || value.data[i] > 'z')
@@ -107,39 +63,23 @@ ngx_http_submission_audit_action(ngx_http_submission_ctx_t *ctx,
         }
     }
 
-    row->action = value;
+    *action = value;
 
     return value.len && value.len <= NGX_HTTP_SUBMISSION_AUDIT_NAME
            ? NGX_OK : NGX_DECLINED;
 }
 
 
-static ngx_int_t
-ngx_http_submission_audit_limit(ngx_http_submission_ctx_t *ctx, sm_str_t value)
-{
-    int64_t          n;
-    sm_audit_row_t  *row = ctx->row;
-
-    if (sm_parse_uint(value, NGX_HTTP_SUBMISSION_AUDIT_MAX, &n) != 0
-        || n == 0)
-    {
-        return NGX_DECLINED;
-    }
-
-    row->limit = n;
-
-    return NGX_OK;
-}
-
-
-/* what "next" gave: the time and the number of the last entry */
+/* What "next" gave: the time and the number of the last entry. */
 
 static ngx_int_t
-ngx_http_submission_audit_after(ngx_http_submission_ctx_t *ctx, sm_str_t value)
+ngx_http_submission_audit_after(ngx_http_submission_ctx_t *ctx, void *field,
+    sm_str_t value)
 {
-    char            *buf;
-    sm_str_t         seq;
     sm_audit_row_t  *row = ctx->row;
+
+    char      *buf;
+    sm_str_t   seq;
 
     buf = ngx_pnalloc(ctx->request->pool, value.len + 1);
     if (buf == NULL) {

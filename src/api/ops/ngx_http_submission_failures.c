@@ -12,56 +12,41 @@
 #include "ngx_http_submission_reply.h"
 #include "ngx_http_submission_routes.h"
 
-#include "sm_time.h"
-
 
 #define NGX_HTTP_SUBMISSION_FAILURES_KEPT  1000    /* milliseconds */
 
 
 static ngx_int_t ngx_http_submission_failures_since(
-    ngx_http_submission_ctx_t *ctx, sm_str_t value);
-static ngx_int_t ngx_http_submission_failures_target(
-    ngx_http_submission_ctx_t *ctx, sm_str_t value);
+    ngx_http_submission_ctx_t *ctx, void *field, sm_str_t value);
 
 
 const ngx_http_submission_arg_t  ngx_http_submission_failures_args[] = {
 
     { "since", ngx_http_submission_failures_since,
-      "\"since\" must be a time of RFC 3339, such as "
-      "\"2026-02-02T12:00:00Z\"; a \"+\" is \"%2B\" here" },
+      offsetof(sm_failures_row_t, since),
+      NGX_HTTP_SUBMISSION_ARG_EXPECTED_TIME },
 
-    { "target", ngx_http_submission_failures_target,
-      "\"target\" must be the name of a target" },
+    { "target", ngx_http_submission_arg_target,
+      offsetof(sm_failures_row_t, target),
+      NGX_HTTP_SUBMISSION_ARG_EXPECTED_TARGET },
 
-    { NULL, NULL, NULL }
+    { NULL, NULL, 0, NULL }
 };
 
 
 static ngx_int_t
 ngx_http_submission_failures_since(ngx_http_submission_ctx_t *ctx,
-    sm_str_t value)
+    void *field, sm_str_t value)
 {
-    sm_failures_row_t  *row = ctx->row;
+    int64_t  *since = field;
 
-    if (sm_time_parse(value, &row->since)) {
+    if (ngx_http_submission_arg_time(ctx, since, value) != NGX_OK) {
         return NGX_DECLINED;
     }
 
-    row->since = sm_failures_since(row->since);
+    *since = sm_failures_since(*since);
 
     return NGX_OK;
-}
-
-
-static ngx_int_t
-ngx_http_submission_failures_target(ngx_http_submission_ctx_t *ctx,
-    sm_str_t value)
-{
-    sm_failures_row_t  *row = ctx->row;
-
-    row->target = value;
-
-    return sm_target_check(value) ? NGX_DECLINED : NGX_OK;
 }
 
 

@@ -12,27 +12,23 @@
 #include <sys/random.h>
 
 
-#define NGX_HTTP_SUBMISSION_JOBS_LIMIT  50
-#define NGX_HTTP_SUBMISSION_JOBS_MAX    500
-
-#define NGX_HTTP_SUBMISSION_JOBS_ID     8       /* random bytes */
+#define NGX_HTTP_SUBMISSION_JOBS_ID  8          /* random bytes */
 
 
-static ngx_int_t ngx_http_submission_jobs_limit(ngx_http_submission_ctx_t *ctx,
-    sm_str_t value);
 static ngx_int_t ngx_http_submission_jobs_after(ngx_http_submission_ctx_t *ctx,
-    sm_str_t value);
+    void *field, sm_str_t value);
 
 
 const ngx_http_submission_arg_t  ngx_http_submission_jobs_args[] = {
 
-    { "limit", ngx_http_submission_jobs_limit,
-      "\"limit\" must be a number between 1 and 500" },
+    { "limit", ngx_http_submission_arg_limit,
+      offsetof(sm_jobs_row_t, limit),
+      NGX_HTTP_SUBMISSION_ARG_EXPECTED_LIMIT },
 
-    { "after", ngx_http_submission_jobs_after,
-      "\"after\" must be the \"next\" of an earlier page" },
+    { "after", ngx_http_submission_jobs_after, 0,
+      NGX_HTTP_SUBMISSION_ARG_EXPECTED_NEXT },
 
-    { NULL, NULL, NULL }
+    { NULL, NULL, 0, NULL }
 };
 
 
@@ -294,32 +290,16 @@ ngx_http_submission_jobs_init(ngx_http_submission_ctx_t *ctx)
     sm_jobs_row_t  *row = ctx->row;
 
     row->kind = ctx->route->kind;
-    row->limit = NGX_HTTP_SUBMISSION_JOBS_LIMIT;
 }
 
 
 static ngx_int_t
-ngx_http_submission_jobs_limit(ngx_http_submission_ctx_t *ctx, sm_str_t value)
+ngx_http_submission_jobs_after(ngx_http_submission_ctx_t *ctx, void *field,
+    sm_str_t value)
 {
-    int64_t         n;
     sm_jobs_row_t  *row = ctx->row;
 
-    if (sm_parse_uint(value, NGX_HTTP_SUBMISSION_JOBS_MAX, &n) != 0 || n == 0)
-    {
-        return NGX_DECLINED;
-    }
-
-    row->limit = n;
-
-    return NGX_OK;
-}
-
-
-static ngx_int_t
-ngx_http_submission_jobs_after(ngx_http_submission_ctx_t *ctx, sm_str_t value)
-{
-    char           *buf;
-    sm_jobs_row_t  *row = ctx->row;
+    char  *buf;
 
     buf = ngx_pnalloc(ctx->request->pool, value.len + 1);
     if (buf == NULL) {

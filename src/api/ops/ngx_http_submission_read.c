@@ -1,18 +1,29 @@
 
 /*
- * What is read: GET of an intent, of its history, of a list of intents, and of
- * the cluster.
+ * GET of an intent, of its history, and of the cluster.
  */
 
 #include "ngx_http_submission_access.h"
 #include "ngx_http_submission_reply.h"
 #include "ngx_http_submission_routes.h"
 
-#include "sm_cursor.h"
-#include "sm_search.h"
+
+static ngx_int_t ngx_http_submission_history_after(
+    ngx_http_submission_ctx_t *ctx, void *field, sm_str_t value);
 
 
-#define NGX_HTTP_SUBMISSION_READ_LIMIT  50
+const ngx_http_submission_arg_t  ngx_http_submission_history_args[] = {
+
+    { "limit", ngx_http_submission_arg_limit,
+      offsetof(sm_history_row_t, limit),
+      NGX_HTTP_SUBMISSION_ARG_EXPECTED_LIMIT },
+
+    { "after", ngx_http_submission_history_after,
+      offsetof(sm_history_row_t, before),
+      NGX_HTTP_SUBMISSION_ARG_EXPECTED_NEXT },
+
+    { NULL, NULL, 0, NULL }
+};
 
 
 /* an intent; who waits for it waits for its end, if nothing else is said */
@@ -43,14 +54,16 @@ ngx_http_submission_get_intent(void *data)
 }
 
 
-/* a history */
+/* What "next" of a history gave: the number of its last attempt. */
 
-void
-ngx_http_submission_history_init(ngx_http_submission_ctx_t *ctx)
+static ngx_int_t
+ngx_http_submission_history_after(ngx_http_submission_ctx_t *ctx, void *field,
+    sm_str_t value)
 {
-    sm_history_row_t  *row = ctx->row;
+    int64_t  *before = field;
 
-    row->limit = NGX_HTTP_SUBMISSION_READ_LIMIT;
+    return sm_parse_uint(value, INT64_MAX, before) != 0 || *before == 0
+           ? NGX_DECLINED : NGX_OK;
 }
 
 
@@ -106,90 +119,6 @@ ngx_http_submission_history_reply(ngx_http_request_t *r, const void *data)
 
     } else {
         sm_out_c(&out, "\"next\":null}\n");
-    }
-
-    return ngx_http_submission_reply_send(r, NGX_HTTP_OK, &out);
-}
-
-
-/* a list */
-
-void
-ngx_http_submission_list_init(ngx_http_submission_ctx_t *ctx)
-{
-    sm_list_row_t  *row = ctx->row;
-
-    row->limit = NGX_HTTP_SUBMISSION_READ_LIMIT;
-}
-
-
-/* what the arguments are together */
-
-ngx_int_t
-ngx_http_submission_list_parse(ngx_http_request_t *r)
-{
-    const char                 *message, *field;
-    sm_list_row_t              *row;
-    ngx_http_submission_ctx_t  *ctx;
-
-    ctx = ngx_http_get_module_ctx(r, ngx_http_submission_module);
-    row = ctx->row;
-
-    message = sm_search_check(row, &field);
-
-    if (row->prefix.data && message == NULL) {
-        row->by = SM_LIST_ID;
-        row->asc = ctx->order != NGX_HTTP_SUBMISSION_ORDER_DESC;
-
-    } else {
-        row->asc = ctx->order == NGX_HTTP_SUBMISSION_ORDER_ASC;
-    }
-
-    if (message == NULL && row->after_id.data
-        && ctx->cursor != sm_search_kind(row))
-    {
-        message = "\"after\" must be the \"next\" of an earlier page of a "
-                  "list in the same order";
-        field = "after";
-    }
-
-    if (message) {
-        return ngx_http_submission_reply_error(r, NGX_HTTP_BAD_REQUEST,
-                                               "invalid_request", message,
-                                               field);
-    }
-
-    return ngx_http_submission_api_read(r);
-}
-
-
-/* "next": the cursor after the last intent */
-
-ngx_int_t
-ngx_http_submission_list_reply(ngx_http_request_t *r, const void *data)
-{
-    const sm_list_row_t  *row = data;
-
-    size_t    i;
-    sm_out_t  out;
-
-    ngx_http_submission_out(&out, r->pool);
-
-    sm_out_c(&out, "{\"intents\":[");
-
-    for (i = 0; i < row->n; i++) {
-        sm_out_c(&out, i ? "," : "");
-        sm_intent_out(&out, &row->intents[i]);
-    }
-
-    if (row->more) {
-        sm_out_c(&out, "],\"next\":\"");
-        sm_cursor_kind_out(&out, sm_search_kind(row), row->next_at,
-                           row->next_id);
-        sm_out_c(&out, "\"}\n");
-
-    } else {
-        sm_out_c(&out, "],\"next\":null}\n");
     }
 
     return ngx_http_submission_reply_send(r, NGX_HTTP_OK, &out);

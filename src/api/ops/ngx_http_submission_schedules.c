@@ -12,14 +12,8 @@
 #include "sm_tag.h"
 
 
-#define NGX_HTTP_SUBMISSION_SCHEDULES_LIMIT   50
-#define NGX_HTTP_SUBMISSION_SCHEDULES_MAX     500
-
-
-static ngx_int_t ngx_http_submission_schedules_limit(
-    ngx_http_submission_ctx_t *ctx, sm_str_t value);
 static ngx_int_t ngx_http_submission_schedules_after(
-    ngx_http_submission_ctx_t *ctx, sm_str_t value);
+    ngx_http_submission_ctx_t *ctx, void *field, sm_str_t value);
 
 
 _Static_assert(NGX_HTTP_SUBMISSION_OP_SCHEDULE_RUN
@@ -30,13 +24,15 @@ _Static_assert(NGX_HTTP_SUBMISSION_OP_SCHEDULE_RUN
 
 const ngx_http_submission_arg_t  ngx_http_submission_schedules_args[] = {
 
-    { "limit", ngx_http_submission_schedules_limit,
-      "\"limit\" must be a number between 1 and 500" },
+    { "limit", ngx_http_submission_arg_limit,
+      offsetof(sm_schedule_list_t, limit),
+      NGX_HTTP_SUBMISSION_ARG_EXPECTED_LIMIT },
 
     { "after", ngx_http_submission_schedules_after,
-      "\"after\" must be the \"next\" of an earlier page" },
+      offsetof(sm_schedule_list_t, after),
+      NGX_HTTP_SUBMISSION_ARG_EXPECTED_NEXT },
 
-    { NULL, NULL, NULL }
+    { NULL, NULL, 0, NULL }
 };
 
 
@@ -50,41 +46,13 @@ static const sm_json_field_t
 };
 
 
-void
-ngx_http_submission_schedules_list_init(ngx_http_submission_ctx_t *ctx)
-{
-    sm_schedule_list_t  *row = ctx->row;
-
-    row->limit = NGX_HTTP_SUBMISSION_SCHEDULES_LIMIT;
-}
-
-
-static ngx_int_t
-ngx_http_submission_schedules_limit(ngx_http_submission_ctx_t *ctx,
-    sm_str_t value)
-{
-    int64_t           n;
-    sm_schedule_list_t  *row = ctx->row;
-
-    if (sm_parse_uint(value, NGX_HTTP_SUBMISSION_SCHEDULES_MAX, &n) != 0
-        || n == 0)
-    {
-        return NGX_DECLINED;
-    }
-
-    row->limit = n;
-
-    return NGX_OK;
-}
-
-
 static ngx_int_t
 ngx_http_submission_schedules_after(ngx_http_submission_ctx_t *ctx,
-    sm_str_t value)
+    void *field, sm_str_t value)
 {
-    sm_schedule_list_t  *row = ctx->row;
+    sm_str_t  *after = field;
 
-    row->after = value;
+    *after = value;
 
     return sm_schedule_id_check(value) ? NGX_DECLINED : NGX_OK;
 }

@@ -20,20 +20,20 @@ typedef struct {
 
 
 static ngx_int_t ngx_http_submission_stats_arg_window(
-    ngx_http_submission_ctx_t *ctx, sm_str_t value);
+    ngx_http_submission_ctx_t *ctx, void *field, sm_str_t value);
 static ngx_int_t ngx_http_submission_stats_arg_target(
-    ngx_http_submission_ctx_t *ctx, sm_str_t value);
+    ngx_http_submission_ctx_t *ctx, void *field, sm_str_t value);
 
 
 const ngx_http_submission_arg_t  ngx_http_submission_stats_args[] = {
 
-    { "window", ngx_http_submission_stats_arg_window,
-      "\"window\" must be a number of seconds from 1 to 3600" },
+    { "window", ngx_http_submission_stats_arg_window, 0,
+      "a number of seconds from 1 to 3600" },
 
-    { "target", ngx_http_submission_stats_arg_target,
-      "\"target\" must be the name of a target" },
+    { "target", ngx_http_submission_stats_arg_target, 0,
+      NGX_HTTP_SUBMISSION_ARG_EXPECTED_TARGET },
 
-    { NULL, NULL, NULL }
+    { NULL, NULL, 0, NULL }
 };
 
 
@@ -256,7 +256,7 @@ ngx_http_submission_stats_init_args(ngx_http_submission_ctx_t *ctx)
 
 static ngx_int_t
 ngx_http_submission_stats_arg_window(ngx_http_submission_ctx_t *ctx,
-    sm_str_t value)
+    void *field, sm_str_t value)
 {
     ngx_http_submission_overview_args_t  *args = ctx->row;
 
@@ -273,7 +273,7 @@ ngx_http_submission_stats_arg_window(ngx_http_submission_ctx_t *ctx,
 
 static ngx_int_t
 ngx_http_submission_stats_arg_target(ngx_http_submission_ctx_t *ctx,
-    sm_str_t value)
+    void *field, sm_str_t value)
 {
     ngx_http_submission_overview_args_t  *args = ctx->row;
 
