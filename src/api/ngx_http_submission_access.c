@@ -391,53 +391,23 @@ ngx_http_submission_access_user(ngx_http_request_t *r, ngx_str_t *user)
 }
 
 
-static ngx_int_t
-ngx_http_submission_access_clean(ngx_pool_t *pool, ngx_str_t *text, size_t max,
-    sm_str_t *clean)
-{
-    u_char    *p;
-    size_t     size;
-    sm_out_t   out;
-    sm_str_t   s;
-
-    size = sm_clean_size(max) + 1;
-
-    p = ngx_pnalloc(pool, size);
-    if (p == NULL) {
-        return NGX_ERROR;
-    }
-
-    s.data = (char *) text->data;
-    s.len = text->len;
-
-    sm_out_init(&out, p, size);
-    sm_out_clean(&out, s, max);
-
-    clean->data = out.start;
-    clean->len = out.last - out.start;
-
-    return NGX_OK;
-}
-
-
 ngx_int_t
 ngx_http_submission_access_actor(ngx_http_request_t *r, sm_actor_t *actor)
 {
     ngx_str_t  user;
 
     if (ngx_http_submission_access_user(r, &user) != NGX_OK
-        || ngx_http_submission_access_clean(r->pool, &user,
-                                            NGX_HTTP_SUBMISSION_ACCESS_ACTOR,
-                                            &actor->name)
-           != NGX_OK
-        || ngx_http_submission_access_clean(r->pool,
-                                            &r->connection->addr_text,
-                                            NGX_HTTP_SUBMISSION_ACCESS_ADDRESS,
-                                            &actor->address)
+        || ngx_http_submission_api_clean(r->pool,
+                                         ngx_http_submission_str(&user),
+                                         NGX_HTTP_SUBMISSION_ACCESS_ACTOR,
+                                         &actor->name)
            != NGX_OK)
     {
         return NGX_ERROR;
     }
 
-    return NGX_OK;
+    return ngx_http_submission_api_clean(r->pool,
+                            ngx_http_submission_str(&r->connection->addr_text),
+                                         NGX_HTTP_SUBMISSION_ACCESS_ADDRESS,
+                                         &actor->address);
 }

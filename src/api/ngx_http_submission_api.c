@@ -19,149 +19,84 @@
 static ngx_int_t ngx_http_submission_api_route(ngx_http_submission_ctx_t *ctx);
 
 
-#define ngx_http_submission_route(path, method, level, operation, ...)        \
+#define ngx_http_submission_route(path, method, level, operation, in, ...)    \
     { .route = { path, SM_ROUTE_##method },                                   \
       .access = NGX_HTTP_SUBMISSION_ACCESS_##level,                           \
       .op = NGX_HTTP_SUBMISSION_OP_##operation,                               \
+      .input = &in,                                                           \
       __VA_ARGS__ }
 
+
+/* A route has a path, a method, a level, an operation, and how it is read. */
 
 static const ngx_http_submission_route_t  ngx_http_submission_routes[] = {
 
     ngx_http_submission_route("intents", POST, SUBMIT, INTENTS_SUBMIT,
-        .args = ngx_http_submission_wait_args,
-        .parse = ngx_http_submission_submit_parse),
-
+        ngx_http_submission_submit_input),
     ngx_http_submission_route("intents", READ, READ, INTENTS_LIST,
-        .args = ngx_http_submission_list_args,
-        .parse = ngx_http_submission_list_parse),
-
+        ngx_http_submission_list_input),
     ngx_http_submission_route("intents/*", READ, READ, INTENTS_GET,
-        .args = ngx_http_submission_wait_args,
-        .init = ngx_http_submission_get_init,
-        .parse = ngx_http_submission_api_read_id),
-
+        ngx_http_submission_get_input),
     ngx_http_submission_route("intents/*/history", READ, READ, INTENT_HISTORY,
-        .args = ngx_http_submission_history_args,
-        .parse = ngx_http_submission_api_read_id),
-
+        ngx_http_submission_history_input),
     ngx_http_submission_route("cluster", READ, READ, CLUSTER_GET,
-        .parse = ngx_http_submission_api_read),
-
+        ngx_http_submission_cluster_input),
     ngx_http_submission_route("intents/*/cancel", POST, SUBMIT, INTENTS_CANCEL,
-        .body = ngx_http_submission_cancel_body),
-
+        ngx_http_submission_cancel_input),
     ngx_http_submission_route("intents/*/replay", POST, SUBMIT, INTENTS_REPLAY,
-        .body = ngx_http_submission_replay_body),
-
+        ngx_http_submission_replay_input),
     ngx_http_submission_route("intents/*/webhooks/resend", POST, SUBMIT,
-        WEBHOOKS_RESEND,
-        .body = ngx_http_submission_webhooks_body),
-
+        WEBHOOKS_RESEND, ngx_http_submission_webhooks_input),
     ngx_http_submission_route("intents/*/payload", READ, OPERATE,
-        INTENT_PAYLOAD,
-        .payloads = 1,
-        .parse = ngx_http_submission_api_read_id),
-
+        INTENT_PAYLOAD, ngx_http_submission_payload_input, .payloads = 1),
     ngx_http_submission_route("audit", READ, OPERATE, AUDIT_LIST,
-        .args = ngx_http_submission_audit_args,
-        .parse = ngx_http_submission_audit_parse),
-
+        ngx_http_submission_audit_input),
     ngx_http_submission_route("failures", READ, READ, FAILURES_GET,
-        .args = ngx_http_submission_failures_args,
-        .parse = ngx_http_submission_failures_parse),
-
+        ngx_http_submission_failures_input),
     ngx_http_submission_route("targets/*/pause", POST, OPERATE, TARGET_SET,
-        .kind = 1,
-        .body = ngx_http_submission_pause_body),
-
+        ngx_http_submission_pause_input, .kind = 1),
     ngx_http_submission_route("targets/*/resume", POST, OPERATE, TARGET_SET,
-        .body = ngx_http_submission_pause_body),
-
+        ngx_http_submission_pause_input),
     ngx_http_submission_route("config", READ, READ, NONE,
-        .parse = ngx_http_submission_config_parse),
-
+        ngx_http_submission_config_input),
     ngx_http_submission_route("overview", READ, READ, NONE,
-        .parse = ngx_http_submission_overview_parse),
-
+        ngx_http_submission_overview_input),
     ngx_http_submission_route("stats", READ, READ, NONE,
-        .args = ngx_http_submission_stats_args,
-        .init = ngx_http_submission_stats_init_args,
-        .parse = ngx_http_submission_stats_parse),
-
+        ngx_http_submission_stats_input),
     ngx_http_submission_route("targets", READ, READ, BACKLOG_GET,
-        .parse = ngx_http_submission_target_list_parse),
-
+        ngx_http_submission_target_list_input),
     ngx_http_submission_route("targets/*", READ, READ, BACKLOG_GET,
-        .parse = ngx_http_submission_target_list_parse),
-
+        ngx_http_submission_target_list_input),
     ngx_http_submission_route("replays", POST, OPERATE, JOBS_ADD,
-        .kind = SM_JOB_REPLAY,
-        .body = ngx_http_submission_jobs_add_body),
-
+        ngx_http_submission_jobs_add_input, .kind = SM_JOB_REPLAY),
     ngx_http_submission_route("replays", READ, READ, JOBS_LIST,
-        .kind = SM_JOB_REPLAY,
-        .args = ngx_http_submission_jobs_args,
-        .init = ngx_http_submission_jobs_init,
-        .parse = ngx_http_submission_api_read),
-
+        ngx_http_submission_jobs_list_input, .kind = SM_JOB_REPLAY),
     ngx_http_submission_route("replays/*", READ, READ, JOBS_LIST,
-        .kind = SM_JOB_REPLAY,
-        .init = ngx_http_submission_jobs_init,
-        .parse = ngx_http_submission_jobs_get_parse),
-
+        ngx_http_submission_jobs_get_input, .kind = SM_JOB_REPLAY),
     ngx_http_submission_route("replays/*/stop", POST, OPERATE, JOBS_STOP,
-        .kind = SM_JOB_REPLAY,
-        .body = ngx_http_submission_jobs_stop_body),
-
+        ngx_http_submission_jobs_stop_input, .kind = SM_JOB_REPLAY),
     ngx_http_submission_route("cancels", POST, OPERATE, JOBS_ADD,
-        .kind = SM_JOB_CANCEL,
-        .body = ngx_http_submission_jobs_add_body),
-
+        ngx_http_submission_jobs_add_input, .kind = SM_JOB_CANCEL),
     ngx_http_submission_route("cancels", READ, READ, JOBS_LIST,
-        .kind = SM_JOB_CANCEL,
-        .args = ngx_http_submission_jobs_args,
-        .init = ngx_http_submission_jobs_init,
-        .parse = ngx_http_submission_api_read),
-
+        ngx_http_submission_jobs_list_input, .kind = SM_JOB_CANCEL),
     ngx_http_submission_route("cancels/*", READ, READ, JOBS_LIST,
-        .kind = SM_JOB_CANCEL,
-        .init = ngx_http_submission_jobs_init,
-        .parse = ngx_http_submission_jobs_get_parse),
-
+        ngx_http_submission_jobs_get_input, .kind = SM_JOB_CANCEL),
     ngx_http_submission_route("cancels/*/stop", POST, OPERATE, JOBS_STOP,
-        .kind = SM_JOB_CANCEL,
-        .body = ngx_http_submission_jobs_stop_body),
-
+        ngx_http_submission_jobs_stop_input, .kind = SM_JOB_CANCEL),
     ngx_http_submission_route("schedules", READ, READ, SCHEDULES_LIST,
-        .args = ngx_http_submission_schedules_args,
-        .parse = ngx_http_submission_api_read),
-
+        ngx_http_submission_schedules_list_input),
     ngx_http_submission_route("schedules/*", READ, READ, SCHEDULE_GET,
-        .init = ngx_http_submission_schedules_init,
-        .parse = ngx_http_submission_schedules_parse),
-
+        ngx_http_submission_schedules_get_input),
     ngx_http_submission_route("schedules/*", PUT, OPERATE, SCHEDULE_PUT,
-        .init = ngx_http_submission_schedules_init,
-        .body = ngx_http_submission_schedules_put_body),
-
+        ngx_http_submission_schedules_put_input),
     ngx_http_submission_route("schedules/*", DELETE, OPERATE, SCHEDULE_DELETE,
-        .init = ngx_http_submission_schedules_init,
-        .parse = ngx_http_submission_schedules_parse),
-
+        ngx_http_submission_schedules_get_input),
     ngx_http_submission_route("schedules/*/pause", POST, OPERATE,
-        SCHEDULE_PAUSE,
-        .init = ngx_http_submission_schedules_init,
-        .body = ngx_http_submission_schedules_act_body),
-
+        SCHEDULE_PAUSE, ngx_http_submission_schedules_act_input),
     ngx_http_submission_route("schedules/*/resume", POST, OPERATE,
-        SCHEDULE_RESUME,
-        .init = ngx_http_submission_schedules_init,
-        .body = ngx_http_submission_schedules_act_body),
-
+        SCHEDULE_RESUME, ngx_http_submission_schedules_act_input),
     ngx_http_submission_route("schedules/*/run", POST, OPERATE, SCHEDULE_RUN,
-        .init = ngx_http_submission_schedules_init,
-        .body = ngx_http_submission_schedules_act_body)
+        ngx_http_submission_schedules_act_input)
 };
 
 static const sm_route_table_t  ngx_http_submission_route_table =
@@ -226,9 +161,10 @@ ngx_http_submission_api_header(ngx_http_request_t *r, const char *name)
 ngx_int_t
 ngx_http_submission_api_handler(ngx_http_request_t *r)
 {
-    ngx_int_t                   rc;
-    ngx_http_submission_ctx_t  *ctx;
-    ngx_http_submission_args_t  args;
+    ngx_int_t                           rc;
+    ngx_http_submission_ctx_t          *ctx;
+    ngx_http_submission_args_t          args;
+    const ngx_http_submission_input_t  *input;
 
     rc = ngx_http_submission_origin_host(r);
     if (rc != NGX_DECLINED) {
@@ -266,7 +202,9 @@ ngx_http_submission_api_handler(ngx_http_request_t *r)
         }
     }
 
-    ctx->row = ngx_pcalloc(r->pool, ctx->op->row_size);
+    input = ctx->route->input;
+
+    ctx->row = ngx_pcalloc(r->pool, ctx->op->row_size + input->row_size);
     if (ctx->row == NULL) {
         return NGX_HTTP_INTERNAL_SERVER_ERROR;
     }
@@ -276,17 +214,14 @@ ngx_http_submission_api_handler(ngx_http_request_t *r)
                                                NGX_HTTP_SUBMISSION_API_LIMIT;
     }
 
-    if (ctx->route->init) {
-        ctx->route->init(ctx);
+    if (input->init) {
+        input->init(ctx);
     }
 
     switch (ngx_http_submission_args(ctx, &args)) {
 
     case NGX_OK:
-        return ctx->route->body
-               ? ngx_http_submission_body_read(r, ctx->route->body,
-                                               NGX_HTTP_SUBMISSION_BODY_JSON)
-               : ctx->route->parse(r);
+        break;
 
     case NGX_DECLINED:
         return ngx_http_submission_reply_error(r, NGX_HTTP_BAD_REQUEST,
@@ -296,6 +231,17 @@ ngx_http_submission_api_handler(ngx_http_request_t *r)
     default: /* NGX_ERROR */
         return NGX_HTTP_INTERNAL_SERVER_ERROR;
     }
+
+    if (input->handler) {
+        return input->handler(r);
+    }
+
+    if (r->method & (NGX_HTTP_POST|NGX_HTTP_PUT)) {
+        return ngx_http_submission_body_read(r, ngx_http_submission_api_take,
+                                             NGX_HTTP_SUBMISSION_BODY_JSON);
+    }
+
+    return ngx_http_submission_api_read(r);
 }
 
 
@@ -423,76 +369,55 @@ ngx_http_submission_api_route(ngx_http_submission_ctx_t *ctx)
 }
 
 
-/*
- * Reads the id of the path.  Returns NGX_DECLINED if it is one, or else what
- * the request is to be finalized with.
- */
-
 ngx_int_t
-ngx_http_submission_api_id(ngx_http_request_t *r, sm_str_t *id)
+ngx_http_submission_api_take(ngx_http_request_t *r, sm_str_t body)
 {
-    char                        message[128];
-    const char                 *why;
-    ngx_http_submission_ctx_t  *ctx;
+    ngx_int_t                           rc;
+    sm_arena_t                          arena;
+    sm_json_error_t                     err;
+    ngx_http_submission_ctx_t          *ctx;
+    const ngx_http_submission_input_t  *input;
 
     ctx = ngx_http_get_module_ctx(r, ngx_http_submission_module);
+    input = ctx->route->input;
 
-    *id = sm_trim(ctx->id);
+    ngx_memzero(&arena, sizeof(sm_arena_t));
 
-    why = sm_id_check(*id);
+    err.key = NULL;
+    err.code = NULL;
+    err.no_memory = 0;
 
-    if (why) {
-        (void) snprintf(message, sizeof(message), "the intent id %s", why);
+    rc = input->take ? input->take(ctx, &arena, body, &err) : NGX_OK;
 
-        return ngx_http_submission_reply_error(r, NGX_HTTP_BAD_REQUEST,
-                                               "invalid_request", message,
-                                               SM_FIELD_ID);
+    if (rc == NGX_OK) {
+        rc = ngx_http_submission_intake_add(ctx, ctx->row, 0);
     }
 
-    return NGX_DECLINED;
-}
+    switch (rc) {
 
+    case NGX_OK:
+        rc = ngx_http_submission_intake(ctx);
+        break;
 
-/* Asks for the intent of the path: its id is the first string of the row. */
+    case NGX_DECLINED:
+        rc = ngx_http_submission_reply_invalid(r, &err);
+        break;
 
-ngx_int_t
-ngx_http_submission_api_read_id(ngx_http_request_t *r)
-{
-    sm_str_t                   *id;
-    ngx_int_t                   rc;
-    ngx_http_submission_ctx_t  *ctx;
-
-    ctx = ngx_http_get_module_ctx(r, ngx_http_submission_module);
-    id = (sm_str_t *) ((char *) ctx->row + ctx->op->strings[0]);
-
-    rc = ngx_http_submission_api_id(r, id);
-
-    return rc == NGX_DECLINED ? ngx_http_submission_api_read(r) : rc;
-}
-
-
-/* Hands a copy of the row to the intake, which answers the request. */
-
-ngx_int_t
-ngx_http_submission_api_enter(ngx_http_request_t *r)
-{
-    ngx_http_submission_ctx_t  *ctx;
-
-    ctx = ngx_http_get_module_ctx(r, ngx_http_submission_module);
-
-    if (ngx_http_submission_intake_add(ctx, ctx->row, 0) != NGX_OK) {
-        return NGX_HTTP_INTERNAL_SERVER_ERROR;
+    default: /* NGX_ERROR */
+        rc = NGX_HTTP_INTERNAL_SERVER_ERROR;
     }
 
-    return ngx_http_submission_intake(ctx);
+    sm_arena_free(&arena);
+
+    return rc;
 }
 
-
-/* a request whose body is not used */
 
 ngx_int_t
 ngx_http_submission_api_read(ngx_http_request_t *r)
 {
+    static const sm_str_t  nothing;
+
     ngx_int_t  rc;
 
     rc = ngx_http_discard_request_body(r);
@@ -500,10 +425,76 @@ ngx_http_submission_api_read(ngx_http_request_t *r)
         return rc;
     }
 
-    rc = ngx_http_submission_api_enter(r);
+    rc = ngx_http_submission_api_take(r, nothing);
     if (rc == NGX_DONE) {
         r->main->count++;
     }
 
     return rc;
+}
+
+
+ngx_int_t
+ngx_http_submission_api_check(sm_json_error_t *err, const char *what,
+    const char *key, const char *why)
+{
+    if (why == NULL) {
+        return NGX_OK;
+    }
+
+    err->key = key;
+    err->no_memory = 0;
+
+    (void) snprintf(err->message, sizeof(err->message),
+                    what ? "%s %s" : "\"%s\" %s", what ? what : key, why);
+
+    return NGX_DECLINED;
+}
+
+
+ngx_int_t
+ngx_http_submission_api_id(ngx_http_submission_ctx_t *ctx, sm_str_t *id,
+    sm_json_error_t *err)
+{
+    *id = sm_trim(ctx->id);
+
+    return ngx_http_submission_api_check(err, "the intent id", SM_FIELD_ID,
+                                         sm_id_check(*id));
+}
+
+
+ngx_int_t
+ngx_http_submission_api_take_id(ngx_http_submission_ctx_t *ctx,
+    sm_arena_t *arena, sm_str_t body, sm_json_error_t *err)
+{
+    sm_str_t  *id;
+
+    id = (sm_str_t *) ((char *) ctx->row + ctx->op->strings[0]);
+
+    return ngx_http_submission_api_id(ctx, id, err);
+}
+
+
+ngx_int_t
+ngx_http_submission_api_clean(ngx_pool_t *pool, sm_str_t text, size_t max,
+    sm_str_t *clean)
+{
+    u_char    *p;
+    size_t     size;
+    sm_out_t   out;
+
+    size = sm_clean_size(max) + 1;
+
+    p = ngx_pnalloc(pool, size);
+    if (p == NULL) {
+        return NGX_ERROR;
+    }
+
+    sm_out_init(&out, p, size);
+    sm_out_clean(&out, text, max);
+
+    clean->data = out.start;
+    clean->len = out.last - out.start;
+
+    return NGX_OK;
 }

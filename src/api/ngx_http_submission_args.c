@@ -113,7 +113,11 @@ ngx_http_submission_arg_take(ngx_http_submission_ctx_t *ctx, sm_str_t name,
     ngx_uint_t                        bit;
     const ngx_http_submission_arg_t  *table, *arg;
 
-    table = ctx->route->args ? ctx->route->args : ngx_http_submission_no_args;
+    table = ctx->route->input->args;
+
+    if (table == NULL) {
+        table = ngx_http_submission_no_args;
+    }
 
     for (arg = table; arg->name; arg++) {
         if (sm_str_eq(name, sm_str_c(arg->name))) {

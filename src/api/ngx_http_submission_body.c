@@ -139,26 +139,34 @@ ngx_http_submission_body_read(ngx_http_request_t *r,
 
 
 ngx_int_t
-ngx_http_submission_body_nothing(ngx_http_request_t *r, sm_str_t body)
+ngx_http_submission_body_object(sm_arena_t *arena, sm_str_t body,
+    const sm_json_field_t *fields, sm_json_value_t *values,
+    sm_json_error_t *err)
+{
+    ngx_uint_t  i;
+
+    for (i = 0; fields[i].name; i++) {
+        values[i].type = 0;
+    }
+
+    if (body.len == 0) {
+        return NGX_OK;
+    }
+
+    return sm_json_object(arena, body, fields, values, err) == 0
+           ? NGX_OK : NGX_DECLINED;
+}
+
+
+ngx_int_t
+ngx_http_submission_body_nothing(sm_arena_t *arena, sm_str_t body,
+    sm_json_error_t *err)
 {
     static const sm_json_field_t  none[] = { { NULL, 0, 0 } };
 
-    int              rc;
-    sm_arena_t       arena;
-    sm_json_error_t  err;
     sm_json_value_t  value;
 
-    if (body.len == 0) {
-        return NGX_DECLINED;
-    }
-
-    ngx_memzero(&arena, sizeof(sm_arena_t));
-
-    rc = sm_json_object(&arena, body, none, &value, &err);
-
-    sm_arena_free(&arena);
-
-    return rc == 0 ? NGX_DECLINED : ngx_http_submission_reply_invalid(r, &err);
+    return ngx_http_submission_body_object(arena, body, none, &value, err);
 }
 
 

@@ -17,6 +17,7 @@
 typedef struct ngx_http_submission_arg_s     ngx_http_submission_arg_t;
 typedef struct ngx_http_submission_bulk_s    ngx_http_submission_bulk_t;
 typedef struct ngx_http_submission_ctx_s     ngx_http_submission_ctx_t;
+typedef struct ngx_http_submission_input_s   ngx_http_submission_input_t;
 typedef struct ngx_http_submission_lane_s    ngx_http_submission_lane_t;
 typedef struct ngx_http_submission_waiter_s  ngx_http_submission_waiter_t;
 
@@ -45,23 +46,43 @@ typedef ngx_int_t (*ngx_http_submission_body_pt)(ngx_http_request_t *r,
 
 
 /*
- * What is at a path, by a method.  "args" ends with a NULL name; without
- * "args" the route takes none.  _init() makes the row what it is without
- * arguments, and may be NULL.  A route with _body() takes a body of JSON, which
- * may be empty; any other has _parse().  Both take what the path says, and go
- * on with the request.
+ * Takes the path and the body of a request into its row; without a body, "body"
+ * is empty.  Strings of the row may be in the body and in the arena, because
+ * the intake copies them.  Returns NGX_DECLINED if the request is answered 400
+ * with what the error says, and NGX_ERROR without memory.
  */
 
-typedef struct {
-    sm_route_t                       route;        /* must be first */
-    ngx_http_submission_op_e         op;
-    ngx_http_submission_access_e     access;       /* that it needs */
-    unsigned                         payloads:1;   /* or "payloads=on" */
-    unsigned                         kind;         /* for its own functions */
+typedef ngx_int_t (*ngx_http_submission_take_pt)(
+    ngx_http_submission_ctx_t *ctx, sm_arena_t *arena, sm_str_t body,
+    sm_json_error_t *err);
+
+
+/*
+ * How the requests of a route are read.  Without "args" a request may have
+ * none; "row_size" is that of a row for them where no operation has one.
+ * init() sets what a row has without arguments.  A POST or a PUT has a body of
+ * JSON, which may be empty, and take() gets it.  A route that reads requests in
+ * a way of its own, or answers them without the store, has a handler.
+ */
+
+struct ngx_http_submission_input_s {
     const ngx_http_submission_arg_t  *args;
-    void                           (*init)(ngx_http_submission_ctx_t *ctx);
-    ngx_int_t                      (*parse)(ngx_http_request_t *r);
-    ngx_http_submission_body_pt      body;
+    size_t                            row_size;
+    void                            (*init)(ngx_http_submission_ctx_t *ctx);
+    ngx_http_submission_take_pt       take;
+    ngx_int_t                       (*handler)(ngx_http_request_t *r);
+};
+
+
+/* What is at a path, by a method. */
+
+typedef struct {
+    sm_route_t                         route;      /* must be first */
+    ngx_http_submission_op_e           op;
+    ngx_http_submission_access_e       access;     /* that it needs */
+    unsigned                           payloads:1; /* or "payloads=on" */
+    unsigned                           kind;       /* for its own functions */
+    const ngx_http_submission_input_t *input;
 } ngx_http_submission_route_t;
 
 
@@ -105,23 +126,38 @@ struct ngx_http_submission_ctx_s {
 
 
 /*
- * api.c.  _ctx() returns the context of a request, and makes it where there is
- * none; NULL: there is no memory.  _header() is the first of that name, or
- * NULL.  Parsers end with one of these: _enter() hands the row to the intake;
- * _read() does so for a request without a body that matters, _read_id() for one
- * of an intent.
+ * api.c.  _ctx() returns the context of a request, and makes it if there is
+ * none yet; NULL: there is no memory.  _header() returns the first header of
+ * that name, or NULL.
+ *
+ * _take() takes a request with its body into its row, and hands that to the
+ * intake.  _read() does so for a request whose body is not used.
  */
 ngx_http_submission_ctx_t *ngx_http_submission_api_ctx(ngx_http_request_t *r);
 ngx_table_elt_t *ngx_http_submission_api_header(ngx_http_request_t *r,
     const char *name);
-ngx_int_t ngx_http_submission_api_enter(ngx_http_request_t *r);
+ngx_int_t ngx_http_submission_api_take(ngx_http_request_t *r, sm_str_t body);
 ngx_int_t ngx_http_submission_api_read(ngx_http_request_t *r);
-ngx_int_t ngx_http_submission_api_read_id(ngx_http_request_t *r);
-ngx_int_t ngx_http_submission_api_id(ngx_http_request_t *r, sm_str_t *id);
+
+/*
+ * For what takes requests.  _check() puts "<what> <why>" into the error, or
+ * with a NULL "what" the key in quotes and why, and returns NGX_DECLINED; if
+ * "why" is NULL, nothing is wrong, and it returns NGX_OK.  _id() takes the id
+ * of an intent from the path, _take_id() does so for a row whose first string
+ * it is.  _clean() makes a printable copy of up to "max" characters.
+ */
+ngx_int_t ngx_http_submission_api_check(sm_json_error_t *err, const char *what,
+    const char *key, const char *why);
+ngx_int_t ngx_http_submission_api_id(ngx_http_submission_ctx_t *ctx,
+    sm_str_t *id, sm_json_error_t *err);
+ngx_int_t ngx_http_submission_api_take_id(ngx_http_submission_ctx_t *ctx,
+    sm_arena_t *arena, sm_str_t body, sm_json_error_t *err);
+ngx_int_t ngx_http_submission_api_clean(ngx_pool_t *pool, sm_str_t text,
+    size_t max, sm_str_t *clean);
 
 /*
  * body.c: reads the body for the handler.  With "expected" it must be JSON, and
- * that is what a request with a body of another type is answered.
+ * a request with a body of another type is answered with that text.
  */
 
 #define NGX_HTTP_SUBMISSION_BODY_JSON  "the body must be \"application/json\""
@@ -130,12 +166,15 @@ ngx_int_t ngx_http_submission_body_read(ngx_http_request_t *r,
     ngx_http_submission_body_pt handler, const char *expected);
 
 /*
- * A body of a request that says nothing else yet: there is none, or it is an
- * empty object, and NGX_DECLINED is returned; or what the request is to be
- * finalized with.
+ * Reads an object whose fields are all optional, as sm_json_object() does; no
+ * body is an object without fields.  _nothing() is for a body that may only be
+ * such an object.
  */
-ngx_int_t ngx_http_submission_body_nothing(ngx_http_request_t *r,
-    sm_str_t body);
+ngx_int_t ngx_http_submission_body_object(sm_arena_t *arena, sm_str_t body,
+    const sm_json_field_t *fields, sm_json_value_t *values,
+    sm_json_error_t *err);
+ngx_int_t ngx_http_submission_body_nothing(sm_arena_t *arena, sm_str_t body,
+    sm_json_error_t *err);
 
 /* trace.c: what is valid of it; without memory NGX_ERROR */
 ngx_int_t ngx_http_submission_trace_read(ngx_http_request_t *r,

@@ -1,7 +1,7 @@
 
 /*
- * What the routes name of all operations and views, and what those use of each
- * other; for api/ alone.
+ * How the requests of each route are read, and what operations and views use of
+ * each other; for api/ alone.
  */
 
 #ifndef _NGX_HTTP_SUBMISSION_ROUTES_H_INCLUDED_
@@ -11,64 +11,50 @@
 #include "ngx_http_submission_args.h"
 
 
-/* Each _init(), _parse(), _body() and _args is that of a route: request.h. */
+/* Those of ops/, then those of view/. */
 
-extern const ngx_http_submission_arg_t  ngx_http_submission_history_args[];
-extern const ngx_http_submission_arg_t  ngx_http_submission_list_args[];
-extern const ngx_http_submission_arg_t  ngx_http_submission_failures_args[];
-extern const ngx_http_submission_arg_t  ngx_http_submission_audit_args[];
-extern const ngx_http_submission_arg_t  ngx_http_submission_jobs_args[];
-extern const ngx_http_submission_arg_t  ngx_http_submission_schedules_args[];
-extern const ngx_http_submission_arg_t  ngx_http_submission_stats_args[];
+extern const ngx_http_submission_input_t  ngx_http_submission_submit_input;
+extern const ngx_http_submission_input_t  ngx_http_submission_list_input;
+extern const ngx_http_submission_input_t  ngx_http_submission_get_input;
+extern const ngx_http_submission_input_t  ngx_http_submission_history_input;
+extern const ngx_http_submission_input_t  ngx_http_submission_cluster_input;
+extern const ngx_http_submission_input_t  ngx_http_submission_cancel_input;
+extern const ngx_http_submission_input_t  ngx_http_submission_replay_input;
+extern const ngx_http_submission_input_t  ngx_http_submission_webhooks_input;
+extern const ngx_http_submission_input_t  ngx_http_submission_payload_input;
+extern const ngx_http_submission_input_t  ngx_http_submission_audit_input;
+extern const ngx_http_submission_input_t  ngx_http_submission_failures_input;
+extern const ngx_http_submission_input_t  ngx_http_submission_pause_input;
 
-/* submit.c and read.c */
-ngx_int_t ngx_http_submission_submit_parse(ngx_http_request_t *r);
-void ngx_http_submission_get_init(ngx_http_submission_ctx_t *ctx);
-ngx_int_t ngx_http_submission_list_parse(ngx_http_request_t *r);
+extern const ngx_http_submission_input_t  ngx_http_submission_jobs_add_input;
+extern const ngx_http_submission_input_t  ngx_http_submission_jobs_list_input;
+extern const ngx_http_submission_input_t  ngx_http_submission_jobs_get_input;
+extern const ngx_http_submission_input_t  ngx_http_submission_jobs_stop_input;
+extern const ngx_http_submission_input_t
+    ngx_http_submission_schedules_list_input;
+extern const ngx_http_submission_input_t
+    ngx_http_submission_schedules_get_input;
+extern const ngx_http_submission_input_t
+    ngx_http_submission_schedules_put_input;
+extern const ngx_http_submission_input_t
+    ngx_http_submission_schedules_act_input;
 
-/* failures.c: answers from what is kept, or asks the store */
-ngx_int_t ngx_http_submission_failures_parse(ngx_http_request_t *r);
+extern const ngx_http_submission_input_t  ngx_http_submission_config_input;
+extern const ngx_http_submission_input_t  ngx_http_submission_overview_input;
+extern const ngx_http_submission_input_t  ngx_http_submission_stats_input;
+extern const ngx_http_submission_input_t
+    ngx_http_submission_target_list_input;
 
-/* cancel.c, replay.c and audit.c */
-ngx_int_t ngx_http_submission_cancel_body(ngx_http_request_t *r, sm_str_t body);
-ngx_int_t ngx_http_submission_replay_body(ngx_http_request_t *r, sm_str_t body);
-ngx_int_t ngx_http_submission_audit_parse(ngx_http_request_t *r);
-
-/* webhooks.c: _out() is the events of an intent, for its history, too */
-ngx_int_t ngx_http_submission_webhooks_body(ngx_http_request_t *r,
-    sm_str_t body);
+/* webhooks.c: writes the events of an intent, for its history, too. */
 void ngx_http_submission_webhooks_out(ngx_http_request_t *r, sm_out_t *out,
     const sm_events_row_t *row);
 
-/* config.c: _url() is a URL as a string of JSON, without the password in it */
-ngx_int_t ngx_http_submission_config_parse(ngx_http_request_t *r);
+/*
+ * config.c: writes a URL as a string of JSON, without the password in it, and
+ * with its path only if that may be seen.
+ */
 void ngx_http_submission_config_url(sm_out_t *out, sm_str_t url,
     ngx_uint_t path);
-
-/* overview.c and target_list.c answer from the zone */
-ngx_int_t ngx_http_submission_overview_parse(ngx_http_request_t *r);
-void ngx_http_submission_stats_init_args(ngx_http_submission_ctx_t *ctx);
-ngx_int_t ngx_http_submission_stats_parse(ngx_http_request_t *r);
-ngx_int_t ngx_http_submission_target_list_parse(ngx_http_request_t *r);
-
-/* jobs.c serves /v1/replays and /v1/cancels */
-void ngx_http_submission_jobs_init(ngx_http_submission_ctx_t *ctx);
-ngx_int_t ngx_http_submission_jobs_add_body(ngx_http_request_t *r,
-    sm_str_t body);
-ngx_int_t ngx_http_submission_jobs_get_parse(ngx_http_request_t *r);
-ngx_int_t ngx_http_submission_jobs_stop_body(ngx_http_request_t *r,
-    sm_str_t body);
-
-/* pause.c serves resumes, too */
-ngx_int_t ngx_http_submission_pause_body(ngx_http_request_t *r, sm_str_t body);
-
-/* schedules.c */
-void ngx_http_submission_schedules_init(ngx_http_submission_ctx_t *ctx);
-ngx_int_t ngx_http_submission_schedules_parse(ngx_http_request_t *r);
-ngx_int_t ngx_http_submission_schedules_put_body(ngx_http_request_t *r,
-    sm_str_t body);
-ngx_int_t ngx_http_submission_schedules_act_body(ngx_http_request_t *r,
-    sm_str_t body);
 
 
 #endif /* _NGX_HTTP_SUBMISSION_ROUTES_H_INCLUDED_ */

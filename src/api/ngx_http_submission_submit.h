@@ -11,13 +11,13 @@
 
 
 /*
- * submit.c: one intent.  _row() reads what was posted; NGX_DECLINED: it is not
- * good, and the error says why.  _status() is that of the answer, and _error()
- * writes "error":{...} where it is not 200.
+ * submit.c: one intent.  _take() takes one that was posted into the row.
+ * _target() returns the target of that name, or NULL, and then the error says
+ * that there is none.  _status() is that of the answer, and _error() writes
+ * "error":{...} where it is not 200.
  */
-ngx_int_t ngx_http_submission_submit_row(ngx_http_submission_ctx_t *ctx,
-    sm_arena_t *arena, sm_str_t body, sm_submit_row_t *row,
-    sm_json_error_t *err);
+ngx_int_t ngx_http_submission_submit_take(ngx_http_submission_ctx_t *ctx,
+    sm_arena_t *arena, sm_str_t body, sm_json_error_t *err);
 ngx_http_submission_target_t *ngx_http_submission_submit_target(
     ngx_http_submission_ctx_t *ctx, sm_str_t name, sm_json_error_t *err);
 ngx_uint_t ngx_http_submission_submit_status(const sm_submit_row_t *row);

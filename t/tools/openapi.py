@@ -275,28 +275,30 @@ METHODS_OF = {'GET': ['get'], 'HEAD': [], 'READ': ['get'], 'POST': ['post'],
 
 
 def arguments():
-    """name of a table -> the arguments in it, of all files of src/api."""
+    """How requests are read, and the arguments, of all files of src/api."""
 
-    tables = {}
+    inputs, tables = {}, {}
 
     for path in sorted(glob.glob(os.path.join(TOP, 'src/api/**/*.c'),
                                    recursive=True)):
         source = read(path)
-        macros = dict(re.findall(r'^#define (\w+)((?:.*\\\n)+.*)', source,
-                                 re.M))
 
         for name, body in re.findall(
-                r'^const ngx_http_submission_arg_t\s+(\w+)\[\] = {\n(.*?)^};',
+                r'^const ngx_http_submission_input_t\s+(\w+) = {\n(.*?)^};',
                 source, re.M | re.S):
-            body = re.sub(r'^    (\w+),$',
-                          lambda row: macros.get(row.group(1), ''), body,
-                          flags=re.M)
+            args = re.search(r'\.args = (\w+)', body)
+            inputs[name] = args and args.group(1)
+
+        for name, body in re.findall(
+                r'^(?:static )?const ngx_http_submission_arg_t'
+                r'\s+(\w+)\[\] = {\n(.*?)^};',
+                source, re.M | re.S):
             tables[name] = set(re.findall(r'^\s*{ "(\w+)",', body, re.M))
 
-    return tables
+    return inputs, tables
 
 
-def routes():
+def routes(inputs):
     """(pattern, method) -> (name of the arguments' table or None, level)."""
 
     source = read('src/api/ngx_http_submission_api.c')
@@ -305,23 +307,22 @@ def routes():
     found = {}
     rows = 0
 
-    for pattern, bits, level, rest in re.findall(
-            r'_route\("([^"]*)", (\w+), (\w+),\s+\w+,(.*?)\)', table, re.S):
-        args = re.search(r'\.args = (\w+)', rest)
+    for pattern, bits, level, how in re.findall(
+            r'_route\("([^"]*)", (\w+), (\w+),\s+\w+,\s+(\w+)', table):
         rows += 1
 
         for method in METHODS_OF[bits]:
-            found[pattern, method] = (args and args.group(1), level.lower())
+            found[pattern, method] = (inputs[how], level.lower())
 
-    if not rows or rows != len(re.findall(r'\.(?:parse|body) = ', table)):
+    if not rows or rows != table.count('_route('):
         raise SystemExit('openapi.py: cannot read the table of routes')
 
     return found
 
 
 def lint_routes(d):
-    tables = arguments()
-    there = routes()
+    inputs, tables = arguments()
+    there = routes(inputs)
     described = {}
 
     for path, method, operation, parameters in d.operations():

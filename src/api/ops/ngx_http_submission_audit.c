@@ -21,7 +21,7 @@ static ngx_int_t ngx_http_submission_audit_after(
     ngx_http_submission_ctx_t *ctx, void *field, sm_str_t value);
 
 
-const ngx_http_submission_arg_t  ngx_http_submission_audit_args[] = {
+static const ngx_http_submission_arg_t  ngx_http_submission_audit_args[] = {
 
     { "from", ngx_http_submission_arg_time,
       offsetof(sm_audit_row_t, from), NGX_HTTP_SUBMISSION_AUDIT_TIME },
@@ -44,6 +44,16 @@ const ngx_http_submission_arg_t  ngx_http_submission_audit_args[] = {
       NGX_HTTP_SUBMISSION_ARG_EXPECTED_NEXT },
 
     { NULL, NULL, 0, NULL }
+};
+
+
+static ngx_int_t ngx_http_submission_audit_take(ngx_http_submission_ctx_t *ctx,
+    sm_arena_t *arena, sm_str_t body, sm_json_error_t *err);
+
+
+const ngx_http_submission_input_t  ngx_http_submission_audit_input = {
+    .args = ngx_http_submission_audit_args,
+    .take = ngx_http_submission_audit_take
 };
 
 
@@ -97,23 +107,15 @@ ngx_http_submission_audit_after(ngx_http_submission_ctx_t *ctx, void *field,
 }
 
 
-ngx_int_t
-ngx_http_submission_audit_parse(ngx_http_request_t *r)
+static ngx_int_t
+ngx_http_submission_audit_take(ngx_http_submission_ctx_t *ctx,
+    sm_arena_t *arena, sm_str_t body, sm_json_error_t *err)
 {
-    sm_audit_row_t             *row;
-    ngx_http_submission_ctx_t  *ctx;
+    sm_audit_row_t  *row = ctx->row;
 
-    ctx = ngx_http_get_module_ctx(r, ngx_http_submission_module);
-    row = ctx->row;
-
-    if (row->from && row->to && row->from >= row->to) {
-        return ngx_http_submission_reply_error(r, NGX_HTTP_BAD_REQUEST,
-                                               "invalid_request",
-                                               "\"from\" must be before "
-                                               "\"to\"", "from");
-    }
-
-    return ngx_http_submission_api_read(r);
+    return ngx_http_submission_api_check(err, NULL, "from",
+               row->from && row->to && row->from >= row->to
+               ? "must be before \"to\"" : NULL);
 }
 
 

@@ -283,22 +283,19 @@ static ngx_int_t
 ngx_http_submission_bulk_line(ngx_http_submission_ctx_t *ctx, ngx_uint_t i,
     sm_str_t text)
 {
-    ngx_int_t         rc;
-    sm_arena_t        arena;
-    sm_json_error_t   err;
-    sm_submit_row_t  *row;
+    ngx_int_t        rc;
+    sm_arena_t       arena;
+    sm_json_error_t  err;
 
     ngx_memzero(&arena, sizeof(sm_arena_t));
+    ngx_memzero(ctx->row, sizeof(sm_submit_row_t));
 
-    row = ctx->row;
-    ngx_memzero(row, sizeof(sm_submit_row_t));
-
-    rc = ngx_http_submission_submit_row(ctx, &arena, text, row, &err);
+    rc = ngx_http_submission_submit_take(ctx, &arena, text, &err);
 
     if (rc == NGX_OK) {
-        rc = ngx_http_submission_intake_add(ctx, row, i);
+        rc = ngx_http_submission_intake_add(ctx, ctx->row, i);
 
-    } else if (rc == NGX_DECLINED) {
+    } else if (rc == NGX_DECLINED && !err.no_memory) {
         ngx_http_submission_bulk_error(ctx, i, NGX_HTTP_BAD_REQUEST,
                                        err.code ? err.code
                                                 : "invalid_request",

@@ -9,35 +9,33 @@
 #include "ngx_http_submission_routes.h"
 
 
-ngx_int_t
-ngx_http_submission_cancel_body(ngx_http_request_t *r, sm_str_t body)
+static ngx_int_t ngx_http_submission_cancel_take(
+    ngx_http_submission_ctx_t *ctx, sm_arena_t *arena, sm_str_t body,
+    sm_json_error_t *err);
+
+
+const ngx_http_submission_input_t  ngx_http_submission_cancel_input = {
+    .take = ngx_http_submission_cancel_take
+};
+
+
+static ngx_int_t
+ngx_http_submission_cancel_take(ngx_http_submission_ctx_t *ctx,
+    sm_arena_t *arena, sm_str_t body, sm_json_error_t *err)
 {
-    ngx_int_t                   rc;
-    sm_cancel_row_t            *row;
-    ngx_http_submission_ctx_t  *ctx;
+    sm_cancel_row_t  *row = ctx->row;
 
-    rc = ngx_http_submission_body_nothing(r, body);
-    if (rc != NGX_DECLINED) {
-        return rc;
+    if (ngx_http_submission_body_nothing(arena, body, err) != NGX_OK
+        || ngx_http_submission_api_id(ctx, &row->id, err) != NGX_OK)
+    {
+        return NGX_DECLINED;
     }
 
-    ctx = ngx_http_get_module_ctx(r, ngx_http_submission_module);
-    row = ctx->row;
-
-    rc = ngx_http_submission_api_id(r, &row->id);
-    if (rc != NGX_DECLINED) {
-        return rc;
-    }
-
-    if (ngx_http_submission_access_actor(r, &row->actor) != NGX_OK) {
-        return NGX_HTTP_INTERNAL_SERVER_ERROR;
-    }
-
-    return ngx_http_submission_api_enter(r);
+    return ngx_http_submission_access_actor(ctx->request, &row->actor);
 }
 
 
-/* what was canceled is counted even if its client has gone */
+/* What was canceled is counted even if its client has gone. */
 
 void
 ngx_http_submission_cancel_thread(ngx_http_submission_task_t *task)

@@ -20,7 +20,7 @@ static ngx_int_t ngx_http_submission_failures_since(
     ngx_http_submission_ctx_t *ctx, void *field, sm_str_t value);
 
 
-const ngx_http_submission_arg_t  ngx_http_submission_failures_args[] = {
+static const ngx_http_submission_arg_t  ngx_http_submission_failures_args[] = {
 
     { "since", ngx_http_submission_failures_since,
       offsetof(sm_failures_row_t, since),
@@ -31,6 +31,15 @@ const ngx_http_submission_arg_t  ngx_http_submission_failures_args[] = {
       NGX_HTTP_SUBMISSION_ARG_EXPECTED_TARGET },
 
     { NULL, NULL, 0, NULL }
+};
+
+
+static ngx_int_t ngx_http_submission_failures_handler(ngx_http_request_t *r);
+
+
+const ngx_http_submission_input_t  ngx_http_submission_failures_input = {
+    .args = ngx_http_submission_failures_args,
+    .handler = ngx_http_submission_failures_handler
 };
 
 
@@ -120,8 +129,10 @@ ngx_http_submission_failures_keep(ngx_http_submission_intake_t *intake,
 }
 
 
-ngx_int_t
-ngx_http_submission_failures_parse(ngx_http_request_t *r)
+/* Answers with what is kept, or asks the store. */
+
+static ngx_int_t
+ngx_http_submission_failures_handler(ngx_http_request_t *r)
 {
     sm_out_t                     out;
     ngx_int_t                    rc;

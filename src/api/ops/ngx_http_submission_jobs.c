@@ -19,7 +19,7 @@ static ngx_int_t ngx_http_submission_jobs_after(ngx_http_submission_ctx_t *ctx,
     void *field, sm_str_t value);
 
 
-const ngx_http_submission_arg_t  ngx_http_submission_jobs_args[] = {
+static const ngx_http_submission_arg_t  ngx_http_submission_jobs_args[] = {
 
     { "limit", ngx_http_submission_arg_limit,
       offsetof(sm_jobs_row_t, limit),
@@ -32,33 +32,51 @@ const ngx_http_submission_arg_t  ngx_http_submission_jobs_args[] = {
 };
 
 
-/* the id of the path; NGX_DECLINED: it is one */
+static ngx_int_t ngx_http_submission_jobs_add_take(
+    ngx_http_submission_ctx_t *ctx, sm_arena_t *arena, sm_str_t body,
+    sm_json_error_t *err);
+static ngx_int_t ngx_http_submission_jobs_stop_take(
+    ngx_http_submission_ctx_t *ctx, sm_arena_t *arena, sm_str_t body,
+    sm_json_error_t *err);
+static ngx_int_t ngx_http_submission_jobs_get_take(
+    ngx_http_submission_ctx_t *ctx, sm_arena_t *arena, sm_str_t body,
+    sm_json_error_t *err);
+static void ngx_http_submission_jobs_init(ngx_http_submission_ctx_t *ctx);
+
+
+const ngx_http_submission_input_t  ngx_http_submission_jobs_add_input = {
+    .take = ngx_http_submission_jobs_add_take
+};
+
+const ngx_http_submission_input_t  ngx_http_submission_jobs_stop_input = {
+    .take = ngx_http_submission_jobs_stop_take
+};
+
+const ngx_http_submission_input_t  ngx_http_submission_jobs_list_input = {
+    .args = ngx_http_submission_jobs_args,
+    .init = ngx_http_submission_jobs_init
+};
+
+const ngx_http_submission_input_t  ngx_http_submission_jobs_get_input = {
+    .init = ngx_http_submission_jobs_init,
+    .take = ngx_http_submission_jobs_get_take
+};
+
+
+/* Takes the id of a job from the path. */
 
 static ngx_int_t
-ngx_http_submission_jobs_path(ngx_http_request_t *r, sm_str_t *id)
+ngx_http_submission_jobs_path(ngx_http_submission_ctx_t *ctx, sm_str_t *id,
+    sm_json_error_t *err)
 {
-    char                        message[128];
-    const char                 *why;
-    ngx_http_submission_ctx_t  *ctx;
-
-    ctx = ngx_http_get_module_ctx(r, ngx_http_submission_module);
-
     *id = sm_trim(ctx->id);
 
-    why = sm_job_id_check(*id);
-
-    if (why == NULL) {
-        return NGX_DECLINED;
-    }
-
-    (void) snprintf(message, sizeof(message), "the job id %s", why);
-
-    return ngx_http_submission_reply_error(r, NGX_HTTP_BAD_REQUEST,
-                                           "invalid_request", message, "id");
+    return ngx_http_submission_api_check(err, "the job id", "id",
+                                         sm_job_id_check(*id));
 }
 
 
-/* of jobs that are given none */
+/* Makes an id for a job that was posted without one. */
 
 static ngx_int_t
 ngx_http_submission_jobs_new_id(ngx_http_request_t *r, sm_str_t *id)
@@ -87,76 +105,48 @@ ngx_http_submission_jobs_new_id(ngx_http_request_t *r, sm_str_t *id)
 }
 
 
-ngx_int_t
-ngx_http_submission_jobs_add_body(ngx_http_request_t *r, sm_str_t body)
+static ngx_int_t
+ngx_http_submission_jobs_add_take(ngx_http_submission_ctx_t *ctx,
+    sm_arena_t *arena, sm_str_t body, sm_json_error_t *err)
 {
-    ngx_int_t                   rc;
-    sm_arena_t                  arena;
-    sm_job_row_t               *row;
-    sm_json_error_t             err;
-    ngx_http_submission_ctx_t  *ctx;
-
-    ctx = ngx_http_get_module_ctx(r, ngx_http_submission_module);
-    row = ctx->row;
-
-    ngx_memzero(&arena, sizeof(sm_arena_t));
+    sm_job_row_t  *row = ctx->row;
 
     row->request.kind = ctx->route->kind;
 
-    if (sm_job_request_parse(&arena, body, &row->request, &err) != 0) {
-        rc = ngx_http_submission_reply_invalid(r, &err);
-        goto done;
+    if (sm_job_request_parse(arena, body, &row->request, err) != 0) {
+        return NGX_DECLINED;
     }
 
-    if (ngx_http_submission_access_actor(r, &row->actor) != NGX_OK
-        || (row->request.id.data == NULL
-            && ngx_http_submission_jobs_new_id(r, &row->request.id) != NGX_OK))
+    if (row->request.id.data == NULL
+        && ngx_http_submission_jobs_new_id(ctx->request, &row->request.id)
+           != NGX_OK)
     {
-        rc = NGX_HTTP_INTERNAL_SERVER_ERROR;
-        goto done;
+        return NGX_ERROR;
     }
 
-    rc = ngx_http_submission_api_enter(r);
-
-done:
-
-    sm_arena_free(&arena);
-
-    return rc;
+    return ngx_http_submission_access_actor(ctx->request, &row->actor);
 }
 
 
-ngx_int_t
-ngx_http_submission_jobs_stop_body(ngx_http_request_t *r, sm_str_t body)
+static ngx_int_t
+ngx_http_submission_jobs_stop_take(ngx_http_submission_ctx_t *ctx,
+    sm_arena_t *arena, sm_str_t body, sm_json_error_t *err)
 {
-    ngx_int_t                   rc;
-    sm_job_row_t               *row;
-    ngx_http_submission_ctx_t  *ctx;
-
-    ctx = ngx_http_get_module_ctx(r, ngx_http_submission_module);
-    row = ctx->row;
-
-    rc = ngx_http_submission_body_nothing(r, body);
-    if (rc != NGX_DECLINED) {
-        return rc;
-    }
-
-    rc = ngx_http_submission_jobs_path(r, &row->request.id);
-    if (rc != NGX_DECLINED) {
-        return rc;
-    }
+    sm_job_row_t  *row = ctx->row;
 
     row->request.kind = ctx->route->kind;
 
-    if (ngx_http_submission_access_actor(r, &row->actor) != NGX_OK) {
-        return NGX_HTTP_INTERNAL_SERVER_ERROR;
+    if (ngx_http_submission_body_nothing(arena, body, err) != NGX_OK
+        || ngx_http_submission_jobs_path(ctx, &row->request.id, err) != NGX_OK)
+    {
+        return NGX_DECLINED;
     }
 
-    return ngx_http_submission_api_enter(r);
+    return ngx_http_submission_access_actor(ctx->request, &row->actor);
 }
 
 
-/* a dry run only reads; each job is a transaction of its own */
+/* A dry run only reads.  Each job is a transaction of its own. */
 
 int
 ngx_http_submission_jobs_add_call(sm_store_t *store, sm_call_t *call,
@@ -282,9 +272,9 @@ ngx_http_submission_jobs_stop_reply(ngx_http_request_t *r, const void *data)
 }
 
 
-/* lists, and one of them */
+/* GET of a list, and of one job */
 
-void
+static void
 ngx_http_submission_jobs_init(ngx_http_submission_ctx_t *ctx)
 {
     sm_jobs_row_t  *row = ctx->row;
@@ -311,21 +301,15 @@ ngx_http_submission_jobs_after(ngx_http_submission_ctx_t *ctx, void *field,
 }
 
 
-ngx_int_t
-ngx_http_submission_jobs_get_parse(ngx_http_request_t *r)
+static ngx_int_t
+ngx_http_submission_jobs_get_take(ngx_http_submission_ctx_t *ctx,
+    sm_arena_t *arena, sm_str_t body, sm_json_error_t *err)
 {
-    ngx_int_t                   rc;
-    sm_jobs_row_t              *row;
-    ngx_http_submission_ctx_t  *ctx;
-
-    ctx = ngx_http_get_module_ctx(r, ngx_http_submission_module);
-    row = ctx->row;
+    sm_jobs_row_t  *row = ctx->row;
 
     row->limit = 1;
 
-    rc = ngx_http_submission_jobs_path(r, &row->id);
-
-    return rc == NGX_DECLINED ? ngx_http_submission_api_read(r) : rc;
+    return ngx_http_submission_jobs_path(ctx, &row->id, err);
 }
 
 

@@ -26,7 +26,7 @@ static ngx_int_t ngx_http_submission_list_order(ngx_http_submission_ctx_t *ctx,
     void *field, sm_str_t value);
 
 
-const ngx_http_submission_arg_t  ngx_http_submission_list_args[] = {
+static const ngx_http_submission_arg_t  ngx_http_submission_list_args[] = {
 
     { "status", ngx_http_submission_list_status, 0,
       "\"pending\", \"accepted\", \"rejected\", \"exhausted\" or "
@@ -66,6 +66,16 @@ const ngx_http_submission_arg_t  ngx_http_submission_list_args[] = {
       "\"asc\" or \"desc\"" },
 
     { NULL, NULL, 0, NULL }
+};
+
+
+static ngx_int_t ngx_http_submission_list_take(ngx_http_submission_ctx_t *ctx,
+    sm_arena_t *arena, sm_str_t body, sm_json_error_t *err);
+
+
+const ngx_http_submission_input_t  ngx_http_submission_list_input = {
+    .args = ngx_http_submission_list_args,
+    .take = ngx_http_submission_list_take
 };
 
 
@@ -151,19 +161,22 @@ ngx_http_submission_list_order(ngx_http_submission_ctx_t *ctx, void *field,
 
 /* Checks the arguments together, and settles the order. */
 
-ngx_int_t
-ngx_http_submission_list_parse(ngx_http_request_t *r)
+static ngx_int_t
+ngx_http_submission_list_take(ngx_http_submission_ctx_t *ctx,
+    sm_arena_t *arena, sm_str_t body, sm_json_error_t *err)
 {
-    const char                 *message, *field;
-    sm_list_row_t              *row;
-    ngx_http_submission_ctx_t  *ctx;
+    sm_list_row_t  *row = ctx->row;
 
-    ctx = ngx_http_get_module_ctx(r, ngx_http_submission_module);
-    row = ctx->row;
+    const char  *message;
 
-    message = sm_search_check(row, &field);
+    message = sm_search_check(row, &err->key);
 
-    if (row->prefix.data && message == NULL) {
+    if (message) {
+        (void) snprintf(err->message, sizeof(err->message), "%s", message);
+        return NGX_DECLINED;
+    }
+
+    if (row->prefix.data) {
         row->by = SM_LIST_ID;
         row->asc = ctx->order != NGX_HTTP_SUBMISSION_LIST_DESC;
 
@@ -171,21 +184,11 @@ ngx_http_submission_list_parse(ngx_http_request_t *r)
         row->asc = ctx->order == NGX_HTTP_SUBMISSION_LIST_ASC;
     }
 
-    if (message == NULL && row->after_id.data
-        && ctx->cursor != sm_search_kind(row))
-    {
-        message = "\"after\" must be the \"next\" of an earlier page of a "
-                  "list in the same order";
-        field = "after";
-    }
-
-    if (message) {
-        return ngx_http_submission_reply_error(r, NGX_HTTP_BAD_REQUEST,
-                                               "invalid_request", message,
-                                               field);
-    }
-
-    return ngx_http_submission_api_read(r);
+    return ngx_http_submission_api_check(err, NULL, "after",
+               row->after_id.data && ctx->cursor != sm_search_kind(row)
+               ? "must be the \"next\" of an earlier page of a list in the "
+                 "same order"
+               : NULL);
 }
 
 

@@ -17,31 +17,22 @@ static const sm_json_field_t  ngx_http_submission_pause_fields[] = {
 };
 
 
-/* NGX_DECLINED: it is not good, and the error says why */
+static ngx_int_t ngx_http_submission_pause_take(ngx_http_submission_ctx_t *ctx,
+    sm_arena_t *arena, sm_str_t body, sm_json_error_t *err);
+
+
+const ngx_http_submission_input_t  ngx_http_submission_pause_input = {
+    .take = ngx_http_submission_pause_take
+};
+
 
 static ngx_int_t
-ngx_http_submission_pause_reason(ngx_pool_t *pool, sm_arena_t *arena,
-    sm_str_t body, sm_str_t *reason, sm_json_error_t *err)
+ngx_http_submission_pause_reason(ngx_pool_t *pool, sm_str_t text,
+    sm_str_t *reason, sm_json_error_t *err)
 {
-    void             *buf;
-    sm_out_t          out;
-    sm_json_value_t   v;
+    sm_str_t  clean;
 
-    if (body.len == 0) {
-        return NGX_OK;
-    }
-
-    if (sm_json_object(arena, body, ngx_http_submission_pause_fields, &v, err)
-        != 0)
-    {
-        return err->no_memory ? NGX_ERROR : NGX_DECLINED;
-    }
-
-    if (!v.type || v.text.len == 0) {
-        return NGX_OK;
-    }
-
-    if (sm_utf8_length(v.text) > SM_PAUSE_REASON_MAX) {
+    if (sm_utf8_length(text) > SM_PAUSE_REASON_MAX) {
         err->key = NGX_HTTP_SUBMISSION_PAUSE_REASON;
         (void) snprintf(err->message, sizeof(err->message),
                         "\"" NGX_HTTP_SUBMISSION_PAUSE_REASON "\" must not be "
@@ -49,78 +40,54 @@ ngx_http_submission_pause_reason(ngx_pool_t *pool, sm_arena_t *arena,
         return NGX_DECLINED;
     }
 
-    buf = ngx_pnalloc(pool, sm_clean_size(SM_PAUSE_REASON_MAX));
-    if (buf == NULL) {
+    if (ngx_http_submission_api_clean(pool, text, SM_PAUSE_REASON_MAX, &clean)
+        != NGX_OK)
+    {
         return NGX_ERROR;
     }
 
-    sm_out_init(&out, buf, sm_clean_size(SM_PAUSE_REASON_MAX));
-    sm_out_clean(&out, v.text, SM_PAUSE_REASON_MAX);
-
-    if (out.last != out.start) {
-        reason->data = out.start;
-        reason->len = out.last - out.start;
+    if (clean.len) {
+        *reason = clean;
     }
 
     return NGX_OK;
 }
 
 
-ngx_int_t
-ngx_http_submission_pause_body(ngx_http_request_t *r, sm_str_t body)
+static ngx_int_t
+ngx_http_submission_pause_take(ngx_http_submission_ctx_t *ctx,
+    sm_arena_t *arena, sm_str_t body, sm_json_error_t *err)
 {
-    ngx_int_t                   rc;
-    sm_arena_t                  arena;
-    const char                 *why;
-    sm_json_error_t             err;
-    sm_target_set_t            *row;
-    ngx_http_submission_ctx_t  *ctx;
+    sm_target_set_t  *row = ctx->row;
 
-    ctx = ngx_http_get_module_ctx(r, ngx_http_submission_module);
-    row = ctx->row;
+    ngx_int_t        rc;
+    sm_json_value_t  reason;
 
     row->pause = ctx->route->kind;
     row->target = ctx->id;
     row->known = ngx_http_submission_target(ctx->manager->conf, row->target)
                  != NULL;
 
-    why = sm_webhook_target_check(row->target);
-
-    if (why) {
-        (void) snprintf(err.message, sizeof(err.message), "the target %s",
-                        why);
-
-        return ngx_http_submission_reply_error(r, NGX_HTTP_BAD_REQUEST,
-                                               "invalid_request", err.message,
-                                               "target");
+    if (ngx_http_submission_api_check(err, "the target", "target",
+                                      sm_webhook_target_check(row->target))
+        != NGX_OK
+        || ngx_http_submission_body_object(arena, body,
+                                           ngx_http_submission_pause_fields,
+                                           &reason, err)
+           != NGX_OK)
+    {
+        return NGX_DECLINED;
     }
 
-    ngx_memzero(&arena, sizeof(sm_arena_t));
-
-    rc = ngx_http_submission_pause_reason(r->pool, &arena, body, &row->reason,
-                                          &err);
-
-    if (rc == NGX_OK) {
-        rc = ngx_http_submission_access_actor(r, &row->actor);
+    if (reason.type && reason.text.len) {
+        rc = ngx_http_submission_pause_reason(ctx->request->pool, reason.text,
+                                              &row->reason, err);
+        if (rc != NGX_OK) {
+            return rc;
+        }
     }
 
-    switch (rc) {
-
-    case NGX_OK:
-        rc = ngx_http_submission_api_enter(r);
-        break;
-
-    case NGX_DECLINED:
-        rc = ngx_http_submission_reply_invalid(r, &err);
-        break;
-
-    default: /* NGX_ERROR */
-        rc = NGX_HTTP_INTERNAL_SERVER_ERROR;
-    }
-
-    sm_arena_free(&arena);
-
-    return rc;
+    return ngx_http_submission_access_actor(ctx->request, &row->actor);
 }
 
 

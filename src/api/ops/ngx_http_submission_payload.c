@@ -4,6 +4,12 @@
  */
 
 #include "ngx_http_submission_reply.h"
+#include "ngx_http_submission_routes.h"
+
+
+const ngx_http_submission_input_t  ngx_http_submission_payload_input = {
+    .take = ngx_http_submission_api_take_id
+};
 
 
 ngx_int_t

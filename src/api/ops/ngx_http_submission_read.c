@@ -12,7 +12,7 @@ static ngx_int_t ngx_http_submission_history_after(
     ngx_http_submission_ctx_t *ctx, void *field, sm_str_t value);
 
 
-const ngx_http_submission_arg_t  ngx_http_submission_history_args[] = {
+static const ngx_http_submission_arg_t  ngx_http_submission_history_args[] = {
 
     { "limit", ngx_http_submission_arg_limit,
       offsetof(sm_history_row_t, limit),
@@ -26,9 +26,28 @@ const ngx_http_submission_arg_t  ngx_http_submission_history_args[] = {
 };
 
 
-/* an intent; who waits for it waits for its end, if nothing else is said */
+static void ngx_http_submission_get_init(ngx_http_submission_ctx_t *ctx);
 
-void
+
+const ngx_http_submission_input_t  ngx_http_submission_get_input = {
+    .args = ngx_http_submission_wait_args,
+    .init = ngx_http_submission_get_init,
+    .take = ngx_http_submission_api_take_id
+};
+
+const ngx_http_submission_input_t  ngx_http_submission_history_input = {
+    .args = ngx_http_submission_history_args,
+    .take = ngx_http_submission_api_take_id
+};
+
+const ngx_http_submission_input_t  ngx_http_submission_cluster_input = {
+    .take = NULL
+};
+
+
+/* A GET waits for the end of the intent unless it says something else. */
+
+static void
 ngx_http_submission_get_init(ngx_http_submission_ctx_t *ctx)
 {
     ctx->until = NGX_HTTP_SUBMISSION_UNTIL_TERMINAL;

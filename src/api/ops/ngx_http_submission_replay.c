@@ -21,104 +21,77 @@ static const sm_json_field_t  ngx_http_submission_replay_fields[] = {
 };
 
 
-/* NULL, or what is wrong, in "err" */
+static ngx_int_t ngx_http_submission_replay_take(
+    ngx_http_submission_ctx_t *ctx, sm_arena_t *arena, sm_str_t body,
+    sm_json_error_t *err);
+
+
+const ngx_http_submission_input_t  ngx_http_submission_replay_input = {
+    .take = ngx_http_submission_replay_take
+};
+
 
 static ngx_int_t
-ngx_http_submission_replay_fill(sm_arena_t *arena, sm_str_t body,
-    sm_replay_row_t *row, sm_json_error_t *err)
+ngx_http_submission_replay_fill(sm_replay_row_t *row,
+    const sm_json_value_t *v, sm_json_error_t *err)
 {
-    sm_str_t          original = sm_str("original");
-    const char       *fault;
-    sm_json_value_t   v[NGX_HTTP_SUBMISSION_REPLAY_FIELDS];
+    const char             *why;
+    const sm_json_value_t  *id, *contract;
 
-    if (body.len == 0) {
+    id = &v[NGX_HTTP_SUBMISSION_REPLAY_ID];
+    contract = &v[NGX_HTTP_SUBMISSION_REPLAY_CONTRACT];
+
+    if (contract->type) {
+        row->original = sm_str_eq(contract->text, sm_str_c("original"));
+
+        if (!row->original) {
+            return ngx_http_submission_api_check(err, NULL, "contract",
+                       "must be \"original\", or not be there");
+        }
+    }
+
+    if (id->type == 0) {
         return NGX_OK;
     }
 
-    if (sm_json_object(arena, body, ngx_http_submission_replay_fields, v, err)
-        != 0)
-    {
-        return NGX_DECLINED;
+    row->new_id = sm_trim(id->text);
+
+    why = sm_id_check(row->new_id);
+
+    if (why == NULL && sm_str_eq(row->new_id, row->id)) {
+        why = "must not be the id of the intent that is replayed";
     }
 
-    err->no_memory = 0;
-
-    if (v[NGX_HTTP_SUBMISSION_REPLAY_CONTRACT].type) {
-
-        if (!sm_str_eq(v[NGX_HTTP_SUBMISSION_REPLAY_CONTRACT].text, original))
-        {
-            err->key = "contract";
-            (void) snprintf(err->message, sizeof(err->message),
-                            "\"contract\" must be \"original\", or not be "
-                            "there");
-            return NGX_DECLINED;
-        }
-
-        row->original = 1;
-    }
-
-    if (v[NGX_HTTP_SUBMISSION_REPLAY_ID].type) {
-        row->new_id = sm_trim(v[NGX_HTTP_SUBMISSION_REPLAY_ID].text);
-
-        fault = sm_id_check(row->new_id);
-
-        if (fault == NULL && sm_str_eq(row->new_id, row->id)) {
-            fault = "must not be the id of the intent that is replayed";
-        }
-
-        if (fault) {
-            err->key = SM_FIELD_ID;
-            (void) snprintf(err->message, sizeof(err->message), "\"%s\" %s",
-                            err->key, fault);
-            return NGX_DECLINED;
-        }
-    }
-
-    return NGX_OK;
+    return ngx_http_submission_api_check(err, NULL, SM_FIELD_ID, why);
 }
 
 
-ngx_int_t
-ngx_http_submission_replay_body(ngx_http_request_t *r, sm_str_t body)
+static ngx_int_t
+ngx_http_submission_replay_take(ngx_http_submission_ctx_t *ctx,
+    sm_arena_t *arena, sm_str_t body, sm_json_error_t *err)
 {
-    ngx_int_t                   rc;
-    sm_arena_t                  arena;
-    sm_json_error_t             err;
-    sm_replay_row_t            *row;
-    ngx_http_submission_ctx_t  *ctx;
+    sm_replay_row_t  *row = ctx->row;
 
-    ctx = ngx_http_get_module_ctx(r, ngx_http_submission_module);
-    row = ctx->row;
+    sm_json_value_t  v[NGX_HTTP_SUBMISSION_REPLAY_FIELDS];
 
-    rc = ngx_http_submission_api_id(r, &row->id);
-    if (rc != NGX_DECLINED) {
-        return rc;
-    }
-
-    ngx_memzero(&arena, sizeof(sm_arena_t));
-
-    if (ngx_http_submission_replay_fill(&arena, body, row, &err) != NGX_OK) {
-        rc = ngx_http_submission_reply_invalid(r, &err);
-        goto done;
-    }
-
-    if (ngx_http_submission_access_actor(r, &row->actor) != NGX_OK
-        || ngx_http_submission_trace_read(r, &arena, &row->trace) != NGX_OK)
+    if (ngx_http_submission_api_id(ctx, &row->id, err) != NGX_OK
+        || ngx_http_submission_body_object(arena, body,
+                                           ngx_http_submission_replay_fields,
+                                           v, err)
+           != NGX_OK
+        || ngx_http_submission_replay_fill(row, v, err) != NGX_OK)
     {
-        rc = NGX_HTTP_INTERNAL_SERVER_ERROR;
-        goto done;
+        return NGX_DECLINED;
     }
 
     row->contract = ngx_http_submission_target_contract_thread;
     row->data = ctx->manager->conf;
 
-    rc = ngx_http_submission_api_enter(r);
+    if (ngx_http_submission_access_actor(ctx->request, &row->actor) != NGX_OK) {
+        return NGX_ERROR;
+    }
 
-done:
-
-    sm_arena_free(&arena);
-
-    return rc;
+    return ngx_http_submission_trace_read(ctx->request, arena, &row->trace);
 }
 
 

@@ -22,7 +22,7 @@ _Static_assert(NGX_HTTP_SUBMISSION_OP_SCHEDULE_RUN
                "operations in the order of sm_schedule_op_e");
 
 
-const ngx_http_submission_arg_t  ngx_http_submission_schedules_args[] = {
+static const ngx_http_submission_arg_t  ngx_http_submission_schedules_args[] = {
 
     { "limit", ngx_http_submission_arg_limit,
       offsetof(sm_schedule_list_t, limit),
@@ -36,7 +36,43 @@ const ngx_http_submission_arg_t  ngx_http_submission_schedules_args[] = {
 };
 
 
-/* what the body of each operation may have: one text, or nothing */
+static void ngx_http_submission_schedules_init(ngx_http_submission_ctx_t *ctx);
+static ngx_int_t ngx_http_submission_schedules_take(
+    ngx_http_submission_ctx_t *ctx, sm_arena_t *arena, sm_str_t body,
+    sm_json_error_t *err);
+static ngx_int_t ngx_http_submission_schedules_put_take(
+    ngx_http_submission_ctx_t *ctx, sm_arena_t *arena, sm_str_t body,
+    sm_json_error_t *err);
+static ngx_int_t ngx_http_submission_schedules_act_take(
+    ngx_http_submission_ctx_t *ctx, sm_arena_t *arena, sm_str_t body,
+    sm_json_error_t *err);
+
+
+const ngx_http_submission_input_t  ngx_http_submission_schedules_list_input = {
+    .args = ngx_http_submission_schedules_args
+};
+
+/* GET and DELETE */
+
+const ngx_http_submission_input_t  ngx_http_submission_schedules_get_input = {
+    .init = ngx_http_submission_schedules_init,
+    .take = ngx_http_submission_schedules_take
+};
+
+const ngx_http_submission_input_t  ngx_http_submission_schedules_put_input = {
+    .init = ngx_http_submission_schedules_init,
+    .take = ngx_http_submission_schedules_put_take
+};
+
+/* pause, resume and run */
+
+const ngx_http_submission_input_t  ngx_http_submission_schedules_act_input = {
+    .init = ngx_http_submission_schedules_init,
+    .take = ngx_http_submission_schedules_act_take
+};
+
+
+/* The body of an operation has one text, or nothing. */
 
 static const sm_json_field_t
     ngx_http_submission_schedules_fields[SM_SCHEDULE_OP_RUN + 1][2] =
@@ -58,7 +94,7 @@ ngx_http_submission_schedules_after(ngx_http_submission_ctx_t *ctx,
 }
 
 
-void
+static void
 ngx_http_submission_schedules_init(ngx_http_submission_ctx_t *ctx)
 {
     sm_schedule_row_t  *row = ctx->row;
@@ -70,112 +106,83 @@ ngx_http_submission_schedules_init(ngx_http_submission_ctx_t *ctx)
 }
 
 
-/*
- * Takes a condition, if there is one.  NGX_DECLINED, and the request may go on;
- * or what it is finalized with.
- */
+/* Takes a condition, if there is one. */
 
 static ngx_int_t
-ngx_http_submission_schedules_tags(ngx_http_request_t *r, ngx_table_elt_t *h,
-    const char *name, sm_str_t *tags)
+ngx_http_submission_schedules_tags(ngx_table_elt_t *h, const char *name,
+    sm_str_t *tags, sm_json_error_t *err)
 {
-    char  message[128];
-
     if (h == NULL) {
-        return NGX_DECLINED;
+        return NGX_OK;
     }
 
     *tags = ngx_http_submission_str(&h->value);
 
-    if (sm_tags_have(*tags, 0, 0) != -1) {
-        return NGX_DECLINED;
-    }
-
-    (void) snprintf(message, sizeof(message), "\"%s\" must be \"*\" or a list "
-                    "of entity tags, each in quotes", name);
-
-    return ngx_http_submission_reply_error(r, NGX_HTTP_BAD_REQUEST,
-                                           "invalid_request", message, name);
+    return ngx_http_submission_api_check(err, NULL, name,
+               sm_tags_have(*tags, 0, 0) == -1
+               ? "must be \"*\" or a list of entity tags, each in quotes"
+               : NULL);
 }
 
 
-/* what all of them have: the id, who asks, and what is expected to be there */
+/* Takes what all of them have: the id, the conditions, and who asks. */
 
 static ngx_int_t
-ngx_http_submission_schedules_row(ngx_http_request_t *r, sm_schedule_row_t *row)
+ngx_http_submission_schedules_take(ngx_http_submission_ctx_t *ctx,
+    sm_arena_t *arena, sm_str_t body, sm_json_error_t *err)
 {
-    char                        message[160];
-    ngx_int_t                   rc;
-    const char                 *why;
-    ngx_http_submission_ctx_t  *ctx;
+    sm_schedule_row_t  *row = ctx->row;
 
-    ctx = ngx_http_get_module_ctx(r, ngx_http_submission_module);
+    ngx_http_request_t  *r;
+
+    r = ctx->request;
 
     row->id = ctx->id;
-    why = sm_schedule_id_check(row->id);
 
-    if (why) {
-        (void) snprintf(message, sizeof(message), "the id of the schedule %s",
-                        why);
-        return ngx_http_submission_reply_error(r, NGX_HTTP_BAD_REQUEST,
-                                               "invalid_request", message,
-                                               "id");
+    if (ngx_http_submission_api_check(err, "the id of the schedule", "id",
+                                      sm_schedule_id_check(row->id))
+        != NGX_OK)
+    {
+        return NGX_DECLINED;
     }
 
     /* nginx's own filter knows nothing of our tags */
 
     r->disable_not_modified = 1;
 
-    rc = ngx_http_submission_schedules_tags(r, r->headers_in.if_match,
-                                            "If-Match", &row->if_match);
-
-    if (rc == NGX_DECLINED) {
-        rc = ngx_http_submission_schedules_tags(r, r->headers_in.if_none_match,
-                                                "If-None-Match",
-                                                &row->if_none_match);
-    }
-
-    if (rc != NGX_DECLINED) {
-        return rc;
-    }
-
-    return ngx_http_submission_access_actor(r, &row->actor) == NGX_OK
-           ? NGX_DECLINED : NGX_HTTP_INTERNAL_SERVER_ERROR;
-}
-
-
-/* GET and DELETE */
-
-ngx_int_t
-ngx_http_submission_schedules_parse(ngx_http_request_t *r)
-{
-    ngx_int_t                   rc;
-    ngx_http_submission_ctx_t  *ctx;
-
-    ctx = ngx_http_get_module_ctx(r, ngx_http_submission_module);
-
-    rc = ngx_http_submission_schedules_row(r, ctx->row);
-
-    return rc == NGX_DECLINED ? ngx_http_submission_api_read(r) : rc;
-}
-
-
-static ngx_int_t
-ngx_http_submission_schedules_fill(ngx_http_submission_ctx_t *ctx,
-    sm_arena_t *arena, sm_str_t body, sm_json_error_t *err)
-{
-    sm_schedule_row_t   *row;
-    sm_schedule_rule_t   rule;
-
-    row = ctx->row;
-
-    if (sm_schedule_parse(arena, body, &rule, &row->target, &row->payload, err)
-        != 0)
+    if (ngx_http_submission_schedules_tags(r->headers_in.if_match, "If-Match",
+                                           &row->if_match, err)
+        != NGX_OK
+        || ngx_http_submission_schedules_tags(r->headers_in.if_none_match,
+                                              "If-None-Match",
+                                              &row->if_none_match, err)
+           != NGX_OK)
     {
         return NGX_DECLINED;
     }
 
-    if (ngx_http_submission_submit_target(ctx, row->target, err) == NULL) {
+    return ngx_http_submission_access_actor(r, &row->actor);
+}
+
+
+static ngx_int_t
+ngx_http_submission_schedules_put_take(ngx_http_submission_ctx_t *ctx,
+    sm_arena_t *arena, sm_str_t body, sm_json_error_t *err)
+{
+    sm_schedule_row_t  *row = ctx->row;
+
+    ngx_int_t           rc;
+    sm_schedule_rule_t  rule;
+
+    rc = ngx_http_submission_schedules_take(ctx, arena, body, err);
+    if (rc != NGX_OK) {
+        return rc;
+    }
+
+    if (sm_schedule_parse(arena, body, &rule, &row->target, &row->payload, err)
+        != 0
+        || ngx_http_submission_submit_target(ctx, row->target, err) == NULL)
+    {
         return NGX_DECLINED;
     }
 
@@ -183,141 +190,40 @@ ngx_http_submission_schedules_fill(ngx_http_submission_ctx_t *ctx,
 }
 
 
-ngx_int_t
-ngx_http_submission_schedules_put_body(ngx_http_request_t *r, sm_str_t body)
+static ngx_int_t
+ngx_http_submission_schedules_act_take(ngx_http_submission_ctx_t *ctx,
+    sm_arena_t *arena, sm_str_t body, sm_json_error_t *err)
 {
-    ngx_int_t                   rc;
-    sm_arena_t                  arena;
-    sm_json_error_t             err;
-    ngx_http_submission_ctx_t  *ctx;
+    sm_schedule_row_t  *row = ctx->row;
 
-    ctx = ngx_http_get_module_ctx(r, ngx_http_submission_module);
+    ngx_int_t        rc;
+    sm_json_value_t  text;
 
-    rc = ngx_http_submission_schedules_row(r, ctx->row);
-    if (rc != NGX_DECLINED) {
+    rc = ngx_http_submission_schedules_take(ctx, arena, body, err);
+    if (rc != NGX_OK) {
         return rc;
     }
 
-    ngx_memzero(&arena, sizeof(sm_arena_t));
-
-    switch (ngx_http_submission_schedules_fill(ctx, &arena, body, &err)) {
-
-    case NGX_OK:
-        rc = ngx_http_submission_api_enter(r);
-        break;
-
-    case NGX_DECLINED:
-        rc = ngx_http_submission_reply_invalid(r, &err);
-        break;
-
-    default: /* NGX_ERROR */
-        rc = NGX_HTTP_INTERNAL_SERVER_ERROR;
-    }
-
-    sm_arena_free(&arena);
-
-    return rc;
-}
-
-
-/* a reason, cleaned, in the memory of the request */
-
-static ngx_int_t
-ngx_http_submission_schedules_reason(ngx_http_request_t *r, sm_str_t text,
-    sm_str_t *reason)
-{
-    u_char    *p;
-    sm_out_t   out;
-
-    p = ngx_pnalloc(r->pool, sm_clean_size(SM_SCHEDULE_REASON_MAX));
-    if (p == NULL) {
-        return NGX_ERROR;
-    }
-
-    sm_out_init(&out, p, sm_clean_size(SM_SCHEDULE_REASON_MAX));
-    sm_out_clean(&out, text, SM_SCHEDULE_REASON_MAX);
-
-    reason->data = out.start;
-    reason->len = out.last - out.start;
-
-    return NGX_OK;
-}
-
-
-/* the text of the body's only field, if there is one */
-
-static ngx_int_t
-ngx_http_submission_schedules_text(ngx_http_request_t *r,
-    sm_schedule_row_t *row, sm_str_t text, sm_json_error_t *err)
-{
-    const char  *fault;
-
-    err->no_memory = 0;
-
-    if (row->op == SM_SCHEDULE_OP_PAUSE) {
-        err->no_memory = 1;
-
-        return ngx_http_submission_schedules_reason(r, text, &row->reason);
-    }
-
-    row->intent_id = sm_trim(text);
-    fault = sm_id_check(row->intent_id);
-
-    if (fault) {
-        err->key = SM_FIELD_ID;
-        (void) snprintf(err->message, sizeof(err->message), "\"%s\" %s",
-                        err->key, fault);
-        return NGX_ERROR;
-    }
-
-    return NGX_OK;
-}
-
-
-/* pause, resume and run: there may be no body */
-
-ngx_int_t
-ngx_http_submission_schedules_act_body(ngx_http_request_t *r, sm_str_t body)
-{
-    ngx_int_t                   rc;
-    sm_arena_t                  arena;
-    sm_schedule_row_t          *row;
-    sm_json_error_t             err;
-    sm_json_value_t             text;
-    ngx_http_submission_ctx_t  *ctx;
-
-    ctx = ngx_http_get_module_ctx(r, ngx_http_submission_module);
-    row = ctx->row;
-
-    rc = ngx_http_submission_schedules_row(r, row);
-    if (rc != NGX_DECLINED) {
-        return rc;
-    }
-
-    if (body.len == 0) {
-        return ngx_http_submission_api_enter(r);
-    }
-
-    ngx_memzero(&arena, sizeof(sm_arena_t));
     text.type = 0;
 
-    if (sm_json_object(&arena, body,
-                       ngx_http_submission_schedules_fields[row->op], &text,
-                       &err)
-        != 0
-        || (text.type
-            && ngx_http_submission_schedules_text(r, row, text.text, &err)
-               != NGX_OK))
-    {
-        rc = ngx_http_submission_reply_invalid(r, &err);
+    rc = ngx_http_submission_body_object(arena, body,
+                              ngx_http_submission_schedules_fields[row->op],
+                                         &text, err);
 
-    } else {
-        rc = ngx_http_submission_api_enter(r);
+    if (rc != NGX_OK || text.type == 0) {
+        return rc;
     }
 
-    sm_arena_free(&arena);
+    if (row->op == SM_SCHEDULE_OP_PAUSE) {
+        return ngx_http_submission_api_clean(ctx->request->pool, text.text,
+                                             SM_SCHEDULE_REASON_MAX,
+                                             &row->reason);
+    }
 
-    return rc;
+    row->intent_id = sm_trim(text.text);
+
+    return ngx_http_submission_api_check(err, NULL, SM_FIELD_ID,
+                                         sm_id_check(row->intent_id));
 }
 
 

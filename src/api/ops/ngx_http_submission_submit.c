@@ -18,14 +18,20 @@
 #define NGX_HTTP_SUBMISSION_SUBMIT_SHOWN  64
 
 
-static ngx_int_t ngx_http_submission_submit_body(ngx_http_request_t *r,
-    sm_str_t body);
+static ngx_int_t ngx_http_submission_submit_handler(ngx_http_request_t *r);
 
 
-/* many at once are rows of this route alone */
+const ngx_http_submission_input_t  ngx_http_submission_submit_input = {
+    .args = ngx_http_submission_wait_args,
+    .take = ngx_http_submission_submit_take,
+    .handler = ngx_http_submission_submit_handler
+};
 
-ngx_int_t
-ngx_http_submission_submit_parse(ngx_http_request_t *r)
+
+/* No other route takes many intents at once. */
+
+static ngx_int_t
+ngx_http_submission_submit_handler(ngx_http_request_t *r)
 {
     ngx_table_elt_t  *type;
 
@@ -35,12 +41,10 @@ ngx_http_submission_submit_parse(ngx_http_request_t *r)
         return ngx_http_submission_bulk_parse(r);
     }
 
-    return ngx_http_submission_body_read(r, ngx_http_submission_submit_body,
+    return ngx_http_submission_body_read(r, ngx_http_submission_api_take,
                NGX_HTTP_SUBMISSION_BODY_JSON " or \"application/x-ndjson\"");
 }
 
-
-/* NULL: there is none of that name, and the error says so */
 
 ngx_http_submission_target_t *
 ngx_http_submission_submit_target(ngx_http_submission_ctx_t *ctx,
@@ -70,18 +74,17 @@ ngx_http_submission_submit_target(ngx_http_submission_ctx_t *ctx,
 }
 
 
-/* the strings are in the arena, and in the body */
-
 ngx_int_t
-ngx_http_submission_submit_row(ngx_http_submission_ctx_t *ctx,
-    sm_arena_t *arena, sm_str_t body, sm_submit_row_t *row,
-    sm_json_error_t *err)
+ngx_http_submission_submit_take(ngx_http_submission_ctx_t *ctx,
+    sm_arena_t *arena, sm_str_t body, sm_json_error_t *err)
 {
+    sm_submit_row_t  *row = ctx->row;
+
     sm_intent_request_t            req;
     ngx_http_submission_target_t  *target;
 
     if (sm_intent_request_parse(arena, body, &req, err) != 0) {
-        return err->no_memory ? NGX_ERROR : NGX_DECLINED;
+        return NGX_DECLINED;
     }
 
     target = ngx_http_submission_submit_target(ctx, req.target, err);
@@ -95,51 +98,14 @@ ngx_http_submission_submit_row(ngx_http_submission_ctx_t *ctx,
     row->payload = req.payload;
     row->posted = req.posted;
 
-    if (ngx_http_submission_trace_read(ctx->request, arena, &row->trace)
-        != NGX_OK)
-    {
-        return NGX_ERROR;
-    }
-
-    return NGX_OK;
+    return ngx_http_submission_trace_read(ctx->request, arena, &row->trace);
 }
 
 
-static ngx_int_t
-ngx_http_submission_submit_body(ngx_http_request_t *r, sm_str_t body)
-{
-    ngx_int_t                   rc;
-    sm_arena_t                  arena;
-    sm_json_error_t             err;
-    ngx_http_submission_ctx_t  *ctx;
-
-    ctx = ngx_http_get_module_ctx(r, ngx_http_submission_module);
-
-    ngx_memzero(&arena, sizeof(sm_arena_t));
-
-    switch (ngx_http_submission_submit_row(ctx, &arena, body, ctx->row, &err))
-    {
-
-    case NGX_OK:
-        rc = ngx_http_submission_api_enter(r);
-        break;
-
-    case NGX_DECLINED:
-        rc = ngx_http_submission_reply_invalid(r, &err);
-        break;
-
-    default: /* NGX_ERROR */
-        rc = NGX_HTTP_INTERNAL_SERVER_ERROR;
-    }
-
-    sm_arena_free(&arena);
-
-    return rc;
-}
-
+/* Lays out what waits for the store, once that is ready to write it. */
 
 static int
-ngx_http_submission_submit_take(void *data, sm_call_t *call,
+ngx_http_submission_submit_rows_thread(void *data, sm_call_t *call,
     sm_submit_row_t **rows, size_t *n)
 {
     ngx_http_submission_batch_t  *batch = data;
@@ -205,7 +171,7 @@ ngx_http_submission_submit_thread(ngx_http_submission_task_t *task)
     batch->notices = task->manager->sh->notices.n;
 
     if (sm_store_intents_submit(&task->manager->store, &task->call,
-                                ngx_http_submission_submit_take, task)
+                                ngx_http_submission_submit_rows_thread, task)
         != 0)
     {
         return;

@@ -15,7 +15,17 @@ static const sm_json_field_t  ngx_http_submission_webhooks_fields[] = {
 };
 
 
-/* "webhooks":[...] */
+static ngx_int_t ngx_http_submission_webhooks_take(
+    ngx_http_submission_ctx_t *ctx, sm_arena_t *arena, sm_str_t body,
+    sm_json_error_t *err);
+
+
+const ngx_http_submission_input_t  ngx_http_submission_webhooks_input = {
+    .take = ngx_http_submission_webhooks_take
+};
+
+
+/* Writes "webhooks":[...]. */
 
 void
 ngx_http_submission_webhooks_out(ngx_http_request_t *r, sm_out_t *out,
@@ -47,52 +57,28 @@ ngx_http_submission_webhooks_out(ngx_http_request_t *r, sm_out_t *out,
 }
 
 
-ngx_int_t
-ngx_http_submission_webhooks_body(ngx_http_request_t *r, sm_str_t body)
+static ngx_int_t
+ngx_http_submission_webhooks_take(ngx_http_submission_ctx_t *ctx,
+    sm_arena_t *arena, sm_str_t body, sm_json_error_t *err)
 {
-    ngx_int_t                   rc;
-    sm_arena_t                  arena;
-    sm_json_error_t             err;
-    sm_json_value_t             v[1];
-    sm_resend_row_t            *row;
-    ngx_http_submission_ctx_t  *ctx;
+    sm_resend_row_t  *row = ctx->row;
 
-    ctx = ngx_http_get_module_ctx(r, ngx_http_submission_module);
-    row = ctx->row;
+    sm_json_value_t  webhook;
 
-    rc = ngx_http_submission_api_id(r, &row->id);
-    if (rc != NGX_DECLINED) {
-        return rc;
-    }
-
-    ngx_memzero(&arena, sizeof(sm_arena_t));
-    ngx_memzero(v, sizeof(v));
-
-    if (body.len
-        && sm_json_object(&arena, body, ngx_http_submission_webhooks_fields, v,
-                          &err)
-           != 0)
+    if (ngx_http_submission_api_id(ctx, &row->id, err) != NGX_OK
+        || ngx_http_submission_body_object(arena, body,
+                                           ngx_http_submission_webhooks_fields,
+                                           &webhook, err)
+           != NGX_OK)
     {
-        rc = ngx_http_submission_reply_invalid(r, &err);
-        goto done;
+        return NGX_DECLINED;
     }
 
-    if (v[0].type) {
-        row->webhook = v[0].text;
+    if (webhook.type) {
+        row->webhook = webhook.text;
     }
 
-    if (ngx_http_submission_access_actor(r, &row->actor) != NGX_OK) {
-        rc = NGX_HTTP_INTERNAL_SERVER_ERROR;
-        goto done;
-    }
-
-    rc = ngx_http_submission_api_enter(r);
-
-done:
-
-    sm_arena_free(&arena);
-
-    return rc;
+    return ngx_http_submission_access_actor(ctx->request, &row->actor);
 }
 
 

@@ -11,7 +11,15 @@
 #include "sm_json.h"
 
 
-/* ,"name": */
+static ngx_int_t ngx_http_submission_config_handler(ngx_http_request_t *r);
+
+
+const ngx_http_submission_input_t  ngx_http_submission_config_input = {
+    .handler = ngx_http_submission_config_handler
+};
+
+
+/* Writes "name":, after a comma if it is not the first of its object. */
 
 static void
 ngx_http_submission_config_key(sm_out_t *out, const char *name)
@@ -261,8 +269,8 @@ ngx_http_submission_config_retention(sm_out_t *out,
 }
 
 
-ngx_int_t
-ngx_http_submission_config_parse(ngx_http_request_t *r)
+static ngx_int_t
+ngx_http_submission_config_handler(ngx_http_request_t *r)
 {
     sm_out_t                             out;
     ngx_int_t                            rc;

@@ -16,34 +16,42 @@
 typedef struct {
     int64_t                          window;
     sm_str_t                         target;
-} ngx_http_submission_overview_args_t;
+} ngx_http_submission_stats_row_t;
 
 
-static ngx_int_t ngx_http_submission_stats_arg_window(
+static void ngx_http_submission_stats_init_row(ngx_http_submission_ctx_t *ctx);
+static ngx_int_t ngx_http_submission_stats_window_arg(
     ngx_http_submission_ctx_t *ctx, void *field, sm_str_t value);
-static ngx_int_t ngx_http_submission_stats_arg_target(
+static ngx_int_t ngx_http_submission_stats_target_arg(
     ngx_http_submission_ctx_t *ctx, void *field, sm_str_t value);
+static ngx_int_t ngx_http_submission_overview_handler(ngx_http_request_t *r);
+static ngx_int_t ngx_http_submission_stats_handler(ngx_http_request_t *r);
 
 
-const ngx_http_submission_arg_t  ngx_http_submission_stats_args[] = {
+static const ngx_http_submission_arg_t  ngx_http_submission_stats_args[] = {
 
-    { "window", ngx_http_submission_stats_arg_window, 0,
+    { "window", ngx_http_submission_stats_window_arg,
+      offsetof(ngx_http_submission_stats_row_t, window),
       "a number of seconds from 1 to 3600" },
 
-    { "target", ngx_http_submission_stats_arg_target, 0,
+    { "target", ngx_http_submission_stats_target_arg,
+      offsetof(ngx_http_submission_stats_row_t, target),
       NGX_HTTP_SUBMISSION_ARG_EXPECTED_TARGET },
 
     { NULL, NULL, 0, NULL }
 };
 
 
-static sm_str_t
-ngx_http_submission_overview_str(ngx_str_t *s)
-{
-    sm_str_t  str = { s->len, (char *) s->data };
+const ngx_http_submission_input_t  ngx_http_submission_overview_input = {
+    .handler = ngx_http_submission_overview_handler
+};
 
-    return str;
-}
+const ngx_http_submission_input_t  ngx_http_submission_stats_input = {
+    .args = ngx_http_submission_stats_args,
+    .row_size = sizeof(ngx_http_submission_stats_row_t),
+    .init = ngx_http_submission_stats_init_row,
+    .handler = ngx_http_submission_stats_handler
+};
 
 
 static void
@@ -198,8 +206,7 @@ ngx_http_submission_overview_out(ngx_http_submission_view_t *view,
     sm_out_t *out)
 {
     sm_out_c(out, "{\"instance\":");
-    sm_json_out_str(out,
-              ngx_http_submission_overview_str(&view->manager->holder_id));
+    sm_json_out_str(out, ngx_http_submission_str(&view->manager->holder_id));
     sm_out_c(out, view->board->leads ? ",\"role\":\"leader\""
                                      : ",\"role\":\"follower\"");
 
@@ -215,8 +222,8 @@ ngx_http_submission_overview_out(ngx_http_submission_view_t *view,
 }
 
 
-ngx_int_t
-ngx_http_submission_overview_parse(ngx_http_request_t *r)
+static ngx_int_t
+ngx_http_submission_overview_handler(ngx_http_request_t *r)
 {
     ngx_int_t                    rc;
     ngx_http_submission_view_t  *view;
@@ -237,51 +244,36 @@ ngx_http_submission_overview_parse(ngx_http_request_t *r)
 
 /* the history */
 
-
-void
-ngx_http_submission_stats_init_args(ngx_http_submission_ctx_t *ctx)
+static void
+ngx_http_submission_stats_init_row(ngx_http_submission_ctx_t *ctx)
 {
-    ngx_http_submission_overview_args_t  *args;
+    ngx_http_submission_stats_row_t  *row = ctx->row;
 
-    args = ngx_pcalloc(ctx->request->pool,
-                       sizeof(ngx_http_submission_overview_args_t));
-
-    if (args) {
-        args->window = NGX_HTTP_SUBMISSION_OVERVIEW_WINDOW;
-    }
-
-    ctx->row = args;
+    row->window = NGX_HTTP_SUBMISSION_OVERVIEW_WINDOW;
 }
 
 
 static ngx_int_t
-ngx_http_submission_stats_arg_window(ngx_http_submission_ctx_t *ctx,
+ngx_http_submission_stats_window_arg(ngx_http_submission_ctx_t *ctx,
     void *field, sm_str_t value)
 {
-    ngx_http_submission_overview_args_t  *args = ctx->row;
+    int64_t  *window = field;
 
-    if (args == NULL) {
-        return NGX_ERROR;
-    }
-
-    return sm_parse_uint(value, NGX_HTTP_SUBMISSION_OVERVIEW_WINDOW,
-                         &args->window)
-           != 0 || args->window == 0
+    return sm_parse_uint(value, NGX_HTTP_SUBMISSION_OVERVIEW_WINDOW, window)
+           != 0 || *window == 0
            ? NGX_DECLINED : NGX_OK;
 }
 
 
+/* A webhook has a history, too. */
+
 static ngx_int_t
-ngx_http_submission_stats_arg_target(ngx_http_submission_ctx_t *ctx,
+ngx_http_submission_stats_target_arg(ngx_http_submission_ctx_t *ctx,
     void *field, sm_str_t value)
 {
-    ngx_http_submission_overview_args_t  *args = ctx->row;
+    sm_str_t  *target = field;
 
-    if (args == NULL) {
-        return NGX_ERROR;
-    }
-
-    args->target = value;
+    *target = value;
 
     return sm_webhook_target_check(value) ? NGX_DECLINED : NGX_OK;
 }
@@ -306,13 +298,13 @@ ngx_http_submission_stats_out(ngx_http_submission_view_t *view, sm_out_t *out)
 }
 
 
-ngx_int_t
-ngx_http_submission_stats_parse(ngx_http_request_t *r)
+static ngx_int_t
+ngx_http_submission_stats_handler(ngx_http_request_t *r)
 {
-    ngx_int_t                             rc;
-    ngx_http_submission_ctx_t            *ctx;
-    ngx_http_submission_view_t           *view;
-    ngx_http_submission_overview_args_t  *args;
+    ngx_int_t                         rc;
+    ngx_http_submission_ctx_t        *ctx;
+    ngx_http_submission_view_t       *view;
+    ngx_http_submission_stats_row_t  *row;
 
     rc = ngx_http_discard_request_body(r);
     if (rc != NGX_OK) {
@@ -320,22 +312,22 @@ ngx_http_submission_stats_parse(ngx_http_request_t *r)
     }
 
     ctx = ngx_http_get_module_ctx(r, ngx_http_submission_module);
-    args = ctx->row;
+    row = ctx->row;
     view = ngx_http_submission_view_init(r, ngx_http_submission_stats_out);
 
-    if (args == NULL || view == NULL) {
+    if (view == NULL) {
         return NGX_HTTP_INTERNAL_SERVER_ERROR;
     }
 
     view->series = ngx_http_submission_board_series(r->pool,
                                                     ctx->manager->conf,
-                                                    args->target, &rc);
+                                                    row->target, &rc);
     if (rc != NGX_OK) {
         return NGX_HTTP_INTERNAL_SERVER_ERROR;
     }
 
-    if (view->series == NULL && args->target.len
-        && ngx_http_submission_target(ctx->manager->conf, args->target)
+    if (view->series == NULL && row->target.len
+        && ngx_http_submission_target(ctx->manager->conf, row->target)
            == NULL)
     {
         return ngx_http_submission_reply_error(r, NGX_HTTP_NOT_FOUND,
@@ -347,7 +339,7 @@ ngx_http_submission_stats_parse(ngx_http_request_t *r)
     /* in whole rows, so that the answer is the same until there is a new one */
 
     view->since = (view->board->stats ? view->board->stats->at / 1000000 : 0)
-                  - args->window + 1;
+                  - row->window + 1;
 
     return ngx_http_submission_view_send(view);
 }

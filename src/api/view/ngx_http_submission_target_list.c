@@ -14,6 +14,14 @@
 #define NGX_HTTP_SUBMISSION_TARGET_WEBHOOK  "webhook "
 
 
+static ngx_int_t ngx_http_submission_target_list_handler(ngx_http_request_t *r);
+
+
+const ngx_http_submission_input_t  ngx_http_submission_target_list_input = {
+    .handler = ngx_http_submission_target_list_handler
+};
+
+
 /*
  * Both lists are in the order of a configuration, mostly of the same one: the
  * search begins where the last one ended.
@@ -219,8 +227,8 @@ ngx_http_submission_target_answer(ngx_http_submission_view_t *view)
 }
 
 
-ngx_int_t
-ngx_http_submission_target_list_parse(ngx_http_request_t *r)
+static ngx_int_t
+ngx_http_submission_target_list_handler(ngx_http_request_t *r)
 {
     ngx_int_t                    rc;
     ngx_http_submission_view_t  *view;
