@@ -17,11 +17,11 @@
 
 
 static const char  *ngx_http_submission_access_names[] = {
-    "none", "read", "submit", "operate"
+    "none", "read", "submit", "operate", NULL
 };
 
 _Static_assert(sizeof(ngx_http_submission_access_names) / sizeof(char *)
-               == NGX_HTTP_SUBMISSION_ACCESS_N, "a name for each level");
+               == NGX_HTTP_SUBMISSION_ACCESS_N + 1, "a name for each level");
 
 
 const char *
@@ -31,71 +31,50 @@ ngx_http_submission_access_name(ngx_http_submission_access_e level)
 }
 
 
-static ngx_int_t
-ngx_http_submission_access_level(ngx_str_t *value,
-    ngx_http_submission_access_e *level)
-{
-    ngx_uint_t   i;
-    const char  *name;
-
-    for (i = NGX_HTTP_SUBMISSION_ACCESS_READ;
-         i < NGX_HTTP_SUBMISSION_ACCESS_N;
-         i++)
-    {
-        name = ngx_http_submission_access_names[i];
-
-        if (value->len == ngx_strlen(name)
-            && ngx_strncmp(value->data, name, value->len) == 0)
-        {
-            *level = i;
-            return NGX_OK;
-        }
-    }
-
-    return NGX_DECLINED;
-}
-
-
-/* the setters of parameters; NGX_DECLINED: the value is not good */
+/*
+ * Setters of parameters.  "n" is the place of the value among the words of the
+ * parameter, if it has words.  They return NGX_DECLINED for a bad value.
+ */
 
 static ngx_int_t
 ngx_http_submission_access_set_level(ngx_conf_t *cf,
-    ngx_http_submission_loc_conf_t *slcf, ngx_str_t *value, ngx_str_t *root)
+    ngx_http_submission_loc_conf_t *slcf, ngx_uint_t n, ngx_str_t *value,
+    ngx_str_t *root)
 {
-    if (ngx_http_submission_access_level(value, &slcf->access) != NGX_OK) {
-        return NGX_DECLINED;
-    }
+    slcf->access = n;
 
-    return root && slcf->access == NGX_HTTP_SUBMISSION_ACCESS_SUBMIT
+    return n == NGX_HTTP_SUBMISSION_ACCESS_NONE
+           || (root && n == NGX_HTTP_SUBMISSION_ACCESS_SUBMIT)
            ? NGX_DECLINED : NGX_OK;
 }
 
 
 static ngx_int_t
 ngx_http_submission_access_set_payloads(ngx_conf_t *cf,
-    ngx_http_submission_loc_conf_t *slcf, ngx_str_t *value, ngx_str_t *root)
+    ngx_http_submission_loc_conf_t *slcf, ngx_uint_t n, ngx_str_t *value,
+    ngx_str_t *root)
 {
-    slcf->payloads = ngx_strcmp(value->data, "on") == 0;
+    slcf->payloads = n;
 
-    return slcf->payloads || ngx_strcmp(value->data, "off") == 0
-           ? NGX_OK : NGX_DECLINED;
+    return NGX_OK;
 }
 
 
 static ngx_int_t
 ngx_http_submission_access_set_cross_site(ngx_conf_t *cf,
-    ngx_http_submission_loc_conf_t *slcf, ngx_str_t *value, ngx_str_t *root)
+    ngx_http_submission_loc_conf_t *slcf, ngx_uint_t n, ngx_str_t *value,
+    ngx_str_t *root)
 {
-    slcf->cross_site = ngx_strcmp(value->data, "allow") == 0;
+    slcf->cross_site = n;
 
-    return slcf->cross_site || ngx_strcmp(value->data, "deny") == 0
-           ? NGX_OK : NGX_DECLINED;
+    return NGX_OK;
 }
 
 
 static ngx_int_t
 ngx_http_submission_access_set_hosts(ngx_conf_t *cf,
-    ngx_http_submission_loc_conf_t *slcf, ngx_str_t *value, ngx_str_t *root)
+    ngx_http_submission_loc_conf_t *slcf, ngx_uint_t n, ngx_str_t *value,
+    ngx_str_t *root)
 {
     return ngx_http_submission_origin_hosts(cf, slcf, value);
 }
@@ -103,7 +82,8 @@ ngx_http_submission_access_set_hosts(ngx_conf_t *cf,
 
 static ngx_int_t
 ngx_http_submission_access_set_root(ngx_conf_t *cf,
-    ngx_http_submission_loc_conf_t *slcf, ngx_str_t *value, ngx_str_t *root)
+    ngx_http_submission_loc_conf_t *slcf, ngx_uint_t n, ngx_str_t *value,
+    ngx_str_t *root)
 {
     *root = *value;
 
@@ -111,22 +91,31 @@ ngx_http_submission_access_set_root(ngx_conf_t *cf,
 }
 
 
-/* what each of the two directives takes */
-
 typedef struct {
     const char   *name;
     ngx_int_t   (*set)(ngx_conf_t *cf, ngx_http_submission_loc_conf_t *slcf,
-                     ngx_str_t *value, ngx_str_t *root);
+                     ngx_uint_t n, ngx_str_t *value, ngx_str_t *root);
+    const char  **words;            /* NULL: any value */
     const char   *expected;
 } ngx_http_submission_access_parameter_t;
+
+
+static const char  *ngx_http_submission_access_off_on[] = {
+    "off", "on", NULL
+};
+
+static const char  *ngx_http_submission_access_deny_allow[] = {
+    "deny", "allow", NULL
+};
 
 
 #define NGX_HTTP_SUBMISSION_ACCESS_BOTH                                       \
                                                                               \
     { "payloads=", ngx_http_submission_access_set_payloads,                   \
+      ngx_http_submission_access_off_on,                                      \
       "\"payloads=on\" or \"payloads=off\"" },                                \
                                                                               \
-    { "hosts=", ngx_http_submission_access_set_hosts,                         \
+    { "hosts=", ngx_http_submission_access_set_hosts, NULL,                   \
       "\"hosts=\" and names without ports, with \",\" between them, such as " \
       "\"a.example\", \"*.a.example\" or \"*\"," }
 
@@ -135,15 +124,17 @@ static const ngx_http_submission_access_parameter_t
     ngx_http_submission_access_api[] = {
 
     { "access=", ngx_http_submission_access_set_level,
+      ngx_http_submission_access_names,
       "\"access=read\", \"access=submit\" or \"access=operate\"" },
 
     NGX_HTTP_SUBMISSION_ACCESS_BOTH,
 
     { "cross_site=", ngx_http_submission_access_set_cross_site,
+      ngx_http_submission_access_deny_allow,
       "\"cross_site=allow\" or \"cross_site=deny\"" },
 
-    { NULL, NULL, "\"access=\", \"payloads=\", \"hosts=\" or "
-                  "\"cross_site=\"" }
+    { NULL, NULL, NULL,
+      "\"access=\", \"payloads=\", \"hosts=\" or \"cross_site=\"" }
 };
 
 
@@ -151,18 +142,23 @@ static const ngx_http_submission_access_parameter_t
     ngx_http_submission_access_console[] = {
 
     { "access=", ngx_http_submission_access_set_level,
+      ngx_http_submission_access_names,
       "\"access=read\" or \"access=operate\"" },
 
     NGX_HTTP_SUBMISSION_ACCESS_BOTH,
 
-    { "root=", ngx_http_submission_access_set_root,
+    { "root=", ngx_http_submission_access_set_root, NULL,
       "\"root=\" and a directory" },
 
-    { NULL, NULL, "\"access=\", \"payloads=\", \"hosts=\" or \"root=\"" }
+    { NULL, NULL, NULL,
+      "\"access=\", \"payloads=\", \"hosts=\" or \"root=\"" }
 };
 
 
-/* NGX_DECLINED: "expected" is what was */
+/*
+ * Takes one parameter.  Returns NGX_DECLINED if it is not good; "expected" says
+ * what would be.
+ */
 
 static ngx_int_t
 ngx_http_submission_access_parameter(ngx_conf_t *cf,
@@ -171,6 +167,7 @@ ngx_http_submission_access_parameter(ngx_conf_t *cf,
 {
     size_t                                         len;
     ngx_str_t                                      text;
+    ngx_uint_t                                     n;
     const ngx_http_submission_access_parameter_t  *p;
 
     for (p = root ? ngx_http_submission_access_console
@@ -194,11 +191,20 @@ ngx_http_submission_access_parameter(ngx_conf_t *cf,
     text.data = value->data + len;
     text.len = value->len - len;
 
-    return p->set(cf, slcf, &text, root);
+    for (n = 0; p->words && ngx_strcmp(text.data, p->words[n]) != 0; n++) {
+        if (p->words[n + 1] == NULL) {
+            return NGX_DECLINED;
+        }
+    }
+
+    return p->set(cf, slcf, n, &text, root);
 }
 
 
-/* the part of it up to "=", in a parameter before it */
+/*
+ * Returns the length of the parameter's name if one before it has that name,
+ * too, and 0 otherwise.
+ */
 
 static ngx_uint_t
 ngx_http_submission_access_twice(ngx_str_t *value, ngx_uint_t n)
@@ -271,18 +277,6 @@ ngx_http_submission_access_conf(ngx_conf_t *cf,
 }
 
 
-static ngx_http_submission_access_e
-ngx_http_submission_access_needed(ngx_http_submission_loc_conf_t *slcf,
-    const ngx_http_submission_route_t *route)
-{
-    if (route->payloads && slcf->payloads) {
-        return NGX_HTTP_SUBMISSION_ACCESS_READ;
-    }
-
-    return route->access;
-}
-
-
 ngx_int_t
 ngx_http_submission_access(ngx_http_submission_ctx_t *ctx)
 {
@@ -297,7 +291,8 @@ ngx_http_submission_access(ngx_http_submission_ctx_t *ctx)
     r = ctx->request;
     slcf = ngx_http_get_module_loc_conf(r, ngx_http_submission_module);
 
-    level = ngx_http_submission_access_needed(slcf, ctx->route);
+    level = ctx->route->payloads && slcf->payloads
+            ? NGX_HTTP_SUBMISSION_ACCESS_READ : ctx->route->access;
 
     if (slcf->access >= level) {
         return NGX_DECLINED;
