@@ -232,16 +232,19 @@ ngx_http_submission_api_handler(ngx_http_request_t *r)
         return NGX_HTTP_INTERNAL_SERVER_ERROR;
     }
 
-    if (input->handler) {
-        return input->handler(r);
-    }
-
     if (r->method & (NGX_HTTP_POST|NGX_HTTP_PUT)) {
-        return ngx_http_submission_body_read(r, ngx_http_submission_api_take,
-                                             NGX_HTTP_SUBMISSION_BODY_JSON);
+        return input->handler
+               ? input->handler(r)
+               : ngx_http_submission_body_read(r, ngx_http_submission_api_take,
+                                               NGX_HTTP_SUBMISSION_BODY_JSON);
     }
 
-    return ngx_http_submission_api_read(r);
+    rc = ngx_http_discard_request_body(r);
+    if (rc != NGX_OK) {
+        return rc;
+    }
+
+    return input->handler ? input->handler(r) : ngx_http_submission_api_read(r);
 }
 
 
@@ -419,11 +422,6 @@ ngx_http_submission_api_read(ngx_http_request_t *r)
     static const sm_str_t  nothing;
 
     ngx_int_t  rc;
-
-    rc = ngx_http_discard_request_body(r);
-    if (rc != NGX_OK) {
-        return rc;
-    }
 
     rc = ngx_http_submission_api_take(r, nothing);
     if (rc == NGX_DONE) {

@@ -93,9 +93,7 @@ ngx_int_t ngx_http_submission_payload_reply(ngx_http_request_t *r,
 /* jobs.c */
 int ngx_http_submission_jobs_add_call(sm_store_t *store, sm_call_t *call,
     void *rows, size_t n);
-ngx_int_t ngx_http_submission_jobs_add_reply(ngx_http_request_t *r,
-    const void *row);
-ngx_int_t ngx_http_submission_jobs_stop_reply(ngx_http_request_t *r,
+ngx_int_t ngx_http_submission_jobs_reply(ngx_http_request_t *r,
     const void *row);
 ngx_int_t ngx_http_submission_jobs_list_reply(ngx_http_request_t *r,
     const void *row);

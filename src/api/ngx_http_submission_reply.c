@@ -380,8 +380,13 @@ ngx_http_submission_reply_unavailable_text(ngx_uint_t overloaded)
 }
 
 
-ngx_int_t
-ngx_http_submission_reply_unavailable(ngx_http_request_t *r,
+/*
+ * A refusal that has nothing to do with the request: it may be made again after
+ * so many seconds.  Those that have to do with the load are counted.
+ */
+
+static ngx_int_t
+ngx_http_submission_reply_later(ngx_http_request_t *r, const char *seconds,
     ngx_uint_t overloaded)
 {
     ngx_http_submission_ctx_t  *ctx;
@@ -393,10 +398,19 @@ ngx_http_submission_reply_unavailable(ngx_http_request_t *r,
                                   NGX_HTTP_SUBMISSION_CNT_OVERLOADS, 1);
     }
 
-    if (ngx_http_submission_reply_header(r, "Retry-After",
+    return ngx_http_submission_reply_header(r, "Retry-After", seconds);
+}
+
+
+ngx_int_t
+ngx_http_submission_reply_unavailable(ngx_http_request_t *r,
+    ngx_uint_t overloaded)
+{
+    if (ngx_http_submission_reply_later(r,
                                        overloaded
                                        ? NGX_HTTP_SUBMISSION_REPLY_RETRY_SOON
-                                       : NGX_HTTP_SUBMISSION_REPLY_RETRY_LATER)
+                                       : NGX_HTTP_SUBMISSION_REPLY_RETRY_LATER,
+                                        overloaded)
         != NGX_OK)
     {
         return NGX_HTTP_INTERNAL_SERVER_ERROR;
@@ -411,23 +425,17 @@ ngx_http_submission_reply_unavailable(ngx_http_request_t *r,
 ngx_int_t
 ngx_http_submission_reply_unread(ngx_http_request_t *r)
 {
-    ngx_http_submission_ctx_t  *ctx;
-
     if (ngx_http_submission_reply_bytes < NGX_HTTP_SUBMISSION_REPLY_BYTES) {
         return NGX_DECLINED;
     }
-
-    ctx = ngx_http_get_module_ctx(r, ngx_http_submission_module);
-
-    ngx_http_submission_count(ctx->manager, NGX_HTTP_SUBMISSION_CNT_OVERLOADS,
-                              1);
 
     ngx_log_debug1(NGX_LOG_DEBUG_HTTP, r->connection->log, 0,
                    "submission: %uz bytes of answers are unread",
                    ngx_http_submission_reply_bytes);
 
-    if (ngx_http_submission_reply_header(r, "Retry-After",
-                                       NGX_HTTP_SUBMISSION_REPLY_RETRY_SOON)
+    if (ngx_http_submission_reply_later(r,
+                                        NGX_HTTP_SUBMISSION_REPLY_RETRY_SOON,
+                                        1)
         != NGX_OK)
     {
         return NGX_HTTP_INTERNAL_SERVER_ERROR;
@@ -440,7 +448,7 @@ ngx_http_submission_reply_unread(ngx_http_request_t *r)
 
 
 /*
- * Connections are short, so the worker does not wait for the body.  The
+ * The worker is short of connections, so it does not wait for the body.  The
  * connection is closed after the answer; until the client has noticed, nginx
  * may reuse it for somebody else.
  */
@@ -448,15 +456,9 @@ ngx_http_submission_reply_unread(ngx_http_request_t *r)
 ngx_int_t
 ngx_http_submission_reply_overloaded(ngx_http_request_t *r)
 {
-    ngx_http_submission_ctx_t  *ctx;
-
-    ctx = ngx_http_get_module_ctx(r, ngx_http_submission_module);
-
-    ngx_http_submission_count(ctx->manager, NGX_HTTP_SUBMISSION_CNT_OVERLOADS,
-                              1);
-
-    if (ngx_http_submission_reply_header(r, "Retry-After",
-                                       NGX_HTTP_SUBMISSION_REPLY_RETRY_SOON)
+    if (ngx_http_submission_reply_later(r,
+                                        NGX_HTTP_SUBMISSION_REPLY_RETRY_SOON,
+                                        1)
         != NGX_OK)
     {
         return NGX_HTTP_INTERNAL_SERVER_ERROR;
@@ -472,10 +474,21 @@ ngx_http_submission_reply_overloaded(ngx_http_request_t *r)
 
 
 ngx_int_t
+ngx_http_submission_reply_replayed(ngx_http_request_t *r)
+{
+    return ngx_http_submission_reply_header(r, "Idempotent-Replayed", "true");
+}
+
+
+ngx_int_t
 ngx_http_submission_reply_intent(ngx_http_request_t *r,
-    const sm_intent_t *intent)
+    const sm_intent_t *intent, ngx_uint_t replayed)
 {
     sm_out_t  out;
+
+    if (replayed && ngx_http_submission_reply_replayed(r) != NGX_OK) {
+        return NGX_HTTP_INTERNAL_SERVER_ERROR;
+    }
 
     ngx_http_submission_out(&out, r->pool);
 

@@ -34,8 +34,15 @@ ngx_int_t ngx_http_submission_reply_unread(ngx_http_request_t *r);
 ngx_int_t ngx_http_submission_reply_overloaded(ngx_http_request_t *r);
 ngx_int_t ngx_http_submission_reply_method(ngx_http_request_t *r,
     const char *allow);
+
+/*
+ * _replayed() says in a header that what was asked for had been done before,
+ * and _intent() says so, too, if it is.
+ */
+ngx_int_t ngx_http_submission_reply_replayed(ngx_http_request_t *r);
 ngx_int_t ngx_http_submission_reply_intent(ngx_http_request_t *r,
-    const sm_intent_t *intent);
+    const sm_intent_t *intent, ngx_uint_t replayed);
+
 void ngx_http_submission_reply_error_out(sm_out_t *out, const char *code,
     const char *message);
 void ngx_http_submission_reply_error_key(sm_out_t *out, const char *code,

@@ -131,7 +131,7 @@ struct ngx_http_submission_ctx_s {
  * that name, or NULL.
  *
  * _take() takes a request with its body into its row, and hands that to the
- * intake.  _read() does so for a request whose body is not used.
+ * intake.  _read() does so for a request whose body was discarded.
  */
 ngx_http_submission_ctx_t *ngx_http_submission_api_ctx(ngx_http_request_t *r);
 ngx_table_elt_t *ngx_http_submission_api_header(ngx_http_request_t *r,

@@ -265,7 +265,7 @@ const ngx_http_submission_op_t  ngx_http_submission_ops[] = {
             offsetof(sm_job_row_t, actor.name),
             offsetof(sm_job_row_t, actor.address)),
         .weight = 2 * SM_JOB_MAX,
-        .reply = ngx_http_submission_jobs_add_reply),
+        .reply = ngx_http_submission_jobs_reply),
 
     ngx_http_submission_op_api(JOBS_STOP, "jobs_stop",
         sm_job_row_t, ngx_http_submission_jobs_stop_thread,
@@ -276,7 +276,7 @@ const ngx_http_submission_op_t  ngx_http_submission_ops[] = {
             offsetof(sm_job_row_t, actor.name),
             offsetof(sm_job_row_t, actor.address)),
         .weight = 2 * SM_JOB_MAX,
-        .reply = ngx_http_submission_jobs_stop_reply),
+        .reply = ngx_http_submission_jobs_reply),
 
     ngx_http_submission_op_api(JOBS_LIST, "jobs_list",
         sm_jobs_row_t, ngx_http_submission_jobs_list_thread,

@@ -77,18 +77,10 @@ ngx_http_submission_cancel_reply(ngx_http_request_t *r, const void *data)
 
     switch (row->outcome) {
 
-    case SM_CANCEL_SAME:
-
-        if (ngx_http_submission_reply_header(r, "Idempotent-Replayed", "true")
-            != NGX_OK)
-        {
-            return NGX_HTTP_INTERNAL_SERVER_ERROR;
-        }
-
-        /* fall through */
-
     case SM_CANCEL_DONE:
-        return ngx_http_submission_reply_intent(r, &row->intent);
+    case SM_CANCEL_SAME:
+        return ngx_http_submission_reply_intent(r, &row->intent,
+                                              row->outcome == SM_CANCEL_SAME);
 
     case SM_CANCEL_IN_FLIGHT:
         return ngx_http_submission_reply_status(r, "in_flight",

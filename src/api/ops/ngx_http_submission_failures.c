@@ -135,7 +135,6 @@ static ngx_int_t
 ngx_http_submission_failures_handler(ngx_http_request_t *r)
 {
     sm_out_t                     out;
-    ngx_int_t                    rc;
     ngx_http_submission_ctx_t   *ctx;
     ngx_http_submission_kept_t  *kept;
 
@@ -144,11 +143,6 @@ ngx_http_submission_failures_handler(ngx_http_request_t *r)
 
     if (kept == NULL) {
         return ngx_http_submission_api_read(r);
-    }
-
-    rc = ngx_http_discard_request_body(r);
-    if (rc != NGX_OK) {
-        return rc;
     }
 
     ngx_http_submission_out(&out, r->pool);

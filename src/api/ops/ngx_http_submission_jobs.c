@@ -170,7 +170,7 @@ ngx_http_submission_jobs_add_call(sm_store_t *store, sm_call_t *call,
 
 
 static ngx_int_t
-ngx_http_submission_jobs_reply(ngx_http_request_t *r, const sm_job_t *job)
+ngx_http_submission_jobs_one(ngx_http_request_t *r, const sm_job_t *job)
 {
     sm_out_t  out;
 
@@ -180,19 +180,6 @@ ngx_http_submission_jobs_reply(ngx_http_request_t *r, const sm_job_t *job)
     sm_out_c(&out, "\n");
 
     return ngx_http_submission_reply_send(r, NGX_HTTP_OK, &out);
-}
-
-
-static ngx_int_t
-ngx_http_submission_jobs_same(ngx_http_request_t *r, const sm_job_t *job)
-{
-    if (ngx_http_submission_reply_header(r, "Idempotent-Replayed", "true")
-        != NGX_OK)
-    {
-        return NGX_HTTP_INTERNAL_SERVER_ERROR;
-    }
-
-    return ngx_http_submission_jobs_reply(r, job);
 }
 
 
@@ -229,8 +216,10 @@ ngx_http_submission_jobs_counted(ngx_http_request_t *r,
 }
 
 
+/* Answers to what adds a job, and to what stops one. */
+
 ngx_int_t
-ngx_http_submission_jobs_add_reply(ngx_http_request_t *r, const void *data)
+ngx_http_submission_jobs_reply(ngx_http_request_t *r, const void *data)
 {
     const sm_job_row_t  *row = data;
 
@@ -240,31 +229,20 @@ ngx_http_submission_jobs_add_reply(ngx_http_request_t *r, const void *data)
 
     switch (row->outcome) {
 
-    case SM_JOB_CREATED:
-        return ngx_http_submission_jobs_reply(r, &row->job);
-
     case SM_JOB_SAME:
-        return ngx_http_submission_jobs_same(r, &row->job);
 
-    default: /* SM_JOB_CONFLICT */
+        if (ngx_http_submission_reply_replayed(r) != NGX_OK) {
+            return NGX_HTTP_INTERNAL_SERVER_ERROR;
+        }
+
+        /* fall through */
+
+    case SM_JOB_CREATED:
+        return ngx_http_submission_jobs_one(r, &row->job);
+
+    case SM_JOB_CONFLICT:
         return ngx_http_submission_reply_error(r, NGX_HTTP_CONFLICT,
                    "idempotency_conflict", "another job has this id", "id");
-    }
-}
-
-
-ngx_int_t
-ngx_http_submission_jobs_stop_reply(ngx_http_request_t *r, const void *data)
-{
-    const sm_job_row_t  *row = data;
-
-    switch (row->outcome) {
-
-    case SM_JOB_CREATED:
-        return ngx_http_submission_jobs_reply(r, &row->job);
-
-    case SM_JOB_SAME:
-        return ngx_http_submission_jobs_same(r, &row->job);
 
     default: /* SM_JOB_NOT_FOUND */
         return ngx_http_submission_jobs_not_found(r);
@@ -323,7 +301,7 @@ ngx_http_submission_jobs_list_reply(ngx_http_request_t *r, const void *data)
     const sm_job_t  *last;
 
     if (row->id.data) {
-        return row->n ? ngx_http_submission_jobs_reply(r, &row->jobs[0])
+        return row->n ? ngx_http_submission_jobs_one(r, &row->jobs[0])
                       : ngx_http_submission_jobs_not_found(r);
     }
 

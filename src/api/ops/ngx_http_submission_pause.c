@@ -105,8 +105,7 @@ ngx_http_submission_pause_reply(ngx_http_request_t *r, const void *data)
     }
 
     if (row->outcome == SM_TARGET_SET_SAME
-        && ngx_http_submission_reply_header(r, "Idempotent-Replayed", "true")
-           != NGX_OK)
+        && ngx_http_submission_reply_replayed(r) != NGX_OK)
     {
         return NGX_HTTP_INTERNAL_SERVER_ERROR;
     }

@@ -59,7 +59,7 @@ ngx_http_submission_get_reply(ngx_http_request_t *r, const void *data)
 {
     const sm_get_row_t  *row = data;
 
-    return row->found ? ngx_http_submission_reply_intent(r, &row->intent)
+    return row->found ? ngx_http_submission_reply_intent(r, &row->intent, 0)
                       : ngx_http_submission_reply_not_found(r);
 }
 

@@ -111,18 +111,10 @@ ngx_http_submission_replay_reply(ngx_http_request_t *r, const void *data)
 
     switch (row->outcome) {
 
-    case SM_REPLAY_SAME:
-
-        if (ngx_http_submission_reply_header(r, "Idempotent-Replayed", "true")
-            != NGX_OK)
-        {
-            return NGX_HTTP_INTERNAL_SERVER_ERROR;
-        }
-
-        /* fall through */
-
     case SM_REPLAY_CREATED:
-        return ngx_http_submission_reply_intent(r, &row->intent);
+    case SM_REPLAY_SAME:
+        return ngx_http_submission_reply_intent(r, &row->intent,
+                                              row->outcome == SM_REPLAY_SAME);
 
     case SM_REPLAY_CONFLICT:
         return ngx_http_submission_reply_error(r, NGX_HTTP_CONFLICT,

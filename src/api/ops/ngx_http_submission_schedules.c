@@ -322,18 +322,11 @@ ngx_http_submission_schedules_reply(ngx_http_request_t *r, const void *data)
         return ngx_http_submission_schedules_show(r, NGX_HTTP_CREATED, row);
 
     case SM_SCHEDULE_SAME:
-
-        if (ngx_http_submission_reply_header(r, "Idempotent-Replayed", "true")
-            != NGX_OK)
-        {
-            return NGX_HTTP_INTERNAL_SERVER_ERROR;
-        }
-
-        return ngx_http_submission_reply_intent(r, &row->intent);
+        return ngx_http_submission_reply_intent(r, &row->intent, 1);
 
     case SM_SCHEDULE_DONE:
         return row->op == SM_SCHEDULE_OP_RUN
-               ? ngx_http_submission_reply_intent(r, &row->intent)
+               ? ngx_http_submission_reply_intent(r, &row->intent, 0)
                : ngx_http_submission_schedules_show(r, NGX_HTTP_OK, row);
 
     case SM_SCHEDULE_CHANGED:

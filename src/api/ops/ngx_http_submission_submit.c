@@ -291,16 +291,8 @@ ngx_http_submission_submit_reply(ngx_http_request_t *r, const void *data)
     status = ngx_http_submission_submit_status(row);
 
     if (status == NGX_HTTP_OK) {
-
-        if (row->outcome == SM_SUBMIT_SAME
-            && ngx_http_submission_reply_header(r, "Idempotent-Replayed",
-                                                "true")
-               != NGX_OK)
-        {
-            return NGX_HTTP_INTERNAL_SERVER_ERROR;
-        }
-
-        return ngx_http_submission_reply_intent(r, &row->intent);
+        return ngx_http_submission_reply_intent(r, &row->intent,
+                                              row->outcome == SM_SUBMIT_SAME);
     }
 
     ngx_http_submission_out(&out, r->pool);

@@ -273,16 +273,10 @@ static ngx_int_t
 ngx_http_submission_config_handler(ngx_http_request_t *r)
 {
     sm_out_t                             out;
-    ngx_int_t                            rc;
     sm_actor_t                           actor;
     ngx_http_submission_ctx_t           *ctx;
     ngx_http_submission_loc_conf_t      *slcf;
     ngx_http_submission_manager_conf_t  *mcf;
-
-    rc = ngx_http_discard_request_body(r);
-    if (rc != NGX_OK) {
-        return rc;
-    }
 
     ctx = ngx_http_get_module_ctx(r, ngx_http_submission_module);
     slcf = ngx_http_get_module_loc_conf(r, ngx_http_submission_module);

@@ -225,13 +225,7 @@ ngx_http_submission_overview_out(ngx_http_submission_view_t *view,
 static ngx_int_t
 ngx_http_submission_overview_handler(ngx_http_request_t *r)
 {
-    ngx_int_t                    rc;
     ngx_http_submission_view_t  *view;
-
-    rc = ngx_http_discard_request_body(r);
-    if (rc != NGX_OK) {
-        return rc;
-    }
 
     view = ngx_http_submission_view_init(r, ngx_http_submission_overview_out);
     if (view == NULL) {
@@ -305,11 +299,6 @@ ngx_http_submission_stats_handler(ngx_http_request_t *r)
     ngx_http_submission_ctx_t        *ctx;
     ngx_http_submission_view_t       *view;
     ngx_http_submission_stats_row_t  *row;
-
-    rc = ngx_http_discard_request_body(r);
-    if (rc != NGX_OK) {
-        return rc;
-    }
 
     ctx = ngx_http_get_module_ctx(r, ngx_http_submission_module);
     row = ctx->row;

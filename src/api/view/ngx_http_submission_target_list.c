@@ -233,11 +233,6 @@ ngx_http_submission_target_list_handler(ngx_http_request_t *r)
     ngx_int_t                    rc;
     ngx_http_submission_view_t  *view;
 
-    rc = ngx_http_discard_request_body(r);
-    if (rc != NGX_OK) {
-        return rc;
-    }
-
     view = ngx_http_submission_view_init(r,
                                          ngx_http_submission_target_list_out);
     if (view == NULL) {
