@@ -227,7 +227,7 @@ ngx_http_submission_metrics_board(sm_out_t *out,
 
     if (age >= 0) {
         sm_out_c(out, "submission_stats_age_seconds ");
-        ngx_http_submission_metrics_decimal(out, age / 1000, 1000);
+        sm_out_decimal(out, age / 1000, 1000);
         sm_out_c(out, "\n");
     }
 }
@@ -278,7 +278,7 @@ ngx_http_submission_metrics_instance(sm_out_t *out,
     ngx_http_submission_metrics_family(out, "gauge", "lease_remaining_seconds",
                             "How long it will lead without a renewal.");
     sm_out_c(out, "submission_lease_remaining_seconds ");
-    ngx_http_submission_metrics_decimal(out, left > 0 ? left : 0, 1000);
+    sm_out_decimal(out, left > 0 ? left : 0, 1000);
     sm_out_c(out, "\n");
 
     ngx_http_submission_metrics_single(out, "gauge", "store_up",

@@ -43,8 +43,6 @@ void ngx_http_submission_metrics_sample(sm_out_t *out, const char *name,
     const char *suffix, const char *label, sm_str_t value, int64_t n);
 void ngx_http_submission_metrics_single(sm_out_t *out, const char *type,
     const char *name, const char *help, int64_t n);
-void ngx_http_submission_metrics_decimal(sm_out_t *out, int64_t n,
-    int64_t unit);
 void ngx_http_submission_metrics_histogram(sm_out_t *out, const char *name,
     const char *label, sm_str_t value, ngx_http_submission_histogram_t *h,
     const int64_t *bounds, int64_t unit);

@@ -249,10 +249,8 @@ ngx_http_submission_metrics_depth(ngx_http_submission_metrics_table_t *table)
         ngx_http_submission_metrics_name(table->out, "oldest_due_seconds", "",
                                          "target", row->label);
         sm_out_c(table->out, "} ");
-        ngx_http_submission_metrics_decimal(table->out,
-                                            executes ? row->metrics->oldest_due
-                                                     : 0,
-                                            1000);
+        sm_out_decimal(table->out, executes ? row->metrics->oldest_due : 0,
+                       1000);
         sm_out_c(table->out, "\n");
     }
 }

@@ -60,25 +60,6 @@ ngx_http_submission_metrics_single(sm_out_t *out, const char *type,
 }
 
 
-void
-ngx_http_submission_metrics_decimal(sm_out_t *out, int64_t n, int64_t unit)
-{
-    sm_out_int(out, n / unit);
-
-    n %= unit;
-
-    if (n) {
-        sm_out_c(out, ".");
-    }
-
-    while (n) {
-        unit /= 10;
-        sm_out_int(out, n / unit);
-        n %= unit;
-    }
-}
-
-
 /* each bucket is read once, so that "_count" is what is in the last one */
 
 void
@@ -102,7 +83,7 @@ ngx_http_submission_metrics_histogram(sm_out_t *out, const char *name,
             break;
         }
 
-        ngx_http_submission_metrics_decimal(out, bounds[i], unit);
+        sm_out_decimal(out, bounds[i], unit);
         sm_out_c(out, "\"} ");
         sm_out_int(out, n);
         sm_out_c(out, "\n");
@@ -114,7 +95,7 @@ ngx_http_submission_metrics_histogram(sm_out_t *out, const char *name,
 
     ngx_http_submission_metrics_name(out, name, "_sum", label, value);
     sm_out_c(out, label ? "} " : " ");
-    ngx_http_submission_metrics_decimal(out, sum, unit);
+    sm_out_decimal(out, sum, unit);
     sm_out_c(out, "\n");
 
     ngx_http_submission_metrics_sample(out, name, "_count", label, value, n);

@@ -150,9 +150,9 @@ ngx_http_submission_overview_rate(sm_out_t *out, const char *key,
     sm_stats_window_t *w, sm_stats_count_e which)
 {
     sm_out_c(out, key);
-    ngx_http_submission_view_decimal(out,
-                    ngx_http_submission_view_rate(w->counts[which], w->span),
-                    1000);
+    sm_out_decimal(out,
+                   ngx_http_submission_view_rate(w->counts[which], w->span),
+                   1000);
 }
 
 

@@ -158,7 +158,7 @@ ngx_http_submission_target_pair(sm_out_t *out, const char *key,
             sm_out_c(out, "null");
 
         } else {
-            ngx_http_submission_view_decimal(out, n[i], unit);
+            sm_out_decimal(out, n[i], unit);
         }
     }
 
@@ -261,19 +261,19 @@ ngx_http_submission_target_contract_out(sm_out_t *out,
     }
 
     sm_out_c(out, "],\"retryDelaySeconds\":");
-    ngx_http_submission_view_decimal(out, contract->retry_delay, 1000);
+    sm_out_decimal(out, contract->retry_delay, 1000);
     sm_out_c(out, ",\"retryBackoff\":");
-    ngx_http_submission_view_decimal(out, contract->retry_backoff, 100);
+    sm_out_decimal(out, contract->retry_backoff, 100);
     sm_out_c(out, ",\"retryMaxSeconds\":");
 
     if (contract->retry_max) {
-        ngx_http_submission_view_decimal(out, contract->retry_max, 1000);
+        sm_out_decimal(out, contract->retry_max, 1000);
 
     } else {
         sm_out_c(out, "null");
     }
 
     sm_out_c(out, ",\"retryJitter\":");
-    ngx_http_submission_view_decimal(out, contract->retry_jitter, 100);
+    sm_out_decimal(out, contract->retry_jitter, 100);
     sm_out_c(out, "}");
 }

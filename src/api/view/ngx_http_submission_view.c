@@ -209,25 +209,6 @@ ngx_http_submission_view_head(ngx_http_submission_view_t *view, sm_out_t *out)
 }
 
 
-void
-ngx_http_submission_view_decimal(sm_out_t *out, int64_t n, int64_t unit)
-{
-    sm_out_int(out, n / unit);
-
-    n %= unit;
-
-    if (n) {
-        sm_out_c(out, ".");
-    }
-
-    while (n) {
-        unit /= 10;
-        sm_out_int(out, n / unit);
-        n %= unit;
-    }
-}
-
-
 int64_t
 ngx_http_submission_view_rate(int64_t n, int64_t span)
 {

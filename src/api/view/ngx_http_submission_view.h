@@ -58,9 +58,6 @@ void ngx_http_submission_view_now(ngx_http_submission_view_t *view,
 void ngx_http_submission_view_age(ngx_http_submission_view_t *view,
     sm_out_t *out);
 
-/* "n" of "unit", with as many digits after the point as that has zeros */
-void ngx_http_submission_view_decimal(sm_out_t *out, int64_t n, int64_t unit);
-
 /* a count over a time in milliseconds, in thousandths a second */
 int64_t ngx_http_submission_view_rate(int64_t n, int64_t span);
 

@@ -167,6 +167,25 @@ sm_out_int(sm_out_t *out, int64_t n)
 }
 
 
+void
+sm_out_decimal(sm_out_t *out, int64_t n, int64_t unit)
+{
+    sm_out_int(out, n / unit);
+
+    n %= unit;
+
+    if (n) {
+        sm_out_c(out, ".");
+    }
+
+    while (n) {
+        unit /= 10;
+        sm_out_int(out, n / unit);
+        n %= unit;
+    }
+}
+
+
 /* Writes the last "n" digits of a number, and returns where they end. */
 
 static char *

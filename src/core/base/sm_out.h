@@ -57,6 +57,9 @@ void sm_out_bytes(sm_out_t *out, const char *data, size_t len);
 void sm_out_str(sm_out_t *out, sm_str_t s);
 void sm_out_c(sm_out_t *out, const char *s);
 void sm_out_int(sm_out_t *out, int64_t n);
+
+/* Writes "n" of a unit that is a power of ten: 1500 of 1000 is 1.5. */
+void sm_out_decimal(sm_out_t *out, int64_t n, int64_t unit);
 void sm_out_time(sm_out_t *out, int64_t usec);
 
 
