@@ -31,8 +31,8 @@ ngx_int_t ngx_http_submission_origin_names(ngx_conf_t *cf,
     ngx_http_submission_loc_conf_t *slcf);
 ngx_int_t ngx_http_submission_origin_host(ngx_http_request_t *r);
 
-/* reply.c */
-ngx_int_t ngx_http_submission_reply_init(ngx_conf_t *cf);
+/* filter.c */
+ngx_int_t ngx_http_submission_filter_init(ngx_conf_t *cf);
 
 /* intake.c */
 ngx_int_t ngx_http_submission_intake_init(ngx_cycle_t *cycle,

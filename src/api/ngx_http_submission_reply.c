@@ -1,7 +1,6 @@
 
 /*
- * Answers of the API.  Every body is JSON.  For nginx's own errors a filter
- * replaces the page that nginx would send.
+ * Answers of the API.  Every body is JSON.
  *
  * An answer stays in memory until the client has read it, or send_timeout is
  * over.  A client of HTTP/2 may ask for many answers on one connection and read
@@ -15,77 +14,17 @@
 #define NGX_HTTP_SUBMISSION_REPLY_RETRY_SOON   "1"     /* seconds */
 #define NGX_HTTP_SUBMISSION_REPLY_RETRY_LATER  "5"
 
-/* of a worker; smaller answers cost no more than their request, not counted */
+/*
+ * The bound of a worker's answers.  Small ones cost no more than their request,
+ * and are not counted.
+ */
 
 #define NGX_HTTP_SUBMISSION_REPLY_BYTES  (32 * 1024 * 1024)
 #define NGX_HTTP_SUBMISSION_REPLY_SMALL  4096
 
-#define NGX_HTTP_SUBMISSION_REPLY_JSON   "application/json"
-#define NGX_HTTP_SUBMISSION_REPLY_LINES  "application/x-ndjson"
-
-
-typedef struct {
-    ngx_uint_t   status;
-    const char  *code;
-    const char  *message;
-} ngx_http_submission_page_t;
-
-
-static ngx_int_t ngx_http_submission_header_filter(ngx_http_request_t *r);
-static ngx_int_t ngx_http_submission_body_filter(ngx_http_request_t *r,
-    ngx_chain_t *in);
-
 
 static size_t  ngx_http_submission_reply_bytes;
 
-static ngx_http_output_header_filter_pt  ngx_http_next_header_filter;
-static ngx_http_output_body_filter_pt    ngx_http_next_body_filter;
-
-
-static ngx_http_submission_page_t  ngx_http_submission_pages[] = {
-
-    { NGX_HTTP_UNAUTHORIZED, "unauthorized",
-      "credentials are required" },
-
-    { NGX_HTTP_FORBIDDEN, "forbidden",
-      "access is denied" },
-
-    { NGX_HTTP_NOT_FOUND, "not_found",
-      "there is nothing at this path" },
-
-    { NGX_HTTP_NOT_ALLOWED, "method_not_allowed",
-      "the method is none of those that are allowed here" },
-
-    { NGX_HTTP_REQUEST_TIME_OUT, "request_timeout",
-      "the request did not arrive in time" },
-
-    { NGX_HTTP_REQUEST_ENTITY_TOO_LARGE, "payload_too_large",
-      "the body is larger than this server takes" },
-
-    { NGX_HTTP_TOO_MANY_REQUESTS, "too_many_requests",
-      "there are too many requests" },
-
-    { NGX_HTTP_SERVICE_UNAVAILABLE, "service_unavailable",
-      "the service is unavailable" },
-
-    { 0, NULL, NULL }
-};
-
-
-ngx_int_t
-ngx_http_submission_reply_init(ngx_conf_t *cf)
-{
-    ngx_http_next_header_filter = ngx_http_top_header_filter;
-    ngx_http_top_header_filter = ngx_http_submission_header_filter;
-
-    ngx_http_next_body_filter = ngx_http_top_body_filter;
-    ngx_http_top_body_filter = ngx_http_submission_body_filter;
-
-    return NGX_OK;
-}
-
-
-/* for what was answered outside of the request's own events */
 
 void
 ngx_http_submission_finalize(ngx_http_request_t *r, ngx_int_t rc)
@@ -122,7 +61,7 @@ ngx_http_submission_reply_header(ngx_http_request_t *r, char *key,
 }
 
 
-static void
+void
 ngx_http_submission_reply_headers(ngx_http_request_t *r, size_t len,
     const char *type)
 {
@@ -146,7 +85,7 @@ ngx_http_submission_reply_cleanup(void *data)
 }
 
 
-/* counts the memory of an answer until the request's pool is destroyed */
+/* Counts the memory of an answer until the request's pool is destroyed. */
 
 static ngx_int_t
 ngx_http_submission_reply_hold(ngx_http_request_t *r, const sm_out_t *out)
@@ -174,9 +113,7 @@ ngx_http_submission_reply_hold(ngx_http_request_t *r, const sm_out_t *out)
 }
 
 
-/* a buffer of what was written into the request's pool; NULL: no memory */
-
-static ngx_buf_t *
+ngx_buf_t *
 ngx_http_submission_reply_buf(ngx_http_request_t *r, const sm_out_t *out)
 {
     ngx_buf_t  *b;
@@ -223,8 +160,8 @@ ngx_http_submission_reply_send(ngx_http_request_t *r, ngx_uint_t status,
                    (size_t) (out->last - out->start));
 
     /*
-     * answers have no validator, and a request that was carried out cannot be
-     * answered 304 or 412
+     * An answer has no validator, and a request that was carried out cannot be
+     * answered 304 or 412.
      */
 
     r->disable_not_modified = 1;
@@ -256,8 +193,6 @@ ngx_http_submission_reply_error_out(sm_out_t *out, const char *code,
     ngx_http_submission_reply_error_key(out, code, message);
 }
 
-
-/* the same, among other keys of an object */
 
 void
 ngx_http_submission_reply_error_key(sm_out_t *out, const char *code,
@@ -292,8 +227,6 @@ ngx_http_submission_send_error(ngx_http_request_t *r, ngx_uint_t status,
 }
 
 
-/* "field": a name of ours, or NULL */
-
 ngx_int_t
 ngx_http_submission_reply_error(ngx_http_request_t *r, ngx_uint_t status,
     const char *code, const char *message, const char *field)
@@ -310,8 +243,6 @@ ngx_http_submission_reply_error(ngx_http_request_t *r, ngx_uint_t status,
     return ngx_http_submission_send_error(r, status, code, message, field);
 }
 
-
-/* what is wrong with a body */
 
 ngx_int_t
 ngx_http_submission_reply_invalid(ngx_http_request_t *r,
@@ -333,8 +264,6 @@ ngx_http_submission_reply_not_found(ngx_http_request_t *r)
                                            "there is no such intent", NULL);
 }
 
-
-/* 409: the intent is not in a state for that */
 
 ngx_int_t
 ngx_http_submission_reply_status(ngx_http_request_t *r, const char *code,
@@ -496,159 +425,4 @@ ngx_http_submission_reply_intent(ngx_http_request_t *r,
     sm_out_c(&out, "\n");
 
     return ngx_http_submission_reply_send(r, NGX_HTTP_OK, &out);
-}
-
-
-static ngx_http_submission_page_t *
-ngx_http_submission_page(ngx_uint_t status)
-{
-    static ngx_http_submission_page_t  client = {
-        0, "invalid_request", "the request is not valid"
-    };
-
-    static ngx_http_submission_page_t  server = {
-        0, "internal_error", "the server failed"
-    };
-
-    ngx_http_submission_page_t  *page;
-
-    for (page = ngx_http_submission_pages; page->status; page++) {
-        if (page->status == status) {
-            return page;
-        }
-    }
-
-    return status < NGX_HTTP_INTERNAL_SERVER_ERROR ? &client : &server;
-}
-
-
-/*
- * Whatever is said here may be about somebody's money: no browser and no proxy
- * keeps it, or takes it for anything but what it is.  That goes for answers of
- * nginx itself, too, but not for the console's files, which have a tag.
- */
-
-static ngx_int_t
-ngx_http_submission_reply_private(ngx_http_request_t *r,
-    ngx_http_submission_loc_conf_t *slcf)
-{
-    if (ngx_http_submission_reply_header(r, "X-Content-Type-Options",
-                                         "nosniff")
-        != NGX_OK)
-    {
-        return NGX_ERROR;
-    }
-
-    if (slcf->console_prefix.len
-        && r->headers_out.status < NGX_HTTP_BAD_REQUEST
-        && ngx_http_get_module_ctx(r, ngx_http_submission_module) == NULL)
-    {
-        return NGX_OK;
-    }
-
-    return ngx_http_submission_reply_header(r, "Cache-Control", "no-store");
-}
-
-
-/* what was said of the page that is replaced */
-
-static void
-ngx_http_submission_reply_clear(ngx_http_request_t *r)
-{
-    if (r->headers_out.content_encoding) {
-        r->headers_out.content_encoding->hash = 0;
-        r->headers_out.content_encoding = NULL;
-    }
-
-    ngx_http_clear_accept_ranges(r);
-    ngx_http_clear_last_modified(r);
-    ngx_http_clear_etag(r);
-}
-
-
-static ngx_int_t
-ngx_http_submission_header_filter(ngx_http_request_t *r)
-{
-    sm_out_t                         out;
-    ngx_http_submission_ctx_t       *ctx;
-    ngx_http_submission_page_t      *page;
-    ngx_http_submission_loc_conf_t  *slcf;
-
-    slcf = ngx_http_get_module_loc_conf(r, ngx_http_submission_module);
-
-    if (slcf->api == NULL || r != r->main) {
-        return ngx_http_next_header_filter(r);
-    }
-
-    if (ngx_http_submission_reply_private(r, slcf) != NGX_OK) {
-        return NGX_ERROR;
-    }
-
-    if (r->headers_out.status < NGX_HTTP_BAD_REQUEST) {
-        return ngx_http_next_header_filter(r);
-    }
-
-    ctx = ngx_http_submission_api_ctx(r);
-    if (ctx == NULL) {
-        return NGX_ERROR;
-    }
-
-    if (ctx->answered) {
-        return ngx_http_next_header_filter(r);
-    }
-
-    page = ngx_http_submission_page(r->headers_out.status);
-
-    ngx_http_submission_out(&out, r->pool);
-
-    ngx_http_submission_reply_error_out(&out, page->code, page->message);
-    sm_out_c(&out, "}}}\n");
-
-    ctx->instead = ngx_http_submission_reply_buf(r, &out);
-    if (ctx->instead == NULL) {
-        return NGX_ERROR;
-    }
-
-    ctx->replaced = 1;
-
-    ngx_http_submission_reply_clear(r);
-    ngx_http_submission_reply_headers(r, out.last - out.start,
-                                      NGX_HTTP_SUBMISSION_REPLY_JSON);
-
-    return ngx_http_next_header_filter(r);
-}
-
-
-/*
- * nginx's own page is one chain.  That of another handler, such as "proxy_pass"
- * of an "if", comes in many, and none of it may follow the answer.
- */
-
-static ngx_int_t
-ngx_http_submission_body_filter(ngx_http_request_t *r, ngx_chain_t *in)
-{
-    ngx_chain_t                 out, *cl;
-    ngx_http_submission_ctx_t  *ctx;
-
-    ctx = ngx_http_get_module_ctx(r, ngx_http_submission_module);
-
-    if (ctx == NULL || !ctx->replaced || in == NULL) {
-        return ngx_http_next_body_filter(r, in);
-    }
-
-    for (cl = in; cl; cl = cl->next) {
-        cl->buf->pos = cl->buf->last;
-        cl->buf->file_pos = cl->buf->file_last;
-    }
-
-    if (ctx->instead == NULL) {
-        return NGX_OK;
-    }
-
-    out.buf = ctx->instead;
-    out.next = NULL;
-
-    ctx->instead = NULL;
-
-    return ngx_http_next_body_filter(r, &out);
 }

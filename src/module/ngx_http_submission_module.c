@@ -417,7 +417,7 @@ ngx_http_submission_postconfiguration(ngx_conf_t *cf)
         return NGX_ERROR;
     }
 
-    return ngx_http_submission_reply_init(cf);
+    return ngx_http_submission_filter_init(cf);
 }
 
 
