@@ -5,13 +5,10 @@
  * intent whatever happens.
  *
  * A worker asks the store about all intents that its requests wait for in one
- * call: at once if its own instance gives notice, and every 250 ms where
- * another instance executes them.  The leader's instance gives notice of all
- * that it does, and looks by itself only every two seconds, for what others
- * have done, or a worker that has died could not tell any more.
- *
- * There is one call at a time in each worker.  A waiter is in one of three
- * lists: "idle", "marked" to be asked about next, or that of the call.
+ * call (look.c): at once if its own instance gives notice, and every 250 ms
+ * where another instance executes them.  The leader's instance gives notice of
+ * all that it does, and looks by itself only every two seconds, for what other
+ * instances have done, and for what a worker did that died before it told.
  *
  * A waiter has a timer.  When it expires, the store is asked a last time, with
  * a limit of one second.  At shutdown the timers of all waiters expire.  They
@@ -19,73 +16,36 @@
  * is cancelable.
  */
 
-#include "ngx_http_submission_intake.h"
 #include "ngx_http_submission_reply.h"
-#include "ngx_http_submission_wait.h"
 #include "ngx_http_submission_signal.h"
+#include "ngx_http_submission_wait.h"
+#include "ngx_http_submission_waiter.h"
 
 
 #define NGX_HTTP_SUBMISSION_WAIT_TICK     250       /* milliseconds */
 #define NGX_HTTP_SUBMISSION_WAIT_LEADER   8         /* ticks */
 #define NGX_HTTP_SUBMISSION_WAIT_GRACE    1000
-#define NGX_HTTP_SUBMISSION_WAIT_BUCKETS  1024
 
-/* a worker with waiters says so in each tick, so a dead one is noticed */
+/*
+ * A worker with waiters says so in each tick.  One that has died does not, and
+ * is given no notice after this time.
+ */
 
 #define NGX_HTTP_SUBMISSION_WAIT_UNTIL    (4 * NGX_HTTP_SUBMISSION_WAIT_TICK)
 
 
-struct ngx_http_submission_waiter_s {
-    ngx_queue_t                     queue;      /* of one of the three lists */
-    ngx_queue_t                     bucket;
-    ngx_http_submission_wait_t     *wait;
-    ngx_http_submission_ctx_t      *ctx;
-    ngx_event_t                     timer;
-    uint64_t                        hash;
-    ngx_uint_t                      row;        /* of the call */
-    unsigned                        asked:1;    /* it is in the call */
-    unsigned                        again:1;    /* a notice came meanwhile */
-    unsigned                        last:1;     /* the time is over */
-};
-
-
-typedef struct {
-    ngx_http_submission_task_t      task;
-    ngx_queue_t                     waiters;
-    sm_get_row_t                   *rows;
-} ngx_http_submission_look_t;
-
-
-struct ngx_http_submission_wait_s {
-    ngx_http_submission_manager_t  *manager;
-    ngx_event_t                     tick;
-    ngx_event_t                     ask;
-
-    ngx_queue_t                  idle;       /* .._waiter_t */
-    ngx_queue_t                  marked;
-    ngx_http_submission_look_t  *look;       /* the call that is out */
-    ngx_uint_t                   n;          /* of all waiters */
-
-    int64_t                         epoch;      /* of its own instance */
-    ngx_uint_t                      ticks;      /* in that epoch */
-
-    ngx_atomic_uint_t               seen;       /* notices */
-    ngx_queue_t                     buckets[NGX_HTTP_SUBMISSION_WAIT_BUCKETS];
-};
-
-
 static void ngx_http_submission_wait_event(ngx_event_t *ev);
 static void ngx_http_submission_wait_tick(ngx_event_t *ev);
-static void ngx_http_submission_wait_ask(ngx_event_t *ev);
-static void ngx_http_submission_wait_thread(ngx_http_submission_task_t *task);
-static void ngx_http_submission_wait_done(ngx_http_submission_task_t *task);
 static void ngx_http_submission_wait_exit(ngx_http_submission_wait_t *wait);
 static void ngx_http_submission_wait_last(ngx_http_submission_waiter_t *waiter);
 static void ngx_http_submission_wait_timeout(ngx_event_t *ev);
 static void ngx_http_submission_wait_cleanup(void *data);
 
 
-/* of all managers; many of them may share one connection of HTTP/2 */
+/*
+ * The waiters of all managers of this worker.  They are counted because many of
+ * them may share one connection of HTTP/2.
+ */
 
 static ngx_uint_t  ngx_http_submission_waits;
 
@@ -109,7 +69,7 @@ ngx_http_submission_wait_init(ngx_cycle_t *cycle,
     wait->tick.log = cycle->log;
     wait->tick.cancelable = 1;
 
-    wait->ask.handler = ngx_http_submission_wait_ask;
+    wait->ask.handler = ngx_http_submission_look;
     wait->ask.data = wait;
     wait->ask.log = cycle->log;
 
@@ -128,7 +88,7 @@ ngx_http_submission_wait_init(ngx_cycle_t *cycle,
 }
 
 
-static ngx_uint_t
+ngx_uint_t
 ngx_http_submission_wait_over(ngx_http_submission_ctx_t *ctx,
     const sm_intent_t *intent)
 {
@@ -138,38 +98,7 @@ ngx_http_submission_wait_over(ngx_http_submission_ctx_t *ctx,
 }
 
 
-static sm_str_t
-ngx_http_submission_wait_id(ngx_http_submission_ctx_t *ctx)
-{
-    return ctx->op->intent(ctx->row)->id;
-}
-
-
-static ngx_http_submission_waiter_t *
-ngx_http_submission_wait_first(ngx_queue_t *list)
-{
-    ngx_queue_t  *q;
-
-    if (ngx_queue_empty(list)) {
-        return NULL;
-    }
-
-    q = ngx_queue_head(list);
-
-    return ngx_queue_data(q, ngx_http_submission_waiter_t, queue);
-}
-
-
-static void
-ngx_http_submission_wait_move(ngx_http_submission_waiter_t *waiter,
-    ngx_queue_t *list)
-{
-    ngx_queue_remove(&waiter->queue);
-    ngx_queue_insert_tail(list, &waiter->queue);
-}
-
-
-/* all that is marked in a turn of the event loop goes into one call */
+/* All that is marked in one turn of the event loop goes into one call. */
 
 static void
 ngx_http_submission_wait_mark(ngx_http_submission_waiter_t *waiter)
@@ -183,7 +112,7 @@ ngx_http_submission_wait_mark(ngx_http_submission_waiter_t *waiter)
         return;
     }
 
-    ngx_http_submission_wait_move(waiter, &wait->marked);
+    ngx_http_submission_waiter_move(waiter, &wait->marked);
 
     if (wait->look == NULL) {
         ngx_post_event(&wait->ask, &ngx_posted_events);
@@ -196,7 +125,7 @@ ngx_http_submission_wait_mark_idle(ngx_http_submission_wait_t *wait)
 {
     ngx_http_submission_waiter_t  *waiter;
 
-    while ((waiter = ngx_http_submission_wait_first(&wait->idle)) != NULL) {
+    while ((waiter = ngx_http_submission_waiter_first(&wait->idle)) != NULL) {
         ngx_http_submission_wait_mark(waiter);
     }
 }
@@ -224,7 +153,7 @@ ngx_http_submission_wait_mark_hash(ngx_http_submission_wait_t *wait,
 }
 
 
-/* it has something to tell */
+/* This worker's bell has rung: there are notices, or the worker shuts down. */
 
 static void
 ngx_http_submission_wait_event(ngx_event_t *ev)
@@ -262,7 +191,10 @@ ngx_http_submission_wait_event(ngx_event_t *ev)
         return;
     }
 
-    /* some are lost: any may have changed */
+    ngx_log_debug1(NGX_LOG_DEBUG_HTTP, ngx_cycle->log, 0,
+                   "submission: wait has lost notices, waiters:%ui", wait->n);
+
+    /* any intent may have changed */
 
     if (wait->look) {
         for (q = ngx_queue_head(&wait->look->waiters);
@@ -278,7 +210,7 @@ ngx_http_submission_wait_event(ngx_event_t *ev)
 }
 
 
-/* the worker shuts down: all are answered with the current state */
+/* The worker shuts down: all waiters are answered with the current state. */
 
 static void
 ngx_http_submission_wait_exit(ngx_http_submission_wait_t *wait)
@@ -306,13 +238,13 @@ ngx_http_submission_wait_exit(ngx_http_submission_wait_t *wait)
         }
     }
 
-    /* posted events wait for another one here */
+    /* a posted event would not run before another event comes */
 
-    ngx_http_submission_wait_ask(&wait->ask);
+    ngx_http_submission_look(&wait->ask);
 }
 
 
-/* connections are short, so some waiters are answered early */
+/* While the worker is short of connections, waiters are answered early. */
 
 static void
 ngx_http_submission_wait_yield(ngx_http_submission_wait_t *wait)
@@ -338,7 +270,10 @@ ngx_http_submission_wait_yield(ngx_http_submission_wait_t *wait)
 }
 
 
-/* whether this instance gives notice, so that the store need not be asked */
+/*
+ * Returns 1 if this instance gives notice of all that happens, so that the
+ * store need not be asked in this tick.
+ */
 
 static ngx_uint_t
 ngx_http_submission_wait_told(ngx_http_submission_wait_t *wait)
@@ -381,8 +316,6 @@ ngx_http_submission_wait_tick(ngx_event_t *ev)
 }
 
 
-/* it waits no longer */
-
 static void
 ngx_http_submission_wait_end(ngx_http_submission_waiter_t *waiter)
 {
@@ -407,9 +340,7 @@ ngx_http_submission_wait_end(ngx_http_submission_waiter_t *waiter)
 }
 
 
-/* without an intent, the state at which it began to wait is the last known */
-
-static void
+void
 ngx_http_submission_wait_answer(ngx_http_submission_waiter_t *waiter,
     const sm_intent_t *intent)
 {
@@ -429,6 +360,10 @@ ngx_http_submission_wait_answer(ngx_http_submission_waiter_t *waiter,
     }
 
     rc = ctx->op->reply(r, ctx->row);
+
+    ngx_log_debug4(NGX_LOG_DEBUG_HTTP, r->connection->log, 0,
+                   "submission: wait ends known:%d last:%d status:%ui rc:%i",
+                   intent != NULL, waiter->last, r->headers_out.status, rc);
 
     ngx_http_submission_finalize(r, rc);
 }
@@ -475,189 +410,17 @@ ngx_http_submission_wait_timeout(ngx_event_t *ev)
 }
 
 
-static ngx_http_submission_look_t *
-ngx_http_submission_wait_look(ngx_http_submission_wait_t *wait)
+void
+ngx_http_submission_wait_next(ngx_http_submission_manager_t *manager)
 {
-    ngx_uint_t                     n;
-    ngx_queue_t                   *q;
-    sm_arena_t                    *arena;
-    ngx_http_submission_look_t    *look;
-    ngx_http_submission_waiter_t  *waiter;
-
-    look = ngx_http_submission_task_create(wait->manager,
-                                           NGX_HTTP_SUBMISSION_OP_INTENTS_GET,
-                                           sizeof(ngx_http_submission_look_t));
-    if (look == NULL) {
-        return NULL;
-    }
-
-    look->task.run = ngx_http_submission_wait_thread;
-    look->task.done = ngx_http_submission_wait_done;
-
-    ngx_queue_init(&look->waiters);
-
-    arena = &look->task.call.arena;
-
-    look->rows = sm_arena_calloc(arena, wait->n, sizeof(sm_get_row_t));
-    if (look->rows == NULL) {
-        goto failed;
-    }
-
-    n = 0;
-
-    for (q = ngx_queue_head(&wait->marked);
-         q != ngx_queue_sentinel(&wait->marked);
-         q = ngx_queue_next(q))
-    {
-        waiter = ngx_queue_data(q, ngx_http_submission_waiter_t, queue);
-
-        if (sm_arena_strdup(arena, &look->rows[n].id,
-                            ngx_http_submission_wait_id(waiter->ctx))
-            != 0)
-        {
-            goto failed;
-        }
-
-        waiter->row = n++;
-    }
-
-    look->task.rows = n;
-
-    if (ngx_http_submission_task_post(&look->task) == NGX_OK) {
-        return look;
-    }
-
-failed:
-
-    ngx_http_submission_task_free(&look->task);
-
-    return NULL;
-}
-
-
-static void
-ngx_http_submission_wait_ask(ngx_event_t *ev)
-{
-    ngx_http_submission_wait_t    *wait;
-    ngx_http_submission_look_t    *look;
-    ngx_http_submission_waiter_t  *waiter;
-
-    wait = ev->data;
-
-    if (wait->look || ngx_queue_empty(&wait->marked)
-        || !ngx_http_submission_intake_room(wait->manager))
-    {
-        return;
-    }
-
-    look = ngx_http_submission_breaker_open(wait->manager)
-           ? NULL : ngx_http_submission_wait_look(wait);
-
-    if (look == NULL) {
-
-        /* no store, memory, or room for a task: the next tick tries again */
-
-        while ((waiter = ngx_http_submission_wait_first(&wait->marked)) != NULL)
-        {
-            ngx_http_submission_wait_move(waiter, &wait->idle);
-        }
-
-        return;
-    }
-
-    wait->look = look;
-
-    ngx_log_debug2(NGX_LOG_DEBUG_HTTP, ngx_cycle->log, 0,
-                   "submission: wait asks for:%ui of:%ui", look->task.rows,
-                   wait->n);
-    wait->manager->intake->ncalls++;
-
-    while ((waiter = ngx_http_submission_wait_first(&wait->marked)) != NULL) {
-        ngx_http_submission_wait_move(waiter, &look->waiters);
-
-        waiter->asked = 1;
-        waiter->again = 0;
-    }
-}
-
-
-static void
-ngx_http_submission_wait_thread(ngx_http_submission_task_t *task)
-{
-    size_t                       i, n, batch;
-    ngx_http_submission_look_t  *look = (ngx_http_submission_look_t *) task;
-
-    batch = task->manager->conf->intake_batch;
-
-    for (i = 0; i < task->rows; i += n) {
-        n = ngx_min(task->rows - i, batch);
-
-        if (sm_store_intents_get(&task->manager->store, &task->call,
-                                 look->rows + i, n)
-            != 0)
-        {
-            return;
-        }
-    }
+    ngx_http_submission_look(&manager->wait->ask);
 }
 
 
 /*
- * A failing store does not end a wait early; a server is asked again in the
- * next tick, even if it was the last time.  An answer may end other requests
- * of the same connection, so the list is looked up again.
+ * Keeps the row in the memory of the request.  Its strings go with its batch,
+ * so those of the intent are copied.
  */
-
-static void
-ngx_http_submission_wait_done(ngx_http_submission_task_t *task)
-{
-    ngx_uint_t                     again;
-    sm_get_row_t                  *row;
-    sm_intent_t                   *intent;
-    ngx_http_submission_wait_t    *wait;
-    ngx_http_submission_look_t    *look = (ngx_http_submission_look_t *) task;
-    ngx_http_submission_waiter_t  *waiter;
-
-    wait = task->manager->wait;
-
-    wait->manager->intake->ncalls--;
-
-    again = task->call.status == SM_STORE_TRANSIENT
-            && task->manager->conf->retry;
-
-    while ((waiter = ngx_http_submission_wait_first(&look->waiters)) != NULL) {
-
-        row = &look->rows[waiter->row];
-        intent = task->call.status == SM_STORE_OK && row->found ? &row->intent
-                                                                : NULL;
-        waiter->asked = 0;
-
-        if ((waiter->last && !again)
-            || (intent && ngx_http_submission_wait_over(waiter->ctx, intent)))
-        {
-            ngx_http_submission_wait_answer(waiter, intent);
-            continue;
-        }
-
-        ngx_http_submission_wait_move(waiter, waiter->again ? &wait->marked
-                                                            : &wait->idle);
-    }
-
-    wait->look = NULL;
-
-    ngx_http_submission_intake_next(wait->manager, 0);
-    ngx_http_submission_wait_ask(&wait->ask);
-}
-
-
-void
-ngx_http_submission_wait_next(ngx_http_submission_manager_t *manager)
-{
-    ngx_http_submission_wait_ask(&manager->wait->ask);
-}
-
-
-/* The row's strings go with its batch: those of the intent are copied. */
 
 static ngx_int_t
 ngx_http_submission_wait_keep(ngx_http_submission_ctx_t *ctx, void *row)
@@ -711,7 +474,7 @@ ngx_http_submission_wait(ngx_http_submission_ctx_t *ctx, void *row,
         return NGX_DECLINED;
     }
 
-    /* without memory it is answered now */
+    /* without memory, the request is answered now */
 
     waiter = ngx_pcalloc(ctx->request->pool,
                          sizeof(ngx_http_submission_waiter_t));
@@ -731,7 +494,7 @@ ngx_http_submission_wait(ngx_http_submission_ctx_t *ctx, void *row,
     waiter->wait = wait;
     waiter->ctx = ctx;
     waiter->hash = ngx_http_submission_notice_hash(
-                                             ngx_http_submission_wait_id(ctx));
+                                           ngx_http_submission_waiter_id(ctx));
 
     waiter->timer.handler = ngx_http_submission_wait_timeout;
     waiter->timer.data = waiter;
@@ -748,9 +511,9 @@ ngx_http_submission_wait(ngx_http_submission_ctx_t *ctx, void *row,
 
     ctx->request->connection->log->action = "waiting for an attempt";
 
-    ngx_log_debug2(NGX_LOG_DEBUG_HTTP, ctx->request->connection->log, 0,
-                   "submission: wait for %M ms, beside:%ui", ctx->wait,
-                   wait->n);
+    ngx_log_debug3(NGX_LOG_DEBUG_HTTP, ctx->request->connection->log, 0,
+                   "submission: wait for %M ms, until:%d beside:%ui", ctx->wait,
+                   (int) ctx->until, wait->n);
 
     ngx_http_submission_notice_expect(wait->manager,
                                       NGX_HTTP_SUBMISSION_WAIT_UNTIL);
@@ -762,7 +525,7 @@ ngx_http_submission_wait(ngx_http_submission_ctx_t *ctx, void *row,
         ngx_add_timer(&wait->tick, NGX_HTTP_SUBMISSION_WAIT_TICK);
     }
 
-    /* notices that came before it began to wait */
+    /* a notice may have come before the request began to wait */
 
     while ((rc = ngx_http_submission_notice_next(wait->manager, &since, &hash))
            == NGX_OK)
