@@ -89,29 +89,46 @@ typedef struct {
 
 
 /*
- * intake.c.  _add() makes a copy of a row, which belongs to the request;
- * _intake() takes all rows of a request, and answers it later: NGX_DONE.  Or it
- * takes none of them, since too many wait or the store is down, and has
- * answered so: the request is to be finalized with what it returns.  _bulks()
- * is how many rows of bulk submissions may wait.  _room() is whether one more
- * call of the API may be made in this worker.  _next() lets the next one ask,
- * after a call has ended.
+ * intake.c.  _add() makes a copy of a row, which belongs to the request.
+ * _intake() takes all rows of a request, and returns NGX_DONE: the request is
+ * answered later.  Or it takes none of them, because too many wait or the store
+ * is down; then it has answered so, and the request is to be finalized with
+ * what it returns.  _bulks() returns how many rows of bulk submissions may
+ * wait.
+ *
+ * _put() puts a node into its lane, behind all others or before them, and
+ * _get() takes it out, into a batch if there is one.  The caller of these two
+ * holds the lane's mutex.
  */
 ngx_int_t ngx_http_submission_intake_add(ngx_http_submission_ctx_t *ctx,
     void *row, ngx_uint_t line);
 ngx_int_t ngx_http_submission_intake(ngx_http_submission_ctx_t *ctx);
 ngx_uint_t ngx_http_submission_intake_bulks(
     ngx_http_submission_manager_t *manager);
-ngx_uint_t ngx_http_submission_intake_room(
-    ngx_http_submission_manager_t *manager);
-void ngx_http_submission_intake_next(ngx_http_submission_manager_t *manager,
-    ngx_uint_t op);
 void ngx_http_submission_intake_put(ngx_http_submission_lane_t *lane,
     ngx_http_submission_node_t *node, ngx_uint_t first);
 void ngx_http_submission_intake_get(ngx_http_submission_lane_t *lane,
     ngx_http_submission_batch_t *batch, ngx_http_submission_node_t *node);
 
-/* batch.c: takes what waits into a batch, up to so many; in a thread mostly */
+/*
+ * lane.c.  _room() tells whether one more call of the API may be made in this
+ * worker.  _next() starts the lanes in which rows wait, after a call has ended:
+ * those behind "op" first, so that operations take turns where there is no room
+ * for all.  _refuse() answers all that wait, because the breaker is open.
+ */
+ngx_int_t ngx_http_submission_lane_init(ngx_cycle_t *cycle,
+    ngx_http_submission_manager_t *manager, ngx_http_submission_op_e op);
+ngx_uint_t ngx_http_submission_lane_room(
+    ngx_http_submission_manager_t *manager);
+void ngx_http_submission_lane_next(ngx_http_submission_manager_t *manager,
+    ngx_uint_t op);
+void ngx_http_submission_lane_refuse(ngx_http_submission_manager_t *manager);
+
+/*
+ * batch.c.  _take() takes rows that wait into a batch, up to so many; mostly in
+ * a thread.  _rows_thread() does so, and lays them out for the store.  _row()
+ * returns one of them.
+ */
 
 #define NGX_HTTP_SUBMISSION_BATCH_ALL  NGX_MAX_INT_T_VALUE
 
@@ -121,7 +138,7 @@ int ngx_http_submission_batch_rows_thread(ngx_http_submission_batch_t *batch);
 void *ngx_http_submission_batch_row(ngx_http_submission_batch_t *batch,
     ngx_uint_t i);
 
-/* retry.c: leaves in the batch what is not tried again */
+/* retry.c: after a call that has failed, leaves what is to be answered. */
 void ngx_http_submission_retry(ngx_http_submission_batch_t *batch);
 
 

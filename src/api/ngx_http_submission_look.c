@@ -81,7 +81,7 @@ ngx_http_submission_look(ngx_event_t *ev)
     wait = ev->data;
 
     if (wait->look || ngx_queue_empty(&wait->marked)
-        || !ngx_http_submission_intake_room(wait->manager))
+        || !ngx_http_submission_lane_room(wait->manager))
     {
         return;
     }
@@ -187,6 +187,6 @@ ngx_http_submission_look_done(ngx_http_submission_task_t *task)
 
     wait->look = NULL;
 
-    ngx_http_submission_intake_next(wait->manager, 0);
+    ngx_http_submission_lane_next(wait->manager, 0);
     ngx_http_submission_look(&wait->ask);
 }
