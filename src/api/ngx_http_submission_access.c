@@ -10,7 +10,7 @@
 #include "ngx_http_submission_reply.h"
 
 
-/* UTF-16 units of the actor that are kept, and bytes of the address */
+/* So many UTF-16 units of the actor are kept, and bytes of the address. */
 
 #define NGX_HTTP_SUBMISSION_ACCESS_ACTOR    200
 #define NGX_HTTP_SUBMISSION_ACCESS_ADDRESS  64
@@ -326,8 +326,6 @@ ngx_http_submission_access(ngx_http_submission_ctx_t *ctx)
 }
 
 
-/* whether whoever comes here sees payloads, and what gateways answered */
-
 ngx_uint_t
 ngx_http_submission_access_payloads(ngx_http_request_t *r)
 {
@@ -338,8 +336,6 @@ ngx_http_submission_access_payloads(ngx_http_request_t *r)
     return slcf->payloads || slcf->access == NGX_HTTP_SUBMISSION_ACCESS_OPERATE;
 }
 
-
-/* whether whoever comes here sees the paths of gateways' URLs */
 
 ngx_uint_t
 ngx_http_submission_access_paths(ngx_http_request_t *r)
@@ -353,8 +349,8 @@ ngx_http_submission_access_paths(ngx_http_request_t *r)
 
 
 /*
- * Without "submission_actor" the actor is $remote_user; that is who the client
- * says it is, unless nginx has checked it.
+ * Without "submission_actor" the actor is $remote_user, which is only what the
+ * client claims, unless nginx has checked it.
  */
 
 static ngx_int_t

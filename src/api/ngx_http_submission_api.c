@@ -224,6 +224,10 @@ ngx_http_submission_api_handler(ngx_http_request_t *r)
         break;
 
     case NGX_DECLINED:
+        ngx_log_debug1(NGX_LOG_DEBUG_HTTP, r->connection->log, 0,
+                       "submission: api refuses the arguments of op:%s",
+                       ctx->op->name);
+
         return ngx_http_submission_reply_error(r, NGX_HTTP_BAD_REQUEST,
                                                "invalid_request", args.message,
                                                args.field);
@@ -307,8 +311,8 @@ ngx_http_submission_api_not_allowed(ngx_http_request_t *r, unsigned methods)
  * something needs normalizing or it was rewritten; "rewrite ... break" may have
  * taken it out of its location.
  *
- * NGX_DECLINED, and the context has its route; or what the request is to be
- * finalized with.
+ * Returns NGX_DECLINED if the context has its route now, or else what the
+ * request is to be finalized with.
  */
 
 static ngx_int_t
@@ -323,11 +327,8 @@ ngx_http_submission_api_route(ngx_http_submission_ctx_t *ctx)
     r = ctx->request;
     slcf = ngx_http_get_module_loc_conf(r, ngx_http_submission_module);
 
-    prefix.data = (char *) slcf->prefix.data;
-    prefix.len = slcf->prefix.len;
-
-    uri.data = (char *) r->unparsed_uri.data;
-    uri.len = r->unparsed_uri.len;
+    prefix = ngx_http_submission_str(&slcf->prefix);
+    uri = ngx_http_submission_str(&r->unparsed_uri);
 
     if (r->valid_unparsed_uri && sm_route_raw(uri, prefix, &path)) {
         buf = ngx_pnalloc(r->pool, path.len + 1);
@@ -338,8 +339,7 @@ ngx_http_submission_api_route(ngx_http_submission_ctx_t *ctx)
     } else {
         buf = NULL;
 
-        uri.data = (char *) r->uri.data;
-        uri.len = r->uri.len;
+        uri = ngx_http_submission_str(&r->uri);
 
         if (!sm_route_resolved(uri, prefix, &path)) {
             return ngx_http_submission_api_not_found(r);
@@ -403,6 +403,10 @@ ngx_http_submission_api_take(ngx_http_request_t *r, sm_str_t body)
         break;
 
     case NGX_DECLINED:
+        ngx_log_debug2(NGX_LOG_DEBUG_HTTP, r->connection->log, 0,
+                       "submission: api refuses op:%s field:\"%s\"",
+                       ctx->op->name, err.key ? err.key : "");
+
         rc = ngx_http_submission_reply_invalid(r, &err);
         break;
 

@@ -1,6 +1,7 @@
 
 /*
- * The way in: the intents API.
+ * The HTTP API: its content handler, what the module starts and configures, and
+ * what the table of operations names.
  */
 
 #ifndef _NGX_HTTP_SUBMISSION_API_H_INCLUDED_
@@ -14,16 +15,17 @@
 ngx_int_t ngx_http_submission_api_handler(ngx_http_request_t *r);
 
 /*
- * access.c: the parameters of "submission_api", and with "root" those of
- * "submission_console"
+ * access.c: takes the parameters of "submission_api", or with "root" those of
+ * "submission_console".
  */
 char *ngx_http_submission_access_conf(ngx_conf_t *cf,
     ngx_http_submission_loc_conf_t *slcf, ngx_str_t *root);
 
 /*
- * origin.c: "hosts=", with NGX_DECLINED if it is not good; and in its absence
- * the names of the server.  _host() is whether the request was sent to one of
- * them: NGX_DECLINED, or what it is finalized with.
+ * origin.c.  _hosts() takes the value of "hosts=", and returns NGX_DECLINED if
+ * it is not good.  _names() takes those of "server_name" if there is no
+ * "hosts=".  _host() returns NGX_DECLINED if the request was sent to one of
+ * them, or else what it is to be finalized with.
  */
 ngx_int_t ngx_http_submission_origin_hosts(ngx_conf_t *cf,
     ngx_http_submission_loc_conf_t *slcf, ngx_str_t *value);
@@ -42,7 +44,10 @@ ngx_int_t ngx_http_submission_intake_init(ngx_cycle_t *cycle,
 ngx_int_t ngx_http_submission_wait_init(ngx_cycle_t *cycle,
     ngx_http_submission_manager_t *manager);
 
-/* operations: batch.c, submit.c and read.c */
+/*
+ * Operations, see ngx_http_submission_op_t: batch.c, submit.c, read.c, list.c
+ * and failures.c.
+ */
 void ngx_http_submission_batch_thread(ngx_http_submission_task_t *task);
 
 void ngx_http_submission_submit_thread(ngx_http_submission_task_t *task);
@@ -69,11 +74,11 @@ ngx_int_t ngx_http_submission_failures_reply(ngx_http_request_t *r,
 ngx_int_t ngx_http_submission_cluster_reply(ngx_http_request_t *r,
     const void *row);
 
-/* targets.c: the backlog, where nobody leads */
+/* target_list.c: the backlog, if no instance leads. */
 ngx_int_t ngx_http_submission_backlog_reply(ngx_http_request_t *r,
     const void *row);
 
-/* cancel.c, replay.c, audit.c and payload.c */
+/* cancel.c, webhooks.c, replay.c, audit.c and payload.c */
 void ngx_http_submission_cancel_thread(ngx_http_submission_task_t *task);
 ngx_int_t ngx_http_submission_cancel_reply(ngx_http_request_t *r,
     const void *row);

@@ -166,7 +166,7 @@ ngx_http_submission_args(ngx_http_submission_ctx_t *ctx,
     pool = ctx->request->pool;
     query = &ctx->request->args;
 
-    /* try_files redirects without arguments, and then sets their length only */
+    /* try_files redirects without arguments, and sets only their length to 0 */
 
     if (query->len == 0) {
         return NGX_OK;

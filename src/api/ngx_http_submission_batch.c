@@ -7,7 +7,7 @@
 #include "ngx_http_submission_intake.h"
 
 
-/* weight of a batch of more than one row */
+/* A batch of more than one row has at most this weight. */
 
 #define NGX_HTTP_SUBMISSION_BATCH_BYTES  (4 * 1024 * 1024)
 
@@ -85,8 +85,6 @@ ngx_http_submission_batch_row(ngx_http_submission_batch_t *batch, ngx_uint_t i)
            + i * ngx_http_submission_ops[batch->lane->op].row_size;
 }
 
-
-/* takes a batch and lays out its rows for the store */
 
 int
 ngx_http_submission_batch_rows_thread(ngx_http_submission_batch_t *batch)

@@ -28,7 +28,10 @@ static void ngx_http_submission_body_done(ngx_http_submission_task_t *task);
 static void ngx_http_submission_body_cleanup(void *data);
 
 
-/* the rest is still to come, and nothing else shares the connection */
+/*
+ * Tells whether a part of the body is still to come, on a connection that no
+ * other request uses meanwhile.
+ */
 
 static ngx_uint_t
 ngx_http_submission_body_missing(ngx_http_request_t *r)
@@ -45,7 +48,7 @@ ngx_http_submission_body_missing(ngx_http_request_t *r)
 }
 
 
-/* application/json and application/<any>+json, with any parameters */
+/* JSON is application/json or application/<any>+json, with any parameters. */
 
 static ngx_uint_t
 ngx_http_submission_body_json(ngx_str_t *type)
@@ -69,7 +72,7 @@ ngx_http_submission_body_json(ngx_str_t *type)
 }
 
 
-/* a body is taken as it is: nothing here unpacks what a client has packed */
+/* Nothing here unpacks a body that a client has compressed. */
 
 static ngx_uint_t
 ngx_http_submission_body_encoded(ngx_http_request_t *r)
@@ -246,7 +249,8 @@ ngx_http_submission_body_memory(ngx_http_request_t *r, sm_str_t *body)
 
 
 /*
- * the request may close its file while a thread reads it, so it is duplicated
+ * The request may close its file while a thread reads it, so the descriptor is
+ * duplicated.
  */
 
 static ngx_int_t

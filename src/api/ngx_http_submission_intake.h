@@ -16,14 +16,14 @@ typedef struct ngx_http_submission_node_s  ngx_http_submission_node_t;
 
 
 /*
- * A request's row while the intake has it, see intake.c: with its strings, in
- * one piece of memory.
+ * A node: a request's row while the intake has it, with its strings, in one
+ * piece of memory.
  */
 
 typedef enum {
     NGX_HTTP_SUBMISSION_NODE_NEW = 0,
     NGX_HTTP_SUBMISSION_NODE_WAITING,
-    NGX_HTTP_SUBMISSION_NODE_TAKEN                 /* it is a batch's */
+    NGX_HTTP_SUBMISSION_NODE_TAKEN                 /* by a batch */
 } ngx_http_submission_node_e;
 
 struct ngx_http_submission_node_s {
@@ -40,7 +40,7 @@ struct ngx_http_submission_node_s {
 };
 
 
-/* one operation's requests of one worker; the mutex is for what waits */
+/* A lane: rows of one operation in one worker.  The mutex guards what waits. */
 
 struct ngx_http_submission_lane_s {
     ngx_http_submission_manager_t   *manager;
@@ -51,13 +51,13 @@ struct ngx_http_submission_lane_s {
     unsigned                         busy:1;       /* a task is out */
 
     pthread_mutex_t                  mutex;
-    ngx_queue_t                      waiting;      /* .._ctx_t: whose turn is */
+    ngx_queue_t                      waiting;      /* .._ctx_t, by turns */
     ngx_uint_t                       nwaiting;
     size_t                           bytes;        /* of strings in them */
 };
 
 
-/* answers of failures.c, for a moment */
+/* Answers that failures.c keeps for a moment. */
 
 #define NGX_HTTP_SUBMISSION_KEPT  8
 
@@ -75,16 +75,16 @@ struct ngx_http_submission_intake_s {
 };
 
 
-/* those that go in one call */
+/* Rows that go to the store in one call. */
 
 typedef struct {
     ngx_http_submission_task_t       task;
     ngx_http_submission_lane_t      *lane;
 
-    ngx_queue_t                      nodes;        /* taken from the queue */
+    ngx_queue_t                      nodes;        /* taken from the lane */
     ngx_uint_t                       n;
     void                            *rows;         /* of the nodes, in a row */
-    ngx_atomic_uint_t                notices;      /* that were before */
+    ngx_atomic_uint_t                notices;      /* before the call */
 } ngx_http_submission_batch_t;
 
 

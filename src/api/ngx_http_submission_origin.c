@@ -2,15 +2,15 @@
 /*
  * Where a request comes from, for the API and for the console alike.
  *
- * A page of another site may send requests, too, with the credentials that the
+ * A page of another site can send requests, too, with the credentials that the
  * browser has for us, or from within a network that nothing else protects.  A
- * browser says so in "Sec-Fetch-Site", and where it does not, as over plain
- * HTTP, in "Origin".  The scheme is not compared, as TLS often ends before
- * nginx.  A program sends neither; whatever changes something through the
- * console must come from its own page, in a body of JSON, which no form sends.
+ * browser says so in "Sec-Fetch-Site", or, as over plain HTTP, in "Origin".
+ * The scheme is not compared, because TLS often ends before nginx.  A program
+ * sends neither header.  A request that changes something through the console
+ * must come from its own page, with a body of JSON, which no form can send.
  *
- * An origin that equals the host proves nothing if the host's name is one of
- * the attacker, whose name server says that it is here: so the host must be
+ * An origin that equals the host proves nothing if the host's name belongs to
+ * an attacker whose name server gives our address for it.  So the host must be
  * one of this server's names.
  */
 
@@ -22,7 +22,7 @@
 
 #define NGX_HTTP_SUBMISSION_ORIGIN_MESSAGE  384
 
-/* characters of a header that are shown */
+/* Messages show so many characters of a header. */
 
 #define NGX_HTTP_SUBMISSION_ORIGIN_SHOWN    64
 
@@ -38,12 +38,12 @@ typedef struct {
 typedef enum {
     NGX_HTTP_SUBMISSION_ORIGIN_SILENT = 0,         /* a program */
     NGX_HTTP_SUBMISSION_ORIGIN_SAME,
-    NGX_HTTP_SUBMISSION_ORIGIN_USER,               /* no page has a part */
+    NGX_HTTP_SUBMISSION_ORIGIN_USER,               /* no page took part */
     NGX_HTTP_SUBMISSION_ORIGIN_CROSS
 } ngx_http_submission_origin_e;
 
 
-/* hosts=<name>[,<name>...]; NGX_DECLINED: one of them is not good */
+/* hosts=<name>[,<name>...] */
 
 ngx_int_t
 ngx_http_submission_origin_hosts(ngx_conf_t *cf,
@@ -86,7 +86,7 @@ ngx_http_submission_origin_hosts(ngx_conf_t *cf,
 }
 
 
-/* without "hosts=": those of "server_name", which nginx does not keep */
+/* Copies the names of "server_name", because nginx does not keep them. */
 
 ngx_int_t
 ngx_http_submission_origin_names(ngx_conf_t *cf,
@@ -146,7 +146,7 @@ ngx_http_submission_origin_matches(ngx_http_submission_host_t *host,
 }
 
 
-/* a request without a host is none of a browser */
+/* A browser always sends a host, so a request without one is let through. */
 
 static ngx_uint_t
 ngx_http_submission_origin_ours(ngx_http_request_t *r,
@@ -176,7 +176,7 @@ ngx_http_submission_origin_ours(ngx_http_request_t *r,
 }
 
 
-/* "header": the one that says it, or NULL */
+/* Finds what the request says of its origin; "header" says it, or is NULL. */
 
 static ngx_http_submission_origin_e
 ngx_http_submission_origin_claim(ngx_http_request_t *r,
@@ -365,7 +365,7 @@ ngx_http_submission_origin(ngx_http_submission_ctx_t *ctx)
 
     case NGX_HTTP_SUBMISSION_ORIGIN_SAME:
 
-        /* a page of this very host; but is it ours? */
+        /* the page has the name of this host, which need not be ours */
 
         if (!ngx_http_submission_origin_ours(r, slcf)) {
             return ngx_http_submission_origin_misdirected(r, slcf);

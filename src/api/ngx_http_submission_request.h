@@ -86,7 +86,7 @@ typedef struct {
 } ngx_http_submission_route_t;
 
 
-/* what a request with waitSeconds waits for */
+/* What a request with "waitSeconds" waits for. */
 
 typedef enum {
     NGX_HTTP_SUBMISSION_UNTIL_ATTEMPT = 0,         /* the first */
@@ -94,7 +94,7 @@ typedef enum {
 } ngx_http_submission_until_e;
 
 
-/* a request; its row is described by its inputs, and answered by the rest */
+/* A request.  Its row has what it asks for, and gets what the store answers. */
 
 struct ngx_http_submission_ctx_s {
     ngx_http_request_t              *request;
@@ -106,8 +106,8 @@ struct ngx_http_submission_ctx_s {
     ngx_http_submission_body_pt      body_handler;
 
     ngx_queue_t                      nodes;        /* .._node_t: of its rows */
-    ngx_queue_t                      waiting;      /* those that wait */
-    ngx_queue_t                      turn;         /* in the queue, if any do */
+    ngx_queue_t                      waiting;      /* nodes in the lane */
+    ngx_queue_t                      turn;         /* in the lane, if any are */
     ngx_http_submission_lane_t      *lane;
     ngx_http_submission_bulk_t      *bulk;         /* it has many rows */
 
@@ -176,7 +176,10 @@ ngx_int_t ngx_http_submission_body_object(sm_arena_t *arena, sm_str_t body,
 ngx_int_t ngx_http_submission_body_nothing(sm_arena_t *arena, sm_str_t body,
     sm_json_error_t *err);
 
-/* trace.c: what is valid of it; without memory NGX_ERROR */
+/*
+ * trace.c: reads what is valid of the trace context.  Returns NGX_ERROR without
+ * memory.
+ */
 ngx_int_t ngx_http_submission_trace_read(ngx_http_request_t *r,
     sm_arena_t *arena, sm_trace_t *trace);
 

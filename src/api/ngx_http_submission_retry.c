@@ -5,14 +5,17 @@
  * If a call to a database server fails and may succeed when it is repeated,
  * its nodes go back to the head of the lane, which starts again after a
  * delay.  A request is retried until it is older than "retry" of the store;
- * then it is answered.  A call that has been made is always waited for,
- * because it has time-outs of its own.
+ * then it is answered.  A call that is out is always waited for, because it has
+ * time-outs of its own.
  */
 
 #include "ngx_http_submission_intake.h"
 
 
-/* those of a batch that have time left go back, the others stay in it */
+/*
+ * Puts nodes of a batch that have time left back into the lane, and returns how
+ * many; the others stay in the batch.
+ */
 
 static ngx_uint_t
 ngx_http_submission_retry_return(ngx_http_submission_batch_t *batch,
@@ -88,7 +91,7 @@ ngx_http_submission_retry_expire_one(ngx_http_submission_batch_t *batch,
 }
 
 
-/* of those that wait, the ones whose time is over go into the batch */
+/* Takes those that wait and have no time left into the batch. */
 
 static void
 ngx_http_submission_retry_expire(ngx_http_submission_batch_t *batch,
@@ -148,7 +151,7 @@ ngx_http_submission_retry(ngx_http_submission_batch_t *batch)
 
         ngx_http_submission_retry_expire(batch, delay);
 
-        /* not cancelable: an exiting worker stays for its requests */
+        /* it is not cancelable: an exiting worker answers its requests */
 
         ngx_add_timer(&lane->again, delay);
         return;
@@ -156,7 +159,12 @@ ngx_http_submission_retry(ngx_http_submission_batch_t *batch)
 
     if (batch->n == 0 || ngx_http_submission_breaker_open(manager)) {
 
-        /* the store took no batch: all requests have waited in vain */
+        /* the store takes nothing: all that wait are answered, too */
+
+        ngx_log_debug3(NGX_LOG_DEBUG_HTTP, ngx_cycle->log, 0,
+                       "submission: retry gives up op:%s failures:%ui rows:%ui",
+                       ngx_http_submission_ops[lane->op].name, lane->failures,
+                       batch->n);
 
         ngx_http_submission_batch_take(batch, NGX_HTTP_SUBMISSION_BATCH_ALL);
     }

@@ -25,10 +25,12 @@ void ngx_http_submission_submit_error(sm_out_t *out,
     const sm_submit_row_t *row);
 
 /*
- * bulk.c: many intents in one request.  _outcome() takes that of one line;
- * without a row the store has failed.  NGX_DONE: others are to come; otherwise
- * the request is answered, and to be finalized, with NGX_AGAIN, too: then the
- * rest of the answer is still to be sent.
+ * bulk.c: many intents in one request.  _type() tells whether a content type is
+ * that of such a request, and _parse() takes it.  _outcome() takes the outcome
+ * of one line; without a row, the store has failed.  It returns NGX_DONE while
+ * other lines have no outcome.  Otherwise the request is answered, and to be
+ * finalized with what it returns; that may be NGX_AGAIN, if a part of the
+ * answer is still to be sent.
  */
 ngx_uint_t ngx_http_submission_bulk_type(ngx_str_t *type);
 ngx_int_t ngx_http_submission_bulk_parse(ngx_http_request_t *r);

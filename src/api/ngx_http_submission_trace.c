@@ -1,6 +1,6 @@
 
 /*
- * The context of the trace that a request came with.
+ * Reads the trace context of a request: "traceparent" and "tracestate".
  */
 
 #include "ngx_http_submission_request.h"
@@ -31,8 +31,7 @@ ngx_http_submission_trace_header(ngx_http_submission_trace_t *tr,
 {
     sm_str_t  value;
 
-    value.data = (char *) h->value.data;
-    value.len = h->value.len;
+    value = ngx_http_submission_str(&h->value);
 
     if (ngx_http_submission_trace_is(h, "traceparent", 11)) {
         tr->parent = value;
@@ -66,7 +65,7 @@ ngx_http_submission_trace_next(ngx_list_part_t **part, ngx_uint_t *i)
 }
 
 
-/* several headers are one list */
+/* Joins several "tracestate" headers, which are one list, with commas. */
 
 static ngx_int_t
 ngx_http_submission_trace_join(ngx_http_request_t *r, sm_arena_t *arena,
@@ -100,7 +99,7 @@ ngx_http_submission_trace_join(ngx_http_request_t *r, sm_arena_t *arena,
 }
 
 
-/* two that say where it comes from say nothing */
+/* With two "traceparent" headers, neither can be believed. */
 
 ngx_int_t
 ngx_http_submission_trace_read(ngx_http_request_t *r, sm_arena_t *arena,

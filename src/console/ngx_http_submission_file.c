@@ -91,7 +91,7 @@ ngx_http_submission_file_send(ngx_http_request_t *r, ngx_buf_t *b)
 }
 
 
-/* Says whether "Accept-Encoding" has gzip, without "q=0". */
+/* Tells whether "Accept-Encoding" has gzip, without "q=0". */
 
 static ngx_uint_t
 ngx_http_submission_file_gzip(ngx_http_request_t *r)

@@ -15,7 +15,7 @@ typedef struct {
     ngx_str_t                        name;
     ngx_str_t                        type;
     ngx_str_t                        etag;
-    size_t                           size;         /* compressed */
+    size_t                           size;         /* uncompressed */
     const u_char                    *data;         /* gzip */
     size_t                           len;
 } ngx_http_submission_file_t;

@@ -80,7 +80,7 @@ ngx_http_submission_audit_action(ngx_http_submission_ctx_t *ctx, void *field,
 }
 
 
-/* What "next" gave: the time and the number of the last entry. */
+/* A cursor is the time and the number of the last entry. */
 
 static ngx_int_t
 ngx_http_submission_audit_after(ngx_http_submission_ctx_t *ctx, void *field,

@@ -60,7 +60,7 @@ ngx_http_submission_bulk_parse(ngx_http_request_t *r)
 {
     ngx_int_t  rc;
 
-    /* the arguments are good, and all of them are about waiting */
+    /* the route's arguments are all about waiting */
 
     if (r->args.len) {
         return ngx_http_submission_reply_error(r, NGX_HTTP_BAD_REQUEST,
@@ -68,7 +68,7 @@ ngx_http_submission_bulk_parse(ngx_http_request_t *r)
                    "it does not wait for attempts", "waitSeconds");
     }
 
-    /* its answer is as long as many */
+    /* the answer may be as long as a thousand others */
 
     rc = ngx_http_submission_reply_unread(r);
     if (rc != NGX_DECLINED) {
@@ -80,7 +80,7 @@ ngx_http_submission_bulk_parse(ngx_http_request_t *r)
 }
 
 
-/* the next line that is not blank; 0: there is none */
+/* Finds the next line that is not blank.  Returns 0 if there is none. */
 
 static ngx_uint_t
 ngx_http_submission_bulk_next(sm_str_t *body, sm_str_t *line,
@@ -113,7 +113,7 @@ ngx_http_submission_bulk_next(sm_str_t *body, sm_str_t *line,
 }
 
 
-/* the first of them, so that no memory is taken for what is refused */
+/* Counts the lines first, so that no memory is taken if they are too many. */
 
 static ngx_uint_t
 ngx_http_submission_bulk_count(sm_str_t body, ngx_uint_t max)
@@ -240,7 +240,7 @@ ngx_http_submission_bulk_reply(ngx_http_submission_ctx_t *ctx)
     r = ctx->request;
     bulk = ctx->bulk;
 
-    /* as for a single one: what was committed is found by a duplicate */
+    /* the client may post again: what was committed is found as a duplicate */
 
     if (bulk->failed) {
         return NGX_HTTP_INTERNAL_SERVER_ERROR;
@@ -277,7 +277,7 @@ ngx_http_submission_bulk_outcome(ngx_http_submission_ctx_t *ctx,
 }
 
 
-/* a line becomes a row of the intake, or has its answer already */
+/* Makes a row of a line, or answers the line if it is not valid. */
 
 static ngx_int_t
 ngx_http_submission_bulk_line(ngx_http_submission_ctx_t *ctx, ngx_uint_t i,
@@ -320,7 +320,7 @@ ngx_http_submission_bulk_body(ngx_http_request_t *r, sm_str_t body)
 
     ctx = ngx_http_get_module_ctx(r, ngx_http_submission_module);
 
-    /* more than a lane has room for could never be taken */
+    /* the lane could never take more than it has room for */
 
     max = ngx_http_submission_intake_bulks(ctx->manager);
     max = ngx_min(NGX_HTTP_SUBMISSION_BULK_LINES, max);

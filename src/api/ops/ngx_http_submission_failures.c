@@ -2,10 +2,10 @@
 /*
  * GET /v1/failures: what has failed lately, in groups.
  *
- * A look reads up to 10,000 failures, so it is shared: by all who ask for the
- * same target at the same time, whatever their "since", and for a second by
- * those who come later.  A call makes one look; what is asked of other targets
- * is left for the next calls, so that other operations have their turns.
+ * A look reads up to 10,000 failures, so requests share it: those for the same
+ * target that come at the same time, whatever their "since", and for a second
+ * those that come later.  A call makes one look; requests for other targets are
+ * left for the next calls, so that other operations have their turns.
  */
 
 #include "ngx_http_submission_intake.h"
@@ -59,7 +59,7 @@ ngx_http_submission_failures_since(ngx_http_submission_ctx_t *ctx,
 }
 
 
-/* the answer that is kept for what a row asks for; NULL: there is none */
+/* Returns the kept answer to what a row asks for, or NULL. */
 
 static ngx_http_submission_kept_t *
 ngx_http_submission_failures_find(ngx_http_submission_intake_t *intake,
@@ -83,7 +83,7 @@ ngx_http_submission_failures_find(ngx_http_submission_intake_t *intake,
 }
 
 
-/* in place of the oldest one; where there is no memory, none is kept */
+/* Keeps an answer in place of the oldest one, or not if there is no memory. */
 
 static void
 ngx_http_submission_failures_keep(ngx_http_submission_intake_t *intake,
@@ -145,6 +145,10 @@ ngx_http_submission_failures_handler(ngx_http_request_t *r)
         return ngx_http_submission_api_read(r);
     }
 
+    ngx_log_debug1(NGX_LOG_DEBUG_HTTP, r->connection->log, 0,
+                   "submission: failures kept for %M ms",
+                   ngx_current_msec - kept->time);
+
     ngx_http_submission_out(&out, r->pool);
 
     sm_out_bytes(&out, (char *) kept->body.data, kept->body.len);
@@ -153,7 +157,7 @@ ngx_http_submission_failures_handler(ngx_http_request_t *r)
 }
 
 
-/* a row that asks for the same, or where it would be, if there is none */
+/* Returns the row that asks for the same, or the first free one. */
 
 static sm_failures_row_t *
 ngx_http_submission_failures_look(sm_failures_row_t *looks, size_t n,

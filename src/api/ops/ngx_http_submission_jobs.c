@@ -250,8 +250,6 @@ ngx_http_submission_jobs_reply(ngx_http_request_t *r, const void *data)
 }
 
 
-/* GET of a list, and of one job */
-
 static void
 ngx_http_submission_jobs_init(ngx_http_submission_ctx_t *ctx)
 {

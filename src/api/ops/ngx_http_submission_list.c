@@ -91,7 +91,7 @@ ngx_http_submission_list_status(ngx_http_submission_ctx_t *ctx, void *field,
 }
 
 
-/* What "next" of an earlier page gave: a cursor of a kind. */
+/* A cursor tells of which kind of list it is. */
 
 static ngx_int_t
 ngx_http_submission_list_after(ngx_http_submission_ctx_t *ctx, void *field,

@@ -73,7 +73,7 @@ ngx_http_submission_get_intent(void *data)
 }
 
 
-/* What "next" of a history gave: the number of its last attempt. */
+/* A page of a history ends with an attempt, whose number is its "next". */
 
 static ngx_int_t
 ngx_http_submission_history_after(ngx_http_submission_ctx_t *ctx, void *field,
@@ -87,8 +87,8 @@ ngx_http_submission_history_after(ngx_http_submission_ctx_t *ctx, void *field,
 
 
 /*
- * Gateways answer with what was sent to them: whoever may not read payloads
- * does not read that, either.  "next": the number of the last attempt.
+ * Gateways often answer with what was sent to them, so a client that may not
+ * see payloads does not see answers, either.
  */
 
 ngx_int_t
@@ -144,25 +144,20 @@ ngx_http_submission_history_reply(ngx_http_request_t *r, const void *data)
 }
 
 
-/* the cluster */
-
 ngx_int_t
 ngx_http_submission_cluster_reply(ngx_http_request_t *r, const void *data)
 {
     const sm_cluster_t  *cluster = data;
 
     sm_out_t                    out;
-    sm_str_t                    self;
     ngx_http_submission_ctx_t  *ctx;
 
     ctx = ngx_http_get_module_ctx(r, ngx_http_submission_module);
 
-    self.data = (char *) ctx->manager->holder_id.data;
-    self.len = ctx->manager->holder_id.len;
-
     ngx_http_submission_out(&out, r->pool);
 
-    sm_cluster_out(&out, cluster, self);
+    sm_cluster_out(&out, cluster,
+                   ngx_http_submission_str(&ctx->manager->holder_id));
     sm_out_c(&out, "\n");
 
     return ngx_http_submission_reply_send(r, NGX_HTTP_OK, &out);

@@ -270,7 +270,7 @@ ngx_http_submission_schedules_list_reply(ngx_http_request_t *r,
 }
 
 
-/* whoever may not read payloads elsewhere does not read them here */
+/* A client that may not see payloads elsewhere does not see them here. */
 
 static ngx_int_t
 ngx_http_submission_schedules_show(ngx_http_request_t *r, ngx_uint_t status,

@@ -2,9 +2,9 @@
 /*
  * POST /v1/intents.
  *
- * A submission that is made again may find its own row, of a commit whose
- * answer was lost.  It is a duplicate only if the intent was there before the
- * request was.
+ * A submission that is made again may find its own row, if the answer to the
+ * commit was lost.  It is a duplicate only if the intent was there before the
+ * request came.
  */
 
 #include "ngx_http_submission_intake.h"
@@ -13,7 +13,7 @@
 #include "ngx_http_submission_submit.h"
 
 
-/* characters of an unknown target that the error shows */
+/* The error shows so many characters of an unknown target. */
 
 #define NGX_HTTP_SUBMISSION_SUBMIT_SHOWN  64
 
@@ -93,6 +93,11 @@ ngx_http_submission_submit_take(ngx_http_submission_ctx_t *ctx,
         return NGX_DECLINED;
     }
 
+    ngx_log_debug5(NGX_LOG_DEBUG_HTTP, ctx->request->connection->log, 0,
+                   "submission: posted \"%*s\" target:\"%*s\" payload:%uz",
+                   req.id.len, req.id.data, req.target.len, req.target.data,
+                   req.payload.len);
+
     row->id = req.id;
     row->contract = &target->contract;
     row->payload = req.payload;
@@ -102,7 +107,7 @@ ngx_http_submission_submit_take(ngx_http_submission_ctx_t *ctx,
 }
 
 
-/* Lays out what waits for the store, once that is ready to write it. */
+/* The store calls this when it can write; whatever waits by then goes along. */
 
 static int
 ngx_http_submission_submit_rows_thread(void *data, sm_call_t *call,
@@ -159,7 +164,7 @@ ngx_http_submission_submit_ours_thread(ngx_http_submission_batch_t *batch)
 }
 
 
-/* committed rows are counted even if their clients have gone */
+/* Committed rows are counted even if their clients have gone. */
 
 void
 ngx_http_submission_submit_thread(ngx_http_submission_task_t *task)
@@ -248,8 +253,6 @@ ngx_http_submission_submit_conflict(sm_out_t *out, const sm_submit_row_t *row)
 }
 
 
-/* of one that is not 200 */
-
 void
 ngx_http_submission_submit_error(sm_out_t *out, const sm_submit_row_t *row)
 {
@@ -289,6 +292,11 @@ ngx_http_submission_submit_reply(ngx_http_request_t *r, const void *data)
     ngx_uint_t  status;
 
     status = ngx_http_submission_submit_status(row);
+
+    ngx_log_debug4(NGX_LOG_DEBUG_HTTP, r->connection->log, 0,
+                   "submission: submitted \"%*s\" outcome:%d attempts:%L",
+                   row->intent.id.len, row->intent.id.data, (int) row->outcome,
+                   row->intent.attempt_count);
 
     if (status == NGX_HTTP_OK) {
         return ngx_http_submission_reply_intent(r, &row->intent,

@@ -38,8 +38,7 @@ ngx_http_submission_webhooks_out(ngx_http_request_t *r, sm_out_t *out,
 
     slcf = ngx_http_get_module_loc_conf(r, ngx_http_submission_module);
 
-    lease.data = (char *) slcf->api->lease_name.data;
-    lease.len = slcf->api->lease_name.len;
+    lease = ngx_http_submission_str(&slcf->api->lease_name);
 
     sm_out_c(out, "\"webhooks\":[");
 

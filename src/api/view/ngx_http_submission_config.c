@@ -1,6 +1,6 @@
 
 /*
- * GET config: what this instance runs with, for those who look at the console.
+ * GET /v1/config: what this instance runs with, for readers of the console.
  * No password, no connection string, and no path of a file is in it.
  */
 
@@ -55,8 +55,8 @@ ngx_http_submission_config_str(sm_out_t *out, const char *name, sm_str_t s)
 
 
 /*
- * The rest of a URL after "user:password@", and its scheme.  Paths have
- * secrets, too, above all those of webhooks.
+ * Writes a URL without "user:password@".  Paths have secrets, too, above all
+ * those of webhooks.
  */
 
 void
@@ -86,7 +86,7 @@ ngx_http_submission_config_url(sm_out_t *out, sm_str_t url, ngx_uint_t path)
 }
 
 
-/* without those that are not there */
+/* Rules that are not configured are left out. */
 
 static void
 ngx_http_submission_config_rules(sm_out_t *out, const sm_target_rules_t *rules)
@@ -186,8 +186,7 @@ ngx_http_submission_config_manager(sm_out_t *out,
     ngx_http_submission_manager_conf_t *mcf)
 {
     ngx_http_submission_config_str(out, "manager",
-                                   ngx_http_submission_str(
-                                       &mcf->name));
+                                   ngx_http_submission_str(&mcf->name));
 
     ngx_http_submission_config_key(out, "store");
     sm_out_c(out, "{");
@@ -201,8 +200,7 @@ ngx_http_submission_config_manager(sm_out_t *out,
     ngx_http_submission_config_key(out, "lease");
     sm_out_c(out, "{");
     ngx_http_submission_config_str(out, "name",
-                                   ngx_http_submission_str(
-                                       &mcf->lease_name));
+                                   ngx_http_submission_str(&mcf->lease_name));
     ngx_http_submission_config_int(out, "durationMs", mcf->lease_duration);
     ngx_http_submission_config_int(out, "renewIntervalMs",
                                    mcf->renew_interval);
@@ -235,7 +233,7 @@ ngx_http_submission_config_manager(sm_out_t *out,
 }
 
 
-/* seconds; 0: for ever */
+/* Times are in seconds; 0 means for ever. */
 
 static void
 ngx_http_submission_config_retention(sm_out_t *out,
@@ -297,7 +295,7 @@ ngx_http_submission_config_handler(ngx_http_request_t *r)
                                    sm_str_c(NGX_HTTP_SUBMISSION_VERSION));
     ngx_http_submission_config_str(&out, "nginx", sm_str_c(NGINX_VERSION));
 
-    /* what whoever asks may do here, and who that is */
+    /* what the client may do here, and who it is */
 
     ngx_http_submission_config_str(&out, "access",
                      sm_str_c(ngx_http_submission_access_name(slcf->access)));

@@ -13,8 +13,10 @@
 #define NGX_HTTP_SUBMISSION_OVERVIEW_STEP    20     /* of ages in the ETag */
 
 
+/* What GET /v1/stats asks for. */
+
 typedef struct {
-    int64_t                          window;
+    int64_t                          window;       /* seconds */
     sm_str_t                         target;
 } ngx_http_submission_stats_row_t;
 
@@ -236,8 +238,6 @@ ngx_http_submission_overview_handler(ngx_http_request_t *r)
 }
 
 
-/* the history */
-
 static void
 ngx_http_submission_stats_init_row(ngx_http_submission_ctx_t *ctx)
 {
@@ -325,7 +325,7 @@ ngx_http_submission_stats_handler(ngx_http_request_t *r)
                                                NULL);
     }
 
-    /* in whole rows, so that the answer is the same until there is a new one */
+    /* whole rows, so that the answer stays the same until there is a new one */
 
     view->since = (view->board->stats ? view->board->stats->at / 1000000 : 0)
                   - row->window + 1;

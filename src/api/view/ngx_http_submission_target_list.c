@@ -2,8 +2,8 @@
 /*
  * GET /v1/targets and /v1/targets/{target}, from the zone.
  *
- * Where nobody leads nobody keeps the numbers, and the backlog is counted: up
- * to a bound, once every few seconds for all who look.
+ * While no instance leads, none keeps the numbers, and the backlog is counted
+ * in the store: up to a bound, once every few seconds for all requests.
  */
 
 #include "ngx_http_submission_reply.h"
@@ -73,7 +73,10 @@ ngx_http_submission_target_one(ngx_http_submission_view_t *view, sm_out_t *out,
 }
 
 
-/* those of the configuration, then others that the leader or the store has */
+/*
+ * Writes the targets of the configuration, then others that the leader or the
+ * store has.
+ */
 
 static void
 ngx_http_submission_target_all(ngx_http_submission_view_t *view, sm_out_t *out,
@@ -186,7 +189,7 @@ ngx_http_submission_target_get_out(ngx_http_submission_view_t *view,
 }
 
 
-/* NGX_HTTP_NOT_FOUND: neither this configuration nor the leader knows of it */
+/* Answers 404 if neither this configuration nor the leader knows the target. */
 
 static ngx_int_t
 ngx_http_submission_target_get(ngx_http_submission_view_t *view, sm_str_t name)
@@ -256,7 +259,7 @@ ngx_http_submission_target_list_handler(ngx_http_request_t *r)
 }
 
 
-/* as numbers of targets, of which only these are known */
+/* Makes stats of a backlog, in which all other numbers are 0. */
 
 static sm_stats_t *
 ngx_http_submission_backlog_stats(ngx_pool_t *pool, const sm_backlog_t *backlog)

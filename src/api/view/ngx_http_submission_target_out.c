@@ -1,7 +1,6 @@
 
 /*
- * A target as it is told: what is configured here, and what the leader has told
- * of it.
+ * Writes a target: what is configured here, and what the leader has told of it.
  */
 
 #include "ngx_http_submission_access.h"
@@ -23,7 +22,7 @@ ngx_http_submission_target_time(sm_out_t *out, const char *key, int64_t at)
 }
 
 
-/* a string, or null where it is empty */
+/* Writes a string, or null if it is empty. */
 
 static void
 ngx_http_submission_target_str(sm_out_t *out, const char *key, sm_str_t s)
@@ -114,7 +113,7 @@ ngx_http_submission_target_number(sm_out_t *out, const char *key,
 }
 
 
-/* "counted" has no more than a count of the store knows */
+/* "counted" has only what the store counts. */
 
 static void
 ngx_http_submission_target_queue(ngx_http_submission_view_t *view,
@@ -139,7 +138,7 @@ ngx_http_submission_target_queue(ngx_http_submission_view_t *view,
 }
 
 
-/* {"1m":n,"5m":n}, with null where it is negative */
+/* Writes {"1m":n,"5m":n}, with null for a negative number. */
 
 static void
 ngx_http_submission_target_pair(sm_out_t *out, const char *key,

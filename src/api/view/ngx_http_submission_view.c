@@ -1,10 +1,10 @@
 
 /*
- * Answers from the zone: nothing here asks the store, however many look.
+ * Answers from the zone, without the store, however many clients ask.
  *
  * The ETag is a hash of the answer without what changes by itself, such as the
- * time.  The age of the numbers is in it in steps, so that whoever polls hears
- * when the leader has fallen silent, and nothing while it has not.
+ * time.  The age of the numbers is in it in steps, so that a client that polls
+ * hears when the leader has fallen silent, and gets 304 while it has not.
  */
 
 #include "ngx_http_submission_reply.h"
@@ -79,7 +79,7 @@ ngx_http_submission_view_etag(ngx_http_submission_view_t *view, u_char *etag)
 }
 
 
-/* whether one of the tags that the client has is this one, weakly compared */
+/* Tells whether the client has an answer with this tag, weakly compared. */
 
 static ngx_uint_t
 ngx_http_submission_view_has(ngx_http_request_t *r, u_char *etag)
@@ -96,7 +96,7 @@ ngx_http_submission_view_has(ngx_http_request_t *r, u_char *etag)
         return 1;
     }
 
-    /* without its "W/" */
+    /* the tag is compared without its "W/" */
 
     return ngx_strnstr(value->data, (char *) etag + 2, value->len) != NULL;
 }
@@ -144,6 +144,9 @@ ngx_http_submission_view_send(ngx_http_submission_view_t *view)
     }
 
     if (!out.full && ngx_http_submission_view_has(r, etag)) {
+        ngx_log_debug1(NGX_LOG_DEBUG_HTTP, r->connection->log, 0,
+                       "submission: view not modified etag:%s", etag);
+
         return ngx_http_submission_view_not_modified(r);
     }
 

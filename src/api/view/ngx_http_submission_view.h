@@ -1,7 +1,7 @@
 
 /*
- * What is answered from the zone: the overview, the targets, and their history;
- * for api/ alone.
+ * Views, which are answered from the zone: the overview, the targets, and their
+ * history; for api/ alone.
  */
 
 #ifndef _NGX_HTTP_SUBMISSION_VIEW_H_INCLUDED_
@@ -21,12 +21,12 @@ struct ngx_http_submission_view_s {
     ngx_http_submission_board_t     *board;
 
     ngx_md5_t                        tag;          /* for the ETag */
-    size_t                           tagged;       /* bytes of the answer */
+    size_t                           tagged;       /* bytes so far */
 
     void                           (*out)(ngx_http_submission_view_t *view,
                                          sm_out_t *out);
 
-    sm_stats_t                      *backlog;      /* nobody leads */
+    sm_stats_t                      *backlog;      /* if nobody leads */
     ngx_http_submission_target_t    *target;       /* NULL: all of them */
     sm_stats_target_t               *stats;        /* of that one */
     sm_series_t                     *series;
@@ -36,10 +36,10 @@ struct ngx_http_submission_view_s {
 
 /*
  * view.c.  _init() makes the view of a request, and returns NULL without
- * memory.  _send() renders it, and answers 304 where the client has it.  The
- * ETag is of all that is rendered, but for what changes by itself: _tag() is
- * called before such a thing is written, and _untagged() after it, with what
- * the ETag has in its place.
+ * memory.  _send() renders it, and answers 304 if the client has it already.
+ * The ETag is a hash of all that is rendered, except what changes by itself:
+ * _tag() is called before such a thing is written, and _untagged() after it,
+ * with what is hashed in its place.
  */
 ngx_http_submission_view_t *ngx_http_submission_view_init(
     ngx_http_request_t *r,
@@ -50,7 +50,7 @@ void ngx_http_submission_view_tag(ngx_http_submission_view_t *view,
 void ngx_http_submission_view_untagged(ngx_http_submission_view_t *view,
     sm_out_t *out, int64_t instead);
 
-/* "now", the age of the numbers and, as a string, the leader; with commas */
+/* Write "now", the age of the numbers and, by _head(), also the leader. */
 void ngx_http_submission_view_head(ngx_http_submission_view_t *view,
     sm_out_t *out);
 void ngx_http_submission_view_now(ngx_http_submission_view_t *view,
@@ -58,13 +58,13 @@ void ngx_http_submission_view_now(ngx_http_submission_view_t *view,
 void ngx_http_submission_view_age(ngx_http_submission_view_t *view,
     sm_out_t *out);
 
-/* a count over a time in milliseconds, in thousandths a second */
+/* Returns the rate of a count over milliseconds, in thousandths a second. */
 int64_t ngx_http_submission_view_rate(int64_t n, int64_t span);
 
 /*
- * target_out.c: the keys of a target, without the braces.  "stats" is NULL
- * where the leader has nothing to tell of it, "counted" where it was not
- * counted.
+ * target_out.c: writes the keys of a target, without the braces.  "stats" is
+ * NULL if the leader has told nothing of it, and "counted" if the store has not
+ * counted it.
  */
 void ngx_http_submission_target_out(ngx_http_submission_view_t *view,
     sm_out_t *out, sm_str_t name, ngx_http_submission_target_t *target,
