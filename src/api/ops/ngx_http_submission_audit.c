@@ -15,48 +15,6 @@
     "a time such as 2026-02-02T12:00:00Z"
 
 
-static ngx_int_t ngx_http_submission_audit_action(
-    ngx_http_submission_ctx_t *ctx, void *field, sm_str_t value);
-static ngx_int_t ngx_http_submission_audit_after(
-    ngx_http_submission_ctx_t *ctx, void *field, sm_str_t value);
-
-
-static const ngx_http_submission_arg_t  ngx_http_submission_audit_args[] = {
-
-    { "from", ngx_http_submission_arg_time,
-      offsetof(sm_audit_row_t, from), NGX_HTTP_SUBMISSION_AUDIT_TIME },
-
-    { "to", ngx_http_submission_arg_time,
-      offsetof(sm_audit_row_t, to), NGX_HTTP_SUBMISSION_AUDIT_TIME },
-
-    { "actor", ngx_http_submission_arg_text,
-      offsetof(sm_audit_row_t, actor), "the name of somebody" },
-
-    { "action", ngx_http_submission_audit_action,
-      offsetof(sm_audit_row_t, action),
-      "a word such as \"cancel\" or \"replay\"" },
-
-    { "limit", ngx_http_submission_arg_limit,
-      offsetof(sm_audit_row_t, limit),
-      NGX_HTTP_SUBMISSION_ARG_EXPECTED_LIMIT },
-
-    { "after", ngx_http_submission_audit_after, 0,
-      NGX_HTTP_SUBMISSION_ARG_EXPECTED_NEXT },
-
-    { NULL, NULL, 0, NULL }
-};
-
-
-static ngx_int_t ngx_http_submission_audit_take(ngx_http_submission_ctx_t *ctx,
-    sm_arena_t *arena, sm_str_t body, sm_json_error_t *err);
-
-
-const ngx_http_submission_input_t  ngx_http_submission_audit_input = {
-    .args = ngx_http_submission_audit_args,
-    .take = ngx_http_submission_audit_take
-};
-
-
 static ngx_int_t
 ngx_http_submission_audit_action(ngx_http_submission_ctx_t *ctx, void *field,
     sm_str_t value)
@@ -107,6 +65,32 @@ ngx_http_submission_audit_after(ngx_http_submission_ctx_t *ctx, void *field,
 }
 
 
+static const ngx_http_submission_arg_t  ngx_http_submission_audit_args[] = {
+
+    { "from", ngx_http_submission_arg_time,
+      offsetof(sm_audit_row_t, from), NGX_HTTP_SUBMISSION_AUDIT_TIME },
+
+    { "to", ngx_http_submission_arg_time,
+      offsetof(sm_audit_row_t, to), NGX_HTTP_SUBMISSION_AUDIT_TIME },
+
+    { "actor", ngx_http_submission_arg_text,
+      offsetof(sm_audit_row_t, actor), "the name of somebody" },
+
+    { "action", ngx_http_submission_audit_action,
+      offsetof(sm_audit_row_t, action),
+      "a word such as \"cancel\" or \"replay\"" },
+
+    { "limit", ngx_http_submission_arg_limit,
+      offsetof(sm_audit_row_t, limit),
+      NGX_HTTP_SUBMISSION_ARG_EXPECTED_LIMIT },
+
+    { "after", ngx_http_submission_audit_after, 0,
+      NGX_HTTP_SUBMISSION_ARG_EXPECTED_NEXT },
+
+    { NULL, NULL, 0, NULL }
+};
+
+
 static ngx_int_t
 ngx_http_submission_audit_take(ngx_http_submission_ctx_t *ctx,
     sm_arena_t *arena, sm_str_t body, sm_json_error_t *err)
@@ -117,6 +101,12 @@ ngx_http_submission_audit_take(ngx_http_submission_ctx_t *ctx,
                row->from && row->to && row->from >= row->to
                ? "must be before \"to\"" : NULL);
 }
+
+
+const ngx_http_submission_input_t  ngx_http_submission_audit_input = {
+    .args = ngx_http_submission_audit_args,
+    .take = ngx_http_submission_audit_take
+};
 
 
 ngx_int_t

@@ -9,16 +9,6 @@
 #include "ngx_http_submission_routes.h"
 
 
-static ngx_int_t ngx_http_submission_cancel_take(
-    ngx_http_submission_ctx_t *ctx, sm_arena_t *arena, sm_str_t body,
-    sm_json_error_t *err);
-
-
-const ngx_http_submission_input_t  ngx_http_submission_cancel_input = {
-    .take = ngx_http_submission_cancel_take
-};
-
-
 static ngx_int_t
 ngx_http_submission_cancel_take(ngx_http_submission_ctx_t *ctx,
     sm_arena_t *arena, sm_str_t body, sm_json_error_t *err)
@@ -33,6 +23,11 @@ ngx_http_submission_cancel_take(ngx_http_submission_ctx_t *ctx,
 
     return ngx_http_submission_access_actor(ctx->request, &row->actor);
 }
+
+
+const ngx_http_submission_input_t  ngx_http_submission_cancel_input = {
+    .take = ngx_http_submission_cancel_take
+};
 
 
 /* What was canceled is counted even if its client has gone. */

@@ -16,33 +16,6 @@
 #define NGX_HTTP_SUBMISSION_FAILURES_KEPT  1000    /* milliseconds */
 
 
-static ngx_int_t ngx_http_submission_failures_since(
-    ngx_http_submission_ctx_t *ctx, void *field, sm_str_t value);
-
-
-static const ngx_http_submission_arg_t  ngx_http_submission_failures_args[] = {
-
-    { "since", ngx_http_submission_failures_since,
-      offsetof(sm_failures_row_t, since),
-      NGX_HTTP_SUBMISSION_ARG_EXPECTED_TIME },
-
-    { "target", ngx_http_submission_arg_target,
-      offsetof(sm_failures_row_t, target),
-      NGX_HTTP_SUBMISSION_ARG_EXPECTED_TARGET },
-
-    { NULL, NULL, 0, NULL }
-};
-
-
-static ngx_int_t ngx_http_submission_failures_handler(ngx_http_request_t *r);
-
-
-const ngx_http_submission_input_t  ngx_http_submission_failures_input = {
-    .args = ngx_http_submission_failures_args,
-    .handler = ngx_http_submission_failures_handler
-};
-
-
 static ngx_int_t
 ngx_http_submission_failures_since(ngx_http_submission_ctx_t *ctx,
     void *field, sm_str_t value)
@@ -57,6 +30,20 @@ ngx_http_submission_failures_since(ngx_http_submission_ctx_t *ctx,
 
     return NGX_OK;
 }
+
+
+static const ngx_http_submission_arg_t  ngx_http_submission_failures_args[] = {
+
+    { "since", ngx_http_submission_failures_since,
+      offsetof(sm_failures_row_t, since),
+      NGX_HTTP_SUBMISSION_ARG_EXPECTED_TIME },
+
+    { "target", ngx_http_submission_arg_target,
+      offsetof(sm_failures_row_t, target),
+      NGX_HTTP_SUBMISSION_ARG_EXPECTED_TARGET },
+
+    { NULL, NULL, 0, NULL }
+};
 
 
 /* Returns the kept answer to what a row asks for, or NULL. */
@@ -155,6 +142,12 @@ ngx_http_submission_failures_handler(ngx_http_request_t *r)
 
     return ngx_http_submission_reply_send(r, NGX_HTTP_OK, &out);
 }
+
+
+const ngx_http_submission_input_t  ngx_http_submission_failures_input = {
+    .args = ngx_http_submission_failures_args,
+    .handler = ngx_http_submission_failures_handler
+};
 
 
 /* Returns the row that asks for the same, or the first free one. */

@@ -15,54 +15,6 @@
 #define NGX_HTTP_SUBMISSION_JOBS_ID  8          /* random bytes */
 
 
-static ngx_int_t ngx_http_submission_jobs_after(ngx_http_submission_ctx_t *ctx,
-    void *field, sm_str_t value);
-
-
-static const ngx_http_submission_arg_t  ngx_http_submission_jobs_args[] = {
-
-    { "limit", ngx_http_submission_arg_limit,
-      offsetof(sm_jobs_row_t, limit),
-      NGX_HTTP_SUBMISSION_ARG_EXPECTED_LIMIT },
-
-    { "after", ngx_http_submission_jobs_after, 0,
-      NGX_HTTP_SUBMISSION_ARG_EXPECTED_NEXT },
-
-    { NULL, NULL, 0, NULL }
-};
-
-
-static ngx_int_t ngx_http_submission_jobs_add_take(
-    ngx_http_submission_ctx_t *ctx, sm_arena_t *arena, sm_str_t body,
-    sm_json_error_t *err);
-static ngx_int_t ngx_http_submission_jobs_stop_take(
-    ngx_http_submission_ctx_t *ctx, sm_arena_t *arena, sm_str_t body,
-    sm_json_error_t *err);
-static ngx_int_t ngx_http_submission_jobs_get_take(
-    ngx_http_submission_ctx_t *ctx, sm_arena_t *arena, sm_str_t body,
-    sm_json_error_t *err);
-static void ngx_http_submission_jobs_init(ngx_http_submission_ctx_t *ctx);
-
-
-const ngx_http_submission_input_t  ngx_http_submission_jobs_add_input = {
-    .take = ngx_http_submission_jobs_add_take
-};
-
-const ngx_http_submission_input_t  ngx_http_submission_jobs_stop_input = {
-    .take = ngx_http_submission_jobs_stop_take
-};
-
-const ngx_http_submission_input_t  ngx_http_submission_jobs_list_input = {
-    .args = ngx_http_submission_jobs_args,
-    .init = ngx_http_submission_jobs_init
-};
-
-const ngx_http_submission_input_t  ngx_http_submission_jobs_get_input = {
-    .init = ngx_http_submission_jobs_init,
-    .take = ngx_http_submission_jobs_get_take
-};
-
-
 /* Takes the id of a job from the path. */
 
 static ngx_int_t
@@ -128,6 +80,11 @@ ngx_http_submission_jobs_add_take(ngx_http_submission_ctx_t *ctx,
 }
 
 
+const ngx_http_submission_input_t  ngx_http_submission_jobs_add_input = {
+    .take = ngx_http_submission_jobs_add_take
+};
+
+
 static ngx_int_t
 ngx_http_submission_jobs_stop_take(ngx_http_submission_ctx_t *ctx,
     sm_arena_t *arena, sm_str_t body, sm_json_error_t *err)
@@ -144,6 +101,11 @@ ngx_http_submission_jobs_stop_take(ngx_http_submission_ctx_t *ctx,
 
     return ngx_http_submission_access_actor(ctx->request, &row->actor);
 }
+
+
+const ngx_http_submission_input_t  ngx_http_submission_jobs_stop_input = {
+    .take = ngx_http_submission_jobs_stop_take
+};
 
 
 /* A dry run only reads.  Each job is a transaction of its own. */
@@ -277,6 +239,25 @@ ngx_http_submission_jobs_after(ngx_http_submission_ctx_t *ctx, void *field,
 }
 
 
+static const ngx_http_submission_arg_t  ngx_http_submission_jobs_args[] = {
+
+    { "limit", ngx_http_submission_arg_limit,
+      offsetof(sm_jobs_row_t, limit),
+      NGX_HTTP_SUBMISSION_ARG_EXPECTED_LIMIT },
+
+    { "after", ngx_http_submission_jobs_after, 0,
+      NGX_HTTP_SUBMISSION_ARG_EXPECTED_NEXT },
+
+    { NULL, NULL, 0, NULL }
+};
+
+
+const ngx_http_submission_input_t  ngx_http_submission_jobs_list_input = {
+    .args = ngx_http_submission_jobs_args,
+    .init = ngx_http_submission_jobs_init
+};
+
+
 static ngx_int_t
 ngx_http_submission_jobs_get_take(ngx_http_submission_ctx_t *ctx,
     sm_arena_t *arena, sm_str_t body, sm_json_error_t *err)
@@ -287,6 +268,12 @@ ngx_http_submission_jobs_get_take(ngx_http_submission_ctx_t *ctx,
 
     return ngx_http_submission_jobs_path(ctx, &row->id, err);
 }
+
+
+const ngx_http_submission_input_t  ngx_http_submission_jobs_get_input = {
+    .init = ngx_http_submission_jobs_init,
+    .take = ngx_http_submission_jobs_get_take
+};
 
 
 ngx_int_t

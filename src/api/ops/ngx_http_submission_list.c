@@ -14,71 +14,6 @@
 #define NGX_HTTP_SUBMISSION_LIST_DESC  2
 
 
-static ngx_int_t ngx_http_submission_list_status(
-    ngx_http_submission_ctx_t *ctx, void *field, sm_str_t value);
-static ngx_int_t ngx_http_submission_list_after(ngx_http_submission_ctx_t *ctx,
-    void *field, sm_str_t value);
-static ngx_int_t ngx_http_submission_list_by(ngx_http_submission_ctx_t *ctx,
-    void *field, sm_str_t value);
-static ngx_int_t ngx_http_submission_list_prefix(
-    ngx_http_submission_ctx_t *ctx, void *field, sm_str_t value);
-static ngx_int_t ngx_http_submission_list_order(ngx_http_submission_ctx_t *ctx,
-    void *field, sm_str_t value);
-
-
-static const ngx_http_submission_arg_t  ngx_http_submission_list_args[] = {
-
-    { "status", ngx_http_submission_list_status, 0,
-      "\"pending\", \"accepted\", \"rejected\", \"exhausted\" or "
-      "\"canceled\"" },
-
-    { "target", ngx_http_submission_arg_target,
-      offsetof(sm_list_row_t, target),
-      NGX_HTTP_SUBMISSION_ARG_EXPECTED_TARGET },
-
-    { "limit", ngx_http_submission_arg_limit,
-      offsetof(sm_list_row_t, limit),
-      NGX_HTTP_SUBMISSION_ARG_EXPECTED_LIMIT },
-
-    { "after", ngx_http_submission_list_after, 0,
-      NGX_HTTP_SUBMISSION_ARG_EXPECTED_NEXT },
-
-    { "reason", ngx_http_submission_arg_text,
-      offsetof(sm_list_row_t, reason),
-      "that of a rejection or of an exhaustion" },
-
-    { "from", ngx_http_submission_arg_time,
-      offsetof(sm_list_row_t, from),
-      NGX_HTTP_SUBMISSION_ARG_EXPECTED_TIME },
-
-    { "to", ngx_http_submission_arg_time,
-      offsetof(sm_list_row_t, to),
-      NGX_HTTP_SUBMISSION_ARG_EXPECTED_TIME },
-
-    { "by", ngx_http_submission_list_by, 0,
-      "\"created\" or \"completed\"" },
-
-    { "idPrefix", ngx_http_submission_list_prefix, 0,
-      "what ids begin with: up to 200 characters, none of them a control "
-      "character, and no space at its beginning" },
-
-    { "order", ngx_http_submission_list_order, 0,
-      "\"asc\" or \"desc\"" },
-
-    { NULL, NULL, 0, NULL }
-};
-
-
-static ngx_int_t ngx_http_submission_list_take(ngx_http_submission_ctx_t *ctx,
-    sm_arena_t *arena, sm_str_t body, sm_json_error_t *err);
-
-
-const ngx_http_submission_input_t  ngx_http_submission_list_input = {
-    .args = ngx_http_submission_list_args,
-    .take = ngx_http_submission_list_take
-};
-
-
 static ngx_int_t
 ngx_http_submission_list_status(ngx_http_submission_ctx_t *ctx, void *field,
     sm_str_t value)
@@ -159,6 +94,49 @@ ngx_http_submission_list_order(ngx_http_submission_ctx_t *ctx, void *field,
 }
 
 
+static const ngx_http_submission_arg_t  ngx_http_submission_list_args[] = {
+
+    { "status", ngx_http_submission_list_status, 0,
+      "\"pending\", \"accepted\", \"rejected\", \"exhausted\" or "
+      "\"canceled\"" },
+
+    { "target", ngx_http_submission_arg_target,
+      offsetof(sm_list_row_t, target),
+      NGX_HTTP_SUBMISSION_ARG_EXPECTED_TARGET },
+
+    { "limit", ngx_http_submission_arg_limit,
+      offsetof(sm_list_row_t, limit),
+      NGX_HTTP_SUBMISSION_ARG_EXPECTED_LIMIT },
+
+    { "after", ngx_http_submission_list_after, 0,
+      NGX_HTTP_SUBMISSION_ARG_EXPECTED_NEXT },
+
+    { "reason", ngx_http_submission_arg_text,
+      offsetof(sm_list_row_t, reason),
+      "that of a rejection or of an exhaustion" },
+
+    { "from", ngx_http_submission_arg_time,
+      offsetof(sm_list_row_t, from),
+      NGX_HTTP_SUBMISSION_ARG_EXPECTED_TIME },
+
+    { "to", ngx_http_submission_arg_time,
+      offsetof(sm_list_row_t, to),
+      NGX_HTTP_SUBMISSION_ARG_EXPECTED_TIME },
+
+    { "by", ngx_http_submission_list_by, 0,
+      "\"created\" or \"completed\"" },
+
+    { "idPrefix", ngx_http_submission_list_prefix, 0,
+      "what ids begin with: up to 200 characters, none of them a control "
+      "character, and no space at its beginning" },
+
+    { "order", ngx_http_submission_list_order, 0,
+      "\"asc\" or \"desc\"" },
+
+    { NULL, NULL, 0, NULL }
+};
+
+
 /* Checks the arguments together, and settles the order. */
 
 static ngx_int_t
@@ -190,6 +168,12 @@ ngx_http_submission_list_take(ngx_http_submission_ctx_t *ctx,
                  "same order"
                : NULL);
 }
+
+
+const ngx_http_submission_input_t  ngx_http_submission_list_input = {
+    .args = ngx_http_submission_list_args,
+    .take = ngx_http_submission_list_take
+};
 
 
 /* The cursor after the last intent is the "next" of the answer. */

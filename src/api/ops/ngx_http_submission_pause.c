@@ -17,15 +17,6 @@ static const sm_json_field_t  ngx_http_submission_pause_fields[] = {
 };
 
 
-static ngx_int_t ngx_http_submission_pause_take(ngx_http_submission_ctx_t *ctx,
-    sm_arena_t *arena, sm_str_t body, sm_json_error_t *err);
-
-
-const ngx_http_submission_input_t  ngx_http_submission_pause_input = {
-    .take = ngx_http_submission_pause_take
-};
-
-
 static ngx_int_t
 ngx_http_submission_pause_reason(ngx_pool_t *pool, sm_str_t text,
     sm_str_t *reason, sm_json_error_t *err)
@@ -89,6 +80,11 @@ ngx_http_submission_pause_take(ngx_http_submission_ctx_t *ctx,
 
     return ngx_http_submission_access_actor(ctx->request, &row->actor);
 }
+
+
+const ngx_http_submission_input_t  ngx_http_submission_pause_input = {
+    .take = ngx_http_submission_pause_take
+};
 
 
 ngx_int_t

@@ -8,43 +8,6 @@
 #include "ngx_http_submission_routes.h"
 
 
-static ngx_int_t ngx_http_submission_history_after(
-    ngx_http_submission_ctx_t *ctx, void *field, sm_str_t value);
-
-
-static const ngx_http_submission_arg_t  ngx_http_submission_history_args[] = {
-
-    { "limit", ngx_http_submission_arg_limit,
-      offsetof(sm_history_row_t, limit),
-      NGX_HTTP_SUBMISSION_ARG_EXPECTED_LIMIT },
-
-    { "after", ngx_http_submission_history_after,
-      offsetof(sm_history_row_t, before),
-      NGX_HTTP_SUBMISSION_ARG_EXPECTED_NEXT },
-
-    { NULL, NULL, 0, NULL }
-};
-
-
-static void ngx_http_submission_get_init(ngx_http_submission_ctx_t *ctx);
-
-
-const ngx_http_submission_input_t  ngx_http_submission_get_input = {
-    .args = ngx_http_submission_wait_args,
-    .init = ngx_http_submission_get_init,
-    .take = ngx_http_submission_api_take_id
-};
-
-const ngx_http_submission_input_t  ngx_http_submission_history_input = {
-    .args = ngx_http_submission_history_args,
-    .take = ngx_http_submission_api_take_id
-};
-
-const ngx_http_submission_input_t  ngx_http_submission_cluster_input = {
-    .take = NULL
-};
-
-
 /* A GET waits for the end of the intent unless it says something else. */
 
 static void
@@ -52,6 +15,13 @@ ngx_http_submission_get_init(ngx_http_submission_ctx_t *ctx)
 {
     ctx->until = NGX_HTTP_SUBMISSION_UNTIL_TERMINAL;
 }
+
+
+const ngx_http_submission_input_t  ngx_http_submission_get_input = {
+    .args = ngx_http_submission_wait_args,
+    .init = ngx_http_submission_get_init,
+    .take = ngx_http_submission_api_take_id
+};
 
 
 ngx_int_t
@@ -84,6 +54,26 @@ ngx_http_submission_history_after(ngx_http_submission_ctx_t *ctx, void *field,
     return sm_parse_uint(value, INT64_MAX, before) != 0 || *before == 0
            ? NGX_DECLINED : NGX_OK;
 }
+
+
+static const ngx_http_submission_arg_t  ngx_http_submission_history_args[] = {
+
+    { "limit", ngx_http_submission_arg_limit,
+      offsetof(sm_history_row_t, limit),
+      NGX_HTTP_SUBMISSION_ARG_EXPECTED_LIMIT },
+
+    { "after", ngx_http_submission_history_after,
+      offsetof(sm_history_row_t, before),
+      NGX_HTTP_SUBMISSION_ARG_EXPECTED_NEXT },
+
+    { NULL, NULL, 0, NULL }
+};
+
+
+const ngx_http_submission_input_t  ngx_http_submission_history_input = {
+    .args = ngx_http_submission_history_args,
+    .take = ngx_http_submission_api_take_id
+};
 
 
 /*
@@ -142,6 +132,13 @@ ngx_http_submission_history_reply(ngx_http_request_t *r, const void *data)
 
     return ngx_http_submission_reply_send(r, NGX_HTTP_OK, &out);
 }
+
+
+/* The path is all that there is to a request for the cluster. */
+
+const ngx_http_submission_input_t  ngx_http_submission_cluster_input = {
+    .take = NULL
+};
 
 
 ngx_int_t

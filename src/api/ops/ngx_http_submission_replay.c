@@ -21,16 +21,6 @@ static const sm_json_field_t  ngx_http_submission_replay_fields[] = {
 };
 
 
-static ngx_int_t ngx_http_submission_replay_take(
-    ngx_http_submission_ctx_t *ctx, sm_arena_t *arena, sm_str_t body,
-    sm_json_error_t *err);
-
-
-const ngx_http_submission_input_t  ngx_http_submission_replay_input = {
-    .take = ngx_http_submission_replay_take
-};
-
-
 static ngx_int_t
 ngx_http_submission_replay_fill(sm_replay_row_t *row,
     const sm_json_value_t *v, sm_json_error_t *err)
@@ -93,6 +83,11 @@ ngx_http_submission_replay_take(ngx_http_submission_ctx_t *ctx,
 
     return ngx_http_submission_trace_read(ctx->request, arena, &row->trace);
 }
+
+
+const ngx_http_submission_input_t  ngx_http_submission_replay_input = {
+    .take = ngx_http_submission_replay_take
+};
 
 
 ngx_uint_t

@@ -12,67 +12,13 @@
 #include "sm_tag.h"
 
 
-static ngx_int_t ngx_http_submission_schedules_after(
-    ngx_http_submission_ctx_t *ctx, void *field, sm_str_t value);
-
-
 _Static_assert(NGX_HTTP_SUBMISSION_OP_SCHEDULE_RUN
                - NGX_HTTP_SUBMISSION_OP_SCHEDULE_GET
                == SM_SCHEDULE_OP_RUN - SM_SCHEDULE_OP_GET,
                "operations in the order of sm_schedule_op_e");
 
 
-static const ngx_http_submission_arg_t  ngx_http_submission_schedules_args[] = {
-
-    { "limit", ngx_http_submission_arg_limit,
-      offsetof(sm_schedule_list_t, limit),
-      NGX_HTTP_SUBMISSION_ARG_EXPECTED_LIMIT },
-
-    { "after", ngx_http_submission_schedules_after,
-      offsetof(sm_schedule_list_t, after),
-      NGX_HTTP_SUBMISSION_ARG_EXPECTED_NEXT },
-
-    { NULL, NULL, 0, NULL }
-};
-
-
-static void ngx_http_submission_schedules_init(ngx_http_submission_ctx_t *ctx);
-static ngx_int_t ngx_http_submission_schedules_take(
-    ngx_http_submission_ctx_t *ctx, sm_arena_t *arena, sm_str_t body,
-    sm_json_error_t *err);
-static ngx_int_t ngx_http_submission_schedules_put_take(
-    ngx_http_submission_ctx_t *ctx, sm_arena_t *arena, sm_str_t body,
-    sm_json_error_t *err);
-static ngx_int_t ngx_http_submission_schedules_act_take(
-    ngx_http_submission_ctx_t *ctx, sm_arena_t *arena, sm_str_t body,
-    sm_json_error_t *err);
-
-
-const ngx_http_submission_input_t  ngx_http_submission_schedules_list_input = {
-    .args = ngx_http_submission_schedules_args
-};
-
-/* GET and DELETE */
-
-const ngx_http_submission_input_t  ngx_http_submission_schedules_get_input = {
-    .init = ngx_http_submission_schedules_init,
-    .take = ngx_http_submission_schedules_take
-};
-
-const ngx_http_submission_input_t  ngx_http_submission_schedules_put_input = {
-    .init = ngx_http_submission_schedules_init,
-    .take = ngx_http_submission_schedules_put_take
-};
-
-/* pause, resume and run */
-
-const ngx_http_submission_input_t  ngx_http_submission_schedules_act_input = {
-    .init = ngx_http_submission_schedules_init,
-    .take = ngx_http_submission_schedules_act_take
-};
-
-
-/* The body of an operation has one text, or nothing. */
+/* What the body of each operation may have. */
 
 static const sm_json_field_t
     ngx_http_submission_schedules_fields[SM_SCHEDULE_OP_RUN + 1][2] =
@@ -92,6 +38,25 @@ ngx_http_submission_schedules_after(ngx_http_submission_ctx_t *ctx,
 
     return sm_schedule_id_check(value) ? NGX_DECLINED : NGX_OK;
 }
+
+
+static const ngx_http_submission_arg_t  ngx_http_submission_schedules_args[] = {
+
+    { "limit", ngx_http_submission_arg_limit,
+      offsetof(sm_schedule_list_t, limit),
+      NGX_HTTP_SUBMISSION_ARG_EXPECTED_LIMIT },
+
+    { "after", ngx_http_submission_schedules_after,
+      offsetof(sm_schedule_list_t, after),
+      NGX_HTTP_SUBMISSION_ARG_EXPECTED_NEXT },
+
+    { NULL, NULL, 0, NULL }
+};
+
+
+const ngx_http_submission_input_t  ngx_http_submission_schedules_list_input = {
+    .args = ngx_http_submission_schedules_args
+};
 
 
 static void
@@ -165,6 +130,14 @@ ngx_http_submission_schedules_take(ngx_http_submission_ctx_t *ctx,
 }
 
 
+/* GET and DELETE have no body. */
+
+const ngx_http_submission_input_t  ngx_http_submission_schedules_get_input = {
+    .init = ngx_http_submission_schedules_init,
+    .take = ngx_http_submission_schedules_take
+};
+
+
 static ngx_int_t
 ngx_http_submission_schedules_put_take(ngx_http_submission_ctx_t *ctx,
     sm_arena_t *arena, sm_str_t body, sm_json_error_t *err)
@@ -188,6 +161,12 @@ ngx_http_submission_schedules_put_take(ngx_http_submission_ctx_t *ctx,
 
     return sm_schedule_body(arena, &rule, &row->body) == 0 ? NGX_OK : NGX_ERROR;
 }
+
+
+const ngx_http_submission_input_t  ngx_http_submission_schedules_put_input = {
+    .init = ngx_http_submission_schedules_init,
+    .take = ngx_http_submission_schedules_put_take
+};
 
 
 static ngx_int_t
@@ -227,10 +206,20 @@ ngx_http_submission_schedules_act_take(ngx_http_submission_ctx_t *ctx,
 }
 
 
+/* Pause, resume and run may have one text in a body. */
+
+const ngx_http_submission_input_t  ngx_http_submission_schedules_act_input = {
+    .init = ngx_http_submission_schedules_init,
+    .take = ngx_http_submission_schedules_act_take
+};
+
+
+/* A run that is tried again keeps the time of its first try. */
+
 void
 ngx_http_submission_schedules_again(void *data, const void *tried)
 {
-    sm_schedule_row_t     *row = data;
+    sm_schedule_row_t        *row = data;
     const sm_schedule_row_t  *before = tried;
 
     row->first = before->first;

@@ -18,16 +18,6 @@
 #define NGX_HTTP_SUBMISSION_SUBMIT_SHOWN  64
 
 
-static ngx_int_t ngx_http_submission_submit_handler(ngx_http_request_t *r);
-
-
-const ngx_http_submission_input_t  ngx_http_submission_submit_input = {
-    .args = ngx_http_submission_wait_args,
-    .take = ngx_http_submission_submit_take,
-    .handler = ngx_http_submission_submit_handler
-};
-
-
 /* No other route takes many intents at once. */
 
 static ngx_int_t
@@ -105,6 +95,13 @@ ngx_http_submission_submit_take(ngx_http_submission_ctx_t *ctx,
 
     return ngx_http_submission_trace_read(ctx->request, arena, &row->trace);
 }
+
+
+const ngx_http_submission_input_t  ngx_http_submission_submit_input = {
+    .args = ngx_http_submission_wait_args,
+    .take = ngx_http_submission_submit_take,
+    .handler = ngx_http_submission_submit_handler
+};
 
 
 /* The store calls this when it can write; whatever waits by then goes along. */

@@ -15,16 +15,6 @@ static const sm_json_field_t  ngx_http_submission_webhooks_fields[] = {
 };
 
 
-static ngx_int_t ngx_http_submission_webhooks_take(
-    ngx_http_submission_ctx_t *ctx, sm_arena_t *arena, sm_str_t body,
-    sm_json_error_t *err);
-
-
-const ngx_http_submission_input_t  ngx_http_submission_webhooks_input = {
-    .take = ngx_http_submission_webhooks_take
-};
-
-
 /* Writes "webhooks":[...]. */
 
 void
@@ -79,6 +69,11 @@ ngx_http_submission_webhooks_take(ngx_http_submission_ctx_t *ctx,
 
     return ngx_http_submission_access_actor(ctx->request, &row->actor);
 }
+
+
+const ngx_http_submission_input_t  ngx_http_submission_webhooks_input = {
+    .take = ngx_http_submission_webhooks_take
+};
 
 
 ngx_int_t

@@ -11,14 +11,6 @@
 #include "sm_json.h"
 
 
-static ngx_int_t ngx_http_submission_config_handler(ngx_http_request_t *r);
-
-
-const ngx_http_submission_input_t  ngx_http_submission_config_input = {
-    .handler = ngx_http_submission_config_handler
-};
-
-
 /* Writes "name":, after a comma if it is not the first of its object. */
 
 static void
@@ -318,3 +310,8 @@ ngx_http_submission_config_handler(ngx_http_request_t *r)
 
     return ngx_http_submission_reply_send(r, NGX_HTTP_OK, &out);
 }
+
+
+const ngx_http_submission_input_t  ngx_http_submission_config_input = {
+    .handler = ngx_http_submission_config_handler
+};

@@ -21,41 +21,6 @@ typedef struct {
 } ngx_http_submission_stats_row_t;
 
 
-static void ngx_http_submission_stats_init_row(ngx_http_submission_ctx_t *ctx);
-static ngx_int_t ngx_http_submission_stats_window_arg(
-    ngx_http_submission_ctx_t *ctx, void *field, sm_str_t value);
-static ngx_int_t ngx_http_submission_stats_target_arg(
-    ngx_http_submission_ctx_t *ctx, void *field, sm_str_t value);
-static ngx_int_t ngx_http_submission_overview_handler(ngx_http_request_t *r);
-static ngx_int_t ngx_http_submission_stats_handler(ngx_http_request_t *r);
-
-
-static const ngx_http_submission_arg_t  ngx_http_submission_stats_args[] = {
-
-    { "window", ngx_http_submission_stats_window_arg,
-      offsetof(ngx_http_submission_stats_row_t, window),
-      "a number of seconds from 1 to 3600" },
-
-    { "target", ngx_http_submission_stats_target_arg,
-      offsetof(ngx_http_submission_stats_row_t, target),
-      NGX_HTTP_SUBMISSION_ARG_EXPECTED_TARGET },
-
-    { NULL, NULL, 0, NULL }
-};
-
-
-const ngx_http_submission_input_t  ngx_http_submission_overview_input = {
-    .handler = ngx_http_submission_overview_handler
-};
-
-const ngx_http_submission_input_t  ngx_http_submission_stats_input = {
-    .args = ngx_http_submission_stats_args,
-    .row_size = sizeof(ngx_http_submission_stats_row_t),
-    .init = ngx_http_submission_stats_init_row,
-    .handler = ngx_http_submission_stats_handler
-};
-
-
 static void
 ngx_http_submission_overview_leader(ngx_http_submission_view_t *view,
     sm_out_t *out)
@@ -238,6 +203,11 @@ ngx_http_submission_overview_handler(ngx_http_request_t *r)
 }
 
 
+const ngx_http_submission_input_t  ngx_http_submission_overview_input = {
+    .handler = ngx_http_submission_overview_handler
+};
+
+
 static void
 ngx_http_submission_stats_init_row(ngx_http_submission_ctx_t *ctx)
 {
@@ -271,6 +241,20 @@ ngx_http_submission_stats_target_arg(ngx_http_submission_ctx_t *ctx,
 
     return sm_webhook_target_check(value) ? NGX_DECLINED : NGX_OK;
 }
+
+
+static const ngx_http_submission_arg_t  ngx_http_submission_stats_args[] = {
+
+    { "window", ngx_http_submission_stats_window_arg,
+      offsetof(ngx_http_submission_stats_row_t, window),
+      "a number of seconds from 1 to 3600" },
+
+    { "target", ngx_http_submission_stats_target_arg,
+      offsetof(ngx_http_submission_stats_row_t, target),
+      NGX_HTTP_SUBMISSION_ARG_EXPECTED_TARGET },
+
+    { NULL, NULL, 0, NULL }
+};
 
 
 static void
@@ -332,3 +316,11 @@ ngx_http_submission_stats_handler(ngx_http_request_t *r)
 
     return ngx_http_submission_view_send(view);
 }
+
+
+const ngx_http_submission_input_t  ngx_http_submission_stats_input = {
+    .args = ngx_http_submission_stats_args,
+    .row_size = sizeof(ngx_http_submission_stats_row_t),
+    .init = ngx_http_submission_stats_init_row,
+    .handler = ngx_http_submission_stats_handler
+};

@@ -14,14 +14,6 @@
 #define NGX_HTTP_SUBMISSION_TARGET_WEBHOOK  "webhook "
 
 
-static ngx_int_t ngx_http_submission_target_list_handler(ngx_http_request_t *r);
-
-
-const ngx_http_submission_input_t  ngx_http_submission_target_list_input = {
-    .handler = ngx_http_submission_target_list_handler
-};
-
-
 /*
  * Both lists are in the order of a configuration, mostly of the same one: the
  * search begins where the last one ended.
@@ -257,6 +249,11 @@ ngx_http_submission_target_list_handler(ngx_http_request_t *r)
 
     return ngx_http_submission_target_answer(view);
 }
+
+
+const ngx_http_submission_input_t  ngx_http_submission_target_list_input = {
+    .handler = ngx_http_submission_target_list_handler
+};
 
 
 /* Makes stats of a backlog, in which all other numbers are 0. */
