@@ -17,6 +17,7 @@
 
 
 static ngx_int_t ngx_http_submission_api_route(ngx_http_submission_ctx_t *ctx);
+static ngx_int_t ngx_http_submission_api_row(ngx_http_submission_ctx_t *ctx);
 
 
 #define ngx_http_submission_route(path, method, level, operation, in, ...)    \
@@ -39,8 +40,6 @@ static const ngx_http_submission_route_t  ngx_http_submission_routes[] = {
         ngx_http_submission_get_input),
     ngx_http_submission_route("intents/*/history", READ, READ, INTENT_HISTORY,
         ngx_http_submission_history_input),
-    ngx_http_submission_route("cluster", READ, READ, CLUSTER_GET,
-        ngx_http_submission_cluster_input),
     ngx_http_submission_route("intents/*/cancel", POST, SUBMIT, INTENTS_CANCEL,
         ngx_http_submission_cancel_input),
     ngx_http_submission_route("intents/*/replay", POST, SUBMIT, INTENTS_REPLAY,
@@ -49,24 +48,30 @@ static const ngx_http_submission_route_t  ngx_http_submission_routes[] = {
         WEBHOOKS_RESEND, ngx_http_submission_webhooks_input),
     ngx_http_submission_route("intents/*/payload", READ, OPERATE,
         INTENT_PAYLOAD, ngx_http_submission_payload_input, .payloads = 1),
+
     ngx_http_submission_route("audit", READ, OPERATE, AUDIT_LIST,
         ngx_http_submission_audit_input),
     ngx_http_submission_route("failures", READ, READ, FAILURES_GET,
         ngx_http_submission_failures_input),
+
+    ngx_http_submission_route("targets", READ, READ, BACKLOG_GET,
+        ngx_http_submission_target_list_input),
+    ngx_http_submission_route("targets/*", READ, READ, BACKLOG_GET,
+        ngx_http_submission_target_list_input),
     ngx_http_submission_route("targets/*/pause", POST, OPERATE, TARGET_SET,
         ngx_http_submission_pause_input, .kind = 1),
     ngx_http_submission_route("targets/*/resume", POST, OPERATE, TARGET_SET,
         ngx_http_submission_pause_input),
+
+    ngx_http_submission_route("cluster", READ, READ, CLUSTER_GET,
+        ngx_http_submission_cluster_input),
     ngx_http_submission_route("config", READ, READ, NONE,
         ngx_http_submission_config_input),
     ngx_http_submission_route("overview", READ, READ, NONE,
         ngx_http_submission_overview_input),
     ngx_http_submission_route("stats", READ, READ, NONE,
         ngx_http_submission_stats_input),
-    ngx_http_submission_route("targets", READ, READ, BACKLOG_GET,
-        ngx_http_submission_target_list_input),
-    ngx_http_submission_route("targets/*", READ, READ, BACKLOG_GET,
-        ngx_http_submission_target_list_input),
+
     ngx_http_submission_route("replays", POST, OPERATE, JOBS_ADD,
         ngx_http_submission_jobs_add_input, .kind = SM_JOB_REPLAY),
     ngx_http_submission_route("replays", READ, READ, JOBS_LIST,
@@ -75,6 +80,7 @@ static const ngx_http_submission_route_t  ngx_http_submission_routes[] = {
         ngx_http_submission_jobs_get_input, .kind = SM_JOB_REPLAY),
     ngx_http_submission_route("replays/*/stop", POST, OPERATE, JOBS_STOP,
         ngx_http_submission_jobs_stop_input, .kind = SM_JOB_REPLAY),
+
     ngx_http_submission_route("cancels", POST, OPERATE, JOBS_ADD,
         ngx_http_submission_jobs_add_input, .kind = SM_JOB_CANCEL),
     ngx_http_submission_route("cancels", READ, READ, JOBS_LIST,
@@ -83,6 +89,7 @@ static const ngx_http_submission_route_t  ngx_http_submission_routes[] = {
         ngx_http_submission_jobs_get_input, .kind = SM_JOB_CANCEL),
     ngx_http_submission_route("cancels/*/stop", POST, OPERATE, JOBS_STOP,
         ngx_http_submission_jobs_stop_input, .kind = SM_JOB_CANCEL),
+
     ngx_http_submission_route("schedules", READ, READ, SCHEDULES_LIST,
         ngx_http_submission_schedules_list_input),
     ngx_http_submission_route("schedules/*", READ, READ, SCHEDULE_GET,
@@ -163,7 +170,6 @@ ngx_http_submission_api_handler(ngx_http_request_t *r)
 {
     ngx_int_t                           rc;
     ngx_http_submission_ctx_t          *ctx;
-    ngx_http_submission_args_t          args;
     const ngx_http_submission_input_t  *input;
 
     rc = ngx_http_submission_origin_host(r);
@@ -202,39 +208,12 @@ ngx_http_submission_api_handler(ngx_http_request_t *r)
         }
     }
 
+    rc = ngx_http_submission_api_row(ctx);
+    if (rc != NGX_DECLINED) {
+        return rc;
+    }
+
     input = ctx->route->input;
-
-    ctx->row = ngx_pcalloc(r->pool, ctx->op->row_size + input->row_size);
-    if (ctx->row == NULL) {
-        return NGX_HTTP_INTERNAL_SERVER_ERROR;
-    }
-
-    if (ctx->op->weight_each) {
-        *(size_t *) ((char *) ctx->row + ctx->op->limit) =
-                                               NGX_HTTP_SUBMISSION_API_LIMIT;
-    }
-
-    if (input->init) {
-        input->init(ctx);
-    }
-
-    switch (ngx_http_submission_args(ctx, &args)) {
-
-    case NGX_OK:
-        break;
-
-    case NGX_DECLINED:
-        ngx_log_debug1(NGX_LOG_DEBUG_HTTP, r->connection->log, 0,
-                       "submission: api refuses the arguments of op:%s",
-                       ctx->op->name);
-
-        return ngx_http_submission_reply_error(r, NGX_HTTP_BAD_REQUEST,
-                                               "invalid_request", args.message,
-                                               args.field);
-
-    default: /* NGX_ERROR */
-        return NGX_HTTP_INTERNAL_SERVER_ERROR;
-    }
 
     if (r->method & (NGX_HTTP_POST|NGX_HTTP_PUT)) {
         return input->handler
@@ -369,6 +348,56 @@ ngx_http_submission_api_route(ngx_http_submission_ctx_t *ctx)
     }
 
     return NGX_DECLINED;
+}
+
+
+/*
+ * Makes the row of a request, and takes the arguments into it.  Returns
+ * NGX_DECLINED if they are good, or else what the request is to be finalized
+ * with.
+ */
+
+static ngx_int_t
+ngx_http_submission_api_row(ngx_http_submission_ctx_t *ctx)
+{
+    ngx_http_request_t                 *r;
+    ngx_http_submission_args_t          args;
+    const ngx_http_submission_input_t  *input;
+
+    r = ctx->request;
+    input = ctx->route->input;
+
+    ctx->row = ngx_pcalloc(r->pool, ctx->op->row_size + input->row_size);
+    if (ctx->row == NULL) {
+        return NGX_HTTP_INTERNAL_SERVER_ERROR;
+    }
+
+    if (ctx->op->weight_each) {
+        *(size_t *) ((char *) ctx->row + ctx->op->limit) =
+                                               NGX_HTTP_SUBMISSION_API_LIMIT;
+    }
+
+    if (input->init) {
+        input->init(ctx);
+    }
+
+    switch (ngx_http_submission_args(ctx, &args)) {
+
+    case NGX_OK:
+        return NGX_DECLINED;
+
+    case NGX_DECLINED:
+        ngx_log_debug1(NGX_LOG_DEBUG_HTTP, r->connection->log, 0,
+                       "submission: api refuses the arguments of op:%s",
+                       ctx->op->name);
+
+        return ngx_http_submission_reply_error(r, NGX_HTTP_BAD_REQUEST,
+                                               "invalid_request", args.message,
+                                               args.field);
+
+    default: /* NGX_ERROR */
+        return NGX_HTTP_INTERNAL_SERVER_ERROR;
+    }
 }
 
 

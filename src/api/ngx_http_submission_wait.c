@@ -465,12 +465,18 @@ ngx_http_submission_wait(ngx_http_submission_ctx_t *ctx, void *row,
 
     intent = ctx->op->intent(row);
 
-    if (intent == NULL
-        || ngx_http_submission_wait_over(ctx, intent)
-        || ngx_http_submission_reserve_short()
+    if (intent == NULL || ngx_http_submission_wait_over(ctx, intent)) {
+        return NGX_DECLINED;
+    }
+
+    if (ngx_http_submission_reserve_short()
         || ngx_http_submission_waits >= ngx_http_submission_reserve_waits()
         || ngx_exiting)
     {
+        ngx_log_debug2(NGX_LOG_DEBUG_HTTP, ctx->request->connection->log, 0,
+                       "submission: no room to wait, waiters:%ui exiting:%ui",
+                       ngx_http_submission_waits, (ngx_uint_t) ngx_exiting);
+
         return NGX_DECLINED;
     }
 
