@@ -132,10 +132,48 @@ ngx_http_submission_lane_answer_all(ngx_http_submission_batch_t *batch,
 }
 
 
+/*
+ * Answers all that wait in a lane: that too many do, or that the store has not
+ * completed the request.
+ */
+
+static void
+ngx_http_submission_lane_turn_away(ngx_http_submission_lane_t *lane,
+    ngx_uint_t overloaded)
+{
+    ngx_http_submission_batch_t  refused;
+
+    ngx_memzero(&refused, sizeof(ngx_http_submission_batch_t));
+
+    refused.lane = lane;
+    refused.task.call.status = SM_STORE_TRANSIENT;
+    ngx_queue_init(&refused.nodes);
+
+    ngx_http_submission_batch_take(&refused, NGX_HTTP_SUBMISSION_BATCH_ALL);
+
+    if (refused.n == 0) {
+        return;
+    }
+
+    ngx_log_debug3(NGX_LOG_DEBUG_HTTP, ngx_cycle->log, 0,
+                   "submission: lane turns away op:%s rows:%ui overloaded:%ui",
+                   ngx_http_submission_ops[lane->op].name, refused.n,
+                   overloaded);
+
+    if (!overloaded) {
+        ngx_http_submission_count(lane->manager,
+                                  NGX_HTTP_SUBMISSION_CNT_REFUSALS, refused.n);
+    }
+
+    ngx_http_submission_lane_answer_all(&refused, overloaded
+                                                  ? NULL : &refused.task.call);
+}
+
+
 static void
 ngx_http_submission_lane_start(ngx_event_t *ev)
 {
-    ngx_http_submission_batch_t  *batch, refused;
+    ngx_http_submission_batch_t  *batch;
     ngx_http_submission_lane_t   *lane;
 
     lane = ev->data;
@@ -168,22 +206,9 @@ ngx_http_submission_lane_start(ngx_event_t *ev)
         ngx_http_submission_task_free(&batch->task);
     }
 
-    /*
-     * There is no memory, or no room in the thread pool: the requests are
-     * answered now.
-     */
+    /* there is no memory, or no room in the thread pool */
 
-    ngx_log_debug1(NGX_LOG_DEBUG_HTTP, ngx_cycle->log, 0,
-                   "submission: lane cannot start op:%s",
-                   ngx_http_submission_ops[lane->op].name);
-
-    ngx_memzero(&refused, sizeof(ngx_http_submission_batch_t));
-
-    refused.lane = lane;
-    ngx_queue_init(&refused.nodes);
-
-    ngx_http_submission_batch_take(&refused, NGX_HTTP_SUBMISSION_BATCH_ALL);
-    ngx_http_submission_lane_answer_all(&refused, NULL);
+    ngx_http_submission_lane_turn_away(lane, 1);
 }
 
 
@@ -256,33 +281,10 @@ ngx_http_submission_lane_next(ngx_http_submission_manager_t *manager,
 void
 ngx_http_submission_lane_refuse(ngx_http_submission_manager_t *manager)
 {
-    ngx_uint_t                    i;
-    ngx_http_submission_batch_t   refused;
-    ngx_http_submission_lane_t   *lane;
+    ngx_uint_t  i;
 
     for (i = 0; i < NGX_HTTP_SUBMISSION_OP_N; i++) {
-        lane = &manager->intake->lanes[i];
-
-        ngx_memzero(&refused, sizeof(ngx_http_submission_batch_t));
-
-        refused.lane = lane;
-        refused.task.call.status = SM_STORE_TRANSIENT;
-        ngx_queue_init(&refused.nodes);
-
-        ngx_http_submission_batch_take(&refused,
-                                       NGX_HTTP_SUBMISSION_BATCH_ALL);
-
-        if (refused.n) {
-            ngx_log_debug2(NGX_LOG_DEBUG_HTTP, ngx_cycle->log, 0,
-                           "submission: breaker is open, lane refuses op:%s "
-                           "rows:%ui", ngx_http_submission_ops[i].name,
-                           refused.n);
-        }
-
-        ngx_http_submission_count(manager, NGX_HTTP_SUBMISSION_CNT_REFUSALS,
-                                  refused.n);
-
-        ngx_http_submission_lane_answer_all(&refused, &refused.task.call);
+        ngx_http_submission_lane_turn_away(&manager->intake->lanes[i], 0);
     }
 }
 
@@ -332,8 +334,12 @@ ngx_http_submission_lane_left(ngx_http_submission_batch_t *batch)
 static void
 ngx_http_submission_lane_done(ngx_http_submission_task_t *task)
 {
-    ngx_http_submission_batch_t  *batch = (ngx_http_submission_batch_t *) task;
-    ngx_http_submission_lane_t   *lane;
+    ngx_http_submission_batch_t *batch = (ngx_http_submission_batch_t *) task;
+
+    ngx_http_submission_lane_t      *lane;
+    const ngx_http_submission_op_t  *op;
+
+    op = &ngx_http_submission_ops[task->op];
 
     lane = batch->lane;
     lane->busy = 0;
@@ -341,8 +347,8 @@ ngx_http_submission_lane_done(ngx_http_submission_task_t *task)
 
     ngx_log_debug4(NGX_LOG_DEBUG_HTTP, ngx_cycle->log, 0,
                    "submission: batch done op:%s rows:%ui status:%d error:%s",
-                   ngx_http_submission_ops[lane->op].name, batch->n,
-                   (int) task->call.status, task->call.error);
+                   op->name, batch->n, (int) task->call.status,
+                   task->call.error);
 
     if (task->call.status == SM_STORE_OK) {
         lane->failures = 0;
@@ -355,15 +361,11 @@ ngx_http_submission_lane_done(ngx_http_submission_task_t *task)
     ngx_http_submission_wait_next(lane->manager);
     ngx_http_submission_lane_next(lane->manager, lane->op);
 
-    if (ngx_http_submission_ops[task->op].wakes
-        && task->call.status == SM_STORE_OK)
-    {
+    if (op->wakes && task->call.status == SM_STORE_OK) {
         ngx_http_submission_wake(lane->manager);
     }
 
-    if (ngx_http_submission_ops[task->op].notices
-        && task->call.status == SM_STORE_OK)
-    {
+    if (op->notices && task->call.status == SM_STORE_OK) {
         ngx_http_submission_notice_all(lane->manager);
     }
 
