@@ -22,17 +22,7 @@ BEGIN
            5000, 0, 100, 0, 'pending', 0, NEW.completed_at,
            NEW.completed_at, NEW.completed_at, NEW.intent_id,
            NEW.traceparent, NEW.tracestate,
-           convert_to(json_build_object(
-               'id', NEW.intent_id, 'target', NEW.submission_target,
-               'status', NEW.status, 'created', submission_us(NEW.created_at),
-               'attempts', NEW.attempt_count,
-               'completed', submission_us(NEW.completed_at),
-               'reason', NEW.final_outcome_reason,
-               'exhausted', NEW.exhausted_reason,
-               'before', submission_us(NEW.not_before),
-               'error', NEW.last_error, 'replay', NEW.replay_of,
-               'trace', NEW.traceparent
-           )::text, 'UTF8')
+           submission_intent_message(NEW)
     FROM (
              SELECT substr(t.word, length(NEW.status) + 2, 64) AS name
              FROM unnest(string_to_array(NEW.notify, ' ')) AS t (word)

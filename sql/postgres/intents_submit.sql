@@ -11,9 +11,6 @@
 -- p_bytes: all payloads, end to end;
 -- p_rows: how many the document has, where the caller knows it.
 --
--- Ids go in in their order: batches that share some wait for one another, and
--- never in a circle.
---
 -- Here and elsewhere: each row of a document is a seek, whatever is known of the
 -- tables.  Without statistics a planner takes one row for all that a manager
 -- has, and begins a join there; LATERAL with a LIMIT leaves no other order.
@@ -60,40 +57,8 @@ BEGIN
              ) AS e;
     END IF;
 
-    WITH created AS (
-        INSERT INTO submission_intents (
-            lease_name, intent_id, payload_hash, payload, submission_target,
-            gateway_type, gateway_url, policy, max_acceptance_seconds,
-            max_attempts, terminal_outcomes, retry_delay_ms, retry_max_ms,
-            retry_backoff_pct, retry_jitter_pct, retry_schedule, notify,
-            status, attempt_count, created_at, last_modified_at,
-            next_attempt_at, not_before, traceparent, tracestate
-        )
-        SELECT p_lease_name, r.id, r.hash, substring(p_bytes, r.at + 1, r.len),
-               c.target, c.type, c.url, c.policy, c.seconds, c.attempts,
-               c.outcomes, c.delay, c.max, c.backoff, c.jitter, c.schedule,
-               c.notify, 'pending', 0, v_now, v_now,
-               greatest(v_now, submission_at(r.before)),
-               submission_at(r.before), r.trace, r.state
-        FROM jsonb_to_recordset(v_doc->'rows') AS r (
-                 n integer, id text, c integer, hash text, at integer,
-                 len integer, before bigint, trace text, state text
-             )
-             JOIN jsonb_to_recordset(v_doc->'contracts') AS c (
-                 c integer, target text, type text, url text, policy text,
-                 seconds bigint, attempts bigint, outcomes text, delay bigint,
-                 max bigint, backoff bigint, jitter bigint, schedule text,
-                 notify text
-             )
-             ON c.c = r.c
-        WHERE (r.before IS NULL OR r.before <= v_latest)
-              AND (v_reserved IS NULL OR r.n <> ALL (v_reserved))
-        ORDER BY r.id COLLATE "C", r.n
-        ON CONFLICT (lease_name, intent_id) DO NOTHING
-        RETURNING intent_id
-    )
-    SELECT coalesce(array_agg(intent_id::text), '{}') INTO v_created
-    FROM created;
+    v_created := submission_intents_new(p_lease_name, v_now, v_latest,
+                                        v_reserved, v_doc, p_bytes);
 
     v_row.o_created_at := submission_us(v_now);
     RETURN NEXT v_row;

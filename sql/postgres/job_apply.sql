@@ -74,73 +74,8 @@ BEGIN
         FROM changed AS c;
 
     ELSE
-
-        WITH item AS MATERIALIZED (
-            SELECT r.n, r.id, r.new, c.d
-            FROM jsonb_to_recordset(v_doc->'items') AS r (
-                     n bigint, id text, new text, c bigint
-                 )
-                 LEFT JOIN jsonb_to_recordset(v_doc->'contracts') AS c (
-                     c bigint, d jsonb
-                 )
-                 ON c.c = r.c
-        ), made AS (
-            INSERT INTO submission_intents (
-                lease_name, intent_id, payload_hash, payload,
-                submission_target, gateway_type, gateway_url, policy,
-                max_acceptance_seconds, max_attempts, terminal_outcomes,
-                retry_delay_ms, retry_max_ms, retry_backoff_pct,
-                retry_jitter_pct, retry_schedule, notify, contract_version,
-                status,
-                attempt_count, created_at, last_modified_at, next_attempt_at,
-                replay_of, traceparent, tracestate
-            )
-            SELECT i.lease_name, m.new, i.payload_hash, i.payload,
-                   i.submission_target,
-                   CASE WHEN m.d IS NULL THEN i.gateway_type
-                        ELSE m.d->>'type' END,
-                   CASE WHEN m.d IS NULL THEN i.gateway_url
-                        ELSE m.d->>'url' END,
-                   CASE WHEN m.d IS NULL THEN i.policy
-                        ELSE m.d->>'policy' END,
-                   CASE WHEN m.d IS NULL THEN i.max_acceptance_seconds
-                        ELSE (m.d->>'seconds')::bigint END,
-                   CASE WHEN m.d IS NULL THEN i.max_attempts
-                        ELSE (m.d->>'attempts')::bigint END,
-                   CASE WHEN m.d IS NULL THEN i.terminal_outcomes
-                        ELSE m.d->>'outcomes' END,
-                   CASE WHEN m.d IS NULL THEN i.retry_delay_ms
-                        ELSE (m.d->>'delay')::bigint END,
-                   CASE WHEN m.d IS NULL THEN i.retry_max_ms
-                        ELSE (m.d->>'max')::bigint END,
-                   CASE WHEN m.d IS NULL THEN i.retry_backoff_pct
-                        ELSE (m.d->>'backoff')::bigint END,
-                   CASE WHEN m.d IS NULL THEN i.retry_jitter_pct
-                        ELSE (m.d->>'jitter')::bigint END,
-                   CASE WHEN m.d IS NULL THEN i.retry_schedule
-                        ELSE m.d->>'schedule' END,
-                   CASE WHEN m.d IS NULL THEN i.notify
-                        ELSE m.d->>'notify' END,
-                   CASE WHEN m.d IS NULL THEN i.contract_version END,
-                   'pending', 0, v_now, v_now, v_now, i.intent_id,
-                   i.traceparent, i.tracestate
-            FROM item AS m
-                 CROSS JOIN LATERAL (
-                     SELECT *
-                     FROM submission_intents AS s
-                     WHERE s.lease_name = p_lease_name
-                           AND s.intent_id = m.id COLLATE "C"
-                           AND s.status <> 'pending'
-                           AND s.stripped_at IS NULL
-                     LIMIT 1
-                 ) AS i
-            ORDER BY m.new COLLATE "C"
-            ON CONFLICT (lease_name, intent_id) DO NOTHING
-            RETURNING 1
-        )
-        SELECT count(*) INTO v_done
-        FROM made;
-
+        v_done := submission_intents_copy(p_lease_name, v_now, v_doc, NULL,
+                                          NULL);
     END IF;
 
     UPDATE submission_jobs AS j

@@ -1,12 +1,15 @@
--- What the functions answer with, said once: types of rows, and how the columns of
--- tables become theirs.  sql/install.sh runs this before all functions that use it.
+-- What depends on the columns of a table, said once: the types of the rows that the
+-- functions answer with, how a row of a table becomes one of them, and, for intents,
+-- how a document becomes rows, how a row is copied, and what a webhook is told of it.
+-- sql/install.sh runs this file before the functions that use it.
 --
--- Modules that run have prepared calls of these functions, which fail when a type
--- changes.  So a type that a release has stays as it is: what has more columns is
--- another type, of functions with other names.
+-- Modules that are running have prepared calls of the functions, and these calls fail
+-- when the type of the answer changes.  So a type that was released is never changed:
+-- an answer with more columns is another type, and is given by a function with another
+-- name.
 --
--- Functions of one SELECT, without settings of their own, become part of the query
--- that has them after FROM: they cost nothing, and choose no plan.
+-- A function that is one SELECT, without settings of its own, becomes part of the query
+-- that names it after FROM, so it costs nothing and does not change the plan.
 
 SET search_path = submission, pg_temp;
 
@@ -113,6 +116,183 @@ AS $$
     FROM submission_intents AS i
     WHERE i.lease_name = p_lease_name AND i.intent_id = p_intent_id
     LIMIT 1
+$$;
+
+
+-- Inserts the intents of a document, as submission_intents_submit describes it, and
+-- returns the ids of those that did not exist.  Rows whose not_before is later than
+-- p_latest, and those whose number is in p_reserved, are left out.
+--
+-- The rows are inserted in the order of their ids: batches that have ids in common
+-- wait for one another, but never in a circle.
+
+CREATE OR REPLACE FUNCTION submission.submission_intents_new(
+    p_lease_name text, p_now timestamptz, p_latest bigint, p_reserved integer[],
+    p_doc jsonb, p_bytes bytea
+)
+RETURNS text[]
+LANGUAGE plpgsql VOLATILE
+SET search_path = submission, pg_temp
+AS $$
+DECLARE
+    v_created  text[];
+BEGIN
+    WITH created AS (
+        INSERT INTO submission_intents (
+            lease_name, intent_id, payload_hash, payload, submission_target,
+            gateway_type, gateway_url, policy, max_acceptance_seconds,
+            max_attempts, terminal_outcomes, retry_delay_ms, retry_max_ms,
+            retry_backoff_pct, retry_jitter_pct, retry_schedule, notify,
+            status, attempt_count, created_at, last_modified_at,
+            next_attempt_at, not_before, traceparent, tracestate
+        )
+        SELECT p_lease_name, r.id, r.hash, substring(p_bytes, r.at + 1, r.len),
+               c.target, c.type, c.url, c.policy, c.seconds, c.attempts,
+               c.outcomes, c.delay, c.max, c.backoff, c.jitter, c.schedule,
+               c.notify, 'pending', 0, p_now, p_now,
+               greatest(p_now, submission_at(r.before)),
+               submission_at(r.before), r.trace, r.state
+        FROM jsonb_to_recordset(p_doc->'rows') AS r (
+                 n integer, id text, c integer, hash text, at integer,
+                 len integer, before bigint, trace text, state text
+             )
+             JOIN jsonb_to_recordset(p_doc->'contracts') AS c (
+                 c integer, target text, type text, url text, policy text,
+                 seconds bigint, attempts bigint, outcomes text, delay bigint,
+                 max bigint, backoff bigint, jitter bigint, schedule text,
+                 notify text
+             )
+             ON c.c = r.c
+        WHERE (r.before IS NULL OR r.before <= p_latest)
+              AND (p_reserved IS NULL OR r.n <> ALL (p_reserved))
+        ORDER BY r.id COLLATE "C", r.n
+        ON CONFLICT (lease_name, intent_id) DO NOTHING
+        RETURNING intent_id
+    )
+    SELECT coalesce(array_agg(intent_id::text), '{}') INTO v_created
+    FROM created;
+
+    RETURN v_created;
+END
+$$;
+
+
+-- A term of a contract: that of the contract that is given, or the intent's own if
+-- none is given.
+
+CREATE OR REPLACE FUNCTION submission.submission_term(
+    p_contract jsonb, p_key text, p_own text
+)
+RETURNS text
+LANGUAGE sql IMMUTABLE
+AS $$
+    SELECT CASE WHEN p_contract IS NULL THEN p_own
+                ELSE p_contract->>p_key END
+$$;
+
+CREATE OR REPLACE FUNCTION submission.submission_term(
+    p_contract jsonb, p_key text, p_own bigint
+)
+RETURNS bigint
+LANGUAGE sql IMMUTABLE
+AS $$
+    SELECT CASE WHEN p_contract IS NULL THEN p_own
+                ELSE (p_contract->>p_key)::bigint END
+$$;
+
+
+-- Copies intents that have ended, under other ids, and returns how many copies were
+-- made.  There is no copy of an intent that is pending or has lost its payload, and
+-- none under an id that exists.
+--
+-- p_doc: {"contracts":[{"c","d":{...}}],"items":[{"id","new","c"}]}.  An item without
+-- "c" keeps the contract of its original.  Without p_traceparent, the copies belong to
+-- the trace of their originals.
+
+CREATE OR REPLACE FUNCTION submission.submission_intents_copy(
+    p_lease_name text, p_now timestamptz, p_doc jsonb, p_traceparent text,
+    p_tracestate text
+)
+RETURNS bigint
+LANGUAGE plpgsql VOLATILE
+SET search_path = submission, pg_temp
+AS $$
+DECLARE
+    v_made  bigint;
+BEGIN
+    INSERT INTO submission_intents (
+        lease_name, intent_id, payload_hash, payload, submission_target,
+        gateway_type, gateway_url, policy, max_acceptance_seconds,
+        max_attempts, terminal_outcomes, retry_delay_ms, retry_max_ms,
+        retry_backoff_pct, retry_jitter_pct, retry_schedule, notify,
+        contract_version, status, attempt_count, created_at, last_modified_at,
+        next_attempt_at, replay_of, event_of, traceparent, tracestate
+    )
+    SELECT i.lease_name, m.new, i.payload_hash, i.payload, i.submission_target,
+           submission_term(m.d, 'type', i.gateway_type),
+           submission_term(m.d, 'url', i.gateway_url),
+           submission_term(m.d, 'policy', i.policy),
+           submission_term(m.d, 'seconds', i.max_acceptance_seconds),
+           submission_term(m.d, 'attempts', i.max_attempts),
+           submission_term(m.d, 'outcomes', i.terminal_outcomes),
+           submission_term(m.d, 'delay', i.retry_delay_ms),
+           submission_term(m.d, 'max', i.retry_max_ms),
+           submission_term(m.d, 'backoff', i.retry_backoff_pct),
+           submission_term(m.d, 'jitter', i.retry_jitter_pct),
+           submission_term(m.d, 'schedule', i.retry_schedule),
+           submission_term(m.d, 'notify', i.notify),
+           CASE WHEN m.d IS NULL THEN i.contract_version END,
+           'pending', 0, p_now, p_now, p_now, i.intent_id, i.event_of,
+           coalesce(p_traceparent, i.traceparent),
+           CASE WHEN p_traceparent IS NULL THEN i.tracestate
+                ELSE p_tracestate END
+    FROM (
+             SELECT r.id, r.new, c.d
+             FROM jsonb_to_recordset(p_doc->'items') AS r (
+                      id text, new text, c bigint
+                  )
+                  LEFT JOIN jsonb_to_recordset(p_doc->'contracts') AS c (
+                      c bigint, d jsonb
+                  )
+                  ON c.c = r.c
+         ) AS m
+         CROSS JOIN LATERAL (
+             SELECT *
+             FROM submission_intents AS s
+             WHERE s.lease_name = p_lease_name
+                   AND s.intent_id = m.id COLLATE "C"
+                   AND s.status <> 'pending' AND s.stripped_at IS NULL
+             LIMIT 1
+         ) AS i
+    ORDER BY m.new COLLATE "C"
+    ON CONFLICT (lease_name, intent_id) DO NOTHING;
+
+    GET DIAGNOSTICS v_made = ROW_COUNT;
+
+    RETURN v_made;
+END
+$$;
+
+
+-- What a webhook is told of an intent that has ended: the payload of an event.
+
+CREATE OR REPLACE FUNCTION submission.submission_intent_message(
+    i submission.submission_intents
+)
+RETURNS bytea
+LANGUAGE sql STABLE
+AS $$
+    SELECT convert_to(json_build_object(
+               'id', i.intent_id, 'target', i.submission_target,
+               'status', i.status, 'created', submission_us(i.created_at),
+               'attempts', i.attempt_count,
+               'completed', submission_us(i.completed_at),
+               'reason', i.final_outcome_reason,
+               'exhausted', i.exhausted_reason,
+               'before', submission_us(i.not_before),
+               'error', i.last_error, 'replay', i.replay_of,
+               'trace', i.traceparent
+           )::text, 'UTF8')
 $$;
 
 
