@@ -105,8 +105,8 @@ GO
 EOF
 }
 
-# the schema first, then what answers are made of, the procedures, who may call them,
-# and what locks a table
+# The schema comes first, then what the procedures are made of, the procedures, how
+# they are planned, who may call them, and what locks a table.
 
 script() {
     cat "$dir/schema.sql"
@@ -117,11 +117,13 @@ script() {
 
     for file in "$dir"/*.sql; do
         case $file in
-            */schema.sql | */rows.sql | */role.sql | */trigger.sql | */monitor.sql) ;;
+            */schema.sql | */rows.sql | */monitor.sql) ;;
+            */plans.sql | */role.sql | */trigger.sql) ;;
             *) cat "$file" ;;
         esac
     done
 
+    [ ! -e "$dir/plans.sql" ] || cat "$dir/plans.sql"
     cat "$dir/role.sql"
 
     [ "$dir" = "${dir%/mssql}" ] || printf 'COMMIT TRANSACTION;\nGO\n\n'

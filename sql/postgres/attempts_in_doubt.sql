@@ -11,10 +11,7 @@ CREATE OR REPLACE FUNCTION submission.submission_attempts_in_doubt(
 RETURNS SETOF submission.submission_row_doubt
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
 SET search_path = submission, pg_temp
-SET enable_seqscan = off
-SET enable_bitmapscan = off
 SET enable_sort = off
-SET jit = off
 AS $$
 DECLARE
     v_now    timestamptz;

@@ -8,12 +8,7 @@ CREATE OR REPLACE FUNCTION submission.submission_intent_history(
 RETURNS SETOF submission.submission_row_history
 LANGUAGE plpgsql STABLE SECURITY DEFINER
 SET search_path = submission, pg_temp
-SET enable_seqscan = off
-SET enable_hashjoin = off
-SET enable_mergejoin = off
-SET enable_bitmapscan = off
 SET enable_sort = off
-SET jit = off
 AS $$
 DECLARE
     v_before  bigint;

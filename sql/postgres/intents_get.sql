@@ -6,10 +6,6 @@ CREATE OR REPLACE FUNCTION submission.submission_intents_get(
 RETURNS SETOF submission.submission_row_intent
 LANGUAGE plpgsql STABLE SECURITY DEFINER
 SET search_path = submission, pg_temp
-SET enable_seqscan = off
-SET enable_hashjoin = off
-SET enable_mergejoin = off
-SET jit = off
 AS $$
 BEGIN
     RETURN QUERY

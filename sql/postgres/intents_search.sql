@@ -18,13 +18,8 @@ CREATE OR REPLACE FUNCTION submission.submission_intents_search(
 RETURNS TABLE (o_at bigint, o_intent_id text)
 LANGUAGE plpgsql STABLE SECURITY DEFINER
 SET search_path = submission, pg_temp
-SET enable_seqscan = off
-SET enable_hashjoin = off
-SET enable_mergejoin = off
-SET enable_bitmapscan = off
 SET enable_sort = off
 SET enable_incremental_sort = off
-SET jit = off
 AS $$
 DECLARE
     v_targets   text[];

@@ -22,10 +22,6 @@ CREATE OR REPLACE FUNCTION submission.submission_intents_submit(
 RETURNS SETOF submission.submission_row_intent
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
 SET search_path = submission, pg_temp
-SET enable_seqscan = off
-SET enable_hashjoin = off
-SET enable_mergejoin = off
-SET jit = off
 AS $$
 DECLARE
     v_doc      jsonb;

@@ -8,9 +8,6 @@ CREATE OR REPLACE FUNCTION submission.submission_job_add(
 RETURNS SETOF submission.submission_row_job
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
 SET search_path = submission, pg_temp
-SET enable_seqscan = off
-SET enable_bitmapscan = off
-SET jit = off
 AS $$
 DECLARE
     v_now  timestamptz;

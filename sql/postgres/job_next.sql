@@ -8,9 +8,6 @@ CREATE OR REPLACE FUNCTION submission.submission_job_next(
 RETURNS SETOF submission.submission_row_job_next
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
 SET search_path = submission, pg_temp
-SET enable_seqscan = off
-SET enable_bitmapscan = off
-SET jit = off
 AS $$
 DECLARE
     v_row  submission_row_job_next;

@@ -8,9 +8,6 @@ CREATE OR REPLACE FUNCTION submission.submission_jobs_list(
 RETURNS SETOF submission.submission_row_job
 LANGUAGE plpgsql STABLE SECURITY DEFINER
 SET search_path = submission, pg_temp
-SET enable_seqscan = off
-SET enable_bitmapscan = off
-SET jit = off
 AS $$
 BEGIN
     IF p_job_id IS NOT NULL THEN

@@ -79,10 +79,7 @@ CREATE OR REPLACE FUNCTION submission.submission_inflight_since(
 RETURNS timestamptz
 LANGUAGE plpgsql VOLATILE
 SET search_path = submission, pg_temp
-SET enable_seqscan = off
-SET enable_bitmapscan = off
 SET enable_sort = off
-SET jit = off
 AS $$
 DECLARE
     v_at  timestamptz;

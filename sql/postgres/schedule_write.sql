@@ -12,11 +12,6 @@ CREATE OR REPLACE FUNCTION submission.submission_schedule_write(
 RETURNS TABLE (o_now bigint, o_done bigint)
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
 SET search_path = submission, pg_temp
-SET enable_seqscan = off
-SET enable_hashjoin = off
-SET enable_mergejoin = off
-SET enable_bitmapscan = off
-SET jit = off
 AS $$
 DECLARE
     v_now    timestamptz;

@@ -9,11 +9,6 @@ CREATE OR REPLACE FUNCTION submission.submission_schedules_get(
 RETURNS SETOF submission.submission_row_schedule
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
 SET search_path = submission, pg_temp
-SET enable_seqscan = off
-SET enable_hashjoin = off
-SET enable_mergejoin = off
-SET enable_bitmapscan = off
-SET jit = off
 AS $$
 DECLARE
     v_row  submission_row_schedule;

@@ -4,10 +4,11 @@
 #
 # Goes red when: a login of one database may call a function of another, or of a copy;
 # whoever may create a function in "public" has it called by install.sh; functions run
-# as a superuser, or lose their search path; a file that cannot be read is passed over;
-# a path with a space is two; a newer schema is overwritten, or a type of rows that is
-# not that of these files is kept; the client's failure is lost; a function names a
-# column or a table that is not there, or never reads a variable.
+# as a superuser, or lose their search path; one of them may be planned with scans; a
+# file that cannot be read is passed over; a path with a space is two; a newer schema is
+# overwritten, or a type of rows that is not that of these files is kept; the client's
+# failure is lost; a function names a column or a table that is not there, or never
+# reads a variable.
 
 use strict;
 use warnings;
@@ -159,6 +160,15 @@ is(sql('one', 'SELECT count(*) FROM pg_proc '
               . "AND prosecdef AND NOT 'search_path=submission, pg_temp' "
               . '= ANY (coalesce(proconfig, \'{}\'))'), 0,
    'and nobody puts another name before theirs');
+is(sql('one', 'SELECT count(*) FROM pg_proc AS p '
+              . 'JOIN pg_language AS l ON l.oid = p.prolang '
+              . "WHERE p.pronamespace = 'submission'::regnamespace "
+              . "AND l.lanname = 'plpgsql' AND p.prosecdef "
+              . "AND p.prorettype <> 'trigger'::regtype "
+              . "AND NOT p.proconfig @> ARRAY['enable_seqscan=off', "
+              . "'enable_bitmapscan=off', 'enable_hashjoin=off', "
+              . "'enable_mergejoin=off', 'jit=off']"), 0,
+   'and all of them seek in indexes');
 
 
 # A copy has the rights of the database that it was copied from, until install.sh has
