@@ -1,6 +1,53 @@
--- The beginning of every transaction of an executor: takes the lease's row, to
--- the end of it, then the time, and fails, telling it, when the lease is not held any more.
--- SELECT FOR UPDATE takes the lock of an UPDATE, and leaves no dead row.
+-- The lease, for those who change it and those who depend on it.
+--
+-- Whoever changes the lease, or writes as its holder, locks its row first and takes the
+-- time then: a lease that expired while the lock was waited for is found expired.
+-- SELECT FOR UPDATE takes the same lock as UPDATE, and leaves no dead row behind.
+
+-- Locks the lease until the end of the transaction, and returns the time after that.
+
+CREATE OR REPLACE FUNCTION submission.submission_lease_lock(p_lease_name text)
+RETURNS timestamptz
+LANGUAGE plpgsql VOLATILE
+SET search_path = submission, pg_temp
+AS $$
+BEGIN
+    PERFORM 1
+    FROM submission_manager_leases
+    WHERE lease_name = p_lease_name
+    FOR UPDATE;
+
+    RETURN submission_now();
+END
+$$;
+
+
+-- Returns p_now if the lease is held at that time by this holder with this epoch, and
+-- fails otherwise.  The error tells the time.
+
+CREATE OR REPLACE FUNCTION submission.submission_lease_held(
+    p_lease submission.submission_manager_leases, p_holder_id text,
+    p_lease_epoch bigint, p_now timestamptz
+)
+RETURNS timestamptz
+LANGUAGE plpgsql STABLE
+SET search_path = submission, pg_temp
+AS $$
+BEGIN
+    IF p_lease.holder_id = p_holder_id AND p_lease.lease_epoch = p_lease_epoch
+       AND p_lease.expires_at > p_now
+    THEN
+        RETURN p_now;
+    END IF;
+
+    RAISE EXCEPTION 'LEASE_LOST at %', submission_us(p_now)
+          USING ERRCODE = 'P7002';
+END
+$$;
+
+
+-- The beginning of every transaction in which an executor writes: locks the lease,
+-- fails if it is not held any more, and returns the time.
 
 CREATE OR REPLACE FUNCTION submission.submission_fence(
     p_lease_name text, p_holder_id text, p_lease_epoch bigint
@@ -18,30 +65,25 @@ BEGIN
     WHERE lease_name = p_lease_name
     FOR UPDATE;
 
-    v_now := submission_now();
+    v_now := submission_lease_held(v_lease, p_holder_id, p_lease_epoch,
+                                   submission_now());
 
-    IF v_lease.holder_id = p_holder_id AND v_lease.lease_epoch = p_lease_epoch
-       AND v_lease.expires_at > v_now
-    THEN
-        -- the clock was set back: what is begun now is older than that
+    -- If the clock was set back, an attempt that begins now is older than the place
+    -- where a recovery would begin.
 
-        IF v_lease.inflight_since > v_now THEN
-            UPDATE submission_manager_leases
-            SET inflight_since = v_now
-            WHERE lease_name = p_lease_name;
-        END IF;
-
-        RETURN v_now;
+    IF v_lease.inflight_since > v_now THEN
+        UPDATE submission_manager_leases
+        SET inflight_since = v_now
+        WHERE lease_name = p_lease_name;
     END IF;
 
-    RAISE EXCEPTION 'LEASE_LOST at %', submission_us(v_now)
-          USING ERRCODE = 'P7002';
+    RETURN v_now;
 END
 $$;
 
 
--- The same for what only reads: locks nothing.  The time is taken before the
--- first read: what was committed by then is seen.
+-- The same for a transaction that only reads: it locks nothing.  The time is taken
+-- before the first read, so everything that was committed by that time is seen.
 
 CREATE OR REPLACE FUNCTION submission.submission_fence_read(
     p_lease_name text, p_holder_id text, p_lease_epoch bigint
@@ -51,27 +93,22 @@ LANGUAGE plpgsql VOLATILE
 SET search_path = submission, pg_temp
 AS $$
 DECLARE
-    v_now  timestamptz;
+    v_now    timestamptz;
+    v_lease  submission_manager_leases;
 BEGIN
     v_now := submission_now();
 
-    PERFORM 1
+    SELECT * INTO v_lease
     FROM submission_manager_leases
-    WHERE lease_name = p_lease_name AND holder_id = p_holder_id
-          AND lease_epoch = p_lease_epoch AND expires_at > v_now;
+    WHERE lease_name = p_lease_name;
 
-    IF FOUND THEN
-        RETURN v_now;
-    END IF;
-
-    RAISE EXCEPTION 'LEASE_LOST at %', submission_us(v_now)
-          USING ERRCODE = 'P7002';
+    RETURN submission_lease_held(v_lease, p_holder_id, p_lease_epoch, v_now);
 END
 $$;
 
 
--- When the oldest of what is in flight was begun, where none is older than
--- p_since; p_now, if there is none.  The caller has the lease's row.
+-- Returns when the oldest attempt in flight was begun, or p_now if none is in flight.
+-- The caller has locked the lease, and knows that no attempt is older than p_since.
 
 CREATE OR REPLACE FUNCTION submission.submission_inflight_since(
     p_lease_name text, p_since timestamptz, p_now timestamptz

@@ -13,14 +13,7 @@ AS $$
 DECLARE
     v_now  timestamptz;
 BEGIN
-    -- the row first, then the time: what is waited for is not slept through
-
-    PERFORM 1
-    FROM submission_manager_leases
-    WHERE lease_name = p_lease_name
-    FOR UPDATE;
-
-    v_now := submission_now();
+    v_now := submission_lease_lock(p_lease_name);
 
     UPDATE submission_manager_leases
     SET renewed_at = v_now,
