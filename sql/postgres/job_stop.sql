@@ -29,10 +29,7 @@ BEGIN
     END IF;
 
     RETURN QUERY
-    SELECT s.*
-    FROM submission_jobs AS j
-         CROSS JOIN LATERAL submission_job_shown(j, v_stopped) AS s
-    WHERE j.lease_name = p_lease_name AND j.kind = p_kind
-          AND j.job_id = p_job_id;
+    SELECT *
+    FROM submission_job_by_id(p_lease_name, p_kind, p_job_id, v_stopped);
 END
 $$;

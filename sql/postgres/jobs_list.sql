@@ -12,11 +12,8 @@ AS $$
 BEGIN
     IF p_job_id IS NOT NULL THEN
         RETURN QUERY
-        SELECT s.*
-        FROM submission_jobs AS j
-             CROSS JOIN LATERAL submission_job_shown(j, 0) AS s
-        WHERE j.lease_name = p_lease_name AND j.kind = p_kind
-              AND j.job_id = p_job_id;
+        SELECT *
+        FROM submission_job_by_id(p_lease_name, p_kind, p_job_id, 0);
 
         RETURN;
     END IF;

@@ -324,7 +324,7 @@ AS $$
 $$;
 
 
--- A job; p_outcome is passed on.
+-- A job as it is shown, with p_outcome as its outcome.
 
 CREATE OR REPLACE FUNCTION submission.submission_job_shown(
     j submission.submission_jobs, p_outcome bigint
@@ -337,6 +337,43 @@ AS $$
            j.done_count, j.skipped_count, j.last_error::text, j.actor::text,
            submission_us(j.created_at), submission_us(j.last_modified_at),
            submission_us(j.completed_at)
+$$;
+
+
+-- The same for the job with an id.
+
+CREATE OR REPLACE FUNCTION submission.submission_job_by_id(
+    p_lease_name text, p_kind text, p_job_id text, p_outcome bigint
+)
+RETURNS SETOF submission_row_job
+LANGUAGE sql STABLE
+AS $$
+    SELECT s.*
+    FROM submission_jobs AS j
+         CROSS JOIN LATERAL submission_job_shown(j, p_outcome) AS s
+    WHERE j.lease_name = p_lease_name AND j.kind = p_kind
+          AND j.job_id = p_job_id
+$$;
+
+
+-- A schedule as it is shown.  p_busy: its last intent has not ended.  The payload is
+-- left out unless p_payload.
+
+CREATE OR REPLACE FUNCTION submission.submission_schedule_shown(
+    s submission.submission_schedules, p_busy boolean, p_payload boolean
+)
+RETURNS SETOF submission_row_schedule
+LANGUAGE sql STABLE
+AS $$
+    SELECT NULL::bigint, s.schedule_id::text, s.submission_target::text,
+           s.body::text, s.payload_hash::text, s.last_intent_id::text,
+           s.pause_reason::text, s.last_error::text, s.actor::text,
+           (s.source = 'configuration')::int::bigint, s.revision,
+           submission_us(s.next_run_at), submission_us(s.last_run_at),
+           s.fired_count, s.skipped_count, s.missed_count,
+           submission_us(s.paused_at), submission_us(s.created_at),
+           submission_us(s.last_modified_at), p_busy::int::bigint,
+           CASE WHEN p_payload THEN s.payload END
 $$;
 
 

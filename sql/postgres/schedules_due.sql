@@ -35,23 +35,16 @@ BEGIN
     RETURN NEXT v_row;
 
     RETURN QUERY
-    SELECT NULL::bigint, s.schedule_id::text, s.submission_target::text,
-           s.body::text, s.payload_hash::text, s.last_intent_id::text,
-           s.pause_reason::text, s.last_error::text, s.actor::text,
-           (s.source = 'configuration')::int::bigint, s.revision,
-           submission_us(s.next_run_at), submission_us(s.last_run_at),
-           s.fired_count, s.skipped_count, s.missed_count,
-           submission_us(s.paused_at), submission_us(s.created_at),
-           submission_us(s.last_modified_at),
-           s.busy::int::bigint, s.payload
+    SELECT c.*
     FROM (
-             SELECT d.*,
+             SELECT d.schedule, d.next_run_at, d.schedule_id,
                     coalesce(i.status = 'pending', false) AS busy,
-                    sum(octet_length(d.payload)::bigint)
-                        OVER (ORDER BY d.next_run_at, d.schedule_id)
-                    - octet_length(d.payload) AS began
+                    sum(d.size) OVER (ORDER BY d.next_run_at, d.schedule_id)
+                    - d.size AS began
              FROM (
-                      SELECT *
+                      SELECT e AS schedule, e.next_run_at, e.schedule_id,
+                             e.last_intent_id,
+                             octet_length(e.payload)::bigint AS size
                       FROM submission_schedules AS e
                       WHERE e.lease_name = p_lease_name
                             AND e.next_run_at <= v_now
@@ -70,6 +63,8 @@ BEGIN
                   ) AS i
                   ON true
          ) AS s
+         CROSS JOIN LATERAL submission_schedule_shown(s.schedule, s.busy,
+                                                      true) AS c
     WHERE s.began < p_bytes
     ORDER BY s.next_run_at, s.schedule_id;
 END

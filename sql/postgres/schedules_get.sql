@@ -17,16 +17,10 @@ BEGIN
     RETURN NEXT v_row;
 
     RETURN QUERY
-    SELECT NULL::bigint, s.schedule_id::text, s.submission_target::text,
-           s.body::text, s.payload_hash::text, s.last_intent_id::text,
-           s.pause_reason::text, s.last_error::text, s.actor::text,
-           (s.source = 'configuration')::int::bigint, s.revision,
-           submission_us(s.next_run_at), submission_us(s.last_run_at),
-           s.fired_count, s.skipped_count, s.missed_count,
-           submission_us(s.paused_at), submission_us(s.created_at),
-           submission_us(s.last_modified_at), 0::bigint,
-           CASE WHEN p_payload <> 0 THEN s.payload END
+    SELECT c.*
     FROM submission_schedules AS s
+         CROSS JOIN LATERAL submission_schedule_shown(s, false,
+                                                      p_payload <> 0) AS c
     WHERE s.lease_name = p_lease_name AND s.schedule_id >= p_first
           AND s.schedule_id <= p_last
           AND (p_special = 0 OR s.source = 'configuration'
