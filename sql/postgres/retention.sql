@@ -21,14 +21,6 @@
 -- What was found goes from one statement to the next in arrays: in a join, a planner
 -- without statistics may begin with the table.  Nobody else changes what has ended.
 
-DROP FUNCTION IF EXISTS submission.submission_retention(
-    text, text, bigint, text, bigint, text, bigint, bigint
-);
-
-DROP FUNCTION IF EXISTS submission.submission_retention(
-    text, text, bigint, text, bigint, text, bigint, bigint, bigint
-);
-
 CREATE OR REPLACE FUNCTION submission.submission_retention(
     p_lease_name text, p_holder_id text, p_lease_epoch bigint,
     p_after text, p_limit bigint, p_rules text, p_audit bigint,
@@ -64,7 +56,6 @@ DECLARE
     v_end        boolean;
     v_rule       record;
     v_from       jsonb;
-    v_kind       bigint;
     v_at         timestamptz;
     v_after      text;
     v_last       timestamptz;
@@ -102,38 +93,40 @@ BEGIN
         END IF;
 
         FOR v_rule IN
-            SELECT r.status, r.strip, r.forget
-            FROM jsonb_to_recordset(p_rules::jsonb) AS r (
-                     status text, strip bigint, forget bigint
-                 )
+            SELECT r.rule->>'status' AS status, k.kind, k.age
+            FROM jsonb_array_elements(p_rules::jsonb)
+                     WITH ORDINALITY AS r (rule, n)
+                 CROSS JOIN LATERAL (
+                     VALUES (1, (r.rule->>'forget')::bigint),
+                            (2, (r.rule->>'strip')::bigint)
+                 ) AS k (kind, age)
+            WHERE k.age IS NOT NULL
+            ORDER BY r.n, k.kind
         LOOP
-            -- those before the place are through
+            -- The batch before this one has done what comes before its place.
 
-            CONTINUE WHEN v_rule.status <> v_from->>'status';
+            CONTINUE WHEN v_rule.status <> v_from->>'status'
+                          OR v_rule.kind < (v_from->>'kind')::bigint;
 
-            v_kind := (v_from->>'kind')::bigint;
+            v_before := submission_at(submission_us(v_now) - v_rule.age);
 
-            IF v_rule.forget IS NOT NULL AND v_left > 0
-               AND v_kind IS DISTINCT FROM 2
-            THEN
-                v_before := submission_at(submission_us(v_now) - v_rule.forget);
+            IF v_rule.kind = (v_from->>'kind')::bigint THEN
+                v_at := submission_at((v_from->>'at')::bigint);
+                v_after := v_from->>'id';
+            ELSE
+                v_at := CASE WHEN p_since > 0
+                             THEN submission_at(p_since - v_rule.age)
+                             ELSE '-infinity' END;
+                v_after := '';
+            END IF;
 
-                IF v_kind = 1 THEN
-                    v_at := submission_at((v_from->>'at')::bigint);
-                    v_after := v_from->>'id';
-                ELSE
-                    v_at := CASE WHEN p_since > 0
-                                 THEN submission_at(p_since - v_rule.forget)
-                                 ELSE '-infinity' END;
-                    v_after := '';
-                END IF;
-
-                SELECT array_agg(f.place), min(f.completed_at),
+            IF v_rule.kind = 1 THEN
+                SELECT array_agg(f.place), min(f.completed_at), count(*),
                        max(f.completed_at),
                        (array_agg(f.intent_id::text
                                   ORDER BY f.completed_at DESC,
                                            f.intent_id DESC))[1]
-                INTO v_places, v_oldest, v_last, v_last_id
+                INTO v_places, v_oldest, v_found, v_last, v_last_id
                 FROM (
                          SELECT s.ctid AS place, s.completed_at, s.intent_id
                          FROM submission_intents AS s
@@ -147,40 +140,8 @@ BEGIN
                          ORDER BY s.completed_at, s.intent_id
                          LIMIT v_left
                      ) AS f;
-
-                IF v_places IS NOT NULL AND NOT v_fenced THEN
-                    PERFORM submission_fence(p_lease_name, p_holder_id,
-                                             p_lease_epoch);
-                    v_fenced := true;
-                END IF;
-
-                DELETE FROM submission_intents
-                WHERE ctid = ANY (v_places) AND stripped_at IS NOT NULL;
-
-                GET DIAGNOSTICS v_n = ROW_COUNT;
-
-                v_forgotten := v_forgotten + v_n;
-                v_left := v_left - v_n;
-                v_late := greatest(v_late, v_before - v_oldest);
-                v_kind := 1;
-            END IF;
-
-            IF v_left > 0 THEN
-                v_before := submission_at(submission_us(v_now) - v_rule.strip);
-
-                IF v_kind = 2 THEN
-                    v_at := submission_at((v_from->>'at')::bigint);
-                    v_after := v_from->>'id';
-                ELSE
-                    v_at := CASE WHEN p_since > 0
-                                 THEN submission_at(p_since - v_rule.strip)
-                                 ELSE '-infinity' END;
-                    v_after := '';
-                END IF;
-
-                v_kind := 2;
-
-                -- as many as fit with their attempts
+            ELSE
+                -- As many as fit into the batch with their attempts.
 
                 SELECT array_agg(o.intent_id::text)
                            FILTER (WHERE o.cost <= v_left),
@@ -215,13 +176,25 @@ BEGIN
                                   LIMIT v_left
                               ) AS f
                      ) AS o;
+            END IF;
 
-                IF v_found > 0 AND NOT v_fenced THEN
-                    PERFORM submission_fence(p_lease_name, p_holder_id,
-                                             p_lease_epoch);
-                    v_fenced := true;
-                END IF;
+            v_late := greatest(v_late, v_before - v_oldest);
 
+            IF v_found > 0 AND NOT v_fenced THEN
+                PERFORM submission_fence(p_lease_name, p_holder_id,
+                                         p_lease_epoch);
+                v_fenced := true;
+            END IF;
+
+            IF v_rule.kind = 1 THEN
+                DELETE FROM submission_intents
+                WHERE ctid = ANY (v_places) AND stripped_at IS NOT NULL;
+
+                GET DIAGNOSTICS v_n = ROW_COUNT;
+
+                v_forgotten := v_forgotten + v_n;
+                v_left := v_left - v_n;
+            ELSE
                 -- where none fits, the next batch goes on with the same one
 
                 IF v_last IS NULL THEN
@@ -249,7 +222,6 @@ BEGIN
 
                 GET DIAGNOSTICS v_n = ROW_COUNT;
 
-                v_late := greatest(v_late, v_before - v_oldest);
                 v_stripped := v_stripped + v_n;
 
                 IF v_n = 0 AND v_id IS NOT NULL THEN
@@ -295,7 +267,7 @@ BEGIN
             IF v_left <= 0 THEN
                 v_from := jsonb_build_object(
                               'target', v_target, 'status', v_rule.status,
-                              'kind', v_kind, 'id', v_last_id,
+                              'kind', v_rule.kind, 'id', v_last_id,
                               'at', CASE WHEN isfinite(v_last)
                                          THEN submission_us(v_last)
                                          ELSE 0 END);
