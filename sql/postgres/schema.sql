@@ -1,13 +1,13 @@
--- The schema on PostgreSQL, 13 or later: version 1.  Every statement may run again
--- on a database that has it.  Run as the owner, then every other file beside this
--- one, then role.sql; sql/install.sh does, in one transaction, and brings a
--- database of an older version up by migrate/*.sql before.
+-- Version 1 of the schema, for PostgreSQL 13 or later.  sql/install.sh runs this file,
+-- then the other files beside it, as the owner and in one transaction; before that it
+-- brings a database of an older version up to date by migrate/*.sql.
 --
--- Ids are compared byte for byte: COLLATE "C".  Times are PostgreSQL's own.
+-- Ids are compared byte for byte, by COLLATE "C".
 --
--- A change locks a table before it looks whether it is needed, and whoever comes
--- after it waits with it: so each change is looked for first, and a database that
--- is up to date is left as it is.
+-- Every statement may run again on a database that has the schema.  A statement that
+-- changes a table locks it even if there is nothing to change, and everybody who comes
+-- after it waits.  So each change is made only where it is missing, and a database
+-- that is up to date is left as it is.
 
 SET search_path = submission, pg_temp;
 
@@ -40,11 +40,11 @@ CREATE TABLE IF NOT EXISTS submission_schema (
     compatible_from         integer       NOT NULL
 );
 
--- inflight_since: nothing of the lease that is in flight was begun earlier; NULL:
--- that is not known.  A recovery begins there.  A long transaction elsewhere, such
--- as pg_dump's, keeps the dead rows of all attempts since it began, and an index
--- does not tell them from the living: a recovery that begins at the oldest passes
--- by a million of them after a million attempts.
+-- inflight_since: no attempt that is in flight was begun earlier; NULL if that is not
+-- known.  A recovery begins at this time.  A long transaction, such as pg_dump's, keeps
+-- the dead rows of all attempts since its beginning, and an index does not tell them
+-- from live ones: without this time, a recovery after a million attempts would pass a
+-- million dead rows.
 
 CREATE TABLE IF NOT EXISTS submission_manager_leases (
     lease_name              varchar(64)   COLLATE "C" NOT NULL PRIMARY KEY,
@@ -70,19 +70,19 @@ CREATE TABLE IF NOT EXISTS submission_manager_candidates (
 
 -- An intent's status is pending, accepted, rejected, exhausted or canceled.
 --
--- not_before: as it was given, maybe in the past.  The first attempt is due, and a
--- deadline counts, from the later one of it and created_at.
--- retry_schedule: delays in milliseconds with a space between them, in place of
--- those of retry_delay_ms and the others.
--- notify: the webhooks of the contract, and the ends of which they are told: words
--- such as "rejected:ops", with a space between them.
+-- not_before: the time that was given, which may be in the past.  The first attempt is
+-- due, and a deadline counts, from not_before or created_at, whichever is later.
+-- retry_schedule: delays in milliseconds, separated by spaces, which replace
+-- retry_delay_ms and the three columns after it.
+-- notify: the webhooks of the contract and the statuses that they are told of, as
+-- words such as "rejected:ops", separated by spaces.
 -- contract_version: the first version of the module that understands the contract;
--- NULL: 1.  It is all that SQL compares of a contract but for the deadline: the rules
+-- NULL means 1.  SQL compares nothing else of a contract but the deadline: the rules
 -- are in src/core/model/sm_contract.c.
 -- replay_of, job_id: the intent that this one replays, and the job that made it.
--- event_of: this is the event of a webhook, and tells of that intent.  Its target
--- is "webhook <name>" and its id begins with a space: nothing of a client does.
--- stripped_at: the payload is empty since then, and the attempts are gone.
+-- event_of: this intent is the event of a webhook, and tells of that intent.  Its
+-- target is "webhook <name>", and its id begins with a space, as no id of a client does.
+-- stripped_at: when retention emptied the payload and removed the attempts.
 
 CREATE TABLE IF NOT EXISTS submission_intents (
     lease_name              varchar(64)   COLLATE "C" NOT NULL,
@@ -126,129 +126,8 @@ CREATE TABLE IF NOT EXISTS submission_intents (
     PRIMARY KEY (lease_name, intent_id)
 );
 
--- The queue: what still has an attempt to come, and what is in flight.  An
--- intent without an attempt is due since it came, and "modified" has it in that
--- order; only retries are in "due", and in "delayed" those that wait for their
--- not_before.  Each index costs every submission that is in it.
-
-DO $$
-BEGIN
-    IF to_regclass('submission_intents_modified') IS NULL THEN
-        CREATE INDEX submission_intents_modified
-            ON submission_intents (lease_name, last_modified_at, intent_id)
-            WHERE next_attempt_at IS NOT NULL;
-    END IF;
-
-    IF to_regclass('submission_intents_due') IS NULL THEN
-        CREATE INDEX submission_intents_due
-            ON submission_intents (lease_name, next_attempt_at, intent_id)
-            WHERE next_attempt_at IS NOT NULL AND attempt_count > 0;
-    END IF;
-
-    IF to_regclass('submission_intents_delayed') IS NULL THEN
-        CREATE INDEX submission_intents_delayed
-            ON submission_intents (lease_name, next_attempt_at, intent_id)
-            WHERE next_attempt_at IS NOT NULL AND not_before IS NOT NULL
-                  AND attempt_count = 0;
-    END IF;
-
-    IF to_regclass('submission_intents_begun') IS NULL THEN
-        CREATE INDEX submission_intents_begun
-            ON submission_intents (lease_name, inflight_at, intent_id)
-            WHERE inflight_epoch IS NOT NULL;
-    END IF;
-END
-$$;
-
--- By created_at, of a target and a status: the list.  Several targets or statuses
--- are merged.  All rows are in it; the condition keeps it for those who state it,
--- so that no planner without statistics takes it for a look-up by id.
---
--- By completed_at, in the same way: the list with by=completed, the failures, and
--- what is to be stripped.  What has been stripped is in the second, so that nobody
--- passes it by to strip what comes after it.  To forget, and to list, both are read.
---
--- What was rejected or exhausted for one reason, by completed_at.
---
--- The replays of an intent, and the events of its webhooks.
-
-DO $$
-BEGIN
-    IF to_regclass('submission_intents_list') IS NULL THEN
-        CREATE INDEX submission_intents_list
-            ON submission_intents (lease_name, submission_target, status,
-                                   created_at, intent_id)
-            WHERE attempt_count >= 0;
-    END IF;
-
-    IF to_regclass('submission_intents_completed') IS NULL THEN
-        CREATE INDEX submission_intents_completed
-            ON submission_intents (lease_name, submission_target, status,
-                                   completed_at, intent_id)
-            WHERE completed_at IS NOT NULL AND stripped_at IS NULL;
-    END IF;
-
-    IF to_regclass('submission_intents_stripped') IS NULL THEN
-        CREATE INDEX submission_intents_stripped
-            ON submission_intents (lease_name, submission_target, status,
-                                   completed_at, intent_id)
-            WHERE stripped_at IS NOT NULL;
-    END IF;
-
-    IF to_regclass('submission_intents_rejected') IS NULL THEN
-        CREATE INDEX submission_intents_rejected
-            ON submission_intents (lease_name, submission_target,
-                                   final_outcome_reason, completed_at, intent_id)
-            WHERE status = 'rejected';
-    END IF;
-
-    IF to_regclass('submission_intents_exhausted') IS NULL THEN
-        CREATE INDEX submission_intents_exhausted
-            ON submission_intents (lease_name, submission_target,
-                                   exhausted_reason, completed_at, intent_id)
-            WHERE status = 'exhausted';
-    END IF;
-
-    IF to_regclass('submission_intents_replays') IS NULL THEN
-        CREATE INDEX submission_intents_replays
-            ON submission_intents (lease_name, replay_of, intent_id)
-            WHERE replay_of IS NOT NULL;
-    END IF;
-
-    IF to_regclass('submission_intents_events') IS NULL THEN
-        CREATE INDEX submission_intents_events
-            ON submission_intents (lease_name, event_of, intent_id)
-            WHERE event_of IS NOT NULL;
-    END IF;
-END
-$$;
-
--- Each attempt leaves two dead rows.  By default they would go when they are a
--- fifth of the table, history included.
-
-DO $$
-BEGIN
-    IF NOT EXISTS (
-        SELECT 1
-        FROM pg_class
-        WHERE oid = 'submission_intents'::regclass
-              AND reloptions @> ARRAY['autovacuum_vacuum_threshold=1000',
-                                      'autovacuum_vacuum_scale_factor=0.01',
-                                      'autovacuum_analyze_threshold=1000',
-                                      'autovacuum_analyze_scale_factor=0.02']
-    )
-    THEN
-        ALTER TABLE submission_intents SET (
-            autovacuum_vacuum_threshold = 1000,
-            autovacuum_vacuum_scale_factor = 0.01,
-            autovacuum_analyze_threshold = 1000,
-            autovacuum_analyze_scale_factor = 0.02
-        );
-    END IF;
-END
-$$;
-
--- http_status and answer: what the gateway said, the first 500 characters of it.
+-- http_status, answer: the status that the gateway answered with, and the first 500
+-- characters of the answer.
 
 CREATE TABLE IF NOT EXISTS submission_attempts (
     lease_name              varchar(64)   COLLATE "C" NOT NULL,
@@ -267,8 +146,8 @@ CREATE TABLE IF NOT EXISTS submission_attempts (
     PRIMARY KEY (lease_name, intent_id, attempt_number)
 );
 
--- What an operator has set of a target; without a row it is open.
--- state: open, paused.  since, reason, actor: of that state.
+-- The state that an operator has given to a target; a target without a row is open.
+-- state: open or paused; since, reason and actor belong to it.
 
 CREATE TABLE IF NOT EXISTS submission_targets (
     lease_name              varchar(64)   COLLATE "C" NOT NULL,
@@ -280,7 +159,7 @@ CREATE TABLE IF NOT EXISTS submission_targets (
     PRIMARY KEY (lease_name, submission_target)
 );
 
--- The leader's numbers, written anew every few seconds.
+-- The statistics of the leader, which it replaces every few seconds.
 
 CREATE TABLE IF NOT EXISTS submission_stats (
     lease_name              varchar(64)   COLLATE "C" NOT NULL PRIMARY KEY,
@@ -289,8 +168,8 @@ CREATE TABLE IF NOT EXISTS submission_stats (
     stats                   text          COLLATE "C" NOT NULL
 ) WITH (fillfactor = 10);
 
--- Who did what, in the transaction that did it.  A page is by (at, seq).  The kinds
--- of action are few: an actor's are merged.
+-- Who did what, written in the transaction that did it.  Pages are in the order of
+-- (at, seq).
 
 CREATE TABLE IF NOT EXISTS submission_audit (
     seq                     bigint        GENERATED BY DEFAULT AS IDENTITY
@@ -304,10 +183,10 @@ CREATE TABLE IF NOT EXISTS submission_audit (
     detail                  varchar(2000) COLLATE "C"
 );
 
--- Many intents at once, worked off in batches.
--- kind: replay, cancel.  filter: JSON, with what else was asked for.
--- max_intents: no more than so many.
--- state: running, done, stopped, failed.  position: how far it is, NULL at first.
+-- Jobs, which act on many intents in batches.
+-- kind: replay or cancel.  filter: JSON, which intents, and what else was asked for.
+-- max_intents: the job ends after that many.
+-- state: running, done, stopped or failed.  position: how far the job is; NULL at first.
 
 CREATE TABLE IF NOT EXISTS submission_jobs (
     lease_name              varchar(64)   COLLATE "C" NOT NULL,
@@ -329,12 +208,15 @@ CREATE TABLE IF NOT EXISTS submission_jobs (
     PRIMARY KEY (lease_name, kind, job_id)
 );
 
--- Recurring intents.  body: JSON, without the payload.  source: api, configuration.
--- revision: grows with each change, and is the etag.
--- next_run_at: the planned time, NULL if none is to come; it stays while paused.
--- last_run_at: the planned time of last_intent_id; where times that were missed are
--- made up in parts, that of the last part, and last_intent_id follows with the end.
--- last_error: why it does not run, until a leader finds that it can, or it is changed.
+-- Schedules, which make intents at planned times.
+-- body: JSON, without the payload.  source: api or configuration.
+-- revision: grows with each change, and is the ETag.
+-- next_run_at: the next planned time; NULL if there is none.  A pause keeps it.
+-- last_run_at: the planned time of last_intent_id.  While missed times are made up in
+-- several parts, it is the time of the last part, and last_intent_id follows when all
+-- parts are made.
+-- last_error: why the schedule does not run.  It stays until a leader finds that the
+-- schedule can run, or somebody changes it.
 
 CREATE TABLE IF NOT EXISTS submission_schedules (
     lease_name              varchar(64)   COLLATE "C" NOT NULL,
@@ -361,9 +243,9 @@ CREATE TABLE IF NOT EXISTS submission_schedules (
     PRIMARY KEY (lease_name, schedule_id)
 );
 
--- Intents that applications leave in their own transactions; the leader moves what
--- is committed, from the lowest seq on.  What is not a valid intent goes into
--- submission_inbox_refused: the columns take more than an intent does.
+-- Intents that applications insert in transactions of their own.  The leader moves
+-- committed rows from the lowest seq on.  Rows that are not valid intents go into
+-- submission_inbox_refused, so the columns hold more than those of an intent.
 
 CREATE TABLE IF NOT EXISTS submission_inbox (
     seq                     bigint        GENERATED BY DEFAULT AS IDENTITY
@@ -379,29 +261,7 @@ CREATE TABLE IF NOT EXISTS submission_inbox (
     created_at              timestamptz   NOT NULL DEFAULT clock_timestamp()
 );
 
--- Rows come and go: what is dead must not be passed by for long.
-
-DO $$
-BEGIN
-    IF NOT EXISTS (
-        SELECT 1
-        FROM pg_class
-        WHERE oid = 'submission_inbox'::regclass
-              AND reloptions @> ARRAY['autovacuum_vacuum_threshold=1000',
-                                      'autovacuum_vacuum_scale_factor=0',
-                                      'autovacuum_vacuum_insert_threshold=-1']
-    )
-    THEN
-        ALTER TABLE submission_inbox SET (
-            autovacuum_vacuum_threshold = 1000,
-            autovacuum_vacuum_scale_factor = 0,
-            autovacuum_vacuum_insert_threshold = -1
-        );
-    END IF;
-END
-$$;
-
--- reason: a code, as POST would have answered; detail: in words.
+-- reason: the error code that POST would have answered with; detail: the same in words.
 
 CREATE TABLE IF NOT EXISTS submission_inbox_refused (
     lease_name              varchar(64)   COLLATE "C" NOT NULL,
@@ -419,48 +279,140 @@ CREATE TABLE IF NOT EXISTS submission_inbox_refused (
     PRIMARY KEY (lease_name, refused_at, seq)
 );
 
--- The audit by time, by action and by actor; the jobs that are not done yet and the
--- schedules that are due, oldest first; the inbox of one manager.
+-- The indexes.  Each one makes every submission that it contains slower.
 
 DO $$
+DECLARE
+    v_name        text;
+    v_definition  text;
 BEGIN
-    IF to_regclass('submission_audit_at') IS NULL THEN
-        CREATE INDEX submission_audit_at
-            ON submission_audit (lease_name, at, seq);
-    END IF;
+    FOR v_name, v_definition IN
+        VALUES
 
-    IF to_regclass('submission_audit_action') IS NULL THEN
-        CREATE INDEX submission_audit_action
-            ON submission_audit (lease_name, action, at, seq);
-    END IF;
+        -- The queue: intents with an attempt to come, and intents in flight.  An
+        -- intent without an attempt is due since it was created, so "modified" has the
+        -- order in which such intents are due; only retries are in "due", and only
+        -- intents that wait for their not_before are in "delayed".
 
-    IF to_regclass('submission_audit_actor') IS NULL THEN
-        CREATE INDEX submission_audit_actor
-            ON submission_audit (lease_name, actor, action, at, seq);
-    END IF;
+        ('submission_intents_modified',
+         'submission_intents (lease_name, last_modified_at, intent_id)
+          WHERE next_attempt_at IS NOT NULL'),
+        ('submission_intents_due',
+         'submission_intents (lease_name, next_attempt_at, intent_id)
+          WHERE next_attempt_at IS NOT NULL AND attempt_count > 0'),
+        ('submission_intents_delayed',
+         'submission_intents (lease_name, next_attempt_at, intent_id)
+          WHERE next_attempt_at IS NOT NULL AND not_before IS NOT NULL
+                AND attempt_count = 0'),
+        ('submission_intents_begun',
+         'submission_intents (lease_name, inflight_at, intent_id)
+          WHERE inflight_epoch IS NOT NULL'),
 
-    IF to_regclass('submission_jobs_running') IS NULL THEN
-        CREATE INDEX submission_jobs_running
-            ON submission_jobs (lease_name, created_at, job_id)
-            WHERE completed_at IS NULL;
-    END IF;
+        -- The list, by created_at.  Several targets or statuses are merged.  The
+        -- condition holds for all rows; only statements that state it use the index,
+        -- so a planner without statistics does not take it to look up an id.
 
-    IF to_regclass('submission_jobs_list') IS NULL THEN
-        CREATE INDEX submission_jobs_list
-            ON submission_jobs (lease_name, kind, created_at, job_id);
-    END IF;
+        ('submission_intents_list',
+         'submission_intents (lease_name, submission_target, status, created_at,
+                              intent_id)
+          WHERE attempt_count >= 0'),
 
-    IF to_regclass('submission_schedules_due') IS NULL THEN
-        CREATE INDEX submission_schedules_due
-            ON submission_schedules (lease_name, next_run_at, schedule_id)
-            WHERE next_run_at IS NOT NULL AND paused_at IS NULL
-                  AND last_error IS NULL;
-    END IF;
+        -- By completed_at: the list with by=completed, the failures, and what
+        -- retention strips.  Stripped intents have an index of their own, so that
+        -- retention does not pass them on its way to those that come after.
 
-    IF to_regclass('submission_inbox_next') IS NULL THEN
-        CREATE INDEX submission_inbox_next
-            ON submission_inbox (lease_name, seq);
-    END IF;
+        ('submission_intents_completed',
+         'submission_intents (lease_name, submission_target, status, completed_at,
+                              intent_id)
+          WHERE completed_at IS NOT NULL AND stripped_at IS NULL'),
+        ('submission_intents_stripped',
+         'submission_intents (lease_name, submission_target, status, completed_at,
+                              intent_id)
+          WHERE stripped_at IS NOT NULL'),
+
+        -- Intents that were rejected or exhausted for one reason, by completed_at.
+
+        ('submission_intents_rejected',
+         'submission_intents (lease_name, submission_target, final_outcome_reason,
+                              completed_at, intent_id)
+          WHERE status = ''rejected'''),
+        ('submission_intents_exhausted',
+         'submission_intents (lease_name, submission_target, exhausted_reason,
+                              completed_at, intent_id)
+          WHERE status = ''exhausted'''),
+
+        -- The replays of an intent, and the events of its webhooks.
+
+        ('submission_intents_replays',
+         'submission_intents (lease_name, replay_of, intent_id)
+          WHERE replay_of IS NOT NULL'),
+        ('submission_intents_events',
+         'submission_intents (lease_name, event_of, intent_id)
+          WHERE event_of IS NOT NULL'),
+
+        -- The audit by time, by action, and by actor and action.
+
+        ('submission_audit_at',
+         'submission_audit (lease_name, at, seq)'),
+        ('submission_audit_action',
+         'submission_audit (lease_name, action, at, seq)'),
+        ('submission_audit_actor',
+         'submission_audit (lease_name, actor, action, at, seq)'),
+
+        -- Jobs that are not done, and all jobs of a kind, by created_at.
+
+        ('submission_jobs_running',
+         'submission_jobs (lease_name, created_at, job_id)
+          WHERE completed_at IS NULL'),
+        ('submission_jobs_list',
+         'submission_jobs (lease_name, kind, created_at, job_id)'),
+
+        -- Schedules by the time of their next run, and the inbox of a manager.
+
+        ('submission_schedules_due',
+         'submission_schedules (lease_name, next_run_at, schedule_id)
+          WHERE next_run_at IS NOT NULL AND paused_at IS NULL
+                AND last_error IS NULL'),
+        ('submission_inbox_next',
+         'submission_inbox (lease_name, seq)')
+    LOOP
+        IF to_regclass(v_name) IS NULL THEN
+            EXECUTE format('CREATE INDEX %I ON %s', v_name, v_definition);
+        END IF;
+    END LOOP;
+END
+$$;
+
+-- When dead rows are removed.  Each attempt leaves two dead rows of its intent; by
+-- default they would stay until they are a fifth of the table with all its history.
+-- Rows of the inbox come and go, and whoever reads it passes those that are dead.
+
+DO $$
+DECLARE
+    v_table    text;
+    v_options  text[];
+BEGIN
+    FOR v_table, v_options IN
+        VALUES
+        ('submission_intents',
+         ARRAY['autovacuum_vacuum_threshold=1000',
+               'autovacuum_vacuum_scale_factor=0.01',
+               'autovacuum_analyze_threshold=1000',
+               'autovacuum_analyze_scale_factor=0.02']),
+        ('submission_inbox',
+         ARRAY['autovacuum_vacuum_threshold=1000',
+               'autovacuum_vacuum_scale_factor=0',
+               'autovacuum_vacuum_insert_threshold=-1'])
+    LOOP
+        IF NOT EXISTS (SELECT 1
+                       FROM pg_class
+                       WHERE oid = v_table::regclass
+                             AND reloptions @> v_options)
+        THEN
+            EXECUTE format('ALTER TABLE %I SET (%s)', v_table,
+                           array_to_string(v_options, ', '));
+        END IF;
+    END LOOP;
 END
 $$;
 
@@ -473,8 +425,8 @@ SET version = 1,
 WHERE version < 1;
 
 
--- The clock of everything, and times as microseconds since 1970, as they cross
--- to nginx and back.
+-- The clock that all functions use, and times as nginx sends and gets them:
+-- microseconds since 1970.
 
 CREATE OR REPLACE FUNCTION submission_now()
 RETURNS timestamptz
@@ -500,7 +452,8 @@ AS $$
 $$;
 
 
--- The name of a role of this database: definer, nginx or client.  See role.sql.
+-- The name of a role of this database, as role.sql makes them: p_kind is definer, nginx
+-- or client.
 
 CREATE OR REPLACE FUNCTION submission_role(p_kind text)
 RETURNS text
