@@ -4,28 +4,28 @@
 # install.sh mssql|babelfish [<sqlcmd arguments>...]
 # install.sh print postgres|mssql|babelfish
 #
-# Makes the schema and the procedures, or brings them up to date, on a database
-# that exists, as its owner:
+# Makes the schema and the procedures in a database that exists, or brings them up to
+# date. Run it as the owner of the database:
 #
 #   sql/install.sh postgres -h db1 -U owner -d submission
 #   sql/install.sh mssql -S db1 -U owner -d submission
 #
-# Where there is no sqlcmd, FreeTDS's bsqldb does (Debian: freetds-bin), whose -S
-# may be a name of freetds.conf, and whose database is -D. PSQL and SQLCMD name
-# other clients. The password of -U is SQLCMDPASSWORD, or is asked for on the
+# If there is no sqlcmd, bsqldb of FreeTDS is used (Debian: freetds-bin). Its -S may be
+# a name of freetds.conf, and -D names its database. PSQL and SQLCMD name other
+# clients. The password of -U is taken from SQLCMDPASSWORD, or asked for on the
 # terminal. "print" shows what would be run.
 #
 # A database of an older version is migrated with its data, while modules of that
-# version use it: first sql/<store>/migrate/*.sql, which only adds, then all else.
-# What was interrupted goes on when it is run again; a database that is newer than
-# these files is left as it is.  "print postgres 1" shows what would be run on a
-# database of version 1, with the migrations from there.
+# version use it: sql/<store>/migrate/*.sql, which only adds, runs first, then all
+# other files. An installation that was interrupted goes on when it is run again. A
+# database that is newer than these files is left as it is. "print postgres 1" shows
+# what would be run on a database of version 1, with the migrations from there.
 #
-# On PostgreSQL all but the migration is one transaction. What is there already is
-# not touched, and what locks a table waits for it for a moment, lets others pass and
-# tries again: instances that work, and readers, are not in the way. On SQL Server the
-# tables and indexes are made where they are missing, then the procedures and the
-# rights are in one transaction: what runs meanwhile finds the old ones or the new.
+# On PostgreSQL everything but the migrations is one transaction. Objects that exist
+# are not touched. A statement that locks a table waits for a moment, lets others pass,
+# and tries again, so running instances and readers do not stop it, nor it them. On SQL
+# Server missing tables and indexes are made first; then procedures and rights are
+# changed in one transaction, so calls find either the old ones or the new ones.
 
 set -eu
 
@@ -45,8 +45,9 @@ esac
 dir=$(cd "$(dirname "$0")/$dir" && pwd)
 
 # Babelfish has no CREATE OR ALTER, no COLLATE in OPENJSON ... WITH, no collations in
-# UTF-8, nothing online, and no chains of ownership: a role that may call a procedure
-# there also needs the right to call what that calls, so rights on the schema stay.
+# UTF-8, and no online operations. It has no ownership chains either: a role that may
+# call a procedure also needs the right to call what the procedure calls, so the rights
+# on the schema stay.
 
 adapt() {
     if [ "$dialect" = babelfish ]; then
@@ -60,7 +61,7 @@ adapt() {
     fi
 }
 
-# what a migration's name begins with is the version that it leads to
+# Prints the version that a migration leads to: its file name begins with it.
 
 number() {
     n=${1##*/}
@@ -75,8 +76,9 @@ migrations() {
     done
 }
 
-# For SQL Server: one install.sh at a time.  The lock is the session's, and ends with
-# it; its name has the database, as Babelfish has one set of names for all.
+# SQL Server: only one install.sh works at a time. The lock belongs to the session, and
+# ends with it. Its name contains the database, as all databases of a Babelfish share
+# the names of locks.
 
 lock() {
     cat << 'EOF'
@@ -131,9 +133,10 @@ script() {
     [ ! -e "$dir/trigger.sql" ] || cat "$dir/trigger.sql"
 }
 
-# For psql: one at a time, though no transaction may last while an index is made
-# beside others; and the migrations from the version that is there.  Nothing is looked
-# up in "public", where others may have put what would then run with the owner's rights.
+# The script for psql. Only one install.sh works at a time; the lock belongs to the
+# session, as an index cannot be made concurrently in a transaction. The migrations
+# begin with the version of the database. No name is looked up in "public": a function
+# that somebody else has put there would run with the owner's rights.
 
 session() {
     cat << 'EOF'
@@ -195,7 +198,7 @@ SELECT submission.submission_role('nginx') AS role
 EOF
 }
 
-# a file that cannot be read ends it before anything has been run
+# A file that cannot be read ends the script here, before anything has been run.
 
 tmp=$(mktemp -d) terminal=''
 trap 'rm -rf "$tmp"; [ -z "$terminal" ] || stty "$terminal" < /dev/tty' EXIT
@@ -214,9 +217,10 @@ if [ $action = print ]; then
     exit
 fi
 
-# A table that others use all the time is waited for in short turns. What a turn in
-# vain ends with, at the database that is named: 1222 of SQL Server, where nothing but
-# migrations has one, or an SQLSTATE.
+# Runs the script once. A table that is in use all the time is waited for in several
+# short attempts. An attempt that has waited in vain ends with an SQLSTATE of
+# PostgreSQL, or with the error 1222 of SQL Server, where only migrations have a
+# time-out.
 
 attempt() {
     if [ "$dialect" = postgres ]; then
@@ -234,8 +238,8 @@ else
     in_vain=1222
     client=${SQLCMD:-$(command -v sqlcmd || command -v bsqldb || echo sqlcmd)}
 
-    # A login without a password: that is asked for here, once.  The client may run
-    # several times, and what it says is kept, so that nobody would see it ask.
+    # If there is a login without a password, it is asked for here, once: the client
+    # may run several times, and its output goes to a file, so nobody would see it ask.
 
     login=${SQLCMDUSER:-} given=${SQLCMDPASSWORD:+environment}
 
@@ -267,7 +271,8 @@ else
         given=environment
     fi
 
-    # sqlcmd has it from its environment, bsqldb from its input: it is on no command line
+    # sqlcmd reads the password from its environment, and bsqldb from its input, so it
+    # is never on a command line.
 
     case $client in
         *bsqldb)

@@ -1,13 +1,18 @@
--- Ends those of a batch whose deadline has passed, in one transaction, whatever
--- their next attempt is due.  The first row of the answer has the time alone, in the
--- others o_n is the place in the document.
+-- Ends those intents of a batch whose deadline has passed, in one transaction,
+-- whether or not their next attempt is due.  The first row of the answer has only
+-- the time; in the others, o_n is the place in the document.
 --
--- p_ids: ["id"].  o_outcome is 3: past its deadline, and exhausted; 2: it is not, and
--- its next attempt is due at o_due_at; 0: its contract is of a newer version than
--- p_version, so it is left to a newer module; last_error says so from then on, and
--- o_error, once.  What is not in the answer has no attempt to come.
--- One that another session has locked is not waited for: it is due in a second.
--- o_created_at is not_before where that is later: a deadline counts from it.
+-- p_ids: ["id"].
+--
+-- o_outcome is 3 if the deadline has passed, and the intent is exhausted now; 2 if
+-- it has not passed, and the next attempt is due at o_due_at; and 0 if the contract
+-- is of a later version than p_version: then the intent is left to a newer module,
+-- last_error says so from now on, and o_error says so in this answer alone.  An
+-- intent that is not in the answer has no attempt to come.
+--
+-- An intent that another session has locked is not waited for: the answer is that
+-- it is due in a second.  o_created_at is the time from which the deadline counts,
+-- which is not_before if that is later than created_at.
 
 CREATE OR REPLACE FUNCTION submission.submission_attempts_expire(
     p_lease_name text, p_holder_id text, p_lease_epoch bigint, p_ids text,
@@ -64,7 +69,7 @@ BEGIN
         FROM found AS f
         WHERE i.ctid = f.place AND f.outcome = 3
 
-              -- not one that was canceled since it was found
+              -- The intent may have been canceled since it was found.
 
               AND i.status = 'pending' AND i.inflight_epoch IS NULL
         RETURNING f.n, i.created_at, i.not_before, i.attempt_count, i.notify

@@ -1,8 +1,8 @@
--- What is in flight under epochs before p_lease_epoch, strictly after
--- (p_after_at, p_after_id), in the order of its begin.  The first row has the time
--- alone.
+-- The intents that are in flight under an epoch before p_lease_epoch, strictly
+-- after (p_after_at, p_after_id), in the order in which their attempts began.  The
+-- first row has only the time.
 --
--- It begins where the lease says that nothing is older.
+-- The search begins at the time that the lease has as inflight_since.
 
 CREATE OR REPLACE FUNCTION submission.submission_attempts_in_doubt(
     p_lease_name text, p_holder_id text, p_lease_epoch bigint,

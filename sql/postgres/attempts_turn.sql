@@ -1,4 +1,5 @@
--- Why the leader leaves an intent alone.
+-- The last_error of an intent that the leader leaves alone, as its contract is of a
+-- later version.
 
 CREATE OR REPLACE FUNCTION submission.submission_newer(p_version integer)
 RETURNS text
@@ -9,26 +10,31 @@ AS $$
 $$;
 
 
--- A turn of the executor, in one transaction: what has ended is recorded, and
--- what is due is begun; either may be [].  The first row of the answer has the
--- time alone, in the others o_n is the place in a document.
+-- A turn of the executor, in one transaction: records attempts that have ended, and
+-- begins attempts that are due.  Either document may be [].  The first row of the
+-- answer has only the time; in the others, o_n is the place in a document.
 --
 -- p_ended: [{"n","id","number","epoch","holder","started","finished","outcome",
 -- "reason","error","http","answer","span","status","exhausted","delay","held"}].
--- Appends attempts and moves their intents, where this attempt of an intent is in
--- flight; one without an outcome was not sent: it is as due as it was, or, with a
--- delay, that much later than now; one that is held stays in flight, and has its
--- error written alone.  o_outcome is 4: applied, with the next attempt in o_due_at;
--- what is not in the answer was not.  Over-long text is clipped.
+-- If this attempt of the intent is in flight, it is added to the attempts, and the
+-- intent gets its new status.  An attempt without an outcome was not sent: its
+-- intent is due when it was due before or, with a delay, that much later than now.
+-- An attempt that is held stays in flight, and only its error is written.  Text
+-- that is too long is cut off.  o_outcome is 4 if the attempt was recorded, and
+-- o_due_at is when the next one is due; an attempt that is not in the answer was
+-- not recorded.
 --
--- p_due: ["id"].  Marks in flight those that are pending and due.  o_outcome is
--- 1: begun, 2: early, 3: past its deadline, and exhausted, 0: its contract is of a
--- newer version than p_version, which is that of the module that asks, so it is left
--- to a newer one; last_error says so from then on, and 5: it said so before.
--- What is not in the answer has nothing to be tried.  o_created_at is not_before
--- where that is later: a deadline counts from it.  One that another session has
--- locked is early, by a second: whoever keeps it is not waited for, as all that is
--- due would wait, too.
+-- p_due: ["id"].  Intents that are pending and due become in flight.  o_outcome is
+-- 1 if the attempt has begun; 2 if it is too early; 3 if the deadline has passed,
+-- and the intent is exhausted now; 0 if the contract is of a later version than
+-- p_version, which is the version of the module that calls: then the intent is left
+-- to a newer module, and last_error says so from now on; and 5 if last_error said
+-- so before.  An intent that is not in the answer has no attempt to come.
+-- o_created_at is the time from which the deadline counts, which is not_before if
+-- that is later than created_at.
+--
+-- An intent that another session has locked is not waited for, as all other intents
+-- would wait, too: the answer is that it is a second too early.
 
 CREATE OR REPLACE FUNCTION submission.submission_attempts_turn(
     p_lease_name text, p_holder_id text, p_lease_epoch bigint,
@@ -59,7 +65,7 @@ BEGIN
             )
         ), found AS MATERIALIZED (
 
-            -- of two of the same intent, the first
+            -- If an intent is in the document twice, the first one counts.
 
             SELECT DISTINCT ON (i.intent_id) i.ctid AS place, i.intent_id, r.*
             FROM sent AS r
@@ -133,7 +139,7 @@ BEGIN
 
     IF p_due <> '[]' THEN
 
-        -- the intents as they were, and what becomes of them
+        -- "found" has the intents as they were, and what becomes of them.
 
         RETURN QUERY
         WITH found AS MATERIALIZED (
@@ -148,7 +154,7 @@ BEGIN
                                                           i.contract_version)
                                   THEN 5 ELSE 0 END
 
-                        -- nothing here overflows, whatever the row has
+                        -- No value that a row may have overflows here.
 
                         WHEN i.policy = 'deadline'
                              AND i.max_acceptance_seconds > 0
@@ -188,9 +194,9 @@ BEGIN
             FROM found AS f
             WHERE i.ctid = f.place AND f.outcome IN (1, 3)
 
-                  -- Not one that was canceled since it was found: where the
-                  -- row has changed, it is looked at again, but some
-                  -- releases then let any "ctid" pass.
+                  -- The intent may have been canceled since it was found.
+                  -- PostgreSQL evaluates the conditions again if a row has
+                  -- changed, but some releases do not compare "ctid" then.
 
                   AND i.status = 'pending' AND i.inflight_epoch IS NULL
             RETURNING f.n
@@ -201,7 +207,8 @@ BEGIN
             WHERE i.ctid = f.place AND f.outcome = 0 AND i.status = 'pending'
         )
 
-        -- as they were: what is shown of them stays
+        -- This statement sees the rows as they were before the changes, which
+        -- do not touch the columns that are shown.
 
         SELECT NULL::bigint, f.n, f.outcome::bigint, submission_us(f.due_at),
                submission_us(greatest(i.created_at, i.not_before)),

@@ -1,4 +1,5 @@
--- Who did what: for the transaction that does it, and not for nginx.
+-- Adds an entry to the audit, in the transaction that does what the entry says.
+-- nginx does not call this function.
 
 CREATE OR REPLACE FUNCTION submission.submission_audit_add(
     p_lease_name text, p_at timestamptz, p_actor text, p_address text,

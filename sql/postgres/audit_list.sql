@@ -1,9 +1,10 @@
--- A page of the audit, newest first, strictly before (p_at, p_seq); NULL is any
--- actor, any action, from the oldest, and from the newest on.
+-- A page of the audit, newest first, strictly before (p_at, p_seq).  NULL means any
+-- actor, any action, no oldest entry (p_from), and a page that begins with the
+-- newest.
 --
--- Each of the three ways is in the order of an index.  An actor's actions are
--- found one by one, the next page of each is read, and these are merged: the
--- actions are few.
+-- Each of the three statements reads in the order of an index.  For an actor, the
+-- kinds of action are found one by one, a page of each is read, and these are
+-- merged: there are few kinds.
 
 CREATE OR REPLACE FUNCTION submission.submission_audit_list(
     p_lease_name text, p_actor text, p_action text, p_from bigint,

@@ -1,5 +1,6 @@
--- What has an attempt to come, by target: of the first p_bound, those that were
--- modified first.  "seen" is how many were looked at, one more if there are more.
+-- The intents with an attempt to come, counted by target.  Of all of them, only the
+-- p_bound that were modified first are counted.  o_seen is how many were read,
+-- which is p_bound + 1 if there are more.
 
 CREATE OR REPLACE FUNCTION submission.submission_backlog_get(
     p_lease_name text, p_bound bigint, p_groups bigint

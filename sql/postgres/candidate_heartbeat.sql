@@ -1,5 +1,5 @@
--- An instance lives, for the duration, and has started at that time or, with
--- 0, now.  Those that ended without a word go.
+-- Notes that an instance is alive for the duration, and that it was started at
+-- p_started_us, or now if that is 0.  Instances whose time has passed are removed.
 
 CREATE OR REPLACE FUNCTION submission.submission_candidate_heartbeat(
     p_lease_name text, p_holder_id text, p_duration_ms bigint, p_role text,
@@ -34,7 +34,7 @@ BEGIN
         version = excluded.version,
         wake_url = excluded.wake_url;
 
-    -- one at a time prunes: the others need not wait for it
+    -- Rows that another session is removing are left to it.
 
     DELETE FROM submission_manager_candidates
     WHERE (lease_name, holder_id) IN (

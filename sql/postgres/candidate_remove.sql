@@ -1,3 +1,5 @@
+-- Removes an instance that ends.
+
 CREATE OR REPLACE FUNCTION submission.submission_candidate_remove(
     p_lease_name text, p_holder_id text
 )

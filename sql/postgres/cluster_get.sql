@@ -1,4 +1,5 @@
--- The lease, and the live instances, oldest first: one row each.
+-- The lease, and the instances that are alive, oldest first: one row for each
+-- instance.
 
 CREATE OR REPLACE FUNCTION submission.submission_cluster_get(p_lease_name text)
 RETURNS SETOF submission.submission_row_cluster

@@ -1,8 +1,10 @@
--- The newest p_bound of what was rejected or exhausted since p_since, and of what
--- the inbox refused, in groups of the same target, status, reason and last error:
--- the newest three of each minute of the newest p_groups groups, each with its own
--- time.  So one look answers for any later minute, too.  The first row of a minute
--- has its o_failures.  What failed after o_seen was looked at; -1: all was.
+-- The newest p_bound intents that were rejected or exhausted since p_since, and the
+-- newest p_bound rows that the inbox refused, in groups with the same target,
+-- status, reason and last error.  The answer has the newest p_groups groups, and
+-- for each minute of a group its three newest failures, so that one answer also
+-- serves requests with a later p_since.  The first row of a minute has the number
+-- of its failures in o_failures.  All failures after o_seen were counted; it is -1
+-- if that is all of them.
 
 CREATE OR REPLACE FUNCTION submission.submission_failures_get(
     p_lease_name text, p_target text, p_since bigint, p_bound bigint,

@@ -1,15 +1,16 @@
--- Rows of the inbox become intents, or refusals, and leave the inbox, in one
--- transaction.  The first row of the answer has the time alone, in the others o_n
--- is the place in p_moves, and o_outcome is 1: created, 2: the intent was there, the
--- same, 3: refused.  What is not in the answer is where it was.
+-- Makes intents or refusals of rows of the inbox, and removes these rows, in one
+-- transaction.  The first row of the answer has only the time; in the others, o_n
+-- is the place in p_moves, and o_outcome is 1 if the intent was created, 2 if the
+-- same intent existed, and 3 if the row was refused.  A row that is not in the
+-- answer is still in the inbox.
 --
--- p_doc, p_bytes: as for submission_intents_submit; NULL if none is valid.
+-- p_doc, p_bytes: as for submission_intents_submit; NULL if no row is valid.
 -- p_moves: [{"n","seq","k","hash","target","before"}], where k is the place in
--- p_doc; or {"n","seq","reason","detail"}.
--- Of a payload a refusal keeps p_max bytes.
+-- p_doc, or {"n","seq","reason","detail"} for a row that is refused.
+-- p_max: a refusal keeps that many bytes of a payload.
 --
--- A row that is gone, or that somebody else has at the moment, stops all: the next
--- page tells.
+-- If a row is gone, or another session has locked it, nothing is changed: the next
+-- page shows what is there then.
 
 CREATE OR REPLACE FUNCTION submission.submission_inbox_move(
     p_lease_name text, p_holder_id text, p_lease_epoch bigint,
@@ -48,8 +49,8 @@ BEGIN
         RETURN;
     END IF;
 
-    -- {"k": [hash, target, not before, why]} of those that were there before, or
-    -- were refused
+    -- {"k": [hash, target, not before, why]} of the intents that existed, or were
+    -- refused
 
     IF p_doc IS NOT NULL THEN
         SELECT coalesce(jsonb_object_agg(i.o_n::text,

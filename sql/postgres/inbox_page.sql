@@ -1,7 +1,7 @@
--- What is in the inbox, from the lowest seq on, no matter when it was committed.
--- The first row has the time alone.  A payload of more than p_max bytes is not
--- read; a row that begins after p_bytes of payloads is left for the next page, and
--- one that another session has locked for later.
+-- The rows of the inbox, from the lowest seq on, whenever they were committed.  The
+-- first row has only the time.  A payload of more than p_max bytes is not read.
+-- The page ends with the row by which it has p_bytes of payloads.  Rows that
+-- another session has locked are left for a later page.
 
 CREATE OR REPLACE FUNCTION submission.submission_inbox_page(
     p_lease_name text, p_holder_id text, p_lease_epoch bigint,
@@ -23,7 +23,7 @@ BEGIN
     o_now := submission_us(v_now);
     RETURN NEXT;
 
-    -- a time may be infinite, which no integer is
+    -- A time may be infinite, and an integer may not.
 
     RETURN QUERY
     SELECT NULL::bigint, b.seq, left(b.intent_id, 1024),

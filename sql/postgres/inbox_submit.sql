@@ -1,16 +1,14 @@
--- For applications, with the role submission_client_<database>: an intent, in a
--- transaction of their own.  It is one as soon as that commits and the leader has looked; whatever
--- POST would refuse is in submission_inbox_refused then.
+-- Submits an intent in a transaction of the application.  Applications call this
+-- function with the role submission_client_<database>.  The row becomes an intent
+-- when the transaction has committed and the leader has read it; if POST would
+-- refuse it, it is in submission_inbox_refused then.
 --
 --     SELECT submission.submit('order-4711', 'sms.realtime', '{"to":"+15550100"}');
 --
 -- p_payload: JSON, or empty; its bytes are kept as they are.
--- p_not_before: the first attempt is not before that.
--- p_lease_name: that of the manager, if it is not the default.
+-- p_not_before: the first attempt does not begin before that time.
+-- p_lease_name: the lease of the manager, if it is not the default one.
 -- p_traceparent, p_tracestate: the context of a trace; an invalid one is dropped.
-
-DROP FUNCTION IF EXISTS submission.submit(text, text, text, timestamptz, text);
-DROP FUNCTION IF EXISTS submission.submit(text, text, jsonb, timestamptz, text);
 
 CREATE OR REPLACE FUNCTION submission.submit(
     p_id text, p_target text, p_payload text,
@@ -30,7 +28,7 @@ AS $$
 $$;
 
 
--- The same with jsonb: PostgreSQL writes its text.
+-- The same for jsonb: the payload is the text that PostgreSQL makes of it.
 
 CREATE OR REPLACE FUNCTION submission.submit(
     p_id text, p_target text, p_payload jsonb,

@@ -1,10 +1,11 @@
--- Cancels an intent that is pending and has no attempt in flight, by one
--- statement.  o_outcome is 1: canceled, 2: it was canceled before, 3: in flight,
--- 4: it has ended otherwise.  No row: there is no such intent.
+-- Cancels an intent that is pending and has no attempt in flight.  o_outcome is 1
+-- if it was canceled, 2 if it was canceled before, 3 if it is in flight, and 4 if
+-- it has ended otherwise.  There is no row if there is no such intent.
 --
--- A turn that is beginning an attempt of it has its row: the statement waits for
--- the turn, and looks again.  It holds nothing else meanwhile.  A turn that comes
--- later waits for this one, and finds that the intent is not pending.
+-- If a turn of the executor is beginning an attempt of this intent, UPDATE waits
+-- for the turn, and looks at the row again; it holds no other lock meanwhile.  A
+-- turn that comes later waits for this transaction, and finds that the intent is
+-- not pending.
 
 CREATE OR REPLACE FUNCTION submission.submission_intent_cancel(
     p_lease_name text, p_intent_id text, p_actor text, p_address text
@@ -43,7 +44,7 @@ BEGIN
             RETURN;
         END IF;
 
-        -- an attempt of it has ended between the two
+        -- Otherwise an attempt has ended between the two statements.
 
         EXIT WHEN v_intent.status <> 'pending'
                   OR v_intent.inflight_epoch IS NOT NULL;

@@ -1,7 +1,8 @@
--- Whoever ends an intent tells its webhooks, in the same transaction: an event is an
--- intent of the webhook's own target, whose payload is what a body is made of.  Where
--- to, and how often, is what the configuration says when it is sent.  trigger.sql
--- has when it is called.
+-- Tells the webhooks of an intent that it has ended, in the transaction that ends
+-- it: makes an event for each of them.  An event is an intent of the target of the
+-- webhook, and its payload is what the body of the request is made of.  The URL and
+-- the retries are those that the configuration has when the event is sent.
+-- trigger.sql says when this function is called.
 
 CREATE OR REPLACE FUNCTION submission.submission_intent_ended()
 RETURNS trigger

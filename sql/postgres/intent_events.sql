@@ -1,4 +1,4 @@
--- The events of the webhooks of an intent.
+-- The events that tell webhooks of an intent.
 
 CREATE OR REPLACE FUNCTION submission.submission_intent_events(
     p_lease_name text, p_intent_id text, p_limit bigint

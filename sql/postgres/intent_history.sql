@@ -1,6 +1,6 @@
--- A page of the attempts of one intent, newest first, before p_before, or from
--- the newest on where that is NULL.  Each comes with the intent; one row without
--- an attempt where there is none.
+-- A page of the attempts of an intent, newest first, before the number p_before, or
+-- from the newest on if that is NULL.  Each row has the intent, too; if the page
+-- has no attempt, there is one row with the intent alone.
 
 CREATE OR REPLACE FUNCTION submission.submission_intent_history(
     p_lease_name text, p_intent_id text, p_limit bigint, p_before bigint

@@ -1,5 +1,5 @@
--- What an intent was sent with, or, where p_bare is not 0, all but the payload.
--- No row: there is no such intent.
+-- The payload of an intent and what is needed to replay it; if p_bare is not 0,
+-- without the payload.  There is no row if there is no such intent.
 
 CREATE OR REPLACE FUNCTION submission.submission_intent_payload(
     p_lease_name text, p_intent_id text, p_bare bigint

@@ -1,7 +1,9 @@
--- A copy of an intent that has ended, under another id, with another contract, or
--- its own where p_contract is NULL; and likewise of another trace.  o_outcome is 1: created, 2: it was made
--- before, 3: the id is that of another intent, 4: it belongs to p_schedule, which
--- exists.  No row: there is nothing to copy, or its payload is gone.
+-- Copies an intent that has ended, under another id.  The copy has the contract
+-- that is given, or that of its original if p_contract is NULL, and the trace that
+-- is given, or that of its original.  o_outcome is 1 if the copy was made, 2 if it
+-- was made before, 3 if another intent has the id, and 4 if the id belongs to the
+-- schedule p_schedule, which exists.  There is no row if there is no such intent
+-- that has ended and has its payload.
 
 CREATE OR REPLACE FUNCTION submission.submission_intent_replay(
     p_lease_name text, p_intent_id text, p_new_id text, p_contract text,

@@ -1,4 +1,4 @@
--- The intents of a document of ids; "n" is an id's place in it.
+-- The intents whose ids are in a document; "n" is the place of the id in it.
 
 CREATE OR REPLACE FUNCTION submission.submission_intents_get(
     p_lease_name text, p_doc text

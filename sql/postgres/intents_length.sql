@@ -1,4 +1,5 @@
--- The lengths of the payloads of a document of ids; "n" is an id's place in it.
+-- The lengths of the payloads of the intents whose ids are in a document; "n" is
+-- the place of the id in it.
 
 CREATE OR REPLACE FUNCTION submission.submission_intents_length(
     p_lease_name text, p_doc text

@@ -1,14 +1,14 @@
--- A page of the list, newest first, strictly after (p_created_at, p_intent_id);
--- NULL is any status, any target, and from the newest on.  Keys are found first,
--- in the index alone, then the rows of one page.
+-- A page of the list, newest first, strictly after (p_created_at, p_intent_id), or
+-- from the newest on if these are NULL.  NULL is any status and any target.  The
+-- keys of the page are found first, in an index alone, then its rows.
 --
--- Each target and status is a seek of its own, and so is the step from one
--- target to the next: a page costs the same however many intents there are.
--- With n targets and statuses, the newest "limit / sqrt(n)" of each are looked
--- at before.  If there are "limit" of these, none that is older than all of them
--- is on the page; and at most sqrt(n) targets and statuses can have more for it.
--- So no more than 2 * limit * sqrt(n) keys are read, not limit * n.  Targets with a
--- space in their name are hidden.
+-- Each target and status is a seek of its own, and so is the step from one target to
+-- the next: a page costs the same however many intents there are.  With n pairs of
+-- target and status, the newest limit / sqrt(n) keys of each pair are read first.  If
+-- these are "limit" keys, no key that is older than all of them is on the page; and at
+-- most sqrt(n) pairs can have more keys for it.  So a page takes at most
+-- 2 * limit * sqrt(n) keys, not limit * n.  Targets with a space in their names are
+-- hidden.
 
 CREATE OR REPLACE FUNCTION submission.submission_intents_list(
     p_lease_name text, p_status text, p_target text, p_limit bigint,

@@ -1,5 +1,5 @@
--- The ids of a page from p_low on, before p_high, in their order: up (p_up = 1) or
--- down.  p_skip is the last one of the page before, or nothing.
+-- The ids from p_low on and before p_high, in ascending order if p_up is 1, else in
+-- descending order.  p_skip is the last id of the page before, and is left out.
 
 CREATE OR REPLACE FUNCTION submission.submission_intents_prefix(
     p_lease_name text, p_low text, p_high text, p_skip text, p_up bigint,

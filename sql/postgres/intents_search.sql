@@ -1,14 +1,15 @@
--- The keys of a page, by a time and the id, up (p_up = 1) or down: strictly after
--- (p_at, p_id), until p_end.  p_by is created, completed, or reason: by
--- completed_at, of what was rejected or exhausted for p_reason; NULL is any
--- status, "failed" both of these, and any target.
+-- The keys of a page, in the order of a time and the id, ascending if p_up is 1, else
+-- in descending order: strictly after (p_at, p_id), until p_end.  p_by says which time:
+-- "created", "completed", or "reason", which is also completed_at, but only of intents
+-- that were rejected or exhausted for p_reason.  NULL is any status and any target; the
+-- status "failed" is both rejected and exhausted.
 --
--- Each target, status and index is a seek of its own, as in intents_list.sql,
--- with as many keys read: those of the first part of each place tell how far the
--- page goes at most.  What was stripped is in an index of its own.  Targets with
--- a space in their name are hidden.
+-- Each target, status and index is a seek of its own, and as many keys are read as
+-- in intents_list.sql: the first keys of each seek tell how far the page goes at
+-- most.  Stripped intents have an index of their own.  Targets with a space in
+-- their names are hidden.
 --
--- The text of the statement depends on the index and on the way, and on nothing
+-- The text of the statement depends on the index and the direction, and on nothing
 -- that a client has sent.
 
 CREATE OR REPLACE FUNCTION submission.submission_intents_search(
@@ -68,8 +69,9 @@ BEGIN
                       THEN submission_targets_seen(p_lease_name)
                       ELSE ARRAY[p_target] END;
 
-    -- $1 lease, $2 targets, $3 reason, $4 statuses, $5 and $6 the start, $7 the
-    -- end, $8 keys of a place, $9 and $10 how far the page goes at most
+    -- $1 is the lease, $2 the targets, $3 the reason, $4 the statuses, $5 and $6 the
+    -- start, $7 the end, $8 the keys of one seek, and $9 and $10 how far the page goes
+    -- at most.
 
     SELECT string_agg(format(
                '(SELECT p.%1$I AS at, p.intent_id '

@@ -1,19 +1,21 @@
--- A batch of intents.  The first row of the answer has the time, as created_at;
--- the rows after it are what was there before.  What is not among them was
--- created.  A row without an id is one that was refused: its not_before is more
--- than 365 days ahead, or, where o_exhausted_reason is "reserved_id", its id belongs
--- to a schedule.
+-- Submits a batch of intents.  The first row of the answer has only the time, as
+-- created_at.  The rows after it are the intents that existed; those that are not
+-- in the answer were created.  A row without an id is an intent that was refused:
+-- its not_before is more than 365 days ahead or, if o_exhausted_reason is
+-- "reserved_id", its id belongs to a schedule.
 --
 -- p_doc: {"contracts":[{"c",...}],"rows":[{"n","id","c","hash","at","len",
--- "before","trace","state"}]}, the last three where there is such a thing;
--- "occurrences":[{"n","schedule"}] are the rows with an id that belongs to the
--- schedule, if there is one: they are not made, but may be there;
--- p_bytes: all payloads, end to end;
--- p_rows: how many the document has, where the caller knows it.
+-- "before","trace","state"}],"occurrences":[{"n","schedule"}]}.  A row has the last
+-- three keys if the intent has such values.  "occurrences" are the rows whose id
+-- belongs to the schedule, if that exists: they are not created, but they may
+-- exist.
+-- p_bytes: all payloads, end to end.
+-- p_rows: the number of rows, if the caller knows it.
 --
--- Here and elsewhere: each row of a document is a seek, whatever is known of the
--- tables.  Without statistics a planner takes one row for all that a manager
--- has, and begins a join there; LATERAL with a LIMIT leaves no other order.
+-- Here and elsewhere, each row of a document is one seek, whatever the planner
+-- knows of the tables.  Without statistics it expects that a manager has one
+-- intent, and would begin a join there; LATERAL with a LIMIT leaves it no other
+-- order.
 
 CREATE OR REPLACE FUNCTION submission.submission_intents_submit(
     p_lease_name text, p_doc text, p_bytes bytea,
@@ -98,7 +100,8 @@ BEGIN
         END LOOP;
     END IF;
 
-    -- what was there before, or is there twice: the first of two created it
+    -- The intents that existed.  If an id is in the document twice, the first row has
+    -- created the intent.
 
     RETURN QUERY
     SELECT i.*
@@ -118,8 +121,8 @@ BEGIN
 
     IF cardinality(v_created) + v_found + v_refused <> v_rows THEN
 
-        -- it was there for the INSERT, and retention has forgotten it since: next
-        -- time it is new
+        -- INSERT has found the intent, and retention has removed it since.  The
+        -- caller tries again, and creates it.
 
         RAISE EXCEPTION 'an intent was neither inserted nor found'
             USING ERRCODE = 'P7003';

@@ -1,5 +1,5 @@
--- A job, unless there is one with its id.  o_outcome is 1: it was made, 2: it was
--- there before.
+-- Adds a job, unless there is one with its id.  o_outcome is 1 if it was added, and
+-- 2 if it existed.
 
 CREATE OR REPLACE FUNCTION submission.submission_job_add(
     p_lease_name text, p_kind text, p_job_id text, p_filter text,

@@ -1,10 +1,12 @@
--- A batch of a job, in one transaction with how far the job is then.  The first row
--- of the answer has the time alone.  If the job was running, and as far as p_seen, one
--- has -1 as o_n, and how many items were done; each that was canceled has its place.
+-- Applies a batch of a job, and notes how far the job is then, in one transaction.
+-- The first row of the answer has only the time.  If the job is running, and has
+-- seen p_seen intents, a row with o_n = -1 has the number of items that were done,
+-- and each item that was canceled has a row with its place.
 --
--- p_doc: {"contracts":[{"c","d":{...}}],"items":[{"n","id","new","c"}]}.  An item of
--- a replay without c keeps its contract.  What is not done is skipped: an intent
--- that is in flight, or whose payload is gone, or an id that is another's.
+-- p_doc: {"contracts":[{"c","d":{...}}],"items":[{"n","id","new","c"}]}.  An item
+-- of a replay without "c" keeps its contract.  An item is skipped if its intent is
+-- in flight, has lost its payload, or is locked by another session, or if another
+-- intent has the new id.
 
 CREATE OR REPLACE FUNCTION submission.submission_job_apply(
     p_lease_name text, p_holder_id text, p_lease_epoch bigint, p_kind text,
@@ -52,7 +54,7 @@ BEGIN
             FROM item AS m
                  CROSS JOIN LATERAL (
 
-                     -- one that another session has locked is skipped
+                     -- An intent that another session has locked is skipped.
 
                      SELECT 1
                      FROM submission_intents AS s

@@ -1,6 +1,6 @@
--- The job to work on: of the oldest that are running, the one that has waited
--- longest, and that no other session has locked.  The first row of the answer has
--- the time alone.
+-- The job to work on: of the 100 oldest jobs that are running, the one that has
+-- waited longest and that no other session has locked.  The first row of the answer
+-- has only the time.
 
 CREATE OR REPLACE FUNCTION submission.submission_job_next(
     p_lease_name text, p_holder_id text, p_lease_epoch bigint

@@ -1,5 +1,5 @@
--- A job that is running ends here.  o_outcome is 1: it was stopped now, 2: it had
--- ended before.  No row: there is no such job.
+-- Stops a job that is running.  o_outcome is 1 if it was stopped now, and 2 if it
+-- had ended before.  There is no row if there is no such job.
 
 CREATE OR REPLACE FUNCTION submission.submission_job_stop(
     p_lease_name text, p_kind text, p_job_id text, p_actor text,

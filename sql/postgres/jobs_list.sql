@@ -1,5 +1,5 @@
--- A page of jobs of a kind, newest first, strictly before (p_at, p_id), or from the
--- newest on where p_at is NULL; or the one that is p_job_id.
+-- The job p_job_id or, if that is NULL, a page of the jobs of a kind, newest first,
+-- strictly before (p_at, p_id), or from the newest on if p_at is NULL.
 
 CREATE OR REPLACE FUNCTION submission.submission_jobs_list(
     p_lease_name text, p_kind text, p_job_id text, p_at bigint, p_id text,

@@ -1,4 +1,4 @@
--- Takes the lease where there is none, or where it has expired.
+-- Takes the lease if there is none, or if it has expired.
 
 CREATE OR REPLACE FUNCTION submission.submission_lease_acquire(
     p_lease_name text, p_holder_id text, p_duration_ms bigint

@@ -1,10 +1,12 @@
--- The lease, for those who change it and those who depend on it.
+-- What the functions that change the lease, and those that depend on it, share.
 --
--- Whoever changes the lease, or writes as its holder, locks its row first and takes the
--- time then: a lease that expired while the lock was waited for is found expired.
--- SELECT FOR UPDATE takes the same lock as UPDATE, and leaves no dead row behind.
+-- Whoever changes the lease, or writes as its holder, locks its row first and takes
+-- the time then: a lease that expired while the lock was waited for is found
+-- expired.  SELECT FOR UPDATE takes the same lock as UPDATE, and leaves no dead row
+-- behind.
 
--- Locks the lease until the end of the transaction, and returns the time after that.
+-- Locks the lease until the end of the transaction, and returns the time after
+-- that.
 
 CREATE OR REPLACE FUNCTION submission.submission_lease_lock(p_lease_name text)
 RETURNS timestamptz
@@ -22,8 +24,8 @@ END
 $$;
 
 
--- Returns p_now if the lease is held at that time by this holder with this epoch, and
--- fails otherwise.  The error tells the time.
+-- Returns p_now if the lease is held at that time by this holder with this epoch,
+-- and fails otherwise.  The error tells the time.
 
 CREATE OR REPLACE FUNCTION submission.submission_lease_held(
     p_lease submission.submission_manager_leases, p_holder_id text,
@@ -107,8 +109,9 @@ END
 $$;
 
 
--- Returns when the oldest attempt in flight was begun, or p_now if none is in flight.
--- The caller has locked the lease, and knows that no attempt is older than p_since.
+-- Returns when the oldest attempt in flight was begun, or p_now if none is in
+-- flight.  The caller has locked the lease, and knows that no attempt is older than
+-- p_since.
 
 CREATE OR REPLACE FUNCTION submission.submission_inflight_since(
     p_lease_name text, p_since timestamptz, p_now timestamptz

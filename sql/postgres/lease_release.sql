@@ -1,4 +1,4 @@
--- Gives the lease up: anyone can acquire it at once.
+-- Gives the lease up, so that anybody can acquire it at once.
 
 CREATE OR REPLACE FUNCTION submission.submission_lease_release(
     p_lease_name text, p_holder_id text, p_lease_epoch bigint

@@ -1,6 +1,6 @@
--- Extends the lease of its holder; the epoch stays.  It also moves the place where
--- a recovery begins up to the oldest that is in flight: a seek, as it was moved
--- there by the renewal before.
+-- Extends the lease for its holder; the epoch stays.  Also moves inflight_since up
+-- to the oldest attempt in flight.  That is one seek, as the renewal before has
+-- moved it, too.
 
 CREATE OR REPLACE FUNCTION submission.submission_lease_renew(
     p_lease_name text, p_holder_id text, p_lease_epoch bigint,

@@ -1,4 +1,4 @@
--- Another worker of the holder goes on, with a new epoch.
+-- Gives the lease a new epoch, for another worker of the same holder.
 
 CREATE OR REPLACE FUNCTION submission.submission_lease_takeover(
     p_lease_name text, p_holder_id text, p_lease_epoch bigint,

@@ -1,4 +1,4 @@
--- The lease as it is, and where its holder is told.
+-- The lease as it is, and the URL that wakes its holder.
 
 CREATE OR REPLACE FUNCTION submission.submission_lease_watch(p_lease_name text)
 RETURNS SETOF submission.submission_row_watch

@@ -1,9 +1,9 @@
--- What an operator may want to know.  Run as the owner, or any role that may
--- read the tables; changes nothing.
+-- Shows an operator the state of the managers, and changes nothing.  Run it as the
+-- owner, or with any role that may read the tables.
 
 SET search_path = submission, pg_temp;
 
--- who leads, and for how long still
+-- Which instance leads, and how long its lease lasts.
 
 SELECT lease_name, holder_id, lease_epoch, acquired_at, renewed_at, expires_at,
        expires_at > clock_timestamp() AS held,
@@ -11,14 +11,14 @@ SELECT lease_name, holder_id, lease_epoch, acquired_at, renewed_at, expires_at,
 FROM submission_manager_leases
 ORDER BY lease_name;
 
--- the instances
+-- The instances.
 
 SELECT lease_name, holder_id, role, version, started_at, heartbeat_at,
        expires_at > clock_timestamp() AS alive
 FROM submission_manager_candidates
 ORDER BY lease_name, started_at;
 
--- how many wait, how many of them are due, and how late the oldest is
+-- How many intents wait, how many of them are due, and how late the oldest is.
 
 SELECT lease_name, submission_target, count(*) AS waiting,
        count(*) FILTER (WHERE next_attempt_at <= clock_timestamp()) AS due,
@@ -28,7 +28,7 @@ WHERE next_attempt_at IS NOT NULL
 GROUP BY lease_name, submission_target
 ORDER BY lease_name, lag DESC;
 
--- in flight; in doubt is what was begun under an epoch that is gone
+-- Attempts in flight.  Those that were begun under an earlier epoch are in doubt.
 
 SELECT i.lease_name, i.inflight_holder, i.inflight_epoch, count(*) AS in_flight,
        i.inflight_epoch < l.lease_epoch AS in_doubt,
@@ -39,8 +39,8 @@ WHERE i.inflight_epoch IS NOT NULL
 GROUP BY i.lease_name, i.inflight_holder, i.inflight_epoch, l.lease_epoch
 ORDER BY i.lease_name, i.inflight_epoch;
 
--- stuck: pending, with nothing to come and nothing in flight (never seen so
--- far), or in flight for longer than an hour
+-- Intents that are stuck: in flight for longer than an hour, or pending without an
+-- attempt to come or in flight, which has never been seen.
 
 SELECT lease_name, intent_id, submission_target, attempt_count, inflight_holder,
        inflight_epoch, inflight_at, last_modified_at

@@ -1,4 +1,4 @@
--- Whether a commit is possible: writes a row as it was.
+-- Tells whether a transaction can commit: writes a row without changing it.
 
 CREATE OR REPLACE FUNCTION submission.submission_ping()
 RETURNS TABLE (o_now bigint)

@@ -1,13 +1,5 @@
--- What has an attempt to come, in the order of modification, strictly after
--- (p_after_at, p_after_id); with p_order = 1 the retries, and what has a not_before
--- and was never tried, in the order of due time; with p_order = 2 as with 0, without
--- those whose deadline has passed.  The first row has the time alone.
---
--- o_created_at, o_seconds: of what has a deadline, since when it counts, and how long
--- it lasts.
-
--- Whether the deadline of an intent has passed; it counts from the later one of
--- created_at and not_before.
+-- Whether the deadline of an intent has passed.  It counts from created_at or
+-- not_before, whichever is later.
 
 CREATE OR REPLACE FUNCTION submission.submission_expired(
     i submission.submission_intents, at timestamptz
@@ -21,6 +13,17 @@ AS $$
                         >= i.max_acceptance_seconds, false)
 $$;
 
+
+-- A page of the queue: the intents with an attempt to come, strictly after
+-- (p_after_at, p_after_id).  The first row has only the time.
+--
+-- If p_order is 0, they come in the order of modification; if it is 2, too, but
+-- without those whose deadline has passed.  If it is 1, the page has only retries,
+-- and intents with a not_before that were never tried, in the order in which they
+-- are due.
+--
+-- o_created_at, o_seconds: the time from which a deadline counts, and how long it
+-- is; NULL if the intent has none.
 
 CREATE OR REPLACE FUNCTION submission.submission_queue_page(
     p_lease_name text, p_holder_id text, p_lease_epoch bigint, p_order bigint,

@@ -1,25 +1,30 @@
--- A batch of a pass over the targets, from the one after p_after on: what ended long
--- ago loses its payload and its attempts, and later goes altogether.  It changes
--- p_limit rows at most, those of attempts among them.  The pass ends with the
--- audit, the refusals of the inbox, and the jobs.  The first row of the answer has the
--- time alone, the other what was done, how many rows that were, whether the pass is at
--- its end, the last target that is through, and where in the next one the batch has
--- stopped: p_from of the next batch.
+-- A batch of a pass of retention over the targets, from the one after p_after on.
+-- An intent that ended long ago is stripped: it loses its payload and its attempts.
+-- Later it is forgotten: its row is removed.  At the end of the pass come the
+-- audit, the refusals of the inbox, and the jobs.  A batch changes p_limit rows at
+-- most, those of attempts among them.
 --
--- Rows that have gone stay in the indexes while a transaction such as pg_dump's could
--- see them: whoever reads from the oldest on passes all of them.  So a batch begins
--- where the last one has stopped, and a pass with what was not due at p_since.  It
--- looks for rows before it takes the lease's row, and turns do not wait for that.
--- Nothing of what it has found can be another row by then: its own snapshot keeps the
--- places from being used again.
+-- The first row of the answer has only the time.  The second has what was done, the
+-- number of rows that were changed, whether the pass has ended, the last target
+-- that is done (o_done), and where in the next target the batch has stopped
+-- (o_place).  The last two are p_after and p_from of the next batch.
 --
--- p_from: {"target","status","kind","at","id"}, or NULL; kind is 1, to be forgotten,
--- or 2, to be stripped.
--- p_rules: [{"status","strip","forget"}], microseconds; what is to be forgotten is
--- stripped first.  p_audit, p_refused, p_jobs: likewise, 0 is for ever.
+-- Removed rows stay in the indexes while a transaction such as pg_dump's could see
+-- them, and whoever reads from the oldest row on passes all of them.  So a batch
+-- begins where the one before has stopped, and a pass begins with rows that were
+-- not due at p_since.  A batch looks for rows before it locks the lease, so that
+-- turns of the executor do not wait for it.  The rows that it has found stay the
+-- same until then: its own snapshot keeps their places from being used again, and
+-- nobody else changes intents that have ended.
 --
--- What was found goes from one statement to the next in arrays: in a join, a planner
--- without statistics may begin with the table.  Nobody else changes what has ended.
+-- p_from: {"target","status","kind","at","id"}, or NULL; kind is 1 for intents to
+-- be forgotten, and 2 for intents to be stripped.
+-- p_rules: [{"status","strip","forget"}], both in microseconds since the end;
+-- "strip" is not longer than "forget".  p_audit, p_refused, p_jobs: times of the
+-- same kind; 0 is for ever.
+--
+-- Rows go from one statement to the next in arrays: in a join, a planner without
+-- statistics may begin with the table.
 
 CREATE OR REPLACE FUNCTION submission.submission_retention(
     p_lease_name text, p_holder_id text, p_lease_epoch bigint,
@@ -195,7 +200,7 @@ BEGIN
                 v_forgotten := v_forgotten + v_n;
                 v_left := v_left - v_n;
             ELSE
-                -- where none fits, the next batch goes on with the same one
+                -- If no intent fits, the next batch begins at the same place.
 
                 IF v_last IS NULL THEN
                     v_last := v_at;
@@ -226,7 +231,8 @@ BEGIN
 
                 IF v_n = 0 AND v_id IS NOT NULL THEN
 
-                    -- more attempts than a batch takes: some of them
+                    -- The intent has more attempts than a batch may remove:
+                    -- some of them go now.
 
                     WITH old AS MATERIALIZED (
                         SELECT a.attempt_number
@@ -255,7 +261,7 @@ BEGIN
                     v_left := 0;
 
                 ELSIF v_n < v_found THEN
-                    v_left := 0;            -- the next one did not fit
+                    v_left := 0;            -- the next intent did not fit
 
                 ELSIF v_n > 0 THEN
                     v_left := v_left - v_cost;
@@ -318,7 +324,7 @@ BEGIN
         v_left := v_left - v_n;
     END IF;
 
-    -- no job ends before it was made
+    -- No job ends before it was created, so created_at bounds the search.
 
     IF v_end AND p_jobs > 0 AND v_left > 0 THEN
         v_before := submission_at(submission_us(v_now) - p_jobs);

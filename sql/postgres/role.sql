@@ -1,10 +1,12 @@
--- Who may do what.  Roles are of all databases of a server, so their names end with
--- that of this one: a login of another installation has no right here.
+-- Who may do what.  All databases of a server have the same roles, so the names of
+-- these end with the name of this database: a login of another installation has no
+-- right here.
 --
 -- submission_definer_<database> owns the functions, which run with its rights: it
--- reads and writes the tables, and nothing else.  Nobody logs in as it.
+-- may read and write the tables, and nothing else.  It cannot log in.
 --
--- submission_nginx_<database> may call what nginx calls, and touch no table:
+-- submission_nginx_<database> may call the functions that nginx calls, and may not
+-- touch a table:
 --
 --     CREATE ROLE nginx LOGIN IN ROLE submission_nginx_submission;
 --
@@ -12,7 +14,7 @@
 --
 --     GRANT submission_client_submission TO shop;
 --
--- Run as the owner, after all functions; may run again.
+-- This file runs as the owner, after all functions, and may run again.
 
 SET search_path = submission, pg_temp;
 
@@ -42,8 +44,9 @@ EXCEPTION
 END
 $$;
 
--- The functions, and what they need.  Whoever is not a superuser can only give them
--- to a role of which he is a member, and which may create something in the schema.
+-- The functions and the tables that they need.  Somebody who is not a superuser can
+-- only give a function to a role whose member he is, and which may create objects
+-- in the schema.
 
 DO $$
 DECLARE
@@ -84,7 +87,7 @@ BEGIN
 END
 $$;
 
--- Nobody else has a right to a table, and nobody any other right to a function.
+-- Nobody else has a right to a table, and these are all rights to functions.
 
 DO $$
 DECLARE
@@ -167,8 +170,9 @@ BEGIN
 END
 $$;
 
--- A copy of a database has the rights of the roles of the other one, too.  Roles of a
--- name that no database has any more keep theirs: this one had it.
+-- A copy of a database also has the rights that the roles of its original have
+-- there; they are revoked.  Roles that are named after a database that does not
+-- exist keep their rights, as this database had that name once.
 
 DO $$
 DECLARE

@@ -1,15 +1,15 @@
 -- What depends on the columns of a table, said once: the types of the rows that the
--- functions answer with, how a row of a table becomes one of them, and, for intents,
--- how a document becomes rows, how a row is copied, and what a webhook is told of it.
--- sql/install.sh runs this file before the functions that use it.
+-- functions answer with, how a row of a table becomes one of them, and, for
+-- intents, how a document becomes rows, how a row is copied, and what a webhook is
+-- told of it. sql/install.sh runs this file before the functions that use it.
 --
--- Modules that are running have prepared calls of the functions, and these calls fail
--- when the type of the answer changes.  So a type that was released is never changed:
--- an answer with more columns is another type, and is given by a function with another
--- name.
+-- Modules that are running have prepared calls of the functions, and these calls
+-- fail when the type of the answer changes.  So a type that was released is never
+-- changed: an answer with more columns is another type, and is given by a function
+-- with another name.
 --
--- A function that is one SELECT, without settings of its own, becomes part of the query
--- that names it after FROM, so it costs nothing and does not change the plan.
+-- A function that is one SELECT, without settings of its own, becomes part of the
+-- query that names it after FROM, so it costs nothing and does not change the plan.
 
 SET search_path = submission, pg_temp;
 
@@ -97,7 +97,7 @@ END
 $$;
 
 
--- An intent by its id; p_n is passed on.
+-- An intent as it is shown, by its id, with p_n as its number.
 
 CREATE OR REPLACE FUNCTION submission.submission_intent_shown(
     p_lease_name text, p_intent_id text, p_n bigint
@@ -205,9 +205,9 @@ $$;
 -- made.  There is no copy of an intent that is pending or has lost its payload, and
 -- none under an id that exists.
 --
--- p_doc: {"contracts":[{"c","d":{...}}],"items":[{"id","new","c"}]}.  An item without
--- "c" keeps the contract of its original.  Without p_traceparent, the copies belong to
--- the trace of their originals.
+-- p_doc: {"contracts":[{"c","d":{...}}],"items":[{"id","new","c"}]}.  An item
+-- without "c" keeps the contract of its original.  Without p_traceparent, the
+-- copies belong to the trace of their originals.
 
 CREATE OR REPLACE FUNCTION submission.submission_intents_copy(
     p_lease_name text, p_now timestamptz, p_doc jsonb, p_traceparent text,
@@ -296,7 +296,7 @@ AS $$
 $$;
 
 
--- The ids of a document, and where in it each is first.
+-- The ids of a document, and the first place of each in it.
 
 CREATE OR REPLACE FUNCTION submission.submission_asked(p_ids text)
 RETURNS TABLE (id text, n bigint)
@@ -356,8 +356,8 @@ AS $$
 $$;
 
 
--- A schedule as it is shown.  p_busy: its last intent has not ended.  The payload is
--- left out unless p_payload.
+-- A schedule as it is shown.  p_busy: its last intent has not ended.  The payload
+-- is left out unless p_payload.
 
 CREATE OR REPLACE FUNCTION submission.submission_schedule_shown(
     s submission.submission_schedules, p_busy boolean, p_payload boolean
@@ -377,8 +377,8 @@ AS $$
 $$;
 
 
--- The lease as it is, or a row without one; p_held is passed on by those who know
--- better.
+-- The lease as it is shown, or a row without a holder if there is none.  p_held
+-- tells whether the caller has changed it.
 
 CREATE OR REPLACE FUNCTION submission.submission_lease_shown(
     p_lease_name text, p_now timestamptz, p_held boolean

@@ -1,6 +1,7 @@
--- Changes a schedule that has still the revision, 0 where there is none; o_done is 1 if
--- it had.  p_action is put, delete, pause, resume, or retry, which nobody did, and
--- which is no other revision.  Without a holder it is not an executor that does so.
+-- Changes a schedule if it still has the revision p_revision, which is 0 if there
+-- is none; o_done is 1 if it was changed.  p_action is put, delete, pause, resume
+-- or retry.  A retry removes last_error; it is not in the audit, and keeps the
+-- revision.  p_holder_id is NULL if a client calls, and not the executor.
 
 CREATE OR REPLACE FUNCTION submission.submission_schedule_write(
     p_lease_name text, p_holder_id text, p_lease_epoch bigint, p_action text,

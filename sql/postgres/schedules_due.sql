@@ -1,7 +1,8 @@
--- Schedules whose time has come, the oldest first, and whether their last intent has
--- not ended.  The first row has the time alone; one with an empty id has, as its next
--- time, when the next schedule is due.  A row that begins after p_bytes of payloads
--- is left for the next page, and one that another session has locked for later.
+-- The schedules whose time has come, oldest first, and whether their last intent
+-- has not ended.  The first row has only the time; the second, with an empty id,
+-- has as its next time when the next schedule is due.  The page ends with the row
+-- by which it has p_bytes of payloads.  Schedules that another session has locked
+-- are left for later.
 
 CREATE OR REPLACE FUNCTION submission.submission_schedules_due(
     p_lease_name text, p_holder_id text, p_lease_epoch bigint,

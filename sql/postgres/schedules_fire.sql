@@ -1,16 +1,19 @@
--- Makes the intents of schedules, and moves the schedules on, in one transaction, if
--- all of them are still as they were read; if one is not, nothing is changed, and the
--- answer has the time alone.  In the rows after that, o_n is the place in p_rows of a
--- schedule that was moved on, or -1 where o_k is the place in p_doc of an intent that
--- was there before, which is described.
+-- Makes the intents of schedules, and moves the schedules on, in one transaction,
+-- if all of them are still as they were read; otherwise nothing is changed, and the
+-- answer has only the time.  In the rows after that, o_n is the place in p_rows of
+-- a schedule that was moved on, or -1; then o_k is the place in p_doc of an intent
+-- that existed, and the other columns describe that intent.
 --
--- p_doc, p_bytes: as for submission_intents_submit; NULL if there is none.
+-- p_doc, p_bytes: as for submission_intents_submit; NULL if there is no intent to
+-- make.
 -- p_rows: [{"n","id","rev","planned","next","last","lastId","fired","skipped",
--- "missed","error"}]; without "planned" it runs by hand, and its next time stays;
--- so does what it knows of the last occurrence, if that is pending or is still being
--- made, in parts: then the next time had come when it was fired.  An intent that was
--- there before was not made by this: it does not become the last one.
--- Without a holder it is somebody who is in the audit, and not an executor.
+-- "missed","error"}].  A schedule without "planned" is run by hand, and its next
+-- time stays.  Its last occurrence stays, too, if that is pending, or if its parts
+-- are still being made: then the next time had come when the last part was made.
+-- An intent that existed was not made by this schedule, and does not become its
+-- last one.
+-- p_holder_id: NULL if a client runs the schedules, which is noted in the audit,
+-- and not the executor.
 
 CREATE OR REPLACE FUNCTION submission.submission_schedules_fire(
     p_lease_name text, p_holder_id text, p_lease_epoch bigint,
@@ -42,7 +45,8 @@ BEGIN
     o_now := submission_us(v_now);
     RETURN NEXT;
 
-    -- in the order of their ids, so that nobody waits in a circle
+    -- Schedules are locked in the order of their ids, so that sessions do not wait for
+    -- one another in a circle.
 
     SELECT array_agg(l.id) INTO v_ids
     FROM (
@@ -87,7 +91,7 @@ BEGIN
         END LOOP;
     END IF;
 
-    -- one by one: a join might begin with all schedules of the manager
+    -- One by one, as a join might begin with all schedules of the manager.
 
     FOR r IN
         SELECT *

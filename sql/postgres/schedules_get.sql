@@ -1,6 +1,6 @@
--- Schedules by their ids, from p_first to p_last; the payload only if it is asked
--- for.  p_special: only those of the configuration, and those that do not run.  The
--- first row has the time alone.
+-- The schedules with ids from p_first to p_last, with their payloads if p_payload
+-- is not 0.  If p_special is not 0, the page has only schedules of the
+-- configuration and schedules that do not run.  The first row has only the time.
 
 CREATE OR REPLACE FUNCTION submission.submission_schedules_get(
     p_lease_name text, p_first text, p_last text, p_limit bigint,

@@ -1,13 +1,13 @@
--- Version 1 of the schema, for PostgreSQL 13 or later.  sql/install.sh runs this file,
--- then the other files beside it, as the owner and in one transaction; before that it
--- brings a database of an older version up to date by migrate/*.sql.
+-- Version 1 of the schema, for PostgreSQL 13 or later.  sql/install.sh runs this
+-- file, then the other files beside it, as the owner and in one transaction; before
+-- that it brings a database of an older version up to date by migrate/*.sql.
 --
 -- Ids are compared byte for byte, by COLLATE "C".
 --
--- Every statement may run again on a database that has the schema.  A statement that
--- changes a table locks it even if there is nothing to change, and everybody who comes
--- after it waits.  So each change is made only where it is missing, and a database
--- that is up to date is left as it is.
+-- Every statement may run again on a database that has the schema.  A statement
+-- that changes a table locks it even if there is nothing to change, and everybody
+-- who comes after it waits.  So each change is made only where it is missing, and a
+-- database that is up to date is left as it is.
 
 SET search_path = submission, pg_temp;
 
@@ -40,11 +40,11 @@ CREATE TABLE IF NOT EXISTS submission_schema (
     compatible_from         integer       NOT NULL
 );
 
--- inflight_since: no attempt that is in flight was begun earlier; NULL if that is not
--- known.  A recovery begins at this time.  A long transaction, such as pg_dump's, keeps
--- the dead rows of all attempts since its beginning, and an index does not tell them
--- from live ones: without this time, a recovery after a million attempts would pass a
--- million dead rows.
+-- inflight_since: no attempt that is in flight was begun earlier; NULL if that is
+-- not known.  A recovery begins at this time.  A long transaction, such as
+-- pg_dump's, keeps the dead rows of all attempts since its beginning, and an index
+-- does not tell them from live ones: without this time, a recovery after a million
+-- attempts would pass a million dead rows.
 
 CREATE TABLE IF NOT EXISTS submission_manager_leases (
     lease_name              varchar(64)   COLLATE "C" NOT NULL PRIMARY KEY,
@@ -70,18 +70,19 @@ CREATE TABLE IF NOT EXISTS submission_manager_candidates (
 
 -- An intent's status is pending, accepted, rejected, exhausted or canceled.
 --
--- not_before: the time that was given, which may be in the past.  The first attempt is
--- due, and a deadline counts, from not_before or created_at, whichever is later.
+-- not_before: the time that was given, which may be in the past.  The first attempt
+-- is due, and a deadline counts, from not_before or created_at, whichever is later.
 -- retry_schedule: delays in milliseconds, separated by spaces, which replace
 -- retry_delay_ms and the three columns after it.
 -- notify: the webhooks of the contract and the statuses that they are told of, as
 -- words such as "rejected:ops", separated by spaces.
 -- contract_version: the first version of the module that understands the contract;
--- NULL means 1.  SQL compares nothing else of a contract but the deadline: the rules
--- are in src/core/model/sm_contract.c.
+-- NULL means 1.  SQL compares nothing else of a contract but the deadline: the
+-- rules are in src/core/model/sm_contract.c.
 -- replay_of, job_id: the intent that this one replays, and the job that made it.
 -- event_of: this intent is the event of a webhook, and tells of that intent.  Its
--- target is "webhook <name>", and its id begins with a space, as no id of a client does.
+-- target is "webhook <name>", and its id begins with a space, as no id of a client
+-- does.
 -- stripped_at: when retention emptied the payload and removed the attempts.
 
 CREATE TABLE IF NOT EXISTS submission_intents (
@@ -184,9 +185,11 @@ CREATE TABLE IF NOT EXISTS submission_audit (
 );
 
 -- Jobs, which act on many intents in batches.
--- kind: replay or cancel.  filter: JSON, which intents, and what else was asked for.
+-- kind: replay or cancel.  filter: JSON, which intents, and what else was asked
+-- for.
 -- max_intents: the job ends after that many.
--- state: running, done, stopped or failed.  position: how far the job is; NULL at first.
+-- state: running, done, stopped or failed.  position: how far the job is; NULL at
+-- first.
 
 CREATE TABLE IF NOT EXISTS submission_jobs (
     lease_name              varchar(64)   COLLATE "C" NOT NULL,
@@ -212,11 +215,11 @@ CREATE TABLE IF NOT EXISTS submission_jobs (
 -- body: JSON, without the payload.  source: api or configuration.
 -- revision: grows with each change, and is the ETag.
 -- next_run_at: the next planned time; NULL if there is none.  A pause keeps it.
--- last_run_at: the planned time of last_intent_id.  While missed times are made up in
--- several parts, it is the time of the last part, and last_intent_id follows when all
--- parts are made.
--- last_error: why the schedule does not run.  It stays until a leader finds that the
--- schedule can run, or somebody changes it.
+-- last_run_at: the planned time of last_intent_id.  While missed times are made up
+-- in several parts, it is the time of the last part, and last_intent_id follows
+-- when all parts are made.
+-- last_error: why the schedule does not run.  It stays until a leader finds that
+-- the schedule can run, or somebody changes it.
 
 CREATE TABLE IF NOT EXISTS submission_schedules (
     lease_name              varchar(64)   COLLATE "C" NOT NULL,
@@ -261,7 +264,8 @@ CREATE TABLE IF NOT EXISTS submission_inbox (
     created_at              timestamptz   NOT NULL DEFAULT clock_timestamp()
 );
 
--- reason: the error code that POST would have answered with; detail: the same in words.
+-- reason: the error code that POST would have answered with; detail: the same in
+-- words.
 
 CREATE TABLE IF NOT EXISTS submission_inbox_refused (
     lease_name              varchar(64)   COLLATE "C" NOT NULL,
@@ -385,7 +389,7 @@ $$;
 
 -- When dead rows are removed.  Each attempt leaves two dead rows of its intent; by
 -- default they would stay until they are a fifth of the table with all its history.
--- Rows of the inbox come and go, and whoever reads it passes those that are dead.
+-- Rows of the inbox come and go, and every reader passes the dead ones.
 
 DO $$
 DECLARE
@@ -452,8 +456,8 @@ AS $$
 $$;
 
 
--- The name of a role of this database, as role.sql makes them: p_kind is definer, nginx
--- or client.
+-- The name of a role of this database, as role.sql makes them: p_kind is definer,
+-- nginx or client.
 
 CREATE OR REPLACE FUNCTION submission_role(p_kind text)
 RETURNS text

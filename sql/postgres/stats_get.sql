@@ -1,5 +1,5 @@
--- The leader's numbers; the document is NULL unless its time is another one than
--- p_seen.
+-- The statistics of the leader.  The document is NULL if its time is p_seen: the
+-- caller has it.
 
 CREATE OR REPLACE FUNCTION submission.submission_stats_get(
     p_lease_name text, p_seen bigint

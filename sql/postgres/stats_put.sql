@@ -1,5 +1,5 @@
--- The leader's numbers, in place of those before, unless another session has locked
--- those: they are not worth that turns wait.
+-- Replaces the statistics of the leader.  Nothing is written if another session has
+-- locked them: turns of the executor must not wait for statistics.
 
 CREATE OR REPLACE FUNCTION submission.submission_stats_put(
     p_lease_name text, p_holder_id text, p_lease_epoch bigint, p_stats bytea

@@ -1,7 +1,7 @@
--- Pauses a target, or lets it go on, and writes who did it into the audit.
--- o_outcome is 1: it is now in that state, 2: it was before.  No row: there is
--- no such target: it is not configured where the request came in (p_known is
--- 0), nobody has ever paused it, and no intent of it is pending.
+-- Pauses or resumes a target, and notes it in the audit.  o_outcome is 1 if the
+-- state has changed, and 2 if it was the same.  There is no row if there is no such
+-- target: the instance that got the request does not have it in its configuration
+-- (p_known is 0), it was never paused, and it has no pending intent.
 
 CREATE OR REPLACE FUNCTION submission.submission_target_set(
     p_lease_name text, p_target text, p_state text, p_reason text,

@@ -1,4 +1,4 @@
--- The targets that are paused.  The first row has the time alone.
+-- The targets that are paused.  The first row has only the time.
 
 CREATE OR REPLACE FUNCTION submission.submission_targets_paused(
     p_lease_name text, p_holder_id text, p_lease_epoch bigint

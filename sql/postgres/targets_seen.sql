@@ -1,5 +1,6 @@
--- The targets that any intent has, but for hidden ones, which have a space in their
--- name: a seek for each.  The callers have set how it is planned.
+-- The targets that have an intent, found by one seek each.  Targets with a space in
+-- their names are hidden, and left out.  The statement is planned with the settings
+-- of the caller.
 
 CREATE OR REPLACE FUNCTION submission.submission_targets_seen(p_lease_name text)
 RETURNS text[]

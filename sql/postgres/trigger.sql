@@ -1,6 +1,7 @@
--- The last change of sql/install.sh before it commits: a trigger keeps writers from
--- its table until then.  The comment tells whether the trigger is this one; then
--- nothing is locked.
+-- The trigger that tells webhooks of the ends of intents.  sql/install.sh makes it
+-- last, as making a trigger locks the table for writers until the transaction
+-- commits.  A trigger has the hash of its definition as its comment: if that is the
+-- same, nothing is changed, and nothing is locked.
 
 SET search_path = submission, pg_temp;
 
