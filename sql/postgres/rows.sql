@@ -1,7 +1,7 @@
 -- What depends on the columns of a table, said once: the types of the rows that the
 -- functions answer with, how a row of a table becomes one of them, and, for
 -- intents, how a document becomes rows, how a row is copied, and what a webhook is
--- told of it. sql/install.sh runs this file before the functions that use it.
+-- told of it.  sql/install.sh runs this file before the functions that use it.
 --
 -- Modules that are running have prepared calls of the functions, and these calls
 -- fail when the type of the answer changes.  So a type that was released is never
