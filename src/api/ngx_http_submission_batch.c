@@ -5,6 +5,7 @@
  */
 
 #include "ngx_http_submission_intake.h"
+#include "ngx_http_submission_zone_signal.h"
 
 
 /* A batch of more than one row has at most this weight. */
@@ -130,7 +131,7 @@ ngx_http_submission_batch_thread(ngx_http_submission_task_t *task)
 
     op = &ngx_http_submission_ops[task->op];
 
-    batch->notices = task->manager->sh->notices.n;
+    batch->notices = task->manager->sh->notices->n;
 
     if (ngx_http_submission_batch_rows_thread(batch) != 0 || batch->n == 0) {
         return;

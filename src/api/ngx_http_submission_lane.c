@@ -14,6 +14,7 @@
 #include "ngx_http_submission_signal.h"
 #include "ngx_http_submission_submit.h"
 #include "ngx_http_submission_wait.h"
+#include "ngx_http_submission_zone_health.h"
 
 
 #define NGX_HTTP_SUBMISSION_LANE_CALLS  3
@@ -252,7 +253,7 @@ ngx_uint_t
 ngx_http_submission_lane_room(ngx_http_submission_manager_t *manager)
 {
     return manager->intake->ncalls
-           < (manager->conf->retry && manager->sh->failing
+           < (manager->conf->retry && manager->sh->health->failing
               ? 1 : NGX_HTTP_SUBMISSION_LANE_CALLS);
 }
 

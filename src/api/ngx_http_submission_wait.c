@@ -20,6 +20,7 @@
 #include "ngx_http_submission_signal.h"
 #include "ngx_http_submission_wait.h"
 #include "ngx_http_submission_waiter.h"
+#include "ngx_http_submission_zone_signal.h"
 
 
 #define NGX_HTTP_SUBMISSION_WAIT_TICK     250       /* milliseconds */
@@ -527,7 +528,7 @@ ngx_http_submission_wait(ngx_http_submission_ctx_t *ctx, void *row,
     ngx_http_submission_waits++;
 
     if (wait->n++ == 0) {
-        wait->seen = wait->manager->sh->notices.n;
+        wait->seen = wait->manager->sh->notices->n;
         ngx_add_timer(&wait->tick, NGX_HTTP_SUBMISSION_WAIT_TICK);
     }
 

@@ -8,7 +8,7 @@
 #define _NGX_HTTP_SUBMISSION_CONF_H_INCLUDED_
 
 
-#include "ngx_http_submission_zone.h"
+#include "ngx_http_submission_operations.h"
 
 #include "sm_bucket.h"
 #include "sm_contract.h"
@@ -25,7 +25,6 @@
 #define NGX_HTTP_SUBMISSION_VERSION  "0.1"
 
 
-
 typedef struct ngx_http_submission_manager_s   ngx_http_submission_manager_t;
 typedef struct ngx_http_submission_health_s    ngx_http_submission_health_t;
 typedef struct ngx_http_submission_bells_s     ngx_http_submission_bells_t;
@@ -34,6 +33,15 @@ typedef struct ngx_http_submission_intake_s    ngx_http_submission_intake_t;
 typedef struct ngx_http_submission_wait_s      ngx_http_submission_wait_t;
 typedef struct ngx_http_submission_leader_s    ngx_http_submission_leader_t;
 typedef struct ngx_http_submission_executor_s  ngx_http_submission_executor_t;
+
+/* in the zone, see ngx_http_submission_zone*.h */
+
+typedef struct ngx_http_submission_shctx_s     ngx_http_submission_shctx_t;
+typedef struct ngx_http_submission_limits_s    ngx_http_submission_limits_t;
+typedef struct ngx_http_submission_target_node_s
+                                           ngx_http_submission_target_node_t;
+typedef struct ngx_http_submission_target_metrics_s
+                                        ngx_http_submission_target_metrics_t;
 
 
 typedef struct {
@@ -218,13 +226,6 @@ ngx_http_submission_target_t *ngx_http_submission_target_client(
     ngx_http_submission_manager_conf_t *mcf, sm_str_t name);
 const sm_contract_t *ngx_http_submission_target_contract_thread(void *data,
     sm_str_t name);
-
-/* zone.c */
-void ngx_http_submission_zone_holder(ngx_http_submission_manager_t *manager,
-    ngx_cycle_t *cycle);
-ngx_int_t ngx_http_submission_zone_learn(
-    ngx_http_submission_manager_conf_t *mcf,
-    ngx_http_submission_peer_url_t *url);
 
 /* clock.c */
 ngx_msec_t ngx_http_submission_msec(void);

@@ -11,6 +11,7 @@
  */
 
 #include "ngx_http_submission_directives.h"
+#include "ngx_http_submission_zone.h"
 
 #include <sys/eventfd.h>
 #include <sys/mman.h>

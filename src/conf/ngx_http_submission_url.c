@@ -9,6 +9,7 @@
  */
 
 #include "ngx_http_submission_directives.h"
+#include "ngx_http_submission_zone_signal.h"
 
 
 #define NGX_HTTP_SUBMISSION_URL_SCHEME  (sizeof("http://") - 1)

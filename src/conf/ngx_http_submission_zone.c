@@ -1,15 +1,30 @@
 
 /*
- * The shared memory zone of a manager; ngx_http_submission_zone.h describes
- * what it holds.
+ * The shared memory zone of a manager: how it is made, and kept by a reload.
  */
 
 #include "ngx_http_submission_directives.h"
+#include "ngx_http_submission_zone_board.h"
+#include "ngx_http_submission_zone_health.h"
+#include "ngx_http_submission_zone_signal.h"
+#include "ngx_http_submission_zone_target.h"
 
 
 /* One of so many free pages is kept for targets that a reload adds. */
 
 #define NGX_HTTP_SUBMISSION_ZONE_RESERVE  16
+
+
+/* All that there is once in a zone, in one piece. */
+
+typedef struct {
+    ngx_http_submission_shctx_t         sh;
+    ngx_http_submission_health_shctx_t  health;
+    ngx_http_submission_metrics_t       metrics;
+    ngx_http_submission_peer_shctx_t    peer;
+    ngx_http_submission_notices_t       notices;
+    ngx_http_submission_board_zone_t    board;
+} ngx_http_submission_zone_t;
 
 
 static ngx_int_t ngx_http_submission_zone_init(ngx_shm_zone_t *shm_zone,
@@ -163,11 +178,11 @@ ngx_http_submission_zone_targets(ngx_shm_zone_t *shm_zone,
 
 
 void
-ngx_http_submission_zone_board(ngx_http_submission_shctx_t *sh)
+ngx_http_submission_zone_board(ngx_http_submission_board_zone_t *board)
 {
     ngx_slab_pool_t  *pool;
 
-    pool = sh->board_pool;
+    pool = board->pool;
 
     if (pool == NULL) {
         return;
@@ -175,7 +190,7 @@ ngx_http_submission_zone_board(ngx_http_submission_shctx_t *sh)
 
     ngx_memzero(pool, sizeof(ngx_slab_pool_t));
 
-    pool->end = (u_char *) pool + sh->board_size;
+    pool->end = (u_char *) pool + board->size;
     pool->min_shift = 3;
     pool->addr = pool;
 
@@ -191,18 +206,46 @@ ngx_http_submission_zone_board(ngx_http_submission_shctx_t *sh)
 
 static void
 ngx_http_submission_zone_give(ngx_slab_pool_t *shpool,
-    ngx_http_submission_shctx_t *sh)
+    ngx_http_submission_board_zone_t *board)
 {
     ngx_uint_t  n;
 
     n = shpool->pfree - shpool->pfree / NGX_HTTP_SUBMISSION_ZONE_RESERVE;
 
-    for ( /* void */ ; n > 1 && sh->board_pool == NULL; n /= 2) {
-        sh->board_size = n * ngx_pagesize;
-        sh->board_pool = ngx_slab_alloc(shpool, sh->board_size);
+    for ( /* void */ ; n > 1 && board->pool == NULL; n /= 2) {
+        board->size = n * ngx_pagesize;
+        board->pool = ngx_slab_alloc(shpool, board->size);
     }
 
-    ngx_http_submission_zone_board(sh);
+    ngx_http_submission_zone_board(board);
+}
+
+
+static ngx_http_submission_shctx_t *
+ngx_http_submission_zone_create(ngx_slab_pool_t *shpool)
+{
+    ngx_http_submission_zone_t  *zone;
+
+    zone = ngx_slab_calloc(shpool, sizeof(ngx_http_submission_zone_t));
+    if (zone == NULL) {
+        return NULL;
+    }
+
+    zone->sh.health = &zone->health;
+    zone->sh.metrics = &zone->metrics;
+    zone->sh.peer = &zone->peer;
+    zone->sh.notices = &zone->notices;
+    zone->sh.board = &zone->board;
+
+    ngx_rbtree_init(&zone->sh.targets, &zone->sh.sentinel,
+                    ngx_str_rbtree_insert_value);
+
+    /* callers that get no memory say so themselves */
+
+    shpool->log_nomem = 0;
+    shpool->data = &zone->sh;
+
+    return &zone->sh;
 }
 
 
@@ -243,27 +286,18 @@ ngx_http_submission_zone_init(ngx_shm_zone_t *shm_zone, void *data)
         mcf->sh = shpool->data;
 
     } else {
-        mcf->sh = ngx_slab_calloc(shpool,
-                                      sizeof(ngx_http_submission_shctx_t));
+        mcf->sh = ngx_http_submission_zone_create(shpool);
         if (mcf->sh == NULL) {
             return NGX_ERROR;
         }
-
-        ngx_rbtree_init(&mcf->sh->targets, &mcf->sh->sentinel,
-                        ngx_str_rbtree_insert_value);
-
-        /* callers that get no memory say so themselves */
-
-        shpool->log_nomem = 0;
-        shpool->data = mcf->sh;
     }
 
     if (ngx_http_submission_zone_targets(shm_zone, mcf) != NGX_OK) {
         return NGX_ERROR;
     }
 
-    if (mcf->sh->board_pool == NULL) {
-        ngx_http_submission_zone_give(shpool, mcf->sh);
+    if (mcf->sh->board->pool == NULL) {
+        ngx_http_submission_zone_give(shpool, mcf->sh->board);
     }
 
     return ngx_http_submission_open(mcf);
@@ -310,195 +344,4 @@ ngx_http_submission_zone_holder(ngx_http_submission_manager_t *manager,
     manager->unique = 1;
     manager->holder_id.data = sh->holder_id;
     manager->holder_id.len = sh->holder_id_len;
-}
-
-
-void
-ngx_http_submission_zone_publish(ngx_http_submission_shctx_t *sh,
-    ngx_http_submission_role_t *role)
-{
-    /* it is odd if a writer died in the middle */
-
-    sh->sequence |= 1;
-    ngx_memory_barrier();
-
-    sh->role = *role;
-
-    ngx_memory_barrier();
-    sh->sequence++;
-}
-
-
-/* A leader whose deadline has passed does not lead. */
-
-void
-ngx_http_submission_zone_role(ngx_http_submission_shctx_t *sh,
-    ngx_http_submission_role_t *role)
-{
-    ngx_uint_t         n;
-    ngx_atomic_uint_t  sequence;
-
-    for (n = 0; n < 1000; n++) {
-
-        sequence = sh->sequence;
-        ngx_memory_barrier();
-
-        *role = sh->role;
-
-        ngx_memory_barrier();
-
-        if (!(sequence & 1) && sequence == sh->sequence) {
-
-            if (role->leader
-                && (ngx_msec_int_t) (role->deadline
-                                     - ngx_http_submission_lease_msec()) <= 0)
-            {
-                role->leader = 0;
-            }
-
-            return;
-        }
-
-        ngx_cpu_pause();
-    }
-
-    /* the writer died or was stopped in the middle: nobody leads */
-
-    ngx_memzero(role, sizeof(ngx_http_submission_role_t));
-}
-
-
-/*
- * Only the leader writes the limits.  "sequence" is odd already if a writer
- * died in the middle.
- */
-
-static void
-ngx_http_submission_zone_limits_begin(ngx_http_submission_limits_t *limits)
-{
-    limits->sequence |= 1;
-    ngx_memory_barrier();
-}
-
-
-static void
-ngx_http_submission_zone_limits_end(ngx_http_submission_limits_t *limits)
-{
-    ngx_memory_barrier();
-    limits->sequence++;
-}
-
-
-void
-ngx_http_submission_zone_limits_write(ngx_http_submission_limits_t *to,
-    const ngx_http_submission_limits_t *limits)
-{
-    ngx_http_submission_zone_limits_begin(to);
-
-    to->tenure = limits->tenure;
-    to->epoch = limits->epoch;
-    to->concurrency = limits->concurrency;
-    to->rules = limits->rules;
-    to->bucket = limits->bucket;
-
-    ngx_http_submission_zone_limits_end(to);
-}
-
-
-void
-ngx_http_submission_zone_limits_spent(ngx_http_submission_limits_t *to,
-    int64_t epoch, const sm_bucket_t *bucket)
-{
-    ngx_http_submission_zone_limits_begin(to);
-
-    to->epoch = epoch;
-    to->bucket = *bucket;
-
-    ngx_http_submission_zone_limits_end(to);
-}
-
-
-/*
- * Returns NGX_DECLINED if the limits are not known, or if their writer died or
- * was stopped in the middle.
- */
-
-ngx_int_t
-ngx_http_submission_zone_limits_read(ngx_http_submission_limits_t *from,
-    ngx_http_submission_limits_t *limits)
-{
-    ngx_memcpy(limits, from, sizeof(ngx_http_submission_limits_t));
-    ngx_memory_barrier();
-
-    return limits->sequence && !(limits->sequence & 1)
-           && limits->sequence == from->sequence ? NGX_OK : NGX_DECLINED;
-}
-
-
-/*
- * Any worker may write the URL, one at a time.  Returns NGX_DECLINED if it has
- * not changed.  The mutex is that of the slab pool, which the master unlocks
- * if a worker dies.
- */
-
-ngx_int_t
-ngx_http_submission_zone_learn(ngx_http_submission_manager_conf_t *mcf,
-    ngx_http_submission_peer_url_t *url)
-{
-    ngx_slab_pool_t                   *shpool;
-    ngx_http_submission_peer_shctx_t  *peer;
-
-    peer = &mcf->sh->peer;
-
-    if (!(peer->sequence & 1)
-        && ngx_memcmp(&peer->url, url, sizeof(ngx_http_submission_peer_url_t))
-           == 0)
-    {
-        return NGX_DECLINED;
-    }
-
-    shpool = (ngx_slab_pool_t *) mcf->shm_zone->shm.addr;
-
-    ngx_shmtx_lock(&shpool->mutex);
-
-    peer->sequence |= 1;
-    ngx_memory_barrier();
-
-    peer->url = *url;
-
-    ngx_memory_barrier();
-    peer->sequence++;
-
-    ngx_shmtx_unlock(&shpool->mutex);
-
-    return NGX_OK;
-}
-
-
-void
-ngx_http_submission_zone_peer(ngx_http_submission_shctx_t *sh,
-    ngx_http_submission_peer_url_t *url)
-{
-    ngx_uint_t         n;
-    ngx_atomic_uint_t  sequence;
-
-    for (n = 0; n < 1000; n++) {
-
-        sequence = sh->peer.sequence;
-        ngx_memory_barrier();
-
-        *url = sh->peer.url;
-
-        ngx_memory_barrier();
-
-        if (!(sequence & 1) && sequence == sh->peer.sequence) {
-            return;
-        }
-
-        ngx_cpu_pause();
-    }
-
-    /* the writer died in the middle; the URL is learnt again */
-
-    ngx_memzero(url, sizeof(ngx_http_submission_peer_url_t));
 }

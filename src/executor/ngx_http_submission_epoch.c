@@ -18,6 +18,7 @@
 #include "ngx_http_submission_limits.h"
 #include "ngx_http_submission_stats.h"
 #include "ngx_http_submission_turn.h"
+#include "ngx_http_submission_zone.h"
 
 #include "sm_webhook.h"
 

@@ -25,6 +25,7 @@
 #include "ngx_http_submission_signal.h"
 #include "ngx_http_submission_stats.h"
 #include "ngx_http_submission_turn.h"
+#include "ngx_http_submission_zone.h"
 
 
 #define NGX_HTTP_SUBMISSION_TURN_RETRY_MAX  5000         /* milliseconds */

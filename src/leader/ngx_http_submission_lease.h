@@ -10,6 +10,7 @@
 #include "ngx_http_submission_leader.h"
 #include "ngx_http_submission_status.h"
 #include "ngx_http_submission_task.h"
+#include "ngx_http_submission_zone.h"
 
 #include "sm_leader.h"
 

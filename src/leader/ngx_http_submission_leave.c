@@ -14,6 +14,7 @@
  */
 
 #include "ngx_http_submission_lease.h"
+#include "ngx_http_submission_zone_health.h"
 
 
 /* whether no other worker of the instance will take the lease over */
@@ -167,7 +168,7 @@ ngx_http_submission_leader_end(ngx_http_submission_manager_t *manager,
 
     ngx_http_submission_lease_settle(ld);
 
-    if (ld->manager->sh->store == NGX_HTTP_SUBMISSION_STORE_UP) {
+    if (ld->manager->sh->health->store == NGX_HTTP_SUBMISSION_STORE_UP) {
         doubt = ld->handlers->end(ld->manager, deadline) != NGX_OK;
 
         ngx_http_submission_lease_end(ld, doubt, deadline);

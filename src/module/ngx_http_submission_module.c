@@ -11,6 +11,7 @@
 #include "ngx_http_submission_status.h"
 #include "ngx_http_submission_task.h"
 #include "ngx_http_submission_signal.h"
+#include "ngx_http_submission_zone.h"
 
 
 /* milliseconds */

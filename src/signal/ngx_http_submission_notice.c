@@ -13,6 +13,7 @@
  */
 
 #include "ngx_http_submission_signal.h"
+#include "ngx_http_submission_zone_signal.h"
 
 
 struct ngx_http_submission_bells_s {
@@ -80,7 +81,7 @@ void
 ngx_http_submission_notice_expect(ngx_http_submission_manager_t *manager,
     ngx_msec_t time)
 {
-    manager->sh->notices.until = ngx_current_msec + time;
+    manager->sh->notices->until = ngx_current_msec + time;
 
     __sync_synchronize();
 }
@@ -93,7 +94,7 @@ ngx_http_submission_notice(ngx_http_submission_manager_t *manager, sm_str_t id)
 {
     ngx_http_submission_notices_t  *notices;
 
-    notices = &manager->sh->notices;
+    notices = manager->sh->notices;
 
     notices->hashes[notices->n % NGX_HTTP_SUBMISSION_NOTICE_RING] =
                                            ngx_http_submission_notice_hash(id);
@@ -122,7 +123,7 @@ ngx_http_submission_notice_all(ngx_http_submission_manager_t *manager)
 {
     ngx_http_submission_notices_t  *notices;
 
-    notices = &manager->sh->notices;
+    notices = manager->sh->notices;
 
     (void) ngx_atomic_fetch_add(&notices->n, NGX_HTTP_SUBMISSION_NOTICE_RING);
 
@@ -152,7 +153,7 @@ ngx_http_submission_notice_next(ngx_http_submission_manager_t *manager,
     ngx_atomic_uint_t               n;
     ngx_http_submission_notices_t  *notices;
 
-    notices = &manager->sh->notices;
+    notices = manager->sh->notices;
 
     if (*seen == notices->n) {
         return NGX_DONE;

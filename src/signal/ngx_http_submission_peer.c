@@ -157,11 +157,11 @@ ngx_http_submission_peer_ask(ngx_http_submission_manager_t *manager)
     ngx_http_submission_peer_task_t  *pt;
 
     sh = manager->sh;
-    asked = sh->peer.asked;
+    asked = sh->peer->asked;
 
     if ((asked
          && ngx_http_submission_since(asked) < NGX_HTTP_SUBMISSION_PEER_ASK)
-        || !ngx_atomic_cmp_set(&sh->peer.asked, asked,
+        || !ngx_atomic_cmp_set(&sh->peer->asked, asked,
                               ngx_http_submission_peer_time(ngx_current_msec)))
     {
         return;
@@ -186,7 +186,7 @@ ngx_http_submission_peer_ask(ngx_http_submission_manager_t *manager)
 void
 ngx_http_submission_peer_tell(ngx_http_submission_manager_t *manager)
 {
-    manager->sh->peer.tell = 1;
+    manager->sh->peer->tell = 1;
 
     __sync_synchronize();
 
@@ -206,17 +206,17 @@ ngx_http_submission_peer_wait(ngx_http_submission_shctx_t *sh,
 {
     ngx_msec_t  since;
 
-    if (sh->peer.failed
-        && sh->peer.failed_epoch == (ngx_atomic_uint_t) url->epoch)
+    if (sh->peer->failed
+        && sh->peer->failed_epoch == (ngx_atomic_uint_t) url->epoch)
     {
-        since = ngx_http_submission_since(sh->peer.failed);
+        since = ngx_http_submission_since(sh->peer->failed);
 
         if (since < NGX_HTTP_SUBMISSION_PEER_FAILED) {
             return NGX_HTTP_SUBMISSION_PEER_FAILED - since;
         }
     }
 
-    since = ngx_http_submission_since(sh->peer.told);
+    since = ngx_http_submission_since(sh->peer->told);
 
     return since < NGX_HTTP_SUBMISSION_PEER_PAUSE
            ? NGX_HTTP_SUBMISSION_PEER_PAUSE - since : 0;
@@ -240,9 +240,9 @@ ngx_http_submission_peer_start(ngx_http_submission_manager_t *manager)
     sh = manager->sh;
     peer = manager->peer;
 
-    while (sh->peer.tell) {
+    while (sh->peer->tell) {
 
-        claim = sh->peer.claim;
+        claim = sh->peer->claim;
 
         if (claim && (ngx_msec_int_t) (claim - ngx_current_msec) > 0) {
             return;
@@ -273,9 +273,9 @@ ngx_http_submission_peer_start(ngx_http_submission_manager_t *manager)
         peer->claim = ngx_http_submission_peer_time(ngx_current_msec
                                               + NGX_HTTP_SUBMISSION_PEER_CLAIM);
 
-        if (ngx_atomic_cmp_set(&sh->peer.claim, claim, peer->claim)) {
-            sh->peer.tell = 0;
-            sh->peer.told = ngx_current_msec;
+        if (ngx_atomic_cmp_set(&sh->peer->claim, claim, peer->claim)) {
+            sh->peer->tell = 0;
+            sh->peer->told = ngx_current_msec;
 
             __sync_synchronize();
 
@@ -318,9 +318,9 @@ ngx_http_submission_peer_told(ngx_http_submission_manager_t *manager,
         ngx_http_submission_count(manager, NGX_HTTP_SUBMISSION_CNT_WAKES_SENT,
                                   1);
 
-        sh->peer.failed = 0;
+        sh->peer->failed = 0;
 
-        if (sh->peer.down && ngx_atomic_cmp_set(&sh->peer.down, 1, 0)) {
+        if (sh->peer->down && ngx_atomic_cmp_set(&sh->peer->down, 1, 0)) {
             ngx_log_error(NGX_LOG_INFO, ngx_cycle->log, 0,
                           "submission: wake_restored manager=%V lease_epoch=%L"
                           "%V", &manager->conf->name, url->epoch,
@@ -331,10 +331,10 @@ ngx_http_submission_peer_told(ngx_http_submission_manager_t *manager,
         ngx_http_submission_count(manager,
                                   NGX_HTTP_SUBMISSION_CNT_WAKES_FAILED, 1);
 
-        sh->peer.failed_epoch = (ngx_atomic_uint_t) url->epoch;
-        sh->peer.failed = ngx_http_submission_peer_time(ngx_current_msec);
+        sh->peer->failed_epoch = (ngx_atomic_uint_t) url->epoch;
+        sh->peer->failed = ngx_http_submission_peer_time(ngx_current_msec);
 
-        if (ngx_atomic_cmp_set(&sh->peer.down, 0, 1)) {
+        if (ngx_atomic_cmp_set(&sh->peer->down, 0, 1)) {
             ngx_log_error(NGX_LOG_WARN, ngx_cycle->log, 0,
                           "submission: wake_failed manager=%V lease_epoch=%L"
                           "%V%V", &manager->conf->name, url->epoch,
@@ -344,7 +344,7 @@ ngx_http_submission_peer_told(ngx_http_submission_manager_t *manager,
         }
     }
 
-    (void) ngx_atomic_cmp_set(&sh->peer.claim, manager->peer->claim, 0);
+    (void) ngx_atomic_cmp_set(&sh->peer->claim, manager->peer->claim, 0);
 
     __sync_synchronize();
 

@@ -8,6 +8,7 @@
 
 
 #include "ngx_http_submission_signal.h"
+#include "ngx_http_submission_zone_signal.h"
 
 
 /* the leader on another instance, of this worker; see peer.c and tell.c */

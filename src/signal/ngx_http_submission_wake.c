@@ -7,6 +7,7 @@
  */
 
 #include "ngx_http_submission_signal.h"
+#include "ngx_http_submission_zone.h"
 
 
 ngx_connection_t *

@@ -60,12 +60,12 @@ ngx_http_submission_board_clear(ngx_http_submission_shctx_t *sh,
 {
     ngx_http_submission_board_shctx_t  *board;
 
-    sh->board_dirty = 1;
+    sh->board->dirty = 1;
     ngx_memory_barrier();
 
-    board = &sh->board;
+    board = &sh->board->shared;
 
-    ngx_http_submission_zone_board(sh);
+    ngx_http_submission_zone_board(sh->board);
 
     ngx_memzero(board, sizeof(ngx_http_submission_board_shctx_t));
 
@@ -75,7 +75,7 @@ ngx_http_submission_board_clear(ngx_http_submission_shctx_t *sh,
     board->tenure = tenure;
 
     ngx_memory_barrier();
-    sh->board_dirty = 0;
+    sh->board->dirty = 0;
 }
 
 
@@ -89,15 +89,15 @@ ngx_http_submission_board_lock(ngx_http_submission_manager_conf_t *mcf)
 
     ngx_shmtx_lock(ngx_http_submission_board_mutex(mcf));
 
-    tenure = ngx_max(sh->board.tenure, mcf->tenure);
+    tenure = ngx_max(sh->board->shared.tenure, mcf->tenure);
 
-    if (sh->board_dirty || sh->board.series.root == NULL
-        || sh->board.tenure < tenure)
+    if (sh->board->dirty || sh->board->shared.series.root == NULL
+        || sh->board->shared.tenure < tenure)
     {
         ngx_http_submission_board_clear(sh, tenure);
     }
 
-    return &sh->board;
+    return &sh->board->shared;
 }
 
 
@@ -108,7 +108,7 @@ ngx_http_submission_board_write(ngx_http_submission_manager_conf_t *mcf)
 
     board = ngx_http_submission_board_lock(mcf);
 
-    mcf->sh->board_dirty = 1;
+    mcf->sh->board->dirty = 1;
     ngx_memory_barrier();
 
     return board;
@@ -119,7 +119,7 @@ void
 ngx_http_submission_board_unlock(ngx_http_submission_manager_conf_t *mcf)
 {
     ngx_memory_barrier();
-    mcf->sh->board_dirty = 0;
+    mcf->sh->board->dirty = 0;
 
     ngx_shmtx_unlock(ngx_http_submission_board_mutex(mcf));
 }
@@ -223,7 +223,7 @@ ngx_http_submission_board_cluster(ngx_http_submission_manager_t *manager,
 
     board->read_at = board->now_at;
 
-    ngx_http_submission_board_room(manager->sh->board_pool, board,
+    ngx_http_submission_board_room(manager->sh->board->pool, board,
                            ngx_min(cluster->n,
                                    NGX_HTTP_SUBMISSION_BOARD_INSTANCES));
 
@@ -421,7 +421,7 @@ ngx_http_submission_board_stats(ngx_http_submission_manager_t *manager,
         return;
     }
 
-    shpool = manager->sh->board_pool;
+    shpool = manager->sh->board->pool;
     board = ngx_http_submission_board_write(manager->conf);
 
     if (stats->at <= board->stats_at && stats->epoch == board->stats_epoch) {

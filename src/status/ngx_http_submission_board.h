@@ -10,6 +10,7 @@
 
 
 #include "ngx_http_submission_status.h"
+#include "ngx_http_submission_zone_board.h"
 
 
 /* an hour of a target; its name follows */

@@ -187,7 +187,7 @@ ngx_http_submission_board_backlog(ngx_http_submission_manager_t *manager,
     ngx_slab_pool_t                    *shpool;
     ngx_http_submission_board_shctx_t  *sh;
 
-    shpool = manager->sh->board_pool;
+    shpool = manager->sh->board->pool;
     sh = ngx_http_submission_board_write(manager->conf);
 
     ngx_http_submission_board_free(shpool, sh->backlog);

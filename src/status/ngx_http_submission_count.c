@@ -38,7 +38,7 @@ ngx_http_submission_count(ngx_http_submission_manager_t *manager,
     ngx_http_submission_counter_e counter, ngx_uint_t n)
 {
     if (n) {
-        (void) ngx_atomic_fetch_add(&manager->sh->metrics.counters[counter],
+        (void) ngx_atomic_fetch_add(&manager->sh->metrics->counters[counter],
                                     n);
     }
 }
@@ -62,7 +62,7 @@ ngx_http_submission_count_target(ngx_http_submission_manager_t *manager,
     ngx_http_submission_target_t *target)
 {
     return target && target->metrics ? target->metrics
-                                     : &manager->sh->metrics.others;
+                                     : &manager->sh->metrics->others;
 }
 
 
@@ -110,7 +110,7 @@ ngx_http_submission_count_terminal(ngx_http_submission_manager_t *manager,
     ngx_http_submission_metrics_t         *metrics;
     ngx_http_submission_target_metrics_t  *of;
 
-    metrics = &manager->sh->metrics;
+    metrics = manager->sh->metrics;
     of = ngx_http_submission_count_target(manager, target);
 
     (void) ngx_atomic_fetch_add(&of->terminal[status], 1);
@@ -135,7 +135,7 @@ ngx_http_submission_gauge(ngx_http_submission_manager_t *manager,
 {
     ngx_http_submission_gauge_t  *g;
 
-    g = &manager->sh->metrics.gauges[gauge];
+    g = &manager->sh->metrics->gauges[gauge];
 
     g->value = value;
     ngx_memory_barrier();
@@ -167,7 +167,7 @@ ngx_http_submission_count_call(ngx_http_submission_manager_t *manager,
 {
     ngx_http_submission_metrics_t  *metrics;
 
-    metrics = &manager->sh->metrics;
+    metrics = manager->sh->metrics;
 
     ngx_http_submission_histogram_add(&metrics->calls[op],
                                       ngx_http_submission_call_bounds, usec);

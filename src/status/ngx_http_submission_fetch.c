@@ -8,6 +8,7 @@
 
 #include "ngx_http_submission_status.h"
 #include "ngx_http_submission_task.h"
+#include "ngx_http_submission_zone_board.h"
 
 
 /* milliseconds: more often than they are written, so that none is missed */
@@ -145,10 +146,10 @@ ngx_http_submission_fetch_timer(ngx_event_t *ev)
 
     ngx_add_timer(ev, interval);
 
-    asked = manager->sh->board_asked;
+    asked = manager->sh->board->asked;
 
     if ((asked && ngx_http_submission_since(asked) < interval)
-        || !ngx_atomic_cmp_set(&manager->sh->board_asked, asked,
+        || !ngx_atomic_cmp_set(&manager->sh->board->asked, asked,
                                ngx_max(ngx_current_msec, 1)))
     {
         return;

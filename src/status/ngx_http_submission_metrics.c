@@ -5,6 +5,8 @@
  */
 
 #include "ngx_http_submission_metrics.h"
+#include "ngx_http_submission_zone_board.h"
+#include "ngx_http_submission_zone_health.h"
 
 
 /* must be in the order of ngx_http_submission_counter_e */
@@ -252,7 +254,7 @@ ngx_http_submission_metrics_instance(sm_out_t *out,
 
     for (i = 0; i < NGX_HTTP_SUBMISSION_GAUGE_N; i++) {
         m = &ngx_http_submission_gauges[i];
-        g = &sh->metrics.gauges[i];
+        g = &sh->metrics->gauges[i];
 
         if (m->help == NULL) {
             continue;
@@ -283,11 +285,11 @@ ngx_http_submission_metrics_instance(sm_out_t *out,
 
     ngx_http_submission_metrics_single(out, "gauge", "store_up",
                             "Whether the store committed when last asked to.",
-                            sh->store == NGX_HTTP_SUBMISSION_STORE_UP);
+                            sh->health->store == NGX_HTTP_SUBMISSION_STORE_UP);
 
     ngx_http_submission_metrics_single(out, "gauge", "store_breaker_open",
                             "Whether API requests are refused at once.",
-                            mcf->retry && sh->broken);
+                            mcf->retry && sh->health->broken);
 
     ngx_http_submission_metrics_single(out, "gauge", "zone_bytes",
                                        "Size of the shared memory zone.",
@@ -296,8 +298,8 @@ ngx_http_submission_metrics_instance(sm_out_t *out,
     ngx_http_submission_metrics_single(out, "gauge", "zone_free_bytes",
                                        "Free pages of the zone.",
                                        (shpool->pfree
-                                        + (sh->board_pool
-                                           ? sh->board_pool->pfree : 0))
+                                        + (sh->board->pool
+                                           ? sh->board->pool->pfree : 0))
                                        * ngx_pagesize);
 
     ngx_http_submission_metrics_board(out, mcf);
@@ -338,7 +340,7 @@ ngx_http_submission_metrics_handler(ngx_http_request_t *r)
 
     executes = ngx_http_submission_metrics_executes(mcf);
 
-    ngx_http_submission_metrics_intents(&out, &mcf->sh->metrics);
+    ngx_http_submission_metrics_intents(&out, mcf->sh->metrics);
 
     if (ngx_http_submission_metrics_targets(r->pool, &out, mcf, executes)
         != NGX_OK)
@@ -346,7 +348,7 @@ ngx_http_submission_metrics_handler(ngx_http_request_t *r)
         return NGX_HTTP_INTERNAL_SERVER_ERROR;
     }
 
-    ngx_http_submission_metrics_store(&out, &mcf->sh->metrics);
+    ngx_http_submission_metrics_store(&out, mcf->sh->metrics);
     ngx_http_submission_metrics_instance(&out, mcf, executes);
 
     b = ngx_calloc_buf(r->pool);

@@ -8,6 +8,7 @@
 
 
 #include "ngx_http_submission_status.h"
+#include "ngx_http_submission_zone_metrics.h"
 
 
 /* the upper bound of a last bucket */

@@ -104,7 +104,7 @@ ngx_http_submission_metrics_rows(ngx_pool_t *pool,
     }
 
     row = &table->rows[table->n++];
-    row->metrics = &mcf->sh->metrics.others;
+    row->metrics = &mcf->sh->metrics->others;
     row->label = sm_str_c(NGX_HTTP_SUBMISSION_METRICS_OTHER);
 
     return NGX_OK;
@@ -293,7 +293,7 @@ ngx_http_submission_metrics_targets(ngx_pool_t *pool, sm_out_t *out,
     ngx_http_submission_zone_role(mcf->sh, &role);
 
     table.executes = executes
-                     && (int64_t) mcf->sh->metrics.gauges
+                     && (int64_t) mcf->sh->metrics->gauges
                               [NGX_HTTP_SUBMISSION_GAUGE_QUEUE_DEPTH].epoch
                         == role.epoch;
 

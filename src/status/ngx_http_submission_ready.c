@@ -4,14 +4,15 @@
  */
 
 #include "ngx_http_submission_status.h"
+#include "ngx_http_submission_zone_health.h"
 
 
 static const char *
 ngx_http_submission_readyz_store(ngx_http_submission_manager_conf_t *mcf)
 {
-    ngx_http_submission_shctx_t  *sh;
+    ngx_http_submission_health_shctx_t  *sh;
 
-    sh = mcf->sh;
+    sh = mcf->sh->health;
 
     switch (sh->store) {
 

@@ -7,6 +7,7 @@
 
 #include "ngx_http_submission_directives.h"
 #include "ngx_http_submission_status.h"
+#include "ngx_http_submission_zone.h"
 
 #if (NDK)
 

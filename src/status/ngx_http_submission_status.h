@@ -9,9 +9,25 @@
 #define _NGX_HTTP_SUBMISSION_STATUS_H_INCLUDED_
 
 
-#include "ngx_http_submission_conf.h"
+#include "ngx_http_submission_counters.h"
 
 #include "sm_series.h"
+
+
+/* An instance, as the store lists it. */
+
+#define NGX_HTTP_SUBMISSION_BOARD_INSTANCES  64
+#define NGX_HTTP_SUBMISSION_BOARD_NAME       512
+#define NGX_HTTP_SUBMISSION_BOARD_VERSION    64
+
+typedef struct {
+    int64_t                          heartbeat_at;
+    unsigned                         leader:1;
+    size_t                           len;
+    u_char                           name[NGX_HTTP_SUBMISSION_BOARD_NAME];
+    size_t                           vlen;
+    u_char                       version[NGX_HTTP_SUBMISSION_BOARD_VERSION];
+} ngx_http_submission_instance_t;
 
 
 /* what one answer is made of: a copy of the board, in the request's memory */

@@ -41,7 +41,7 @@ ngx_http_submission_breaker_time(ngx_msec_t time)
 ngx_uint_t
 ngx_http_submission_breaker_open(ngx_http_submission_manager_t *manager)
 {
-    return manager->conf->retry && manager->sh->broken;
+    return manager->conf->retry && manager->sh->health->broken;
 }
 
 
@@ -67,9 +67,9 @@ ngx_http_submission_breaker_delay(ngx_uint_t failures)
 void
 ngx_http_submission_breaker_report(ngx_http_submission_task_t *task)
 {
-    ngx_http_submission_shctx_t  *sh;
+    ngx_http_submission_health_shctx_t  *sh;
 
-    sh = task->manager->sh;
+    sh = task->manager->sh->health;
 
     if (task->manager->conf->retry == 0) {
         return;
@@ -90,10 +90,10 @@ ngx_http_submission_breaker_report(ngx_http_submission_task_t *task)
 static void
 ngx_http_submission_breaker_close(ngx_http_submission_manager_t *manager)
 {
-    ngx_atomic_uint_t             broken;
-    ngx_http_submission_shctx_t  *sh;
+    ngx_atomic_uint_t                    broken;
+    ngx_http_submission_health_shctx_t  *sh;
 
-    sh = manager->sh;
+    sh = manager->sh->health;
     broken = sh->broken;
 
     if (broken && ngx_atomic_cmp_set(&sh->broken, broken, 0)) {
@@ -110,14 +110,14 @@ ngx_http_submission_breaker_close(ngx_http_submission_manager_t *manager)
 static void
 ngx_http_submission_breaker_fail(ngx_http_submission_task_t *task)
 {
-    ngx_msec_t                      failed, bound;
-    ngx_atomic_uint_t               since;
-    ngx_http_submission_field_t     error;
-    ngx_http_submission_shctx_t    *sh;
-    ngx_http_submission_manager_t  *manager;
+    ngx_msec_t                           failed, bound;
+    ngx_atomic_uint_t                    since;
+    ngx_http_submission_field_t          error;
+    ngx_http_submission_manager_t       *manager;
+    ngx_http_submission_health_shctx_t  *sh;
 
     manager = task->manager;
-    sh = manager->sh;
+    sh = manager->sh->health;
 
     /* a later call was answered */
 

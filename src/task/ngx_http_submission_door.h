@@ -9,6 +9,7 @@
 
 #include "ngx_http_submission_status.h"
 #include "ngx_http_submission_task.h"
+#include "ngx_http_submission_zone_health.h"
 
 
 /* the outcome of any call to the store */

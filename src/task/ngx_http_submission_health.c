@@ -38,7 +38,7 @@ ngx_http_submission_health_tick_period(ngx_http_submission_manager_t *manager)
 static ngx_msec_t
 ngx_http_submission_health_period(ngx_http_submission_manager_t *manager)
 {
-    if (manager->sh->store == NGX_HTTP_SUBMISSION_STORE_UP
+    if (manager->sh->health->store == NGX_HTTP_SUBMISSION_STORE_UP
         && !ngx_http_submission_breaker_open(manager))
     {
         return 2 * manager->conf->acquire_interval;
@@ -53,9 +53,9 @@ ngx_http_submission_health_period(ngx_http_submission_manager_t *manager)
 static ngx_uint_t
 ngx_http_submission_health_probing(ngx_http_submission_manager_t *manager)
 {
-    ngx_http_submission_shctx_t  *sh;
+    ngx_http_submission_health_shctx_t  *sh;
 
-    sh = manager->sh;
+    sh = manager->sh->health;
 
     return sh->probing
            && ngx_http_submission_since(sh->probed)
@@ -106,15 +106,15 @@ ngx_http_submission_health_probe(ngx_http_submission_manager_t *manager)
 
     task->done = ngx_http_submission_health_done;
 
-    manager->sh->probing = 1;
+    manager->sh->health->probing = 1;
 
     ngx_log_debug1(NGX_LOG_DEBUG_HTTP, ngx_cycle->log, 0,
                    "submission: probe of the store, state:%uA",
-                   manager->sh->store);
+                   manager->sh->health->store);
 
     if (ngx_http_submission_task_post(task) != NGX_OK) {
         ngx_http_submission_task_free(task);
-        manager->sh->probing = 0;
+        manager->sh->health->probing = 0;
     }
 }
 
@@ -122,17 +122,17 @@ ngx_http_submission_health_probe(ngx_http_submission_manager_t *manager)
 static void
 ngx_http_submission_health_tick(ngx_event_t *ev)
 {
-    ngx_msec_t                      period;
-    ngx_atomic_uint_t               probed;
-    ngx_http_submission_shctx_t    *sh;
-    ngx_http_submission_manager_t  *manager;
+    ngx_msec_t                           period;
+    ngx_atomic_uint_t                    probed;
+    ngx_http_submission_manager_t       *manager;
+    ngx_http_submission_health_shctx_t  *sh;
 
     if (ngx_exiting) {
         return;
     }
 
     manager = ev->data;
-    sh = manager->sh;
+    sh = manager->sh->health;
 
     if (ngx_http_submission_breaker_open(manager)) {
 
@@ -167,7 +167,7 @@ ngx_http_submission_health_thread(ngx_http_submission_task_t *task)
 static void
 ngx_http_submission_health_done(ngx_http_submission_task_t *task)
 {
-    task->manager->sh->probing = 0;
+    task->manager->sh->health->probing = 0;
 }
 
 
@@ -176,12 +176,12 @@ ngx_http_submission_health_done(ngx_http_submission_task_t *task)
 void
 ngx_http_submission_health_report(ngx_http_submission_task_t *task)
 {
-    sm_call_t                    *call;
-    ngx_atomic_uint_t             old, now;
-    ngx_http_submission_field_t   error;
-    ngx_http_submission_shctx_t  *sh;
+    sm_call_t                           *call;
+    ngx_atomic_uint_t                    old, now;
+    ngx_http_submission_field_t          error;
+    ngx_http_submission_health_shctx_t  *sh;
 
-    sh = task->manager->sh;
+    sh = task->manager->sh->health;
     call = &task->call;
     old = sh->store;
 

@@ -9,7 +9,8 @@
 #             import, by nm, libc's memory, strings and jumps, yajl, and its own
 #   sql       a database's own headers stay in src/store
 #   door      a folder's files are included by others through its door alone:
-#             src/store/sm_store.h, any header of src/core and src/module,
+#             src/store/sm_store.h, any header of src/core, src/module and
+#             src/conf (the configuration, and the parts of the zone),
 #             and of a folder src/x its ngx_http_submission_x.h
 #   below     src/core includes nothing of other folders, src/store of src/core
 #             alone; inside src/core, base knows neither model nor rule, and
@@ -96,7 +97,7 @@ sub refuse {
 sub is_door {
     my ($header, $folder) = @_;
 
-    return $folder eq 'module' || $folder eq 'core'
+    return $folder =~ /^(?:core|module|conf)$/
            || $header eq ($folder eq 'store' ? 'sm_store.h'
                           : "ngx_http_submission_$folder.h");
 }

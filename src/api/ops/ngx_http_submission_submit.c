@@ -11,6 +11,7 @@
 #include "ngx_http_submission_reply.h"
 #include "ngx_http_submission_routes.h"
 #include "ngx_http_submission_submit.h"
+#include "ngx_http_submission_zone_signal.h"
 
 
 /* The error shows so many characters of an unknown target. */
@@ -170,7 +171,7 @@ ngx_http_submission_submit_thread(ngx_http_submission_task_t *task)
     sm_submit_row_t              *rows;
     ngx_http_submission_batch_t  *batch = (ngx_http_submission_batch_t *) task;
 
-    batch->notices = task->manager->sh->notices.n;
+    batch->notices = task->manager->sh->notices->n;
 
     if (sm_store_intents_submit(&task->manager->store, &task->call,
                                 ngx_http_submission_submit_rows_thread, task)

@@ -7,6 +7,7 @@
 #include "ngx_http_submission_routes.h"
 #include "ngx_http_submission_task.h"
 #include "ngx_http_submission_view.h"
+#include "ngx_http_submission_zone_health.h"
 
 
 #define NGX_HTTP_SUBMISSION_OVERVIEW_WINDOW  3600   /* seconds */
@@ -101,12 +102,12 @@ ngx_http_submission_overview_store(ngx_http_submission_view_t *view,
 
     sm_out_c(out, ",\"store\":{\"kind\":");
     sm_json_out_str(out, sm_str_c(sm_store_ops_name(manager->conf->store_ops)));
-    sm_out_c(out, manager->sh->store == NGX_HTTP_SUBMISSION_STORE_UP
+    sm_out_c(out, manager->sh->health->store == NGX_HTTP_SUBMISSION_STORE_UP
                   ? ",\"up\":true" : ",\"up\":false");
     sm_out_c(out, ",\"breaker\":\"");
     ngx_http_submission_view_tag(view, out);
     sm_out_c(out, !open ? "closed"
-                        : manager->sh->probing ? "half_open" : "open");
+                        : manager->sh->health->probing ? "half_open" : "open");
     ngx_http_submission_view_untagged(view, out, open);
     sm_out_c(out, "\"},");
 }

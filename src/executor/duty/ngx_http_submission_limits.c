@@ -17,6 +17,7 @@
  */
 
 #include "ngx_http_submission_limits.h"
+#include "ngx_http_submission_zone_target.h"
 
 #include "sm_webhook.h"
 
