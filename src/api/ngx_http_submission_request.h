@@ -22,18 +22,6 @@ typedef struct ngx_http_submission_lane_s    ngx_http_submission_lane_t;
 typedef struct ngx_http_submission_waiter_s  ngx_http_submission_waiter_t;
 
 
-static ngx_inline sm_str_t
-ngx_http_submission_str(ngx_str_t *s)
-{
-    sm_str_t  str;
-
-    str.data = (char *) s->data;
-    str.len = s->len;
-
-    return str;
-}
-
-
 /*
  * Takes a request with its whole body, which is valid only until the function
  * returns.  NGX_DONE: the request is answered later.  Otherwise the request is

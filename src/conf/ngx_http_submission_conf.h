@@ -211,6 +211,20 @@ typedef struct {
 extern ngx_module_t  ngx_http_submission_module;
 
 
+/* A string of nginx's, for core and store; the bytes are not copied. */
+
+static ngx_inline sm_str_t
+ngx_http_submission_str(ngx_str_t *s)
+{
+    sm_str_t  str;
+
+    str.data = (char *) s->data;
+    str.len = s->len;
+
+    return str;
+}
+
+
 /* url.c: reads a URL at which an instance is woken */
 const char *ngx_http_submission_url(ngx_pool_t *pool, ngx_str_t *url,
     ngx_url_t *u);

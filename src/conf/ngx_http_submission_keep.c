@@ -106,13 +106,9 @@ ngx_http_submission_keep_invalid(ngx_conf_t *cf, ngx_str_t *value)
 static sm_status_e
 ngx_http_submission_keep_status(ngx_str_t *name)
 {
-    sm_str_t     s;
     sm_status_e  status;
 
-    s.data = (char *) name->data;
-    s.len = name->len;
-
-    status = sm_status_by_name(s);
+    status = sm_status_by_name(ngx_http_submission_str(name));
 
     return status == SM_STATUS_PENDING ? SM_STATUS_NONE : status;
 }

@@ -263,8 +263,7 @@ ngx_http_submission_schedule_body(ngx_conf_t *cf,
             continue;
         }
 
-        s.data = (char *) field->data;
-        s.len = field->len;
+        s = ngx_http_submission_str(field);
 
         sm_out_c(&out, sm_out_last(&out) == '{' ? "\"" : ",\"");
         sm_out_c(&out, ngx_http_submission_schedule_params[i].field);
@@ -413,8 +412,7 @@ ngx_http_submission_schedule(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     ngx_memzero(row, sizeof(sm_schedule_row_t));
 
     row->op = SM_SCHEDULE_OP_PUT;
-    row->id.data = (char *) rp.id.data;
-    row->id.len = rp.id.len;
+    row->id = ngx_http_submission_str(&rp.id);
     row->actor.name = sm_str_c("configuration");
     row->actor.address = sm_str_c("");
     row->configured = 1;

@@ -273,8 +273,7 @@ ngx_http_submission_server_odbc(ngx_conf_t *cf,
         return NGX_CONF_ERROR;
     }
 
-    connection.data = (char *) value[2].data;
-    connection.len = value[2].len;
+    connection = ngx_http_submission_str(&value[2]);
 
     if (sm_store_odbc_has_key(connection, "PWD")
         || sm_store_odbc_has_key(connection, "Password"))
@@ -290,8 +289,7 @@ ngx_http_submission_server_odbc(ngx_conf_t *cf,
         return rv;
     }
 
-    password.data = (char *) mcf->password.data;
-    password.len = mcf->password.len;
+    password = ngx_http_submission_str(&mcf->password);
 
     why = sm_store_odbc_refuses(connection, password);
 

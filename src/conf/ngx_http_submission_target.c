@@ -145,8 +145,7 @@ ngx_http_submission_target_block(ngx_conf_t *cf, ngx_command_t *cmd,
     sm_contract_init(&target->contract);
 
     target->contract.retry_delay = 0;
-    target->contract.target.data = (char *) value[1].data;
-    target->contract.target.len = value[1].len;
+    target->contract.target = ngx_http_submission_str(&value[1]);
 
     rv = ngx_http_submission_target_add(cf, mcf, target);
     if (rv != NGX_CONF_OK) {
@@ -182,7 +181,6 @@ ngx_http_submission_target_gateway_type(ngx_conf_t *cf, ngx_command_t *cmd,
 {
     ngx_http_submission_target_t *target = conf;
 
-    sm_str_t    s;
     ngx_str_t  *value;
 
     if (target->contract.gateway_type != SM_GATEWAY_NONE) {
@@ -191,10 +189,8 @@ ngx_http_submission_target_gateway_type(ngx_conf_t *cf, ngx_command_t *cmd,
 
     value = cf->args->elts;
 
-    s.data = (char *) value[1].data;
-    s.len = value[1].len;
-
-    target->contract.gateway_type = sm_gateway_by_name(s);
+    target->contract.gateway_type =
+                       sm_gateway_by_name(ngx_http_submission_str(&value[1]));
 
     if (target->contract.gateway_type == SM_GATEWAY_NONE
         || target->contract.gateway_type == SM_GATEWAY_WEBHOOK)
@@ -227,8 +223,7 @@ ngx_http_submission_target_gateway_url(ngx_conf_t *cf, ngx_command_t *cmd,
 
     value = cf->args->elts;
 
-    url->data = (char *) value[1].data;
-    url->len = value[1].len;
+    *url = ngx_http_submission_str(&value[1]);
 
     why = sm_gateway_url_check(*url);
 
@@ -252,7 +247,6 @@ ngx_http_submission_target_policy(ngx_conf_t *cf, ngx_command_t *cmd,
 {
     ngx_http_submission_target_t *target = conf;
 
-    sm_str_t        s;
     ngx_int_t       n;
     ngx_str_t      *value;
     ngx_uint_t      args;
@@ -267,10 +261,7 @@ ngx_http_submission_target_policy(ngx_conf_t *cf, ngx_command_t *cmd,
     value = cf->args->elts;
     args = cf->args->nelts - 2;
 
-    s.data = (char *) value[1].data;
-    s.len = value[1].len;
-
-    c->policy = sm_policy_by_name(s);
+    c->policy = sm_policy_by_name(ngx_http_submission_str(&value[1]));
 
     switch (c->policy) {
 

@@ -83,8 +83,7 @@ ngx_http_submission_webhook_block(ngx_conf_t *cf, ngx_command_t *cmd,
     value = cf->args->elts;
     shown = value[1];
 
-    name.data = (char *) shown.data;
-    name.len = shown.len;
+    name = ngx_http_submission_str(&shown);
 
     fault = sm_webhook_name_check(name);
 
@@ -275,8 +274,7 @@ ngx_http_submission_webhook_secret(ngx_conf_t *cf, ngx_command_t *cmd,
         return NGX_CONF_ERROR;
     }
 
-    text.data = (char *) s.data;
-    text.len = s.len;
+    text = ngx_http_submission_str(&s);
 
     ngx_memzero(&arena, sizeof(sm_arena_t));
 

@@ -477,17 +477,14 @@ ngx_http_submission_init_store(ngx_cycle_t *cycle,
 
     ngx_memzero(&conf, sizeof(sm_store_conf_t));
 
-    conf.lease_name.data = (char *) mcf->lease_name.data;
-    conf.lease_name.len = mcf->lease_name.len;
+    conf.lease_name = ngx_http_submission_str(&mcf->lease_name);
     conf.path = (char *) mcf->store_path.data;
     conf.busy_timeout = mcf->busy_timeout;
     conf.migrate_no_copy = mcf->migrate_no_copy;
     conf.create = &manager->sh->create;
     conf.generation = mcf->generation;
-    conf.connection.data = (char *) mcf->connection.data;
-    conf.connection.len = mcf->connection.len;
-    conf.password.data = (char *) mcf->password.data;
-    conf.password.len = mcf->password.len;
+    conf.connection = ngx_http_submission_str(&mcf->connection);
+    conf.password = ngx_http_submission_str(&mcf->password);
     conf.login_timeout = mcf->login_timeout;
     conf.query_timeout = mcf->query_timeout;
     conf.recover_timeout = ngx_min(mcf->lease_duration,

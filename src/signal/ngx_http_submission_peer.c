@@ -87,8 +87,7 @@ ngx_http_submission_peer_learn(ngx_http_submission_manager_t *manager,
         return;
     }
 
-    self.data = (char *) manager->holder_id.data;
-    self.len = manager->holder_id.len;
+    self = ngx_http_submission_str(&manager->holder_id);
 
     ngx_memzero(&url, sizeof(ngx_http_submission_peer_url_t));
 

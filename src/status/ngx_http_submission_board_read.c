@@ -92,8 +92,7 @@ ngx_http_submission_board_read(ngx_pool_t *pool,
 
     if (role.leader) {
         board->leads = 1;
-        board->leader.data = (char *) mcf->manager->holder_id.data;
-        board->leader.len = mcf->manager->holder_id.len;
+        board->leader = ngx_http_submission_str(&mcf->manager->holder_id);
         board->epoch = role.epoch;
         board->left = (int64_t) (ngx_msec_int_t) (role.deadline
                                            - ngx_http_submission_lease_msec())

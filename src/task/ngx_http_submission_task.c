@@ -71,8 +71,7 @@ ngx_http_submission_task_create(ngx_http_submission_manager_t *manager,
 void
 ngx_http_submission_task_fence(ngx_http_submission_task_t *task, int64_t epoch)
 {
-    task->fence.holder.data = (char *) task->manager->holder_id.data;
-    task->fence.holder.len = task->manager->holder_id.len;
+    task->fence.holder = ngx_http_submission_str(&task->manager->holder_id);
     task->fence.epoch = epoch;
 }
 
