@@ -5,6 +5,7 @@
  */
 
 #include "ngx_http_submission_metrics.h"
+#include "ngx_http_submission_text.h"
 #include "ngx_http_submission_zone_board.h"
 #include "ngx_http_submission_zone_health.h"
 
@@ -318,17 +319,11 @@ ngx_http_submission_metrics_handler(ngx_http_request_t *r)
 {
     sm_out_t                             out;
     ngx_int_t                            rc;
-    ngx_buf_t                           *b;
     ngx_uint_t                           executes;
-    ngx_chain_t                          chain;
-    ngx_http_submission_manager_conf_t  *mcf;
     ngx_http_submission_loc_conf_t      *slcf;
+    ngx_http_submission_manager_conf_t  *mcf;
 
-    if (!(r->method & (NGX_HTTP_GET|NGX_HTTP_HEAD))) {
-        return NGX_HTTP_NOT_ALLOWED;
-    }
-
-    rc = ngx_http_discard_request_body(r);
+    rc = ngx_http_submission_text_asked(r);
     if (rc != NGX_OK) {
         return rc;
     }
@@ -351,36 +346,11 @@ ngx_http_submission_metrics_handler(ngx_http_request_t *r)
     ngx_http_submission_metrics_store(&out, mcf->sh->metrics);
     ngx_http_submission_metrics_instance(&out, mcf, executes);
 
-    b = ngx_calloc_buf(r->pool);
-
-    if (b == NULL || out.full) {
+    if (out.full) {
         return NGX_HTTP_INTERNAL_SERVER_ERROR;
     }
 
-    b->pos = (u_char *) out.start;
-    b->last = (u_char *) out.last;
-    b->memory = 1;
-    b->last_buf = (r == r->main) ? 1 : 0;
-    b->last_in_chain = 1;
-
-    r->disable_not_modified = 1;
-    r->headers_out.status = NGX_HTTP_OK;
-    r->headers_out.content_length_n = b->last - b->pos;
-
-    /* for filters it is text/plain, and complete */
-
-    ngx_str_set(&r->headers_out.content_type,
-                "text/plain; version=0.0.4; charset=utf-8");
-    r->headers_out.content_type_len = sizeof("text/plain") - 1;
-
-    rc = ngx_http_send_header(r);
-
-    if (rc == NGX_ERROR || rc > NGX_OK || r->header_only) {
-        return rc;
-    }
-
-    chain.buf = b;
-    chain.next = NULL;
-
-    return ngx_http_output_filter(r, &chain);
+    return ngx_http_submission_text_send(r, NGX_HTTP_OK,
+                                    "text/plain; version=0.0.4; charset=utf-8",
+                                    (u_char *) out.start, (u_char *) out.last);
 }

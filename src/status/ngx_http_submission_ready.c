@@ -3,7 +3,7 @@
  * /readyz, from shared memory alone.
  */
 
-#include "ngx_http_submission_status.h"
+#include "ngx_http_submission_text.h"
 #include "ngx_http_submission_zone_health.h"
 
 
@@ -45,20 +45,15 @@ ngx_int_t
 ngx_http_submission_readyz_handler(ngx_http_request_t *r)
 {
     char                                 buf[SM_TIME_LEN];
+    u_char                              *start, *last;
     sm_out_t                             expires;
     ngx_int_t                            rc;
-    ngx_buf_t                           *b;
-    ngx_chain_t                          out;
     const char                          *store;
     ngx_http_submission_role_t           role;
-    ngx_http_submission_manager_conf_t  *mcf;
     ngx_http_submission_loc_conf_t      *slcf;
+    ngx_http_submission_manager_conf_t  *mcf;
 
-    if (!(r->method & (NGX_HTTP_GET|NGX_HTTP_HEAD))) {
-        return NGX_HTTP_NOT_ALLOWED;
-    }
-
-    rc = ngx_http_discard_request_body(r);
+    rc = ngx_http_submission_text_asked(r);
     if (rc != NGX_OK) {
         return rc;
     }
@@ -70,8 +65,8 @@ ngx_http_submission_readyz_handler(ngx_http_request_t *r)
 
     ngx_http_submission_zone_role(mcf->sh, &role);
 
-    b = ngx_create_temp_buf(r->pool, 256 + mcf->manager->holder_id.len);
-    if (b == NULL) {
+    start = ngx_pnalloc(r->pool, 256 + mcf->manager->holder_id.len);
+    if (start == NULL) {
         return NGX_HTTP_INTERNAL_SERVER_ERROR;
     }
 
@@ -84,33 +79,17 @@ ngx_http_submission_readyz_handler(ngx_http_request_t *r)
         sm_out_c(&expires, "-");
     }
 
-    b->last = ngx_sprintf(b->last,
-                          "mode=%s holder_id=%V lease_epoch=%L "
-                          "lease_expires_at=%*s store=%s\n",
-                          role.leader ? "leader" : "follower",
-                          &mcf->manager->holder_id,
-                          role.leader ? role.epoch : (int64_t) 0,
-                          (size_t) (expires.last - expires.start),
-                          expires.start, store);
-    b->last_buf = (r == r->main) ? 1 : 0;
-    b->last_in_chain = 1;
+    last = ngx_sprintf(start,
+                       "mode=%s holder_id=%V lease_epoch=%L "
+                       "lease_expires_at=%*s store=%s\n",
+                       role.leader ? "leader" : "follower",
+                       &mcf->manager->holder_id,
+                       role.leader ? role.epoch : (int64_t) 0,
+                       (size_t) (expires.last - expires.start),
+                       expires.start, store);
 
-    r->disable_not_modified = 1;
-    r->headers_out.status = ngx_strcmp(store, "up") == 0
-                            ? NGX_HTTP_OK : NGX_HTTP_SERVICE_UNAVAILABLE;
-    r->headers_out.content_length_n = b->last - b->pos;
-
-    ngx_str_set(&r->headers_out.content_type, "text/plain");
-    r->headers_out.content_type_len = r->headers_out.content_type.len;
-
-    rc = ngx_http_send_header(r);
-
-    if (rc == NGX_ERROR || rc > NGX_OK || r->header_only) {
-        return rc;
-    }
-
-    out.buf = b;
-    out.next = NULL;
-
-    return ngx_http_output_filter(r, &out);
+    return ngx_http_submission_text_send(r, ngx_strcmp(store, "up") == 0
+                                            ? NGX_HTTP_OK
+                                            : NGX_HTTP_SERVICE_UNAVAILABLE,
+                                         "text/plain", start, last);
 }
