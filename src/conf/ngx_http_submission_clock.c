@@ -43,6 +43,36 @@ ngx_http_submission_since(ngx_atomic_uint_t time)
 }
 
 
+/* Returns a time that is never zero, which means "not set" in the zone. */
+
+ngx_atomic_uint_t
+ngx_http_submission_stamp(ngx_msec_t time)
+{
+    return time ? time : 1;
+}
+
+
+/*
+ * Returns 1 in one worker of the instance, once in an interval.  "last" is the
+ * stamp of the last time, in the zone.
+ */
+
+ngx_uint_t
+ngx_http_submission_once(ngx_atomic_t *last, ngx_msec_t interval)
+{
+    ngx_atomic_uint_t  time;
+
+    time = *last;
+
+    if (time && ngx_http_submission_since(time) < interval) {
+        return 0;
+    }
+
+    return ngx_atomic_cmp_set(last, time,
+                              ngx_http_submission_stamp(ngx_current_msec));
+}
+
+
 /*
  * The clock of leases, by which the store's time is estimated, too.  It goes
  * on while the host is suspended.

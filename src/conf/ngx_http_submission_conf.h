@@ -244,6 +244,8 @@ const sm_contract_t *ngx_http_submission_target_contract_thread(void *data,
 /* clock.c */
 ngx_msec_t ngx_http_submission_msec(void);
 ngx_msec_t ngx_http_submission_since(ngx_atomic_uint_t time);
+ngx_atomic_uint_t ngx_http_submission_stamp(ngx_msec_t time);
+ngx_uint_t ngx_http_submission_once(ngx_atomic_t *last, ngx_msec_t interval);
 ngx_msec_t ngx_http_submission_lease_msec(void);
 int64_t ngx_http_submission_usec(void);
 int64_t ngx_http_submission_date_usec(void);

@@ -65,15 +65,6 @@ ngx_http_submission_peer_init(ngx_cycle_t *cycle,
 }
 
 
-/* zero means "not set" */
-
-static ngx_atomic_uint_t
-ngx_http_submission_peer_time(ngx_msec_t time)
-{
-    return time ? time : 1;
-}
-
-
 /* what the lease's row says of the leader, whoever has read it */
 
 void
@@ -151,17 +142,10 @@ ngx_http_submission_peer_done(ngx_http_submission_task_t *task)
 static void
 ngx_http_submission_peer_ask(ngx_http_submission_manager_t *manager)
 {
-    ngx_atomic_uint_t                 asked;
-    ngx_http_submission_shctx_t      *sh;
     ngx_http_submission_peer_task_t  *pt;
 
-    sh = manager->sh;
-    asked = sh->peer->asked;
-
-    if ((asked
-         && ngx_http_submission_since(asked) < NGX_HTTP_SUBMISSION_PEER_ASK)
-        || !ngx_atomic_cmp_set(&sh->peer->asked, asked,
-                              ngx_http_submission_peer_time(ngx_current_msec)))
+    if (!ngx_http_submission_once(&manager->sh->peer->asked,
+                                  NGX_HTTP_SUBMISSION_PEER_ASK))
     {
         return;
     }
@@ -269,8 +253,8 @@ ngx_http_submission_peer_start(ngx_http_submission_manager_t *manager)
             return;
         }
 
-        peer->claim = ngx_http_submission_peer_time(ngx_current_msec
-                                              + NGX_HTTP_SUBMISSION_PEER_CLAIM);
+        peer->claim = ngx_http_submission_stamp(ngx_current_msec
+                                            + NGX_HTTP_SUBMISSION_PEER_CLAIM);
 
         if (ngx_atomic_cmp_set(&sh->peer->claim, claim, peer->claim)) {
             sh->peer->tell = 0;
@@ -331,7 +315,7 @@ ngx_http_submission_peer_told(ngx_http_submission_manager_t *manager,
                                   NGX_HTTP_SUBMISSION_CNT_WAKES_FAILED, 1);
 
         sh->peer->failed_epoch = (ngx_atomic_uint_t) url->epoch;
-        sh->peer->failed = ngx_http_submission_peer_time(ngx_current_msec);
+        sh->peer->failed = ngx_http_submission_stamp(ngx_current_msec);
 
         if (ngx_atomic_cmp_set(&sh->peer->down, 0, 1)) {
             ngx_log_error(NGX_LOG_WARN, ngx_cycle->log, 0,

@@ -448,7 +448,7 @@ ngx_http_submission_board_stats(ngx_http_submission_manager_t *manager,
                   >= NGX_HTTP_SUBMISSION_BOARD_WARN);
 
     if (warn) {
-        board->warned = ngx_max(ngx_current_msec, 1);
+        board->warned = ngx_http_submission_stamp(ngx_current_msec);
     }
 
     ngx_http_submission_board_unlock(manager->conf);

@@ -128,7 +128,6 @@ static void
 ngx_http_submission_fetch_timer(ngx_event_t *ev)
 {
     ngx_msec_t                         interval;
-    ngx_atomic_uint_t                  asked;
     ngx_http_submission_manager_t     *manager;
     ngx_http_submission_fetch_task_t  *ft;
 
@@ -146,12 +145,7 @@ ngx_http_submission_fetch_timer(ngx_event_t *ev)
 
     ngx_add_timer(ev, interval);
 
-    asked = manager->sh->board->asked;
-
-    if ((asked && ngx_http_submission_since(asked) < interval)
-        || !ngx_atomic_cmp_set(&manager->sh->board->asked, asked,
-                               ngx_max(ngx_current_msec, 1)))
-    {
+    if (!ngx_http_submission_once(&manager->sh->board->asked, interval)) {
         return;
     }
 

@@ -29,15 +29,6 @@ static void ngx_http_submission_breaker_close(
 static void ngx_http_submission_breaker_fail(ngx_http_submission_task_t *task);
 
 
-/* zero means "not set" */
-
-static ngx_atomic_uint_t
-ngx_http_submission_breaker_time(ngx_msec_t time)
-{
-    return time ? time : 1;
-}
-
-
 ngx_uint_t
 ngx_http_submission_breaker_open(ngx_http_submission_manager_t *manager)
 {
@@ -126,7 +117,7 @@ ngx_http_submission_breaker_fail(ngx_http_submission_task_t *task)
     }
 
     (void) ngx_atomic_cmp_set(&sh->failing, 0,
-                              ngx_http_submission_breaker_time(task->posted));
+                              ngx_http_submission_stamp(task->posted));
 
     since = sh->failing;
     failed = ngx_http_submission_since(since);
@@ -134,7 +125,7 @@ ngx_http_submission_breaker_fail(ngx_http_submission_task_t *task)
 
     if (since == 0 || failed < bound
         || !ngx_atomic_cmp_set(&sh->broken, 0,
-                           ngx_http_submission_breaker_time(ngx_current_msec)))
+                               ngx_http_submission_stamp(ngx_current_msec)))
     {
         return;
     }
