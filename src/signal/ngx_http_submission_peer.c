@@ -59,6 +59,11 @@ ngx_http_submission_peer_init(ngx_cycle_t *cycle,
     peer->timer.data = manager;
     peer->timer.log = cycle->log;
 
+    peer->tell = ngx_http_submission_tell_create(cycle, manager);
+    if (peer->tell == NULL) {
+        return NGX_ERROR;
+    }
+
     manager->peer = peer;
 
     return NGX_OK;

@@ -2,17 +2,20 @@
 /*
  * One small request to the leader: a POST without a body, whose answer is 204.
  *
- * It goes by a connection of this worker that is kept for the next one.  A kept
- * connection may be closed by the other end at any time: a request that got no
- * answer on it is tried once more, on a new one.
+ * A worker has at most one connection to the leader, and keeps it for the next
+ * request.  The other end may close a kept connection at any time: a request
+ * that got no answer on it is sent once more, on a new one.  A request takes no
+ * longer than a second, reads no more than fits into its buffer, and carries
+ * nothing but the path of the URL.
  *
- * It waits for nothing longer than a second, and reads no more than fits into
- * its buffer.  Nothing but the address and the path of the URL is used.
+ * It does not go through nginx's proxy, because the only location that sends is
+ * the operator's for dispatching, which adds the credentials of gateways, and
+ * the URL of a leader is known at run time only.  ngx_http_upstream without a
+ * location would need its whole configuration filled in here, for each version
+ * of nginx, and could keep no connection, since that is up to upstream{} blocks.
  */
 
 #include "ngx_http_submission_peer.h"
-#include "ngx_http_submission_status.h"
-#include "ngx_http_submission_task.h"
 
 
 #define NGX_HTTP_SUBMISSION_TELL_TIMEOUT  1000        /* milliseconds */
@@ -23,56 +26,66 @@
 
 struct ngx_http_submission_tell_s {
     ngx_http_submission_manager_t   *manager;
-    ngx_http_submission_peer_url_t   url;
+    ngx_http_submission_peer_url_t   url;          /* of the last request */
 
-    ngx_pool_t                      *pool;
+    /* of the connection, if there is one */
+
+    ngx_pool_t                      *pool;         /* NULL: there is none */
     ngx_log_t                        log;
     ngx_peer_connection_t            peer;
     ngx_buf_t                       *request;
     ngx_buf_t                       *answer;
 
     unsigned                         connected:1;
-    unsigned                         kept:1;       /* from an earlier one */
-    unsigned                         sent:1;       /* nothing else to do */
+    unsigned                         kept:1;       /* from an earlier request */
 };
 
 
-static void ngx_http_submission_tell_open(
-    ngx_http_submission_manager_t *manager,
-    ngx_http_submission_peer_url_t *url);
+static void ngx_http_submission_tell_open(ngx_http_submission_tell_t *tell);
 static void ngx_http_submission_tell_write(ngx_event_t *wev);
 static void ngx_http_submission_tell_read(ngx_event_t *rev);
 static void ngx_http_submission_tell_idle(ngx_event_t *rev);
-static void ngx_http_submission_tell_none(ngx_event_t *wev);
+
+
+ngx_http_submission_tell_t *
+ngx_http_submission_tell_create(ngx_cycle_t *cycle,
+    ngx_http_submission_manager_t *manager)
+{
+    ngx_http_submission_tell_t  *tell;
+
+    tell = ngx_pcalloc(cycle->pool, sizeof(ngx_http_submission_tell_t));
+
+    if (tell) {
+        tell->manager = manager;
+    }
+
+    return tell;
+}
 
 
 static void
 ngx_http_submission_tell_close(ngx_http_submission_tell_t *tell)
 {
-    if (tell->manager->peer->tell == tell) {
-        tell->manager->peer->tell = NULL;
-    }
-
     if (tell->peer.connection) {
         ngx_close_connection(tell->peer.connection);
+        tell->peer.connection = NULL;
     }
 
-    ngx_destroy_pool(tell->pool);
+    if (tell->pool) {
+        ngx_destroy_pool(tell->pool);
+        tell->pool = NULL;
+    }
 }
 
 
-/* the request was not answered with 204 */
+/* Ends a request that was not answered with 204, or sends it once more. */
 
 static void
 ngx_http_submission_tell_fail(ngx_http_submission_tell_t *tell,
     const char *error)
 {
-    ngx_uint_t                       again;
-    ngx_http_submission_manager_t   *manager;
-    ngx_http_submission_peer_url_t   url;
+    ngx_uint_t  again;
 
-    manager = tell->manager;
-    url = tell->url;
     again = tell->kept && tell->answer->last == tell->answer->start;
 
     ngx_http_submission_tell_close(tell);
@@ -81,15 +94,15 @@ ngx_http_submission_tell_fail(ngx_http_submission_tell_t *tell,
         ngx_log_debug1(NGX_LOG_DEBUG_HTTP, ngx_cycle->log, 0,
                        "submission tell: kept connection: %s", error);
 
-        ngx_http_submission_tell_open(manager, &url);
+        ngx_http_submission_tell_open(tell);
         return;
     }
 
-    ngx_http_submission_peer_told(manager, &url, error);
+    ngx_http_submission_peer_told(tell->manager, &tell->url, error);
 }
 
 
-/* whether there is nothing to read, not even its end */
+/* Says whether there is nothing to read, not even the end of the connection. */
 
 static ngx_uint_t
 ngx_http_submission_tell_quiet(ngx_connection_t *c)
@@ -107,29 +120,26 @@ ngx_http_submission_tell_quiet(ngx_connection_t *c)
 }
 
 
-/* it was: the connection is kept, unless there is more in it than an answer */
+/* Ends a request that was answered with 204. */
 
 static void
 ngx_http_submission_tell_done(ngx_http_submission_tell_t *tell,
     ngx_uint_t keep)
 {
-    ngx_connection_t                *c;
-    ngx_http_submission_manager_t   *manager;
-    ngx_http_submission_peer_url_t   url;
+    ngx_connection_t  *c;
 
     c = tell->peer.connection;
-    manager = tell->manager;
-    url = tell->url;
+    keep = keep && !ngx_exiting && ngx_http_submission_tell_quiet(c);
 
-    if (c->read->timer_set) {
-        ngx_del_timer(c->read);
-    }
+    ngx_log_debug2(NGX_LOG_DEBUG_HTTP, ngx_cycle->log, 0,
+                   "submission tell: heard by %V, keep:%ui", tell->peer.name,
+                   keep);
 
-    c->read->handler = ngx_http_submission_tell_idle;
-    c->write->handler = ngx_http_submission_tell_none;
-
-    if (keep && !ngx_exiting && ngx_http_submission_tell_quiet(c)) {
+    if (keep) {
+        c->read->handler = ngx_http_submission_tell_idle;
+        c->write->handler = ngx_http_empty_handler;
         c->idle = 1;
+
         ngx_reusable_connection(c, 1);
         ngx_add_timer(c->read, NGX_HTTP_SUBMISSION_TELL_IDLE);
 
@@ -137,7 +147,29 @@ ngx_http_submission_tell_done(ngx_http_submission_tell_t *tell,
         ngx_http_submission_tell_close(tell);
     }
 
-    ngx_http_submission_peer_told(manager, &url, NULL);
+    ngx_http_submission_peer_told(tell->manager, &tell->url, NULL);
+}
+
+
+/* Begins the request on a connection that is there, or will be. */
+
+static void
+ngx_http_submission_tell_start(ngx_http_submission_tell_t *tell,
+    ngx_uint_t kept)
+{
+    ngx_connection_t  *c;
+
+    tell->kept = kept;
+    tell->connected = kept;
+    tell->request->pos = tell->request->start;
+    tell->answer->last = tell->answer->start;
+
+    c = tell->peer.connection;
+
+    c->read->handler = ngx_http_submission_tell_read;
+    c->write->handler = ngx_http_submission_tell_write;
+
+    ngx_add_timer(c->read, NGX_HTTP_SUBMISSION_TELL_TIMEOUT);
 }
 
 
@@ -149,70 +181,49 @@ ngx_http_submission_tell(ngx_http_submission_manager_t *manager,
     ngx_http_submission_tell_t  *tell;
 
     tell = manager->peer->tell;
+    c = tell->peer.connection;
 
-    if (tell
-        && (!tell->peer.connection->idle || tell->url.len != url->len
-            || ngx_memcmp(tell->url.data, url->data, url->len) != 0))
+    /* one that is not idle belongs to a request whose claim has expired */
+
+    if (c && (!c->idle || tell->url.len != url->len
+              || ngx_memcmp(tell->url.data, url->data, url->len) != 0))
     {
-        /* of another leader; or its claim has expired, which cannot be */
-
         ngx_http_submission_tell_close(tell);
-        tell = NULL;
+        c = NULL;
     }
 
-    if (tell == NULL) {
-        ngx_http_submission_tell_open(manager, url);
+    tell->url = *url;
+
+    if (c == NULL) {
+        ngx_http_submission_tell_open(tell);
         return;
     }
 
-    tell->url.epoch = url->epoch;
-    tell->kept = 1;
-    tell->sent = 0;
-    tell->request->pos = tell->request->start;
-    tell->answer->last = tell->answer->start;
-
-    c = tell->peer.connection;
     c->idle = 0;
     c->sent = 0;
     ngx_reusable_connection(c, 0);
 
-    c->read->handler = ngx_http_submission_tell_read;
-    c->write->handler = ngx_http_submission_tell_write;
+    ngx_log_debug1(NGX_LOG_DEBUG_HTTP, ngx_cycle->log, 0,
+                   "submission tell: kept connection to %V", tell->peer.name);
 
-    if (c->read->timer_set) {
-        ngx_del_timer(c->read);
-    }
-
-    ngx_add_timer(c->read, NGX_HTTP_SUBMISSION_TELL_TIMEOUT);
-
+    ngx_http_submission_tell_start(tell, 1);
     ngx_http_submission_tell_write(c->write);
 }
 
 
-static ngx_http_submission_tell_t *
-ngx_http_submission_tell_create(ngx_http_submission_manager_t *manager,
-    ngx_http_submission_peer_url_t *url, const char **error)
+/* Returns NULL, or what is wrong. */
+
+static const char *
+ngx_http_submission_tell_prepare(ngx_http_submission_tell_t *tell)
 {
-    ngx_url_t                    u;
-    ngx_str_t                    text;
-    ngx_pool_t                  *pool;
-    ngx_http_submission_tell_t  *tell;
+    ngx_url_t    u;
+    ngx_str_t    text;
+    const char  *error;
 
-    *error = "no memory";
-
-    pool = ngx_create_pool(2048, ngx_cycle->log);
-    if (pool == NULL) {
-        return NULL;
+    tell->pool = ngx_create_pool(2048, ngx_cycle->log);
+    if (tell->pool == NULL) {
+        return "no memory";
     }
-
-    tell = ngx_pcalloc(pool, sizeof(ngx_http_submission_tell_t));
-    if (tell == NULL) {
-        goto failed;
-    }
-
-    tell->manager = manager;
-    tell->url = *url;
-    tell->pool = pool;
 
     text.data = tell->url.data;
     text.len = tell->url.len;
@@ -220,27 +231,25 @@ ngx_http_submission_tell_create(ngx_http_submission_manager_t *manager,
     ngx_memzero(&u, sizeof(ngx_url_t));
     u.no_resolve = 1;
 
-    *error = ngx_http_submission_url(pool, &text, &u);
-
-    if (*error == NULL && u.naddrs == 0) {
-        *error = "has no address";
+    error = ngx_http_submission_url(tell->pool, &text, &u);
+    if (error) {
+        return error;
     }
 
-    if (*error) {
-        goto failed;
+    if (u.naddrs == 0) {
+        return "has no address";
     }
 
     if (u.uri.len == 0) {
         ngx_str_set(&u.uri, "/");
     }
 
-    *error = "no memory";
-
-    tell->answer = ngx_create_temp_buf(pool, NGX_HTTP_SUBMISSION_TELL_ANSWER);
-    tell->request = ngx_create_temp_buf(pool, 256 + 2 * text.len);
+    tell->answer = ngx_create_temp_buf(tell->pool,
+                                       NGX_HTTP_SUBMISSION_TELL_ANSWER);
+    tell->request = ngx_create_temp_buf(tell->pool, 256 + 2 * text.len);
 
     if (tell->answer == NULL || tell->request == NULL) {
-        goto failed;
+        return "no memory";
     }
 
     tell->request->last = ngx_sprintf(tell->request->last,
@@ -251,13 +260,15 @@ ngx_http_submission_tell_create(ngx_http_submission_manager_t *manager,
                                       "Content-Length: 0" CRLF CRLF,
                                       &u.uri, &u.addrs[0].name);
 
-    /* failures are told once, by peer.c */
+    /* peer.c writes one line for all failures in a row, and nginx none */
 
     tell->log = *ngx_cycle->log;
 
     if (tell->log.log_level < NGX_LOG_DEBUG_FIRST) {
         tell->log.log_level = ngx_min(tell->log.log_level, NGX_LOG_ALERT);
     }
+
+    ngx_memzero(&tell->peer, sizeof(ngx_peer_connection_t));
 
     tell->peer.sockaddr = u.addrs[0].sockaddr;
     tell->peer.socklen = u.addrs[0].socklen;
@@ -266,37 +277,30 @@ ngx_http_submission_tell_create(ngx_http_submission_manager_t *manager,
     tell->peer.log = &tell->log;
     tell->peer.log_error = NGX_ERROR_INFO;
 
-    return tell;
-
-failed:
-
-    ngx_destroy_pool(pool);
-
     return NULL;
 }
 
 
 static void
-ngx_http_submission_tell_open(ngx_http_submission_manager_t *manager,
-    ngx_http_submission_peer_url_t *url)
+ngx_http_submission_tell_open(ngx_http_submission_tell_t *tell)
 {
-    ngx_int_t                    rc;
-    const char                  *error;
-    ngx_connection_t            *c;
-    ngx_http_submission_tell_t  *tell;
+    ngx_int_t          rc;
+    const char        *error;
+    ngx_connection_t  *c;
+
+    tell->kept = 0;
 
     /* the last ones are for clients and attempts */
 
     if (ngx_cycle->free_connection_n < NGX_HTTP_SUBMISSION_TELL_FREE) {
-        ngx_http_submission_peer_told(manager, url,
-                                      "no free worker_connections");
+        ngx_http_submission_tell_fail(tell, "no free worker_connections");
         return;
     }
 
-    tell = ngx_http_submission_tell_create(manager, url, &error);
+    error = ngx_http_submission_tell_prepare(tell);
 
-    if (tell == NULL) {
-        ngx_http_submission_peer_told(manager, url, error);
+    if (error) {
+        ngx_http_submission_tell_fail(tell, error);
         return;
     }
 
@@ -310,16 +314,11 @@ ngx_http_submission_tell_open(ngx_http_submission_manager_t *manager,
         return;
     }
 
-    manager->peer->tell = tell;
-
     c = tell->peer.connection;
     c->data = tell;
     c->pool = tell->pool;
 
-    c->read->handler = ngx_http_submission_tell_read;
-    c->write->handler = ngx_http_submission_tell_write;
-
-    ngx_add_timer(c->read, NGX_HTTP_SUBMISSION_TELL_TIMEOUT);
+    ngx_http_submission_tell_start(tell, 0);
 
     if (rc == NGX_OK) {
         ngx_http_submission_tell_write(c->write);
@@ -356,14 +355,12 @@ ngx_http_submission_tell_write(ngx_event_t *wev)
     tell = c->data;
     b = tell->request;
 
-    if (!tell->connected) {
-        if (ngx_http_submission_tell_connected(c) != NGX_OK) {
-            ngx_http_submission_tell_fail(tell, "connect() failed");
-            return;
-        }
-
-        tell->connected = 1;
+    if (!tell->connected && ngx_http_submission_tell_connected(c) != NGX_OK) {
+        ngx_http_submission_tell_fail(tell, "connect() failed");
+        return;
     }
+
+    tell->connected = 1;
 
     while (b->pos < b->last) {
         n = c->send(c, b->pos, b->last - b->pos);
@@ -385,19 +382,17 @@ ngx_http_submission_tell_write(ngx_event_t *wev)
         return;
     }
 
-    if (b->pos == b->last && !tell->sent) {
-        tell->sent = 1;
+    /* what came before the connection was known to be there was not read */
 
-        if (c->read->ready) {
-            ngx_http_submission_tell_read(c->read);
-        }
+    if (b->pos == b->last && c->read->ready) {
+        ngx_http_submission_tell_read(c->read);
     }
 }
 
 
 /*
- * The status, once its line begins as one; NGX_AGAIN: more is to come, and
- * NGX_ERROR: it is no HTTP.
+ * Returns the status, NGX_AGAIN if the status line has not come yet, or
+ * NGX_ERROR if this is not HTTP.
  */
 
 static ngx_int_t
@@ -421,7 +416,10 @@ ngx_http_submission_tell_status(ngx_buf_t *b)
 }
 
 
-/* NGX_AGAIN: it is not complete; otherwise the request has ended */
+/*
+ * Returns NGX_AGAIN if the answer is not complete, or NGX_DONE if the request
+ * has ended.
+ */
 
 static ngx_int_t
 ngx_http_submission_tell_answer(ngx_http_submission_tell_t *tell)
@@ -487,7 +485,7 @@ ngx_http_submission_tell_read(ngx_event_t *rev)
 
     if (!tell->connected) {
 
-        /* the write event tells why, and comes in the same turn */
+        /* the write event comes in the same turn, and knows the error */
 
         return;
     }
@@ -517,7 +515,10 @@ ngx_http_submission_tell_read(ngx_event_t *rev)
 }
 
 
-/* the other end has closed it, nginx wants it back, or it is not needed */
+/*
+ * A kept connection is closed if the other end has closed it or says something,
+ * if nginx wants it back, and after a minute without a request.
+ */
 
 static void
 ngx_http_submission_tell_idle(ngx_event_t *rev)
@@ -529,10 +530,4 @@ ngx_http_submission_tell_idle(ngx_event_t *rev)
     if (c->close || rev->timedout || !ngx_http_submission_tell_quiet(c)) {
         ngx_http_submission_tell_close(c->data);
     }
-}
-
-
-static void
-ngx_http_submission_tell_none(ngx_event_t *wev)
-{
 }
