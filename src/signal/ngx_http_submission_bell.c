@@ -1,9 +1,10 @@
 
 /*
- * Bells between the workers of an instance: an eventfd that the master made
- * once, and that is the same one for all workers, those of older configurations
- * too.  Each ring is an event for everyone who listens, read or not, and there
- * is room for more of them than there will be.
+ * Bells between the workers of an instance.  A bell is an eventfd that the
+ * master has made once; all workers share it, also those of older
+ * configurations.  Each ring is an edge-triggered event for every worker that
+ * listens, whether anybody reads the eventfd or not: its counter has 64 bits,
+ * and does not overflow.
  */
 
 #include "ngx_http_submission_signal.h"
@@ -44,7 +45,7 @@ ngx_http_submission_bell_ignore(ngx_connection_t *c)
         ngx_delete_posted_event(c->read);
     }
 
-    /* not ngx_close_connection(): the descriptor stays */
+    /* ngx_close_connection() would close the descriptor, which stays */
 
     ngx_free_connection(c);
     c->fd = (ngx_socket_t) -1;
@@ -58,6 +59,9 @@ ngx_http_submission_bell_ring(ngx_fd_t fd)
     uint64_t  one;
 
     one = 1;
+
+    ngx_log_debug1(NGX_LOG_DEBUG_HTTP, ngx_cycle->log, 0,
+                   "submission: ring the bell fd:%d", fd);
 
     if (write(fd, &one, sizeof(one)) == -1) {
         ngx_log_error(NGX_LOG_ALERT, ngx_cycle->log, ngx_errno,

@@ -1,15 +1,16 @@
 
 /*
  * Notices from the executor worker to all workers of its instance: hashes of
- * the ids of intents that something has happened to.
+ * the ids of intents that had an attempt or came to their end.  Workers look
+ * for the intents that their clients wait for.
  *
- * They are in a ring in shared memory, and a bell that all workers listen to
- * tells that there are some.  A worker that was too slow knows that some are
- * lost.
+ * The hashes are in a ring in shared memory, and a bell to which all workers
+ * listen says that there are new ones.  A worker that was too slow finds that
+ * some are lost.
  *
- * One worker executes, and writes.  If it dies meanwhile, or another one is
- * there already, a notice may be lost without a trace: they are not for what
- * must be known.
+ * Only the executor worker writes to the ring.  If it dies meanwhile, or while
+ * an old and a new one overlap at a reload, a notice may be lost and nobody
+ * finds out.  So notices only shorten a wait, which has its own time-out.
  */
 
 #include "ngx_http_submission_signal.h"
@@ -24,7 +25,7 @@ struct ngx_http_submission_bells_s {
 static void ngx_http_submission_notice_tell(ngx_event_t *ev);
 
 
-/* the handler is also called when the worker shuts down, with c->close */
+/* The handler is also called when the worker shuts down, with c->close set. */
 
 ngx_int_t
 ngx_http_submission_notice_init(ngx_cycle_t *cycle,
@@ -73,8 +74,9 @@ ngx_http_submission_notice_hash(sm_str_t id)
 
 
 /*
- * A worker looks for notices until then.  There is a full barrier here and in
- * _notice(): either the executor worker sees that, or its notice is seen.
+ * Says that a client of this worker waits, for "time" milliseconds at most.
+ * There is a full barrier here and in _notice(): either the executor worker
+ * sees that somebody waits, or this worker sees the notice.
  */
 
 void
@@ -87,7 +89,7 @@ ngx_http_submission_notice_expect(ngx_http_submission_manager_t *manager,
 }
 
 
-/* one write tells of all notices in a turn of the event loop */
+/* The bell is rung once for all notices of a turn of the event loop. */
 
 void
 ngx_http_submission_notice(ngx_http_submission_manager_t *manager, sm_str_t id)
@@ -114,8 +116,9 @@ ngx_http_submission_notice(ngx_http_submission_manager_t *manager, sm_str_t id)
 
 
 /*
- * From any worker: something has happened to any of them.  Those who look find
- * that notices are lost.  The executor worker may overwrite the count.
+ * Any worker may call this if something has happened to many intents: the count
+ * skips a whole ring, so that readers find that notices are lost, and look at
+ * all of theirs.  The executor worker may overwrite the count meanwhile.
  */
 
 void
@@ -126,6 +129,11 @@ ngx_http_submission_notice_all(ngx_http_submission_manager_t *manager)
     notices = manager->sh->notices;
 
     (void) ngx_atomic_fetch_add(&notices->n, NGX_HTTP_SUBMISSION_NOTICE_RING);
+
+    ngx_log_debug2(NGX_LOG_DEBUG_HTTP, ngx_cycle->log, 0,
+                   "submission: notice of all intents n:%uA awaited:%d",
+                   notices->n,
+                   (ngx_msec_int_t) (notices->until - ngx_current_msec) > 0);
 
     if ((ngx_msec_int_t) (notices->until - ngx_current_msec) > 0) {
         ngx_post_event(&manager->bells->tell, &ngx_posted_events);
@@ -143,8 +151,6 @@ ngx_http_submission_notice_tell(ngx_event_t *ev)
     ngx_http_submission_bell_ring(manager->conf->notice);
 }
 
-
-/* the next after "seen" of them; NGX_DONE: none, NGX_DECLINED: some are lost */
 
 ngx_int_t
 ngx_http_submission_notice_next(ngx_http_submission_manager_t *manager,
@@ -168,6 +174,9 @@ ngx_http_submission_notice_next(ngx_http_submission_manager_t *manager,
     n = notices->n;
 
     if (n - *seen >= NGX_HTTP_SUBMISSION_NOTICE_RING) {
+        ngx_log_debug2(NGX_LOG_DEBUG_HTTP, ngx_cycle->log, 0,
+                       "submission: notices lost seen:%uA n:%uA", *seen, n);
+
         *seen = n;
         return NGX_DECLINED;
     }

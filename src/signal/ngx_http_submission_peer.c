@@ -1,22 +1,21 @@
 
 /*
- * Waking the executor worker of another instance: the leader is told that
- * something was committed here, and looks at it now, and not at its next
- * refresh.
+ * Wakes the leader on another instance when something was committed here, so
+ * that it looks at that now, and not at its next refresh.
  *
- * What is told is a hint.  The store is the truth: a hint that is lost, late,
+ * A wake is a hint.  The store is the truth: a wake that is lost, late,
  * repeated or made up changes nothing but the time of a refresh.
  *
- * - Where the leader is told is in the zone.  The executor worker reads it with
- *   the lease's row.  An instance with "executor off" has none, and asks the
- *   store when it has committed something, once a second at most.
- * - One request of the instance is out at a time.  Whoever sends it has a claim
- *   in the zone, which expires in case of its death.  What is committed
- *   meanwhile is one more request after it; either the one who commits finds no
- *   claim, or the one who ends it finds that there is something to tell.
+ * - The URL of the leader is in the zone.  The executor worker reads it with
+ *   the lease's row.  An instance with "executor off" has no executor worker;
+ *   it reads the row when it has committed something, once a second at most.
+ * - An instance sends one request at a time.  The worker that sends it has a
+ *   claim in the zone, which expires in case the worker dies.  All commits
+ *   meanwhile are followed by one more request: either the worker that commits
+ *   finds no claim, or the worker that ends its claim finds "tell" set.
  * - Between two requests there is a pause, and a longer one after a failure.
- * - A new leader is told once: what was committed before it was known may have
- *   been told to the old one.
+ * - A new leader is told once, because earlier commits may have been told to
+ *   the leader before it.
  */
 
 #include "ngx_http_submission_peer.h"
@@ -70,7 +69,7 @@ ngx_http_submission_peer_init(ngx_cycle_t *cycle,
 }
 
 
-/* what the lease's row says of the leader, whoever has read it */
+/* Takes the leader's URL from the lease's row. */
 
 void
 ngx_http_submission_peer_learn(ngx_http_submission_manager_t *manager,
@@ -100,7 +99,7 @@ ngx_http_submission_peer_learn(ngx_http_submission_manager_t *manager,
 
     if (ngx_http_submission_zone_learn(manager->conf, &url) == NGX_DECLINED) {
 
-        /* whoever had a claim may have died with it */
+        /* a worker that had a claim may have died with it */
 
         ngx_http_submission_peer_start(manager);
         return;
@@ -142,7 +141,7 @@ ngx_http_submission_peer_done(ngx_http_submission_task_t *task)
 }
 
 
-/* an instance whose executor is off reads the lease's row for this alone */
+/* Reads the lease's row, on an instance with "executor off". */
 
 static void
 ngx_http_submission_peer_ask(ngx_http_submission_manager_t *manager)
@@ -186,7 +185,10 @@ ngx_http_submission_peer_tell(ngx_http_submission_manager_t *manager)
 }
 
 
-/* how long the next request has to wait; a new leader has not failed yet */
+/*
+ * Returns how long the next request has to wait.  A failure counts for the
+ * leader of that epoch alone.
+ */
 
 static ngx_msec_t
 ngx_http_submission_peer_wait(ngx_http_submission_shctx_t *sh,
@@ -252,6 +254,10 @@ ngx_http_submission_peer_start(ngx_http_submission_manager_t *manager)
 
         if (wait) {
             if (!peer->timer.timer_set) {
+                ngx_log_debug2(NGX_LOG_DEBUG_HTTP, ngx_cycle->log, 0,
+                               "submission peer: wake waits %Mms epoch:%L",
+                               wait, url.epoch);
+
                 ngx_add_timer(&peer->timer, wait);
             }
 
@@ -269,6 +275,10 @@ ngx_http_submission_peer_start(ngx_http_submission_manager_t *manager)
 
             peer->last = ngx_exiting;
 
+            ngx_log_debug3(NGX_LOG_DEBUG_HTTP, ngx_cycle->log, 0,
+                           "submission peer: wake epoch:%L \"%*s\"",
+                           url.epoch, url.len, url.data);
+
             ngx_http_submission_tell(manager, &url);
             return;
         }
@@ -283,7 +293,7 @@ ngx_http_submission_peer_timer(ngx_event_t *ev)
 }
 
 
-/* the end of a request; one line tells of a failure, however many follow */
+/* Ends a request.  Failures in a row are one log line. */
 
 void
 ngx_http_submission_peer_told(ngx_http_submission_manager_t *manager,
@@ -340,7 +350,10 @@ ngx_http_submission_peer_told(ngx_http_submission_manager_t *manager,
 }
 
 
-/* the other end: it does not matter who says so, and how often */
+/*
+ * Answers a wake from another instance.  Anybody may send it, and as often as
+ * they like: it makes the leader look, and no more.
+ */
 
 ngx_int_t
 ngx_http_submission_wake_handler(ngx_http_request_t *r)

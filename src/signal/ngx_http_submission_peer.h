@@ -1,7 +1,7 @@
 
 /*
- * Between peer.c, which decides when the leader on another instance is told, and
- * tell.c, which sends that request; for signal/ alone.
+ * Between peer.c, which decides when the leader on another instance is told,
+ * and tell.c, which sends that request; for signal/ alone.
  */
 
 #ifndef _NGX_HTTP_SUBMISSION_PEER_H_INCLUDED_
@@ -16,7 +16,7 @@ typedef struct ngx_http_submission_tell_s  ngx_http_submission_tell_t;
 
 struct ngx_http_submission_peer_s {
     ngx_event_t                      timer;        /* of the next request */
-    ngx_atomic_uint_t                claim;        /* of this worker, the last */
+    ngx_atomic_uint_t                claim;        /* of this worker */
     ngx_uint_t                       last;         /* it was sent, exiting */
     ngx_http_submission_tell_t      *tell;
 };

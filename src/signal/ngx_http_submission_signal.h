@@ -11,8 +11,9 @@
 
 
 /*
- * bell.c: an eventfd that the master made, the same one for all workers and all
- * configurations.  Whoever listens is called when another rings.
+ * bell.c: an eventfd that the master has made, the same one for all workers and
+ * all configurations.  The handlers of all listeners are called when any worker
+ * rings.
  */
 ngx_connection_t *ngx_http_submission_bell_listen(ngx_fd_t fd,
     ngx_event_handler_pt handler, void *data);
@@ -20,9 +21,11 @@ void ngx_http_submission_bell_ignore(ngx_connection_t *c);
 void ngx_http_submission_bell_ring(ngx_fd_t fd);
 
 /*
- * wake.c: the leader has something to look at.  _here() wakes the executor
- * worker of this instance alone: NGX_DECLINED, it does not lead.  _heard() is
- * for that one: whoever has something from now on rings again.
+ * wake.c: tells the leader that it has something to look at, wherever it is.
+ * _here() wakes only the executor worker of this instance, and returns
+ * NGX_DECLINED if that does not lead.  The executor worker calls _heard() when
+ * the bell has rung, before it looks, and _again() when it looks unasked: the
+ * next wake rings again.
  */
 ngx_connection_t *ngx_http_submission_wake_listen(
     ngx_http_submission_manager_t *manager, ngx_event_handler_pt handler,
@@ -35,9 +38,9 @@ ngx_int_t ngx_http_submission_wake_here(
 void ngx_http_submission_wake(ngx_http_submission_manager_t *manager);
 
 /*
- * peer.c: the same for the leader on another instance.  _learn() is told what
- * the lease's row says, and _tell() that there is something to look at.  The
- * handler is the other end, in a location.
+ * peer.c: wakes the leader on another instance.  _learn() takes the URL from
+ * the lease's row, _tell() says that there is something to look at, and the
+ * handler answers such a request on the leader's instance.
  */
 ngx_int_t ngx_http_submission_peer_init(ngx_cycle_t *cycle,
     ngx_http_submission_manager_t *manager);
@@ -47,9 +50,10 @@ void ngx_http_submission_peer_tell(ngx_http_submission_manager_t *manager);
 ngx_int_t ngx_http_submission_wake_handler(ngx_http_request_t *r);
 
 /*
- * notice.c: from the executor worker to all workers of its instance, that
- * something has happened to an intent.  _next() is NGX_DONE where there is none
- * after "seen", NGX_DECLINED where some are lost.
+ * notice.c: the executor worker says to all workers of its instance that
+ * something has happened to an intent.  _next() gives the next notice after
+ * "seen"; it returns NGX_DONE if there is none, and NGX_DECLINED if some are
+ * lost.
  */
 ngx_int_t ngx_http_submission_notice_init(ngx_cycle_t *cycle,
     ngx_http_submission_manager_t *manager, ngx_event_handler_pt handler,

@@ -4,15 +4,16 @@
  *
  * A worker has at most one connection to the leader, and keeps it for the next
  * request.  The other end may close a kept connection at any time: a request
- * that got no answer on it is sent once more, on a new one.  A request takes no
- * longer than a second, reads no more than fits into its buffer, and carries
- * nothing but the path of the URL.
+ * that got no answer on it is sent once more, on a new one.  A request takes
+ * no longer than a second, reads no more than fits into its buffer, and
+ * carries nothing but the path of the URL.
  *
- * It does not go through nginx's proxy, because the only location that sends is
- * the operator's for dispatching, which adds the credentials of gateways, and
- * the URL of a leader is known at run time only.  ngx_http_upstream without a
- * location would need its whole configuration filled in here, for each version
- * of nginx, and could keep no connection, since that is up to upstream{} blocks.
+ * It does not go through nginx's proxy, because the only location that sends
+ * is the operator's for dispatching, which adds the credentials of gateways,
+ * and the URL of a leader is known at run time only.  ngx_http_upstream
+ * without a location would need its whole configuration filled in here, for
+ * each version of nginx, and could keep no connection, since that is up to
+ * upstream{} blocks.
  */
 
 #include "ngx_http_submission_peer.h"

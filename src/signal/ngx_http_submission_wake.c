@@ -1,9 +1,9 @@
 
 /*
- * Waking the leader: an intent that any worker has accepted is looked at now,
- * and not at the next refresh.  If the leader is the executor worker of this
- * instance, a bell is rung; many that ring while nobody has looked yet are one.
- * Another instance is told by peer.c.
+ * Wakes the leader, so that it looks at a new intent now, and not at its next
+ * refresh.  If the leader is the executor worker of this instance, a bell is
+ * rung, once until the executor worker has heard it.  peer.c wakes a leader on
+ * another instance.
  */
 
 #include "ngx_http_submission_signal.h"
@@ -20,7 +20,10 @@ ngx_http_submission_wake_listen(ngx_http_submission_manager_t *manager,
 
     if (c) {
 
-        /* one who died may have left it so, and nobody would ring again */
+        /*
+         * an executor worker that died before it heard the bell has left
+         * "woken" set, and nobody would ring again
+         */
 
         manager->sh->woken = 0;
     }
@@ -35,16 +38,21 @@ ngx_http_submission_wake_heard(ngx_http_submission_manager_t *manager,
 {
     uint64_t  n;
 
+    n = 0;
+
     manager->sh->woken = 0;
     ngx_memory_barrier();
 
     (void) read(c->fd, &n, sizeof(n));
+
+    ngx_log_debug1(NGX_LOG_DEBUG_HTTP, ngx_cycle->log, 0,
+                   "submission: bell heard, rung:%uL", n);
 }
 
 
 /*
- * The executor looks by itself.  A worker that died before it rang has left
- * "woken" set, and nobody would ring any more.
+ * The executor worker looks without having been woken.  A worker that died
+ * before it rang has left "woken" set, and nobody would ring any more.
  */
 
 void
@@ -61,9 +69,9 @@ ngx_http_submission_wake_here(ngx_http_submission_manager_t *manager)
 
     ngx_http_submission_zone_role(manager->sh, &role);
 
-    ngx_log_debug2(NGX_LOG_DEBUG_HTTP, ngx_cycle->log, 0,
-                   "submission: wake leader:%ui epoch:%L", role.leader,
-                   role.epoch);
+    ngx_log_debug3(NGX_LOG_DEBUG_HTTP, ngx_cycle->log, 0,
+                   "submission: wake leader:%ui epoch:%L woken:%uA",
+                   role.leader, role.epoch, manager->sh->woken);
 
     if (!role.leader) {
         return NGX_DECLINED;

@@ -1,19 +1,19 @@
 
 /*
- * What an outage of a database server costs the API: the breaker, in the zone,
- * one for all workers of the instance.
+ * The breaker, which keeps requests from waiting for a database server that is
+ * out.  It is in the zone, one for all workers of the instance.
  *
- * It opens when no call to the store, whoever made it, was answered for as
- * long as a request is tried again: since then nobody's time was enough.  While
- * it is open, requests are refused at once.  The executor worker goes on asking
- * for its lease, and one worker at a time probes (health.c): the first call
- * that the store answers, well or not, closes it.
+ * It opens when the store has answered no call of any worker for as long as a
+ * request is tried again ("retry=").  While it is open, API requests are
+ * refused at once.  The executor worker goes on asking for its lease, and one
+ * worker at a time probes (health.c): the first call that the store answers,
+ * well or not, closes the breaker.
  *
- * An error that the server itself gives is an answer: a full disk, a lock that
- * another session has, a deadlock.  None are: a login that failed for whatever
- * reason, a connection that is lost, or was cut because nothing came.
+ * An error that the server itself returns is an answer: a full disk, a lock
+ * that another session has, a deadlock.  A failed login, a lost connection and
+ * a connection that was cut after a time-out are none.
  *
- * An embedded store has none: it waits for its lock by itself.
+ * An embedded store has no breaker: it waits for its lock by itself.
  */
 
 #include "ngx_http_submission_door.h"
@@ -36,7 +36,7 @@ ngx_http_submission_breaker_open(ngx_http_submission_manager_t *manager)
 }
 
 
-/* twice the last delay, less a random part of up to a half */
+/* The delay doubles with each failure; a random part of up to a half is off. */
 
 ngx_msec_t
 ngx_http_submission_breaker_delay(ngx_uint_t failures)
@@ -110,7 +110,7 @@ ngx_http_submission_breaker_fail(ngx_http_submission_task_t *task)
     manager = task->manager;
     sh = manager->sh->health;
 
-    /* a later call was answered */
+    /* a call was answered after this one was posted */
 
     if ((ngx_msec_int_t) (sh->reached - task->posted) > 0) {
         return;
@@ -122,6 +122,12 @@ ngx_http_submission_breaker_fail(ngx_http_submission_task_t *task)
     since = sh->failing;
     failed = ngx_http_submission_since(since);
     bound = ngx_max(manager->conf->retry, NGX_HTTP_SUBMISSION_BREAKER_MIN);
+
+    ngx_log_debug4(NGX_LOG_DEBUG_HTTP, ngx_cycle->log, 0,
+                   "submission: store not reached op:%s failing:%Mms of %Mms "
+                   "open:%d",
+                   ngx_http_submission_ops[task->op].name, failed, bound,
+                   sh->broken != 0);
 
     if (since == 0 || failed < bound
         || !ngx_atomic_cmp_set(&sh->broken, 0,

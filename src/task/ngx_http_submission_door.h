@@ -1,6 +1,6 @@
 
 /*
- * What the files of task/ have of each other; for task/ alone.
+ * What task.c reports of every call to the store; for task/ alone.
  */
 
 #ifndef _NGX_HTTP_SUBMISSION_DOOR_H_INCLUDED_
@@ -12,7 +12,6 @@
 #include "ngx_http_submission_zone_health.h"
 
 
-/* the outcome of any call to the store */
 void ngx_http_submission_health_report(ngx_http_submission_task_t *task);
 void ngx_http_submission_breaker_report(ngx_http_submission_task_t *task);
 

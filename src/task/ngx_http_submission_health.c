@@ -12,6 +12,8 @@
 #include "ngx_http_submission_door.h"
 
 
+/* milliseconds */
+
 #define NGX_HTTP_SUBMISSION_HEALTH_PROBE_DOWN  1000
 #define NGX_HTTP_SUBMISSION_HEALTH_PROBE_LATE  5000
 
@@ -25,7 +27,7 @@ static void ngx_http_submission_health_tick(ngx_event_t *ev);
 static void ngx_http_submission_health_done(ngx_http_submission_task_t *task);
 
 
-/* while the store is up, a tick looks at shared memory alone */
+/* While the store is up, a tick only looks at shared memory. */
 
 static ngx_msec_t
 ngx_http_submission_health_tick_period(ngx_http_submission_manager_t *manager)
@@ -48,7 +50,7 @@ ngx_http_submission_health_period(ngx_http_submission_manager_t *manager)
 }
 
 
-/* another worker is probing, unless it has died meanwhile */
+/* Says whether another worker is probing, and has not died meanwhile. */
 
 static ngx_uint_t
 ngx_http_submission_health_probing(ngx_http_submission_manager_t *manager)
@@ -171,7 +173,7 @@ ngx_http_submission_health_done(ngx_http_submission_task_t *task)
 }
 
 
-/* the outcome of any call to the store */
+/* Takes the outcome of a call to the store. */
 
 void
 ngx_http_submission_health_report(ngx_http_submission_task_t *task)
@@ -215,7 +217,7 @@ ngx_http_submission_health_report(ngx_http_submission_task_t *task)
         return;
     }
 
-    /* there was a later commit */
+    /* something was committed after this call was posted */
 
     if ((ngx_msec_int_t) (sh->answered - task->posted) > 0) {
         return;

@@ -15,7 +15,7 @@
 #include "ngx_http_submission_task.h"
 
 
-/* of so many connections, one */
+/* shares of all connections: one of so many */
 
 #define NGX_HTTP_SUBMISSION_RESERVE_SHARE  8
 #define NGX_HTTP_SUBMISSION_RESERVE_SHORT  16
@@ -74,7 +74,7 @@ ngx_http_submission_reserve_release(ngx_cycle_t *cycle)
 }
 
 
-/* holds as many as it should, if enough are free */
+/* Holds as many connections as it should, or as many as are free. */
 
 void
 ngx_http_submission_reserve_adjust(void)
@@ -97,6 +97,11 @@ ngx_http_submission_reserve_adjust(void)
     while (ngx_http_submission_nheld < n && cycle->free_connection_n) {
         ngx_http_submission_reserve_hold(cycle);
     }
+
+    ngx_log_debug4(NGX_LOG_DEBUG_HTTP, cycle->log, 0,
+                   "submission: connections held:%ui of %ui, sent:%ui free:%ui",
+                   ngx_http_submission_nheld, n, ngx_http_submission_taken,
+                   cycle->free_connection_n);
 }
 
 
@@ -172,7 +177,7 @@ ngx_http_submission_reserve_short(void)
 }
 
 
-/* as many as could wait if each of them had a connection of its own */
+/* Returns how many clients may wait, if each has a connection of its own. */
 
 ngx_uint_t
 ngx_http_submission_reserve_waits(void)
@@ -182,7 +187,7 @@ ngx_http_submission_reserve_waits(void)
 }
 
 
-/* "worker_connections" may come after the http block */
+/* Called in init_module: "worker_connections" may follow the http block. */
 
 void
 ngx_http_submission_reserve_check(ngx_cycle_t *cycle,

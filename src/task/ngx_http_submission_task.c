@@ -18,8 +18,10 @@
 #include "ngx_http_submission_door.h"
 
 
-#define NGX_HTTP_SUBMISSION_TASK_GUARD    60000
-#define NGX_HTTP_SUBMISSION_TASK_EXIT  1000
+/* milliseconds */
+
+#define NGX_HTTP_SUBMISSION_TASK_GUARD  60000
+#define NGX_HTTP_SUBMISSION_TASK_EXIT   1000
 
 
 typedef struct ngx_http_submission_thread_s  ngx_http_submission_thread_t;
@@ -66,7 +68,7 @@ ngx_http_submission_task_create(ngx_http_submission_manager_t *manager,
 }
 
 
-/* the call is good for nothing unless this instance holds that epoch */
+/* The store refuses the call unless this instance holds that epoch. */
 
 void
 ngx_http_submission_task_fence(ngx_http_submission_task_t *task, int64_t epoch)
@@ -102,12 +104,17 @@ ngx_http_submission_task_post(ngx_http_submission_task_t *task)
         return NGX_ERROR;
     }
 
+    ngx_log_debug3(NGX_LOG_DEBUG_HTTP, ngx_cycle->log, 0,
+                   "submission: task posted op:%s epoch:%L out:%ui",
+                   ngx_http_submission_ops[task->op].name, task->fence.epoch,
+                   ngx_http_submission_ntasks + 1);
+
     if (ngx_http_submission_ntasks++ == 0) {
         ngx_http_submission_guard_event.handler =
                                                ngx_http_submission_task_guard;
         ngx_http_submission_guard_event.log = ngx_cycle->log;
 
-        /* debug lines of timers show a descriptor */
+        /* nginx's debug lines of timers show the descriptor of ev->data */
 
         ngx_http_submission_guard_dummy.fd = (ngx_socket_t) -1;
         ngx_http_submission_guard_event.data =
@@ -141,7 +148,7 @@ ngx_http_submission_task_thread(void *data, ngx_log_t *log)
         return;
     }
 
-    /* a call that succeeded and has an error: a row was refused */
+    /* a call that succeeded and has an error: the store refused a row */
 
     class = task->call.status;
 
@@ -184,7 +191,7 @@ ngx_http_submission_task_known_thread(ngx_log_t *log)
 }
 
 
-/* called when the process exits, after the pools are gone; it takes moments */
+/* Called when the process exits, after nginx has ended its thread pools. */
 
 void
 ngx_http_submission_task_exit(ngx_log_t *log)
@@ -235,7 +242,7 @@ ngx_http_submission_task_handler(ngx_event_t *ev)
 }
 
 
-/* what everybody is told of any call, before whoever made it */
+/* Reports the outcome to breaker, health and leader, before done(). */
 
 static void
 ngx_http_submission_task_report(ngx_http_submission_task_t *task)
@@ -251,7 +258,7 @@ ngx_http_submission_task_report(ngx_http_submission_task_t *task)
         return;
     }
 
-    /* what found nothing to do has learned nothing */
+    /* a task that found nothing to do did not ask the store */
 
     if (task->call.asked) {
         ngx_http_submission_breaker_report(task);
@@ -299,8 +306,9 @@ ngx_http_submission_task_settle(ngx_http_submission_task_t *task)
 
 
 /*
- * nginx's list of the tasks that have been run goes through this one, and the
- * event loop will not come to it any more: only what hangs on it is freed
+ * The task itself is still in nginx's list of completed tasks, so only what it
+ * points to is freed.  The event loop does not run any more, and the process
+ * ends.
  */
 
 void

@@ -12,24 +12,23 @@
 
 
 /*
- * The one door between the event loop and the threads.
+ * A call to the store, which runs in a thread.
  *
  * A task and all that it points to belong to the task alone: the thread may
  * outlive the request that wanted it.  "run" is called in a thread, and uses
- * nothing of the event loop; "done" on the event loop, after which the task is
- * freed.
+ * nothing of the event loop.  "done" is called on the event loop; then the task
+ * is freed.
  *
- * What all tasks need is done here, and not by whoever makes them: each call is
- * counted in the metrics as soon as it has run; and before "done", its outcome
- * is reported to the store's health and breaker, and to the leader if the call
- * was fenced and failed.
+ * task.c counts each call in the metrics as soon as it has run.  Before "done"
+ * it reports the outcome to the store's health and breaker, and to the leader
+ * if the call was fenced and failed.
  */
 
 struct ngx_http_submission_task_s {
     ngx_thread_task_t                thread;
     ngx_http_submission_manager_t   *manager;
     ngx_http_submission_op_e         op;
-    ngx_uint_t                       rows;         /* of a batch, when it ran */
+    ngx_uint_t                       rows;         /* of a batch, by run() */
     sm_fence_t                       fence;        /* epoch 0: it has none */
     ngx_msec_t                       posted;
     sm_call_t                        call;
@@ -40,10 +39,14 @@ struct ngx_http_submission_task_s {
 
 
 /*
- * task.c.  _run() is for a worker that is being terminated, and has no threads
- * any more: a task is run and done in place.  _settle() is done with one that
- * its thread has run, and that the event loop never heard of; _abandon() is
- * the last part of that.
+ * task.c.  _create() returns a task of "size" bytes, whose first member is the
+ * ngx_http_submission_task_t, with "run" set as the operation's row says.
+ * _post() gives it to a thread.
+ *
+ * The others are for a worker that is being terminated, and has no threads any
+ * more.  _run() runs a task in place, ends and frees it.  _settle() ends a task
+ * that a thread has run, but that the event loop never heard of.  _abandon()
+ * frees what such a task points to, without ending it.
  */
 void *ngx_http_submission_task_create(ngx_http_submission_manager_t *manager,
     ngx_http_submission_op_e op, size_t size);
@@ -64,8 +67,8 @@ ngx_int_t ngx_http_submission_health_init(ngx_cycle_t *cycle,
 void ngx_http_submission_health_thread(ngx_http_submission_task_t *task);
 
 /*
- * breaker.c: whether the API may call the store, and how long it waits after so
- * many failures.
+ * breaker.c: _open() says whether the API must not call the store.  _delay()
+ * returns how long a request waits after so many failures in a row.
  */
 ngx_uint_t ngx_http_submission_breaker_open(
     ngx_http_submission_manager_t *manager);
