@@ -80,7 +80,7 @@ _Static_assert(sm_nelts(ngx_http_submission_counters)
 
 static ngx_http_submission_metric_t  ngx_http_submission_gauges[] = {
 
-    { "queue_depth", NULL },                /* told by target */
+    { "queue_depth", NULL },                /* by target */
 
     { "inflight_attempts",
       "Attempts that are being sent by this instance, 0 unless it leads." },
@@ -99,8 +99,12 @@ static const char  *ngx_http_submission_classes[] = {
     "ok", "transient", "permanent", "schema", "constraint", "lease_lost"
 };
 
+_Static_assert(sm_nelts(ngx_http_submission_classes)
+               == NGX_HTTP_SUBMISSION_METRICS_CLASSES,
+               "a name for each class");
 
-/* how intents ended, whatever their target */
+
+/* Counters of the instance, and how intents of all targets ended. */
 
 static void
 ngx_http_submission_metrics_intents(sm_out_t *out,
@@ -169,14 +173,11 @@ ngx_http_submission_metrics_store(sm_out_t *out,
              k < NGX_HTTP_SUBMISSION_METRICS_CLASSES;
              k++)
         {
-            ngx_http_submission_metrics_name(out, "store_errors_total", "",
-                                    "op",
-                                    sm_str_c(ngx_http_submission_ops[i].name));
-            sm_out_c(out, ",class=\"");
-            sm_out_c(out, ngx_http_submission_classes[k]);
-            sm_out_c(out, "\"} ");
-            sm_out_int(out, metrics->errors[i][k]);
-            sm_out_c(out, "\n");
+            ngx_http_submission_metrics_two(out, "store_errors_total", "op",
+                                     sm_str_c(ngx_http_submission_ops[i].name),
+                                     "class",
+                                     sm_str_c(ngx_http_submission_classes[k]),
+                                     metrics->errors[i][k]);
         }
     }
 
@@ -195,7 +196,10 @@ ngx_http_submission_metrics_store(sm_out_t *out,
 }
 
 
-/* in shared memory a killed worker leads until the next one does */
+/*
+ * Says whether the executor worker leads and is alive.  The zone shows a worker
+ * that was killed as the leader until its deadline.
+ */
 
 static ngx_uint_t
 ngx_http_submission_metrics_executes(ngx_http_submission_manager_conf_t *mcf)

@@ -11,7 +11,7 @@
 #include "ngx_http_submission_zone_metrics.h"
 
 
-/* the upper bound of a last bucket */
+/* The upper bound of the last bucket. */
 
 #define NGX_HTTP_SUBMISSION_INF    INT64_MAX
 
@@ -24,7 +24,7 @@ typedef struct {
 
 /*
  * count.c: upper bounds of buckets, NGX_HTTP_SUBMISSION_HISTOGRAM_BUCKETS at
- * most; microseconds, but rows.
+ * most.  All but the bounds of rows are microseconds.
  */
 extern const int64_t  ngx_http_submission_call_bounds[];
 extern const int64_t  ngx_http_submission_duration_bounds[];
@@ -32,9 +32,10 @@ extern const int64_t  ngx_http_submission_terminal_bounds[];
 extern const int64_t  ngx_http_submission_row_bounds[];
 
 /*
- * metrics_text.c.  _name() is a sample's name, with a label if there is one;
- * more is to follow.  "unit" is a power of ten: how many are one of what is
- * told.
+ * metrics_text.c.  _name() begins a sample: it writes the name, and the label
+ * if that is not NULL, and leaves its brace open.  _sample() writes a whole
+ * sample, _two() one with two labels, and _single() a family of one sample.
+ * "unit" is a power of ten by which numbers are divided.
  */
 void ngx_http_submission_metrics_family(sm_out_t *out, const char *type,
     const char *name, const char *help);
@@ -42,6 +43,9 @@ void ngx_http_submission_metrics_name(sm_out_t *out, const char *name,
     const char *suffix, const char *label, sm_str_t value);
 void ngx_http_submission_metrics_sample(sm_out_t *out, const char *name,
     const char *suffix, const char *label, sm_str_t value, int64_t n);
+void ngx_http_submission_metrics_two(sm_out_t *out, const char *name,
+    const char *label, sm_str_t value, const char *label2, sm_str_t value2,
+    int64_t n);
 void ngx_http_submission_metrics_single(sm_out_t *out, const char *type,
     const char *name, const char *help, int64_t n);
 void ngx_http_submission_metrics_histogram(sm_out_t *out, const char *name,
@@ -49,8 +53,8 @@ void ngx_http_submission_metrics_histogram(sm_out_t *out, const char *name,
     const int64_t *bounds, int64_t unit);
 
 /*
- * metrics_target.c: what is told by target.  "executes": whether the gauges are
- * good.
+ * metrics_target.c: the metrics that have a label of their target.  Gauges are
+ * 0 unless "executes" is set.
  */
 ngx_int_t ngx_http_submission_metrics_targets(ngx_pool_t *pool, sm_out_t *out,
     ngx_http_submission_manager_conf_t *mcf, ngx_uint_t executes);

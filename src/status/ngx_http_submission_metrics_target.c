@@ -11,7 +11,7 @@
 #define NGX_HTTP_SUBMISSION_METRICS_OTHER  "other"
 
 
-/* a target, with its name as it stands in a label */
+/* A target; "label" is its name with quotes and backslashes escaped. */
 
 typedef struct {
     sm_str_t                               label;
@@ -59,7 +59,7 @@ ngx_http_submission_metrics_label(sm_out_t *out, sm_str_t name)
 }
 
 
-/* those without room of their own are counted with the others */
+/* Targets without room of their own in the zone are counted as "other". */
 
 static ngx_int_t
 ngx_http_submission_metrics_rows(ngx_pool_t *pool,
@@ -111,20 +111,25 @@ ngx_http_submission_metrics_rows(ngx_pool_t *pool,
 }
 
 
-/* a sample with the label of its target and another one */
+/* A family of counters, one for each target; "offset" is in its metrics. */
 
 static void
-ngx_http_submission_metrics_two(sm_out_t *out, const char *name,
-    sm_str_t target, const char *label, sm_str_t value, int64_t n)
+ngx_http_submission_metrics_each(ngx_http_submission_metrics_table_t *table,
+    const char *name, const char *help, size_t offset)
 {
-    ngx_http_submission_metrics_name(out, name, "", "target", target);
-    sm_out_c(out, ",");
-    sm_out_c(out, label);
-    sm_out_c(out, "=\"");
-    sm_out_str(out, value);
-    sm_out_c(out, "\"} ");
-    sm_out_int(out, n);
-    sm_out_c(out, "\n");
+    ngx_uint_t                          i;
+    ngx_http_submission_metrics_row_t  *row;
+
+    ngx_http_submission_metrics_family(table->out, "counter", name, help);
+
+    for (i = 0; i < table->n; i++) {
+        row = &table->rows[i];
+
+        ngx_http_submission_metrics_sample(table->out, name, "", "target",
+                                           row->label,
+                                           *(ngx_atomic_t *)
+                                           ((char *) row->metrics + offset));
+    }
 }
 
 
@@ -142,7 +147,8 @@ ngx_http_submission_metrics_counts(ngx_http_submission_metrics_table_t *table)
 
         for (k = SM_OUTCOME_NONE + 1; k < SM_OUTCOMES; k++) {
             ngx_http_submission_metrics_two(table->out, "attempts_total",
-                                            row->label, "outcome_status",
+                                            "target", row->label,
+                                            "outcome_status",
                                             sm_outcome_name(k),
                                             row->metrics->attempts[k]);
         }
@@ -161,31 +167,21 @@ ngx_http_submission_metrics_counts(ngx_http_submission_metrics_table_t *table)
         {
             ngx_http_submission_metrics_two(table->out,
                                             "intents_terminal_total",
-                                            row->label, "status",
+                                            "target", row->label, "status",
                                             sm_status_name(k),
                                             row->metrics->terminal[k]);
         }
     }
 
-    ngx_http_submission_metrics_family(table->out, "counter",
-                                       "expired_unsent_total",
-                   "Intents whose deadline passed before their first attempt.");
+    ngx_http_submission_metrics_each(table, "expired_unsent_total",
+                   "Intents whose deadline passed before their first attempt.",
+                   offsetof(ngx_http_submission_target_metrics_t,
+                            expired_unsent));
 
-    for (i = 0; i < table->n; i++) {
-        ngx_http_submission_metrics_sample(table->out, "expired_unsent_total",
-                                       "", "target", table->rows[i].label,
-                                       table->rows[i].metrics->expired_unsent);
-    }
-
-    ngx_http_submission_metrics_family(table->out, "counter", "unsent_total",
+    ngx_http_submission_metrics_each(table, "unsent_total",
                    "Attempts that could not leave this host; they count for "
-                   "nothing else.");
-
-    for (i = 0; i < table->n; i++) {
-        ngx_http_submission_metrics_sample(table->out, "unsent_total", "",
-                                       "target", table->rows[i].label,
-                                       table->rows[i].metrics->unsent);
-    }
+                   "nothing else.",
+                   offsetof(ngx_http_submission_target_metrics_t, unsent));
 }
 
 
@@ -228,13 +224,16 @@ ngx_http_submission_metrics_depth(ngx_http_submission_metrics_table_t *table)
         row = &table->rows[i];
         m = row->metrics;
 
-        ngx_http_submission_metrics_two(table->out, "queue_depth", row->label,
+        ngx_http_submission_metrics_two(table->out, "queue_depth",
+                                        "target", row->label,
                                         "state", sm_str_c("due"),
                                         executes ? m->due : 0);
-        ngx_http_submission_metrics_two(table->out, "queue_depth", row->label,
+        ngx_http_submission_metrics_two(table->out, "queue_depth",
+                                        "target", row->label,
                                         "state", sm_str_c("waiting"),
                                         executes ? m->waiting : 0);
-        ngx_http_submission_metrics_two(table->out, "queue_depth", row->label,
+        ngx_http_submission_metrics_two(table->out, "queue_depth",
+                                        "target", row->label,
                                         "state", sm_str_c("in_flight"),
                                         executes ? m->in_flight : 0);
     }
@@ -270,7 +269,7 @@ ngx_http_submission_metrics_state(ngx_http_submission_metrics_table_t *table)
 
         for (k = 0; k < SM_STATS_STATES; k++) {
             ngx_http_submission_metrics_two(table->out, "target_state",
-                                            row->label, "state",
+                                            "target", row->label, "state",
                                             sm_stats_state_name(k),
                                             table->executes
                                             && row->metrics->state == k);

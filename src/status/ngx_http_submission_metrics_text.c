@@ -52,6 +52,22 @@ ngx_http_submission_metrics_sample(sm_out_t *out, const char *name,
 
 
 void
+ngx_http_submission_metrics_two(sm_out_t *out, const char *name,
+    const char *label, sm_str_t value, const char *label2, sm_str_t value2,
+    int64_t n)
+{
+    ngx_http_submission_metrics_name(out, name, "", label, value);
+    sm_out_c(out, ",");
+    sm_out_c(out, label2);
+    sm_out_c(out, "=\"");
+    sm_out_str(out, value2);
+    sm_out_c(out, "\"} ");
+    sm_out_int(out, n);
+    sm_out_c(out, "\n");
+}
+
+
+void
 ngx_http_submission_metrics_single(sm_out_t *out, const char *type,
     const char *name, const char *help, int64_t n)
 {
@@ -60,7 +76,7 @@ ngx_http_submission_metrics_single(sm_out_t *out, const char *type,
 }
 
 
-/* each bucket is read once, so that "_count" is what is in the last one */
+/* Each bucket is read once, so that "_count" equals the last bucket. */
 
 void
 ngx_http_submission_metrics_histogram(sm_out_t *out, const char *name,
