@@ -34,7 +34,7 @@ typedef struct ngx_http_submission_wait_s      ngx_http_submission_wait_t;
 typedef struct ngx_http_submission_leader_s    ngx_http_submission_leader_t;
 typedef struct ngx_http_submission_executor_s  ngx_http_submission_executor_t;
 
-/* in the zone, see ngx_http_submission_zone*.h */
+/* These are in the zone, see ngx_http_submission_zone*.h. */
 
 typedef struct ngx_http_submission_shctx_s     ngx_http_submission_shctx_t;
 typedef struct ngx_http_submission_limits_s    ngx_http_submission_limits_t;
@@ -53,7 +53,7 @@ typedef struct {
     ngx_array_t                     *notify;        /* see webhook.c */
     sm_str_t                        *keys;          /* to sign with */
     ngx_uint_t                       nkeys;
-    ngx_uint_t                       events;        /* ends that it is told */
+    ngx_uint_t                       events;        /* ends it hears of */
     unsigned                         webhook:1;     /* it is a webhook */
     ngx_http_submission_target_metrics_t  *metrics; /* NULL: "others" */
     ngx_http_submission_limits_t    *limits;        /* NULL: no room */
@@ -126,7 +126,7 @@ typedef struct {
 
     /* a reload keeps these, if it keeps the manager */
     ngx_fd_t                         lock;         /* of the executor worker */
-    ngx_fd_t                         wake;         /* eventfds, see bell.c */
+    ngx_fd_t                         wake;         /* bells, see bell.c */
     ngx_fd_t                         notice;
 
     ngx_http_submission_manager_t   *manager;      /* of this worker */
@@ -231,8 +231,8 @@ const char *ngx_http_submission_url(ngx_pool_t *pool, ngx_str_t *url,
 
 /*
  * target.c.  _client() finds only targets that a client may name, and no
- * webhooks.  _contract_thread() is the contract of such a one, for the store;
- * "data" is the configuration of the manager.
+ * webhooks.  _contract_thread() returns the contract of a client's target, for
+ * the store; "data" is the configuration of the manager.
  */
 ngx_http_submission_target_t *ngx_http_submission_target(
     ngx_http_submission_manager_conf_t *mcf, sm_str_t name);

@@ -1,6 +1,7 @@
 
 /*
- * The names of what an instance counts, see status/count.c.
+ * What an instance counts, see status/count.c.  The order is that of the tables
+ * in status/metrics.c.
  */
 
 #ifndef _NGX_HTTP_SUBMISSION_COUNTERS_H_INCLUDED_

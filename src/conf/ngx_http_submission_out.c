@@ -7,7 +7,7 @@
 #include "ngx_http_submission_conf.h"
 
 
-/* most answers to a POST have fewer bytes */
+/* Most answers to a POST have fewer bytes. */
 
 #define NGX_HTTP_SUBMISSION_OUT_FIRST  512
 

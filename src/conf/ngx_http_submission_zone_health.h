@@ -27,8 +27,8 @@ struct ngx_http_submission_health_shctx_s {
 
     /* see breaker.c */
     ngx_atomic_t                     reached;      /* the last good answer */
-    ngx_atomic_t                     failing;      /* since then, or 0 */
-    ngx_atomic_t                     broken;       /* since then; 0: closed */
+    ngx_atomic_t                     failing;      /* since when, or 0 */
+    ngx_atomic_t                     broken;       /* since when; 0: closed */
 };
 
 

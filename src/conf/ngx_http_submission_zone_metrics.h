@@ -32,7 +32,10 @@ typedef struct {
 #define NGX_HTTP_SUBMISSION_METRICS_STATUSES  SM_STATUS_COUNT
 #define NGX_HTTP_SUBMISSION_METRICS_CLASSES   (SM_STORE_LEASE_LOST + 1)
 
-/* Of a target.  Its gauges are valid in the epoch of .._GAUGE_QUEUE_DEPTH. */
+/*
+ * The metrics of a target.  Its gauges, from "due" on, are valid in the epoch
+ * of .._GAUGE_QUEUE_DEPTH.
+ */
 
 struct ngx_http_submission_target_metrics_s {
     ngx_atomic_t                     attempts[SM_OUTCOMES];

@@ -22,7 +22,7 @@ typedef struct {
 } ngx_http_submission_peer_url_t;
 
 
-/* The leader on another instance, and its wakes, see peer.c. */
+/* The leader on another instance, and the wakes that are sent, see peer.c. */
 
 struct ngx_http_submission_peer_shctx_s {
     /* "url" is being written while "sequence" is odd */
@@ -30,7 +30,7 @@ struct ngx_http_submission_peer_shctx_s {
     ngx_http_submission_peer_url_t   url;
 
     ngx_atomic_t                     tell;         /* a wake is wanted */
-    ngx_atomic_t                     claim;        /* a sender's, until then */
+    ngx_atomic_t                     claim;        /* when it expires */
     ngx_atomic_t                     told;         /* when the last began */
     ngx_atomic_t                     failed;       /* when the last failed */
     ngx_atomic_t                     failed_epoch;
@@ -39,12 +39,12 @@ struct ngx_http_submission_peer_shctx_s {
 };
 
 
-/* Hashes of the last intents that had an attempt, see notice.c. */
+/* Hashes of the last intents that something has happened to, see notice.c. */
 
 #define NGX_HTTP_SUBMISSION_NOTICE_RING  4096
 
 struct ngx_http_submission_notices_s {
-    ngx_atomic_t                     until;        /* a client may wait */
+    ngx_atomic_t                     until;        /* a client waits */
     ngx_atomic_t                     n;            /* ever written */
     uint64_t                     hashes[NGX_HTTP_SUBMISSION_NOTICE_RING];
 };

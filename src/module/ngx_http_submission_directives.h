@@ -1,7 +1,7 @@
 
 /*
- * What reads the configuration: the functions that the table of directives
- * names, and what they share; for whoever has directives.
+ * The functions that read the configuration, which the table of directives
+ * names, and what they share.
  */
 
 #ifndef _NGX_HTTP_SUBMISSION_DIRECTIVES_H_INCLUDED_
@@ -17,7 +17,7 @@
 #define NGX_HTTP_SUBMISSION_TARGET_CONF  0x00400000
 #define NGX_HTTP_SUBMISSION_WEBHOOK_CONF 0x00800000
 
-/* What messages say was expected. */
+/* The ends of an intent, as messages list them. */
 
 #define NGX_HTTP_SUBMISSION_ENDS_EXPECTED                                     \
     "\"accepted\", \"rejected\", \"exhausted\" or \"canceled\""

@@ -152,7 +152,7 @@ ngx_http_submission_api(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 }
 
 
-/* its API is that of the location, at a prefix of its own */
+/* The console has the API of its location, at a prefix of its own. */
 
 char *
 ngx_http_submission_console_location(ngx_conf_t *cf, ngx_command_t *cmd,

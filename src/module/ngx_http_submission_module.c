@@ -1,6 +1,6 @@
 
 /*
- * Directives and life cycle of the module, nothing else.
+ * The directives and the life cycle of the module.
  */
 
 #include "ngx_http_submission_api.h"

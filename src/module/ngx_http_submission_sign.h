@@ -19,13 +19,17 @@
 
 
 /*
- * The id of a message: a hash of the manager and of the intent that is sent, so
- * that it is none of a client's text.  Both return 0 if OpenSSL fails.
+ * Writes the id of a message: a hash of the manager and of the intent that is
+ * sent, so that it has no text of a client's.  Both functions return 0 if
+ * OpenSSL fails.
  */
 int ngx_http_submission_sign_id(sm_str_t lease_name, sm_str_t id,
     char msg[NGX_HTTP_SUBMISSION_SIGN_ID]);
 
-/* the signatures, one for each key, separated by spaces: their length */
+/*
+ * Writes the signatures, one for each key, separated by spaces, and returns
+ * their length.
+ */
 size_t ngx_http_submission_sign(const sm_str_t *keys, size_t n, sm_str_t msg,
     sm_str_t seconds, sm_str_t body,
     char signatures[NGX_HTTP_SUBMISSION_SIGN_SIZE]);

@@ -1,19 +1,20 @@
 
 /*
- * The board, and what is written to it: see ngx_http_submission_board.h.
+ * Writes the board, see ngx_http_submission_board.h.
  *
- * The executor worker of an instance is the only one that writes: what it has
- * just told the store, if it leads, or what it has read there.  So all
- * instances have the same numbers, and whoever looks at them asks the store for
- * nothing.
+ * One worker of an instance writes the leader's numbers: the executor worker
+ * writes what it has just told the store, if it leads, or what it has read
+ * there; with "executor off", any worker that has read them.  So all instances
+ * have the same numbers, and requests for them do not ask the store.
  *
- * A zone that is too small loses history first, of targets one by one, and then
- * the numbers of targets; never anything else.
+ * If the zone is too small, the history of some targets is lost first, then
+ * the numbers of targets, and nothing else.
  *
- * A writer may be killed between any two stores.  The master unlocks the mutex
- * then, and whoever locks it next finds the board dirty and empties it: nobody
- * reads what was half written.  The numbers are there again with the leader's
- * next ones; the hour of history begins anew.
+ * A writer may be killed between any two machine instructions.  Then the
+ * master unlocks the mutex, and the next worker that locks it finds the board
+ * dirty and empties it, so nobody reads what was half written.  The numbers
+ * are there again with the leader's next ones; the hour of history begins
+ * anew.
  */
 
 #include "ngx_http_submission_board.h"
@@ -21,7 +22,10 @@
 
 #define NGX_HTTP_SUBMISSION_BOARD_WARN   3600000     /* milliseconds */
 
-/* counts of an epoch that is not older are those of the first row, usec */
+/*
+ * An epoch that is older than this, in microseconds, has counted longer than
+ * the first row of a history stands for.
+ */
 
 #define NGX_HTTP_SUBMISSION_BOARD_BEGUN  (2 * SM_STATS_INTERVAL * 1000000)
 
@@ -50,8 +54,9 @@ ngx_http_submission_board_free(ngx_slab_pool_t *pool, void *p)
 
 
 /*
- * Nothing of what is there is read: a writer may have died at any step of
- * changing it, of nginx's slab too.  It stays dirty until all is done.
+ * Empties the board without reading any of it: a writer may have died at any
+ * step, also while it changed nginx's slab.  The board stays dirty until it is
+ * empty.
  */
 
 static void
@@ -125,7 +130,7 @@ ngx_http_submission_board_unlock(ngx_http_submission_manager_conf_t *mcf)
 }
 
 
-/* an old worker must not write over what a new one knows */
+/* Says whether a new tenure has begun: then an old worker must not write. */
 
 static ngx_uint_t
 ngx_http_submission_board_old(ngx_http_submission_manager_t *manager)
@@ -143,7 +148,7 @@ ngx_http_submission_board_time(ngx_http_submission_board_shctx_t *board,
 }
 
 
-/* as much as there is room for; what is empty may be at no address */
+/* Copies as much as there is room for.  An empty string may have no address. */
 
 static size_t
 ngx_http_submission_board_text(u_char *dst, size_t size, sm_str_t src)
@@ -182,7 +187,7 @@ ngx_http_submission_board_lease(ngx_http_submission_manager_t *manager,
 }
 
 
-/* room for them, or for as many as there was; nothing is kept */
+/* Makes room for "n" instances, or for none.  What was there is not kept. */
 
 static void
 ngx_http_submission_board_room(ngx_slab_pool_t *shpool,
@@ -248,7 +253,10 @@ ngx_http_submission_board_cluster(ngx_http_submission_manager_t *manager,
 }
 
 
-/* without room the totals alone; without that, what there was is gone */
+/*
+ * Keeps the numbers.  Without room, it keeps the totals alone; without room for
+ * these, it keeps nothing.
+ */
 
 static ngx_int_t
 ngx_http_submission_board_block(ngx_slab_pool_t *shpool,
@@ -333,7 +341,10 @@ ngx_http_submission_board_target(ngx_slab_pool_t *shpool,
 }
 
 
-/* those of which there was nothing to tell, and of some nothing for an hour */
+/*
+ * Adds a row to the histories of targets that the numbers do not have, and
+ * frees a history that was quiet for an hour.
+ */
 
 static void
 ngx_http_submission_board_quiet(ngx_slab_pool_t *shpool,
@@ -368,7 +379,7 @@ ngx_http_submission_board_quiet(ngx_slab_pool_t *shpool,
 }
 
 
-/* one row more in each history; "first": see sm_series_add() */
+/* Adds a row to each history; for "first" see sm_series_add(). */
 
 static ngx_int_t
 ngx_http_submission_board_history(ngx_slab_pool_t *shpool,

@@ -1,7 +1,7 @@
 
 /*
- * The board: what the zone has of the leader's numbers, of the lease and of the
- * instances; for status/ alone.  Everything in it is read and written under the
+ * The board: the leader's numbers, the lease and the instances, as the zone
+ * has them; for status/ alone.  Everything in it is read and written under the
  * mutex of the zone.
  */
 
@@ -13,7 +13,7 @@
 #include "ngx_http_submission_zone_board.h"
 
 
-/* an hour of a target; its name follows */
+/* An hour of a target's numbers; the name follows. */
 
 typedef struct {
     ngx_str_node_t                   node;         /* must be first */
@@ -23,9 +23,9 @@ typedef struct {
 
 
 /*
- * Locks the board of this worker's configuration, after making it empty if it
- * is of another lease or store, or if its last writer died.  _write() does the
- * same for one who changes it.
+ * _lock() locks the board to read it, and _write() to change it.  Both empty it
+ * first if it is of another lease or store than this worker's configuration, or
+ * if its last writer died.
  */
 ngx_http_submission_board_shctx_t *ngx_http_submission_board_lock(
     ngx_http_submission_manager_conf_t *mcf);
@@ -33,7 +33,7 @@ ngx_http_submission_board_shctx_t *ngx_http_submission_board_write(
     ngx_http_submission_manager_conf_t *mcf);
 void ngx_http_submission_board_unlock(ngx_http_submission_manager_conf_t *mcf);
 
-/* memory of the board, zeroed; "pool" is board_pool of the zone */
+/* Memory of the board, zeroed; "pool" is that of the board, or NULL. */
 void *ngx_http_submission_board_alloc(ngx_slab_pool_t *pool, size_t size);
 void ngx_http_submission_board_free(ngx_slab_pool_t *pool, void *p);
 

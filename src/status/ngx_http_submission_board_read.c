@@ -1,12 +1,12 @@
 
 /*
- * The board, for those who look at it: copies, made under the mutex.
+ * Reads the board: copies are made under the mutex, in a request's pool.
  */
 
 #include "ngx_http_submission_board.h"
 
 
-/* a count of the backlog serves all who look for so long, microseconds */
+/* A count of the backlog is good for so long, in microseconds. */
 
 #define NGX_HTTP_SUBMISSION_BOARD_COUNTED  5000000
 
@@ -177,7 +177,7 @@ ngx_http_submission_board_counted(ngx_pool_t *pool,
 }
 
 
-/* without room for it whoever looks next counts again */
+/* Without room for the count, the next request counts again. */
 
 void
 ngx_http_submission_board_backlog(ngx_http_submission_manager_t *manager,

@@ -127,7 +127,10 @@ ngx_http_submission_count_terminal(ngx_http_submission_manager_t *manager,
 }
 
 
-/* the value first: a new epoch must not show what was set in the last one */
+/*
+ * The value is written before the epoch: a new epoch must not show the value of
+ * the last one.
+ */
 
 void
 ngx_http_submission_gauge(ngx_http_submission_manager_t *manager,

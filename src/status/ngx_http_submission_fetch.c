@@ -1,9 +1,10 @@
 
 /*
- * The leader's numbers and the list of instances, read by those who do not
- * lead: with the watch over the lease, every few seconds, however many look at
- * them.  An instance with "executor off" watches no lease, and one of its
- * workers reads them on a timer, and the lease before it seems to be over.
+ * Reads the leader's numbers and the list of instances, on instances that do
+ * not lead.  A follower reads them with its watch over the lease, every few
+ * seconds, however many requests look at them.  An instance with "executor off"
+ * watches no lease: one of its workers reads both on a timer, so often that a
+ * lease that was renewed does not look expired.
  */
 
 #include "ngx_http_submission_status.h"
@@ -11,7 +12,7 @@
 #include "ngx_http_submission_zone_board.h"
 
 
-/* milliseconds: more often than they are written, so that none is missed */
+/* Milliseconds; numbers are read more often than written, to miss none. */
 
 #define NGX_HTTP_SUBMISSION_FETCH_INTERVAL  2000
 #define NGX_HTTP_SUBMISSION_FETCH_LEAST     100
@@ -40,9 +41,7 @@ ngx_http_submission_fetch_plan(ngx_http_submission_manager_t *manager,
 }
 
 
-/*
- * a document that another version has written and this one cannot read is none
- */
+/* A document of another version that this one cannot read is left out. */
 
 void
 ngx_http_submission_fetch_read_thread(sm_store_t *store, sm_call_t *call,
@@ -104,7 +103,7 @@ ngx_http_submission_fetch_init(ngx_cycle_t *cycle,
 }
 
 
-/* a lease that is renewed is seen to be, however short it is */
+/* Half of what the lease still lasts, so that a renewal is seen in time. */
 
 static ngx_msec_t
 ngx_http_submission_fetch_interval(ngx_http_submission_manager_t *manager)
@@ -122,7 +121,7 @@ ngx_http_submission_fetch_interval(ngx_http_submission_manager_t *manager)
 }
 
 
-/* one of the workers reads it */
+/* Each worker has this timer, and one of them reads. */
 
 static void
 ngx_http_submission_fetch_timer(ngx_event_t *ev)
@@ -132,7 +131,8 @@ ngx_http_submission_fetch_timer(ngx_event_t *ev)
     ngx_http_submission_fetch_task_t  *ft;
 
     /*
-     * a call that is out keeps a worker, and each might be followed by another
+     * a call that is under way keeps an exiting worker alive, and another one
+     * might follow it
      */
 
     if (ngx_exiting) {

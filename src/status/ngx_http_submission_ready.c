@@ -1,6 +1,6 @@
 
 /*
- * /readyz, from shared memory alone.
+ * /readyz, which is answered from shared memory alone.
  */
 
 #include "ngx_http_submission_text.h"

@@ -15,8 +15,8 @@
 #include <ndk.h>
 
 /*
- * the module also loads without ndk_http_module.so; only this directive is
- * missing
+ * The module also loads without ndk_http_module.so; then only this directive is
+ * missing.
  */
 
 #pragma weak ndk_set_var_core
@@ -62,7 +62,7 @@ ngx_http_submission_role_add_variable(ngx_conf_t *cf)
 }
 
 
-/* with several managers it would not be clear whose role is meant */
+/* The variable is not found with several managers: whose role would it be? */
 
 static ngx_int_t
 ngx_http_submission_role_variable(ngx_http_request_t *r,

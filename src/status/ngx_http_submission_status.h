@@ -1,8 +1,8 @@
 
 /*
- * What is told: readyz, metrics, the role; and what is counted for that.  All
- * of it is in the zone.  Only fetch.c asks the store, in one worker, so that no
- * request has to.
+ * The state of an instance and of the cluster: readyz, metrics, the role, the
+ * board, and the counters.  All of it is in the zone.  Only fetch.c asks the
+ * store, in one worker, so that no request has to.
  */
 
 #ifndef _NGX_HTTP_SUBMISSION_STATUS_H_INCLUDED_
@@ -30,11 +30,11 @@ typedef struct {
 } ngx_http_submission_instance_t;
 
 
-/* what one answer is made of: a copy of the board, in the request's memory */
+/* A copy of the board, in the pool of a request. */
 
 typedef struct {
     int64_t                          now;          /* the store's time */
-    unsigned                         known:1;      /* or this host's */
+    unsigned                         known:1;      /* 0: "now" is this host's */
 
     unsigned                         leads:1;      /* this instance */
     sm_str_t                         leader;       /* NULL: nobody leads */
@@ -51,7 +51,7 @@ typedef struct {
 /* What a follower reads of the leader's numbers, see fetch.c. */
 
 typedef struct {
-    unsigned                         wanted:1;     /* it is time to */
+    unsigned                         wanted:1;     /* it is time to read */
     unsigned                         fetched:1;
     sm_stats_row_t                   row;
     sm_stats_t                       stats;        /* at 0: nothing new */
@@ -70,11 +70,12 @@ char *ngx_http_submission_role_directive(ngx_conf_t *cf, ngx_command_t *cmd,
 #endif
 
 /*
- * board.c.  Writers: _lease() is what a follower has read of the lease,
- * _stats() what the leader has written or a follower has read, _cluster() the
- * instances.  _seen() is the time of the document that is there.  _age() is how
- * long ago a follower has asked for it, in milliseconds.  _left() is how long
- * the lease still lasts, as it was read, in microseconds.
+ * board.c.  _lease() writes what a follower has read of the lease, _stats()
+ * the numbers that the leader has written or a follower has read, and
+ * _cluster() the instances.  _seen() returns the time of the numbers that are
+ * there; "age" is how long ago they were last asked for, in milliseconds.
+ * _left() returns how long the lease still lasts, as it was read, in
+ * microseconds.
  */
 void ngx_http_submission_board_lease(ngx_http_submission_manager_t *manager,
     sm_lease_t *lease);
@@ -87,10 +88,12 @@ int64_t ngx_http_submission_board_seen(ngx_http_submission_manager_t *manager,
 int64_t ngx_http_submission_board_left(ngx_http_submission_manager_t *manager);
 
 /*
- * board_read.c.  _read() is NULL without memory.  _series() is an hour of a
- * target, or of all where the name is empty: NULL, and "rc" is NGX_OK where
- * there is none.  _backlog() keeps what was counted; _counted() gives it back:
- * NGX_DECLINED, there is none, or it is too old.
+ * board_read.c.  _read() returns NULL without memory.  _series() returns an
+ * hour of a target, or of all targets if the name is empty; if it returns NULL
+ * and "rc" is NGX_OK, there is none.  _backlog() keeps a count of the backlog,
+ * and _counted() gives it back; it returns NGX_DECLINED if there is none, or
+ * if it is too old.  _use() is for the metrics; "age" is microseconds, or -1
+ * if there are no numbers.
  */
 ngx_http_submission_board_t *ngx_http_submission_board_read(ngx_pool_t *pool,
     ngx_http_submission_manager_conf_t *mcf);
@@ -100,6 +103,8 @@ ngx_int_t ngx_http_submission_board_counted(ngx_pool_t *pool,
     ngx_http_submission_manager_conf_t *mcf, sm_stats_t **backlog);
 void ngx_http_submission_board_backlog(ngx_http_submission_manager_t *manager,
     sm_stats_t *backlog);
+void ngx_http_submission_board_use(ngx_http_submission_manager_conf_t *mcf,
+    int64_t *age, ngx_uint_t *histories, ngx_uint_t *bytes);
 
 /*
  * fetch.c.  _plan() decides whether it is time to read the leader's numbers;
@@ -117,17 +122,13 @@ ngx_int_t ngx_http_submission_fetch_init(ngx_cycle_t *cycle,
     ngx_http_submission_manager_t *manager);
 void ngx_http_submission_fetch_thread(ngx_http_submission_task_t *task);
 
-/* for the metrics; the age is microseconds, -1 where there are no numbers */
-void ngx_http_submission_board_use(ngx_http_submission_manager_conf_t *mcf,
-    int64_t *age, ngx_uint_t *histories, ngx_uint_t *bytes);
-
 /* metrics.c */
 ngx_int_t ngx_http_submission_metrics_handler(ngx_http_request_t *r);
 
 /*
- * count.c; durations are microseconds, a negative one is not known.  A target
- * of NULL is not configured.  All but _gauge() and _depth(), which are for the
- * executor worker, may be called in threads.
+ * count.c.  Durations are microseconds; a negative one is not known.  "target"
+ * is NULL for one that is not configured.  Threads may call all of these but
+ * _gauge() and _depth(), which are for the executor worker.
  */
 void ngx_http_submission_count(ngx_http_submission_manager_t *manager,
     ngx_http_submission_counter_e counter, ngx_uint_t n);
