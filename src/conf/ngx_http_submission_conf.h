@@ -241,6 +241,14 @@ ngx_http_submission_target_t *ngx_http_submission_target_client(
 const sm_contract_t *ngx_http_submission_target_contract_thread(void *data,
     sm_str_t name);
 
+/*
+ * named.c: _named() finds a node by its name, or returns NULL.  _insert() adds
+ * one; the bytes of the name are not copied.
+ */
+ngx_str_node_t *ngx_http_submission_named(ngx_rbtree_t *tree, sm_str_t name);
+void ngx_http_submission_named_insert(ngx_rbtree_t *tree, ngx_str_node_t *node,
+    sm_str_t name);
+
 /* clock.c */
 ngx_msec_t ngx_http_submission_msec(void);
 ngx_msec_t ngx_http_submission_since(ngx_atomic_uint_t time);

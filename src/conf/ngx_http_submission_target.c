@@ -16,18 +16,14 @@ ngx_http_submission_target_add(ngx_conf_t *cf,
     ngx_http_submission_manager_conf_t *mcf,
     ngx_http_submission_target_t *target)
 {
-    ngx_str_node_t                 *node;
+    sm_str_t                        name;
     ngx_http_submission_target_t  **slot;
 
-    node = &target->node;
+    name = target->contract.target;
 
-    node->str.data = (u_char *) target->contract.target.data;
-    node->str.len = target->contract.target.len;
-    node->node.key = ngx_crc32_long(node->str.data, node->str.len);
-
-    if (ngx_str_rbtree_lookup(&mcf->targets, &node->str, node->node.key)) {
-        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0, "duplicate target \"%V\"",
-                           &node->str);
+    if (ngx_http_submission_target(mcf, name)) {
+        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0, "duplicate target \"%*s\"",
+                           name.len, name.data);
         return NGX_CONF_ERROR;
     }
 
@@ -38,7 +34,7 @@ ngx_http_submission_target_add(ngx_conf_t *cf,
 
     *slot = target;
 
-    ngx_rbtree_insert(&mcf->targets, &node->node);
+    ngx_http_submission_named_insert(&mcf->targets, &target->node, name);
 
     target->index = mcf->ntargets++;
 
@@ -50,14 +46,8 @@ ngx_http_submission_target_t *
 ngx_http_submission_target(ngx_http_submission_manager_conf_t *mcf,
     sm_str_t name)
 {
-    ngx_str_t  s;
-
-    s.data = (u_char *) name.data;
-    s.len = name.len;
-
     return (ngx_http_submission_target_t *)
-               ngx_str_rbtree_lookup(&mcf->targets, &s,
-                                     ngx_crc32_long(s.data, s.len));
+               ngx_http_submission_named(&mcf->targets, name);
 }
 
 

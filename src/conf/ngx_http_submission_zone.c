@@ -65,18 +65,12 @@ static ngx_http_submission_target_node_t *
 ngx_http_submission_zone_target(ngx_slab_pool_t *shpool,
     ngx_http_submission_shctx_t *sh, sm_str_t name)
 {
-    uint32_t                            hash;
-    ngx_str_t                           str;
-    ngx_str_node_t                     *found;
     ngx_http_submission_target_node_t  *node;
 
-    str.data = (u_char *) name.data;
-    str.len = name.len;
-    hash = ngx_crc32_short(str.data, str.len);
-
-    found = ngx_str_rbtree_lookup(&sh->targets, &str, hash);
-    if (found) {
-        return (ngx_http_submission_target_node_t *) found;
+    node = (ngx_http_submission_target_node_t *)
+               ngx_http_submission_named(&sh->targets, name);
+    if (node) {
+        return node;
     }
 
     node = ngx_slab_calloc(shpool, sizeof(ngx_http_submission_target_node_t)
@@ -86,14 +80,11 @@ ngx_http_submission_zone_target(ngx_slab_pool_t *shpool,
     }
 
     ngx_memcpy(node->name, name.data, name.len);
-
-    node->node.str.data = node->name;
-    node->node.str.len = name.len;
-    node->node.node.key = hash;
+    name.data = (char *) node->name;
 
     /* workers have pointers to nodes, and do not read the tree */
 
-    ngx_rbtree_insert(&sh->targets, &node->node.node);
+    ngx_http_submission_named_insert(&sh->targets, &node->node, name);
 
     return node;
 }
@@ -104,7 +95,6 @@ ngx_http_submission_zone_target(ngx_slab_pool_t *shpool,
 static ngx_int_t
 ngx_http_submission_zone_former(ngx_http_submission_manager_conf_t *mcf)
 {
-    sm_str_t                             name;
     ngx_rbtree_t                        *tree;
     ngx_rbtree_node_t                   *node;
     ngx_http_submission_target_node_t   *target, **former;
@@ -121,10 +111,9 @@ ngx_http_submission_zone_former(ngx_http_submission_manager_conf_t *mcf)
     {
         target = (ngx_http_submission_target_node_t *) node;
 
-        name.data = (char *) target->name;
-        name.len = target->node.str.len;
-
-        if (ngx_http_submission_target(mcf, name)) {
+        if (ngx_http_submission_target(mcf,
+                               ngx_http_submission_str(&target->node.str)))
+        {
             continue;
         }
 

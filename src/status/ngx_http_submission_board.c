@@ -305,18 +305,12 @@ static sm_series_t *
 ngx_http_submission_board_target(ngx_slab_pool_t *shpool,
     ngx_http_submission_board_shctx_t *board, sm_str_t name)
 {
-    uint32_t                           hash;
-    ngx_str_t                          str;
-    ngx_str_node_t                    *found;
     ngx_http_submission_board_node_t  *node;
 
-    str.data = (u_char *) name.data;
-    str.len = name.len;
-    hash = ngx_crc32_short(str.data, str.len);
-
-    found = ngx_str_rbtree_lookup(&board->series, &str, hash);
-    if (found) {
-        return &((ngx_http_submission_board_node_t *) found)->series;
+    node = (ngx_http_submission_board_node_t *)
+               ngx_http_submission_named(&board->series, name);
+    if (node) {
+        return &node->series;
     }
 
     node = ngx_http_submission_board_alloc(shpool,
@@ -326,15 +320,10 @@ ngx_http_submission_board_target(ngx_slab_pool_t *shpool,
         return NULL;
     }
 
-    if (name.len) {
-        ngx_memcpy(node->name, name.data, name.len);
-    }
+    name.len = ngx_http_submission_board_text(node->name, name.len, name);
+    name.data = (char *) node->name;
 
-    node->node.str.data = node->name;
-    node->node.str.len = name.len;
-    node->node.node.key = hash;
-
-    ngx_rbtree_insert(&board->series, &node->node.node);
+    ngx_http_submission_named_insert(&board->series, &node->node, name);
     board->nseries++;
 
     return &node->series;

@@ -107,7 +107,6 @@ sm_series_t *
 ngx_http_submission_board_series(ngx_pool_t *pool,
     ngx_http_submission_manager_conf_t *mcf, sm_str_t name, ngx_int_t *rc)
 {
-    ngx_str_t                           str;
     sm_series_t                        *series, *copy;
     ngx_str_node_t                     *found;
     ngx_http_submission_board_shctx_t  *sh;
@@ -121,16 +120,12 @@ ngx_http_submission_board_series(ngx_pool_t *pool,
 
     *rc = NGX_OK;
 
-    str.data = (u_char *) name.data;
-    str.len = name.len;
-
     sh = ngx_http_submission_board_lock(mcf);
 
     series = sh->totals;
 
     if (name.len) {
-        found = ngx_str_rbtree_lookup(&sh->series, &str,
-                                      ngx_crc32_short(str.data, str.len));
+        found = ngx_http_submission_named(&sh->series, name);
         series = found ? &((ngx_http_submission_board_node_t *) found)->series
                        : NULL;
     }
