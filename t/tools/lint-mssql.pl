@@ -202,7 +202,9 @@ sub check_functions {
             if inside($-[1]) !~ COLLATE;
     }
 
-    while ($text =~ /\bCREATE\s+OR\s+ALTER\s+FUNCTION\s+([\w.]+)(.*?)\bBEGIN\b/gsi) {
+    while ($text =~ /\bCREATE\s+OR\s+ALTER\s+FUNCTION\s+([\w.]+)
+                     ((?:(?!^GO\b).)*?)\bBEGIN\b/gmsix)
+    {
         found($-[0], 'schemabinding', "$1 is not WITH SCHEMABINDING")
             if $2 !~ /\bWITH\s+SCHEMABINDING\b/i;
     }
