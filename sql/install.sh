@@ -115,11 +115,13 @@ script() {
 
     [ "$dir" = "${dir%/mssql}" ] || printf 'BEGIN TRANSACTION;\nGO\n\n'
 
-    cat "$dir/rows.sql"
+    for file in "$dir/intent.sql" "$dir/rows.sql"; do
+        [ ! -e "$file" ] || cat "$file"
+    done
 
     for file in "$dir"/*.sql; do
         case $file in
-            */schema.sql | */rows.sql | */monitor.sql) ;;
+            */schema.sql | */intent.sql | */rows.sql | */monitor.sql) ;;
             */plans.sql | */role.sql | */trigger.sql) ;;
             *) cat "$file" ;;
         esac

@@ -1,11 +1,12 @@
--- A batch of a job, in one transaction with how far the job is then.  One row of the
--- answer has the time alone.  If the job was running, and as far as @seen, one has
--- -1 as n, and how many items were done; each that was canceled has its place.
+-- Does a batch of a job, and writes down how far the job is then, in one transaction.  One
+-- row of the answer has the time alone.  If the job was running and was as far as @seen,
+-- another row has -1 as n and the number of items that were done, and each item that was
+-- canceled has a row with its place.
 --
--- @doc: {"contracts":[{"c","d":{...}}],"items":[{"n","id","new","c"}]}.  An item of a
--- replay without c keeps its contract.  What is not done is skipped: an intent that
--- is in flight, or whose payload is gone, or an id that is another's.  Who finds that
--- another one has just made an id begins again, and sees it then.
+-- @doc: {"contracts":[{"c","d":{...}}],"items":[{"n","id","new","c"}]}, of which
+-- submission_intents_copy makes replays.  An item that cannot be done is skipped: an
+-- intent that is in flight, or whose payload is gone, or a new id that exists.  If somebody
+-- else makes one of the new ids meanwhile, this begins again, and finds it.
 
 SET ANSI_NULLS ON;
 SET QUOTED_IDENTIFIER ON;
@@ -35,7 +36,7 @@ BEGIN
     SET XACT_ABORT ON;
 
     DECLARE @now datetime2(6), @tries int, @sent bigint, @done bigint,
-            @moved int, @ended nvarchar(max);
+            @moved int, @copied int, @ended nvarchar(max);
 
     DECLARE @items TABLE (
         n        int NOT NULL PRIMARY KEY,
@@ -44,8 +45,8 @@ BEGIN
         c        int NULL
     );
 
-    -- What is canceled, as the UPDATE says it.  Its alias is the table's name, since
-    -- Babelfish finds "inserted" by that.
+    -- What the UPDATE canceled.  The alias in that statement is the name of the table,
+    -- because Babelfish looks for "inserted" under that name.
 
     DECLARE @gone TABLE (
         id       nvarchar(400) COLLATE Latin1_General_BIN2 NOT NULL PRIMARY KEY,
@@ -120,8 +121,6 @@ BEGIN
 
                 SET @done = @@ROWCOUNT;
 
-                -- their webhooks are told
-
                 SET @ended = (
                     SELECT g.id AS id
                     FROM @gone AS g
@@ -135,90 +134,10 @@ BEGIN
             END
             ELSE
             BEGIN
-                INSERT INTO submission.submission_intents (
-                    lease_name, intent_id, payload_hash, payload,
-                    submission_target, gateway_type, gateway_url, policy,
-                    max_acceptance_seconds, max_attempts, terminal_outcomes,
-                    retry_delay_ms, retry_max_ms, retry_backoff_pct,
-                    retry_jitter_pct, retry_schedule, notify,
-                    contract_version, status,
-                    attempt_count, created_at, last_modified_at,
-                    next_attempt_at, replay_of, traceparent, tracestate
-                )
-                SELECT i.lease_name, m.new, i.payload_hash, i.payload,
-                       i.submission_target,
-                       CASE WHEN m.c IS NULL THEN i.gateway_type
-                            ELSE c.type END,
-                       CASE WHEN m.c IS NULL THEN i.gateway_url
-                            ELSE c.url END,
-                       CASE WHEN m.c IS NULL THEN i.policy
-                            ELSE c.policy END,
-                       CASE WHEN m.c IS NULL THEN i.max_acceptance_seconds
-                            ELSE c.seconds END,
-                       CASE WHEN m.c IS NULL THEN i.max_attempts
-                            ELSE c.attempts END,
-                       CASE WHEN m.c IS NULL THEN i.terminal_outcomes
-                            ELSE c.outcomes END,
-                       CASE WHEN m.c IS NULL THEN i.retry_delay_ms
-                            ELSE c.delay END,
-                       CASE WHEN m.c IS NULL THEN i.retry_max_ms
-                            ELSE c.max END,
-                       CASE WHEN m.c IS NULL THEN i.retry_backoff_pct
-                            ELSE c.backoff END,
-                       CASE WHEN m.c IS NULL THEN i.retry_jitter_pct
-                            ELSE c.jitter END,
-                       CASE WHEN m.c IS NULL THEN i.retry_schedule
-                            ELSE c.schedule END,
-                       CASE WHEN m.c IS NULL THEN i.notify
-                            ELSE c.notify END,
-                       CASE WHEN m.c IS NULL THEN i.contract_version END,
-                       'pending', 0, @now, @now, @now, i.intent_id,
-                       i.traceparent, i.tracestate
-                FROM @items AS m
-                     CROSS APPLY (
-                         SELECT TOP (1) *
-                         FROM submission.submission_intents AS s
-                              WITH (FORCESEEK (submission_intents_pk
-                                               (lease_name, intent_id)))
-                         WHERE s.lease_name = @lease_name
-                               AND s.intent_id = m.id
-                               AND s.status <> 'pending'
-                               AND s.stripped_at IS NULL
-                     ) AS i
-                     LEFT JOIN OPENJSON(@doc, '$.contracts') WITH (
-                         c int '$.c',
-                         type varchar(16)
-                             COLLATE Latin1_General_BIN2 '$.d.type',
-                         url nvarchar(1024)
-                             COLLATE Latin1_General_BIN2 '$.d.url',
-                         policy varchar(16)
-                             COLLATE Latin1_General_BIN2 '$.d.policy',
-                         seconds bigint '$.d.seconds',
-                         attempts bigint '$.d.attempts',
-                         outcomes nvarchar(1000)
-                             COLLATE Latin1_General_BIN2 '$.d.outcomes',
-                         delay bigint '$.d.delay',
-                         max bigint '$.d.max',
-                         backoff bigint '$.d.backoff',
-                         jitter bigint '$.d.jitter',
-                         schedule varchar(500)
-                             COLLATE Latin1_General_BIN2 '$.d.schedule',
-                         notify nvarchar(1000)
-                             COLLATE Latin1_General_BIN2 '$.d.notify'
-                     ) AS c
-                     ON c.c = m.c
-                     OUTER APPLY (
-                         SELECT TOP (1) 1 AS there
-                         FROM submission.submission_intents AS s
-                              WITH (FORCESEEK (submission_intents_pk
-                                               (lease_name, intent_id)))
-                         WHERE s.lease_name = @lease_name
-                               AND s.intent_id = m.new
-                     ) AS e
-                WHERE e.there IS NULL
-                ORDER BY m.new;
+                EXECUTE submission.submission_intents_copy @lease_name, @now,
+                        @doc, NULL, NULL, @copied OUTPUT;
 
-                SET @done = @@ROWCOUNT;
+                SET @done = @copied;
             END;
 
             UPDATE submission.submission_jobs

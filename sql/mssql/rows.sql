@@ -1,8 +1,6 @@
--- What the procedures answer with, said once: functions that become part of the query
--- that applies them.  sql/install.sh runs this before all procedures.
---
--- An intent by its id, with @n; or, where there is none, one row without an id, whose
--- created_at and exhausted_reason are what the caller says.
+-- What procedures answer with, other than intents (see intent.sql).  The functions become
+-- part of the queries that apply them.  sql/install.sh runs this file before the
+-- procedures.
 
 SET ANSI_NULLS ON;
 SET QUOTED_IDENTIFIER ON;
@@ -13,39 +11,7 @@ SET CONCAT_NULL_YIELDS_NULL ON;
 SET NUMERIC_ROUNDABORT OFF;
 GO
 
-CREATE OR ALTER FUNCTION submission.submission_intent_shown
-    (@lease_name varchar(64), @intent_id nvarchar(400), @n bigint,
-     @at bigint, @reason varchar(32))
-RETURNS TABLE
-AS
-RETURN
-    SELECT @n AS n, i.intent_id, i.submission_target, i.status,
-           CASE WHEN i.intent_id IS NULL THEN @at
-                ELSE submission.submission_us(i.created_at) END AS created_at,
-           i.attempt_count,
-           submission.submission_us(i.next_attempt_at) AS next_attempt_at,
-           submission.submission_us(i.completed_at) AS completed_at,
-           i.final_outcome_reason,
-           CASE WHEN i.intent_id IS NULL
-                THEN @reason COLLATE Latin1_General_BIN2
-                ELSE i.exhausted_reason END AS exhausted_reason,
-           i.payload_hash, submission.submission_us(i.not_before) AS not_before,
-           CASE WHEN i.inflight_epoch IS NULL THEN 0 ELSE 1 END AS in_flight,
-           i.last_error, i.replay_of,
-           CASE WHEN i.stripped_at IS NULL THEN 0 ELSE 1 END AS stripped,
-           i.traceparent
-    FROM (SELECT 1 AS one) AS o
-         OUTER APPLY (
-             SELECT TOP (1) *
-             FROM submission.submission_intents AS s
-                  WITH (FORCESEEK (submission_intents_pk
-                                   (lease_name, intent_id)))
-             WHERE s.lease_name = @lease_name
-                   AND s.intent_id = @intent_id COLLATE Latin1_General_BIN2
-         ) AS i;
-GO
-
--- A job by its kind and id, or one row without an id.
+-- Shows a job by its kind and id.  Where there is no such job, the only row has no id.
 
 CREATE OR ALTER FUNCTION submission.submission_job_shown
     (@lease_name varchar(64), @kind varchar(16), @job_id nvarchar(400))
@@ -61,4 +27,20 @@ RETURN
          LEFT JOIN submission.submission_jobs AS j
          ON j.lease_name = @lease_name AND j.kind = @kind
             AND j.job_id = @job_id COLLATE Latin1_General_BIN2;
+GO
+
+-- Has a row if a schedule exists.  The range of its id stays locked until the transaction
+-- ends, so that nobody makes such a schedule before that.
+
+CREATE OR ALTER FUNCTION submission.submission_schedule_there
+    (@lease_name varchar(64), @schedule_id nvarchar(400))
+RETURNS TABLE
+AS
+RETURN
+    SELECT TOP (1) 1 AS there
+    FROM submission.submission_schedules AS s
+         WITH (SERIALIZABLE, FORCESEEK (submission_schedules_pk
+                                        (lease_name, schedule_id)))
+    WHERE s.lease_name = @lease_name
+          AND s.schedule_id = @schedule_id COLLATE Latin1_General_BIN2;
 GO

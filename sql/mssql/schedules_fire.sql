@@ -1,16 +1,18 @@
 -- Makes the intents of schedules, and moves the schedules on, in one transaction, if
--- all of them are still as they were read; if one is not, nothing is changed, and the
--- answer has the time alone.  In the other rows n is the place in @moves of a schedule
--- that was moved on, or -1 where k is the place in @doc of an intent that was there
--- before, which is described.
+-- all of the schedules are still as they were read.  If one is not, nothing is changed,
+-- and the answer has the time alone.  In the other rows n is the place in @moves of a
+-- schedule that was moved on, or -1; then k is the place in @doc of an intent that existed
+-- before, and the row describes that intent.
 --
--- @doc, @bytes: as for submission_intents_submit; NULL if there is none.
+-- @doc, @bytes: as for submission_intents_submit; NULL if there is no intent.
 -- @moves: [{"n","id","rev","planned","next","last","lastId","fired","skipped",
--- "missed","error"}]; without "planned" it runs by hand, and its next time stays;
--- so does what it knows of the last occurrence, if that is pending or is still being
--- made, in parts: then the next time had come when it was fired.  An intent that was
--- there before was not made by this: it does not become the last one.
--- Without a holder it is somebody who is in the audit, and not an executor.
+-- "missed","error"}].  A schedule without "planned" is run by hand, and keeps its next
+-- time.  It also keeps what it knows of the last occurrence, if that is pending, or is
+-- still being made, in parts: then the next time had come when it was fired.  An intent
+-- that existed before was not made by this run, and does not become the last one.
+--
+-- Without @holder_id the caller is not an executor, but a person, who is written into
+-- the audit.
 
 SET ANSI_NULLS ON;
 SET QUOTED_IDENTIFIER ON;
@@ -37,7 +39,7 @@ BEGIN
     SET XACT_ABORT ON;
 
     DECLARE @now datetime2(6), @tries int, @sent int, @moved int, @kept int,
-            @id nvarchar(400);
+            @id nvarchar(400), @known nvarchar(max), @inserted int;
 
     DECLARE @rows TABLE (
         n        int NOT NULL PRIMARY KEY,
@@ -51,10 +53,6 @@ BEGIN
         skipped  bigint NOT NULL,
         missed   bigint NOT NULL,
         error    nvarchar(500) COLLATE Latin1_General_BIN2 NULL
-    );
-
-    DECLARE @created TABLE (
-        id       nvarchar(400) COLLATE Latin1_General_BIN2 NOT NULL PRIMARY KEY
     );
 
     DECLARE @found TABLE (
@@ -89,7 +87,6 @@ BEGIN
     WHILE 1 = 1
     BEGIN
         BEGIN TRY
-            DELETE FROM @created;
             DELETE FROM @found;
 
             BEGIN TRANSACTION;
@@ -106,7 +103,7 @@ BEGIN
             BEGIN
                 SELECT @id = r.id FROM @rows AS r WHERE r.n = 0;
 
-                -- UPDLOCK: nobody fires it before it is moved on
+                -- UPDLOCK: nobody fires the schedule before it is moved on.
 
                 SELECT @kept = 1
                 FROM submission.submission_schedules AS s
@@ -174,73 +171,25 @@ BEGIN
                 EXECUTE submission.submission_audit_add @lease_name, @now,
                         @actor, @address, 'schedule_run', @id, @detail;
 
-            INSERT INTO submission.submission_intents (
-                lease_name, intent_id, payload_hash, payload,
-                submission_target, gateway_type, gateway_url, policy,
-                max_acceptance_seconds, max_attempts, terminal_outcomes,
-                retry_delay_ms, retry_max_ms, retry_backoff_pct,
-                retry_jitter_pct, retry_schedule, notify, status,
-                attempt_count, created_at, last_modified_at, next_attempt_at
-            )
-            OUTPUT inserted.intent_id INTO @created (id)
-            SELECT @lease_name, d.id, d.hash,
-                   CAST(SUBSTRING(@bytes, d.at + 1, d.len) AS varbinary(max)),
-                   c.target, c.type, c.url, c.policy, c.seconds, c.attempts,
-                   c.outcomes, c.delay, c.max, c.backoff, c.jitter, c.schedule,
-                   c.notify, 'pending', 0, @now, @now, @now
-            FROM OPENJSON(@doc, '$.rows') WITH (
-                     id nvarchar(400) COLLATE Latin1_General_BIN2 '$.id',
-                     c int '$.c',
-                     hash varchar(64) COLLATE Latin1_General_BIN2 '$.hash',
-                     at int '$.at',
-                     len int '$.len'
-                 ) AS d
-                 JOIN OPENJSON(@doc, '$.contracts') WITH (
-                     c int '$.c',
-                     target nvarchar(256) COLLATE Latin1_General_BIN2 '$.target',
-                     type varchar(16) COLLATE Latin1_General_BIN2 '$.type',
-                     url nvarchar(1024) COLLATE Latin1_General_BIN2 '$.url',
-                     policy varchar(16) COLLATE Latin1_General_BIN2 '$.policy',
-                     seconds bigint '$.seconds',
-                     attempts bigint '$.attempts',
-                     outcomes nvarchar(1000) COLLATE Latin1_General_BIN2 '$.outcomes',
-                     delay bigint '$.delay',
-                     max bigint '$.max',
-                     backoff bigint '$.backoff',
-                     jitter bigint '$.jitter',
-                     schedule varchar(500) COLLATE Latin1_General_BIN2 '$.schedule',
-                     notify nvarchar(1000) COLLATE Latin1_General_BIN2 '$.notify'
-                 ) AS c
-                 ON c.c = d.c
-                 OUTER APPLY (
-                     SELECT TOP (1) 1 AS there
-                     FROM submission.submission_intents AS s
-                          WITH (FORCESEEK (submission_intents_pk
-                                           (lease_name, intent_id)))
-                     WHERE s.lease_name = @lease_name
-                           AND s.intent_id = d.id COLLATE Latin1_General_BIN2
-                 ) AS e
-            WHERE e.there IS NULL
-            ORDER BY d.id;
+            IF @doc IS NOT NULL
+            BEGIN
+                EXECUTE submission.submission_intents_known @lease_name, @doc,
+                        NULL, NULL, @known OUTPUT;
+                EXECUTE submission.submission_intents_insert @lease_name, @now,
+                        @doc, @bytes, @known, NULL, @inserted OUTPUT;
 
-            INSERT INTO @found (k, hash, target, before)
-            SELECT d.n, i.payload_hash, i.submission_target,
-                   submission.submission_us(i.not_before)
-            FROM OPENJSON(@doc, '$.rows') WITH (
-                     n int '$.n',
-                     id nvarchar(400) COLLATE Latin1_General_BIN2 '$.id'
-                 ) AS d
-                 CROSS APPLY (
-                     SELECT TOP (1) s.payload_hash, s.submission_target,
-                            s.not_before
-                     FROM submission.submission_intents AS s
-                          WITH (FORCESEEK (submission_intents_pk
-                                           (lease_name, intent_id)))
-                     WHERE s.lease_name = @lease_name
-                           AND s.intent_id = d.id COLLATE Latin1_General_BIN2
-                 ) AS i
-            WHERE NOT EXISTS (SELECT 1 FROM @created AS n
-                              WHERE n.id = d.id COLLATE Latin1_General_BIN2);
+                INSERT INTO @found (k, hash, target, before)
+                SELECT d.n, i.payload_hash, i.submission_target, i.not_before
+                FROM OPENJSON(@doc, '$.rows') WITH (
+                         n int '$.n',
+                         id nvarchar(400) COLLATE Latin1_General_BIN2 '$.id'
+                     ) AS d
+                     CROSS APPLY submission.submission_intent_shown(
+                         @lease_name, d.id, d.n, NULL, NULL) AS i
+                WHERE i.intent_id IS NOT NULL
+                      AND CHARINDEX(CONCAT(N',', d.n, N','),
+                                    @known COLLATE Latin1_General_BIN2) > 0;
+            END;
 
             COMMIT TRANSACTION;
             BREAK;
