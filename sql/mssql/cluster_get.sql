@@ -1,4 +1,4 @@
--- The lease, and the live instances, oldest first: one row each.
+-- Shows the lease beside each live instance, oldest first, or alone if there is none.
 
 SET ANSI_NULLS ON;
 SET QUOTED_IDENTIFIER ON;
@@ -20,18 +20,11 @@ BEGIN
 
     SET @now = submission.submission_now();
 
-    SELECT submission.submission_us(@now) AS now, CAST(0 AS bigint) AS held,
-           l.holder_id, l.lease_epoch,
-           submission.submission_us(l.acquired_at) AS acquired_at,
-           submission.submission_us(l.renewed_at) AS renewed_at,
-           submission.submission_us(l.expires_at) AS expires_at,
-           c.holder_id AS candidate_holder_id, c.role, c.version,
+    SELECT l.*, c.holder_id AS candidate_holder_id, c.role, c.version,
            submission.submission_us(c.started_at) AS started_at,
            submission.submission_us(c.heartbeat_at) AS heartbeat_at,
            submission.submission_us(c.expires_at) AS candidate_expires_at
-    FROM (SELECT 1 AS one) AS o
-         LEFT JOIN submission.submission_manager_leases AS l
-         ON l.lease_name = @lease_name AND l.lease_epoch > 0
+    FROM submission.submission_lease_shown(@lease_name, @now) AS l
          LEFT JOIN submission.submission_manager_candidates AS c
          ON c.lease_name = @lease_name AND c.expires_at > @now
     ORDER BY c.started_at, c.holder_id;

@@ -1,8 +1,10 @@
--- The beginning of every transaction of an executor: takes the lease's row, to
--- the end of it, then the time, and fails, telling it, when the lease is not held
--- any more.  An UPDATE that changes nothing takes its lock under read committed
--- snapshot, too; XLOCK keeps it to the end of the transaction where locking is
--- optimized, as in Azure SQL: a row's own lock ends with the statement there.
+-- Begins every transaction of an executor.  It takes the lease's row until the transaction
+-- ends, and then the time.  If the lease is not held any more, it fails with the time in
+-- its message.
+--
+-- An UPDATE that changes nothing takes its lock under read committed snapshot, too.
+-- XLOCK keeps the lock until the end of the transaction where locking is optimized, as in
+-- Azure SQL: there a row's own lock ends with the statement.
 
 SET ANSI_NULLS ON;
 SET QUOTED_IDENTIFIER ON;
@@ -44,7 +46,7 @@ BEGIN
         THROW 57002, @lost, 1;
     END;
 
-    -- the clock was set back: what is begun now is older than that
+    -- The clock was set back: what begins now is older than inflight_since.
 
     IF @since > @now
         UPDATE submission.submission_manager_leases
@@ -53,8 +55,8 @@ BEGIN
 END
 GO
 
--- The same for what only reads: locks nothing.  The time is taken before the
--- first read: what was committed by then is seen.
+-- The fence of what only reads.  It locks nothing.  The time is taken before the first
+-- read, so that whatever was committed by then is seen.
 
 CREATE OR ALTER PROCEDURE submission.submission_fence_read
     @lease_name varchar(64),
@@ -82,8 +84,9 @@ BEGIN
 END
 GO
 
--- When the oldest of what is in flight was begun, where none is older than @since,
--- or NULL; @now, if there is none.  The caller has the lease's row.
+-- Sets @since to the time at which the oldest intent in flight was begun, or to @now if
+-- none is in flight.  No intent may be older than @since, unless that is NULL.  The caller
+-- has locked the lease's row.
 
 CREATE OR ALTER PROCEDURE submission.submission_inflight_since
     @lease_name varchar(64),

@@ -1,4 +1,4 @@
--- Gives the lease up: anyone can acquire it at once.
+-- Gives the lease up, so that anyone can acquire it at once.
 
 SET ANSI_NULLS ON;
 SET QUOTED_IDENTIFIER ON;
@@ -18,40 +18,7 @@ BEGIN
     SET NOCOUNT ON;
     SET XACT_ABORT ON;
 
-    DECLARE @now datetime2(6), @held int, @holder nvarchar(128), @epoch bigint,
-            @acquired_at datetime2(6), @renewed_at datetime2(6),
-            @expires_at datetime2(6);
-
-    BEGIN TRANSACTION;
-
-    -- the row first, then the time: what is waited for is not slept through
-
-    UPDATE submission.submission_manager_leases WITH (ROWLOCK, XLOCK)
-    SET lease_epoch = lease_epoch
-    WHERE lease_name = @lease_name;
-
-    SET @now = submission.submission_now();
-
-    UPDATE submission.submission_manager_leases
-    SET expires_at = @now
-    WHERE lease_name = @lease_name AND holder_id = @holder_id
-          AND DATALENGTH(holder_id) = DATALENGTH(@holder_id)
-          AND lease_epoch = @lease_epoch AND expires_at > @now;
-
-    SET @held = @@ROWCOUNT;
-
-    SELECT @holder = holder_id, @epoch = lease_epoch,
-           @acquired_at = acquired_at, @renewed_at = renewed_at,
-           @expires_at = expires_at
-    FROM submission.submission_manager_leases
-    WHERE lease_name = @lease_name AND lease_epoch > 0;
-
-    COMMIT TRANSACTION;
-
-    SELECT submission.submission_us(@now) AS now, CAST(@held AS bigint) AS held,
-           @holder AS holder_id, @epoch AS lease_epoch,
-           submission.submission_us(@acquired_at) AS acquired_at,
-           submission.submission_us(@renewed_at) AS renewed_at,
-           submission.submission_us(@expires_at) AS expires_at;
+    EXECUTE submission.submission_lease_change @lease_name, 'release', @holder_id,
+                                               @lease_epoch, NULL;
 END
 GO

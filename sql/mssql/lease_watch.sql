@@ -1,4 +1,4 @@
--- The lease as it is, and where its holder is told.
+-- Shows the lease, and the URL at which its holder is woken.
 
 SET ANSI_NULLS ON;
 SET QUOTED_IDENTIFIER ON;
@@ -20,16 +20,9 @@ BEGIN
 
     SET @now = submission.submission_now();
 
-    SELECT submission.submission_us(@now) AS now, CAST(0 AS bigint) AS held,
-           l.holder_id, l.lease_epoch,
-           submission.submission_us(l.acquired_at) AS acquired_at,
-           submission.submission_us(l.renewed_at) AS renewed_at,
-           submission.submission_us(l.expires_at) AS expires_at,
-           c.wake_url
-    FROM (SELECT 1 AS one) AS o
-         LEFT JOIN submission.submission_manager_leases AS l
-         ON l.lease_name = @lease_name AND l.lease_epoch > 0
+    SELECT l.*, c.wake_url
+    FROM submission.submission_lease_shown(@lease_name, @now) AS l
          LEFT JOIN submission.submission_manager_candidates AS c
-         ON c.lease_name = l.lease_name AND c.holder_id = l.holder_id;
+         ON c.lease_name = @lease_name AND c.holder_id = l.holder_id;
 END
 GO

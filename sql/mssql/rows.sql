@@ -44,3 +44,21 @@ RETURN
     WHERE s.lease_name = @lease_name
           AND s.schedule_id = @schedule_id COLLATE Latin1_General_BIN2;
 GO
+
+-- Shows the lease at @now.  Where nobody has ever held it, the only row has the time
+-- alone.
+
+CREATE OR ALTER FUNCTION submission.submission_lease_shown
+    (@lease_name varchar(64), @now datetime2(6))
+RETURNS TABLE
+AS
+RETURN
+    SELECT submission.submission_us(@now) AS now, CAST(0 AS bigint) AS held,
+           l.holder_id, l.lease_epoch,
+           submission.submission_us(l.acquired_at) AS acquired_at,
+           submission.submission_us(l.renewed_at) AS renewed_at,
+           submission.submission_us(l.expires_at) AS expires_at
+    FROM (SELECT 1 AS one) AS o
+         LEFT JOIN submission.submission_manager_leases AS l
+         ON l.lease_name = @lease_name AND l.lease_epoch > 0;
+GO
