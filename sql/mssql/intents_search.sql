@@ -1,12 +1,15 @@
--- The keys of a page, by a time and the id, up (@up = 1) or down: strictly after
--- (@at, @id), until @end.  @by is created, completed, or reason: by completed_at,
--- of what was rejected or exhausted for @reason; NULL is any status, "failed" both
--- of these, and any target.
+-- Finds the keys of a page, by a time and the id, up (@up = 1) or down: strictly after
+-- (@at, @id), until @end.  @by is created, completed, or reason, which is by completed_at
+-- and finds what was rejected or exhausted for @reason.  @status is NULL for any, or
+-- "failed" for rejected and exhausted; @target is NULL for any.  A target with a space in
+-- its name, which is that of a webhook, is hidden, unless @hidden is 1 and it is @target.
 --
--- Each target, status and index is a seek of its own, as in intents_list.sql, with
--- as many keys read: those of the first part of each place, in the first round,
--- tell how far the page goes at most.  What was stripped is in an index of its
--- own.  Targets with a space in their name are hidden.
+-- Each target, status and index is a place, and a seek of its own, and so is the step
+-- from one target to the next: a page costs the same however many intents there are.
+-- With n places, the first "limit / sqrt(n)" keys of each are read in a first round.  If
+-- there are "limit" of these, nothing that comes after all of them is on the page, and at
+-- most sqrt(n) places can have more for it.  So no more than 2 * limit * sqrt(n) keys are
+-- read, not limit * n.
 
 SET ANSI_NULLS ON;
 SET QUOTED_IDENTIFIER ON;
@@ -27,22 +30,24 @@ CREATE OR ALTER PROCEDURE submission.submission_intents_search
     @at bigint,
     @id nvarchar(400),
     @end bigint,
-    @limit bigint
+    @limit bigint,
+    @hidden bigint = 0
 AS
 BEGIN
     SET NOCOUNT ON;
     SET XACT_ABORT ON;
 
-    DECLARE @start datetime2(6), @stop datetime2(6), @last datetime2(6),
-            @last_id nvarchar(400), @name nvarchar(256), @n bigint,
+    DECLARE @low datetime2(6), @low_id nvarchar(400), @high datetime2(6),
+            @high_id nvarchar(400), @name nvarchar(256), @n bigint,
             @top bigint, @skip bigint, @round bigint, @exhausted varchar(400);
 
-    -- where to look: a row for each target and status
+    -- "way" says which index has the keys of a place.
 
     DECLARE @places TABLE (
         name nvarchar(256) COLLATE Latin1_General_BIN2 NOT NULL,
         status varchar(16) COLLATE Latin1_General_BIN2 NOT NULL,
-        PRIMARY KEY (name, status)
+        way varchar(16) COLLATE Latin1_General_BIN2 NOT NULL,
+        PRIMARY KEY (name, status, way)
     );
 
     DECLARE @keys TABLE (
@@ -50,15 +55,16 @@ BEGIN
         intent_id nvarchar(400) COLLATE Latin1_General_BIN2 NOT NULL
     );
 
-    SET @start = submission.submission_at(@at);
-    SET @stop = submission.submission_at(@end);
-    SET @last = CASE WHEN @up = 1 THEN CAST('9999-12-31' AS datetime2(6))
-                     ELSE CAST('0001-01-01' AS datetime2(6)) END;
-    SET @last_id = N'';
+    -- The page is between (@low, @low_id) and (@high, @high_id); no id is empty.
+
+    SET @low = submission.submission_at(CASE WHEN @up = 1 THEN @at ELSE @end END);
+    SET @low_id = CASE WHEN @up = 1 THEN @id ELSE N'' END;
+    SET @high = submission.submission_at(CASE WHEN @up = 1 THEN @end ELSE @at END);
+    SET @high_id = CASE WHEN @up = 1 THEN N'' ELSE @id END;
     SET @name = @target;
 
-    -- of the column's type, or else its index is no use: what its code page does not
-    -- have is the reason of nobody
+    -- The index is of use only to a value of the column's type.  A reason that the code
+    -- page of that type does not have is the reason of no intent.
 
     SET @exhausted = @reason;
 
@@ -72,28 +78,29 @@ BEGIN
 
     WHILE @name IS NOT NULL
     BEGIN
-        INSERT INTO @places (name, status)
-        SELECT @name, s.status
-        FROM (SELECT CAST('pending' AS varchar(16))
-                     COLLATE Latin1_General_BIN2 AS status
-              UNION ALL
-              SELECT CAST('accepted' AS varchar(16))
-                     COLLATE Latin1_General_BIN2
-              UNION ALL
-              SELECT CAST('rejected' AS varchar(16))
-                     COLLATE Latin1_General_BIN2
-              UNION ALL
-              SELECT CAST('exhausted' AS varchar(16))
-                     COLLATE Latin1_General_BIN2
-              UNION ALL
-              SELECT CAST('canceled' AS varchar(16))
-                     COLLATE Latin1_General_BIN2) AS s
-        WHERE CHARINDEX(N' ' COLLATE Latin1_General_BIN2, @name) = 0
+        INSERT INTO @places (name, status, way)
+        SELECT @name, s.status, w.way
+        FROM (
+                 SELECT CAST(v.value AS varchar(16))
+                        COLLATE Latin1_General_BIN2 AS status
+                 FROM STRING_SPLIT('pending accepted rejected exhausted canceled',
+                                   ' ') AS v
+             ) AS s
+             CROSS JOIN (
+                 SELECT CAST(v.value AS varchar(16))
+                        COLLATE Latin1_General_BIN2 AS way
+                 FROM STRING_SPLIT('created completed stripped rejected exhausted',
+                                   ' ') AS v
+             ) AS w
+        WHERE (CHARINDEX(N' ' COLLATE Latin1_General_BIN2, @name) = 0
+               OR (@hidden = 1 AND @target IS NOT NULL))
               AND (@status IS NULL OR s.status = @status
-                   OR @status = 'failed')
-              AND (@by = 'created' OR s.status <> 'pending')
-              AND ((@by <> 'reason' AND COALESCE(@status, '') <> 'failed')
-                   OR s.status = 'rejected' OR s.status = 'exhausted');
+                   OR (@status = 'failed'
+                       AND s.status IN ('rejected', 'exhausted')))
+              AND ((@by = 'created' AND w.way = 'created')
+                   OR (@by = 'completed' AND s.status <> 'pending'
+                       AND w.way IN ('completed', 'stripped'))
+                   OR (@by = 'reason' AND w.way = s.status));
 
         IF @target IS NOT NULL
             BREAK;
@@ -105,7 +112,6 @@ BEGIN
     END;
 
     SET @n = (SELECT COUNT(*) FROM @places);
-    SET @n = CASE WHEN @by = 'completed' THEN 2 * @n ELSE @n END;
     SET @round = CASE WHEN @n > 1 THEN 1 ELSE 2 END;
     SET @top = CASE WHEN @n > 1 THEN CEILING(@limit / SQRT(@n))
                     ELSE @limit END;
@@ -113,202 +119,166 @@ BEGIN
 
     WHILE @round <= 2
     BEGIN
-        IF @by = 'created' AND @up = 0
-        BEGIN
+        IF @up = 1
             INSERT INTO @keys (at, intent_id)
             SELECT k.at, k.intent_id
             FROM @places AS t
                  CROSS APPLY (
-                     SELECT TOP (@top) p.created_at AS at, p.intent_id
-                     FROM submission.submission_intents AS p WITH (FORCESEEK)
-                     WHERE p.lease_name = @lease_name
-                           AND p.submission_target = t.name
-                           AND p.status = t.status
-                           AND p.created_at <= @start AND p.created_at >= @stop
-                           AND p.created_at >= @last
-                           AND (p.created_at < @start OR p.intent_id < @id)
-                           AND (p.created_at > @last OR p.intent_id >= @last_id)
-                     ORDER BY p.created_at DESC, p.intent_id DESC
+                     SELECT a.at, a.intent_id
+                     FROM (
+                              SELECT TOP (@top) p.created_at AS at, p.intent_id
+                              FROM submission.submission_intents AS p WITH (FORCESEEK)
+                              WHERE t.way = 'created' AND p.lease_name = @lease_name
+                                    AND p.submission_target = t.name
+                                    AND p.status = t.status
+                                    AND p.created_at >= @low AND p.created_at <= @high
+                                    AND (p.created_at > @low OR p.intent_id > @low_id)
+                                    AND (p.created_at < @high OR p.intent_id <= @high_id)
+                              ORDER BY p.created_at, p.intent_id
+                          ) AS a
+                     UNION ALL
+                     SELECT b.at, b.intent_id
+                     FROM (
+                              SELECT TOP (@top) p.completed_at AS at, p.intent_id
+                              FROM submission.submission_intents AS p WITH (FORCESEEK)
+                              WHERE t.way = 'completed' AND p.lease_name = @lease_name
+                                    AND p.submission_target = t.name
+                                    AND p.status = t.status
+                                    AND p.completed_at IS NOT NULL
+                                    AND p.stripped_at IS NULL
+                                    AND p.completed_at >= @low AND p.completed_at <= @high
+                                    AND (p.completed_at > @low OR p.intent_id > @low_id)
+                                    AND (p.completed_at < @high OR p.intent_id <= @high_id)
+                              ORDER BY p.completed_at, p.intent_id
+                          ) AS b
+                     UNION ALL
+                     SELECT c.at, c.intent_id
+                     FROM (
+                              SELECT TOP (@top) p.completed_at AS at, p.intent_id
+                              FROM submission.submission_intents AS p WITH (FORCESEEK)
+                              WHERE t.way = 'stripped' AND p.lease_name = @lease_name
+                                    AND p.submission_target = t.name
+                                    AND p.status = t.status
+                                    AND p.stripped_at IS NOT NULL
+                                    AND p.completed_at >= @low AND p.completed_at <= @high
+                                    AND (p.completed_at > @low OR p.intent_id > @low_id)
+                                    AND (p.completed_at < @high OR p.intent_id <= @high_id)
+                              ORDER BY p.completed_at, p.intent_id
+                          ) AS c
+                     UNION ALL
+                     SELECT d.at, d.intent_id
+                     FROM (
+                              SELECT TOP (@top) p.completed_at AS at, p.intent_id
+                              FROM submission.submission_intents AS p WITH (FORCESEEK)
+                              WHERE t.way = 'rejected' AND p.lease_name = @lease_name
+                                    AND p.submission_target = t.name
+                                    AND p.status = 'rejected'
+                                    AND p.final_outcome_reason = @reason
+                                    AND p.completed_at >= @low AND p.completed_at <= @high
+                                    AND (p.completed_at > @low OR p.intent_id > @low_id)
+                                    AND (p.completed_at < @high OR p.intent_id <= @high_id)
+                              ORDER BY p.completed_at, p.intent_id
+                          ) AS d
+                     UNION ALL
+                     SELECT e.at, e.intent_id
+                     FROM (
+                              SELECT TOP (@top) p.completed_at AS at, p.intent_id
+                              FROM submission.submission_intents AS p WITH (FORCESEEK)
+                              WHERE t.way = 'exhausted' AND p.lease_name = @lease_name
+                                    AND p.submission_target = t.name
+                                    AND p.status = 'exhausted'
+                                    AND p.exhausted_reason = @exhausted
+                                    AND p.completed_at >= @low AND p.completed_at <= @high
+                                    AND (p.completed_at > @low OR p.intent_id > @low_id)
+                                    AND (p.completed_at < @high OR p.intent_id <= @high_id)
+                              ORDER BY p.completed_at, p.intent_id
+                          ) AS e
                  ) AS k;
-        END
-        ELSE IF @by = 'created' AND @up = 1
-        BEGIN
+        ELSE
             INSERT INTO @keys (at, intent_id)
             SELECT k.at, k.intent_id
             FROM @places AS t
                  CROSS APPLY (
-                     SELECT TOP (@top) p.created_at AS at, p.intent_id
-                     FROM submission.submission_intents AS p WITH (FORCESEEK)
-                     WHERE p.lease_name = @lease_name
-                           AND p.submission_target = t.name
-                           AND p.status = t.status
-                           AND p.created_at >= @start AND p.created_at < @stop
-                           AND p.created_at <= @last
-                           AND (p.created_at > @start OR p.intent_id > @id)
-                           AND (p.created_at < @last OR p.intent_id <= @last_id)
-                     ORDER BY p.created_at, p.intent_id
+                     SELECT a.at, a.intent_id
+                     FROM (
+                              SELECT TOP (@top) p.created_at AS at, p.intent_id
+                              FROM submission.submission_intents AS p WITH (FORCESEEK)
+                              WHERE t.way = 'created' AND p.lease_name = @lease_name
+                                    AND p.submission_target = t.name
+                                    AND p.status = t.status
+                                    AND p.created_at >= @low AND p.created_at <= @high
+                                    AND (p.created_at > @low OR p.intent_id >= @low_id)
+                                    AND (p.created_at < @high OR p.intent_id < @high_id)
+                              ORDER BY p.created_at DESC, p.intent_id DESC
+                          ) AS a
+                     UNION ALL
+                     SELECT b.at, b.intent_id
+                     FROM (
+                              SELECT TOP (@top) p.completed_at AS at, p.intent_id
+                              FROM submission.submission_intents AS p WITH (FORCESEEK)
+                              WHERE t.way = 'completed' AND p.lease_name = @lease_name
+                                    AND p.submission_target = t.name
+                                    AND p.status = t.status
+                                    AND p.completed_at IS NOT NULL
+                                    AND p.stripped_at IS NULL
+                                    AND p.completed_at >= @low AND p.completed_at <= @high
+                                    AND (p.completed_at > @low OR p.intent_id >= @low_id)
+                                    AND (p.completed_at < @high OR p.intent_id < @high_id)
+                              ORDER BY p.completed_at DESC, p.intent_id DESC
+                          ) AS b
+                     UNION ALL
+                     SELECT c.at, c.intent_id
+                     FROM (
+                              SELECT TOP (@top) p.completed_at AS at, p.intent_id
+                              FROM submission.submission_intents AS p WITH (FORCESEEK)
+                              WHERE t.way = 'stripped' AND p.lease_name = @lease_name
+                                    AND p.submission_target = t.name
+                                    AND p.status = t.status
+                                    AND p.stripped_at IS NOT NULL
+                                    AND p.completed_at >= @low AND p.completed_at <= @high
+                                    AND (p.completed_at > @low OR p.intent_id >= @low_id)
+                                    AND (p.completed_at < @high OR p.intent_id < @high_id)
+                              ORDER BY p.completed_at DESC, p.intent_id DESC
+                          ) AS c
+                     UNION ALL
+                     SELECT d.at, d.intent_id
+                     FROM (
+                              SELECT TOP (@top) p.completed_at AS at, p.intent_id
+                              FROM submission.submission_intents AS p WITH (FORCESEEK)
+                              WHERE t.way = 'rejected' AND p.lease_name = @lease_name
+                                    AND p.submission_target = t.name
+                                    AND p.status = 'rejected'
+                                    AND p.final_outcome_reason = @reason
+                                    AND p.completed_at >= @low AND p.completed_at <= @high
+                                    AND (p.completed_at > @low OR p.intent_id >= @low_id)
+                                    AND (p.completed_at < @high OR p.intent_id < @high_id)
+                              ORDER BY p.completed_at DESC, p.intent_id DESC
+                          ) AS d
+                     UNION ALL
+                     SELECT e.at, e.intent_id
+                     FROM (
+                              SELECT TOP (@top) p.completed_at AS at, p.intent_id
+                              FROM submission.submission_intents AS p WITH (FORCESEEK)
+                              WHERE t.way = 'exhausted' AND p.lease_name = @lease_name
+                                    AND p.submission_target = t.name
+                                    AND p.status = 'exhausted'
+                                    AND p.exhausted_reason = @exhausted
+                                    AND p.completed_at >= @low AND p.completed_at <= @high
+                                    AND (p.completed_at > @low OR p.intent_id >= @low_id)
+                                    AND (p.completed_at < @high OR p.intent_id < @high_id)
+                              ORDER BY p.completed_at DESC, p.intent_id DESC
+                          ) AS e
                  ) AS k;
-        END
-        ELSE IF @by = 'completed' AND @up = 0
-        BEGIN
-            INSERT INTO @keys (at, intent_id)
-            SELECT k.at, k.intent_id
-            FROM @places AS t
-                 CROSS APPLY (
-                     SELECT TOP (@top) p.completed_at AS at, p.intent_id
-                     FROM submission.submission_intents AS p WITH (FORCESEEK)
-                     WHERE p.lease_name = @lease_name
-                           AND p.submission_target = t.name
-                           AND p.status = t.status
-                           AND p.completed_at IS NOT NULL
-                           AND p.stripped_at IS NULL
-                           AND p.completed_at <= @start AND p.completed_at >= @stop
-                           AND p.completed_at >= @last
-                           AND (p.completed_at < @start OR p.intent_id < @id)
-                           AND (p.completed_at > @last OR p.intent_id >= @last_id)
-                     ORDER BY p.completed_at DESC, p.intent_id DESC
-                 ) AS k;
-
-            INSERT INTO @keys (at, intent_id)
-            SELECT k.at, k.intent_id
-            FROM @places AS t
-                 CROSS APPLY (
-                     SELECT TOP (@top) p.completed_at AS at, p.intent_id
-                     FROM submission.submission_intents AS p WITH (FORCESEEK)
-                     WHERE p.lease_name = @lease_name
-                           AND p.submission_target = t.name
-                           AND p.status = t.status
-                           AND p.stripped_at IS NOT NULL
-                           AND p.completed_at <= @start AND p.completed_at >= @stop
-                           AND p.completed_at >= @last
-                           AND (p.completed_at < @start OR p.intent_id < @id)
-                           AND (p.completed_at > @last OR p.intent_id >= @last_id)
-                     ORDER BY p.completed_at DESC, p.intent_id DESC
-                 ) AS k;
-        END
-        ELSE IF @by = 'completed' AND @up = 1
-        BEGIN
-            INSERT INTO @keys (at, intent_id)
-            SELECT k.at, k.intent_id
-            FROM @places AS t
-                 CROSS APPLY (
-                     SELECT TOP (@top) p.completed_at AS at, p.intent_id
-                     FROM submission.submission_intents AS p WITH (FORCESEEK)
-                     WHERE p.lease_name = @lease_name
-                           AND p.submission_target = t.name
-                           AND p.status = t.status
-                           AND p.completed_at IS NOT NULL
-                           AND p.stripped_at IS NULL
-                           AND p.completed_at >= @start AND p.completed_at < @stop
-                           AND p.completed_at <= @last
-                           AND (p.completed_at > @start OR p.intent_id > @id)
-                           AND (p.completed_at < @last OR p.intent_id <= @last_id)
-                     ORDER BY p.completed_at, p.intent_id
-                 ) AS k;
-
-            INSERT INTO @keys (at, intent_id)
-            SELECT k.at, k.intent_id
-            FROM @places AS t
-                 CROSS APPLY (
-                     SELECT TOP (@top) p.completed_at AS at, p.intent_id
-                     FROM submission.submission_intents AS p WITH (FORCESEEK)
-                     WHERE p.lease_name = @lease_name
-                           AND p.submission_target = t.name
-                           AND p.status = t.status
-                           AND p.stripped_at IS NOT NULL
-                           AND p.completed_at >= @start AND p.completed_at < @stop
-                           AND p.completed_at <= @last
-                           AND (p.completed_at > @start OR p.intent_id > @id)
-                           AND (p.completed_at < @last OR p.intent_id <= @last_id)
-                     ORDER BY p.completed_at, p.intent_id
-                 ) AS k;
-        END
-        ELSE IF @by = 'reason' AND @up = 0
-        BEGIN
-            INSERT INTO @keys (at, intent_id)
-            SELECT k.at, k.intent_id
-            FROM @places AS t
-                 CROSS APPLY (
-                     SELECT TOP (@top) p.completed_at AS at, p.intent_id
-                     FROM submission.submission_intents AS p WITH (FORCESEEK)
-                     WHERE p.lease_name = @lease_name
-                           AND p.submission_target = t.name
-                           AND p.status = 'rejected'
-                           AND p.final_outcome_reason = @reason
-                           AND p.completed_at <= @start AND p.completed_at >= @stop
-                           AND p.completed_at >= @last
-                           AND (p.completed_at < @start OR p.intent_id < @id)
-                           AND (p.completed_at > @last OR p.intent_id >= @last_id)
-                     ORDER BY p.completed_at DESC, p.intent_id DESC
-                 ) AS k
-            WHERE t.status = 'rejected';
-
-            INSERT INTO @keys (at, intent_id)
-            SELECT k.at, k.intent_id
-            FROM @places AS t
-                 CROSS APPLY (
-                     SELECT TOP (@top) p.completed_at AS at, p.intent_id
-                     FROM submission.submission_intents AS p WITH (FORCESEEK)
-                     WHERE p.lease_name = @lease_name
-                           AND p.submission_target = t.name
-                           AND p.status = 'exhausted'
-                           AND p.exhausted_reason = @exhausted
-                           AND p.completed_at <= @start AND p.completed_at >= @stop
-                           AND p.completed_at >= @last
-                           AND (p.completed_at < @start OR p.intent_id < @id)
-                           AND (p.completed_at > @last OR p.intent_id >= @last_id)
-                     ORDER BY p.completed_at DESC, p.intent_id DESC
-                 ) AS k
-            WHERE t.status = 'exhausted';
-        END
-        ELSE IF @by = 'reason' AND @up = 1
-        BEGIN
-            INSERT INTO @keys (at, intent_id)
-            SELECT k.at, k.intent_id
-            FROM @places AS t
-                 CROSS APPLY (
-                     SELECT TOP (@top) p.completed_at AS at, p.intent_id
-                     FROM submission.submission_intents AS p WITH (FORCESEEK)
-                     WHERE p.lease_name = @lease_name
-                           AND p.submission_target = t.name
-                           AND p.status = 'rejected'
-                           AND p.final_outcome_reason = @reason
-                           AND p.completed_at >= @start AND p.completed_at < @stop
-                           AND p.completed_at <= @last
-                           AND (p.completed_at > @start OR p.intent_id > @id)
-                           AND (p.completed_at < @last OR p.intent_id <= @last_id)
-                     ORDER BY p.completed_at, p.intent_id
-                 ) AS k
-            WHERE t.status = 'rejected';
-
-            INSERT INTO @keys (at, intent_id)
-            SELECT k.at, k.intent_id
-            FROM @places AS t
-                 CROSS APPLY (
-                     SELECT TOP (@top) p.completed_at AS at, p.intent_id
-                     FROM submission.submission_intents AS p WITH (FORCESEEK)
-                     WHERE p.lease_name = @lease_name
-                           AND p.submission_target = t.name
-                           AND p.status = 'exhausted'
-                           AND p.exhausted_reason = @exhausted
-                           AND p.completed_at >= @start AND p.completed_at < @stop
-                           AND p.completed_at <= @last
-                           AND (p.completed_at > @start OR p.intent_id > @id)
-                           AND (p.completed_at < @last OR p.intent_id <= @last_id)
-                     ORDER BY p.completed_at, p.intent_id
-                 ) AS k
-            WHERE t.status = 'exhausted';
-        END;
 
         IF @round = 1
         BEGIN
             IF @up = 1
-                SELECT @last = k.at, @last_id = k.intent_id
+                SELECT @high = k.at, @high_id = k.intent_id
                 FROM @keys AS k
                 ORDER BY k.at, k.intent_id
                 OFFSET @skip ROWS FETCH NEXT 1 ROWS ONLY;
             ELSE
-                SELECT @last = k.at, @last_id = k.intent_id
+                SELECT @low = k.at, @low_id = k.intent_id
                 FROM @keys AS k
                 ORDER BY k.at DESC, k.intent_id DESC
                 OFFSET @skip ROWS FETCH NEXT 1 ROWS ONLY;
