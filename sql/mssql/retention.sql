@@ -1,17 +1,19 @@
--- A batch of a pass over the targets, from the one after @after on: what ended long
--- ago loses its payload and its attempts, and later goes altogether.  It changes
--- @limit rows at most, those of attempts among them.  The pass ends with the
--- audit, the refusals of the inbox, and the jobs.  One row of the answer has the time
--- alone, the other what was done, how many rows that were, whether the pass is at its
--- end, the last target that is through, and where in the next one the batch has stopped:
--- @from of the next batch.  So ghosts, which a long snapshot keeps, are not passed again
--- and again; and a pass begins with what was not due at @since.
+-- Does a batch of a pass over the targets, from the one after @after on.  What ended long
+-- ago is stripped: it loses its payload and its attempts.  Later it is forgotten.  The
+-- pass ends with the audit, the refusals of the inbox, and the jobs.  The batch changes
+-- @limit rows at most, and counts those of attempts.
 --
--- @from: [{"target","status","kind","at","id"}], or NULL; kind is 1, to be forgotten, or
--- 2, to be stripped.
+-- One row of the answer has the time alone.  The other has what was done, the number of
+-- rows that were changed, whether the pass is at its end, the last target that is done,
+-- and the place in the next target at which the batch has stopped, which is @from of the
+-- next batch.  So the ghosts of deleted rows, which a long snapshot keeps, are not passed
+-- again and again.  For the same reason a pass begins with what was not due at @since.
 --
--- @rules: [{"status","strip","forget"}], microseconds; what is to be forgotten is
--- stripped first.  @audit, @refused, @jobs: likewise, 0 is for ever.
+-- @from: [{"target","status","kind","at","id"}], or NULL; kind is 1 for what is to be
+-- forgotten, and 2 for what is to be stripped.
+-- @rules: [{"status","strip","forget"}], in microseconds; what is to be forgotten is
+-- stripped first.
+-- @audit, @refused, @jobs: how long they are kept, in microseconds; 0 is for ever.
 
 SET ANSI_NULLS ON;
 SET QUOTED_IDENTIFIER ON;
@@ -41,18 +43,20 @@ BEGIN
 
     DECLARE @now datetime2(6), @before datetime2(6), @us bigint,
             @target nvarchar(256), @done nvarchar(256), @id nvarchar(400),
-            @status varchar(16), @strip bigint, @forget bigint, @rule int,
-            @left bigint, @n bigint, @fit bigint, @cost bigint, @i int,
-            @stripped bigint, @forgotten bigint, @others bigint,
-            @oldest datetime2(6), @late bigint, @end int, @kind int,
-            @from_status varchar(16), @at datetime2(6), @after_id nvarchar(400),
-            @last datetime2(6), @last_id nvarchar(400), @place nvarchar(max);
+            @status varchar(16), @age bigint, @rule int, @left bigint,
+            @n bigint, @fit bigint, @cost bigint, @i int, @stripped bigint,
+            @forgotten bigint, @others bigint, @oldest datetime2(6),
+            @late bigint, @end int, @kind int, @at datetime2(6),
+            @after_id nvarchar(400), @last datetime2(6),
+            @last_id nvarchar(400), @place nvarchar(max), @job varchar(16),
+            @from_target nvarchar(256), @from_status varchar(16),
+            @from_kind int, @from_at bigint, @from_id nvarchar(400);
 
     DECLARE @list TABLE (
         n        int NOT NULL PRIMARY KEY,
         status   varchar(16) COLLATE Latin1_General_BIN2 NOT NULL,
-        strip    bigint NULL,
-        forget   bigint NULL
+        kind     int NOT NULL,
+        age      bigint NOT NULL
     );
 
     DECLARE @old TABLE (
@@ -61,14 +65,24 @@ BEGIN
         cost     bigint NOT NULL
     );
 
-    INSERT INTO @list (n, status, strip, forget)
-    SELECT ROW_NUMBER() OVER (ORDER BY r.status), r.status, r.strip, r.forget
+    INSERT INTO @list (n, status, kind, age)
+    SELECT ROW_NUMBER() OVER (ORDER BY r.status COLLATE Latin1_General_BIN2,
+                                       k.kind),
+           r.status, k.kind,
+           CASE WHEN k.kind = 1 THEN r.forget ELSE r.strip END
     FROM OPENJSON(@rules) WITH (
              status varchar(16) COLLATE Latin1_General_BIN2 '$.status',
              strip bigint '$.strip',
              forget bigint '$.forget'
-         ) AS r;
+         ) AS r
+         CROSS JOIN (SELECT 1 AS kind UNION ALL SELECT 2) AS k
+    WHERE CASE WHEN k.kind = 1 THEN r.forget ELSE r.strip END IS NOT NULL;
 
+    SET @from_target = JSON_VALUE(@from, '$[0].target');
+    SET @from_status = JSON_VALUE(@from, '$[0].status');
+    SET @from_kind = CAST(JSON_VALUE(@from, '$[0].kind') AS int);
+    SET @from_at = CAST(JSON_VALUE(@from, '$[0].at') AS bigint);
+    SET @from_id = JSON_VALUE(@from, '$[0].id');
     SET @done = @after;
     SET @left = @limit;
     SET @stripped = 0;
@@ -88,7 +102,7 @@ BEGIN
     WHILE @i < 32 AND @left > 0 AND @end = 0
     BEGIN
         SET @i = @i + 1;
-        SET @target = JSON_VALUE(@from, '$[0].target');
+        SET @target = @from_target;
 
         IF @target IS NULL
             SELECT TOP (1) @target = s.submission_target
@@ -108,38 +122,39 @@ BEGIN
 
         WHILE @left > 0 AND EXISTS (SELECT 1 FROM @list WHERE n = @rule)
         BEGIN
-            SELECT @status = status, @strip = strip, @forget = forget
+            SELECT @status = status, @kind = kind, @age = age
             FROM @list
             WHERE n = @rule;
 
-            SET @from_status = JSON_VALUE(@from, '$[0].status');
+            SET @rule = @rule + 1;
 
-            -- those before the place are through
+            -- What comes before @from is done.
 
-            IF @from_status <> @status COLLATE Latin1_General_BIN2
-            BEGIN
-                SET @rule = @rule + 1;
+            IF @from_target IS NOT NULL
+               AND (@from_status > @status COLLATE Latin1_General_BIN2
+                    OR (@from_status = @status COLLATE Latin1_General_BIN2
+                        AND @from_kind > @kind))
                 CONTINUE;
+
+            SET @before = submission.submission_at(@us - @age);
+            SET @at = CASE WHEN @since > 0
+                           THEN submission.submission_at(@since - @age)
+                           ELSE CAST('1970-01-01' AS datetime2(6)) END;
+            SET @after_id = N'';
+
+            IF @from_target IS NOT NULL AND @from_kind = @kind
+               AND @from_status = @status COLLATE Latin1_General_BIN2
+            BEGIN
+                SET @at = submission.submission_at(@from_at);
+                SET @after_id = @from_id;
             END;
 
-            SET @kind = CAST(JSON_VALUE(@from, '$[0].kind') AS int);
+            SET @from_target = NULL;
 
-            IF @forget IS NOT NULL AND (@kind IS NULL OR @kind = 1)
+            DELETE FROM @old;
+
+            IF @kind = 1
             BEGIN
-                SET @before = submission.submission_at(@us - @forget);
-                SET @at = CASE WHEN @kind = 1
-                               THEN submission.submission_at(
-                                        CAST(JSON_VALUE(@from, '$[0].at') AS bigint))
-                               WHEN @since > 0
-                               THEN submission.submission_at(@since - @forget)
-                               ELSE CAST('1970-01-01' AS datetime2(6)) END;
-                SET @after_id = CASE WHEN @kind = 1
-                                     THEN JSON_VALUE(@from, '$[0].id')
-                                     ELSE N'' END;
-                SET @kind = 1;
-
-                DELETE FROM @old;
-
                 INSERT INTO @old (id, at, cost)
                 SELECT TOP (@left) s.intent_id, s.completed_at, 1
                 FROM submission.submission_intents AS s
@@ -167,32 +182,11 @@ BEGIN
                                      WITH (INDEX (submission_intents_pk))
                      ON i.lease_name = @lease_name AND i.intent_id = o.id;
 
-                SELECT @oldest = MIN(o.at)
-                FROM @old AS o;
-
                 SET @forgotten = @forgotten + @n;
                 SET @left = @left - @n;
-
-                IF @n > 0 AND DATEDIFF_BIG(microsecond, @oldest, @before) > @late
-                    SET @late = DATEDIFF_BIG(microsecond, @oldest, @before);
-            END;
-
-            IF @left > 0
+            END
+            ELSE
             BEGIN
-                SET @before = submission.submission_at(@us - @strip);
-                SET @at = CASE WHEN @kind = 2
-                               THEN submission.submission_at(
-                                        CAST(JSON_VALUE(@from, '$[0].at') AS bigint))
-                               WHEN @since > 0
-                               THEN submission.submission_at(@since - @strip)
-                               ELSE CAST('1970-01-01' AS datetime2(6)) END;
-                SET @after_id = CASE WHEN @kind = 2
-                                     THEN JSON_VALUE(@from, '$[0].id')
-                                     ELSE N'' END;
-                SET @kind = 2;
-
-                DELETE FROM @old;
-
                 INSERT INTO @old (id, at, cost)
                 SELECT f.intent_id, f.completed_at,
                        SUM(f.attempt_count + 1)
@@ -219,16 +213,12 @@ BEGIN
 
                 SET @n = @@ROWCOUNT;
 
-                SELECT @oldest = MIN(o.at),
-                       @fit = SUM(CASE WHEN o.cost <= @left THEN 1 ELSE 0 END),
+                SELECT @fit = SUM(CASE WHEN o.cost <= @left THEN 1 ELSE 0 END),
                        @cost = MAX(CASE WHEN o.cost <= @left THEN o.cost
                                         ELSE 0 END)
                 FROM @old AS o;
 
-                IF @n > 0 AND DATEDIFF_BIG(microsecond, @oldest, @before) > @late
-                    SET @late = DATEDIFF_BIG(microsecond, @oldest, @before);
-
-                -- where none fits, the next batch goes on with the same one
+                -- If none fits, the next batch goes on with the same intent.
 
                 SET @last = @at;
                 SET @last_id = @after_id;
@@ -241,7 +231,8 @@ BEGIN
                 IF @n > 0 AND @fit = 0
                 BEGIN
 
-                    -- more attempts than a batch takes: some of them
+                    -- The first intent has more attempts than a batch may change:
+                    -- some of them go.
 
                     SELECT TOP (1) @id = o.id
                     FROM @old AS o
@@ -295,18 +286,21 @@ BEGIN
                 END;
             END;
 
+            SELECT @oldest = MIN(o.at)
+            FROM @old AS o;
+
+            IF DATEDIFF_BIG(microsecond, @oldest, @before) > @late
+                SET @late = DATEDIFF_BIG(microsecond, @oldest, @before);
+
             IF @left <= 0
                 SET @place = (SELECT @target AS target, @status AS status,
                                      @kind AS kind,
                                      submission.submission_us(@last) AS at,
                                      @last_id AS id
                               FOR JSON PATH);
-
-            SET @from = NULL;
-            SET @rule = @rule + 1;
         END;
 
-        SET @from = NULL;
+        SET @from_target = NULL;
 
         IF @left > 0
             SET @done = @target;
@@ -344,42 +338,28 @@ BEGIN
         SET @left = @left - @n;
     END;
 
-    -- no job ends before it was made
+    -- created_at, which is in the index, is a bound, because no job ends before it was
+    -- made.
 
-    IF @end = 1 AND @jobs > 0 AND @left > 0
+    SET @before = submission.submission_at(@us - @jobs);
+    SET @job = CASE WHEN @end = 1 AND @jobs > 0 THEN 'replay' END;
+
+    WHILE @job IS NOT NULL AND @left > 0
     BEGIN
-        SET @before = submission.submission_at(@us - @jobs);
-
         DELETE FROM submission.submission_jobs
-        WHERE lease_name = @lease_name AND kind = 'replay'
+        WHERE lease_name = @lease_name AND kind = @job
               AND completed_at <= @before
               AND job_id IN (SELECT TOP (@left) j.job_id
                              FROM submission.submission_jobs AS j
                              WHERE j.lease_name = @lease_name
-                                   AND j.kind = 'replay'
+                                   AND j.kind = @job
                                    AND j.created_at <= @before
                                    AND j.completed_at <= @before);
 
         SET @n = @@ROWCOUNT;
         SET @others = @others + @n;
         SET @left = @left - @n;
-    END;
-
-    IF @end = 1 AND @jobs > 0 AND @left > 0
-    BEGIN
-        DELETE FROM submission.submission_jobs
-        WHERE lease_name = @lease_name AND kind = 'cancel'
-              AND completed_at <= @before
-              AND job_id IN (SELECT TOP (@left) j.job_id
-                             FROM submission.submission_jobs AS j
-                             WHERE j.lease_name = @lease_name
-                                   AND j.kind = 'cancel'
-                                   AND j.created_at <= @before
-                                   AND j.completed_at <= @before);
-
-        SET @n = @@ROWCOUNT;
-        SET @others = @others + @n;
-        SET @left = @left - @n;
+        SET @job = CASE WHEN @job = 'replay' THEN 'cancel' END;
     END;
 
     COMMIT TRANSACTION;
