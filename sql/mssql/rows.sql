@@ -62,3 +62,53 @@ RETURN
          LEFT JOIN submission.submission_manager_leases AS l
          ON l.lease_name = @lease_name AND l.lease_epoch > 0;
 GO
+
+-- Shows a schedule by its id, with its payload if @payload is not 0.  With @due, a
+-- schedule that is not due then is not shown, and "busy" says whether its last intent is
+-- still pending.  Where there is no such schedule, the only row has no id, or an empty one
+-- if @schedule_id is empty, and has @next as next_run_at.
+
+CREATE OR ALTER FUNCTION submission.submission_schedule_shown
+    (@lease_name varchar(64), @schedule_id nvarchar(400), @payload bigint,
+     @due datetime2(6), @next datetime2(6))
+RETURNS TABLE
+AS
+RETURN
+    SELECT CASE WHEN s.schedule_id IS NULL AND DATALENGTH(@schedule_id) = 0
+                THEN @schedule_id COLLATE Latin1_General_BIN2
+                ELSE s.schedule_id END AS schedule_id,
+           s.submission_target, s.body, s.payload_hash, s.last_intent_id,
+           s.pause_reason, s.last_error, s.actor,
+           CASE WHEN s.source = 'configuration' THEN 1
+                WHEN s.source IS NOT NULL THEN 0 END AS configured, s.revision,
+           CASE WHEN s.schedule_id IS NULL THEN submission.submission_us(@next)
+                ELSE submission.submission_us(s.next_run_at) END AS next_run_at,
+           submission.submission_us(s.last_run_at) AS last_run_at,
+           s.fired_count, s.skipped_count, s.missed_count,
+           submission.submission_us(s.paused_at) AS paused_at,
+           submission.submission_us(s.created_at) AS created_at,
+           submission.submission_us(s.last_modified_at) AS last_modified_at,
+           CASE WHEN i.status = 'pending' THEN 1
+                WHEN s.source IS NOT NULL THEN 0 END AS busy,
+           CASE WHEN @payload <> 0 THEN s.payload END AS payload
+    FROM (SELECT 1 AS one) AS o
+         OUTER APPLY (
+             SELECT TOP (1) *
+             FROM submission.submission_schedules AS t
+                  WITH (FORCESEEK (submission_schedules_pk
+                                   (lease_name, schedule_id)))
+             WHERE t.lease_name = @lease_name
+                   AND t.schedule_id = @schedule_id COLLATE Latin1_General_BIN2
+                   AND (@due IS NULL
+                        OR (t.next_run_at <= @due AND t.paused_at IS NULL
+                            AND t.last_error IS NULL))
+         ) AS s
+         OUTER APPLY (
+             SELECT TOP (1) e.status
+             FROM submission.submission_intents AS e
+                  WITH (FORCESEEK (submission_intents_pk
+                                   (lease_name, intent_id)))
+             WHERE @due IS NOT NULL AND e.lease_name = @lease_name
+                   AND e.intent_id = s.last_intent_id
+         ) AS i;
+GO

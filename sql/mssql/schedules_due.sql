@@ -1,7 +1,7 @@
--- Schedules whose time has come, the oldest first, and whether their last intent has
--- not ended.  One row, without an id, has the time; one with an empty id has, as its
--- next time, when the next schedule is due.  A row that begins after @bytes of
--- payloads is left for the next page.  Nothing is locked.
+-- Shows the schedules whose time has come, the oldest first, and whether their last
+-- intents are still pending.  One row, without an id, has the time.  The next_run_at of
+-- the row with an empty id is the time at which the next schedule is due.  A row that
+-- begins after @bytes of payloads is left for the next page.  Nothing is locked.
 
 SET ANSI_NULLS ON;
 SET QUOTED_IDENTIFIER ON;
@@ -25,7 +25,7 @@ BEGIN
 
     DECLARE @now datetime2(6), @next datetime2(6);
 
-    -- keys alone are sorted; payloads are read in that order
+    -- Only keys are sorted; the payloads are read in their order.
 
     DECLARE @page TABLE (
         place    int NOT NULL PRIMARY KEY,
@@ -71,38 +71,12 @@ BEGIN
          ) AS s
     WHERE s.began < @bytes;
 
-    SELECT CASE WHEN p.id IS NULL THEN submission.submission_us(@now) END AS now,
-           p.id AS schedule_id, s.submission_target, s.body, s.payload_hash,
-           s.last_intent_id, s.pause_reason, s.last_error, s.actor,
-           CASE WHEN s.source = 'configuration' THEN 1
-                WHEN s.source IS NOT NULL THEN 0 END AS configured, s.revision,
-           CASE WHEN p.place = 0 THEN submission.submission_us(@next)
-                ELSE submission.submission_us(s.next_run_at) END AS next_run_at,
-           submission.submission_us(s.last_run_at) AS last_run_at, s.fired_count,
-           s.skipped_count, s.missed_count,
-           submission.submission_us(s.paused_at) AS paused_at,
-           submission.submission_us(s.created_at) AS created_at,
-           submission.submission_us(s.last_modified_at) AS last_modified_at,
-           CASE WHEN i.status = 'pending' THEN 1
-                WHEN s.source IS NOT NULL THEN 0 END AS busy, s.payload
+    SELECT CASE WHEN p.place = -1 THEN submission.submission_us(@now) END AS now,
+           s.*
     FROM @page AS p
-         OUTER APPLY (
-             SELECT TOP (1) *
-             FROM submission.submission_schedules AS t
-                  WITH (FORCESEEK (submission_schedules_pk
-                                   (lease_name, schedule_id)))
-             WHERE t.lease_name = @lease_name AND t.schedule_id = p.id
-                   AND t.next_run_at <= @now AND t.paused_at IS NULL
-                   AND t.last_error IS NULL
-         ) AS s
-         OUTER APPLY (
-             SELECT TOP (1) e.status
-             FROM submission.submission_intents AS e
-                  WITH (FORCESEEK (submission_intents_pk
-                                   (lease_name, intent_id)))
-             WHERE e.lease_name = @lease_name
-                   AND e.intent_id = s.last_intent_id
-         ) AS i
+         CROSS APPLY submission.submission_schedule_shown(
+             @lease_name, p.id, 1, @now,
+             CASE WHEN p.place = 0 THEN @next END) AS s
     WHERE p.place <= 0 OR s.schedule_id IS NOT NULL
     ORDER BY p.place;
 END
