@@ -1,16 +1,14 @@
--- Ends those of a batch whose deadline has passed, in one transaction, whatever
--- their next attempt is due.  One row of the answer, without a place, has the time, in
--- the others n is the place in the document.
+-- Ends those intents of a batch whose deadline has passed, in one transaction, whenever
+-- their next attempt is due.  One row of the answer, without an n, has the time.  In the
+-- others n is the place in the document.
 --
--- @ids: ["id"].  outcome is 3: past its deadline, and exhausted; 2: it is not, and its
--- next attempt is due at due_at; 0: its contract is of a newer version than @version,
--- so it is left to a newer module; last_error says so from then on, and error, once.
--- What is not in the answer has no attempt to come.  created_at is not_before where
--- that is later: a deadline counts from it.
+-- @ids: ["id"].  outcome is 3: the deadline has passed, and the intent is exhausted;
+-- 2: it has not, and the next attempt is due at due_at; 0: the contract is of a newer
+-- version than @version, and is left to a newer module, which last_error says from then
+-- on, and "error" says once.  An intent that is not in the answer has no attempt to come.
+-- created_at is not_before if that is later, because a deadline counts from it.
 --
--- submission_newer: why the leader leaves an intent alone.
---
--- UPDLOCK: what @found says of an intent stays true until it is updated.  See
+-- UPDLOCK: what @found says of an intent stays true until the intent is updated.  See
 -- attempts_turn.sql.
 
 SET ANSI_NULLS ON;
@@ -21,6 +19,8 @@ SET ARITHABORT ON;
 SET CONCAT_NULL_YIELDS_NULL ON;
 SET NUMERIC_ROUNDABORT OFF;
 GO
+
+-- Says why the leader leaves an intent alone.
 
 CREATE OR ALTER FUNCTION submission.submission_newer (@version int)
 RETURNS nvarchar(100)
@@ -107,7 +107,7 @@ BEGIN
             AND i.intent_id = f.id COLLATE Latin1_General_BIN2
     WHERE f.n BETWEEN 0 AND 1000000 AND f.outcome = 3
 
-          -- not one that was canceled since it was found
+          -- One that was canceled since it was found is left as it is.
 
           AND i.status = 'pending' AND i.inflight_epoch IS NULL;
 
@@ -137,7 +137,7 @@ BEGIN
 
     COMMIT TRANSACTION;
 
-    -- of two NULLs without a type nobody knows what they are
+    -- Each NULL has a type: of two without one, SQL Server would make an int.
 
     SELECT submission.submission_us(@now) AS now, CAST(NULL AS bigint) AS n,
            CAST(NULL AS bigint) AS outcome, CAST(NULL AS bigint) AS due_at,

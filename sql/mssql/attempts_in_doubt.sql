@@ -1,6 +1,6 @@
--- What is in flight under epochs before @lease_epoch, strictly after
--- (@after_at, @after_id), in the order of its begin.  One row, without an id, has
--- the time.  It begins where the lease says that nothing is older.
+-- Shows the intents that are in flight under epochs before @lease_epoch, strictly after
+-- (@after_at, @after_id), in the order in which they were begun.  One row, without an id,
+-- has the time.  The search begins at inflight_since of the lease: no intent is older.
 
 SET ANSI_NULLS ON;
 SET QUOTED_IDENTIFIER ON;

@@ -1,29 +1,29 @@
--- A turn of the executor, in one transaction: what has ended is recorded, and
--- what is due is begun; either may be [].  One row of the answer, without a
--- place, has the time, in the others n is the place in a document.
+-- Does a turn of the executor in one transaction: it records the attempts that have ended,
+-- and begins those that are due; either document may be [].  One row of the answer,
+-- without an n, has the time.  In the others n is the place in a document.
 --
--- The answer, with its payloads, is sent after the commit: a leader that stops
--- reading it keeps no lock.  What may change after the commit is in @sent and
--- @found; contracts and payloads never do.  Those are documents: a table variable
--- costs more than all else where rows are few.  UPDLOCK: what they say of an intent
--- stays true until it is updated.  The bounds of "n" are always kept, and tell a
--- planner without hints, Babelfish's, that such a document is short.
+-- The answer, with its payloads, is sent after the commit, so that a leader that stops
+-- reading it keeps no lock.  @sent and @found have what may change after the commit;
+-- contracts and payloads never do.  They are documents, because a table variable costs
+-- more than all else where rows are few.  UPDLOCK: what they say of an intent stays true
+-- until the intent is updated.  The conditions on "n" are always true; they tell a
+-- planner without hints, that of Babelfish, that such a document is short.
 --
 -- @ended: [{"n","id","number","epoch","holder","started","finished","outcome",
 -- "reason","error","http","answer","span","status","exhausted","delay","held"}].
--- Appends attempts and moves their intents, where this attempt of an intent is in
--- flight; one without an outcome was not sent: it is as due as it was, or, with a
--- delay, that much later than now; one that is held stays in flight, and has its
--- error written alone.  outcome is 4: applied, with the next attempt in due_at; what
--- is not in the answer was not.  Over-long text is clipped.
+-- An attempt that is in flight is appended, and its intent is moved on.  An attempt
+-- without an outcome was not sent: the intent is due when it was due before, or, with a
+-- delay, that much later than now.  An attempt that is held stays in flight, and only
+-- its error is written.  outcome is 4: applied, and the next attempt is due at due_at; an
+-- attempt that is not in the answer was not applied.  A text that is too long is clipped.
 --
--- @due: ["id"].  Marks in flight those that are pending and due.  outcome is
--- 1: begun, 2: early, 3: past its deadline, and exhausted, 0: its contract is of a
--- newer version than @version, which is that of the module that asks, so it is left to
--- a newer one; last_error says so from then on, and 5: it said so before.  Whether a
--- contract is understood is for src/core/model/sm_contract.c to say.  What is not in the
--- answer has nothing to be tried.  created_at is not_before where that is later: a deadline
--- counts from it.
+-- @due: ["id"].  Intents that are pending and due are marked as in flight.  outcome is
+-- 1: begun, 2: too early, 3: the deadline has passed, and the intent is exhausted,
+-- 0: the contract is of a newer version than @version, that of the calling module, and is
+-- left to a newer module, which last_error says from then on, 5: as 0, and last_error
+-- said so before.  What a module understands of a contract is said by
+-- src/core/model/sm_contract.c.  An intent that is not in the answer has no attempt to
+-- come.  created_at is not_before if that is later, because a deadline counts from it.
 
 SET ANSI_NULLS ON;
 SET QUOTED_IDENTIFIER ON;
@@ -55,7 +55,7 @@ BEGIN
 
     IF @ended <> N'[]'
     BEGIN
-        -- of two of the same intent, the first
+        -- Of two of the same intent, the first counts.
 
         SET @sent = (
             SELECT x.n, x.id, x.number, x.epoch, x.holder, x.started,
@@ -202,7 +202,7 @@ BEGIN
                                           COLLATE Latin1_General_BIN2
                                    THEN 5 ELSE 0 END
 
-                         -- nothing here overflows, whatever the row has
+                         -- Nothing here overflows, whatever the row has.
 
                          WHEN i.policy = 'deadline'
                               AND i.max_acceptance_seconds > 0
@@ -256,11 +256,11 @@ BEGIN
                 AND i.intent_id = f.id COLLATE Latin1_General_BIN2
         WHERE f.n BETWEEN 0 AND 1000000 AND f.outcome IN (1, 3)
 
-              -- not one that was canceled since it was found
+              -- One that was canceled since it was found is left as it is.
 
               AND i.status = 'pending' AND i.inflight_epoch IS NULL;
 
-        -- a space after the colon is Babelfish's
+        -- Babelfish writes a space after the colon.
 
         IF CHARINDEX(N'"outcome":3', @found COLLATE Latin1_General_BIN2) > 0
            OR CHARINDEX(N'"outcome": 3', @found COLLATE Latin1_General_BIN2) > 0
@@ -286,7 +286,7 @@ BEGIN
 
     COMMIT TRANSACTION;
 
-    -- of two NULLs without a type nobody knows what they are
+    -- Each NULL has a type: of two without one, SQL Server would make an int.
 
     SELECT submission.submission_us(@now) AS now, CAST(NULL AS bigint) AS n,
            CAST(NULL AS bigint) AS outcome, CAST(NULL AS bigint) AS due_at,

@@ -1,4 +1,4 @@
--- Who did what: for the transaction that does it.
+-- Writes down who did what, in the transaction that does it.
 
 SET ANSI_NULLS ON;
 SET QUOTED_IDENTIFIER ON;

@@ -1,9 +1,9 @@
--- A page of the audit, newest first, strictly before (@at, @seq); NULL is any
--- actor, any action, from the oldest, and from the newest on.
+-- Shows a page of the audit, newest first, strictly before (@at, @seq), or from the newest
+-- on if that is NULL, and back to @from.  @actor and @action are NULL for any.
 --
--- Each of the three ways is in the order of an index.  An actor's actions are
--- found one by one, the next page of each is read, and these are merged: the
--- actions are few.
+-- Each of the three queries reads in the order of an index.  The kinds of action of an
+-- actor are found one by one, a page of each is read, and these are merged: there are
+-- few kinds.
 
 SET ANSI_NULLS ON;
 SET QUOTED_IDENTIFIER ON;

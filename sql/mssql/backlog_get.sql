@@ -1,6 +1,6 @@
--- What has an attempt to come, by target: of the first @bound, those that were
--- modified first.  "seen" is how many were looked at, one more if there are more.
--- The index covers what is read.
+-- Counts, by target, the intents that have an attempt to come, of the @bound that were
+-- modified first.  "seen" is the number of intents that were read, which is @bound + 1 if
+-- there are more.  The index covers what is read.
 
 SET ANSI_NULLS ON;
 SET QUOTED_IDENTIFIER ON;

@@ -1,5 +1,5 @@
--- An instance lives, for the duration, and has started at that time or, with
--- 0, now.  Those that ended without a word go.
+-- Says that an instance lives for the duration, and that it started at @started_us, or
+-- now if that is 0.  Instances whose time has run out are removed.
 
 SET ANSI_NULLS ON;
 SET QUOTED_IDENTIFIER ON;

@@ -1,4 +1,4 @@
--- An instance ends.
+-- Removes an instance that ends.
 
 SET ANSI_NULLS ON;
 SET QUOTED_IDENTIFIER ON;

@@ -1,8 +1,8 @@
--- The newest @bound of what was rejected or exhausted since @since, and of what the
--- inbox refused, in groups of the same target, status, reason and last error: the
--- newest three of each minute of the newest @groups groups.  So one look answers for
--- any later minute, too.  The first row of a minute has its "failures".  What failed
--- after "seen" was looked at; -1: all was.
+-- Shows the newest @bound intents that were rejected or exhausted since @since, and those
+-- that the inbox refused, in groups of the same target, status, reason and last error:
+-- the newest three of each minute of the newest @groups groups.  So one answer serves any
+-- later @since, too.  The first row of a minute has the number of its failures.  All
+-- failures after "seen" were read; -1 means all there are.
 
 SET ANSI_NULLS ON;
 SET QUOTED_IDENTIFIER ON;

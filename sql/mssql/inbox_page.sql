@@ -1,7 +1,7 @@
--- What is in the inbox, from the lowest seq on, no matter when it was committed.
--- One row, without a seq, has the time.  A payload of more than @max bytes is not
--- read; a row that begins after @bytes of payloads is left for the next page.
--- Nothing is locked, and no transaction that has not ended is waited for.
+-- Shows what is in the inbox, from the lowest seq on, no matter when it was committed.
+-- One row, without a seq, has the time.  A payload of more than @max bytes is not read.
+-- A row that begins after @bytes of payloads is left for the next page.  Nothing is
+-- locked, and no open transaction is waited for.
 
 SET ANSI_NULLS ON;
 SET QUOTED_IDENTIFIER ON;
@@ -26,7 +26,7 @@ BEGIN
 
     DECLARE @now datetime2(6);
 
-    -- keys alone are sorted; payloads are read in that order
+    -- Only keys are sorted; the payloads are read in their order.
 
     DECLARE @page TABLE (
         place    int NOT NULL PRIMARY KEY,

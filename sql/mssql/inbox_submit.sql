@@ -1,12 +1,12 @@
--- For applications, with the role submission_client: an intent, in a transaction of
--- their own.  It is one as soon as that commits and the leader has looked; whatever
--- POST would refuse is in submission_inbox_refused then.
+-- Submits an intent in a transaction of an application, which has the role
+-- submission_client.  It becomes an intent when that transaction has committed and the
+-- leader has read the inbox.  What POST would refuse ends in submission_inbox_refused.
 --
 --     EXECUTE submission.submit N'order-4711', N'sms.realtime', N'{"to":"+15550100"}';
 --
--- @payload: JSON, or empty; it is kept as UTF-8.  @payload_utf8: the bytes, in place
--- of it.
--- @not_before: in UTC; the first attempt is not before that.
+-- @payload: JSON, or empty; it is kept as UTF-8.
+-- @payload_utf8: the bytes, in place of @payload.
+-- @not_before: in UTC; the first attempt is not made before that.
 -- @lease_name: that of the manager, if it is not the default.
 -- @traceparent, @tracestate: the context of a trace; an invalid one is dropped.
 

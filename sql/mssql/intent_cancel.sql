@@ -1,10 +1,10 @@
--- Cancels an intent that is pending and has no attempt in flight, by one
--- statement.  outcome is 1: canceled, 2: it was canceled before, 3: in flight,
--- 4: it has ended otherwise.  No row: there is no such intent.
+-- Cancels an intent that is pending and has no attempt in flight, by one statement.
+-- outcome is 1: canceled, 2: it was canceled before, 3: an attempt is in flight, 4: it
+-- has ended otherwise.  There is no row if there is no such intent.
 --
--- A turn that is beginning an attempt of it has its row: the statement waits for
--- the turn.  It holds nothing else meanwhile.  A turn that comes later waits for
--- this one, and finds that the intent is not pending.
+-- If a turn is beginning an attempt of the intent, it has locked the row, and the
+-- statement waits for the turn, without holding any other lock.  A turn that comes later
+-- waits for this statement, and finds that the intent is not pending.
 
 SET ANSI_NULLS ON;
 SET QUOTED_IDENTIFIER ON;
@@ -84,7 +84,7 @@ BEGIN
 
         COMMIT TRANSACTION;
 
-        -- otherwise an attempt of it has ended between the two
+        -- Otherwise an attempt has ended between the two statements: try again.
 
         IF @status IS NULL OR @status <> 'pending'
            OR @inflight_epoch IS NOT NULL

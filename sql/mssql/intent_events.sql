@@ -1,4 +1,4 @@
--- The events of the webhooks of an intent.
+-- Shows the events of the webhooks of an intent.
 
 SET ANSI_NULLS ON;
 SET QUOTED_IDENTIFIER ON;

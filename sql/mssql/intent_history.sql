@@ -1,6 +1,6 @@
--- A page of the attempts of one intent, newest first, before @before, or from
--- the newest on where that is NULL.  Each comes with the intent; one row without
--- an attempt where there is none.
+-- Shows a page of the attempts of one intent, newest first, before @before, or from the
+-- newest on if that is NULL.  Each row has the intent, too.  If there is no attempt, one
+-- row has the intent alone.
 
 SET ANSI_NULLS ON;
 SET QUOTED_IDENTIFIER ON;

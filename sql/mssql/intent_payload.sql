@@ -1,5 +1,5 @@
--- What an intent was sent with, or, where @bare is not 0, all but the payload.
--- No row: there is no such intent.
+-- Shows the payload of an intent and what goes with it; without the payload if @bare is
+-- not 0.  There is no row if there is no such intent.
 
 SET ANSI_NULLS ON;
 SET QUOTED_IDENTIFIER ON;

@@ -1,4 +1,4 @@
--- The intents of a document of ids; "n" is an id's place in it.
+-- Shows the intents of a document of ids; n is the place of an id in it.
 
 SET ANSI_NULLS ON;
 SET QUOTED_IDENTIFIER ON;

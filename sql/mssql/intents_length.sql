@@ -1,4 +1,4 @@
--- The lengths of the payloads of a document of ids; "n" is an id's place in it.
+-- Shows the lengths of the payloads of a document of ids; n is the place of an id in it.
 
 SET ANSI_NULLS ON;
 SET QUOTED_IDENTIFIER ON;

@@ -1,5 +1,5 @@
--- The ids of a page from @low on, before @high, in their order: up (@up = 1) or
--- down.  @skip is the last one of the page before, or nothing.
+-- Finds a page of ids from @low on, before @high, in their order: up (@up = 1) or down.
+-- @skip is the last id of the page before, or empty.
 
 SET ANSI_NULLS ON;
 SET QUOTED_IDENTIFIER ON;

@@ -1,5 +1,5 @@
--- A job, unless there is one with its id.  outcome is 1: it was made, 2: it was
--- there before.
+-- Makes a job, unless there is one of its kind and id.  outcome is 1: it was made, 2: it
+-- existed before.
 
 SET ANSI_NULLS ON;
 SET QUOTED_IDENTIFIER ON;

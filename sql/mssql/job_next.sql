@@ -1,4 +1,4 @@
--- The job to work on: of the oldest that are running, the one that has waited
+-- Shows the job to work on: of the oldest that are running, the one that has waited
 -- longest.  One row of the answer has the time alone.
 
 SET ANSI_NULLS ON;

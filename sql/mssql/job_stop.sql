@@ -1,5 +1,5 @@
--- A job that is running ends here.  outcome is 1: it was stopped now, 2: it had
--- ended before.  No row: there is no such job.
+-- Stops a job that is running.  outcome is 1: it was stopped now, 2: it had ended before.
+-- There is no row if there is no such job.
 
 SET ANSI_NULLS ON;
 SET QUOTED_IDENTIFIER ON;

@@ -1,5 +1,5 @@
--- A page of jobs of a kind, newest first, strictly before (@at, @id), or from the
--- newest on where @at is NULL; or the one that is @job_id.
+-- Shows a page of jobs of a kind, newest first, strictly before (@at, @id), or from the
+-- newest on if @at is NULL; or only the job @job_id.
 
 SET ANSI_NULLS ON;
 SET QUOTED_IDENTIFIER ON;

@@ -1,5 +1,5 @@
--- What an operator may want to know.  Run as the owner, or any user who may read
--- the tables; changes nothing.
+-- Shows what an operator may want to know.  Run it as the owner, or as any user who may
+-- read the tables.  It changes nothing.
 
 SET ANSI_NULLS ON;
 SET QUOTED_IDENTIFIER ON;
@@ -10,7 +10,7 @@ SET CONCAT_NULL_YIELDS_NULL ON;
 SET NUMERIC_ROUNDABORT OFF;
 GO
 
--- who leads, and for how long still
+-- Who leads, and for how much longer.
 
 SELECT lease_name, holder_id, lease_epoch, acquired_at, renewed_at, expires_at,
        CASE WHEN expires_at > SYSUTCDATETIME() THEN 1 ELSE 0 END AS held,
@@ -19,14 +19,14 @@ FROM submission.submission_manager_leases
 WHERE lease_epoch > 0
 ORDER BY lease_name;
 
--- the instances
+-- The instances.
 
 SELECT lease_name, holder_id, role, version, started_at, heartbeat_at,
        CASE WHEN expires_at > SYSUTCDATETIME() THEN 1 ELSE 0 END AS alive
 FROM submission.submission_manager_candidates
 ORDER BY lease_name, started_at;
 
--- how many wait, how many of them are due, and how late the oldest is
+-- How many intents wait, how many of them are due, and how late the oldest is.
 
 SELECT lease_name, submission_target, COUNT(*) AS waiting,
        SUM(CASE WHEN next_attempt_at <= SYSUTCDATETIME() THEN 1 ELSE 0 END)
@@ -37,7 +37,7 @@ WHERE next_attempt_at IS NOT NULL
 GROUP BY lease_name, submission_target
 ORDER BY lease_name, lag_seconds DESC;
 
--- in flight; in doubt is what was begun under an epoch that is gone
+-- What is in flight.  An attempt is in doubt if it was begun under an earlier epoch.
 
 SELECT i.lease_name, i.inflight_holder, i.inflight_epoch, COUNT(*) AS in_flight,
        CASE WHEN i.inflight_epoch < l.lease_epoch THEN 1 ELSE 0 END
@@ -50,10 +50,9 @@ WHERE i.inflight_epoch IS NOT NULL
 GROUP BY i.lease_name, i.inflight_holder, i.inflight_epoch, l.lease_epoch
 ORDER BY i.lease_name, i.inflight_epoch;
 
--- stuck: pending, with nothing to come and nothing in flight (never seen so
--- far), or in flight for longer than an hour
-
--- Of each target those are read that are pending, not its history.
+-- What is stuck: pending without an attempt to come or in flight, which has never been
+-- seen so far, or in flight for longer than an hour.  Only the pending intents of each
+-- target are read, not its history.
 
 DECLARE @lease varchar(64), @target nvarchar(256);
 

@@ -1,6 +1,6 @@
--- Whether a commit is possible.  SQL Server logs nothing for an UPDATE that
--- changes nothing, and a full log would not be seen: so the row is changed, and
--- is as it was when others see it.
+-- Finds out whether a commit is possible.  SQL Server logs nothing for an UPDATE that
+-- changes nothing, so a full log would not be noticed.  Therefore the row is changed, and
+-- changed back before others can see it.
 
 SET ANSI_NULLS ON;
 SET QUOTED_IDENTIFIER ON;

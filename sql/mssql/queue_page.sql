@@ -1,12 +1,15 @@
--- What has an attempt to come, in the order of modification, strictly after
--- (@after_at, @after_id); with @order = 1 the retries, and what has a not_before and
--- was never tried, in the order of due time; with @order = 2 as with 0, without those
--- whose deadline has passed.  One row, without an id, has the time.  The indexes cover
--- what is read: where READ_COMMITTED_SNAPSHOT is off, a reader that went from the
--- index to the row would meet a turn that goes from the row to the index.
+-- Shows a page of the intents that have an attempt to come, strictly after
+-- (@after_at, @after_id).  With @order = 0 they are in the order of modification; with
+-- @order = 2, too, but without those whose deadline has passed.  With @order = 1, only
+-- retries and what has a not_before and was never tried are shown, in the order in which
+-- they are due.  One row, without an id, has the time.
 --
--- created_at, seconds: of what has a deadline, since when it counts, and how long it
--- lasts.
+-- An intent with a deadline has created_at, from which the deadline counts, and its
+-- seconds.
+--
+-- The indexes cover what is read.  Otherwise, where READ_COMMITTED_SNAPSHOT is off, a
+-- reader that goes from the index to the row could deadlock with a turn that goes from
+-- the row to the index.
 
 SET ANSI_NULLS ON;
 SET QUOTED_IDENTIFIER ON;

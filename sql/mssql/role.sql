@@ -1,8 +1,9 @@
--- A role that may call the procedures that nginx calls, and nothing else: it
--- cannot read or write a table, and cannot call what those procedures call (one
--- of which writes the audit).  They can, because everything has one owner.  Run
--- as the owner, after everything else; may run again.  Then let nginx's login
--- have it:
+-- Makes the roles.  Run it as the owner, after everything else; it may run again.
+--
+-- submission_nginx may call the procedures that nginx calls, and nothing else.  It cannot
+-- read or write a table, and cannot call what those procedures call, such as the one that
+-- writes the audit; they can, because everything has one owner.  Let nginx's login have
+-- the role:
 --
 --     CREATE LOGIN nginx WITH PASSWORD = '...';
 --     CREATE USER nginx FOR LOGIN nginx;
@@ -67,7 +68,7 @@ GRANT EXECUTE ON OBJECT::submission.submission_schedules_due TO submission_nginx
 GRANT EXECUTE ON OBJECT::submission.submission_schedules_fire TO submission_nginx;
 GO
 
--- And one for applications, which may submit, and nothing else:
+-- submission_client, for applications, may submit intents, and nothing else:
 --
 --     ALTER ROLE submission_client ADD MEMBER shop;
 

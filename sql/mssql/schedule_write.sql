@@ -1,6 +1,7 @@
--- Changes a schedule that has still the revision, 0 where there is none; done is 1 if it
--- had.  @action is put, delete, pause, resume, or retry, which nobody did, and which is
--- no other revision.  Without a holder it is not an executor that does so.
+-- Changes a schedule if it still has the revision, which is 0 if it does not exist yet;
+-- then done is 1.  @action is put, delete, pause, resume or retry.  A retry is no action of
+-- a person: it does not make another revision, and is not in the audit.  Without
+-- @holder_id the caller is not an executor.
 
 SET ANSI_NULLS ON;
 SET QUOTED_IDENTIFIER ON;
@@ -133,7 +134,7 @@ BEGIN
         IF @@TRANCOUNT > 0
             ROLLBACK TRANSACTION;
 
-        -- somebody else has just made it
+        -- Somebody else has just made the schedule.
 
         IF ERROR_NUMBER() NOT IN (2627, 2601)
             THROW;

@@ -1,19 +1,19 @@
--- The schema on SQL Server, 2019 or later, and Azure SQL: version 1.  Every batch
--- may run again on a database that has it.  Run as the owner, then every other file
--- beside this one, then role.sql: sql/install.sh does, and brings a database of an
--- older version up by migrate/*.sql before.
+-- The schema on SQL Server, 2019 or later, and Azure SQL: version 1.  Every batch may run
+-- again on a database that has it.  sql/install.sh runs this file as the owner, then every
+-- other file beside it, then role.sql; before that, it brings a database of an older
+-- version up by migrate/*.sql.
 --
--- Ids are compared byte for byte: a binary collation.  SQL Server takes no notice
--- of spaces at the end; nginx has trimmed them, and of holders the length counts.
--- nvarchar is as long as the UTF-16 of the longest: 200 characters of an id, 128
--- of a target, may be two units each.  Names of leases are ASCII; that keeps the
--- key of intents below the 900 bytes that a clustered one may have.
+-- Ids are compared byte for byte, by a binary collation.  SQL Server ignores spaces at the
+-- end of a text; nginx has trimmed those of ids, and holders are compared by their length,
+-- too.  An nvarchar takes the longest value in UTF-16: each of the 200 characters of an
+-- id, or 128 of a target, may be two units.  Names of leases are ASCII, which keeps the
+-- key of intents below the 900 bytes that a clustered key may have.
 --
--- Times are SYSUTCDATETIME(), of microseconds, as nginx's cursors are: with a
--- seventh digit a page would begin again, or leave out, what shares its time with
--- the end of the page before.
+-- Times are SYSUTCDATETIME() in microseconds, as nginx's cursors are.  With a seventh
+-- digit, a page would repeat or leave out what has the same time as the end of the page
+-- before.
 --
--- Collations, SET options and datetime2(6) are looked at by "make lint".
+-- "make lint" checks collations, SET options and datetime2(6).
 
 SET ANSI_NULLS ON;
 SET QUOTED_IDENTIFIER ON;
@@ -24,7 +24,7 @@ SET CONCAT_NULL_YIELDS_NULL ON;
 SET NUMERIC_ROUNDABORT OFF;
 GO
 
--- What this database has to be.  Numbers from 57000 are our own.
+-- What the database must be like.  Error numbers from 57000 on are our own.
 
 IF OBJECT_ID(N'submission.submission_schema') IS NOT NULL
     IF EXISTS (SELECT 1 FROM submission.submission_schema WHERE version > 1)
@@ -47,8 +47,8 @@ IF EXISTS (SELECT 1 FROM sys.databases
           1;
 GO
 
--- Without it readers and writers wait for one another, and may deadlock.  It can
--- be set while nobody else is in the database.
+-- Without READ_COMMITTED_SNAPSHOT, readers and writers wait for one another, and may
+-- deadlock.  It can be set only while nobody else uses the database.
 
 IF EXISTS (SELECT 1 FROM sys.databases
            WHERE name = DB_NAME() AND is_read_committed_snapshot_on = 0)
@@ -66,7 +66,7 @@ IF SCHEMA_ID(N'submission') IS NULL
     EXECUTE (N'CREATE SCHEMA submission');
 GO
 
--- The version of the schema, and the first one whose modules may use it.
+-- The version of the schema, and the first version whose modules may use it.
 
 IF OBJECT_ID(N'submission.submission_schema') IS NULL
     CREATE TABLE submission.submission_schema (
@@ -75,10 +75,9 @@ IF OBJECT_ID(N'submission.submission_schema') IS NULL
     );
 GO
 
--- inflight_since: nothing of the lease that is in flight was begun earlier; NULL:
--- that is not known.  A recovery begins there, and passes by none of the ghosts
--- that attempts leave in the index for as long as a transaction elsewhere may
--- want to see them.
+-- inflight_since: no intent in flight was begun before this time; NULL if that is not
+-- known.  A recovery begins there, and so does not pass the ghosts that attempts leave in
+-- the index for as long as an open transaction may want to see them.
 
 IF OBJECT_ID(N'submission.submission_manager_leases') IS NULL
     CREATE TABLE submission.submission_manager_leases (
@@ -110,19 +109,19 @@ GO
 
 -- An intent's status is pending, accepted, rejected, exhausted or canceled.
 --
--- not_before: as it was given, maybe in the past.  The first attempt is due, and a
--- deadline counts, from the later one of it and created_at.
--- retry_schedule: delays in milliseconds with a space between them, in place of
--- those of retry_delay_ms and the others.
--- notify: the webhooks of the contract, and the ends of which they are told: words
--- such as "rejected:ops", with a space between them.
--- contract_version: the first version of the module that understands the contract;
--- NULL: 1.  It is all that SQL compares of a contract but for the deadline: the rules
--- are in src/core/model/sm_contract.c.
+-- not_before: as the client gave it, which may be in the past.  The first attempt is due,
+-- and a deadline counts, from not_before or created_at, whichever is later.
+-- retry_schedule: delays in milliseconds, separated by spaces, in place of retry_delay_ms
+-- and the columns that belong to it.
+-- notify: the webhooks of the contract, and the ends that they are told of: words such as
+-- "rejected:ops", separated by spaces.
+-- contract_version: the first version of the module that understands the contract; NULL
+-- is 1.  SQL compares nothing else of a contract but the deadline: the rules are in
+-- src/core/model/sm_contract.c.
 -- replay_of, job_id: the intent that this one replays, and the job that made it.
--- event_of: this is the event of a webhook, and tells of that intent.  Its target
--- is "webhook <name>" and its id begins with a space: nothing of a client does.
--- stripped_at: the payload is empty since then, and the attempts are gone.
+-- event_of: this intent is an event of a webhook, and tells of that intent.  Its target is
+-- "webhook <name>", and its id begins with a space, as no id of a client does.
+-- stripped_at: when the payload was emptied and the attempts were deleted.
 
 IF OBJECT_ID(N'submission.submission_intents') IS NULL
     CREATE TABLE submission.submission_intents (
@@ -168,7 +167,7 @@ IF OBJECT_ID(N'submission.submission_intents') IS NULL
     );
 GO
 
--- http_status and answer: what the gateway said, the first 500 characters of it.
+-- http_status, answer: the status of the gateway's answer, and its first 500 characters.
 
 IF OBJECT_ID(N'submission.submission_attempts') IS NULL
     CREATE TABLE submission.submission_attempts (
@@ -190,11 +189,11 @@ IF OBJECT_ID(N'submission.submission_attempts') IS NULL
     );
 GO
 
--- The queue: what still has an attempt to come, and what is in flight.  An
--- intent without an attempt is due since it came, and "modified" has it in that
--- order; only retries are in "due", and in "delayed" those that wait for their
--- not_before.  Each index costs every submission that is in it.  Each is made where
--- it is missing; Babelfish adds to its name.
+-- The queue: the intents that have an attempt to come, and those in flight.  An intent
+-- without an attempt is due since it was submitted, and "modified" has it in that order.
+-- "due" has only retries, and "delayed" has intents that wait for their not_before.  Every
+-- submission that is in an index pays for it.  Each index is made if it is missing;
+-- Babelfish adds a suffix to its name.
 
 IF NOT EXISTS (SELECT 1 FROM sys.indexes
                WHERE object_id = OBJECT_ID(N'submission.submission_intents')
@@ -239,8 +238,8 @@ IF NOT EXISTS (SELECT 1 FROM sys.indexes
         WHERE inflight_epoch IS NOT NULL;
 GO
 
--- By created_at, of a target and a status: the list.  Several targets or statuses
--- are merged.
+-- The list, by created_at for each target and status.  Several targets or statuses are
+-- merged.
 
 IF NOT EXISTS (SELECT 1 FROM sys.indexes
                WHERE object_id = OBJECT_ID(N'submission.submission_intents')
@@ -250,9 +249,9 @@ IF NOT EXISTS (SELECT 1 FROM sys.indexes
                                           status, created_at, intent_id);
 GO
 
--- By completed_at, in the same way: the list with by=completed, the failures, and
--- what is to be stripped.  What has been stripped is in the second, so that nobody
--- passes it by to strip what comes after it.  To forget, and to list, both are read.
+-- The list with by=completed, the failures, and what is to be stripped, by completed_at
+-- for each target and status.  What has been stripped is in the second index, so that
+-- stripping does not pass it again.  Forgetting reads the second, the list reads both.
 
 IF NOT EXISTS (SELECT 1 FROM sys.indexes
                WHERE object_id = OBJECT_ID(N'submission.submission_intents')
@@ -273,9 +272,9 @@ IF NOT EXISTS (SELECT 1 FROM sys.indexes
         WHERE stripped_at IS NOT NULL;
 GO
 
--- What was rejected or exhausted for one reason, by completed_at.  The rest of the
--- clustered key, the id, stands behind the key of every index by itself; named, the
--- key might be longer than the 1,700 bytes that it may have.
+-- What was rejected or exhausted for one reason, by completed_at.  The id is not named:
+-- every index has the clustered key at its end, and with the id a key could be longer than
+-- the 1,700 bytes that it may have.
 
 IF NOT EXISTS (SELECT 1 FROM sys.indexes
                WHERE object_id = OBJECT_ID(N'submission.submission_intents')
@@ -313,8 +312,9 @@ IF NOT EXISTS (SELECT 1 FROM sys.indexes
         WHERE event_of IS NOT NULL;
 GO
 
--- What an operator has set of a target; without a row it is open.
--- state: open, paused.  since, reason, actor: of that state.
+-- What an operator has set for a target; a target without a row is open.
+-- state: open or paused.
+-- since, reason, actor: when, why and by whom the state was set.
 
 IF OBJECT_ID(N'submission.submission_targets') IS NULL
     CREATE TABLE submission.submission_targets (
@@ -328,7 +328,7 @@ IF OBJECT_ID(N'submission.submission_targets') IS NULL
     );
 GO
 
--- The leader's numbers, written anew every few seconds.
+-- The leader's numbers, which it replaces every few seconds.
 
 IF OBJECT_ID(N'submission.submission_stats') IS NULL
     CREATE TABLE submission.submission_stats (
@@ -340,8 +340,8 @@ IF OBJECT_ID(N'submission.submission_stats') IS NULL
     );
 GO
 
--- Who did what, in the transaction that did it.  A page is by (at, seq).  The kinds
--- of action are few: an actor's are merged.
+-- Who did what, written in the transaction that did it.  A page is by (at, seq).  There are
+-- few kinds of action: those of an actor are merged.
 
 IF OBJECT_ID(N'submission.submission_audit') IS NULL
     CREATE TABLE submission.submission_audit (
@@ -378,10 +378,12 @@ IF NOT EXISTS (SELECT 1 FROM sys.indexes
         ON submission.submission_audit (lease_name, actor, action, at, seq);
 GO
 
--- Many intents at once, worked off in batches.
--- kind: replay, cancel.  filter: JSON, with what else was asked for.
--- max_intents: no more than so many.
--- state: running, done, stopped, failed.  position: how far it is, NULL at first.
+-- Jobs that replay or cancel many intents, in batches.
+-- kind: replay or cancel.
+-- filter: JSON, which also has what else was asked for.
+-- max_intents: the number of intents after which the job ends.
+-- state: running, done, stopped or failed.
+-- position: how far the job is; NULL at first.
 
 IF OBJECT_ID(N'submission.submission_jobs') IS NULL
     CREATE TABLE submission.submission_jobs (
@@ -424,12 +426,15 @@ IF NOT EXISTS (SELECT 1 FROM sys.indexes
         ON submission.submission_jobs (lease_name, kind, created_at, job_id);
 GO
 
--- Recurring intents.  body: JSON, without the payload.  source: api, configuration.
+-- Schedules, which make intents again and again.
+-- body: JSON, without the payload.
+-- source: api or configuration.
 -- revision: grows with each change, and is the etag.
--- next_run_at: the planned time, NULL if none is to come; it stays while paused.
--- last_run_at: the planned time of last_intent_id; where times that were missed are
--- made up in parts, that of the last part, and last_intent_id follows with the end.
--- last_error: why it does not run, until a leader finds that it can, or it is changed.
+-- next_run_at: the next planned time, NULL if there is none; it stays while paused.
+-- last_run_at: the planned time of last_intent_id.  While missed times are made up in
+-- parts, it is that of the last part, and last_intent_id follows with the last of them.
+-- last_error: why the schedule does not run, until a leader finds that it can, or it is
+-- changed.
 
 IF OBJECT_ID(N'submission.submission_schedules') IS NULL
     CREATE TABLE submission.submission_schedules (
@@ -470,9 +475,9 @@ IF NOT EXISTS (SELECT 1 FROM sys.indexes
               AND last_error IS NULL;
 GO
 
--- Intents that applications leave in their own transactions; the leader moves what
--- is committed, from the lowest seq on.  What is not a valid intent goes into
--- submission_inbox_refused: the columns take more than an intent does.
+-- Intents that applications submit in their own transactions.  The leader moves what is
+-- committed, from the lowest seq on.  What is not a valid intent goes into
+-- submission_inbox_refused; the columns take longer values than those of an intent.
 
 IF OBJECT_ID(N'submission.submission_inbox') IS NULL
     CREATE TABLE submission.submission_inbox (
@@ -496,7 +501,8 @@ IF NOT EXISTS (SELECT 1 FROM sys.indexes
         ON submission.submission_inbox (lease_name, seq);
 GO
 
--- reason: a code, as POST would have answered; detail: in words.
+-- reason: the code with which POST would have answered.
+-- detail: the reason in words.
 
 IF OBJECT_ID(N'submission.submission_inbox_refused') IS NULL
     CREATE TABLE submission.submission_inbox_refused (
@@ -516,9 +522,7 @@ IF OBJECT_ID(N'submission.submission_inbox_refused') IS NULL
     );
 GO
 
-
--- The clock of everything, and times as microseconds since 1970, as they cross
--- to nginx and back.
+-- The clock of all procedures.
 
 CREATE OR ALTER FUNCTION submission.submission_now ()
 RETURNS datetime2(6)
@@ -528,6 +532,8 @@ BEGIN
     RETURN CAST(SYSUTCDATETIME() AS datetime2(6));
 END
 GO
+
+-- Turns a time into microseconds since 1970, as nginx has it, and back.
 
 CREATE OR ALTER FUNCTION submission.submission_us (@at datetime2(6))
 RETURNS bigint
@@ -549,8 +555,9 @@ BEGIN
                            CAST('1970-01-01' AS datetime2(6)))));
 END
 GO
--- The first @length UTF-16 units of a text, without the first half of a character
--- whose other half is cut off.
+
+-- Clips a text to @length UTF-16 units, or to one less if it would end with half of a
+-- character.
 
 CREATE OR ALTER FUNCTION submission.submission_left
     (@text nvarchar(max), @length int)

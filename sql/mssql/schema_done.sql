@@ -1,4 +1,4 @@
--- The version, when everything of it is there.
+-- Sets the version of the schema, after everything of that version has been made.
 
 SET ANSI_NULLS ON;
 SET QUOTED_IDENTIFIER ON;

@@ -1,7 +1,6 @@
--- The version of the schema, and the first one whose modules may use it; every
--- connection asks for it first.  A database that need not write its log before a
--- commit is answered is refused: a client would be told of an intent that is lost
--- with the server.
+-- Shows the version of the schema, and the first version whose modules may use it; every
+-- connection asks for it first.  A database that may answer a commit before the log is
+-- written is refused: an intent that a client was told of could be lost with the server.
 
 SET ANSI_NULLS ON;
 SET QUOTED_IDENTIFIER ON;

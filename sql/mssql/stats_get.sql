@@ -1,5 +1,4 @@
--- The leader's numbers; the document is NULL unless its time is another one than
--- @seen.
+-- Shows the leader's numbers.  The document is NULL if its time is @seen.
 
 SET ANSI_NULLS ON;
 SET QUOTED_IDENTIFIER ON;

@@ -1,4 +1,4 @@
--- The leader's numbers, in place of those before: JSON in UTF-8.
+-- Replaces the leader's numbers; @stats is JSON in UTF-8.
 
 SET ANSI_NULLS ON;
 SET QUOTED_IDENTIFIER ON;

@@ -1,7 +1,7 @@
--- Pauses a target, or lets it go on, and writes who did it into the audit.
--- outcome is 1: it is now in that state, 2: it was before, 0: there is no such
--- target: it is not configured where the request came in (@known is 0), nobody
--- has ever paused it, and no intent of it is pending.
+-- Pauses a target, or lets it go on, and writes who did it into the audit.  outcome is
+-- 1: the target is in that state now, 2: it was in that state before, 0: there is no such
+-- target.  That is the case if it is not configured where the request came in (@known is
+-- 0), nobody has ever paused it, and none of its intents is pending.
 
 SET ANSI_NULLS ON;
 SET QUOTED_IDENTIFIER ON;

@@ -1,4 +1,4 @@
--- The targets that are paused.  One row, without a target, has the time.
+-- Shows the targets that are paused.  One row, without a target, has the time.
 
 SET ANSI_NULLS ON;
 SET QUOTED_IDENTIFIER ON;
