@@ -2,38 +2,41 @@
 
 # lint-mssql.pl <file>...
 #
-# What SQL Server needs of sql/mssql and a Babelfish, on which it is tried, does
-# not.  Each finding is a line "<file>:<line>: <rule>: <what>"; there are none, or
-# it ends with 1.
+# Checks what SQL Server demands of sql/mssql and Babelfish, on which the tests
+# run, does not.  Each finding is a line "<file>:<line>: <rule>: <what>"; with
+# findings, it exits with 1.
 #
-#   set-options  the seven options are set before the first GO: without them
-#                filtered indexes are refused (1934)
-#   collation    a column of characters has a binary collation, in tables, table
-#                variables and OPENJSON ... WITH: the database's own would not
-#                meet the others' in CASE, UNION or = (457, 468)
-#   path         the path of a column of OPENJSON ... WITH is on the line of its
-#                collation, which sql/install.sh takes off for a Babelfish
-#   time         datetime2(6), and clocks cast to it: a cursor has microseconds
-#   datediff     DATEDIFF_BIG: an int overflows after 24 days of milliseconds
-#   replace      CREATE OR ALTER: no gap in which there is no procedure
-#   index        an index has a batch of its own, which asks for that index: what
-#                failed once is made by the next run; where it is made twice, in
-#                a migration and in the schema, it is the same
-#   retype       a column whose type changes is in no index: each is dropped
-#                before, and made after it (5074)
-#   forceseek    what an UPDATE or a DELETE changes has no FORCESEEK with an index:
-#                that is for what is read alone
-#   union        where there are three SELECTs or more, the first has a type for each
-#                NULL: that of two without one is int, and text is not (245)
-#   commit       what a procedure answers is sent after its commit
-#   charindex    CHARINDEX has a binary collation: by the database's own, U+0020 may
-#                be found where it is not, and a long document is slow
-#   left         submission_left() in place of LEFT(), which may leave half of a
-#                character at the end; not where it is only compared
-#   schemabinding  a function has it: without it, it is taken for one that reads
-#                tables, and is worked out again for each row
-#   right        rights are given on procedures one by one, not on the schema, and
-#                role.sql gives those, and only those, that nginx calls
+#   set-options  The seven options are set before the first GO.  Without them
+#                SQL Server refuses to use filtered indexes (1934).
+#   collation    A column of characters has a binary collation, in tables, table
+#                variables and OPENJSON ... WITH.  That of the database would
+#                conflict with it in CASE, UNION or = (457, 468).
+#   path         The path of a column of OPENJSON ... WITH is on the line of its
+#                collation, which sql/install.sh removes for Babelfish.
+#   time         Times are datetime2(6), and clocks are cast to it, because a
+#                cursor has microseconds.
+#   datediff     DATEDIFF_BIG is used: an int overflows after 24 days of
+#                milliseconds.
+#   replace      CREATE OR ALTER is used, so that a procedure is never missing.
+#   index        An index has a batch of its own, which asks for that index: what
+#                failed once is made by the next run.  If it is made twice, in a
+#                migration and in the schema, both are the same.
+#   retype       A column whose type changes is in no index: each index is dropped
+#                before, and made after it (5074).
+#   forceseek    The table that an UPDATE or a DELETE changes has no FORCESEEK with
+#                an index, which is allowed only for tables that are read.
+#   union        With three SELECTs or more, the first has a type for each NULL:
+#                two NULLs without a type become an int, and a text is none (245).
+#   commit       A procedure sends its answer after its commit.
+#   charindex    CHARINDEX has a binary collation.  With that of the database, a
+#                space may be found where there is none, and a long document is
+#                slow.
+#   left         submission_left() is used in place of LEFT(), which may leave half
+#                of a character at the end, unless the result is only compared.
+#   schemabinding  A scalar function has it.  Otherwise SQL Server assumes that it
+#                reads tables, and evaluates it again for each row.
+#   right        Rights are given on procedures one by one, not on the schema, and
+#                role.sql gives exactly those that nginx calls.
 
 use strict;
 use warnings;
@@ -56,7 +59,7 @@ sub found {
 }
 
 
-# what is inside of the parenthesis that opens at a place
+# Returns what is inside of the parenthesis that opens at a place.
 
 sub inside {
     my ($at) = @_;
@@ -77,7 +80,7 @@ sub inside {
 }
 
 
-# columns of characters in a list of columns that opens at a place
+# Checks the columns of characters of a list of columns that opens at a place.
 
 sub columns {
     my ($at) = @_;
@@ -113,7 +116,7 @@ sub columns {
 }
 
 
-# all that is made of indexes, by itself or in a string: name, table, columns, place
+# Returns all indexes that are made, also in a string: name, table, columns, place.
 
 sub indexes {
     my @indexes;
@@ -164,7 +167,7 @@ sub check_indexes {
 }
 
 
-# what src/store calls
+# Returns the procedures that src/store calls.
 
 sub called {
     open(my $file, '<', 'src/store/sm_store_sql.h')
@@ -300,13 +303,13 @@ sub check {
 for (@ARGV) {
     $name = $_;
 
-    next if $name =~ /\*/;             # a pattern that matches no file
+    next if $name =~ /\*/;             # the shell found no file for the pattern
 
     open(my $file, '<', $name) or die "$name: $!\n";
     $text = do { local $/; <$file> };
     close $file;
 
-    # comments go, lines stay
+    # Comments are removed; line numbers stay.
 
     $text =~ s/--[^\n]*//g;
     $text =~ s{/\*.*?\*/}{ (my $c = $&) =~ s/[^\n]/ /g; $c }gse;
