@@ -1,18 +1,20 @@
--- Inserts one intent of a batch, in the batch's transaction.  It changes nothing if
--- the intent exists.
+-- Inserts one intent: of a batch of submissions, of a schedule, of the inbox, or a
+-- replay.  It changes nothing if the intent exists.
 
 INSERT INTO submission_intents (
     lease_name, intent_id, payload_hash, payload, submission_target,
     gateway_type, gateway_url, policy, max_acceptance_seconds, max_attempts,
     terminal_outcomes, retry_delay_ms, retry_max_ms, retry_backoff_pct,
-    retry_jitter_pct, retry_schedule, notify, status, attempt_count, created_at,
-    last_modified_at, next_attempt_at, traceparent, tracestate, not_before
+    retry_jitter_pct, retry_schedule, notify, contract_version, status,
+    attempt_count, created_at, last_modified_at, next_attempt_at, replay_of,
+    event_of, traceparent, tracestate, not_before
 )
 VALUES (
     :lease_name, :intent_id, :payload_hash, :payload, :submission_target,
     :gateway_type, :gateway_url, :policy, :max_acceptance_seconds,
     :max_attempts, :terminal_outcomes, :retry_delay_ms, :retry_max_ms,
-    :retry_backoff_pct, :retry_jitter_pct, :retry_schedule, :notify, 'pending',
-    0, :now, :now, :next_attempt_at, :traceparent, :tracestate, :not_before
+    :retry_backoff_pct, :retry_jitter_pct, :retry_schedule, :notify,
+    :contract_version, 'pending', 0, :now, :now, :next_attempt_at, :replay_of,
+    :event_of, :traceparent, :tracestate, :not_before
 )
 ON CONFLICT (lease_name, intent_id) DO NOTHING;

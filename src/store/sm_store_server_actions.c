@@ -90,15 +90,23 @@ sm_server_replays_insert(sm_conn_t *conn, sm_call_t *call,
 {
     size_t     i;
     int64_t    outcome;
-    sm_str_t   schedule, none = sm_null_str;
+    sm_str_t   doc, schedule, none = sm_null_str;
     sm_sql_t  *sql = (sm_sql_t *) conn;
 
     for (i = 0; i < n; i++) {
+        doc = none;
+
+        if (rows[i].contract
+            && sm_contract_doc(&call->arena, rows[i].contract, &doc) != 0)
+        {
+            return sm_sql_no_memory(call);
+        }
+
         sm_sql_start(sql, SM_PROC_INTENT_REPLAY);
         sm_sql_put_text(sql, sql->conf->lease_name);
         sm_sql_put_text(sql, rows[i].id);
         sm_sql_put_text(sql, rows[i].new_id);
-        sm_sql_put_text(sql, rows[i].contract);
+        sm_sql_put_text(sql, doc);
         sm_sql_put_text(sql, rows[i].actor->name);
         sm_sql_put_text(sql, rows[i].actor->address);
         sm_sql_put_text(sql, rows[i].detail);

@@ -133,15 +133,8 @@ sm_server_job_doc(sm_arena_t *arena, const sm_job_batch_t *batch,
         sm_out_c(&out, i ? ",{\"c\":" : "{\"c\":");
         sm_out_int(&out, i);
         sm_out_c(&out, ",\"d\":");
-
-        if (batch->contracts[i].data) {
-            sm_out_str(&out, batch->contracts[i]);
-
-        } else {
-            sm_out_c(&out, "null");
-        }
-
-        sm_out_c(&out, "}");
+        sm_contract_out(&out, batch->contracts[i]);
+        sm_out_c(&out, "}}");
     }
 
     sm_out_c(&out, "],\"items\":[");
@@ -157,7 +150,7 @@ sm_server_job_doc(sm_arena_t *arena, const sm_job_batch_t *batch,
             sm_json_out_str(&out, batch->items[i].new_id);
         }
 
-        if (batch->items[i].contract.data) {
+        if (batch->items[i].contract) {
             sm_out_c(&out, ",\"c\":");
             sm_out_int(&out, batch->items[i].nth);
         }

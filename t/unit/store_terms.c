@@ -244,6 +244,7 @@ test_replay(void)
     row(&r[1], "b", &plain, "2");
     row(&r[2], "c", &rich, "3");
     r[0].trace.parent = sm_str_c(TRACE);
+    r[0].posted.not_before = 1000000;
     must(submit(&f, r, 3) == 0);
     sql(&f, "UPDATE submission_intents SET status = 'exhausted', "
         "completed_at = 5, next_attempt_at = NULL, notify = notify");
@@ -251,6 +252,9 @@ test_replay(void)
     is_int(replay(&f, "a", NULL), SM_REPLAY_CREATED, "with its own contract");
     is_str(stored(&f, "a~1"), "1 5000 300000 " NOTIFY " " TRACE " -",
            "its terms, and its trace");
+    is_int(sql_int(&f, "SELECT count(*) FROM submission_intents "
+                   "WHERE not_before IS NOT NULL"), 1,
+           "but not the time that it was to wait for");
     is_int(replay(&f, "b", &rich), SM_REPLAY_CREATED, "with today's");
     is_str(stored(&f, "b~1"), "1 5000 300000 " NOTIFY " - -", "today's terms");
     is_int(replay(&f, "c", &plain), SM_REPLAY_CREATED, "the other way round");

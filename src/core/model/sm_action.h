@@ -78,7 +78,7 @@ typedef struct {
 typedef struct {
     sm_str_t              id;           /* of the intent that it replays */
     sm_str_t              new_id;
-    sm_str_t              contract;     /* a document; no data: that of id */
+    const sm_contract_t  *contract;     /* NULL: that of id */
     sm_trace_t            trace;        /* no data: that of id */
     sm_str_t              detail;       /* of the audit */
     const sm_actor_t     *actor;

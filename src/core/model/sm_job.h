@@ -129,7 +129,7 @@ typedef struct {
     sm_str_t              id;
     sm_str_t              target;
     sm_str_t              new_id;       /* of a replay */
-    sm_str_t              contract;     /* a document; no data: its own */
+    const sm_contract_t  *contract;     /* NULL: its own */
     size_t                nth;          /* of the contracts of the batch */
     int64_t               created_at;
 
@@ -154,7 +154,7 @@ typedef struct {
 
     sm_job_item_t        *items;
     size_t                n;
-    const sm_str_t       *contracts;    /* of the items */
+    const sm_contract_t **contracts;    /* of the items */
     size_t                ncontracts;
 
     unsigned              applied;

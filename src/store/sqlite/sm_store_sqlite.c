@@ -251,6 +251,17 @@ sm_sqlite_run(sm_sqlite_t *sq, sm_call_t *call, unsigned which)
 
 
 int
+sm_sqlite_change(sm_sqlite_t *sq, sm_call_t *call, unsigned which)
+{
+    if (sm_sqlite_run(sq, call, which) != 0) {
+        return -1;
+    }
+
+    return sqlite3_changes(sq->db) ? 1 : 0;
+}
+
+
+int
 sm_sqlite_has(sm_sqlite_t *sq, sm_call_t *call, unsigned which)
 {
     int            rc;

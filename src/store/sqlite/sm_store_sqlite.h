@@ -50,7 +50,7 @@
     X(ATTEMPT_RETURN, sm_sqlite_sql_attempts_complete_return)                 \
     X(IN_DOUBT, sm_sqlite_sql_attempts_in_doubt)                              \
     X(CANCEL, sm_sqlite_sql_intents_cancel)                                   \
-    X(REPLAY, sm_sqlite_sql_intents_replay)                                   \
+    X(SOURCE, sm_sqlite_sql_intent_source)                                    \
     X(PAYLOAD, sm_sqlite_sql_intent_payload)                                  \
     X(LENGTH, sm_sqlite_sql_intents_length)                                   \
     X(AUDIT_ADD, sm_sqlite_sql_audit_add)                                     \
@@ -141,6 +141,9 @@ int sm_sqlite_exec(sm_sqlite_t *sq, sm_call_t *call, const char *sql);
 /* runs a statement that gives no rows to look at */
 int sm_sqlite_run(sm_sqlite_t *sq, sm_call_t *call, unsigned which);
 
+/* the same; returns 1 if it has changed a row, 0 if not, or -1 */
+int sm_sqlite_change(sm_sqlite_t *sq, sm_call_t *call, unsigned which);
+
 /* whether a statement of the manager finds a row: 1, 0, or -1 */
 int sm_sqlite_has(sm_sqlite_t *sq, sm_call_t *call, unsigned which);
 
@@ -185,11 +188,22 @@ int sm_sqlite_fence_read(sm_sqlite_t *sq, sm_call_t *call,
     const sm_fence_t *fence);
 
 /*
- * sm_store_sqlite_audit.c: an entry, in the transaction of what it tells of; no
- * detail is none
+ * sm_store_sqlite_events.c: makes the events of an intent that has ended in
+ * this transaction.
  */
-/* an intent has ended in this transaction: its webhooks are told */
 int sm_sqlite_ended(sm_sqlite_t *sq, sm_call_t *call, sm_str_t id);
+
+/*
+ * sm_store_sqlite_actions.c: cancels an intent, in the transaction.  Returns 1
+ * if it did, 0 if the intent is in flight, has ended or does not exist, or -1.
+ */
+int sm_sqlite_cancel(sm_sqlite_t *sq, sm_call_t *call, sm_str_t id,
+    int64_t now);
+
+/*
+ * sm_store_sqlite_audit.c: adds an entry, in the transaction of what it tells
+ * of.  A detail without data is none.
+ */
 
 int sm_sqlite_audit(sm_sqlite_t *sq, sm_call_t *call, int64_t now,
     const sm_actor_t *actor, const char *action, sm_str_t object,
@@ -201,6 +215,13 @@ int sm_sqlite_audit(sm_sqlite_t *sq, sm_call_t *call, int64_t now,
  */
 int sm_sqlite_submit(sm_sqlite_t *sq, sm_call_t *call, sm_submit_row_t *rows,
     size_t n);
+
+/*
+ * Copies an intent, in the transaction.  Returns 1 if it did, 0 if the new id
+ * exists or if there is nothing to copy, or -1.
+ */
+int sm_sqlite_replay(sm_sqlite_t *sq, sm_call_t *call,
+    const sm_replay_insert_t *row, int64_t now);
 int sm_sqlite_reserved(sm_sqlite_t *sq, sm_call_t *call, sm_str_t id);
 
 

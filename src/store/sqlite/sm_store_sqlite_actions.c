@@ -7,44 +7,41 @@
 #include "sm_store_sqlite.h"
 
 
-/* 1: the statement has changed a row, 0: none, -1 */
-
-static int
-sm_sqlite_change(sm_sqlite_t *sq, sm_call_t *call, unsigned which)
-{
-    if (sm_sqlite_run(sq, call, which) != 0) {
-        return -1;
-    }
-
-    return sqlite3_changes(sq->db) ? 1 : 0;
-}
-
-
-static int
-sm_sqlite_cancel(sm_sqlite_t *sq, sm_call_t *call, sm_cancel_row_t *row,
-    int64_t now)
+int
+sm_sqlite_cancel(sm_sqlite_t *sq, sm_call_t *call, sm_str_t id, int64_t now)
 {
     int            rc;
-    sm_str_t       none = sm_null_str;
     sqlite3_stmt  *stmt;
 
     stmt = sq->stmts[SM_SQLITE_CANCEL];
 
     sm_sqlite_bind_text(stmt, ":lease_name", sq->sql.conf->lease_name);
-    sm_sqlite_bind_text(stmt, ":intent_id", row->id);
+    sm_sqlite_bind_text(stmt, ":intent_id", id);
     sm_sqlite_bind_int(stmt, ":now", now);
 
     rc = sm_sqlite_change(sq, call, SM_SQLITE_CANCEL);
+
+    return rc == 1 && sm_sqlite_ended(sq, call, id) != 0 ? -1 : rc;
+}
+
+
+static int
+sm_sqlite_cancel_row(sm_sqlite_t *sq, sm_call_t *call, sm_cancel_row_t *row,
+    int64_t now)
+{
+    int       rc;
+    sm_str_t  none = sm_null_str;
+
+    row->outcome = SM_CANCEL_NOT_FOUND;
+    memset(&row->intent, 0, sizeof(sm_intent_t));
+
+    rc = sm_sqlite_cancel(sq, call, row->id, now);
 
     if (rc != 1) {
         return rc;
     }
 
     row->outcome = SM_CANCEL_DONE;
-
-    if (sm_sqlite_ended(sq, call, row->id) != 0) {
-        return -1;
-    }
 
     return sm_sqlite_audit(sq, call, now, &row->actor, "cancel", row->id,
                            none);
@@ -107,10 +104,7 @@ sm_sqlite_intents_cancel(sm_conn_t *conn, sm_call_t *call,
     }
 
     for (i = 0; i < n; i++) {
-        rows[i].outcome = SM_CANCEL_NOT_FOUND;
-        memset(&rows[i].intent, 0, sizeof(sm_intent_t));
-
-        if (sm_sqlite_cancel(sq, call, &rows[i], now) != 0) {
+        if (sm_sqlite_cancel_row(sq, call, &rows[i], now) != 0) {
             return sm_sqlite_rollback(sq);
         }
     }
@@ -124,11 +118,10 @@ sm_sqlite_intents_cancel(sm_conn_t *conn, sm_call_t *call,
 
 
 static int
-sm_sqlite_replay(sm_sqlite_t *sq, sm_call_t *call, sm_replay_insert_t *row,
+sm_sqlite_replay_row(sm_sqlite_t *sq, sm_call_t *call, sm_replay_insert_t *row,
     int64_t now)
 {
     int               rc;
-    sqlite3_stmt     *stmt;
     sm_payload_row_t  there;
 
     rc = sm_sqlite_reserved(sq, call, row->new_id);
@@ -138,17 +131,7 @@ sm_sqlite_replay(sm_sqlite_t *sq, sm_call_t *call, sm_replay_insert_t *row,
         return rc < 0 ? -1 : 0;
     }
 
-    stmt = sq->stmts[SM_SQLITE_REPLAY];
-
-    sm_sqlite_bind_text(stmt, ":lease_name", sq->sql.conf->lease_name);
-    sm_sqlite_bind_text(stmt, ":intent_id", row->id);
-    sm_sqlite_bind_text(stmt, ":new_id", row->new_id);
-    sm_sqlite_bind_text(stmt, ":contract", row->contract);
-    sm_sqlite_bind_text(stmt, ":traceparent", row->trace.parent);
-    sm_sqlite_bind_text(stmt, ":tracestate", row->trace.state);
-    sm_sqlite_bind_int(stmt, ":now", now);
-
-    rc = sm_sqlite_change(sq, call, SM_SQLITE_REPLAY);
+    rc = sm_sqlite_replay(sq, call, row, now);
 
     if (rc < 0) {
         return -1;
@@ -195,7 +178,7 @@ sm_sqlite_replays_insert(sm_conn_t *conn, sm_call_t *call,
     }
 
     for (i = 0; i < n; i++) {
-        if (sm_sqlite_replay(sq, call, &rows[i], now) != 0) {
+        if (sm_sqlite_replay_row(sq, call, &rows[i], now) != 0) {
             return sm_sqlite_rollback(sq);
         }
     }

@@ -3,6 +3,8 @@
  * The intents in SQLite.
  */
 
+#include <stdio.h>
+
 #include "sm_store_sqlite.h"
 
 
@@ -14,8 +16,11 @@ enum {
     SM_SUBMIT_PAR_PAYLOAD_HASH,
     SM_SUBMIT_PAR_PAYLOAD,
     SM_SUBMIT_PAR_CONTRACT,
-    SM_SUBMIT_PAR_NOW = SM_SUBMIT_PAR_CONTRACT + SM_CONTRACT_COLUMNS,
+    SM_SUBMIT_PAR_VERSION = SM_SUBMIT_PAR_CONTRACT + SM_CONTRACT_COLUMNS,
+    SM_SUBMIT_PAR_NOW,
     SM_SUBMIT_PAR_NEXT_ATTEMPT_AT,
+    SM_SUBMIT_PAR_REPLAY_OF,
+    SM_SUBMIT_PAR_EVENT_OF,
     SM_SUBMIT_PAR_TRACEPARENT,
     SM_SUBMIT_PAR_TRACESTATE,
     SM_SUBMIT_PAR_POSTED
@@ -152,21 +157,15 @@ sm_sqlite_insert(sm_sqlite_t *sq, sm_call_t *call, sm_submit_row_t *rows,
         sm_sqlite_bind_fields(stmt, SM_SUBMIT_PAR_POSTED, sm_posted_fields,
                               &row->posted);
 
-        rc = sqlite3_step(stmt);
+        rc = sm_sqlite_change(sq, call, SM_SQLITE_SUBMIT);
 
-        if (rc != SQLITE_DONE) {
-            (void) sm_sqlite_fail(sq, call);
-            (void) sqlite3_reset(stmt);
+        if (rc < 0) {
             return -1;
         }
 
-        (void) sqlite3_reset(stmt);
-
-        if (sqlite3_changes(sq->db) == 0) {
-            continue;
+        if (rc) {
+            sm_submit_created(row, now);
         }
-
-        sm_submit_created(row, now);
     }
 
     return 0;
@@ -268,4 +267,91 @@ sm_sqlite_intents_submit(sm_conn_t *conn, sm_call_t *call,
     }
 
     return sm_sqlite_commit(sq, call);
+}
+
+
+/*
+ * Gives each parameter of the INSERT the value of the column of its name, and
+ * then what a replay does not have of the intent that it replays.  It is due at
+ * once, whatever not_before was.
+ */
+
+static int
+sm_sqlite_replay_bind(sqlite3_stmt *to, sqlite3_stmt *from,
+    const sm_replay_insert_t *row, int64_t now)
+{
+    int       i, par;
+    char      name[32];
+    sm_str_t  none = sm_null_str;
+
+    for (i = 0; i < sqlite3_column_count(from); i++) {
+        (void) snprintf(name, sizeof(name), ":%s",
+                        sqlite3_column_name(from, i));
+
+        par = sqlite3_bind_parameter_index(to, name);
+
+        if (par
+            && sqlite3_bind_value(to, par, sqlite3_column_value(from, i))
+               != SQLITE_OK)
+        {
+            return -1;
+        }
+    }
+
+    sm_sqlite_bind_nth(to, SM_SUBMIT_PAR_INTENT_ID, row->new_id);
+    sm_sqlite_bind_nth(to, SM_SUBMIT_PAR_REPLAY_OF, row->id);
+    (void) sqlite3_bind_int64(to, SM_SUBMIT_PAR_NOW, now);
+    (void) sqlite3_bind_int64(to, SM_SUBMIT_PAR_NEXT_ATTEMPT_AT, now);
+    sm_sqlite_bind_text(to, ":not_before", none);
+
+    if (row->contract) {
+        sm_sqlite_bind_contract(to, row->contract);
+        (void) sqlite3_bind_null(to, SM_SUBMIT_PAR_VERSION);
+    }
+
+    if (row->trace.parent.data) {
+        sm_sqlite_bind_nth(to, SM_SUBMIT_PAR_TRACEPARENT, row->trace.parent);
+        sm_sqlite_bind_nth(to, SM_SUBMIT_PAR_TRACESTATE, row->trace.state);
+    }
+
+    return 0;
+}
+
+
+int
+sm_sqlite_replay(sm_sqlite_t *sq, sm_call_t *call,
+    const sm_replay_insert_t *row, int64_t now)
+{
+    int            rc;
+    sqlite3_stmt  *from, *to;
+
+    from = sq->stmts[SM_SQLITE_SOURCE];
+    to = sq->stmts[SM_SQLITE_SUBMIT];
+
+    sm_sqlite_bind_text(from, ":lease_name", sq->sql.conf->lease_name);
+    sm_sqlite_bind_text(from, ":intent_id", row->id);
+
+    switch (sqlite3_step(from)) {
+
+    case SQLITE_ROW:
+        rc = sm_sqlite_replay_bind(to, from, row, now) == 0
+             ? sm_sqlite_change(sq, call, SM_SQLITE_SUBMIT)
+             : sm_sqlite_fail(sq, call);
+        break;
+
+    case SQLITE_DONE:
+        rc = 0;
+        break;
+
+    default:
+        rc = sm_sqlite_fail(sq, call);
+    }
+
+    (void) sqlite3_reset(from);
+
+    /* A submission does not bind all of them, and the payload may be long. */
+
+    (void) sqlite3_clear_bindings(to);
+
+    return rc;
 }

@@ -178,34 +178,19 @@ static int
 sm_sqlite_job_item(sm_sqlite_t *sq, sm_call_t *call, sm_job_kind_e kind,
     sm_job_item_t *item)
 {
-    unsigned       which;
-    sm_str_t       none = sm_null_str;
-    sqlite3_stmt  *stmt;
+    sm_replay_insert_t  replay;
 
-    which = kind == SM_JOB_REPLAY ? SM_SQLITE_REPLAY : SM_SQLITE_CANCEL;
-    stmt = sq->stmts[which];
-
-    sm_sqlite_bind_text(stmt, ":lease_name", sq->sql.conf->lease_name);
-    sm_sqlite_bind_text(stmt, ":intent_id", item->id);
-    sm_sqlite_bind_int(stmt, ":now", call->now);
-
-    if (kind == SM_JOB_REPLAY) {
-        sm_sqlite_bind_text(stmt, ":new_id", item->new_id);
-        sm_sqlite_bind_text(stmt, ":contract", item->contract);
-        sm_sqlite_bind_text(stmt, ":traceparent", none);
-        sm_sqlite_bind_text(stmt, ":tracestate", none);
+    if (kind == SM_JOB_CANCEL) {
+        return sm_sqlite_cancel(sq, call, item->id, call->now);
     }
 
-    if (sm_sqlite_run(sq, call, which) != 0) {
-        return -1;
-    }
+    memset(&replay, 0, sizeof(sm_replay_insert_t));
 
-    if (sqlite3_changes(sq->db) == 0) {
-        return 0;
-    }
+    replay.id = item->id;
+    replay.new_id = item->new_id;
+    replay.contract = item->contract;
 
-    return kind == SM_JOB_CANCEL && sm_sqlite_ended(sq, call, item->id) != 0
-           ? -1 : 1;
+    return sm_sqlite_replay(sq, call, &replay, call->now);
 }
 
 

@@ -28,8 +28,7 @@ typedef struct {
     unsigned               original;
 
     sm_job_item_t         *items;       /* of the intents that are taken */
-    sm_str_t              *contracts;
-    sm_str_t              *targets;     /* of the contracts */
+    const sm_contract_t  **contracts;   /* of these */
     size_t                 ncontracts;
 } sm_job_page_t;
 
@@ -170,7 +169,10 @@ sm_store_job_count(sm_store_t *store, sm_call_t *call, sm_job_row_t *row)
 }
 
 
-/* the contract of a target, as a document, once for each in a page */
+/*
+ * Finds today's contract of a target.  A page lists each contract once.
+ * Returns -1 if the target is not configured.
+ */
 
 static int
 sm_store_job_contract(sm_job_page_t *page, sm_str_t target,
@@ -179,36 +181,24 @@ sm_store_job_contract(sm_job_page_t *page, sm_str_t target,
     size_t                i;
     const sm_contract_t  *contract;
 
+    contract = page->work->contract(page->work->data, target);
+
+    if (contract == NULL) {
+        return -1;
+    }
+
     for (i = 0; i < page->ncontracts; i++) {
-        if (sm_str_eq(page->targets[i], target)) {
+        if (page->contracts[i] == contract) {
             break;
         }
     }
 
     if (i == page->ncontracts) {
-        contract = page->work->contract(page->work->data, target);
-
-        page->targets[i].data = target.data;
-        page->targets[i].len = target.len;
-
-        if (contract
-            && sm_contract_doc(&page->call->arena, contract,
-                               &page->contracts[i])
-               != 0)
-        {
-            return sm_store_job_no_memory(page->call);
-        }
-
-        if (contract == NULL) {
-            page->contracts[i].data = NULL;
-            page->contracts[i].len = 0;
-        }
-
-        page->ncontracts++;
+        page->contracts[page->ncontracts++] = contract;
     }
 
     item->nth = i;
-    item->contract = page->contracts[i];
+    item->contract = contract;
 
     return 0;
 }
@@ -235,15 +225,10 @@ sm_store_job_item(sm_job_page_t *page, const sm_intent_t *intent,
         return fit;
     }
 
-    if (!page->original) {
-
-        if (sm_store_job_contract(page, intent->target, item) != 0) {
-            return -1;
-        }
-
-        if (item->contract.data == NULL) {
-            return SM_JOB_SKIP;             /* the target is not configured */
-        }
+    if (!page->original
+        && sm_store_job_contract(page, intent->target, item) != 0)
+    {
+        return SM_JOB_SKIP;
     }
 
     if (sm_utf8_length(intent->id) + sm_utf8_length(page->work->job.id)
@@ -532,12 +517,10 @@ sm_store_job_work(sm_store_t *store, sm_call_t *call, const sm_fence_t *fence,
     page.items = sm_arena_calloc(&call->arena, page.row.limit + 1,
                                  sizeof(sm_job_item_t));
     page.contracts = sm_arena_calloc(&call->arena, page.row.limit,
-                                     sizeof(sm_str_t));
-    page.targets = sm_arena_calloc(&call->arena, page.row.limit,
-                                   sizeof(sm_str_t));
+                                     sizeof(sm_contract_t *));
     work->items = page.items;
 
-    if (page.items == NULL || page.contracts == NULL || page.targets == NULL) {
+    if (page.items == NULL || page.contracts == NULL) {
         return sm_store_job_no_memory(call);
     }
 

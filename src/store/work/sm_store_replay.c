@@ -90,8 +90,6 @@ sm_store_replay_terms(sm_call_t *call, const sm_payload_row_t *source,
     const sm_payload_row_t *there, sm_replay_row_t *row,
     sm_replay_insert_t *insert)
 {
-    const sm_contract_t  *contract;
-
     if (there->found) {
         row->outcome = sm_str_eq(there->replay_of, row->id)
                        ? SM_REPLAY_SAME : SM_REPLAY_CONFLICT;
@@ -111,28 +109,22 @@ sm_store_replay_terms(sm_call_t *call, const sm_payload_row_t *source,
     insert->actor = &row->actor;
 
     if (!row->original) {
-        contract = row->contract(row->data, source->target);
+        insert->contract = row->contract(row->data, source->target);
 
-        if (contract == NULL) {
+        if (insert->contract == NULL) {
             row->outcome = SM_REPLAY_NO_TARGET;
             return 0;
-        }
-
-        if (sm_contract_doc(&call->arena, contract, &insert->contract) != 0) {
-            goto no_memory;
         }
     }
 
     if (sm_replay_detail(&call->arena, insert->new_id, row->original,
                          &insert->detail)
-        == 0)
+        != 0)
     {
-        return 1;
+        return sm_call_fail(call, SM_STORE_TRANSIENT, 0, "out of memory");
     }
 
-no_memory:
-
-    return sm_call_fail(call, SM_STORE_TRANSIENT, 0, "out of memory");
+    return 1;
 }
 
 
