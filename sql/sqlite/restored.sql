@@ -6,8 +6,7 @@
 -- such an intent ends here, with an unknown outcome; all others are sent again with
 -- the same Idempotency-Key.  The next leader settles what is in flight here.
 --
--- The webhooks of intents that end here are told, as of any other end: see
--- intent_ended.sql.
+-- The webhooks of intents that end here are told, as of any other end.
 --
 -- The copy also lacks later epochs, and a gateway that refuses older epochs would
 -- refuse all attempts.  So the epoch grows by a million, more than were ever used.
@@ -37,28 +36,10 @@ INSERT INTO submission_intents (
     created_at, last_modified_at, next_attempt_at, event_of,
     traceparent, tracestate, payload
 )
-SELECT i.lease_name,
-       ' ' || substr(w.value, length(i.status) + 2) || ' '
-       || lower(hex(randomblob(16))),
-       'webhook ' || substr(w.value, length(i.status) + 2), '', 'webhook', '',
-       'max_attempts', 1000000, '', 5000, 0, 100, 0, 'pending', 0,
-       i.last_modified_at, i.last_modified_at, i.last_modified_at,
-       i.intent_id, i.traceparent, i.tracestate,
-       CAST(json_object('id', i.intent_id, 'target', i.submission_target,
-                        'status', i.status, 'created', i.created_at,
-                        'attempts', i.attempt_count,
-                        'completed', i.completed_at,
-                        'reason', i.final_outcome_reason,
-                        'exhausted', i.exhausted_reason,
-                        'before', i.not_before, 'error', i.last_error,
-                        'replay', i.replay_of,
-                        'trace', i.traceparent) AS BLOB)
+SELECT t.*
 FROM temp.ended AS e
-     CROSS JOIN submission_intents AS i
-     CROSS JOIN json_each('[' || replace(json_quote(i.notify), ' ', '","')
-                          || ']') AS w
-WHERE i.lease_name = e.lease_name AND i.intent_id = e.intent_id
-      AND i.notify IS NOT NULL AND w.value LIKE i.status || ':%';
+     CROSS JOIN submission_intents_told AS t
+WHERE t.lease_name = e.lease_name AND t.event_of = e.intent_id;
 
 UPDATE submission_manager_leases
 SET lease_epoch = lease_epoch + 1000000,

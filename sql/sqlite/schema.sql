@@ -122,6 +122,37 @@ SELECT rowid AS row_id, lease_name, intent_id, submission_target, status,
        stripped_at IS NOT NULL AS stripped, traceparent
 FROM submission_intents;
 
+-- The events of intents that have ended, one for each webhook that is to be told, with
+-- the columns that intent_ended.sql and restored.sql insert, in their order.  An event is an intent of the webhook's own target; the body of
+-- the message is made from its payload.  The URL and the retries are those of the
+-- configuration when it is sent.
+
+CREATE VIEW IF NOT EXISTS submission_intents_told AS
+SELECT i.lease_name,
+       ' ' || substr(w.value, length(i.status) + 2) || ' '
+       || lower(hex(randomblob(16))) AS intent_id,
+       'webhook ' || substr(w.value, length(i.status) + 2) AS submission_target,
+       '' AS payload_hash, 'webhook' AS gateway_type, '' AS gateway_url,
+       'max_attempts' AS policy, 1000000 AS max_attempts,
+       '' AS terminal_outcomes, 5000 AS retry_delay_ms, 0 AS retry_max_ms,
+       100 AS retry_backoff_pct, 0 AS retry_jitter_pct, 'pending' AS status,
+       0 AS attempt_count, i.last_modified_at AS created_at,
+       i.last_modified_at, i.last_modified_at AS next_attempt_at,
+       i.intent_id AS event_of, i.traceparent, i.tracestate,
+       CAST(json_object('id', i.intent_id, 'target', i.submission_target,
+                        'status', i.status, 'created', i.created_at,
+                        'attempts', i.attempt_count,
+                        'completed', i.completed_at,
+                        'reason', i.final_outcome_reason,
+                        'exhausted', i.exhausted_reason,
+                        'before', i.not_before, 'error', i.last_error,
+                        'replay', i.replay_of,
+                        'trace', i.traceparent) AS BLOB) AS payload
+FROM submission_intents AS i
+     CROSS JOIN json_each('[' || replace(json_quote(i.notify), ' ', '","')
+                          || ']') AS w
+WHERE i.notify IS NOT NULL AND w.value LIKE i.status || ':%';
+
 -- For the list: by created_at, for each target and status.  A list of several targets
 -- or statuses merges them.
 
