@@ -296,8 +296,9 @@ ngx_http_submission_intake_node(ngx_http_submission_ctx_t *ctx, void *row)
 
     op = ctx->op;
 
-    for (size = 0, i = 0; i < op->nstrings; i++) {
-        s = (sm_str_t *) ((char *) row + op->strings[i]);
+    size = 0;
+
+    for (i = 0; (s = ngx_http_submission_op_string(op, row, i)) != NULL; i++) {
         size += s->len;
     }
 
@@ -315,9 +316,10 @@ ngx_http_submission_intake_node(ngx_http_submission_ctx_t *ctx, void *row)
 
     p = (char *) ngx_cpymem(node->row, row, op->row_size);
 
-    for (i = 0; i < op->nstrings; i++) {
-        s = (sm_str_t *) ((char *) node->row + op->strings[i]);
-
+    for (i = 0;
+         (s = ngx_http_submission_op_string(op, node->row, i)) != NULL;
+         i++)
+    {
         if (s->data) {
             ngx_memcpy(p, s->data, s->len);
             s->data = p;

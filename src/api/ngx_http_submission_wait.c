@@ -427,6 +427,7 @@ static ngx_int_t
 ngx_http_submission_wait_keep(ngx_http_submission_ctx_t *ctx, void *row)
 {
     char                            *p;
+    sm_str_t                        *s;
     ngx_uint_t                       i;
     sm_intent_t                     *intent;
     const ngx_http_submission_op_t  *op;
@@ -435,8 +436,11 @@ ngx_http_submission_wait_keep(ngx_http_submission_ctx_t *ctx, void *row)
 
     ngx_memcpy(ctx->row, row, op->row_size);
 
-    for (i = 0; i < op->nstrings; i++) {
-        ngx_memzero((char *) ctx->row + op->strings[i], sizeof(sm_str_t));
+    for (i = 0;
+         (s = ngx_http_submission_op_string(op, ctx->row, i)) != NULL;
+         i++)
+    {
+        ngx_memzero(s, sizeof(sm_str_t));
     }
 
     intent = op->intent(ctx->row);

@@ -112,6 +112,8 @@ const ngx_http_submission_op_t  ngx_http_submission_ops[] = {
             offsetof(sm_submit_row_t, payload),
             offsetof(sm_submit_row_t, trace.parent),
             offsetof(sm_submit_row_t, trace.state)),
+        .fields = sm_posted_fields,
+        .entity = offsetof(sm_submit_row_t, posted),
         .reply = ngx_http_submission_submit_reply,
         .intent = ngx_http_submission_submit_intent),
 
@@ -360,3 +362,29 @@ const ngx_http_submission_op_t  ngx_http_submission_ops[] = {
 _Static_assert(sizeof(ngx_http_submission_ops)
                / sizeof(ngx_http_submission_op_t) == NGX_HTTP_SUBMISSION_OP_N,
                "a row for each operation");
+
+
+sm_str_t *
+ngx_http_submission_op_string(const ngx_http_submission_op_t *op, void *row,
+    ngx_uint_t n)
+{
+    const sm_field_t  *field;
+
+    if (n < op->nstrings) {
+        return (sm_str_t *) ((char *) row + op->strings[n]);
+    }
+
+    if (op->fields == NULL) {
+        return NULL;
+    }
+
+    n -= op->nstrings;
+
+    for (field = op->fields; field->column; field++) {
+        if (sm_field_is_text(field) && n-- == 0) {
+            return (sm_str_t *) ((char *) row + op->entity + field->offset);
+        }
+    }
+
+    return NULL;
+}

@@ -99,9 +99,14 @@ typedef struct {
 
     size_t                       row_size;
 
-    /* where a row has the strings of its inputs, which go with it */
+    /*
+     * The strings of a row's inputs, which go with it: their offsets, and those
+     * of an entity in the row, if there is one
+     */
     const size_t                *strings;
     ngx_uint_t                   nstrings;
+    const sm_field_t            *fields;
+    size_t                       entity;      /* offset */
 
     /*
      * What the answer may take in the memory of the batch: so many bytes, and
@@ -122,6 +127,10 @@ typedef struct {
 
 
 extern const ngx_http_submission_op_t  ngx_http_submission_ops[];
+
+/* the n-th string of a row's inputs; NULL if it has no more */
+sm_str_t *ngx_http_submission_op_string(const ngx_http_submission_op_t *op,
+    void *row, ngx_uint_t n);
 
 
 #endif /* _NGX_HTTP_SUBMISSION_OPERATIONS_H_INCLUDED_ */

@@ -14,14 +14,6 @@ sm_field_text(const sm_field_t *field, const void *member)
 }
 
 
-static int
-sm_field_is_text(const sm_field_t *field)
-{
-    return field->type == SM_FIELD_TEXT || field->type == SM_FIELD_TRACE
-           || field->type == SM_FIELD_BYTES;
-}
-
-
 size_t
 sm_fields_size(const sm_field_t *fields, const void *entity)
 {

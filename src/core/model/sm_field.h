@@ -75,6 +75,15 @@ typedef struct {
 #define sm_null_field  { NULL, 0, 0, NULL, 0, NULL }
 
 
+/* Says whether the member is an sm_str_t. */
+static inline int
+sm_field_is_text(const sm_field_t *field)
+{
+    return field->type == SM_FIELD_TEXT || field->type == SM_FIELD_TRACE
+           || field->type == SM_FIELD_BYTES;
+}
+
+
 /* Returns the value of a name. */
 static inline unsigned
 sm_names_value(const sm_names_t *names, sm_str_t name)

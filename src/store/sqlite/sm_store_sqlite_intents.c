@@ -41,7 +41,7 @@ sm_sqlite_bind_fields(sqlite3_stmt *stmt, int par, const sm_field_t *fields,
 
         p = (const char *) entity + f->offset;
 
-        if (f->type != SM_FIELD_INT) {
+        if (sm_field_is_text(f)) {
             sm_sqlite_bind_nth(stmt, par, *(const sm_str_t *) p);
             continue;
         }
