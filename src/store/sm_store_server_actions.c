@@ -3,7 +3,7 @@
  * What people do to intents, and the audit, on a database server.
  */
 
-#include "sm_store_sql.h"
+#include "sm_store_server.h"
 
 
 /* the outcome that a procedure gives in its one row; 0: it gives none */

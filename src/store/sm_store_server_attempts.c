@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-#include "sm_store_sql.h"
+#include "sm_store_server.h"
 
 
 /* the columns of attempts_turn */

@@ -7,7 +7,7 @@
  * has its offset and length.
  */
 
-#include "sm_store_sql.h"
+#include "sm_store_server.h"
 
 
 static void

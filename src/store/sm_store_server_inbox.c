@@ -3,7 +3,7 @@
  * The inbox on a database server.
  */
 
-#include "sm_store_sql.h"
+#include "sm_store_server.h"
 
 
 /* the columns of inbox_move */

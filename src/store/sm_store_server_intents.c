@@ -3,7 +3,7 @@
  * The intents on a database server.
  */
 
-#include "sm_store_sql.h"
+#include "sm_store_server.h"
 
 
 /*

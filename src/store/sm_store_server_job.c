@@ -3,7 +3,7 @@
  * Jobs on a database server.
  */
 
-#include "sm_store_sql.h"
+#include "sm_store_server.h"
 
 
 /* the columns of job_apply */

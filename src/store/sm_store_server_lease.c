@@ -4,7 +4,7 @@
  * transaction that has the lease's row before it asks for the time.
  */
 
-#include "sm_store_sql.h"
+#include "sm_store_server.h"
 
 
 /* what is said of the lease is what was committed, or nothing */

@@ -3,7 +3,7 @@
  * Pauses of targets on a database server.
  */
 
-#include "sm_store_sql.h"
+#include "sm_store_server.h"
 
 
 /* the columns of target_set that are its own */

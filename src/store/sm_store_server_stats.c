@@ -4,7 +4,7 @@
  * leader.
  */
 
-#include "sm_store_sql.h"
+#include "sm_store_server.h"
 
 
 int

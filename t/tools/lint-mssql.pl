@@ -170,8 +170,8 @@ sub check_indexes {
 # Returns the procedures that src/store calls.
 
 sub called {
-    open(my $file, '<', 'src/store/sm_store_sql.h')
-        or die "sm_store_sql.h: $!\n";
+    open(my $file, '<', 'src/store/sm_store_procs.h')
+        or die "sm_store_procs.h: $!\n";
     my $header = do { local $/; <$file> };
 
     return $header =~ /^\s+X\(\w+, "(\w+)"/mg;

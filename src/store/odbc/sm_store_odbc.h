@@ -13,7 +13,7 @@
 #include <sql.h>
 #include <sqlext.h>
 
-#include "sm_store_sql.h"
+#include "sm_store_server.h"
 
 
 #define SM_ODBC_TEXT_MAX  2048          /* UTF-16 units of a column */

@@ -9,7 +9,7 @@
 
 #include <libpq-fe.h>
 
-#include "sm_store_sql.h"
+#include "sm_store_server.h"
 
 
 typedef struct {
