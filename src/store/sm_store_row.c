@@ -238,3 +238,29 @@ sm_row_read(sm_sql_t *sql, sm_call_t *call, const sm_field_t *fields, void *row)
 
     return rc;
 }
+
+
+int
+sm_row_page(sm_sql_t *sql, sm_call_t *call, const sm_field_t *fields,
+    void *rows, size_t size, size_t limit, size_t *n, unsigned *more)
+{
+    if (sm_sql_exec(sql, call) == 0) {
+        while (sm_sql_fetch(sql, call) == 1) {
+
+            if (*n == limit) {
+                *more = 1;
+                continue;
+            }
+
+            if (sm_row_read(sql, call, fields, (char *) rows + *n * size)
+                != 0)
+            {
+                break;
+            }
+
+            (*n)++;
+        }
+    }
+
+    return sm_sql_end(sql, call);
+}

@@ -150,6 +150,13 @@ int sm_row_has(sm_sql_t *sql, const sm_field_t *fields);
 int sm_row_read(sm_sql_t *sql, sm_call_t *call, const sm_field_t *fields,
     void *row);
 
+/*
+ * Runs the call, and reads its rows by a table into structs of "size", up to
+ * "limit" of them; "more" says whether there was another one.
+ */
+int sm_row_page(sm_sql_t *sql, sm_call_t *call, const sm_field_t *fields,
+    void *rows, size_t size, size_t limit, size_t *n, unsigned *more);
+
 
 /* sm_store_sql_intents.c: the intent of a row */
 int sm_sql_intent(sm_sql_t *sql, sm_call_t *call, sm_intent_t *intent);

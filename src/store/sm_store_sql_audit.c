@@ -31,24 +31,8 @@ sm_sql_audit_page(sm_sql_t *sql, sm_call_t *call, sm_audit_row_t *row)
     sm_sql_put_some(sql, seq);
     sm_sql_put_int(sql, row->limit + 1);
 
-    if (sm_sql_exec(sql, call) == 0) {
-        while (sm_sql_fetch(sql, call) == 1) {
-
-            if (row->n == row->limit) {
-                row->more = 1;
-                continue;
-            }
-
-            if (sm_row_read(sql, call, sm_audit_fields,
-                            &row->entries[row->n++])
-                != 0)
-            {
-                break;
-            }
-        }
-    }
-
-    return sm_sql_end(sql, call);
+    return sm_row_page(sql, call, sm_audit_fields, row->entries,
+                       sizeof(sm_audit_t), row->limit, &row->n, &row->more);
 }
 
 

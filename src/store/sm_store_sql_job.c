@@ -32,23 +32,8 @@ sm_sql_jobs_page(sm_sql_t *sql, sm_call_t *call, sm_jobs_row_t *row)
     sm_sql_put_text(sql, row->after_id);
     sm_sql_put_int(sql, row->limit + 1);
 
-    if (sm_sql_exec(sql, call) == 0) {
-        while (sm_sql_fetch(sql, call) == 1) {
-
-            if (row->n == row->limit) {
-                row->more = 1;
-                continue;
-            }
-
-            if (sm_row_read(sql, call, sm_job_fields, &row->jobs[row->n++])
-                != 0)
-            {
-                break;
-            }
-        }
-    }
-
-    return sm_sql_end(sql, call);
+    return sm_row_page(sql, call, sm_job_fields, row->jobs,
+                       sizeof(sm_job_t), row->limit, &row->n, &row->more);
 }
 
 

@@ -1,6 +1,6 @@
 
 /*
- * The operations of the store.  Each is one row of SM_STORE_OPS, from which come
+ * The operations of the store.  Each is one row of SM_STORE_OPS.  From it come
  * the slot of sm_store_ops_t, the functions that the back ends have to define,
  * their tables, and, where it is nothing but the operation on a connection
  * (CALL, not OWN), the function of sm_store.h.

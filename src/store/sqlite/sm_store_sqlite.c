@@ -415,6 +415,32 @@ sm_sqlite_begin_write(sm_conn_t *conn, sm_call_t *call)
 }
 
 
+int
+sm_sqlite_rows(sm_conn_t *conn, sm_call_t *call, void *rows, size_t size,
+    size_t n, sm_sqlite_row_pt write)
+{
+    size_t        i;
+    int64_t       now;
+    sm_sqlite_t  *sq = (sm_sqlite_t *) conn;
+
+    if (sm_sqlite_begin_write(conn, call) != 0) {
+        return -1;
+    }
+
+    if (sm_sqlite_now(sq, call, &now) != 0) {
+        return sm_sqlite_rollback(sq);
+    }
+
+    for (i = 0; i < n; i++) {
+        if (write(sq, call, (char *) rows + i * size, now) != 0) {
+            return sm_sqlite_rollback(sq);
+        }
+    }
+
+    return sm_sqlite_commit(sq, call);
+}
+
+
 static int64_t
 sm_sqlite_wal_size(sm_sqlite_t *sq)
 {

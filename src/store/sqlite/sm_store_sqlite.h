@@ -153,6 +153,16 @@ int sm_sqlite_commit(sm_sqlite_t *sq, sm_call_t *call);
 
 int sm_sqlite_now(sm_sqlite_t *sq, sm_call_t *call, int64_t *now);
 
+/*
+ * Writes rows of a batch one by one, in one transaction, at one time.  A row
+ * that returns -1 ends it, and nothing is written.
+ */
+typedef int (*sm_sqlite_row_pt)(sm_sqlite_t *sq, sm_call_t *call, void *row,
+    int64_t now);
+
+int sm_sqlite_rows(sm_conn_t *conn, sm_call_t *call, void *rows, size_t size,
+    size_t n, sm_sqlite_row_pt write);
+
 /* a string without data binds NULL */
 void sm_sqlite_bind_nth(sqlite3_stmt *stmt, int n, sm_str_t value);
 void sm_sqlite_bind_text(sqlite3_stmt *stmt, const char *name, sm_str_t value);

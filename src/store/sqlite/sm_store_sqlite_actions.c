@@ -118,11 +118,11 @@ sm_sqlite_intents_cancel(sm_conn_t *conn, sm_call_t *call,
 
 
 static int
-sm_sqlite_replay_row(sm_sqlite_t *sq, sm_call_t *call, sm_replay_insert_t *row,
-    int64_t now)
+sm_sqlite_replay_row(sm_sqlite_t *sq, sm_call_t *call, void *data, int64_t now)
 {
-    int               rc;
-    sm_payload_row_t  there;
+    int                  rc;
+    sm_payload_row_t     there;
+    sm_replay_insert_t  *row = data;
 
     rc = sm_sqlite_reserved(sq, call, row->new_id);
 
@@ -165,23 +165,6 @@ int
 sm_sqlite_replays_insert(sm_conn_t *conn, sm_call_t *call,
     sm_replay_insert_t *rows, size_t n)
 {
-    size_t        i;
-    int64_t       now;
-    sm_sqlite_t  *sq = (sm_sqlite_t *) conn;
-
-    if (sm_sqlite_begin_write(conn, call) != 0) {
-        return -1;
-    }
-
-    if (sm_sqlite_now(sq, call, &now) != 0) {
-        return sm_sqlite_rollback(sq);
-    }
-
-    for (i = 0; i < n; i++) {
-        if (sm_sqlite_replay_row(sq, call, &rows[i], now) != 0) {
-            return sm_sqlite_rollback(sq);
-        }
-    }
-
-    return sm_sqlite_commit(sq, call);
+    return sm_sqlite_rows(conn, call, rows, sizeof(sm_replay_insert_t), n,
+                          sm_sqlite_replay_row);
 }

@@ -42,12 +42,12 @@ sm_sqlite_job_get(sm_sqlite_t *sq, sm_call_t *call, sm_job_row_t *row,
 
 
 static int
-sm_sqlite_job_add(sm_sqlite_t *sq, sm_call_t *call, sm_job_row_t *row,
-    int64_t now)
+sm_sqlite_job_add(sm_sqlite_t *sq, sm_call_t *call, void *data, int64_t now)
 {
     size_t         n;
     sm_str_t       detail;
     unsigned       created;
+    sm_job_row_t  *row = data;
     sqlite3_stmt  *stmt;
 
     stmt = sq->stmts[SM_SQLITE_JOB_ADD];
@@ -89,11 +89,11 @@ sm_sqlite_job_add(sm_sqlite_t *sq, sm_call_t *call, sm_job_row_t *row,
 
 
 static int
-sm_sqlite_job_stop(sm_sqlite_t *sq, sm_call_t *call, sm_job_row_t *row,
-    int64_t now)
+sm_sqlite_job_stop(sm_sqlite_t *sq, sm_call_t *call, void *data, int64_t now)
 {
     size_t         n;
     sm_str_t       none = sm_null_str;
+    sm_job_row_t  *row = data;
     sqlite3_stmt  *stmt;
 
     stmt = sq->stmts[SM_SQLITE_JOB_STOP];
@@ -129,38 +129,12 @@ sm_sqlite_job_stop(sm_sqlite_t *sq, sm_call_t *call, sm_job_row_t *row,
 }
 
 
-static int
-sm_sqlite_jobs_write(sm_conn_t *conn, sm_call_t *call, sm_job_row_t *rows,
-    size_t n, int (*write)(sm_sqlite_t *sq, sm_call_t *call, sm_job_row_t *row,
-                           int64_t now))
-{
-    size_t        i;
-    int64_t       now;
-    sm_sqlite_t  *sq = (sm_sqlite_t *) conn;
-
-    if (sm_sqlite_begin_write(conn, call) != 0) {
-        return -1;
-    }
-
-    if (sm_sqlite_now(sq, call, &now) != 0) {
-        return sm_sqlite_rollback(sq);
-    }
-
-    for (i = 0; i < n; i++) {
-        if (write(sq, call, &rows[i], now) != 0) {
-            return sm_sqlite_rollback(sq);
-        }
-    }
-
-    return sm_sqlite_commit(sq, call);
-}
-
-
 int
 sm_sqlite_jobs_add(sm_conn_t *conn, sm_call_t *call, sm_job_row_t *rows,
     size_t n)
 {
-    return sm_sqlite_jobs_write(conn, call, rows, n, sm_sqlite_job_add);
+    return sm_sqlite_rows(conn, call, rows, sizeof(sm_job_row_t), n,
+                          sm_sqlite_job_add);
 }
 
 
@@ -168,7 +142,8 @@ int
 sm_sqlite_jobs_stop(sm_conn_t *conn, sm_call_t *call, sm_job_row_t *rows,
     size_t n)
 {
-    return sm_sqlite_jobs_write(conn, call, rows, n, sm_sqlite_job_stop);
+    return sm_sqlite_rows(conn, call, rows, sizeof(sm_job_row_t), n,
+                          sm_sqlite_job_stop);
 }
 
 

@@ -79,10 +79,10 @@ sm_sqlite_target_change(sm_sqlite_t *sq, sm_call_t *call, sm_target_set_t *row,
 
 
 static int
-sm_sqlite_target(sm_sqlite_t *sq, sm_call_t *call, sm_target_set_t *row,
-    int64_t now)
+sm_sqlite_target(sm_sqlite_t *sq, sm_call_t *call, void *data, int64_t now)
 {
-    unsigned  known;
+    unsigned          known;
+    sm_target_set_t  *row = data;
 
     row->outcome = SM_TARGET_SET_UNKNOWN;
 
@@ -106,23 +106,6 @@ int
 sm_sqlite_target_set(sm_conn_t *conn, sm_call_t *call, sm_target_set_t *rows,
     size_t n)
 {
-    size_t        i;
-    int64_t       now;
-    sm_sqlite_t  *sq = (sm_sqlite_t *) conn;
-
-    if (sm_sqlite_begin_write(conn, call) != 0) {
-        return -1;
-    }
-
-    if (sm_sqlite_now(sq, call, &now) != 0) {
-        return sm_sqlite_rollback(sq);
-    }
-
-    for (i = 0; i < n; i++) {
-        if (sm_sqlite_target(sq, call, &rows[i], now) != 0) {
-            return sm_sqlite_rollback(sq);
-        }
-    }
-
-    return sm_sqlite_commit(sq, call);
+    return sm_sqlite_rows(conn, call, rows, sizeof(sm_target_set_t), n,
+                          sm_sqlite_target);
 }
