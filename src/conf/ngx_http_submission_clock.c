@@ -4,7 +4,7 @@
  * intents and leases are those of the store's clock.
  */
 
-#include "ngx_http_submission_conf.h"
+#include "ngx_http_submission_tools.h"
 
 
 static int64_t

@@ -9,6 +9,7 @@
 
 
 #include "ngx_http_submission_operations.h"
+#include "ngx_http_submission_tools.h"
 
 #include "sm_bucket.h"
 #include "sm_contract.h"
@@ -200,29 +201,7 @@ typedef struct {
 } ngx_http_submission_loc_conf_t;
 
 
-/* A field of a log line, written by ngx_http_submission_field(). */
-
-typedef struct {
-    ngx_str_t                        text;
-    u_char                           data[1024];
-} ngx_http_submission_field_t;
-
-
 extern ngx_module_t  ngx_http_submission_module;
-
-
-/* A string of nginx's, for core and store; the bytes are not copied. */
-
-static ngx_inline sm_str_t
-ngx_http_submission_str(ngx_str_t *s)
-{
-    sm_str_t  str;
-
-    str.data = (char *) s->data;
-    str.len = s->len;
-
-    return str;
-}
 
 
 /* url.c: reads a URL at which an instance is woken */
@@ -240,33 +219,6 @@ ngx_http_submission_target_t *ngx_http_submission_target_client(
     ngx_http_submission_manager_conf_t *mcf, sm_str_t name);
 const sm_contract_t *ngx_http_submission_target_contract_thread(void *data,
     sm_str_t name);
-
-/*
- * named.c: _named() finds a node by its name, or returns NULL.  _insert() adds
- * one; the bytes of the name are not copied.
- */
-ngx_str_node_t *ngx_http_submission_named(ngx_rbtree_t *tree, sm_str_t name);
-void ngx_http_submission_named_insert(ngx_rbtree_t *tree, ngx_str_node_t *node,
-    sm_str_t name);
-
-/* clock.c */
-ngx_msec_t ngx_http_submission_msec(void);
-ngx_msec_t ngx_http_submission_since(ngx_atomic_uint_t time);
-ngx_atomic_uint_t ngx_http_submission_stamp(ngx_msec_t time);
-ngx_uint_t ngx_http_submission_once(ngx_atomic_t *last, ngx_msec_t interval);
-ngx_msec_t ngx_http_submission_lease_msec(void);
-int64_t ngx_http_submission_usec(void);
-int64_t ngx_http_submission_date_usec(void);
-
-/*
- * log.c: returns the name and the quoted value, for "%V", or an empty string
- * if the value is empty.  The text is in "field".
- */
-ngx_str_t *ngx_http_submission_field(ngx_http_submission_field_t *field,
-    const char *name, sm_str_t value);
-
-/* out.c: begins a text that grows in a pool */
-void ngx_http_submission_out(sm_out_t *out, ngx_pool_t *pool);
 
 
 #endif /* _NGX_HTTP_SUBMISSION_CONF_H_INCLUDED_ */

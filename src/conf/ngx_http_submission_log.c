@@ -5,7 +5,9 @@
  * here, so that no value can end its quotes or its line and forge other fields.
  */
 
-#include "ngx_http_submission_conf.h"
+#include "ngx_http_submission_tools.h"
+
+#include "sm_text.h"
 
 
 ngx_str_t *

@@ -4,7 +4,7 @@
  * zone, and the histories of the board.
  */
 
-#include "ngx_http_submission_conf.h"
+#include "ngx_http_submission_tools.h"
 
 
 ngx_str_node_t *

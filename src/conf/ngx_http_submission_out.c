@@ -4,7 +4,7 @@
  * it was allocated by itself.
  */
 
-#include "ngx_http_submission_conf.h"
+#include "ngx_http_submission_tools.h"
 
 
 /* Most answers to a POST have fewer bytes. */
