@@ -2,15 +2,16 @@
 /*
  * SQL Server, through ODBC.
  *
- * Every operation is one call of one stored procedure, which is one
- * transaction (autocommit): when the call has returned without an error it is
- * committed, and a connection is never left inside of a transaction.  What a
- * procedure gives is read to its end before anything is believed, as a server
- * may still report that the commit failed.
+ * Every operation is one call of one stored procedure, and every call is one
+ * transaction (autocommit is on).  A call that returned without an error is
+ * committed, and no connection is ever left inside a transaction.  The answer
+ * of a procedure is read to its end before any of it is used, because the
+ * server may still report that the commit failed.
  *
- * Handles are made in the process that uses them, never before a fork.  Each
- * call is bounded by the query time-out, and connecting by the login time-out;
- * where the driver does not keep them, the connection is cut a second later.
+ * Handles are made in the process that uses them, never before a fork.  The
+ * query time-out bounds each call and the login time-out bounds connecting.
+ * If the driver does not keep to them, the watcher cuts the connection a
+ * second later: see sm_store_odbc_watch.c.
  */
 
 #include <pthread.h>
@@ -47,7 +48,9 @@ sm_odbc_close(sm_conn_t *conn)
 {
     sm_odbc_t  *od = (sm_odbc_t *) conn;
 
-    /* some drivers tell the server about each statement that is freed */
+    /*
+     * Some drivers send a request to the server for each statement they free.
+     */
 
     sm_odbc_watch_start(&od->watch, 0);
 
@@ -83,7 +86,7 @@ sm_odbc_usable(sm_conn_t *conn)
 }
 
 
-/* ODBC counts in seconds, and 0 means for ever */
+/* ODBC counts in seconds and takes 0 for "no limit", so the least is 1. */
 
 static SQLPOINTER
 sm_odbc_seconds(int64_t ms)
@@ -105,7 +108,7 @@ sm_odbc_connect(sm_odbc_t *od, sm_call_t *call)
         return sm_sql_no_memory(call);
     }
 
-    /* not all drivers have all of them */
+    /* Not every driver has these attributes, so failures are ignored. */
 
     (void) SQLSetConnectAttr(od->dbc, SQL_ATTR_LOGIN_TIMEOUT,
                              sm_odbc_seconds(conf->login_timeout), 0);
@@ -158,8 +161,9 @@ sm_odbc_statement(sm_odbc_t *od, sm_call_t *call, const char *text)
 
 
 /*
- * What is read is what has been committed, and what was committed stays,
- * whatever the server's or the database's defaults are.
+ * Sets the session's isolation level and durability explicitly, because the
+ * defaults of the server or of the database may be weaker: reads see only
+ * committed data, and committed data are durable.
  */
 
 static int
@@ -185,9 +189,9 @@ sm_odbc_session(sm_odbc_t *od, sm_call_t *call)
 
     if (strcmp((char *) name, "Microsoft SQL Server") == 0) {
         /*
-         * A call that was given up must not be carried out when a lock is
-         * released, so the server gives up first and says so.  Without the SET
-         * options a table with a filtered index cannot be written to, and
+         * The server must give a call up before the client does.  Otherwise it
+         * could still carry the call out once a lock is released.  Without the
+         * SET options, tables with filtered indexes cannot be written, and
          * drivers differ in their defaults.
          */
 

@@ -1,7 +1,7 @@
 
 /*
- * Inside the ODBC back end: its connection, and what its operations are
- * written with.  See sm_store_odbc.c.
+ * The internal header of the ODBC back end: its connection, and the helpers of
+ * its operations.  See sm_store_odbc.c.
  */
 
 #ifndef SM_STORE_ODBC_H
@@ -16,39 +16,39 @@
 #include "sm_store_server.h"
 
 
-#define SM_ODBC_TEXT_MAX  2048          /* UTF-16 units of a column */
-#define SM_ODBC_LATE      1000          /* ms; so long a server may be late */
+#define SM_ODBC_TEXT_MAX  2048          /* the most UTF-16 units of a column */
+#define SM_ODBC_LATE      1000          /* ms that a server may be late */
 
 
-/* a procedure, prepared, and the buffers of its columns */
+/* A prepared procedure, and the buffers of its columns. */
 
 typedef struct {
     SQLHSTMT                stmt;
     int64_t                 timeout;        /* milliseconds */
     unsigned                bound;
     SQLWCHAR               *texts;
-    SQLWCHAR               *text[SM_SQL_COLUMNS];   /* of the column */
+    SQLWCHAR               *text[SM_SQL_COLUMNS];   /* one buffer per column */
     int64_t                 ints[SM_SQL_COLUMNS];
     SQLLEN                  lens[SM_SQL_COLUMNS];
 } sm_odbc_stmt_t;
 
 
-/* what ends a call that the driver does not; see sm_store_odbc_watch.c */
+/* Ends a call that the driver does not end in time: sm_store_odbc_watch.c. */
 
 typedef struct sm_odbc_watch_s  sm_odbc_watch_t;
 
 struct sm_odbc_watch_s {
-    sm_odbc_watch_t       **prev;           /* NULL: it is not watched */
+    sm_odbc_watch_t       **prev;           /* NULL: it is not in the list */
     sm_odbc_watch_t        *next;
     unsigned                depth;
-    int                     fd;             /* -1: it is not known */
+    int                     fd;             /* -1: the socket is not known */
     int64_t                 ms;
     int64_t                 deadline;
-    unsigned                cut;            /* it was too late */
+    unsigned                cut;            /* the socket was shut down */
 };
 
 
-/* what a driver is by its name in the connection string */
+/* The driver, as named in the connection string. */
 
 typedef enum {
     SM_ODBC_DRIVER_OTHER = 0,
@@ -63,9 +63,9 @@ typedef struct {
     sm_odbc_watch_t         watch;
     SQLHDBC                 dbc;
     unsigned                connected;
-    unsigned                ready;          /* the schema is the one */
+    unsigned                ready;          /* the schema was checked */
 
-    /* of the parameters that are bound */
+    /* The lengths of the bound parameters. */
     SQLLEN                  lens[SM_SQL_PARAMS];
 
     sm_odbc_stmt_t          stmts[SM_PROCS];
@@ -74,11 +74,14 @@ typedef struct {
 
 /* sm_store_odbc_error.c */
 
-/* sets the call's error from the handle's, returns -1 */
+/* Sets the call's error from the handle's diagnostics, and returns -1. */
 int sm_odbc_fail(sm_odbc_t *od, sm_call_t *call, SQLSMALLINT type,
     SQLHANDLE handle);
 
-/* the class of an error; "ready": the schema was there before */
+/*
+ * Returns the class of an error.  "ready" says that this connection has found
+ * the schema before.
+ */
 sm_store_class_e sm_odbc_class(const char *state, int native, unsigned ready);
 
 
@@ -90,9 +93,9 @@ void sm_odbc_free_stmts(sm_odbc_t *od);
 
 
 /*
- * sm_store_odbc_watch.c: for as long as a connection is there; between _start()
- * and _stop() the driver may take so long, and a second more.  They nest, and
- * the first counts.
+ * sm_store_odbc_watch.c: a connection is watched from _open() to _close().
+ * Between _start() and _stop() the driver may take "ms", and a second more.
+ * Pairs may nest; only the outermost _start() counts.
  */
 
 void sm_odbc_watch_open(sm_odbc_watch_t *w);
@@ -106,16 +109,19 @@ void sm_odbc_watch_stop(sm_odbc_watch_t *w);
 
 sm_odbc_driver_e sm_odbc_driver_of(sm_str_t connection);
 
-/* the string with the password, in the arena; NULL: no memory */
+/* Returns the connection string with the password, or NULL without memory. */
 SQLCHAR *sm_odbc_string(sm_arena_t *arena, const sm_store_conf_t *conf);
 
 
 /* sm_store_odbc_utf16.c */
 
-/* UTF-16 in the arena; what is not UTF-8 becomes U+FFFD */
+/* Allocates UTF-16 in the arena. Bytes that are not UTF-8 become U+FFFD. */
 SQLWCHAR *sm_odbc_utf16(sm_arena_t *arena, sm_str_t s, size_t *len);
 
-/* UTF-8 in the arena, likewise; -1: no memory */
+/*
+ * Allocates UTF-8 in the arena.  Units that are not UTF-16 become U+FFFD.
+ * Returns -1 without memory.
+ */
 int sm_odbc_utf8(sm_arena_t *arena, const SQLWCHAR *text, size_t len,
     sm_str_t *s);
 

@@ -1,11 +1,11 @@
 
 /*
- * The driver of ODBC: parameters in, rows out.
+ * The ODBC driver of sm_store_sql.c: it binds parameters and reads rows.
  *
- * Text crosses in a way that no driver converts by the locale of the process,
- * which in a worker of nginx is "C": as UTF-16.  A procedure is prepared once
- * per connection, with its columns bound to buffers; payloads are read from
- * their column at once.
+ * Drivers convert narrow text by the locale of the process, which is "C" in an
+ * nginx worker.  So text always crosses as UTF-16.  A procedure is prepared
+ * once per connection, and its columns are bound to buffers.  Payloads have no
+ * buffer: each is read directly from its column.
  */
 
 #include <stdio.h>
@@ -125,7 +125,7 @@ sm_odbc_bind(sm_odbc_t *od, sm_call_t *call, unsigned n, SQLSMALLINT ctype,
 }
 
 
-/* a document is as long as it is, a text is of a type that is known */
+/* A document may have any length; a text is an ordinary NVARCHAR. */
 
 static int
 sm_odbc_bind_utf16(sm_odbc_t *od, sm_call_t *call, unsigned n)
@@ -181,7 +181,10 @@ sm_odbc_bind_param(sm_odbc_t *od, sm_call_t *call, unsigned n)
 }
 
 
-/* SQL Server reports an error behind the first result set only when asked */
+/*
+ * SQL Server reports an error that comes after the first result set only if
+ * the client asks for more results.
+ */
 
 static int
 sm_odbc_more(sm_odbc_t *od, sm_call_t *call)
@@ -238,7 +241,7 @@ sm_odbc_exec(sm_sql_t *sql, sm_call_t *call)
         return sm_odbc_stmt_fail(od, call);
     }
 
-    /* to the rows, past counts of what was changed */
+    /* Skips the row counts that precede the result set. */
 
     for (more = 1; more == 1; more = sm_odbc_more(od, call)) {
 
@@ -267,7 +270,7 @@ sm_odbc_fetch(sm_sql_t *sql, sm_call_t *call)
 
     switch (SQLFetch(od->stmts[od->sql.proc].stmt)) {
     case SQL_SUCCESS:
-    case SQL_SUCCESS_WITH_INFO:         /* of text, its length tells */
+    case SQL_SUCCESS_WITH_INFO:         /* text was cut; see its length */
         return 1;
 
     case SQL_NO_DATA:
@@ -279,7 +282,10 @@ sm_odbc_fetch(sm_sql_t *sql, sm_call_t *call)
 }
 
 
-/* an answer with more columns than the buffers has none of the others' names */
+/*
+ * Reports no columns beyond the buffers.  A name that is searched for and
+ * stands there counts as missing.
+ */
 
 static int
 sm_odbc_column(sm_sql_t *sql, unsigned column, char *name, size_t size)
@@ -301,7 +307,7 @@ sm_odbc_column(sm_sql_t *sql, unsigned column, char *name, size_t size)
 }
 
 
-/* the driver converts what is not of that type */
+/* Any type will do, because the driver converts columns to the bound type. */
 
 static int
 sm_odbc_is_type(sm_sql_t *sql, unsigned column, char type)
@@ -375,7 +381,7 @@ sm_odbc_bytes(sm_sql_t *sql, sm_call_t *call, unsigned column, sm_str_t *s)
 
     stmt = od->stmts[od->sql.proc].stmt;
 
-    /* how many there are */
+    /* A read into an empty buffer tells the length. */
 
     rc = SQLGetData(stmt, column + 1, SQL_C_BINARY, none, 0, &len);
 
@@ -447,7 +453,7 @@ const sm_sql_driver_t  sm_odbc_driver = {
     sm_odbc_is_null,
     sm_odbc_int,
     sm_odbc_text,
-    sm_odbc_text,                       /* UTF-8 is made of it in any case */
+    sm_odbc_text,                       /* text is always converted to UTF-8 */
     sm_odbc_bytes,
     sm_odbc_end
 };

@@ -1,9 +1,10 @@
 
 /*
- * Errors of database servers and their drivers, in classes.
+ * Classifies the errors of SQL Server and of its drivers.
  *
- * SQL Server's SQLSTATEs say little ("42000" is a missing procedure, a
- * deadlock on some drivers, and our own THROW): its number decides first.
+ * The SQLSTATE says little: "42000" may be a missing procedure, a deadlock
+ * with some drivers, or one of our own THROWs.  So the native error number
+ * decides first.
  */
 
 #ifndef _GNU_SOURCE
@@ -19,18 +20,18 @@
 
 #define SM_ODBC_DIAGS    8
 #define SM_ODBC_MESSAGE  2048
-#define SM_ODBC_KEPT     360        /* of a message, in an error */
+#define SM_ODBC_KEPT     360        /* bytes of a message that are kept */
 
 
 typedef struct {
-    const char        *state;       /* begins so */
+    const char        *state;       /* a prefix of the SQLSTATE */
     sm_store_class_e   class;
 } sm_odbc_state_t;
 
 typedef struct {
     int                native;
     sm_store_class_e   class;
-    unsigned           lost;        /* the connection is of no use any more */
+    unsigned           lost;        /* the connection is unusable */
 } sm_odbc_native_t;
 
 typedef struct {
@@ -41,8 +42,8 @@ typedef struct {
 
 
 /*
- * A read-only server, or one that refers to another replica, has been failed
- * over; a new login finds the one that takes writes.
+ * An error that says that the server is read-only, or that refers to another
+ * replica, means that there was a failover.  A new login finds the primary.
  */
 
 static const sm_odbc_native_t  sm_odbc_natives[] = {
@@ -53,11 +54,10 @@ static const sm_odbc_native_t  sm_odbc_natives[] = {
     { 1205, SM_STORE_TRANSIENT, 0 },    /* deadlock victim */
     { 1222, SM_STORE_TRANSIENT, 0 },    /* lock request time-out */
     { 3960, SM_STORE_TRANSIENT, 0 },    /* snapshot update conflict */
-    { 3958, SM_STORE_TRANSIENT, 0 },    /* a row's version is not there */
+    { 3958, SM_STORE_TRANSIENT, 0 },    /* the row version is missing */
     { 3966, SM_STORE_TRANSIENT, 0 },
     { 669, SM_STORE_TRANSIENT, 0 },     /* a row was moved meanwhile */
-    { 2801, SM_STORE_TRANSIENT, 0 },    /* the procedure was made anew since */
-                                        /* its plan was: install.sh runs */
+    { 2801, SM_STORE_TRANSIENT, 0 },    /* install.sh recreated the procedure */
     { 701, SM_STORE_TRANSIENT, 0 },     /* memory */
     { 802, SM_STORE_TRANSIENT, 0 },
     { 8645, SM_STORE_TRANSIENT, 0 },
@@ -119,8 +119,8 @@ static const sm_odbc_native_t  sm_odbc_natives[] = {
     { 20009, SM_STORE_TRANSIENT, 0 },   /* unable to connect */
     { 20017, SM_STORE_TRANSIENT, 1 },   /* unexpected end of file */
     { 20047, SM_STORE_TRANSIENT, 1 },   /* the connection is dead */
-    { 33557097, SM_STORE_TRANSIENT, 0 }, /* Babelfish, of what has no number: */
-                                        /* a lock time-out, among others */
+    { 33557097, SM_STORE_TRANSIENT, 0 }, /* Babelfish has no number for */
+                                        /* these, such as lock time-outs */
 
     { 2627, SM_STORE_CONSTRAINT, 0 },   /* unique key, unique index */
     { 2601, SM_STORE_CONSTRAINT, 0 },
@@ -150,7 +150,7 @@ static const sm_odbc_native_t  sm_odbc_natives[] = {
 };
 
 
-/* the first that fits */
+/* The first row whose prefix matches counts. */
 
 static const sm_odbc_state_t  sm_odbc_states[] = {
 
@@ -190,7 +190,10 @@ sm_odbc_class(const char *state, int native, unsigned ready)
     const sm_odbc_state_t   *s;
     const sm_odbc_native_t  *n;
 
-    /* it existed when this connection began, so it is being recreated */
+    /*
+     * The procedure existed when this connection was opened, so it is being
+     * recreated right now.
+     */
 
     if (ready && (native == 2812 || native == 4121)) {
         return SM_STORE_TRANSIENT;
@@ -212,7 +215,7 @@ sm_odbc_class(const char *state, int native, unsigned ready)
 }
 
 
-/* whether the server is gone, and with it all connections that led to it */
+/* Returns whether the server is gone, and with it all connections to it. */
 
 static unsigned
 sm_odbc_lost(sm_odbc_t *od, const sm_odbc_diag_t *diag, unsigned cause)
@@ -220,7 +223,7 @@ sm_odbc_lost(sm_odbc_t *od, const sm_odbc_diag_t *diag, unsigned cause)
     SQLINTEGER               dead;
     const sm_odbc_native_t  *n;
 
-    /* FreeTDS, of an answer that broke off: "Unknown error" */
+    /* FreeTDS reports "Unknown error" if the answer broke off. */
 
     if (cause && diag->native == 0 && strncmp(diag->state, "HY000", 5) == 0) {
         return 1;
@@ -239,8 +242,8 @@ sm_odbc_lost(sm_odbc_t *od, const sm_odbc_diag_t *diag, unsigned cause)
 
 
 /*
- * On one line, without prefixes such as "[unixODBC][FreeTDS]", and without
- * secrets.
+ * Puts a message on one line, and removes prefixes such as
+ * "[unixODBC][FreeTDS]" and secrets.
  */
 
 static void
@@ -285,13 +288,13 @@ sm_odbc_clean(const sm_store_conf_t *conf, char *text)
 }
 
 
-/* how much a record says of the cause, the most last */
+/* How much a record says about the cause, in ascending order. */
 
 typedef enum {
-    SM_ODBC_SAYS_NOTHING = 0,       /* information, "01..." */
+    SM_ODBC_SAYS_NOTHING = 0,       /* it is information, "01..." */
     SM_ODBC_SAYS_UNKNOWN,
-    SM_ODBC_SAYS_STATE,             /* its SQLSTATE is in the table */
-    SM_ODBC_SAYS_NUMBER,            /* its number is, but it is permanent */
+    SM_ODBC_SAYS_STATE,             /* the SQLSTATE is in the table */
+    SM_ODBC_SAYS_NUMBER,            /* the number is, as permanent */
     SM_ODBC_SAYS_CAUSE
 } sm_odbc_says_e;
 
@@ -314,14 +317,14 @@ sm_odbc_says(const sm_odbc_diag_t *diag, sm_store_class_e class)
 
 
 /*
- * A driver may report several errors: the cause of a failed connection comes
- * with general complaints.  A number of the server's that is in the table
- * tells more than any SQLSTATE: FreeTDS reports a wrong password as 18456 and
- * then, as 08001, that it could not connect.  Of two such numbers the one that
- * is not permanent is the cause: "login failed" also comes with the number
- * that says why.  Otherwise the first record of the most specific kind is
- * taken.  Information is taken if there is nothing else; unixODBC uses it to
- * report a driver that cannot be loaded.
+ * Picks the record that names the cause, because a driver may report several
+ * errors.  A native number of the table says more than any SQLSTATE: FreeTDS
+ * reports a wrong password as 18456, and then, as 08001, that it could not
+ * connect.  Of two such numbers, the one that is not permanent is the cause,
+ * because "login failed" also accompanies the number that says why.  Otherwise
+ * the first record of the most specific kind counts.  Information counts only
+ * if there is nothing else; unixODBC uses it to report a driver that it cannot
+ * load.
  */
 
 static size_t
@@ -376,7 +379,7 @@ sm_odbc_diags(sm_odbc_t *od, SQLSMALLINT type, SQLHANDLE handle,
 }
 
 
-/* the text of every record, that of the cause first */
+/* Writes the texts of all records into the error, the cause first. */
 
 static int
 sm_odbc_report(sm_call_t *call, sm_store_class_e class,
@@ -426,7 +429,7 @@ sm_odbc_fail(sm_odbc_t *od, sm_call_t *call, SQLSMALLINT type,
     cause = sm_odbc_cause(diags, n, od->ready);
     informs = n && strncmp(diags[cause].state, "01", 2) == 0;
 
-    /* FreeTDS has none when the server ends the session */
+    /* FreeTDS gives no record when the server ends the session. */
 
     if (n == 0 || (informs && od->connected)) {
         od->sql.conn.lost = od->connected;
@@ -446,7 +449,7 @@ sm_odbc_fail(sm_odbc_t *od, sm_call_t *call, SQLSMALLINT type,
             od->sql.conn.lost |= sm_odbc_lost(od, &diags[i], i == cause);
         }
 
-        /* not every driver has a state for that */
+        /* Not every driver has an SQLSTATE for a lost connection. */
 
         if (od->sql.conn.lost && class == SM_STORE_PERMANENT) {
             class = SM_STORE_TRANSIENT;

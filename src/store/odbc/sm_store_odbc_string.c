@@ -1,11 +1,12 @@
 
 /*
- * Connection strings: their keys, the driver by its name, and the password.
+ * Connection strings: finds keys, recognizes the driver and adds the password.
  *
- * Drivers differ in how a value is quoted.  ODBC's way is {...}, with }
- * doubled.  FreeTDS takes {...} only where a ; follows, does not double before
- * 1.4, and does from then on.  So it gets a password as it is, if it can be
- * told from the next key so, and else in braces, if no } is in it.
+ * Drivers differ in how they quote a value.  The ODBC way is {...}, with each
+ * } doubled.  FreeTDS recognizes {...} only if a ; follows, and doubles braces
+ * only from version 1.4 on.  So FreeTDS gets a password as it is if it cannot
+ * be confused with the next key.  Otherwise it gets it in braces, if it
+ * contains no }.
  */
 
 #include <ctype.h>
@@ -14,7 +15,7 @@
 #include "sm_store_odbc.h"
 
 
-/* the end of a value; one in braces ends with a } that is not doubled */
+/* Returns the end of a value. A value in braces ends at a single }. */
 
 static size_t
 sm_odbc_value_end(sm_str_t s, size_t i)
@@ -44,7 +45,7 @@ sm_odbc_value_end(sm_str_t s, size_t i)
 }
 
 
-/* a key's value, in any case, without braces */
+/* Finds a key, ignoring case, and gives its value without braces. */
 
 static int
 sm_odbc_key(sm_str_t connection, const char *key, sm_str_t *value)
@@ -150,7 +151,7 @@ sm_odbc_driver_of(sm_str_t connection)
 }
 
 
-/* whether the password needs no braces with FreeTDS */
+/* Returns whether FreeTDS takes the password without braces. */
 
 static int
 sm_odbc_plain(sm_str_t password)
@@ -165,7 +166,10 @@ sm_store_odbc_refuses(sm_str_t connection, sm_str_t password)
 {
     size_t  i;
 
-    /* drivers convert it by the locale, which in a worker of nginx is "C" */
+    /*
+     * Drivers convert the password by the locale, which is "C" in an nginx
+     * worker, so only ASCII is safe.
+     */
 
     for (i = 0; i < password.len; i++) {
         if ((unsigned char) password.data[i] >= 0x80) {

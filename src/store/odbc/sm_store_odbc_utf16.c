@@ -1,12 +1,10 @@
 
-/*
- * Text as UTF-16, which is how it crosses to SQL Server.
- */
+/* Converts between UTF-8 and UTF-16, in which text crosses to SQL Server. */
 
 #include "sm_store_odbc.h"
 
 
-/* one character of valid UTF-8, or U+FFFD for one byte that is not */
+/* Reads one character of valid UTF-8, or one invalid byte as U+FFFD. */
 
 static uint32_t
 sm_odbc_decode(const unsigned char *p, size_t left, size_t *used)

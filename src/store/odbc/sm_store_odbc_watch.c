@@ -1,19 +1,20 @@
 
 /*
- * Ends calls that a driver would wait for without end.
+ * Ends calls in which a driver would wait for ever.
  *
- * If a server hangs, or is gone without closing its connections, a call holds
- * its thread until TCP gives up, which may be never, if the driver does not
- * keep its time-outs.  FreeTDS tells its socket.  A copy of it is kept, so
- * that its number cannot become that of another file, and it is shut down when
- * the call is late.  The driver takes that for a connection closed by the
- * server.  Other drivers keep their own time-outs: no socket is shut down that
- * is not known to be ours.
+ * If a server hangs, or disappears without closing its connections, and the
+ * driver does not keep to its time-outs, a call blocks its thread until TCP
+ * gives up, which may be never.  FreeTDS reveals its socket.  The watcher
+ * keeps a duplicate of that descriptor, so that its number cannot be reused
+ * for another file, and shuts the socket down when a call is late.  To the
+ * driver this looks like a connection that the server closed.  Other drivers
+ * keep to their own time-outs: only a socket that is known to be ours is ever
+ * shut down.
  *
- * One thread of the process does that, and is idle as long as all goes well.
- * It exists as long as there are connections: a process that ends, or that
- * unloads this code, closes them first.  One mutex protects everything that is
- * shared.
+ * One thread per process does this, and sleeps as long as all goes well.  It
+ * exists as long as there are connections, so a process that exits, or that
+ * unloads this code, must close them first.  One mutex protects everything
+ * that is shared.
  */
 
 #include <fcntl.h>
@@ -36,8 +37,8 @@ static pthread_cond_t    sm_odbc_watch_cond;
 static sm_odbc_watch_t  *sm_odbc_watches;
 static int64_t           sm_odbc_watch_next = SM_ODBC_NEVER;
 static pthread_t         sm_odbc_watcher;
-static unsigned          sm_odbc_watching;      /* the thread is there */
-static uintptr_t         sm_odbc_watch_nth;     /* and is the nth */
+static unsigned          sm_odbc_watching;      /* the thread is running */
+static uintptr_t         sm_odbc_watch_nth;     /* its serial number */
 
 
 static int64_t
@@ -121,7 +122,7 @@ sm_odbc_watch_init(void)
 }
 
 
-/* with the mutex; signals are for other threads */
+/* Starts the thread, with all signals blocked. The caller holds the mutex. */
 
 static void
 sm_odbc_watch_begin(void)
@@ -207,7 +208,7 @@ sm_odbc_watch_close(sm_odbc_watch_t *w)
 }
 
 
-/* after the login */
+/* Finds the driver's socket. The connection must be logged in. */
 
 void
 sm_odbc_watch_connected(sm_odbc_watch_t *w, SQLHDBC dbc)
@@ -255,7 +256,7 @@ sm_odbc_watch_start(sm_odbc_watch_t *w, int64_t ms)
         return;
     }
 
-    /* drivers count in seconds */
+    /* Drivers count in seconds, so the limit is rounded up to whole ones. */
 
     ms = (ms + 999) / 1000 * 1000 + SM_ODBC_LATE;
 

@@ -1,22 +1,25 @@
 
 /*
- * PostgreSQL, through its own client library.
+ * PostgreSQL, through libpq.
  *
- * Every operation is one call of one function of the schema "submission",
- * which is one transaction.  libpq is used without blocking: each step is
- * waited for with poll(), up to a deadline that holds whatever the server or
- * the network does.  The server gives a call up a little earlier, by
- * statement_timeout, so that a call that was given up here is rarely carried
- * out later.  It may be: once the commit is written, nothing but a standby ends
- * the wait for a synchronous one, and whatever has arrived of a call is carried
- * out though nobody waits for its answer.  So a call that was given up may have
- * been committed, and its backend is at work until the server says that it is
- * not: sm_store.c counts it.  PQcancel() must not be used: it would end that
- * wait, and show to others, who would acknowledge it, what no standby has.
+ * Every operation is one call of one function of the schema "submission", and
+ * every call is one transaction.  libpq is used without blocking: each step
+ * waits in poll(), up to a deadline that holds whatever the server or the
+ * network does.
+ *
+ * The server gives a call up a little earlier, by statement_timeout, so a call
+ * that was given up here is rarely carried out later.  It is possible,
+ * though.  Once the commit record is written, nothing but the standby ends the
+ * wait for synchronous replication, and a server carries out any request that
+ * has arrived, even if nobody waits for the answer.  So a call that was given
+ * up may have been committed, and its backend may be at work until the server
+ * says otherwise: sm_store.c counts such backends.  PQcancel() must not be
+ * used.  It would end the wait for the standby and make the commit visible to
+ * others, who would acknowledge data that no standby has.
  *
  * Several hosts are tried one after the other, each with its share of the
- * login time-out, beginning with the one that answered last.  The lookup of a
- * host name is done by the resolver and has no deadline here.
+ * login time-out, beginning with the one that answered last.  Host names are
+ * looked up by the system's resolver, which has no deadline here.
  */
 
 #include <errno.h>
@@ -33,12 +36,12 @@
 #define SM_POSTGRES_OPTIONS  96
 
 
-/* the host that answered last; a hint that any thread may change */
+/* The host that answered last. It is only a hint, and any thread may set it. */
 
 static volatile unsigned  sm_postgres_last;
 
 
-/* what is passed on to libpq */
+/* The options of a login, in the form that libpq takes. */
 
 typedef struct {
     const char  *keys[SM_POSTGRES_OPTIONS + 1];
@@ -67,9 +70,9 @@ sm_postgres_start(sm_postgres_t *pg, int64_t timeout)
 
 
 /*
- * Returns whether TLS has bytes that it decrypted and libpq has not taken yet.
- * They left the socket with the rest of their record, so poll() knows nothing
- * of them: libpq reads 8 KB at a time, and a record may have 16 KB.
+ * Returns whether TLS has decrypted bytes that libpq has not taken yet.  They
+ * left the socket with the rest of their record, so poll() does not report
+ * them: libpq reads 8 KB at a time, and a record may have 16 KB.
  */
 
 static int
@@ -125,8 +128,9 @@ sm_postgres_close(sm_conn_t *conn)
 
 
 /*
- * On an idle connection, a server has nothing to say but why it ends it; the
- * end itself may come later.
+ * On an idle connection, the only thing a server sends is why it closes the
+ * connection; the close itself may come later.  So any input means that the
+ * connection must not be used.
  */
 
 static int
@@ -155,7 +159,7 @@ sm_postgres_listed(const char *list)
 }
 
 
-/* the n-th of a list with commas, or its only one */
+/* Returns the n-th item of a list with commas, or its only item. */
 
 static const char *
 sm_postgres_nth(sm_call_t *call, const char *list, unsigned n)
@@ -189,7 +193,7 @@ sm_postgres_option(sm_postgres_options_t *options, const char *key,
 {
     unsigned  i;
 
-    /* a value of the connection string wins */
+    /* An option of the connection string takes precedence. */
 
     for (i = 0; i < options->n; i++) {
         if (strcmp(options->keys[i], key) == 0) {
@@ -204,7 +208,7 @@ sm_postgres_option(sm_postgres_options_t *options, const char *key,
 }
 
 
-/* notices of the server are not shown; they are in its own log */
+/* Drops the server's notices; they are in its own log. */
 
 static void
 sm_postgres_notice(void *data, const char *message)
@@ -257,7 +261,7 @@ sm_postgres_connect(sm_postgres_t *pg, sm_call_t *call,
 }
 
 
-/* the options of one host; "number" is a buffer that they need */
+/* Collects the options of one host. "number" is a buffer for them. */
 
 static int
 sm_postgres_host(const sm_store_conf_t *conf, sm_call_t *call,
@@ -310,7 +314,7 @@ sm_postgres_host(const sm_store_conf_t *conf, sm_call_t *call,
 }
 
 
-/* each host has an equal share of the time that is left */
+/* Tries the hosts in turn. Each gets an equal share of the remaining time. */
 
 static int
 sm_postgres_login(sm_postgres_t *pg, sm_call_t *call,
@@ -353,7 +357,7 @@ sm_postgres_login(sm_postgres_t *pg, sm_call_t *call,
 
         if (sm_postgres_connect(pg, call, &options) == 0) {
 
-            /* whatever those before it have said */
+            /* Errors of the hosts that were tried before no longer matter. */
 
             call->code = 0;
             call->error[0] = '\0';
@@ -373,8 +377,9 @@ sm_postgres_login(sm_postgres_t *pg, sm_call_t *call,
 
 
 /*
- * Any character may be in what a gateway answers: a database of another
- * encoding would refuse some attempts when they are recorded, and not before.
+ * Requires UTF-8.  A gateway's answer may contain any character, and a
+ * database of another encoding would fail only when such an attempt is
+ * recorded.
  */
 
 static int
@@ -395,13 +400,14 @@ sm_postgres_encoding(sm_postgres_t *pg, sm_call_t *call)
 
 
 /*
- * What is read is what has been committed, and what was committed stays,
- * whatever the server's or the database's defaults are.
+ * Sets the session's isolation level and durability explicitly, because the
+ * defaults of the server or of the database may be weaker: reads see only
+ * committed data, and committed data are durable.
  *
- * A backend that sends its answer to a host that is gone has its locks, of the
- * lease's row too, until TCP gives up: statement_timeout does not end that, and
- * keepalives are not sent where data wait.  So TCP gives up as soon as the call
- * was.
+ * A backend that sends its answer to a host that is gone keeps its locks, also
+ * on the lease's row, until TCP gives up: statement_timeout does not end that,
+ * and keepalives are not sent while data are unacknowledged.  So TCP's own
+ * time-out is that of the call.
  */
 
 static int
@@ -426,7 +432,7 @@ sm_postgres_session(sm_postgres_t *pg, sm_call_t *call)
 }
 
 
-/* who serves a connection, as two columns */
+/* The columns that identify a backend. */
 
 #define SM_POSTGRES_BACKEND                                                   \
     "pid, (extract(epoch FROM backend_start) * 1000000)::bigint "             \
@@ -463,9 +469,9 @@ sm_postgres_whoami(sm_postgres_t *pg, sm_call_t *call)
 
 
 /*
- * A backend that is idle has nothing of the call any more: where the network
- * was away, it may stay for as long as TCP takes to notice.  Of other users'
- * backends nothing is told.
+ * Asks the server which of the backends in "left" still carry out their call.
+ * An idle backend has finished its call; after a network failure it may stay
+ * until TCP notices.  The server tells nothing about backends of other users.
  */
 
 static int
@@ -561,8 +567,6 @@ const sm_store_ops_t  sm_store_postgres = {
 };
 
 
-/* NULL, or what is wrong with a connection string, in "why" */
-
 const char *
 sm_store_postgres_check(const char *connection, char *why, size_t size)
 {
@@ -602,7 +606,10 @@ sm_store_postgres_check(const char *connection, char *why, size_t size)
             text = why;
         }
 
-        /* nobody can ask libpq what GSSAPI has decrypted and not been read */
+        /*
+         * libpq cannot tell whether GSSAPI holds decrypted bytes that were not
+         * read.
+         */
 
         if (strcmp(o->keyword, "gssencmode") == 0
             && strcmp(o->val, "disable") != 0)
@@ -620,7 +627,10 @@ sm_store_postgres_check(const char *connection, char *why, size_t size)
 }
 
 
-/* a socket in a directory or without a name, or an address of this host */
+/*
+ * Returns whether a host is local: a socket directory, an abstract socket, or
+ * an address of this host.
+ */
 
 static int
 sm_postgres_local(const char *host, size_t len)
@@ -645,9 +655,9 @@ sm_postgres_local(const char *host, size_t len)
 
 
 /*
- * Writes the first host that is not this one to "host" where the string does
- * not say how to encrypt; returns whether there is one.  A service may say
- * both.
+ * Finds the first host that is not this one if the connection string does not
+ * say how to encrypt.  Writes it to "host", and returns whether there is one.
+ * A service file may set both, so a string with "service" is accepted.
  */
 
 int

@@ -1,7 +1,7 @@
 
 /*
- * Calls of functions: each is prepared once per connection, and its parameters
- * and columns cross in binary, as they are.
+ * The PostgreSQL driver of sm_store_sql.c.  Each function is prepared once per
+ * connection, and its parameters and columns cross in binary.
  */
 
 #include <endian.h>
@@ -11,7 +11,7 @@
 #include "sm_store_postgres.h"
 
 
-/* of the server's catalogue, and they never change */
+/* The OIDs of the types, which are fixed in the server's catalogue. */
 
 #define SM_POSTGRES_BYTEA  17
 #define SM_POSTGRES_INT8   20
@@ -34,7 +34,7 @@ sm_postgres_type(char type)
 }
 
 
-/* sends the request, even if the server reads slowly */
+/* Sends the request, even if the server reads slowly. */
 
 static int
 sm_postgres_flush(sm_postgres_t *pg, sm_call_t *call)
@@ -47,7 +47,7 @@ sm_postgres_flush(sm_postgres_t *pg, sm_call_t *call)
             return -1;
         }
 
-        /* a server whose output is not read may stop reading */
+        /* A server whose output nobody reads may stop reading its input. */
 
         if (PQconsumeInput(pg->pq) != 1) {
             return sm_postgres_fail(pg, call, NULL);
@@ -59,8 +59,8 @@ sm_postgres_flush(sm_postgres_t *pg, sm_call_t *call)
 
 
 /*
- * reads the whole answer, because the server may still report that the commit
- * failed
+ * Reads the whole answer, because the server may still report that the commit
+ * failed.
  */
 
 static int
@@ -203,9 +203,9 @@ sm_postgres_send(sm_postgres_t *pg, sm_call_t *call, const char *name)
 
 
 /*
- * A call must not be carried out after it was given up, so the server gives up
- * first.  Most calls of a connection have the same time-out, and SET is only
- * sent when it changes.
+ * Sets statement_timeout, so that the server gives a call up before the client
+ * does, and does not carry it out afterwards.  Most calls of a connection have
+ * the same time-out, so SET is sent only when it changes.
  */
 
 static int
@@ -382,6 +382,6 @@ const sm_sql_driver_t  sm_postgres_driver = {
     sm_postgres_int,
     sm_postgres_text,
     sm_postgres_peek,
-    sm_postgres_text,                   /* bytes are as they are, too */
+    sm_postgres_text,                   /* bytes need no conversion either */
     sm_postgres_end
 };

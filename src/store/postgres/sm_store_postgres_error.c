@@ -1,7 +1,5 @@
 
-/*
- * PostgreSQL's errors, in classes by their SQLSTATE.
- */
+/* Classifies the errors of PostgreSQL by their SQLSTATE. */
 
 #include <ctype.h>
 
@@ -9,12 +7,12 @@
 
 
 typedef struct {
-    const char        *state;           /* begins so */
+    const char        *state;           /* a prefix of the SQLSTATE */
     sm_store_class_e   class;
 } sm_postgres_state_t;
 
 
-/* the first that fits */
+/* The first row whose prefix matches counts. */
 
 static const sm_postgres_state_t  sm_postgres_states[] = {
 
@@ -23,7 +21,7 @@ static const sm_postgres_state_t  sm_postgres_states[] = {
 
     { "08", SM_STORE_TRANSIENT },       /* connection */
     { "40", SM_STORE_TRANSIENT },       /* deadlock, serialization */
-    { "25006", SM_STORE_TRANSIENT },    /* read-only: it was failed over */
+    { "25006", SM_STORE_TRANSIENT },    /* read-only after a failover */
     { "53100", SM_STORE_PERMANENT },    /* the disk is full */
     { "53", SM_STORE_TRANSIENT },       /* resources */
     { "55006", SM_STORE_TRANSIENT },    /* object in use */
@@ -56,7 +54,7 @@ sm_postgres_class(const char *state)
 }
 
 
-/* on one line; libpq's own messages have several */
+/* Puts a message on one line; libpq's own messages have several. */
 
 static void
 sm_postgres_clean(char *buf, size_t size, const char *text)
