@@ -1,7 +1,5 @@
 
-/*
- * What database servers have in common: how they write.
- */
+/* The operations that write, for all database servers. */
 
 #ifndef SM_STORE_SERVER_H
 #define SM_STORE_SERVER_H
@@ -11,8 +9,8 @@
 
 
 /*
- * sm_store_server_doc.c: the documents that carry the rows of a batch to a
- * procedure.  They return -1 without memory.
+ * sm_store_server_doc.c: makes the documents that carry the rows of a batch to
+ * a procedure.  All return -1 without memory.
  */
 int sm_server_submit_doc(sm_arena_t *arena, const sm_submit_row_t *rows,
     size_t n, sm_str_t *doc, sm_str_t *bytes);

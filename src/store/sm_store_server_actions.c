@@ -1,12 +1,10 @@
 
-/*
- * What people do to intents, and the audit, on a database server.
- */
+/* Actions of operators on intents, and the audit, on a database server. */
 
 #include "sm_store_server.h"
 
 
-/* the outcome that a procedure gives in its one row; 0: it gives none */
+/* Reads the outcome from the one row of the answer; it is 0 without a row. */
 
 static int
 sm_server_outcome(sm_sql_t *sql, sm_call_t *call, int64_t last,
@@ -35,7 +33,10 @@ sm_server_outcome(sm_sql_t *sql, sm_call_t *call, int64_t last,
 }
 
 
-/* what has ended is final: it may be read after the commit */
+/*
+ * An intent that has ended does not change any more, so the intents that were
+ * not canceled may be read after the commit.
+ */
 
 int
 sm_server_intents_cancel(sm_conn_t *conn, sm_call_t *call,

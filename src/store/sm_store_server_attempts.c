@@ -1,8 +1,10 @@
 
 /*
- * The operations of the executor on a database server.  Every procedure checks
- * the fence first; one that writes then holds a lock on the lease row until
- * its commit.  One row of its answer has only the time.
+ * The operations of the executor on a database server.
+ *
+ * Every procedure checks the fence first.  A procedure that writes then holds
+ * a lock on the lease's row until its commit.  One row of each answer has
+ * nothing but the time.
  */
 
 #include <stdio.h>
@@ -10,7 +12,7 @@
 #include "sm_store_server.h"
 
 
-/* the columns of attempts_turn */
+/* The columns of attempts_turn. */
 
 enum {
     SM_TURN_COL_N = 1,
@@ -25,7 +27,7 @@ _Static_assert(SM_TURN_COL_COUNT == (int) SM_PROC_OWN_ATTEMPTS_TURN,
                "each column of attempts_turn");
 
 
-/* the columns of attempts_expire */
+/* The columns of attempts_expire. */
 
 enum {
     SM_EXPIRE_COL_N = 1,
@@ -34,7 +36,7 @@ enum {
     SM_EXPIRE_COL_CREATED_AT,
     SM_EXPIRE_COL_NUMBER,
     SM_EXPIRE_COL_NOTIFY,
-    SM_EXPIRE_COL_ERROR,                /* gone: why, if it is told now */
+    SM_EXPIRE_COL_ERROR,                /* why it is gone, if new */
     SM_EXPIRE_COL_COUNT
 };
 
@@ -43,7 +45,7 @@ _Static_assert(SM_EXPIRE_COL_COUNT == (int) SM_PROC_OWN_ATTEMPTS_EXPIRE,
 
 
 #define SM_TURN_APPLIED  4
-#define SM_TURN_NEWER    5              /* gone, and that was said before */
+#define SM_TURN_NEWER    5              /* gone, as noted before */
 
 _Static_assert(SM_TURN_APPLIED >= SM_BEGIN_COUNT, "it is none of sm_begin_e");
 
@@ -69,7 +71,10 @@ sm_server_begin_row(sm_sql_t *sql, sm_call_t *call, sm_begin_row_t *row)
         return -1;
     }
 
-    /* gone, and in the answer: it is left to a newer module */
+    /*
+     * A row of the answer that is gone has a contract of a newer version,
+     * which is left to a newer module.
+     */
 
     if (row->outcome == SM_BEGIN_GONE) {
         row->due_at = 0;

@@ -1,10 +1,10 @@
 
 /*
- * What crosses to a server: documents of rows.
+ * Makes the documents in which rows cross to a server.
  *
  * A document is an object, or an array of objects with short keys, one per
- * row; "n" is a row's place.  Payloads go beside it, end to end, and each row
- * has its offset and length.
+ * row; "n" is the number of the row.  Payloads are concatenated in a second
+ * parameter, and each row has the offset and length of its own.
  */
 
 #include "sm_store_server.h"
@@ -32,7 +32,10 @@ sm_server_out_int(sm_out_t *out, const char *key, int64_t value)
 }
 
 
-/* the very bytes of the row before it cross once, as those of a schedule */
+/*
+ * Returns whether a row shares its payload with the row before it, as those of
+ * a schedule do.  Such a payload crosses only once.
+ */
 
 static int
 sm_server_same_payload(const sm_submit_row_t *rows, size_t i)
@@ -43,8 +46,9 @@ sm_server_same_payload(const sm_submit_row_t *rows, size_t i)
 
 
 /*
- * "occurrences":[{"n":0,"schedule":""}]: the rows that may not be made if there
- * is such a schedule.  It comes first, and most documents do not have it.
+ * Writes "occurrences":[{"n":0,"schedule":""}], the rows that must not be
+ * created if such a schedule exists.  It is the first key; most documents do
+ * not have it.
  */
 
 static void
@@ -75,7 +79,7 @@ sm_server_out_occurrences(sm_out_t *out, const sm_submit_row_t *rows, size_t n)
 }
 
 
-/* {"contracts":[{"c":0,...}],"rows":[{"n":0,"id":"","c":0,...}]} */
+/* Writes {"contracts":[{"c":0,...}],"rows":[{"n":0,"id":"","c":0,...}]}. */
 
 int
 sm_server_submit_doc(sm_arena_t *arena, const sm_submit_row_t *rows, size_t n,
@@ -177,7 +181,7 @@ sm_server_submit_doc(sm_arena_t *arena, const sm_submit_row_t *rows, size_t n,
 }
 
 
-/* ["id",...] */
+/* Writes ["id",...]. */
 
 int
 sm_server_begin_doc(sm_arena_t *arena, const sm_begin_row_t *rows, size_t n,
@@ -200,7 +204,7 @@ sm_server_begin_doc(sm_arena_t *arena, const sm_begin_row_t *rows, size_t n,
 }
 
 
-/* [{"n":0,"id":"",...}] */
+/* Writes [{"n":0,"id":"",...}]. */
 
 int
 sm_server_complete_doc(sm_arena_t *arena, const sm_complete_row_t *rows,

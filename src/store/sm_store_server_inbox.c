@@ -6,7 +6,7 @@
 #include "sm_store_server.h"
 
 
-/* the columns of inbox_move */
+/* The columns of inbox_move. */
 
 enum {
     SM_MOVE_COL_N = 1,
@@ -19,8 +19,9 @@ _Static_assert(SM_MOVE_COL_COUNT == (int) SM_PROC_OWN_INBOX_MOVE,
 
 
 /*
- * [{"n":0,"seq":1,"k":0,"hash":"","target":"","before":0}], where "k" is the
- * place among those that are submitted; or with "reason" and "detail".
+ * Writes [{"n":0,"seq":1,"k":0,"hash":"","target":"","before":0}].  "k" is the
+ * place of the row in the document of submissions; a refused row has "reason"
+ * and "detail" instead.
  */
 
 static int
@@ -73,7 +74,7 @@ sm_server_inbox_doc(sm_arena_t *arena, const sm_inbox_row_t *rows, size_t n,
 }
 
 
-/* what POST would send, of those that are valid */
+/* Makes the document of the valid rows, in the form that POST sends. */
 
 static int
 sm_server_inbox_submit(sm_arena_t *arena, const sm_inbox_row_t *rows, size_t n,

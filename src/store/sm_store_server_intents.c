@@ -7,9 +7,9 @@
 
 
 /*
- * What is not in the answer was created; the first row has the time.  One
- * without an id was refused, for its time or for its id, or is gone since it
- * was found.
+ * Reads the outcomes of a batch.  The first row of the answer has the time.  A
+ * row that is not in the answer was created.  A row without an intent's id was
+ * refused for its time or its id, or its intent was removed meanwhile.
  */
 
 static int

@@ -6,7 +6,7 @@
 #include "sm_store_server.h"
 
 
-/* the columns of job_apply */
+/* The columns of job_apply. */
 
 enum {
     SM_APPLY_COL_N = 1,                 /* -1: the batch was applied */
@@ -18,7 +18,10 @@ _Static_assert(SM_APPLY_COL_COUNT == (int) SM_PROC_OWN_JOB_APPLY,
                "each column of job_apply");
 
 
-/* the job that a procedure gives in its one row; 0: it gives none */
+/*
+ * Reads the outcome and the job from the one row of the answer; the outcome is
+ * 0 without a row.
+ */
 
 static int
 sm_server_job_outcome(sm_sql_t *sql, sm_call_t *call, sm_job_row_t *row,
@@ -116,7 +119,10 @@ sm_server_jobs_stop(sm_conn_t *conn, sm_call_t *call, sm_job_row_t *rows,
 }
 
 
-/* {"contracts":[{"c":0,"d":{...}}],"items":[{"n":0,"id":"","new":"","c":0}]} */
+/*
+ * Writes {"contracts":[{"c":0,"d":{...}}],
+ * "items":[{"n":0,"id":"","new":"","c":0}]}.
+ */
 
 static int
 sm_server_job_doc(sm_arena_t *arena, const sm_job_batch_t *batch,

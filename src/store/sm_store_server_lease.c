@@ -1,13 +1,15 @@
 
 /*
  * The lease and the candidates on a database server.  Every procedure is a
- * transaction that has the lease's row before it asks for the time.
+ * transaction that locks the lease's row before it reads the time.
  */
 
 #include "sm_store_server.h"
 
 
-/* what is said of the lease is what was committed, or nothing */
+/*
+ * Reads the lease, and clears it on any error: only a committed lease counts.
+ */
 
 static int
 sm_server_lease(sm_sql_t *sql, sm_call_t *call, sm_lease_t *lease)

@@ -6,7 +6,7 @@
 #include "sm_store_server.h"
 
 
-/* the columns of target_set that are its own */
+/* The columns that target_set has besides those of its entities. */
 
 enum {
     SM_TARGET_COL_OUTCOME = 0,

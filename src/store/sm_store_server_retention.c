@@ -6,7 +6,7 @@
 #include "sm_store_server.h"
 
 
-/* the columns of retention */
+/* The columns of retention. */
 
 enum {
     SM_RETENTION_COL_STRIPPED = 1,

@@ -6,7 +6,7 @@
 #include "sm_store_server.h"
 
 
-/* the columns of schedules_fire */
+/* The columns of schedules_fire. */
 
 enum {
     SM_FIRE_COL_N = 1,
@@ -21,7 +21,7 @@ _Static_assert(SM_FIRE_COL_COUNT == (int) SM_PROC_OWN_SCHEDULES_FIRE,
                "each column of schedules_fire");
 
 
-/* without a fence, it is not an executor that asks */
+/* Passes an empty fence if there is none, as for requests of clients. */
 
 static void
 sm_sql_put_some_fence(sm_sql_t *sql, const sm_fence_t *fence)
@@ -150,7 +150,10 @@ sm_server_fire_doc(sm_arena_t *arena, const sm_schedule_fire_t *rows, size_t n,
 }
 
 
-/* the intents of all schedules, as POST would send them */
+/*
+ * Makes the document of the intents of all schedules, in the form that POST
+ * sends.
+ */
 
 static int
 sm_server_fire_intents(sm_arena_t *arena, const sm_schedule_fire_t *rows,

@@ -1,7 +1,7 @@
 
 /*
- * The leader's numbers on a database server, and the backlog where there is no
- * leader.
+ * The leader's statistics on a database server, and the backlog for when there
+ * is no leader.
  */
 
 #include "sm_store_server.h"

@@ -1,7 +1,5 @@
 
-/*
- * Calls of stored procedures, whatever carries them.
- */
+/* Calls of stored procedures and statements, through any driver. */
 
 #include <stdlib.h>
 
@@ -220,7 +218,7 @@ sm_sql_fenced(sm_sql_t *sql, sm_call_t *call, const sm_fence_t *fence)
 }
 
 
-/* the columns that a fenced call begins with */
+/* The first columns of every fenced call. */
 
 #define SM_FENCED_NOW  0
 #define SM_FENCED_KEY  1
@@ -250,7 +248,10 @@ sm_sql_fenced_fetch(sm_sql_t *sql, sm_call_t *call)
 }
 
 
-/* a procedure that is not there is most likely one of a newer version */
+/*
+ * Checks the version of the schema.  If a procedure is missing, the schema is
+ * most likely of another version, so the error names that.
+ */
 
 int
 sm_sql_schema(sm_sql_t *sql, sm_call_t *call)
@@ -320,7 +321,7 @@ sm_server_ping(sm_conn_t *conn, sm_call_t *call)
 }
 
 
-/* a server lets many write at once: there is nothing to wait for */
+/* Returns at once: a server lets many sessions write at the same time. */
 
 int
 sm_server_begin_write(sm_conn_t *conn, sm_call_t *call)
@@ -332,7 +333,7 @@ sm_server_begin_write(sm_conn_t *conn, sm_call_t *call)
 }
 
 
-/* a server does that itself */
+/* Does nothing: a server bounds its own logs. */
 
 int
 sm_server_tidy(sm_conn_t *conn, sm_call_t *call)

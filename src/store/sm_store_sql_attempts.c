@@ -1,7 +1,5 @@
 
-/*
- * Reads what is in flight, on any store.
- */
+/* Reads the attempts that are in doubt, on any store. */
 
 #include "sm_store_sql.h"
 

@@ -1,7 +1,5 @@
 
-/*
- * The events of an intent, on any store.
- */
+/* Reads the events of an intent, on any store. */
 
 #include "sm_store_sql.h"
 

@@ -1,12 +1,10 @@
 
-/*
- * What has failed lately, on any store.
- */
+/* Reads recent failures, on any store. */
 
 #include "sm_store_sql.h"
 
 
-/* the columns of failures_get that are its own */
+/* The columns that failures_get has besides those of its entities. */
 
 enum {
     SM_FAILURES_NUMBER = 0,
@@ -19,7 +17,10 @@ _Static_assert(SM_FAILURES_COUNT == (int) SM_PROC_OWN_FAILURES_GET,
                "each column of failures_get");
 
 
-/* the strings of a group are those of its first piece */
+/*
+ * Reads a piece of a group.  Its strings are read only if the group differs
+ * from that of the piece before.
+ */
 
 static int
 sm_sql_failure(sm_sql_t *sql, sm_call_t *call, sm_failures_piece_t *piece)

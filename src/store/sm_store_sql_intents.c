@@ -19,7 +19,7 @@ sm_sql_intent(sm_sql_t *sql, sm_call_t *call, sm_intent_t *intent)
 }
 
 
-/* Asks for intents by their ids, and reads a row of each that is there. */
+/* Asks for intents by their ids, and reads a row for each that exists. */
 
 static int
 sm_sql_by_ids(sm_sql_t *sql, sm_call_t *call, unsigned proc,
@@ -114,7 +114,10 @@ sm_sql_intents_length(sm_conn_t *conn, sm_call_t *call, sm_get_row_t *rows,
 }
 
 
-/* a row for each attempt, with its intent; one without, if there is none */
+/*
+ * Reads a row for each attempt, with its intent.  An intent without attempts
+ * has one row.
+ */
 
 static int
 sm_sql_attempts(sm_sql_t *sql, sm_call_t *call, sm_history_row_t *row)

@@ -6,7 +6,7 @@
 #include "sm_store_sql.h"
 
 
-/* the procedure's own columns come first */
+/* The columns that come before those of the entities. */
 
 enum {
     SM_LEASE_COL_NOW = 0,
@@ -62,7 +62,7 @@ sm_sql_lease_watch(sm_conn_t *conn, sm_call_t *call, sm_lease_t *lease,
 }
 
 
-/* one more, in an array that grows */
+/* Returns the next element of the array, which grows as needed. */
 
 static sm_candidate_t *
 sm_sql_candidate(sm_call_t *call, sm_cluster_t *cluster, size_t *allocated)

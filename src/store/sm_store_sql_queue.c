@@ -1,13 +1,14 @@
 
 /*
- * The queue: reads what has an attempt to come, on any store.
+ * Reads the queue, that is, the intents that have an attempt to come, on any
+ * store.
  */
 
 #include "sm_policy.h"
 #include "sm_store_sql.h"
 
 
-/* the columns of queue_page */
+/* The columns of queue_page. */
 
 enum {
     SM_PAGE_COL_ID = 1,
@@ -23,7 +24,10 @@ _Static_assert(SM_PAGE_COL_COUNT == (int) SM_PROC_OWN_QUEUE_PAGE,
                "each column of queue_page");
 
 
-/* most have the target of the one before */
+/*
+ * Reads the target, and copies it only if it differs from that of the row
+ * before, because it seldom does.
+ */
 
 static int
 sm_sql_page_target(sm_sql_t *sql, sm_call_t *call, sm_str_t *target)

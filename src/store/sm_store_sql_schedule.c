@@ -6,12 +6,13 @@
 #include "sm_store_sql.h"
 
 
-#define SM_SCHEDULE_COL_ID  1           /* after the time */
+#define SM_SCHEDULE_COL_ID  1           /* it follows the time */
 
 
 /*
- * One more than the page has tells that there are more.  A row without an id
- * has the time at which the next one is due; it comes before the others.
+ * Reads schedules.  The statement asks for one more row than a page has, to
+ * tell whether there are more.  A row without an id comes first, and has the
+ * time at which the next schedule is due.
  */
 
 static void

@@ -1,7 +1,5 @@
 
-/*
- * Lists of intents, but for that of the newest, on any store.
- */
+/* Reads lists of intents, except the list of the newest, on any store. */
 
 #include "sm_search.h"
 #include "sm_store_sql.h"

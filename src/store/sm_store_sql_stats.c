@@ -1,13 +1,13 @@
 
 /*
- * Reads the leader's numbers, and the backlog where there is no leader, on
- * any store.
+ * Reads the leader's statistics, and the backlog for when there is no leader,
+ * on any store.
  */
 
 #include "sm_store_sql.h"
 
 
-/* the columns of stats_get */
+/* The columns of stats_get. */
 
 enum {
     SM_STATS_COL_EPOCH = 0,
@@ -20,7 +20,7 @@ _Static_assert(SM_STATS_COL_COUNT == (int) SM_PROC_OWN_STATS_GET,
                "each column of stats_get");
 
 
-/* the columns of backlog_get */
+/* The columns of backlog_get. */
 
 enum {
     SM_BACKLOG_COL_NOW = 0,
