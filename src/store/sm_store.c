@@ -1,8 +1,13 @@
 
 /*
  * The connections of a store, and the operations that are one call on one of
- * them.  sm_store_batch.c has those that write many rows, sm_store_list.c
- * those that read them.
+ * them.  The rules of the pool are in sm_store_pool.h; work that takes several
+ * calls is in src/store/work/.
+ *
+ * Connections, the list of backends left at the server, and the state of
+ * logins are protected by the store's mutex.  It is never held during a call
+ * to the server: what needs one is taken out of the store first, and put back
+ * afterwards.
  */
 
 #include <stdarg.h>
@@ -154,8 +159,8 @@ sm_store_close(sm_store_t *store, sm_conn_t *conn)
 
 
 /*
- * Takes an idle connection, or the right to open one.  -1: neither became
- * available for as long as a call may take.
+ * Takes an idle connection, or the right to open one.  Returns -1 if neither
+ * became available within the time that a call may take.
  */
 
 static int
@@ -256,7 +261,10 @@ sm_store_ask_none(sm_conn_t *conn, sm_call_t *call, sm_left_t *left)
 }
 
 
-/* The call was given up, the connection is lost; its backend may be there. */
+/*
+ * Remembers the backend of a lost connection whose call was given up, because
+ * it may still be at work.
+ */
 
 static void
 sm_store_leave(sm_store_t *store, sm_conn_t *conn)
@@ -286,7 +294,7 @@ sm_store_leave(sm_store_t *store, sm_conn_t *conn)
 }
 
 
-/* forgets those that have ended */
+/* Keeps the backends that are still at work, and forgets the others. */
 
 static void
 sm_store_left(sm_store_t *store, sm_left_t *left)
@@ -308,7 +316,10 @@ sm_store_left(sm_store_t *store, sm_left_t *left)
 }
 
 
-/* Counts a new connection, unless there are too many with what was left. */
+/*
+ * Counts a new connection as open, unless it and the backends that were left
+ * are more than the pool allows.
+ */
 
 static int
 sm_store_admit(sm_store_t *store, sm_call_t *call, sm_conn_t *conn)
@@ -411,7 +422,7 @@ sm_store_get_conn(sm_store_t *store, sm_call_t *call)
 }
 
 
-/* the idle connections are lost for the same reason */
+/* Closes the idle connections, which a failed server has lost as well. */
 
 static void
 sm_store_close_idle(sm_store_t *store)
@@ -467,7 +478,7 @@ sm_store_put_conn(sm_store_t *store, sm_call_t *call, sm_conn_t *conn)
 }
 
 
-/* the functions that are one operation on one connection */
+/* Defines the functions that are one operation on one connection. */
 
 #define SM_STORE_CALL(name, ...)                                              \
                                                                               \

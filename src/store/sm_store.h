@@ -1,7 +1,5 @@
 
-/*
- * The door of the store: everything that the nginx layer may ask of it.
- */
+/* The public interface of the store: all that the nginx layer may ask of it. */
 
 #ifndef SM_STORE_H
 #define SM_STORE_H
@@ -16,8 +14,9 @@
 
 
 /*
- * Operations that are one call on one connection: sm_store_<name>(store, call,
- * ...), with the parameters of the row in SM_STORE_OPS.
+ * The operations that are one call on one connection.  Each is a function
+ * sm_store_<name>(store, call, ...) with the parameters of its row in
+ * SM_STORE_OPS.
  */
 
 #define SM_STORE_DECLARE_CALL(name, ...)                                      \

@@ -1,7 +1,5 @@
 
-/*
- * A call to the store: what it allocates, and how it ended.
- */
+/* A call to the store: the memory it allocates, and how it ended. */
 
 #ifndef SM_STORE_CALL_H
 #define SM_STORE_CALL_H
@@ -16,7 +14,7 @@ typedef enum {
     SM_STORE_PERMANENT,         /* will not work until somebody fixes it */
     SM_STORE_SCHEMA,            /* the schema is of another version */
     SM_STORE_CONSTRAINT,        /* the store refused the data, not the call */
-    SM_STORE_LEASE_LOST,        /* a fenced call, and the fence did not hold */
+    SM_STORE_LEASE_LOST,        /* the fence of the call did not hold */
     SM_STORE_CLASSES
 } sm_store_class_e;
 
@@ -26,11 +24,11 @@ typedef enum {
 typedef struct {
     sm_arena_t             arena;
     sm_store_class_e       status;
-    int                    code;        /* native, 0: our own */
+    int                    code;        /* of the server; 0: our own */
     char                   error[SM_STORE_ERROR_SIZE];
-    int64_t                now;         /* the store's time, if it was asked */
-    unsigned               asked;       /* a connection was wanted */
-    unsigned               unreached;   /* there was none, or it was lost */
+    int64_t                now;         /* the store's time, if it was read */
+    unsigned               asked;       /* it needed a connection */
+    unsigned               unreached;   /* it got none, or lost it */
 } sm_call_t;
 
 

@@ -1,7 +1,5 @@
 
-/*
- * What a store is made of: its back end, and the configuration of a manager.
- */
+/* The configuration of a store, and its back ends. */
 
 #ifndef SM_STORE_CONF_H
 #define SM_STORE_CONF_H
@@ -11,8 +9,8 @@
 
 
 /*
- * The version that this module is written for.  It works with a newer schema,
- * too, if that says so.
+ * The schema version of this module.  It also works with a newer schema that
+ * declares itself compatible.
  */
 
 #define SM_SCHEMA_VERSION  1
@@ -24,21 +22,27 @@ extern const sm_store_ops_t  sm_store_sqlite;
 extern const sm_store_ops_t  sm_store_postgres;
 extern const sm_store_ops_t  sm_store_odbc;
 
-/* for messages */
+/* Returns the back end's name, for messages. */
 const char *sm_store_ops_name(const sm_store_ops_t *ops);
 
-/* whether a password or a payload may cross the network to "host" as it is */
+/*
+ * Returns whether a password or a payload would cross the network to "host"
+ * without encryption that was asked for.
+ */
 int sm_store_postgres_exposed(const char *connection, char *host, size_t size);
 
-/* NULL, or what is wrong with a connection string of PostgreSQL, in "why" */
+/*
+ * Returns NULL, or what is wrong with a connection string of PostgreSQL; "why"
+ * is a buffer for it.
+ */
 const char *sm_store_postgres_check(const char *connection, char *why,
     size_t size);
 
 
-/* whether the connection string has a value of that name, in any case */
+/* Returns whether the connection string has that key, ignoring case. */
 int sm_store_odbc_has_key(sm_str_t connection, const char *key);
 
-/* why a driver cannot be given this password; NULL: it can */
+/* Returns why this password cannot be passed to the driver, or NULL. */
 const char *sm_store_odbc_refuses(sm_str_t connection, sm_str_t password);
 
 
@@ -47,37 +51,38 @@ typedef struct {
     const char            *path;
     int64_t                busy_timeout;    /* milliseconds */
 
-    /* a database of an older version is migrated without a copy of it */
+    /* Migrates an older database without making a copy first. */
     unsigned               migrate_no_copy;
 
     /*
-     * Shared by all processes of the instance: the configuration whose
-     * database may be created.  The first connection of that configuration
-     * clears it, so that a database which disappears later is an error and not
-     * an empty store.  After a reload, a worker of the old configuration, which
-     * may have another store, does neither.
+     * The generation of the configuration that may create its database; it is
+     * shared by all processes of the instance.  The first connection of that
+     * configuration clears it, so a database that disappears later is an error
+     * and not an empty store.  After a reload, workers of the old
+     * configuration, which may have another store, neither create nor clear.
      */
     volatile unsigned long  *create;
-    unsigned long           generation;     /* this configuration; not 0 */
+    unsigned long           generation;     /* of this configuration, never 0 */
 
     /*
-     * Of a database server; times are milliseconds.  The password is not in
-     * the connection string, and in no message.  Both end with a zero.
+     * For database servers; times are milliseconds.  The password is kept out
+     * of the connection string and of all messages.  Both strings end with a
+     * zero.
      */
     sm_str_t               connection;
-    sm_str_t               password;        /* no data: none */
+    sm_str_t               password;        /* no data: there is none */
     int64_t                login_timeout;
     int64_t                query_timeout;
 
     /*
-     * The time-out of reads that start from the beginning, for recovery and
-     * for the queue.  They may have to pass over many dead rows.  They take
-     * no locks, and would never succeed if they were given up each time.  It
-     * is at least query_timeout.
+     * The time-out of reads from the start of the table, for recovery and for
+     * the queue.  They may have to pass over many dead rows; since they take
+     * no locks, they may take long, and they would never succeed if each try
+     * was given up early.  It is at least query_timeout.
      */
     int64_t                recover_timeout;
 
-    unsigned               pool;            /* connections, 0: any number */
+    unsigned               pool;            /* connections; 0: no limit */
 } sm_store_conf_t;
 
 

@@ -1,7 +1,8 @@
 
 /*
- * Between the store and its back ends: the table that a back end fills, its
- * connections, and what the files of the store have of each other.
+ * Between the store and its back ends: the table of operations that a back end
+ * fills, the head of its connections, and functions that the files of the
+ * store share.
  */
 
 #ifndef SM_STORE_OPS_H
@@ -11,10 +12,10 @@
 #include "sm_store.h"
 
 
-/* who serves a connection at the server: its pid, and the time it began */
+/* Identifies the server process behind a connection. */
 
 typedef struct {
-    int64_t                pid;         /* 0: not known */
+    int64_t                pid;         /* 0: it is not known */
     int64_t                began;
 } sm_backend_t;
 
@@ -26,11 +27,11 @@ struct sm_left_s {
 };
 
 
-/* what all back ends' connections begin with */
+/* The head of every back end's connection. */
 
 struct sm_conn_s {
     sm_conn_t             *next;
-    unsigned               lost;        /* the idle ones are, too */
+    unsigned               lost;        /* so are the idle connections */
     sm_backend_t           backend;
 };
 
@@ -41,10 +42,12 @@ struct sm_store_ops_s {
     sm_conn_t           *(*open)(const sm_store_conf_t *conf, sm_call_t *call);
     void                 (*close)(sm_conn_t *conn);
 
-    /* whether an idle connection still leads to the store */
+    /* Returns whether an idle connection still leads to the store. */
     int                  (*usable)(sm_conn_t *conn);
 
-    /* sets at_work of each: whether the server still carries its call out */
+    /*
+     * Sets at_work in each: whether the server is still carrying out its call.
+     */
     int                  (*ask)(sm_conn_t *conn, sm_call_t *call,
                                 sm_left_t *left);
 
@@ -55,34 +58,42 @@ struct sm_store_ops_s {
     SM_STORE_OPS(SM_STORE_SLOT)
 };
 
-/* whether a module of version "own" may use a schema; "store" is its name */
+/*
+ * Checks whether a module of version "own" may use a schema.  "store" is the
+ * name for messages.
+ */
 int sm_store_schema_check(sm_call_t *call, const char *store, int own,
     int64_t version, int64_t compatible_from);
 
 /*
- * sm_store.c: a connection for a call, or NULL and why in the call; what the
- * call came to, when it is given back
+ * sm_store.c: _get_conn() returns a connection for a call, or NULL with the
+ * call's error set.  _put_conn() gives it back, and returns the outcome of the
+ * call.
  */
 sm_conn_t *sm_store_get_conn(sm_store_t *store, sm_call_t *call);
 int sm_store_put_conn(sm_store_t *store, sm_call_t *call, sm_conn_t *conn);
 
-/* sm_store.c: where nobody knows a backend, and so none is left */
+/*
+ * sm_store.c: the ask() of back ends that do not know their server processes.
+ */
 int sm_store_ask_none(sm_conn_t *conn, sm_call_t *call, sm_left_t *left);
 
 /*
- * sm_store_recover.c: reads a stored contract.  One that is not understood does
- * not fail the call: "refused" says why, as text that may be stored and shown.
+ * sm_store_recover.c: reads a stored contract.  A contract that is not
+ * understood does not fail the call; "refused" says why, in text that may be
+ * stored and shown.
  */
 int sm_store_contract(sm_call_t *call, const sm_contract_row_t *row,
     sm_contract_t *c, sm_str_t *refused);
 
-/* sm_store.c: fills in the hashes of payloads */
+/* sm_store.c: computes the hashes of payloads. */
 int sm_store_hash(sm_store_t *store, sm_call_t *call, sm_submit_row_t *rows,
     size_t n);
 
 /*
- * sm_store_schedule.c: what is asked for of one schedule; the ids of a page,
- * both included; names of actions
+ * sm_store_schedule.c: carries out a request about one schedule; gives the
+ * range of ids of a page, both ends included; names an action for the API and
+ * for the audit.
  */
 int sm_store_schedule(sm_store_t *store, sm_call_t *call,
     const sm_fence_t *fence, sm_schedule_row_t *row);

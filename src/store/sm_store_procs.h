@@ -1,8 +1,8 @@
 
 /*
- * The calls of SQL, the same for every store: a procedure of a database server,
- * or a statement of SQLite.  A row of SM_SQL_PROCS says its name, its
- * parameters and its columns.
+ * The SQL calls, which are the same for every store: each is a procedure of a
+ * database server or a statement of SQLite.  A row of SM_SQL_PROCS gives its
+ * name, its parameters and its columns.
  */
 
 #ifndef SM_STORE_PROCS_H
@@ -17,11 +17,12 @@
 
 
 /*
- * Types are letters; t: text, d: a document, b: bytes, i: an integer of 64
- * bits.  A row has SM_PROC_<first>; the name; the types of the parameters;
- * their names in the statement of SQLite, if that has the same operation; the
- * types of the columns that are the procedure's own, which come first; and up
- * to two tables of entities, whose columns are found by their names.
+ * Types are letters; t: text, d: a document, b: bytes, i: a 64-bit integer.  A
+ * row has, in this order: the suffix of its SM_PROC_ constant; its name; the
+ * types of its parameters; the names of these in the statement of SQLite, if
+ * there is one; the types of the columns that are not an entity's, which come
+ * first in the answer; and up to two tables of entities, whose columns are
+ * found by name.
  */
 
 #define SM_SQL_PROCS(X)                                                       \
@@ -105,7 +106,7 @@ enum {
 };
 
 
-/* how many columns of its own each has */
+/* How many columns of its own each procedure has. */
 
 #define SM_SQL_OWN(op, name, params, names, own, ...)                         \
     SM_PROC_OWN_##op = sizeof(own) - 1,

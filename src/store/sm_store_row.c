@@ -1,6 +1,10 @@
 
 /*
- * Rows of an answer, read by the tables of entities.
+ * Reads the rows of an answer by the tables of entities.
+ *
+ * A procedure's own columns come first, at fixed places.  The columns of its
+ * entities are found by name in the first answer of a connection, which then
+ * remembers their places.
  */
 
 #include <stdio.h>
@@ -8,7 +12,7 @@
 #include "sm_store_sql.h"
 
 
-#define SM_ROW_NAME  64             /* bytes of a column's name that count */
+#define SM_ROW_NAME  64             /* significant bytes of a column's name */
 
 
 static const char  sm_row_letters[] = {
@@ -25,7 +29,10 @@ _Static_assert(sizeof(sm_row_letters) == SM_FIELD_TYPES,
                "a letter for each type");
 
 
-/* the field of the n-th column; NULL: it is the procedure's own, or none */
+/*
+ * Returns the field of the n-th column, or NULL if the column is the
+ * procedure's own or does not exist.
+ */
 
 static const sm_field_t *
 sm_row_field(const sm_proc_t *proc, unsigned n)
@@ -68,7 +75,10 @@ sm_row_type(const sm_proc_t *proc, unsigned n)
 }
 
 
-/* a function of PostgreSQL cannot have a result of a column's name */
+/*
+ * Compares names of columns.  A result of a PostgreSQL function must not be
+ * named like a column that it uses, so it may have the prefix "o_".
+ */
 
 static int
 sm_row_same(const char *name, const char *column)
@@ -78,15 +88,13 @@ sm_row_same(const char *name, const char *column)
 }
 
 
-/* its place in the answer; -1: the answer does not have it */
+/* Returns the place of a column in the answer, or -1 if it is missing. */
 
 static int
 sm_row_find(sm_sql_t *sql, unsigned n, const sm_field_t *field)
 {
     int   i;
     char  name[SM_ROW_NAME];
-
-    /* what is the procedure's own comes first */
 
     if (field == NULL) {
         return sql->driver->column(sql, n, name, sizeof(name)) == 0
@@ -150,7 +158,7 @@ sm_row_columns(sm_sql_t *sql, sm_call_t *call)
 }
 
 
-/* the first column of a table of the procedure */
+/* Returns the number of the first column of a table of the procedure. */
 
 static unsigned
 sm_row_first(sm_sql_t *sql, const sm_field_t *fields)

@@ -1,7 +1,7 @@
 
 /*
- * Calls of SQL: a driver carries a call of SM_SQL_PROCS, and what reads is
- * written once, for every store.
+ * SQL calls: a driver carries out a call of SM_SQL_PROCS.  The operations that
+ * read are written once on top of it, for every store.
  */
 
 #ifndef SM_STORE_SQL_H
@@ -16,7 +16,7 @@ typedef struct sm_sql_s  sm_sql_t;
 
 
 typedef struct {
-    char                      type;         /* of those */
+    char                      type;         /* of the value: see SM_SQL_PROCS */
     unsigned                  null;
     int64_t                   n;
     sm_str_t                  s;
@@ -24,13 +24,14 @@ typedef struct {
 
 
 /*
- * exec() sends the parameters and waits for the answer; fetch() gives 1 as long
- * as there is a row.  column() gives the name of a column of the answer, and -1
- * past the last one; is_type() tells whether it is of the type with this
- * letter.  Columns count from 0; NULL is 0, or a string without data.  A string
- * is copied into the call's arena, but what get_peek() gives may be lost with
- * the next fetch().  end() reads what is left, since an error may stand there;
- * it follows every exec().
+ * A driver.  exec() sends the parameters and waits for the answer.  fetch()
+ * returns 1 as long as there is a row.  column() gives the name of a column of
+ * the answer, and returns -1 past the last one; is_type() returns whether a
+ * column has the type of this letter.  Columns count from 0.  NULL is read as
+ * 0, or as a string without data.  Strings are copied into the call's arena,
+ * except that the string of get_peek() is valid only until the next fetch().
+ * end() must follow every exec(); it reads the rest of the answer, which may
+ * contain an error.
  */
 
 typedef struct {
@@ -53,14 +54,14 @@ typedef struct {
 } sm_sql_driver_t;
 
 
-/* what the connections of all back ends begin with */
+/* The head of every back end's connection. */
 
 struct sm_sql_s {
     sm_conn_t                 conn;
     const sm_sql_driver_t    *driver;
     const sm_store_conf_t    *conf;
 
-    /* the call */
+    /* The current call. */
     unsigned                  proc;
     const sm_fence_t         *fence;        /* NULL: it is not fenced */
     int64_t                   timeout;      /* milliseconds */
@@ -68,7 +69,7 @@ struct sm_sql_s {
     unsigned                  n;
     sm_sql_param_t            params[SM_SQL_PARAMS];
 
-    /* where the columns of each procedure are in its answer, once known */
+    /* The places of each procedure's columns in its answer, once known. */
     unsigned char             known[SM_PROCS];
     unsigned char             columns[SM_PROCS][SM_SQL_COLUMNS];
 };
@@ -77,17 +78,17 @@ struct sm_sql_s {
 /*
  * sm_store_sql.c
  *
- * A call: sm_sql_start(), the parameters in their order, sm_sql_exec(),
- * sm_sql_fetch() as long as it gives 1, and sm_sql_end() in any case.
- * What fails leaves the call's status, and what follows does nothing then.
+ * A call is sm_sql_start(), the parameters in their order, sm_sql_exec(),
+ * sm_sql_fetch() as long as it returns 1, and always sm_sql_end().  An error
+ * sets the call's status, and the functions that follow do nothing then.
  */
 
 void sm_sql_start(sm_sql_t *sql, unsigned proc);
 
-/* the same, with the time-out of a recovery */
+/* Starts a call that has the time-out of a recovery. */
 void sm_sql_start_recovery(sm_sql_t *sql, unsigned proc);
 
-/* a text or document without data is NULL */
+/* A text or a document without data is passed as NULL. */
 void sm_sql_put_text(sm_sql_t *sql, sm_str_t s);
 void sm_sql_put_bytes(sm_sql_t *sql, sm_str_t s);
 void sm_sql_put_int(sm_sql_t *sql, int64_t value);
@@ -98,7 +99,7 @@ void sm_sql_put_fence(sm_sql_t *sql, const sm_fence_t *fence);
 int sm_sql_exec(sm_sql_t *sql, sm_call_t *call);
 int sm_sql_fetch(sm_sql_t *sql, sm_call_t *call);
 
-/* a column in the order of the row of SM_SQL_PROCS */
+/* Columns are numbered in the order of the row of SM_SQL_PROCS. */
 int sm_sql_is_null(sm_sql_t *sql, unsigned column);
 int64_t sm_sql_int(sm_sql_t *sql, unsigned column);
 int sm_sql_text(sm_sql_t *sql, sm_call_t *call, unsigned column,
@@ -110,62 +111,68 @@ int sm_sql_bytes(sm_sql_t *sql, sm_call_t *call, unsigned column,
 
 int sm_sql_end(sm_sql_t *sql, sm_call_t *call);
 
-/* a call whose rows nobody looks at */
+/* Runs a call and ignores its rows. */
 int sm_sql_run(sm_sql_t *sql, sm_call_t *call);
 
-/* ends a fenced call: says whose fence did not hold */
+/* Ends a fenced call, and sets the error if its fence did not hold. */
 int sm_sql_fenced(sm_sql_t *sql, sm_call_t *call,
     const sm_fence_t *fence);
 
 /*
- * The next row of its answer with a value in its second column.  0: there are
- * no more, and the time is known; -1: an error.
+ * Fetches the next row with a value in its second column.  Returns 0 if there
+ * are no more, and the call's time is known then, or -1 on errors.
  */
 int sm_sql_fenced_fetch(sm_sql_t *sql, sm_call_t *call);
 
-/* whether the schema is of this module's version */
+/* Checks that the schema is one that this module may use. */
 int sm_sql_schema(sm_sql_t *sql, sm_call_t *call);
 
 int sm_sql_no_memory(sm_call_t *call);
 
-/* copies a value into the call's arena; one without data has none then */
+/* Copies a value into the call's arena.  Without data, the copy has none. */
 int sm_sql_keep(sm_call_t *call, sm_str_t value, sm_str_t *s);
 
 
 /*
  * sm_store_row.c
  *
- * Finds the columns of the procedure in its answer, when a connection sees the
- * first one; -1: one is missing, or of another type.
+ * Finds the columns of the procedure in the first answer that a connection
+ * gets.  Returns -1 if one is missing or has another type.
  */
 int sm_row_columns(sm_sql_t *sql, sm_call_t *call);
 
-/* the type of the n-th column of a procedure; 0: it has no more */
+/* Returns the type of the n-th column of a procedure, 0 past the last one. */
 char sm_row_type(const sm_proc_t *proc, unsigned n);
 
-/* whether the row has an entity of that table: its first column is not NULL */
+/*
+ * Returns whether the row has an entity of that table, that is, whether its
+ * first column is not NULL.
+ */
 int sm_row_has(sm_sql_t *sql, const sm_field_t *fields);
 
-/* reads the columns of a table of the procedure into the struct */
+/* Reads the columns of one of the procedure's tables into the struct. */
 int sm_row_read(sm_sql_t *sql, sm_call_t *call, const sm_field_t *fields,
     void *row);
 
 /*
- * Runs the call, and reads its rows by a table into structs of "size", up to
- * "limit" of them; "more" says whether there was another one.
+ * Runs the call, and reads up to "limit" rows by a table into structs of
+ * "size" bytes; "more" says whether there was another row.
  */
 int sm_row_page(sm_sql_t *sql, sm_call_t *call, const sm_field_t *fields,
     void *rows, size_t size, size_t limit, size_t *n, unsigned *more);
 
 
-/* sm_store_sql_intents.c: the intent of a row */
+/* sm_store_sql_intents.c: reads the intent of a row. */
 int sm_sql_intent(sm_sql_t *sql, sm_call_t *call, sm_intent_t *intent);
 
-/* sm_store_sql_attempts.c: the contract of a row; see sm_store_contract() */
+/*
+ * sm_store_sql_attempts.c: reads the contract of a row; see
+ * sm_store_contract().
+ */
 int sm_sql_contract(sm_sql_t *sql, sm_call_t *call, sm_contract_t *c,
     sm_str_t *refused);
 
-/* sm_store_sql_lease.c: the lease of a row, and the time */
+/* sm_store_sql_lease.c: reads the lease of a row, and the time. */
 int sm_sql_lease_row(sm_sql_t *sql, sm_call_t *call, sm_lease_t *lease);
 
 

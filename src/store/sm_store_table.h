@@ -1,9 +1,10 @@
 
 /*
- * The operations of the store.  Each is one row of SM_STORE_OPS.  From it come
- * the slot of sm_store_ops_t, the functions that the back ends have to define,
- * their tables, and, where it is nothing but the operation on a connection
- * (CALL, not OWN), the function of sm_store.h.
+ * The operations of the store.  Each is one row of SM_STORE_OPS, which yields
+ * the slot of sm_store_ops_t, the functions that the back ends define, their
+ * tables, and for a CALL row also the function of sm_store.h, which runs the
+ * operation on one connection.  For an OWN row that function is written by
+ * hand.
  *
  * All return 0, or -1 with the call's status and error set.
  */
@@ -13,89 +14,93 @@
 
 
 /*
- * ping                 Whether the store commits; it changes nothing.
- * tidy                 Now and then: bounds what grows by itself.
+ * ping                 Checks that the store can commit; it changes nothing.
+ * tidy                 Bounds what grows by itself; it runs now and then.
  *
- * begin_write          Waits until the store can be written to; intents_submit
- *                      goes on.
- * intents_submit       Commits, or leaves nothing behind.
+ * begin_write          Waits until the store can be written; the transaction is
+ *                      continued by intents_submit.
+ * intents_submit       Commits the whole batch, or leaves nothing behind.
  *
- * intents_length       A read: the bytes of payloads, which are not read.
- * intent_events        A read: the events of an intent.
- * intents_list         The newest, of a target and a status.
- * intents_search       Any other list: up to row->limit + 1 keys of it.
+ * intents_length       Reads the lengths of payloads, but not the payloads.
+ * intent_events        Reads the events of an intent.
+ * intents_list         Reads the newest intents of a target and a status.
+ * intents_search       Reads up to row->limit + 1 keys of any other list.
  *
- * lease_...            One conditional statement each, on the store's time;
+ * lease_...            Each is one conditional statement on the store's time;
  *                      lease->held says whether it found its row.  Durations
- *                      are milliseconds.  lease_watch reads the row, and
- *                      where its holder is told that there is something to do:
- *                      NULL where that is not known.
- * candidate_heartbeat  An instance that does not know when it started has
- *                      started now, and is told.
+ *                      are milliseconds.  lease_watch reads the row, and the
+ *                      URL that wakes its holder, or NULL if it is not known.
+ * candidate_heartbeat  An instance that does not know when it started gets the
+ *                      store's time for that.
  *
- * The executor's operations are fenced: SM_STORE_LEASE_LOST, or the lease was
- * held at the time of the call, and to its commit if it writes.  They tell the
- * store's time in call->now.
+ * The executor's operations are fenced.  Either they fail with
+ * SM_STORE_LEASE_LOST, or the lease was held at the time of the call, and up to
+ * the commit of one that writes.  They set call->now to the store's time.
  *
- * queue_page        A read: it changes and locks nothing.
- * attempts_turn        In one transaction: appends the attempts that have
- *                      ended, and moves their intents; then marks in flight
- *                      those that are pending and due.  "refused" says why a
- *                      contract is not understood.  If that is because it is of
- *                      a newer version, the intent is gone; otherwise it may
- *                      have been begun, and is to be given back.
- * attempts_expire      In one transaction: ends those that are pending and
- *                      past their deadline by the store's clock; the others are
- *                      early, with the time of their next attempt, or gone,
- *                      as those of a newer version are here, too.
- * attempts_in_doubt    A read: up to "limit" of what is in flight under an
- *                      epoch before the fence's, in an order of its own, after
- *                      that row of it, or NULL.  "refused" says why a contract
- *                      is not understood.
- * inbox_page           A read: what is in the inbox now.
- * inbox_move           In one transaction: each row that is still in the inbox
- *                      becomes an intent, or a refusal if it has a reason or
- *                      its id is another intent's, and leaves the inbox.  Of
- *                      a larger payload a refusal keeps max_payload bytes.
- * retention            In one transaction: a batch of intents that ended long
- *                      ago lose payload and attempts, or go.
- * job_next             A read: the job to work on, with an id if there is one.
- * job_apply            In one transaction: what a batch of a job does to its
- *                      intents, and how far the job is then; nothing if it has
- *                      been stopped.
- * targets_paused       A read: the targets that are paused now.
+ * queue_page           Reads a page of the queue; it changes and locks nothing.
+ * attempts_turn        In one transaction, appends the attempts that have ended
+ *                      and moves their intents, then marks intents in flight
+ *                      that are pending and due.  "refused" says why a contract
+ *                      is not understood.  If it is of a newer version, the
+ *                      intent is gone; otherwise it may have been begun, and
+ *                      the caller has to give it back.
+ * attempts_expire      In one transaction, ends intents that are pending and
+ *                      past their deadline by the store's clock.  Others are
+ *                      early, with the time of their next attempt, or gone; an
+ *                      intent of a newer version counts as gone here, too.
+ * attempts_in_doubt    Reads up to "limit" attempts in flight under an epoch
+ *                      before the fence's, after the given row, or from the
+ *                      first if that is NULL.  "refused" says why a contract is
+ *                      not understood.
+ * inbox_page           Reads what is in the inbox now.
+ * inbox_move           In one transaction, turns each row that is still in the
+ *                      inbox into an intent, or into a refusal if it has a
+ *                      reason or its id belongs to another intent, and removes
+ *                      it.  Of a payload that is larger, a refusal keeps
+ *                      at most max_payload bytes.
+ * retention            In one transaction, strips or removes a batch of intents
+ *                      that ended long ago.
+ * job_next             Reads the job to work on; the id is empty if there is
+ *                      none.
+ * job_apply            In one transaction, applies a batch of a job to its
+ *                      intents and stores the job's progress, unless the job
+ *                      was stopped.
+ * targets_paused       Reads the targets that are paused now.
  *
- * stats_put            The leader's numbers, in place of those before.
+ * stats_put            Replaces the leader's statistics.
  *
- * stats_get            A read of that row, by anybody; and so is
- * backlog_get          of what has an attempt to come, up to a bound.
+ * The statistics are read without a fence.
  *
- * These write an entry of the audit in the transaction of the change, and where
- * they change nothing, none.
+ * stats_get            Reads what stats_put wrote.
+ * backlog_get          Counts intents that have an attempt to come, to a bound.
  *
- * intents_cancel       Each is canceled if it is pending and not in flight, by
- *                      one statement; a turn finds it gone.  On a server each
- *                      is a transaction: whoever waits for a turn holds no row
- *                      that the turn may wait for.
- * replays_insert       Each is a copy of an intent that has ended, under
- *                      another id.
- * target_set           Each target is paused, or goes on; on a server each is a
- *                      transaction.
+ * These write an entry of the audit in the transaction of each change, and no
+ * entry if nothing changed.
  *
- * jobs_add             Each is a job, unless there is one with its id.
- * jobs_stop            Each ends where it is.
+ * intents_cancel       Cancels each intent that is pending and not in flight,
+ *                      by one statement; a later turn finds it gone.  On a
+ *                      server, each is a transaction of its own, so that a
+ *                      cancellation that waits for a turn holds no row that the
+ *                      turn may need.
+ * replays_insert       Copies each intent, which has ended, under a new id.
+ * target_set           Pauses or resumes each target; on a server, each is a
+ *                      transaction of its own.
  *
- * intent_payload       A read, and so are audit_list and jobs_list.
+ * jobs_add             Adds each job, unless a job with its id exists.
+ * jobs_stop            Stops each job where it is.
  *
- * schedules_get        A read: schedules by their ids; call->now is the time.
- * schedule_write       In one transaction: changes a schedule, if it has still
- *                      the revision, and writes the audit.  Without a fence it
- *                      is not an executor that does so.
- * schedules_due        A read, fenced: what is due, and when the next one is.
- * schedules_fire       In one transaction: makes the intents of schedules that
- *                      are as they were read, and moves them on; what is not is
- *                      left.  A server may leave all if one of them is not.
- *                      Without a fence it is done by hand, and audited.
+ * The operations intent_payload, audit_list and jobs_list only read.
+ *
+ * schedules_get        Reads schedules by id; call->now is the time.
+ * schedule_write       In one transaction, changes a schedule if it still has
+ *                      the revision, and writes the audit.  Without a fence,
+ *                      the caller is not an executor.
+ * schedules_due        Reads, fenced, the schedules that are due, and when the
+ *                      next one is.
+ * schedules_fire       In one transaction, creates the intents of schedules and
+ *                      advances them, if they are as they were read.  Others
+ *                      are left alone; a server may leave all if one differs.
+ *                      Without a fence, it is a run by hand, and is audited.
  */
 
 #define SM_STORE_READS(OP)                                                    \
@@ -169,7 +174,7 @@
     SM_STORE_WRITES(OP)
 
 
-/* the parameters of a row, and their names, after others */
+/* Turn the parameters of a row into declarations and into arguments. */
 
 #define SM_STORE_PARAM(type, name)  , type name
 #define SM_STORE_ARG(type, name)    , name

@@ -1,8 +1,8 @@
 
 /*
- * What takes several operations, or more than one transaction, on any store:
- * see src/store/work/.  All return 0, or -1 with the call's status and error
- * set.
+ * Work that takes several operations, or more than one transaction, on any
+ * store: see src/store/work/.  All functions return 0, or -1 with the call's
+ * status and error set.
  */
 
 #ifndef SM_STORE_WORK_H
@@ -20,8 +20,8 @@
 
 
 /*
- * What became of attempts in doubt: of each target that had some, of each
- * intent that has ended, and of all.  The lists are in the memory of the call.
+ * What became of attempts in doubt: per target that had some, per intent that
+ * has ended, and in total.  The lists are in the memory of the call.
  */
 
 typedef struct sm_recovered_target_s  sm_recovered_target_t;
@@ -38,7 +38,7 @@ struct sm_recovered_end_s {
     sm_str_t               target;
     int64_t                created_at;      /* or not_before */
     sm_exhausted_e         exhausted;
-    unsigned               message;         /* it was to tell a webhook */
+    unsigned               message;         /* it was a webhook's event */
     sm_recovered_end_t    *next;
 };
 
@@ -52,17 +52,17 @@ typedef struct {
 
 /*
  * Returns the rows of a batch.  It is called when the store is ready for them,
- * so that rows which arrive while others are writing go along.  It returns -1
- * if it has set the call's status and error.
+ * so that rows that arrive while others write are in the same batch.  Returns
+ * -1 with the call's status and error set.
  */
 typedef int (*sm_store_take_pt)(void *data, sm_call_t *call,
     sm_submit_row_t **rows, size_t *n);
 
 
 /*
- * When it returns 0, all rows have an outcome and are committed; a row that
- * the store refused for its data has failed alone, and "error" says why.
- * When it fails, nothing is known of any row.
+ * If it returns 0, every row has an outcome and is committed; a row whose data
+ * the store refused has failed alone, and "error" says why.  If it fails, the
+ * outcome of every row is unknown.
  */
 int sm_store_intents_submit(sm_store_t *store, sm_call_t *call,
     sm_store_take_pt take, void *data);
@@ -79,21 +79,21 @@ int sm_store_webhooks_resend(sm_store_t *store, sm_call_t *call,
 
 
 /*
- * A row that the store refused for its data is not applied, or gone, alone; the
- * others are then written in more than one transaction.
+ * A row whose data the store refused is not applied, or gone, without
+ * affecting others, which are then written in more than one transaction.
  */
 int sm_store_attempts_turn(sm_store_t *store, sm_call_t *call,
     const sm_fence_t *fence, sm_complete_row_t *ended, size_t nended,
     sm_begin_row_t *due, size_t ndue);
 
 /*
- * Ends the intents whose deadline has passed.  A row that the store refused for
- * its data is gone.
+ * Ends the intents whose deadline has passed.  A row whose data the store
+ * refused is gone.
  */
 int sm_store_attempts_expire(sm_store_t *store, sm_call_t *call,
     const sm_fence_t *fence, sm_begin_row_t *rows, size_t n);
 
-/* These are a turn that only begins attempts, or only completes them. */
+/* A turn that only begins attempts, and a turn that only completes them. */
 int sm_store_attempts_begin(sm_store_t *store, sm_call_t *call,
     const sm_fence_t *fence, sm_begin_row_t *rows, size_t n);
 int sm_store_attempts_complete(sm_store_t *store, sm_call_t *call,
@@ -101,12 +101,14 @@ int sm_store_attempts_complete(sm_store_t *store, sm_call_t *call,
 
 
 /*
- * Records all attempts in doubt as unknown, "leader_lost", in pages, and lets
- * the contracts decide what becomes of their intents.  Known attempts are not
- * in doubt: they stay in flight, and are marked if they are.  An attempt that
- * cannot be recorded stays as it is, and "error" says why.  There is at least
- * one fenced transaction that writes, so 0 means that the lease was held at
- * its commit.  What was recorded stays recorded even if a later page fails.
+ * Records all attempts in doubt as unknown, with the reason "leader_lost",
+ * page by page; the contracts decide what becomes of their intents.  Attempts
+ * in "known" are not in doubt: they stay in flight, and are marked if they
+ * are.  An attempt that cannot be recorded stays as it is, and "error" says
+ * why.
+ *
+ * At least one fenced transaction writes, so 0 means that the lease was held
+ * at its commit.  What was recorded stays recorded even if a later page fails.
  */
 int sm_store_attempts_recover(sm_store_t *store, sm_call_t *call,
     const sm_fence_t *fence, sm_known_row_t *known, size_t nknown, size_t page,
@@ -114,29 +116,29 @@ int sm_store_attempts_recover(sm_store_t *store, sm_call_t *call,
 
 
 /*
- * A row that the store refuses for its data becomes a refusal, alone; the
- * others are then written in more than one transaction.
+ * A row whose data the store refuses becomes a refusal without affecting
+ * others, which are then written in more than one transaction.
  */
 int sm_store_inbox_move(sm_store_t *store, sm_call_t *call,
     const sm_fence_t *fence, size_t max_payload, sm_inbox_row_t *rows,
     size_t n);
 
 
-/* Counts what a job would find, up to SM_JOB_COUNT intents. */
+/* Counts the intents a job would find, up to SM_JOB_COUNT. */
 int sm_store_job_count(sm_store_t *store, sm_call_t *call, sm_job_row_t *row);
 
 
-/* The next batch of the job that has waited longest. */
+/* Works on the next batch of the job that has waited longest. */
 
 typedef struct {
     size_t                 limit;       /* intents */
 
-    /* today's contract of a target; NULL: there is none */
+    /* Returns the configured contract of a target, or NULL. */
     const sm_contract_t *(*contract)(void *data, sm_str_t target);
     void                  *data;
 
-    sm_job_t               job;         /* as it was; no id: there is none */
-    sm_job_state_e         state;       /* as it is */
+    sm_job_t               job;         /* before; no id: there is no job */
+    sm_job_state_e         state;       /* after the batch */
     size_t                 done;        /* in this batch */
     size_t                 skipped;
     sm_job_item_t         *items;
@@ -144,20 +146,20 @@ typedef struct {
 } sm_job_work_t;
 
 /*
- * An intent that the store refuses for its data is skipped, alone; the others
- * are then written in more than one transaction.
+ * An intent whose data the store refuses is skipped without affecting others,
+ * which are then written in more than one transaction.
  */
 int sm_store_job_work(sm_store_t *store, sm_call_t *call,
     const sm_fence_t *fence, sm_job_work_t *work);
 
-/* Gives the first half of the SHA-256 of a text, in SM_JOB_HASH digits. */
+/* Writes the first half of the SHA-256 of a text as SM_JOB_HASH digits. */
 int sm_store_text_hash(sm_store_t *store, sm_call_t *call, sm_str_t s,
     char *hash);
 
 
 /*
- * Does what requests ask of schedules, row by row, each in as many transactions
- * as it takes, of which one writes.
+ * Carries out requests about schedules, row by row.  Each takes several
+ * transactions, of which one writes.
  */
 int sm_store_schedules(sm_store_t *store, sm_call_t *call,
     sm_schedule_row_t *rows, size_t n);
@@ -165,21 +167,21 @@ int sm_store_schedules_list(sm_store_t *store, sm_call_t *call,
     sm_schedule_list_t *rows, size_t n);
 
 /*
- * What the leader does with schedules.  _seed() writes those of the
- * configuration that are new or changed, removes those that it no longer has,
- * and lets schedules run again whose target is configured again.  _tick() fires
- * what is due.
+ * The leader's work on schedules.  _seed() writes the schedules of the
+ * configuration that are new or changed, removes those it no longer has, and
+ * lets schedules run again whose target is configured again.  _tick() fires
+ * the schedules that are due.
  */
 
 typedef struct {
     const sm_contract_t  *(*contract)(void *data, sm_str_t target);
     void                 *data;
-    size_t                limit;        /* schedules, and */
-    size_t                bytes;        /* of payloads, in one transaction */
+    size_t                limit;        /* schedules in one transaction */
+    size_t                bytes;        /* of payloads in one transaction */
 
-    size_t                created;      /* intents */
-    size_t                found;        /* that were there already */
-    size_t                schedules;    /* that were due */
+    size_t                created;      /* intents that were created */
+    size_t                found;        /* intents that existed already */
+    size_t                schedules;    /* schedules that were due */
     int64_t               skipped;
     int64_t               missed;
     int64_t               next_due;     /* by the store's clock; 0: none */

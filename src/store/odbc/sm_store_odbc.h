@@ -115,7 +115,7 @@ SQLCHAR *sm_odbc_string(sm_arena_t *arena, const sm_store_conf_t *conf);
 
 /* sm_store_odbc_utf16.c */
 
-/* Allocates UTF-16 in the arena. Bytes that are not UTF-8 become U+FFFD. */
+/* Allocates UTF-16 in the arena.  Bytes that are not UTF-8 become U+FFFD. */
 SQLWCHAR *sm_odbc_utf16(sm_arena_t *arena, sm_str_t s, size_t *len);
 
 /*

@@ -15,7 +15,7 @@
 #include "sm_store_odbc.h"
 
 
-/* Returns the end of a value. A value in braces ends at a single }. */
+/* Returns the end of a value.  A value in braces ends at a single }. */
 
 static size_t
 sm_odbc_value_end(sm_str_t s, size_t i)

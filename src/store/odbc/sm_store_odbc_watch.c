@@ -122,7 +122,7 @@ sm_odbc_watch_init(void)
 }
 
 
-/* Starts the thread, with all signals blocked. The caller holds the mutex. */
+/* Starts the thread, with all signals blocked.  The caller holds the mutex. */
 
 static void
 sm_odbc_watch_begin(void)
@@ -208,7 +208,7 @@ sm_odbc_watch_close(sm_odbc_watch_t *w)
 }
 
 
-/* Finds the driver's socket. The connection must be logged in. */
+/* Finds the driver's socket.  The connection must be logged in. */
 
 void
 sm_odbc_watch_connected(sm_odbc_watch_t *w, SQLHDBC dbc)

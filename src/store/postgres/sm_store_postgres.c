@@ -36,7 +36,9 @@
 #define SM_POSTGRES_OPTIONS  96
 
 
-/* The host that answered last. It is only a hint, and any thread may set it. */
+/*
+ * The host that answered last.  It is only a hint, and any thread may set it.
+ */
 
 static volatile unsigned  sm_postgres_last;
 
@@ -261,7 +263,7 @@ sm_postgres_connect(sm_postgres_t *pg, sm_call_t *call,
 }
 
 
-/* Collects the options of one host. "number" is a buffer for them. */
+/* Collects the options of one host.  "number" is a buffer for them. */
 
 static int
 sm_postgres_host(const sm_store_conf_t *conf, sm_call_t *call,
@@ -314,7 +316,7 @@ sm_postgres_host(const sm_store_conf_t *conf, sm_call_t *call,
 }
 
 
-/* Tries the hosts in turn. Each gets an equal share of the remaining time. */
+/* Tries the hosts in turn.  Each gets an equal share of the remaining time. */
 
 static int
 sm_postgres_login(sm_postgres_t *pg, sm_call_t *call,

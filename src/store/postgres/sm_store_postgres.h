@@ -1,5 +1,5 @@
 
-/* The internal header of the PostgreSQL back end. See sm_store_postgres.c. */
+/* The internal header of the PostgreSQL back end.  See sm_store_postgres.c. */
 
 #ifndef SM_STORE_POSTGRES_H
 #define SM_STORE_POSTGRES_H
