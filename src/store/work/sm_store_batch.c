@@ -1,7 +1,11 @@
 
 /*
- * Rows that are written in one transaction, or else in smaller ones: what the
- * API submits, the turns of the executor, the inbox.
+ * Writes batches of rows: submissions of the API, turns of the executor, and
+ * the inbox.
+ *
+ * A batch is one transaction if the store accepts all rows.  If it refuses the
+ * data of one, the batch is halved until that row is alone, and only that row
+ * fails.
  */
 
 #include <string.h>
@@ -24,7 +28,7 @@ struct sm_store_batch_s {
         sm_inbox_row_t    *inbox;
     } rows;
 
-    size_t                 max_payload; /* of the inbox */
+    size_t                 max_payload; /* for the inbox */
 
     int                  (*write)(sm_store_batch_t *batch, size_t first,
                               size_t n);
@@ -47,10 +51,7 @@ sm_store_batch(sm_store_batch_t *batch, sm_store_t *store, sm_conn_t *conn,
 }
 
 
-/*
- * A row that the store refuses must not fail the other rows, so the batch is
- * halved until that row is alone.
- */
+/* Writes rows [first, first + n), in halves if the store refuses the data. */
 
 static int
 sm_store_write(sm_store_batch_t *batch, size_t first, size_t n)
@@ -157,7 +158,7 @@ sm_store_complete_write(sm_store_batch_t *batch, size_t first, size_t n)
 }
 
 
-/* 1: it was refused for its data once more */
+/* Returns 1 if the store refused the data of the row again. */
 
 static int
 sm_store_complete_again(sm_store_batch_t *batch, size_t i)
@@ -175,8 +176,8 @@ sm_store_complete_again(sm_store_batch_t *batch, size_t i)
 
 
 /*
- * How an attempt ended counts for more than what the gateway has said: if the
- * store refuses the texts, it is recorded without them.
+ * The outcome of an attempt matters more than what the gateway said: if the
+ * store refuses the texts, the attempt is recorded without them.
  */
 
 static void
@@ -208,7 +209,10 @@ sm_store_complete_refuse(sm_store_batch_t *batch, size_t i)
 }
 
 
-/* one after the other, each in as many transactions as it takes */
+/*
+ * Writes the ended and then the due rows, each in as many transactions as it
+ * takes.
+ */
 
 static int
 sm_store_turn_apart(sm_store_batch_t *batch, sm_complete_row_t *ended,
@@ -321,7 +325,10 @@ sm_store_inbox_write(sm_store_batch_t *batch, size_t first, size_t n)
 }
 
 
-/* the row itself does not cross to the store again */
+/*
+ * Turns the row into a refusal, which does not send its data to the store
+ * again.
+ */
 
 static void
 sm_store_inbox_refuse(sm_store_batch_t *batch, size_t i)

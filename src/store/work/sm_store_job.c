@@ -1,23 +1,23 @@
 
 /*
- * Working a job off, and counting what it would find.
+ * Works on a job, and counts what it would find.
  *
- * A batch reads the next page of the job's list, decides, and writes what there
- * is to do together with the place after it, if the job is still where it was.
- * So each intent of the list is met once, whoever leads: another leader goes on
- * from the place that is stored, and a batch that was late is refused, by the
- * fence or by the place.
+ * A batch reads the next page of the job's list, decides about each intent,
+ * and writes the changes together with the position after them, if the job is
+ * still at the position that was read.  So each intent of the list is met
+ * once, whoever leads: a new leader continues from the stored position, and a
+ * batch that is late is refused, by the fence or by the position.
  */
 
 #include "sm_store.h"
 
 
-/* intents that are read at once for a count */
+/* How many intents a count reads at once. */
 
 #define SM_JOB_PAGE  500
 
 
-/* a page of a job, from which batches are written */
+/* A page of a job, from which batches are written. */
 
 typedef struct {
     sm_store_t            *store;
@@ -27,8 +27,8 @@ typedef struct {
     sm_list_row_t          row;
     unsigned               original;
 
-    sm_job_item_t         *items;       /* of the intents that are taken */
-    const sm_contract_t  **contracts;   /* of these */
+    sm_job_item_t         *items;       /* one per intent that is taken */
+    const sm_contract_t  **contracts;   /* those of the items, each once */
     size_t                 ncontracts;
 } sm_job_page_t;
 
@@ -40,7 +40,10 @@ sm_store_job_no_memory(sm_call_t *call)
 }
 
 
-/* 0: as a list; 1: it is not understood, and err says why; -1 */
+/*
+ * Turns the job's filter into a list.  Returns 1 if the filter is not
+ * understood, with the reason in "err", or -1.
+ */
 
 static int
 sm_store_job_row(sm_call_t *call, const sm_job_t *job, sm_list_row_t *row,
@@ -56,7 +59,10 @@ sm_store_job_row(sm_call_t *call, const sm_job_t *job, sm_list_row_t *row,
 }
 
 
-/* the ids are copied: a page goes before the next one is read */
+/*
+ * Counts the intents of a page.  Their ids are copied, because a page is freed
+ * before the next one is read.
+ */
 
 static int
 sm_store_job_count_page(sm_call_t *call, const sm_job_t *job,
@@ -161,7 +167,7 @@ sm_store_job_count(sm_store_t *store, sm_call_t *call, sm_job_row_t *row)
         }
     }
 
-    /* a limit that was reached is an answer, and no bound */
+    /* A count that reached the job's own limit is exact. */
 
     row->bounded = list.more && (size_t) row->request.limit != row->count;
 
@@ -204,7 +210,7 @@ sm_store_job_contract(sm_job_page_t *page, sm_str_t target,
 }
 
 
-/* SM_JOB_TAKE, _SKIP or _PASS; -1 */
+/* Decides about an intent: SM_JOB_TAKE, _SKIP or _PASS, or -1 on errors. */
 
 static int
 sm_store_job_item(sm_job_page_t *page, const sm_intent_t *intent,
@@ -266,8 +272,8 @@ sm_store_job_after(sm_job_page_t *page, size_t last, sm_str_t *position)
 
 
 /*
- * Intents [first, first + n) of the page, as one batch; with "poison" they are
- * skipped.
+ * Writes intents [first, first + n) of the page as one batch.  With "poison"
+ * they are skipped.
  */
 
 static int
@@ -338,7 +344,7 @@ sm_store_job_write(sm_job_page_t *page, size_t first, size_t n,
 
     if (!batch.applied) {
 
-        /* it was stopped */
+        /* The job was stopped meanwhile. */
 
         work->state = SM_JOB_NONE;
         return 0;
@@ -357,7 +363,10 @@ sm_store_job_write(sm_job_page_t *page, size_t first, size_t n,
 }
 
 
-/* as sm_store_write() does: what is refused is alone in the end */
+/*
+ * Halves the batch until an intent whose data the store refuses is alone, like
+ * sm_store_write().
+ */
 
 static int
 sm_store_job_halves(sm_job_page_t *page, size_t first, size_t n)
@@ -389,7 +398,10 @@ sm_store_job_halves(sm_job_page_t *page, size_t first, size_t n)
 }
 
 
-/* of a page, so many as one transaction may copy; what is canceled is not */
+/*
+ * Bounds the page to what one transaction may copy.  A cancellation copies
+ * nothing and needs no bound.
+ */
 
 static int
 sm_store_job_bound(sm_job_page_t *page, size_t *n)
@@ -422,7 +434,7 @@ sm_store_job_bound(sm_job_page_t *page, size_t *n)
 }
 
 
-/* a job that nobody can read would be in the way of others */
+/* Ends a job that nobody can read, because it would block the others. */
 
 static int
 sm_store_job_fail(sm_job_page_t *page, const char *why)
@@ -504,7 +516,7 @@ sm_store_job_work(sm_store_t *store, sm_call_t *call, const sm_fence_t *fence,
 
     page.row.limit = left < (int64_t) work->limit ? (size_t) left : work->limit;
 
-    /* the job may be older than all that its filter asks for */
+    /* The filter may ask only for intents that are newer than the job. */
 
     if (page.row.from && page.row.to && page.row.from >= page.row.to) {
         return sm_store_job_halves(&page, 0, 0);

@@ -1,5 +1,5 @@
 
-/* What is read of intents by several statements on one connection. */
+/* Reads of intents that take several statements on one connection. */
 
 #include "sm_search.h"
 #include "sm_store_ops.h"
@@ -25,7 +25,7 @@ sm_store_intent_history(sm_store_t *store, sm_call_t *call,
             break;
         }
 
-        /* nobody is told before its end */
+        /* An intent has no events before its end. */
 
         if (rows[i].found && rows[i].intent.completed_at
             && store->ops->intent_events(conn, call, &rows[i].events) != 0)
@@ -39,8 +39,8 @@ sm_store_intent_history(sm_store_t *store, sm_call_t *call,
 
 
 /*
- * The intents are read after their keys were found, so one may have gone, or
- * have got another status, since then.  The page is that much shorter.
+ * Reads the intents of the keys that were found.  An intent may have been
+ * removed, or changed its status, since then; the page is shorter by these.
  */
 
 static int

@@ -1,12 +1,13 @@
 
 /*
- * The first thing that an executor does: attempts in flight under an earlier
- * epoch are recorded as unknown, and their contracts decide what becomes of
- * the intents.  Attempts that this worker has at gateways itself, or whose
- * outcome it knows, are left to it.
+ * Recovery, the first thing that an executor does.
  *
- * Where a contract is not understood, nobody knows whether its intent may be
- * sent again: the attempt stays in doubt, and the intent has an error that says
+ * Attempts in flight under an earlier epoch are recorded as unknown, and their
+ * contracts decide what becomes of the intents.  Attempts that this worker
+ * itself has at gateways, or whose outcome it knows, are left to it.
+ *
+ * If a contract is not understood, nobody knows whether its intent may be sent
+ * again.  The attempt stays in doubt, and the intent has an error that says
  * so, until the contract is repaired or a release leads that understands it.
  */
 
@@ -35,7 +36,7 @@ sm_store_contract(sm_call_t *call, const sm_contract_row_t *row,
     (void) snprintf(text, sizeof(text), "its contract is not understood: %s",
                     why);
 
-    /* the row may have any bytes */
+    /* The stored contract may contain any bytes. */
 
     sm_out_init(&out, sm_arena_alloc(&call->arena,
                                      sm_clean_size(SM_REFUSED_MAX)),
@@ -54,7 +55,7 @@ sm_store_contract(sm_call_t *call, const sm_contract_row_t *row,
 }
 
 
-/* what becomes of an attempt of which nobody knows whether it was sent */
+/* Decides what becomes of an attempt that may or may not have been sent. */
 
 static void
 sm_store_doubt(const sm_doubt_row_t *doubt, int64_t now, uint32_t random,
@@ -90,7 +91,7 @@ sm_store_doubt(const sm_doubt_row_t *doubt, int64_t now, uint32_t random,
 }
 
 
-/* what is known of it stays as it is, and is shown */
+/* Leaves the attempt in doubt, and notes why in the intent and in the log. */
 
 static void
 sm_store_hold(sm_call_t *call, const sm_doubt_row_t *doubt,
@@ -113,7 +114,7 @@ sm_store_hold(sm_call_t *call, const sm_doubt_row_t *doubt,
 }
 
 
-/* they are few; NULL: no memory */
+/* Finds or adds a target; there are few.  Returns NULL without memory. */
 
 static sm_recovered_target_t *
 sm_store_recovered_target(sm_call_t *call, sm_recovered_t *recovered,
@@ -139,7 +140,7 @@ sm_store_recovered_target(sm_call_t *call, sm_recovered_t *recovered,
 }
 
 
-/* the end of its intent, if that is what becomes of it */
+/* Notes the end of an intent. */
 
 static void
 sm_store_end(const sm_doubt_row_t *doubt, const sm_complete_row_t *row,
@@ -211,7 +212,7 @@ sm_store_known_cmp(const void *one, const void *two)
 }
 
 
-/* by id: an intent has one attempt at a time */
+/* Sorts the known attempts by id, of which an intent has one at a time. */
 
 static int
 sm_store_known(sm_call_t *call, sm_known_row_t *known, size_t n,
@@ -264,8 +265,8 @@ sm_store_is_known(const sm_doubt_row_t *doubt, const sm_fence_t *fence,
 
 
 /*
- * each page begins after the last one, so an attempt that stays in doubt is
- * met once
+ * Each page begins after the previous one, so an attempt that stays in doubt
+ * is met once.
  */
 
 int

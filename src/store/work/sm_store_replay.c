@@ -1,16 +1,17 @@
 
 /*
- * Replays: an intent that has ended is copied under another id.
+ * Replays: copies an intent that has ended under another id.
  *
- * It is read first, because its target says what today's contract is.  What has
- * ended changes no more, but for its payload, which may be stripped; so the
- * statement that copies it looks for that again.
+ * The intent is read first, because its target decides which contract of the
+ * configuration applies.  An intent that has ended changes no more, except
+ * that its payload may be stripped; so the statement that copies it checks
+ * that again.
  *
- * What is copied is bounded by the lengths that the store has: the rest is left
- * for another call, so that others write in between.
+ * A call copies a bounded number of bytes, by the lengths in the store, and
+ * leaves the rest to another call, so that others can write in between.
  *
- * A replay that was made before is the answer, whatever has become of what it
- * replays: whoever asks again must not make another one.
+ * If the replay exists already, it is the answer, whatever has become of its
+ * original.  A client that repeats a request must not create another replay.
  */
 
 #include "sm_store.h"
@@ -18,10 +19,14 @@
 
 typedef struct {
     sm_payload_row_t    *sources;
-    sm_payload_row_t    *there;         /* what has the new ids */
+    sm_payload_row_t    *there;         /* the intents with the new ids */
     sm_replay_insert_t  *inserts;
-    size_t              *which;         /* row of each insert, and of .. */
-    sm_get_row_t        *stored;        /* .. what is read at the end */
+    /*
+     * The row of each insert, and then of each intent in "stored", which are
+     * read at the end.
+     */
+    size_t              *which;
+    sm_get_row_t        *stored;
 } sm_replay_t;
 
 
@@ -43,7 +48,10 @@ sm_store_replay_alloc(sm_call_t *call, sm_replay_t *rp, size_t n)
 }
 
 
-/* 1: it may be replayed under "id"; 0: the row has its outcome; -1 */
+/*
+ * Decides whether a row may be replayed, and under which id.  Returns 1 if so,
+ * 0 if the row has its outcome, or -1.
+ */
 
 static int
 sm_store_replay_name(sm_call_t *call, const sm_payload_row_t *source,
@@ -83,7 +91,10 @@ sm_store_replay_name(sm_call_t *call, const sm_payload_row_t *source,
 }
 
 
-/* the same, of what is to be written */
+/*
+ * Fills in the insert of a row.  Returns 1 if it is to be written, 0 if the
+ * row has its outcome, or -1.
+ */
 
 static int
 sm_store_replay_terms(sm_call_t *call, const sm_payload_row_t *source,
@@ -210,8 +221,8 @@ sm_store_replay_read(sm_store_t *store, sm_call_t *call, sm_replay_t *rp,
 
 
 /*
- * What a request copies is in the store, and not in the request: of the rows,
- * those that one call may copy.
+ * Bounds the rows to those that one call may copy.  The request does not show
+ * how much that is, because the payloads are in the store.
  */
 
 static int

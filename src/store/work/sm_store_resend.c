@@ -1,7 +1,8 @@
 
 /*
- * Webhooks are told again: the latest event for each of them is copied, under
- * another id that begins as the first one's, unless it is still to be sent.
+ * Sends events to webhooks again.  The latest event of each webhook is copied,
+ * unless it is still to be sent; the new id begins like that of the first
+ * event.
  */
 
 #include "sm_store.h"

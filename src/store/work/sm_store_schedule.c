@@ -1,14 +1,14 @@
 
 /*
- * Schedules: what is asked for by HTTP.
+ * Carries out requests about schedules.
  *
- * A schedule is read first, because the next time depends on what is there and
- * on a time zone; then it is written if it still has the revision that was
- * read.  Whoever was faster makes it begin again.
+ * A schedule is read first, because its next time depends on what is stored
+ * and on a time zone.  Then it is written if it still has the revision that
+ * was read.  If another request was faster, all begins again.
  *
- * What is asked for twice, as after a commit whose answer was lost, changes
- * nothing the second time: a PUT of what is there is done, and so is a pause of
- * what is paused.
+ * A request that is repeated, as after a commit whose answer was lost, changes
+ * nothing: a PUT of the stored definition succeeds, and so does a pause of a
+ * schedule that is paused.
  */
 
 #include "sm_store_ops.h"
@@ -55,7 +55,10 @@ sm_schedule_no_memory(sm_call_t *call)
 }
 
 
-/* no id has a "!", which is less than all that they have, nor a DEL */
+/*
+ * Gives the range of ids of a page.  All characters of an id are greater than
+ * "!" and less than DEL.
+ */
 
 int
 sm_store_schedules_range(sm_call_t *call, const sm_schedule_page_t *page,
@@ -89,7 +92,10 @@ sm_store_schedules_range(sm_call_t *call, const sm_schedule_page_t *page,
 }
 
 
-/* the schedule of a row as it is now; 1: it is there, 0, -1 */
+/*
+ * Reads the schedule of a row as it is now.  Returns 1 if it exists, 0 if not,
+ * or -1.
+ */
 
 static int
 sm_schedule_read(sm_store_t *store, sm_call_t *call, sm_schedule_row_t *row,
@@ -118,7 +124,7 @@ sm_schedule_read(sm_store_t *store, sm_call_t *call, sm_schedule_row_t *row,
 
     row->schedule = page.rows[0];
 
-    /* one that is not understood has no times, and can be replaced */
+    /* A definition that is not understood has no times, but can be replaced. */
 
     switch (sm_schedule_load(&call->arena, row->schedule.body, &row->rule)) {
 
@@ -156,7 +162,10 @@ sm_schedule_expected(sm_schedule_row_t *row)
 }
 
 
-/* 1: written, and the row has it as it is now; 0: begin again */
+/*
+ * Writes a change.  Returns 1 if it was written, and the row then has the new
+ * state, 0 if the caller has to begin again, or -1.
+ */
 
 static int
 sm_schedule_write(sm_store_t *store, sm_call_t *call, const sm_fence_t *fence,
@@ -180,9 +189,9 @@ sm_schedule_write(sm_store_t *store, sm_call_t *call, const sm_fence_t *fence,
 
 
 /*
- * The next time: that which is planned, if the times are the same; otherwise
- * the first that is not before now.  An interval without a start begins one
- * interval from now.
+ * Computes the next time.  It stays if the times of the definition have not
+ * changed; otherwise it is the first that is not before now.  An interval
+ * without a start begins one interval from now.
  */
 
 static int
@@ -247,7 +256,7 @@ sm_schedule_is(const sm_schedule_row_t *row, const sm_schedule_t *wanted)
 }
 
 
-/* 1: it has its outcome, 0: begin again */
+/* Returns 1 if the row has its outcome, 0 to begin again, or -1. */
 
 static int
 sm_schedule_put(sm_store_t *store, sm_call_t *call, const sm_fence_t *fence,
@@ -324,7 +333,7 @@ sm_schedule_put(sm_store_t *store, sm_call_t *call, const sm_fence_t *fence,
 }
 
 
-/* {"reason":"..."} */
+/* Writes {"reason":"..."}. */
 
 static int
 sm_schedule_detail(sm_call_t *call, const char *key, sm_str_t value,
@@ -424,8 +433,9 @@ sm_schedule_ran(sm_store_t *store, sm_call_t *call, sm_schedule_row_t *row,
 
 
 /*
- * A run that is repeated finds its intent, as a duplicate POST does, and leaves
- * the schedule alone.  1: "outcome" is set, 0: there is no such intent.
+ * Looks for the intent of a run that is repeated.  It is answered like a
+ * duplicate POST, and the schedule stays as it is.  Returns 1 if "outcome" is
+ * set, 0 if there is no such intent, or -1.
  */
 
 static int
@@ -458,9 +468,9 @@ sm_schedule_repeat(sm_store_t *store, sm_call_t *call, sm_schedule_row_t *row,
 
 
 /*
- * One occurrence now, whatever the last one does.  A run whose answer was lost
- * is tried again: it has the second of the first try, and so finds the intent
- * that it has made.
+ * Creates one occurrence now, whatever the state of the last one.  A run whose
+ * answer was lost is tried again with the second of the first try, so it finds
+ * the intent that it has created.
  */
 
 static int

@@ -1,22 +1,23 @@
 
 /*
- * Schedules: what is due becomes intents, and those of the configuration.
+ * Fires the schedules that are due, and maintains those of the configuration.
  *
- * A page of them is read, what becomes of each is decided, and one fenced
- * transaction makes the intents and moves the schedules on, if they are still
- * as they were read.  So a crash at any point leaves an occurrence to come or
- * an intent, and another leader finds the one or the other.
+ * A look reads a page of schedules and decides what becomes of each.  Then one
+ * fenced transaction creates the intents and advances the schedules, if they
+ * are still as they were read.  So a crash at any point leaves either an
+ * occurrence to come or an intent, and another leader finds one or the other.
  *
- * So many times may have been missed that one transaction would not end in
- * time, and would fail again and again.  So a look decides as many schedules as
- * its transaction may have intents, and of one that has more by itself the
- * first of its times; the next look goes on from there.  A part that is not the
- * last one leaves the last intent as it was, which had ended: what a look has
- * made does not hold back what it has left.
+ * After a long outage, so many times may have been missed that one transaction
+ * would not end in time, and would fail again and again.  So a look decides
+ * only as many schedules as its transaction may create intents.  Of a schedule
+ * that has more by itself, it takes the first times, and the next look
+ * continues from there.  A part that is not the last one does not change the
+ * schedule's last intent, which had ended, so the intents of one part do not
+ * hold back the next part.
  *
- * A schedule that cannot run, as its target is not configured, gets an error:
- * it is not due any more, keeps its planned time, and is in nobody's way.  A
- * leader that has the target lets it go on.
+ * A schedule that cannot run, because its target is not configured, gets an
+ * error.  It is not due any more, keeps its planned time, and blocks no
+ * others.  A leader that has the target lets it run again.
  */
 
 #include <stdio.h>
@@ -25,7 +26,7 @@
 #include "sm_store_zone.h"
 
 
-/* what a transaction has */
+/* What a transaction has taken so far. */
 
 typedef struct {
     size_t  intents;
@@ -49,7 +50,7 @@ sm_schedule_error(sm_call_t *call, sm_schedule_fire_t *row, const char *what)
 }
 
 
-/* how many intents of a schedule the transaction takes, beside its others */
+/* Returns how many intents of a schedule the transaction can still take. */
 
 static size_t
 sm_schedule_room(const sm_schedule_sum_t *sum, const sm_schedule_fire_t *row)
@@ -120,7 +121,10 @@ no_memory:
 }
 
 
-/* 1: it is for the next look */
+/*
+ * Decides what becomes of a schedule.  Returns 1 if it has to wait for the
+ * next look, or -1 on errors.
+ */
 
 static int
 sm_schedule_decide(sm_store_t *store, sm_call_t *call, sm_zones_t *zones,
@@ -197,7 +201,10 @@ sm_schedule_decide(sm_store_t *store, sm_call_t *call, sm_zones_t *zones,
 }
 
 
-/* what the store refuses for its data is found one by one, and stays alone */
+/*
+ * Fires the schedules one by one, so that only those fail whose data the store
+ * refuses.
+ */
 
 static int
 sm_schedule_apart(sm_store_t *store, sm_call_t *call, const sm_fence_t *fence,
@@ -334,7 +341,10 @@ sm_store_schedules_tick(sm_store_t *store, sm_call_t *call,
 }
 
 
-/* those of the configuration that it does not have any more */
+/*
+ * Removes a schedule that the configuration no longer has, or clears the error
+ * of one whose target is configured again.
+ */
 
 static int
 sm_schedule_seed_old(sm_store_t *store, sm_call_t *call,

@@ -7,7 +7,7 @@
 #include "sm_time.h"
 
 
-/* as ICU takes and gives it: UTF-16, with a zero at the end */
+/* The longest name in ICU's form: UTF-16, with a zero at the end. */
 
 #define SM_ZONE_UNITS  (SM_SCHEDULE_ZONE_MAX + 1)
 
@@ -42,7 +42,10 @@ sm_zone_is_utc(sm_str_t name)
 }
 
 
-/* ICU also takes "GMT+5", which is no name, and has a zone that is unknown */
+/*
+ * ICU also accepts custom zones such as "GMT+5", which are not names, and has
+ * a zone for unknown ones.
+ */
 
 int
 sm_store_zone_check(sm_str_t name)
@@ -119,7 +122,10 @@ sm_zone_to_utc(void *data, int64_t local, int64_t *utc)
 }
 
 
-/* ICU that finds no memory for a zone takes UTC instead, and does not say so */
+/*
+ * Returns whether the calendar has the zone.  Without memory for a zone, ICU
+ * silently takes UTC instead.
+ */
 
 static int
 sm_zone_is(UCalendar *cal, const UChar *units)

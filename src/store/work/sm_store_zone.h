@@ -1,7 +1,7 @@
 
 /*
- * Time zones by their IANA names, with ICU, which reads their data: for
- * threads, and for whoever reads a configuration.
+ * Time zones by their IANA names, through ICU, which reads their data.  Used
+ * by threads, and while a configuration is read.
  */
 
 #ifndef SM_STORE_ZONE_H
@@ -14,7 +14,7 @@
 #define SM_ZONES  8
 
 
-/* those that a call has opened */
+/* The zones that a call has opened. */
 
 typedef struct {
     sm_schedule_zone_t   zone;
@@ -25,14 +25,14 @@ typedef struct {
 typedef struct {
     sm_zone_t         zones[SM_ZONES];
     unsigned          n;
-    unsigned          last;             /* the next one to go */
+    unsigned          last;             /* the next to be replaced */
 } sm_zones_t;
 
 
 /*
- * What sm_schedule_next() needs for a zone, NULL for UTC: it is good until the
- * next one is asked for.  -1: there is no zone of that name.  -2: there is no
- * memory for it.
+ * Gives what sm_schedule_next() needs for a zone, or NULL for UTC; it is valid
+ * until the next call.  Returns -1 if there is no zone of that name, or -2
+ * without memory.
  */
 int sm_zones_get(sm_zones_t *zones, sm_str_t name,
     const sm_schedule_zone_t **zone);
