@@ -58,7 +58,7 @@ struct sm_store_s {
     pthread_cond_t         login_cond;
     unsigned               logins;      /* how many are being tried */
     unsigned               failing;     /* the last one failed */
-    unsigned               refused;    /* how many failed, the last for this: */
+    unsigned               refused;     /* how many failed; the last for: */
     sm_store_class_e       refusal;
     char                   reason[SM_STORE_ERROR_SIZE];
 };

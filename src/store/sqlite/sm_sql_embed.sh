@@ -2,12 +2,14 @@
 
 # sm_sql_embed.sh <directory> [<header>]
 #
-# Prints a C header with one string per NAME.sql of the directory,
-# sm_sqlite_sql_NAME, and per migrate/NNN_*.sql, sm_sqlite_sql_migrate_NNN, without
-# blank lines and lines of comment only; not of what operators run by hand.  The
-# migrations are in sm_sqlite_sql_migrations[], too, which ends with NULL.
-# With a second argument it goes to that file, which stays untouched, and
-# keeps its time, when nothing changed.
+# Prints a C header with one string per file: sm_sqlite_sql_NAME for NAME.sql,
+# and sm_sqlite_sql_migrate_NNN for migrate/NNN_*.sql.  Blank lines and lines
+# that are only a comment are left out, and so are the files that operators run
+# by hand.  The array sm_sqlite_sql_migrations[] lists the migrations and ends
+# with NULL.
+#
+# With a second argument the header is written to that file.  If nothing
+# changed, the file keeps its time.
 
 set -eu
 

@@ -5,9 +5,11 @@
  *
  * A commit is durable (synchronous=FULL) before it is reported.  Writers take
  * the write lock first (BEGIN IMMEDIATE) and wait for it up to busy_timeout.
- * If the file was moved, removed or made read-only, SQLite still works on the
- * open one, which nobody will find again.  So the file is checked before each
- * call and after each commit.
+ * A connection that is given back is never inside a transaction.
+ *
+ * If the file was moved, removed or made read-only, SQLite goes on working
+ * with the open file, which nobody will find again.  So the file is checked
+ * before each call and after each commit.
  */
 
 #include <errno.h>
@@ -23,8 +25,9 @@
 
 
 /*
- * Waiting for a lock: short naps for the duration of a commit, then longer
- * ones, but not so long that later writers always get the lock first.
+ * While waiting for a lock, naps are short at first, as long as a commit may
+ * take.  Then they are longer, but not so long that later writers always get
+ * the lock first.
  */
 
 #define SM_SQLITE_NAPS      50
@@ -33,15 +36,15 @@
 
 
 /*
- * SQLite restarts the log when all of it is in the database and nobody reads
- * from it.  If readers overlap all the time, that moment never comes, and the
- * log grows.  So when it is long, writers are kept out until the current
- * readers have ended.
+ * SQLite restarts the write-ahead log when all of it is in the database and
+ * nobody reads from it.  If readers overlap all the time, that moment never
+ * comes, and the log grows.  So when the log is long, writers are kept out
+ * until the current readers have ended.
  */
 
-#define SM_SQLITE_WAL       "33554432"  /* bytes that it keeps */
-#define SM_SQLITE_WAL_LONG  67108864    /* bytes */
-#define SM_SQLITE_WAL_TAIL  1000        /* frames that may be left to do */
+#define SM_SQLITE_WAL       "33554432"  /* bytes that the log keeps */
+#define SM_SQLITE_WAL_LONG  67108864    /* bytes of a long log */
+#define SM_SQLITE_WAL_TAIL  1000        /* frames that readers may leave */
 #define SM_SQLITE_WAL_WAIT  250         /* milliseconds, for readers */
 
 
@@ -66,7 +69,10 @@ sm_sqlite_monotonic(void)
 }
 
 
-/* SQLite's own handler sleeps up to 100 ms, many times what a commit takes */
+/*
+ * The busy handler.  SQLite's own sleeps up to 100 ms, which is many times
+ * what a commit takes.
+ */
 
 int
 sm_sqlite_busy(void *arg, int count)
@@ -111,7 +117,7 @@ sm_sqlite_class(int code)
 
     case SQLITE_FULL:
 
-        /* it does not pass by itself: somebody has to free space */
+        /* This does not pass by itself: somebody has to free space. */
 
     default:
         return SM_STORE_PERMANENT;
@@ -120,9 +126,9 @@ sm_sqlite_class(int code)
 
 
 /*
- * Whether the directory cannot be written to, in which SQLite creates files
- * beside the database.  SQLite only reports the consequence, that the file is
- * missing or read-only, and not this reason.
+ * Returns whether the directory, in which SQLite creates files beside the
+ * database, cannot be written.  SQLite only reports the consequence, that the
+ * file is missing or read-only, and not this reason.
  */
 
 static int
@@ -201,7 +207,7 @@ sm_sqlite_close(sm_conn_t *conn)
     sm_sqlite_t   *sq = (sm_sqlite_t *) conn;
     sqlite3_stmt  *stmt;
 
-    /* no database: there was no memory for one */
+    /* Without a database, there was no memory for one. */
 
     if (sq->db) {
         while ((stmt = sqlite3_next_stmt(sq->db, NULL)) != NULL) {
@@ -284,8 +290,8 @@ sm_sqlite_has(sm_sqlite_t *sq, sm_call_t *call, unsigned which)
 
 
 /*
- * After a failure that the connection survives, it must be left outside of a
- * transaction; many errors have ended it already.
+ * Ends the transaction after a failure that the connection survives.  Many
+ * errors have ended it already.
  */
 
 int
@@ -453,7 +459,7 @@ sm_sqlite_wal_size(sm_sqlite_t *sq)
 }
 
 
-/* 1: done, 0: somebody is in the way, -1 */
+/* Returns 1 if the checkpoint was made, 0 if others are in the way, or -1. */
 
 static int
 sm_sqlite_checkpoint(sm_sqlite_t *sq, sm_call_t *call, int mode, int *left)
@@ -477,8 +483,9 @@ sm_sqlite_checkpoint(sm_sqlite_t *sq, sm_call_t *call, int mode, int *left)
 
 
 /*
- * First without keeping writers out, as far as the oldest reader allows.  If
- * that reader started long ago, like a backup, waiting for it gains nothing.
+ * Restarts a long log.  The first checkpoint does not keep writers out, and
+ * goes as far as the oldest reader allows.  If that reader started long ago,
+ * like a backup, waiting for it gains nothing.
  */
 
 int
@@ -517,7 +524,9 @@ sm_sqlite_exec(sm_sqlite_t *sq, sm_call_t *call, const char *sql)
 {
     int  rc, n;
 
-    /* some locks, such as the one to enter WAL mode, skip the busy handler */
+    /*
+     * The busy handler is not called for some locks, such as that of WAL mode.
+     */
 
     for (n = 0; /* void */; n++) {
         rc = sqlite3_exec(sq->db, sql, NULL, NULL, NULL);
@@ -568,9 +577,9 @@ sm_sqlite_setup(sm_sqlite_t *sq, sm_call_t *call)
 
 
 /*
- * SQLite counts all memory under one lock, which took a tenth of an attempt's
- * instructions; nobody asks for the count.  It is refused, which does no harm,
- * if something else in the process has used SQLite before.
+ * Turns off SQLite's count of its memory, which nobody reads.  The lock of
+ * that count took a tenth of an attempt's instructions.  SQLite refuses this
+ * if something else in the process has used it before, which does no harm.
  */
 
 static void
@@ -606,9 +615,10 @@ sm_sqlite_open(const sm_store_conf_t *conf, sm_call_t *call)
     sm_sqlite_start_call(sq);
 
     /*
-     * SQLite would let everybody read it, and makes the files beside it as
-     * readable as this one.  mknod() opens nothing: to close a descriptor would
-     * end the locks of this process.  What is wrong, SQLite finds out, too.
+     * SQLite would let everybody read the file, and gives the files beside it
+     * the same mode.  mknod() opens nothing, which matters because closing any
+     * descriptor of the file would release the locks of this process.  Errors
+     * are left to SQLite, which will find them again.
      */
 
     if (sq->create) {

@@ -1,7 +1,7 @@
 
 /*
- * Inside the SQLite back end: its connection, and what its operations are
- * written with.  See sm_store_sqlite.c.
+ * The internal header of the SQLite back end: its connection, and the helpers
+ * of its operations.  See sm_store_sqlite.c.
  */
 
 #ifndef SM_STORE_SQLITE_H
@@ -13,7 +13,7 @@
 #include "sm_store_sql.h"
 
 
-/* the statements: each is SM_SQLITE_<name>, and has one text */
+/* The statements: each has a constant SM_SQLITE_<name> and a text. */
 
 #define SM_SQLITE_SQL(X)                                                      \
     X(BEGIN, "BEGIN IMMEDIATE")                                               \
@@ -102,7 +102,7 @@ enum {
 };
 
 
-/* the numbers of a statement's parameters; 0: it does not have that one */
+/* The numbers of a statement's parameters, 0 for those it does not have. */
 
 typedef struct {
     unsigned                known;
@@ -114,11 +114,11 @@ typedef struct {
 typedef struct {
     sm_sql_t                sql;
     sqlite3                *db;
-    unsigned                create;         /* the file may be made anew */
-    int64_t                 deadline;       /* of waiting for locks */
+    unsigned                create;         /* the file may be created */
+    int64_t                 deadline;       /* for waiting for locks */
     sqlite3_stmt           *stmts[SM_SQLITE_STATEMENTS];
 
-    /* of calls; see sm_store_sqlite_call.c */
+    /* For the driver: see sm_store_sqlite_call.c. */
     sqlite3_stmt           *stmt;
     sm_sqlite_names_t       names[SM_SQLITE_STATEMENTS];
 } sm_sqlite_t;
@@ -126,36 +126,36 @@ typedef struct {
 extern const sm_sql_driver_t  sm_sqlite_driver;
 
 
-/* a call begins: until when it may wait for locks */
+/* Begins a call, and sets the deadline of its waits for locks. */
 void sm_sqlite_start_call(sm_sqlite_t *sq);
 
-/* sets the call's error from the connection's, returns -1 */
+/* Sets the call's error from the connection's, and returns -1. */
 int sm_sqlite_fail(sm_sqlite_t *sq, sm_call_t *call);
 
-/* waits for a lock, for the n-th time; 0: no longer */
+/* Waits for a lock for the n-th time.  Returns 0 after the deadline. */
 int sm_sqlite_busy(void *sq, int n);
 
-/* runs statements by their text */
+/* Runs the statements of a text. */
 int sm_sqlite_exec(sm_sqlite_t *sq, sm_call_t *call, const char *sql);
 
-/* runs a statement that gives no rows to look at */
+/* Runs a statement and ignores its rows. */
 int sm_sqlite_run(sm_sqlite_t *sq, sm_call_t *call, unsigned which);
 
-/* the same; returns 1 if it has changed a row, 0 if not, or -1 */
+/* Runs a statement.  Returns 1 if it changed a row, 0 if not, or -1. */
 int sm_sqlite_change(sm_sqlite_t *sq, sm_call_t *call, unsigned which);
 
-/* whether a statement of the manager finds a row: 1, 0, or -1 */
+/* Returns 1 if a statement finds a row for the manager, 0 if not, or -1. */
 int sm_sqlite_has(sm_sqlite_t *sq, sm_call_t *call, unsigned which);
 
-/* leaves the connection outside of a transaction, returns -1 */
+/* Rolls the transaction back, and returns -1. */
 int sm_sqlite_rollback(sm_sqlite_t *sq);
 int sm_sqlite_commit(sm_sqlite_t *sq, sm_call_t *call);
 
 int sm_sqlite_now(sm_sqlite_t *sq, sm_call_t *call, int64_t *now);
 
 /*
- * Writes rows of a batch one by one, in one transaction, at one time.  A row
- * that returns -1 ends it, and nothing is written.
+ * Writes the rows of a batch one by one, in one transaction, with the same
+ * time for all.  A row that returns -1 ends the batch, and nothing is written.
  */
 typedef int (*sm_sqlite_row_pt)(sm_sqlite_t *sq, sm_call_t *call, void *row,
     int64_t now);
@@ -163,33 +163,34 @@ typedef int (*sm_sqlite_row_pt)(sm_sqlite_t *sq, sm_call_t *call, void *row,
 int sm_sqlite_rows(sm_conn_t *conn, sm_call_t *call, void *rows, size_t size,
     size_t n, sm_sqlite_row_pt write);
 
-/* a string without data binds NULL */
+/* A string without data is bound as NULL. */
 void sm_sqlite_bind_nth(sqlite3_stmt *stmt, int n, sm_str_t value);
 void sm_sqlite_bind_text(sqlite3_stmt *stmt, const char *name, sm_str_t value);
 void sm_sqlite_bind_int(sqlite3_stmt *stmt, const char *name, int64_t value);
 
-/* a column, until the statement goes on */
+/* Gives a column; it is valid until the next step of the statement. */
 sm_str_t sm_sqlite_peek(sqlite3_stmt *stmt, int column);
 
-/* a column, copied into the call's arena */
+/* Copies a column into the call's arena. */
 int sm_sqlite_text(sm_call_t *call, sqlite3_stmt *stmt, int column,
     sm_str_t *s);
 
 
 /*
- * sm_store_sqlite_schema.c: what a release of the module makes of a database.
- * The tests have one that was never released, to migrate to.
+ * sm_store_sqlite_schema.c: what a release of the module does to a database.
+ * The tests have a release that was never published, as a target of
+ * migrations.
  */
 
 typedef struct {
     int                  version;
     const char          *schema;
-    const char *const   *migrations;    /* the first leads from 1 to 2 */
+    const char *const   *migrations;    /* the first goes from 1 to 2 */
 } sm_sqlite_release_t;
 
 extern const sm_sqlite_release_t  *sm_sqlite_release;
 
-/* makes the schema, migrates it, or says what is wrong */
+/* Creates or migrates the schema, or fails with what is wrong with it. */
 int sm_sqlite_schema(sm_sqlite_t *sq, sm_call_t *call);
 
 /* sm_store_sqlite_lease.c */
@@ -198,21 +199,22 @@ int sm_sqlite_fence_read(sm_sqlite_t *sq, sm_call_t *call,
     const sm_fence_t *fence);
 
 /*
- * sm_store_sqlite_events.c: makes the events of an intent that has ended in
- * this transaction.
+ * sm_store_sqlite_events.c: creates the events of an intent that has ended, in
+ * the same transaction.
  */
 int sm_sqlite_ended(sm_sqlite_t *sq, sm_call_t *call, sm_str_t id);
 
 /*
- * sm_store_sqlite_actions.c: cancels an intent, in the transaction.  Returns 1
- * if it did, 0 if the intent is in flight, has ended or does not exist, or -1.
+ * sm_store_sqlite_actions.c: cancels an intent, in the caller's transaction.
+ * Returns 1 if it did, 0 if the intent is in flight, has ended or does not
+ * exist, or -1.
  */
 int sm_sqlite_cancel(sm_sqlite_t *sq, sm_call_t *call, sm_str_t id,
     int64_t now);
 
 /*
- * sm_store_sqlite_audit.c: adds an entry, in the transaction of what it tells
- * of.  A detail without data is none.
+ * sm_store_sqlite_audit.c: adds an entry, in the transaction of the action.  A
+ * detail without data is left out.
  */
 
 int sm_sqlite_audit(sm_sqlite_t *sq, sm_call_t *call, int64_t now,
@@ -220,22 +222,21 @@ int sm_sqlite_audit(sm_sqlite_t *sq, sm_call_t *call, int64_t now,
     sm_str_t detail);
 
 /*
- * sm_store_sqlite_intents.c: the rows of a batch, in the transaction; and
- * whether an id that somebody wants belongs to a schedule: 1, 0, or -1
+ * sm_store_sqlite_intents.c: _submit() writes the rows of a batch, in the
+ * caller's transaction.  _reserved() returns 1 if an id is reserved for a
+ * schedule, 0 if not, or -1.
  */
 int sm_sqlite_submit(sm_sqlite_t *sq, sm_call_t *call, sm_submit_row_t *rows,
     size_t n);
 
 /*
- * Copies an intent, in the transaction.  Returns 1 if it did, 0 if the new id
- * exists or if there is nothing to copy, or -1.
+ * Copies an intent, in the caller's transaction.  Returns 1 if it did, 0 if
+ * the new id exists or if there is nothing to copy, or -1.
  */
 int sm_sqlite_replay(sm_sqlite_t *sq, sm_call_t *call,
     const sm_replay_insert_t *row, int64_t now);
 int sm_sqlite_reserved(sm_sqlite_t *sq, sm_call_t *call, sm_str_t id);
 
-
-/* the operations */
 
 #define SM_SQLITE_FUNCTION(kind, name, ...)                                   \
     int sm_sqlite_##name(sm_conn_t *conn, sm_call_t *call                     \

@@ -1,8 +1,5 @@
 
-/*
- * What people do to intents, in SQLite: each call is one transaction of the one
- * writer.
- */
+/* Actions of operators on intents, in SQLite.  Each call is one transaction. */
 
 #include "sm_store_sqlite.h"
 
@@ -48,7 +45,10 @@ sm_sqlite_cancel_row(sm_sqlite_t *sq, sm_call_t *call, sm_cancel_row_t *row,
 }
 
 
-/* what is not changed, and why: a pending one is in flight */
+/*
+ * Reads the intents that were not canceled, to tell why: a pending one is in
+ * flight.
+ */
 
 static int
 sm_sqlite_canceled(sm_sqlite_t *sq, sm_call_t *call, sm_cancel_row_t *rows,

@@ -1,9 +1,11 @@
 
 /*
- * The operations of the executor in SQLite.  A write is one transaction that
- * takes the write lock, checks the fence, and then changes rows one by one:
- * nobody else can acquire the lease until it has committed.  A read sees the
- * fence and the rows as they were at one moment.
+ * The operations of the executor in SQLite.
+ *
+ * A write is one transaction that takes the write lock, checks the fence, and
+ * then changes rows one by one, so nobody else can acquire the lease before it
+ * has committed.  A read sees the fence and the rows as they were at one
+ * moment.
  */
 
 #include <stdio.h>
@@ -12,7 +14,7 @@
 #include "sm_store_sqlite.h"
 
 
-/* the columns of attempts_begin.sql */
+/* The columns of attempts_begin.sql. */
 
 enum {
     SM_BEGIN_COL_ROWID = 0,
@@ -20,7 +22,7 @@ enum {
     SM_BEGIN_COL_NEXT_ATTEMPT_AT,
     SM_BEGIN_COL_INFLIGHT_EPOCH,
     SM_BEGIN_COL_ATTEMPT_COUNT,
-    SM_BEGIN_COL_CREATED_AT,        /* or not_before, if that is later */
+    SM_BEGIN_COL_CREATED_AT,        /* or a later not_before */
     SM_BEGIN_COL_PAYLOAD,
     SM_BEGIN_COL_EXPIRED,
     SM_BEGIN_COL_CONTRACT,
@@ -30,7 +32,7 @@ enum {
 };
 
 
-/* the parameters of attempts_complete.sql, in the order of their appearance */
+/* The parameters of attempts_complete.sql, in the order of their appearance. */
 
 enum {
     SM_COMPLETE_PAR_STATUS = 1,
@@ -49,7 +51,7 @@ enum {
 };
 
 
-/* the parameters of attempts_complete_append.sql, likewise */
+/* The parameters of attempts_complete_append.sql, in the same way. */
 
 enum {
     SM_APPEND_PAR_LEASE_NAME = 1,
@@ -68,7 +70,7 @@ enum {
 };
 
 
-/* the columns of a contract are in the order of their table */
+/* Reads the contract, whose columns are in the order of its table. */
 
 static int
 sm_sqlite_contract(sm_call_t *call, sqlite3_stmt *stmt, sm_begin_row_t *row)
@@ -95,8 +97,9 @@ sm_sqlite_contract(sm_call_t *call, sqlite3_stmt *stmt, sm_begin_row_t *row)
 
 
 /*
- * What is to become of an intent: sets the row.  To "expire" it is not to begin
- * it: it is past its deadline, whatever its next attempt is due, or early.
+ * Decides what becomes of an intent, and sets the row.  With "expire" no
+ * attempt begins: the intent either is past its deadline, even if no attempt
+ * is due yet, or is early.
  */
 
 static int
@@ -128,7 +131,10 @@ sm_sqlite_begin_look(sm_call_t *call, sqlite3_stmt *stmt, unsigned expire,
         return -1;
     }
 
-    /* gone, and refused: it is left to a newer module */
+    /*
+     * The contract is of a newer version, so the intent is left to a newer
+     * module and counts as gone.
+     */
 
     if (sqlite3_column_int64(stmt, SM_BEGIN_COL_VERSION)
         > SM_CONTRACT_VERSION)
@@ -200,7 +206,7 @@ sm_sqlite_begin_row(sm_sqlite_t *sq, sm_call_t *call, unsigned expire,
         (void) sm_sqlite_begin_look(call, stmt, expire, row);
     }
 
-    /* also what went wrong when a column was read */
+    /* The reset also reports errors from reading columns. */
 
     if (sqlite3_reset(stmt) != SQLITE_OK && call->status == SM_STORE_OK) {
         (void) sm_sqlite_fail(sq, call);
@@ -235,7 +241,7 @@ sm_sqlite_begin_row(sm_sqlite_t *sq, sm_call_t *call, unsigned expire,
 
     if (which == SM_SQLITE_ATTEMPT_NOTE && sqlite3_changes(sq->db) == 0) {
 
-        /* that was said before */
+        /* The reason was noted before, so it is not reported again. */
 
         memset(&row->refused, 0, sizeof(sm_str_t));
     }
@@ -274,7 +280,7 @@ sm_sqlite_begin(sm_sqlite_t *sq, sm_call_t *call, const sm_fence_t *fence,
 }
 
 
-/* begun, and not sent */
+/* Takes an attempt back that was begun but not sent. */
 
 static int
 sm_sqlite_return(sm_sqlite_t *sq, sm_call_t *call, sm_complete_row_t *row)

@@ -1,9 +1,11 @@
 
 /*
- * The driver of SQLite: what reads is one statement, with the parameters and
- * the columns that the procedure of a database server has.  Its parameters are
- * bound by their names, which are looked up once.  A statement with ":now" is
- * given the store's time, which is the call's time, too.
+ * The SQLite driver of sm_store_sql.c.
+ *
+ * Each operation that reads is one statement, with the parameters and columns
+ * of the same procedure of a database server.  Its parameters are bound by
+ * name, and the names are looked up once per connection.  A statement with
+ * ":now" is given the store's time, which becomes the call's time.
  */
 
 #include <stdio.h>
@@ -35,7 +37,7 @@ static const unsigned  sm_sqlite_calls[SM_PROCS] = {
 };
 
 
-/* these have a statement for each way through the table */
+/* The queue is read by a statement of its own for each order. */
 
 static const unsigned  sm_sqlite_pages[] = {
     [SM_PAGE_MODIFIED] = SM_SQLITE_PAGE_MODIFIED,
@@ -46,7 +48,7 @@ static const unsigned  sm_sqlite_pages[] = {
 _Static_assert(sm_nelts(sm_sqlite_pages) == SM_PAGE_COUNT,
                "a statement for each order");
 
-#define SM_SQLITE_PAGE_ORDER   3        /* the parameters that decide */
+#define SM_SQLITE_PAGE_ORDER   3        /* numbers of parameters that choose */
 #define SM_SQLITE_AUDIT_BY     1
 
 
@@ -67,7 +69,7 @@ sm_sqlite_call_which(const sm_sql_t *sql)
 }
 
 
-/* the numbers of the parameters in the statement; it need not have all */
+/* Looks the numbers of the parameters up; a statement need not have all. */
 
 static void
 sm_sqlite_call_names(sm_sqlite_t *sq, unsigned which, sm_sqlite_names_t *names)
@@ -123,7 +125,7 @@ sm_sqlite_call_bind(sm_sqlite_t *sq, sm_call_t *call,
 }
 
 
-/* a fenced call reads in the transaction in which the lease was held */
+/* Checks the fence in the transaction in which the call then reads. */
 
 static int
 sm_sqlite_call_fence(sm_sqlite_t *sq, sm_call_t *call)
@@ -202,7 +204,7 @@ sm_sqlite_call_column(sm_sql_t *sql, unsigned column, char *name, size_t size)
 }
 
 
-/* a column of SQLite is of any type */
+/* Any type will do, because a column of SQLite is not bound to one. */
 
 static int
 sm_sqlite_call_is_type(sm_sql_t *sql, unsigned column, char type)
@@ -257,7 +259,7 @@ sm_sqlite_call_text(sm_sql_t *sql, sm_call_t *call, unsigned column,
 }
 
 
-/* bytes that are empty are not NULL */
+/* Empty bytes are not NULL, although SQLite has no data for them. */
 
 static int
 sm_sqlite_call_bytes(sm_sql_t *sql, sm_call_t *call, unsigned column,
@@ -283,7 +285,7 @@ sm_sqlite_call_bytes(sm_sql_t *sql, sm_call_t *call, unsigned column,
 }
 
 
-/* the reset also tells what went wrong when a column was read */
+/* The reset also reports errors from reading columns. */
 
 static void
 sm_sqlite_call_end(sm_sql_t *sql, sm_call_t *call)

@@ -1,7 +1,5 @@
 
-/*
- * The events of an intent, in SQLite.
- */
+/* The events of webhooks in SQLite. */
 
 #include "sm_store_sqlite.h"
 

@@ -1,13 +1,13 @@
 
 /*
- * The inbox in SQLite.  Applications write to it in transactions of their own,
- * whatever they like: no type and no size is taken for granted here.
+ * The inbox in SQLite.  Applications write to it in their own transactions, so
+ * nothing is assumed here about the type or the size of a value.
  */
 
 #include "sm_store_sqlite.h"
 
 
-/* those that are there and valid become intents */
+/* Creates the intents of rows that are valid and still in the inbox. */
 
 static int
 sm_sqlite_inbox_submit(sm_sqlite_t *sq, sm_call_t *call, sm_inbox_row_t *rows,
@@ -79,7 +79,10 @@ sm_sqlite_inbox_end(sm_sqlite_t *sq, sm_call_t *call, sm_inbox_row_t *row,
     sqlite3_stmt   *stmt;
     sm_inbox_row_t  refused;
 
-    /* the row stays as it was: the batch may be written again, in halves */
+    /*
+     * The row itself is not changed, because the batch may be written again,
+     * in halves.
+     */
 
     refused = *row;
 
@@ -102,7 +105,7 @@ sm_sqlite_inbox_end(sm_sqlite_t *sq, sm_call_t *call, sm_inbox_row_t *row,
 
     } else {
 
-        /* the store's clock was set back: the next look tells */
+        /* The store's clock was set back.  The row stays for the next page. */
 
         return 0;
     }

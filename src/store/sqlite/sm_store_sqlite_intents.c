@@ -8,7 +8,7 @@
 #include "sm_store_sqlite.h"
 
 
-/* the parameters of intents_submit.sql, in the order of their appearance */
+/* The parameters of intents_submit.sql, in the order of their appearance. */
 
 enum {
     SM_SUBMIT_PAR_LEASE_NAME = 1,
@@ -27,7 +27,10 @@ enum {
 };
 
 
-/* Binds columns of a table, in its order; 0 is NULL, unless it is a value. */
+/*
+ * Binds the columns of a table, in its order.  0 is bound as NULL, unless the
+ * field has it as a value.
+ */
 
 static void
 sm_sqlite_bind_fields(sqlite3_stmt *stmt, int par, const sm_field_t *fields,
@@ -86,7 +89,7 @@ sm_sqlite_reserved(sm_sqlite_t *sq, sm_call_t *call, sm_str_t id)
 
 
 /*
- * There is no wire to cross here, so a batch goes in row by row: a document
+ * Writes a batch row by row.  Nothing crosses a network here, and a document
  * of all rows, read with json_each(), took 1.7 times the instructions.
  */
 
@@ -181,8 +184,8 @@ sm_sqlite_not_made(const sm_submit_row_t *row)
 
 
 /*
- * What was there before is read in the transaction that did not insert it.  An
- * id that is reserved may be there, too: a duplicate is told of it.
+ * Reads the intents that existed already, in the transaction that did not
+ * insert them.  A reserved id may exist, too, and is answered as a duplicate.
  */
 
 static int
@@ -272,8 +275,8 @@ sm_sqlite_intents_submit(sm_conn_t *conn, sm_call_t *call,
 
 /*
  * Gives each parameter of the INSERT the value of the column of its name, and
- * then what a replay does not have of the intent that it replays.  It is due at
- * once, whatever not_before was.
+ * then sets what differs in a replay.  A replay is due at once, whatever
+ * not_before was.
  */
 
 static int
@@ -349,7 +352,9 @@ sm_sqlite_replay(sm_sqlite_t *sq, sm_call_t *call,
 
     (void) sqlite3_reset(from);
 
-    /* A submission does not bind all of them, and the payload may be long. */
+    /*
+     * A submission does not bind all parameters, and the payload may be long.
+     */
 
     (void) sqlite3_clear_bindings(to);
 

@@ -1,7 +1,5 @@
 
-/*
- * Jobs in SQLite: a batch is one transaction of the one writer.
- */
+/* Jobs in SQLite.  A batch of a job is one transaction. */
 
 #include "sm_store_sqlite.h"
 
@@ -16,7 +14,7 @@ sm_sqlite_job_bind(sm_sqlite_t *sq, sqlite3_stmt *stmt, sm_job_kind_e kind,
 }
 
 
-/* as it is now, in the transaction */
+/* Reads the job as it is now, in the caller's transaction. */
 
 static int
 sm_sqlite_job_get(sm_sqlite_t *sq, sm_call_t *call, sm_job_row_t *row,
@@ -147,7 +145,9 @@ sm_sqlite_jobs_stop(sm_conn_t *conn, sm_call_t *call, sm_job_row_t *rows,
 }
 
 
-/* 1: it was done, 0: it cannot be */
+/*
+ * Applies the job to one intent.  Returns 1 if it did, 0 if it cannot, or -1.
+ */
 
 static int
 sm_sqlite_job_item(sm_sqlite_t *sq, sm_call_t *call, sm_job_kind_e kind,

@@ -1,7 +1,7 @@
 
 /*
- * The lease and the candidates in SQLite.  Every operation is a transaction
- * that has the write lock before it asks for the time.
+ * The lease and the candidates in SQLite.  Every operation that writes is a
+ * transaction that takes the write lock before it reads the time.
  */
 
 #include <stdio.h>
@@ -9,7 +9,7 @@
 #include "sm_store_sqlite.h"
 
 
-/* binds what the statements of this file have in common, and runs one */
+/* Binds the parameters that the statements of this file share, and runs one. */
 
 static int
 sm_sqlite_lease_run(sm_sqlite_t *sq, sm_call_t *call, unsigned which,
@@ -48,7 +48,7 @@ sm_sqlite_lease_row(sm_sqlite_t *sq, sm_call_t *call, sm_lease_t *lease)
         (void) sm_sqlite_text(call, stmt, 0, &lease->holder);
     }
 
-    /* also what went wrong when a column was read */
+    /* The reset also reports errors from reading columns. */
 
     if (sqlite3_reset(stmt) != SQLITE_OK && call->status == SM_STORE_OK) {
         (void) sm_sqlite_fail(sq, call);
@@ -135,7 +135,7 @@ sm_sqlite_lease_lost(sm_call_t *call, const sm_fence_t *fence)
 }
 
 
-/* inside a transaction that has the write lock */
+/* Checks the fence in a transaction that has the write lock. */
 
 int
 sm_sqlite_fence(sm_sqlite_t *sq, sm_call_t *call, const sm_fence_t *fence)
@@ -153,8 +153,8 @@ sm_sqlite_fence(sm_sqlite_t *sq, sm_call_t *call, const sm_fence_t *fence)
 
 
 /*
- * Inside a transaction that only reads.  The time is taken before the first
- * read: what was committed by then is seen.
+ * Checks the fence in a transaction that only reads.  The time is taken before
+ * the first read, so everything that was committed by then is seen.
  */
 
 int

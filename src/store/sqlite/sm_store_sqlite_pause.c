@@ -6,7 +6,7 @@
 #include "sm_store_sqlite.h"
 
 
-/* what is there, and whether the target is known for it; -1 */
+/* Reads the state of a target, and whether the store knows the target. */
 
 static int
 sm_sqlite_target_known(sm_sqlite_t *sq, sm_call_t *call, sm_target_set_t *row,

@@ -1,19 +1,22 @@
 
 /*
- * Retention in SQLite: a batch is one transaction, bounded by the rows that it
- * changes.  The pages that become free are used again.  A row that is gone is
- * in no index any more, so there is no need of a place to go on from.
+ * Retention in SQLite.
+ *
+ * A batch is one transaction, bounded by the number of rows that it changes.
+ * SQLite uses the freed pages again.  A row that was stripped or removed
+ * leaves its index, so the next batch finds its start without a stored
+ * position.
  */
 
 #include "sm_store_sqlite.h"
 
 
-/* targets that a batch looks at, if there is little to do for them */
+/* How many targets a batch looks at if there is little to do for them. */
 
 #define SM_RETENTION_TARGETS  32
 
 
-/* the columns of retention_old.sql */
+/* The columns of retention_old.sql. */
 
 enum {
     SM_RETENTION_COL_ROWID = 0,
@@ -36,7 +39,7 @@ sm_sqlite_retention_late(sm_retention_t *rt, int64_t late)
 }
 
 
-/* 1: a target, 0: none */
+/* Reads the next target.  Returns 1 if there is one, 0 if not, or -1. */
 
 static int
 sm_sqlite_retention_target(sm_sqlite_t *sq, sm_call_t *call, sm_str_t after,
@@ -111,7 +114,10 @@ sm_sqlite_retention_old(sm_sqlite_t *sq, sm_call_t *call,
 }
 
 
-/* an intent may have so many attempts that they take more than one batch */
+/*
+ * Strips an intent.  It may have so many attempts that their removal takes
+ * more than one batch.
+ */
 
 static int
 sm_sqlite_retention_strip_one(sm_sqlite_t *sq, sm_call_t *call, sm_str_t id,

@@ -37,7 +37,10 @@ sm_sqlite_bind_some(sqlite3_stmt *stmt, const char *name, int64_t value)
 }
 
 
-/* a parameter that a statement does not have has no index, and is not bound */
+/*
+ * Binds all parameters by name.  A parameter that the statement does not have
+ * gets the index 0, and binding that has no effect.
+ */
 
 static int
 sm_sqlite_schedule_change(sm_sqlite_t *sq, sm_call_t *call,
@@ -93,7 +96,10 @@ sm_sqlite_schedule_change(sm_sqlite_t *sq, sm_call_t *call,
 }
 
 
-/* by a leader or by anyone: the time is that of the transaction */
+/*
+ * Begins a transaction, and checks the fence if there is one.  The call's time
+ * is read in the transaction.
+ */
 
 static int
 sm_sqlite_schedule_begin(sm_conn_t *conn, sm_call_t *call,

@@ -1,17 +1,17 @@
 
 /*
- * The schema of the embedded store: it is made in a file that is new, and a
- * file of an older version is migrated by the first connection that finds it.
+ * The schema of the embedded store.  It is created in a new file, and a file
+ * of an older version is migrated by the first connection that finds it.
  *
- * Either is one transaction that begins with the write lock, and looks again at
- * what is there when it has it: of any number of processes one does it, the
- * others wait and find it done.  Modules of the version before go on with the
- * file meanwhile and afterwards; they wait for the transaction.
+ * Either is one transaction that takes the write lock and then looks again at
+ * what is there.  So one of any number of processes does it, and the others
+ * wait and find it done.  Modules of the previous version continue to use the
+ * file during and after the migration; they only wait for the transaction.
  *
- * A copy is made before that, which takes longer, and no write lock.  A file
- * beside it is locked from then to the end of the migration, so that one
- * process makes one, of what is not migrated yet; what a process that was
- * killed has left of a copy is made anew.
+ * Before a migration the file is copied, which takes longer and needs no write
+ * lock.  A lock file beside the database is held from then until the migration
+ * has ended, so that exactly one process makes a copy, and makes it of the old
+ * version.  An incomplete copy of a process that was killed is made again.
  */
 
 #include <errno.h>
@@ -27,21 +27,21 @@
 
 
 typedef struct {
-    int                     version;            /* 0: there is none */
+    int                     version;            /* 0: there is no schema */
     int                     compatible_from;
 } sm_sqlite_schema_t;
 
 
 typedef struct {
     char                   *name;               /* beside the database */
-    char                   *new_name;           /* until it is whole */
+    char                   *new_name;           /* until it is complete */
     char                   *lock_name;
-    int                     fd;                 /* -1: none */
-    int                     lock;               /* -1: it is not ours */
+    int                     fd;                 /* -1: it is not open */
+    int                     lock;               /* -1: the lock is not held */
 } sm_sqlite_copy_t;
 
 
-/* the last of the migrations is NULL */
+/* The array of migrations ends with NULL. */
 
 _Static_assert(sm_nelts(sm_sqlite_sql_migrations) == SM_SCHEMA_VERSION,
                "a version has no migration");
@@ -53,7 +53,7 @@ static const sm_sqlite_release_t  sm_sqlite_own_release = {
 const sm_sqlite_release_t  *sm_sqlite_release = &sm_sqlite_own_release;
 
 
-/* 1: the database has a schema, 0: it has none, -1 */
+/* Returns 1 if the database has a schema, 0 if it has none, or -1. */
 
 static int
 sm_sqlite_schema_there(sm_sqlite_t *sq, sm_call_t *call)
@@ -81,7 +81,10 @@ sm_sqlite_schema_get(sm_sqlite_t *sq, sm_call_t *call, sm_sqlite_schema_t *s)
     s->version = 0;
     s->compatible_from = 0;
 
-    /* what this connection knows of the tables may be older than a migration */
+    /*
+     * This statement refreshes what the connection knows of the tables, which
+     * may be older than a migration.
+     */
 
     if (sm_sqlite_exec(sq, call, "SELECT 1 FROM sqlite_master LIMIT 1") != 0) {
         return -1;
@@ -136,7 +139,10 @@ sm_sqlite_copy_fail(sm_sqlite_t *sq, sm_call_t *call, sm_sqlite_copy_t *copy,
 }
 
 
-/* 1: it is ours; 0: somebody else has it, or had it until now; -1 */
+/*
+ * Returns 1 if this process has the lock, 0 if another has it or has just
+ * released it, or -1.
+ */
 
 static int
 sm_sqlite_copy_lock(sm_sqlite_t *sq, sm_call_t *call, sm_sqlite_copy_t *copy)
@@ -164,7 +170,10 @@ sm_sqlite_copy_lock(sm_sqlite_t *sq, sm_call_t *call, sm_sqlite_copy_t *copy)
 }
 
 
-/* those who wait for the lock find the database migrated, or go on */
+/*
+ * Processes that wait for the lock then find the database migrated, or try
+ * themselves.
+ */
 
 static void
 sm_sqlite_copy_unlock(sm_sqlite_copy_t *copy)
@@ -177,8 +186,8 @@ sm_sqlite_copy_unlock(sm_sqlite_copy_t *copy)
 
 
 /*
- * The new file, empty: nobody may read in the copy what he may not read in the
- * database, and not everybody in any case.
+ * Creates the new file, empty.  Whoever may not read the database may not read
+ * the copy either, and it is never readable by everybody.
  */
 
 static int
@@ -202,7 +211,7 @@ sm_sqlite_copy_open(sm_sqlite_t *sq, sm_call_t *call, sm_sqlite_copy_t *copy)
 }
 
 
-/* what is written there is there after a crash, under its name */
+/* Makes the copy durable and gives it its name. */
 
 static int
 sm_sqlite_copy_keep(sm_sqlite_t *sq, sm_call_t *call, sm_sqlite_copy_t *copy)
@@ -264,7 +273,10 @@ sm_sqlite_copy_write(sm_sqlite_t *sq, sm_call_t *call, sm_sqlite_copy_t *copy)
 }
 
 
-/* 1: there is a copy; 0: another process has migrated the database; -1 */
+/*
+ * Returns 1 if there is a copy, 0 if another process has migrated the
+ * database, or -1.
+ */
 
 static int
 sm_sqlite_copy(sm_sqlite_t *sq, sm_call_t *call, sm_sqlite_copy_t *copy)
@@ -339,7 +351,7 @@ sm_sqlite_schema_write(sm_sqlite_t *sq, sm_call_t *call)
 }
 
 
-/* makes it, or migrates it, unless somebody else has */
+/* Creates or migrates the schema, unless another process has done so. */
 
 static int
 sm_sqlite_schema_make(sm_sqlite_t *sq, sm_call_t *call)

@@ -1,6 +1,7 @@
 
 /*
- * The leader's numbers in SQLite, and the backlog where there is no leader.
+ * The leader's statistics in SQLite, and the backlog for when there is no
+ * leader.
  */
 
 #include "sm_store_sqlite.h"
