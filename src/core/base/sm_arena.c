@@ -44,7 +44,7 @@ sm_arena_alloc(sm_arena_t *arena, size_t size)
 
         if (arena->blocks && capacity == size) {
 
-            /* the first block stays first, because it may still have room */
+            /* The first block stays first, because it may still have room. */
 
             b->next = arena->blocks->next;
             arena->blocks->next = b;

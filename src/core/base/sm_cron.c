@@ -53,7 +53,7 @@ static int
 sm_cron_fault(const sm_cron_field_t *field, sm_str_t item, char *why,
     size_t size)
 {
-    /* the message must not end in the middle of a character */
+    /* The message must not end in the middle of a character. */
 
     while (item.len > SM_CRON_SHOWN || sm_utf8_check(item) < item.len) {
         item.len--;
@@ -158,7 +158,7 @@ sm_cron_item(const sm_cron_field_t *field, sm_str_t s, uint64_t *bits)
         if (range) {
             last = sm_cron_value(field, &s);
 
-            /* "5-0" is Friday to Sunday */
+            /* A range such as "5-0" means Friday to Sunday. */
 
             if (field == &sm_cron_fields[SM_CRON_WEEKDAY] && last == 0
                 && first > 0)
@@ -266,7 +266,7 @@ sm_cron_parse(sm_str_t text, sm_cron_t *cron, char *why, size_t size)
     cron->days = bits[SM_CRON_DAY_OF_MONTH];
     cron->months = bits[SM_CRON_MONTH];
 
-    /* 0 and 7 are the same day */
+    /* 0 and 7 both mean Sunday. */
 
     cron->weekdays = (bits[SM_CRON_WEEKDAY] | bits[SM_CRON_WEEKDAY] >> 7)
                      & 0x7f;
@@ -292,7 +292,7 @@ sm_cron_day_fits(const sm_cron_t *cron, int64_t day)
         return 0;
     }
 
-    /* 1970 began on a Thursday */
+    /* The first day of 1970 was a Thursday. */
 
     of_month = cron->days >> date.day & 1;
     of_week = cron->weekdays >> ((day % 7 + 11) % 7) & 1;
@@ -361,7 +361,7 @@ sm_duration_parse(sm_str_t s, int64_t *seconds)
         "\"P1DT12H\", without years, months and fractions";
     static const struct {
         char     unit;
-        int      time;                  /* it stands after the "T" */
+        int      time;                  /* it follows the "T" */
         int64_t  seconds;
     } units[] = {
         { 'W', 0, 604800 }, { 'D', 0, 86400 }, { 'H', 1, 3600 },
@@ -404,7 +404,7 @@ sm_duration_parse(sm_str_t s, int64_t *seconds)
             return fault;
         }
 
-        /* each unit may come once, and larger units come first */
+        /* Each unit may come once, and larger units come first. */
 
         while (k < sm_nelts(units)
                && (units[k].unit != s.data[i] || units[k].time != time))

@@ -153,7 +153,7 @@ sm_json_begin(sm_json_reader_t *rd, unsigned type)
                             sm_json_type_name(rd->types));
     }
 
-    /* only white space and a ":" or "," may precede the value */
+    /* Only white space and a ":" or "," may precede the value. */
 
     for (i = rd->mark; i < rd->doc.len; i++) {
         if (strchr(" \t\r\n:,", rd->doc.data[i]) == NULL) {
@@ -298,7 +298,7 @@ sm_json_on_string(void *ctx, const unsigned char *s, size_t len)
         return 0;
     }
 
-    /* a field that may have any type is not decoded */
+    /* A field that may have any type is not decoded. */
 
     if (rd->depth > 1
         || (rd->lax ? rd->value == &rd->other : rd->types == SM_JSON_ANY))
@@ -351,7 +351,7 @@ sm_json_on_key(void *ctx, const unsigned char *s, size_t len)
 
     if (rd->fields[i].name == NULL) {
 
-        /* the message must not end in the middle of a character */
+        /* The message must not end in the middle of a character. */
 
         while (len > SM_JSON_SHOWN || sm_utf8_check(key) < len) {
             key.len = --len;

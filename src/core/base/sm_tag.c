@@ -25,7 +25,7 @@ sm_tag_next(sm_str_t *list, sm_str_t *tag, int *weak)
 
     p = list->data;
 
-    /* elements may be empty */
+    /* Elements of the list may be empty. */
 
     for (i = 0; i < list->len && (sm_tag_is_space(p[i]) || p[i] == ','); i++) {
         /* void */

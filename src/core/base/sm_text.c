@@ -114,7 +114,7 @@ sm_out_cleaned(sm_out_t *out, sm_str_t s, size_t max, size_t wide)
     p = (const unsigned char *) s.data;
     end = p + s.len;
 
-    /* the text ends after its last character that is not a space */
+    /* The text ends after its last character that is not a space. */
 
     first = out->last - out->start;
     last = first;
@@ -410,7 +410,7 @@ sm_base64url(char *dst, sm_str_t s, size_t *len)
 
         bits = bits << 6 | (uint32_t) (digit - sm_base64url_digits);
 
-        /* of four digits, all but the first complete a byte */
+        /* Of each four digits, all but the first complete a byte. */
 
         if (i % 4) {
             *d++ = (char) (bits >> (6 - 2 * (i % 4)));

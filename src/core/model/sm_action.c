@@ -15,7 +15,7 @@ const sm_field_t  sm_audit_fields[] = {
     sm_field(sm_audit_t, action, "action", TEXT, "action", SM_FIELD_NULL),
     sm_field(sm_audit_t, object, "object", TEXT, "object", SM_FIELD_NULL),
 
-    /* sm_audit_out() shows the detail, because it may be an object */
+    /* sm_audit_out() writes the detail, because it may be an object. */
 
     sm_field_hidden(sm_audit_t, detail, "detail", TEXT),
     sm_null_field

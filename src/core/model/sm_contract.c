@@ -312,7 +312,7 @@ sm_contract_load(sm_contract_t *c, const sm_contract_row_t *row, char *why,
     c->gateway_type = sm_gateway_by_name(type);
     c->policy = sm_policy_by_name(policy);
 
-    /* the URL of a webhook is not stored */
+    /* The URL of a webhook is not stored, so there is none to check. */
 
     url = c->gateway_type == SM_GATEWAY_WEBHOOK
           ? NULL : sm_gateway_url_check(c->gateway_url);

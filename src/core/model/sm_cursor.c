@@ -84,7 +84,7 @@ sm_cursor_kind_parse(sm_str_t cursor, char *buf, char *kind, int64_t *at,
     id->data = space + 1;
     id->len = len - number.len - 1;
 
-    /* a time that no store can hold is forged */
+    /* A cursor with a time that no store can hold is forged. */
 
     return sm_parse_uint(number, SM_TIME_MAX, at) != 0 || sm_id_check(*id)
            ? -1 : 0;

@@ -101,7 +101,10 @@ sm_job_id_check(sm_str_t id)
         return "must not be longer than 64 characters";
     }
 
-    /* the ids of replays end with the id of their job */
+    /*
+     * The ids of a job's replays end with the id of the job, and must not look
+     * like those of occurrences.
+     */
 
     if (sm_schedule_timed(id)) {
         return "must not end as the id of an occurrence of a schedule does";
@@ -123,7 +126,10 @@ sm_job_resume(const sm_job_t *job, sm_list_row_t *row)
     sm_str_t     number;
     const char  *space;
 
-    /* the clock of a store may have no more than milliseconds */
+    /*
+     * Intents of the job's own time are included, because a store's clock may
+     * have only milliseconds.
+     */
 
     if (row->by != SM_LIST_ID && (row->to == 0 || row->to > job->created_at)) {
         row->to = job->created_at + 1;

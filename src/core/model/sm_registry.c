@@ -89,7 +89,7 @@ sm_registry_outcomes(sm_arena_t *arena, sm_str_t raw, sm_str_t *joined,
         return -1;
     }
 
-    /* the decoded and joined list is never longer than its JSON */
+    /* The decoded and joined list is never longer than its JSON. */
 
     sm_out_init(&out, sm_arena_alloc(arena, raw.len), raw.len);
 

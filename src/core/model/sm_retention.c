@@ -35,7 +35,7 @@ sm_retention_passed(sm_retention_passes_t *passes, int64_t now, unsigned end)
         return;
     }
 
-    /* the clock was set back, so a pass looks at everything again */
+    /* If the clock was set back, the pass looks at everything again. */
 
     if (now < passes->began || now - passes->whole >= SM_RETENTION_WHOLE) {
         memset(passes, 0, sizeof(sm_retention_passes_t));
@@ -66,7 +66,7 @@ sm_retention_rest(sm_retention_pace_t *pace, size_t rows, int64_t took,
 {
     int64_t  row, most;
 
-    /* an hour is as long as matters, and can be multiplied */
+    /* Longer times make no difference, and an hour can be multiplied safely. */
 
     took = sm_retention_clamp(took, 1, INT64_C(3600000000));
 

@@ -28,7 +28,7 @@ sm_schedule_next_cron(const sm_schedule_rule_t *rule,
         return -1;
     }
 
-    /* Where clocks are set back, local times come again; those were done. */
+    /* When clocks are set back, local times come again; those are skipped. */
 
     do {
         if (sm_cron_next(&rule->fields, local, &local) != 0

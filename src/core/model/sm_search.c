@@ -42,7 +42,7 @@ sm_search_check_ids(const sm_list_row_t *row, const char **field)
                "\"after\" alone: its list is in the order of ids";
     }
 
-    /* a cursor of another prefix would begin a search outside of this one */
+    /* A cursor of another prefix would begin a search outside this one. */
 
     if (row->after_id.data
         && (row->after_id.len < row->prefix.len
@@ -107,7 +107,7 @@ sm_search_span(const sm_list_row_t *row, sm_search_span_t *span)
     from = from < SM_SEARCH_LAST ? from : SM_SEARCH_LAST;
     to = to < SM_SEARCH_LAST ? to : SM_SEARCH_LAST;
 
-    /* ids are not empty: (from, "") is before all of that time */
+    /* No id is empty, so (from, "") precedes every intent of that time. */
 
     span->at = row->asc ? from : to;
     span->id = none;

@@ -63,7 +63,7 @@ sm_trace_parent_valid(sm_str_t s)
         return 0;
     }
 
-    /* a later version may have more, after another dash */
+    /* A later version may have more fields, after another dash. */
 
     if (s.len > SM_TRACE_PARENT_LEN
         && (memcmp(p, "00", 2) == 0 || p[SM_TRACE_PARENT_LEN] != '-'))
@@ -202,7 +202,7 @@ sm_trace_state(sm_arena_t *arena, sm_str_t s, sm_str_t *state)
 
     n = s.data ? sm_trace_members(s, members) : 0;
 
-    /* long members are dropped first, from the end, then any */
+    /* Long members are dropped first, beginning at the end, then any others. */
 
     for (i = n; i && sm_trace_size(members, n) > SM_TRACE_STATE_MAX; i--) {
         if (members[i - 1].len > SM_TRACE_MEMBER_LONG) {

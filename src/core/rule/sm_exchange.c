@@ -77,7 +77,7 @@ static const struct {
     { ETIMEDOUT, SM_EXCHANGE_REFUSED },
     { EPIPE, SM_EXCHANGE_REFUSED },
 
-    /* a unix socket: nobody listens, or its backlog is full */
+    /* On a unix socket, nobody listens, or the backlog is full. */
     { ENOENT, SM_EXCHANGE_REFUSED },
     { EAGAIN, SM_EXCHANGE_REFUSED },
 

@@ -25,13 +25,16 @@ static const sm_leader_row_t
     sm_leader_rows[SM_LEADER_ST_COUNT][SM_LEADER_EV_COUNT] =
 {
 
-    /* another worker of the instance is the executor worker, or none is yet */
+    /*
+     * STANDBY: another worker of the instance is its executor worker, or none
+     * is yet.
+     */
 
     SILENT(STANDBY, LOCKED, FOLLOWER, DO(TICK)),
     SILENT(STANDBY, EXIT, LEFT, DO(NO_TICK)),
     IGNORE(STANDBY, END),
 
-    /* the executor worker asks for the lease, or watches it */
+    /* FOLLOWER: the executor worker asks for the lease, or watches it. */
 
     SILENT(FOLLOWER, GRANTED, RECOVERING,
            DO(TAKE) | DO(PUBLISH) | DO(DEADLINE) | DO(TICK)),
@@ -46,7 +49,10 @@ static const sm_leader_row_t
     SILENT(FOLLOWER, FLUSHED, FOLLOWER, DO(TICK)),
     SILENT(FOLLOWER, EXIT, DRAINING, DO(STAY) | DO(PUBLISH) | DO(TICK)),
 
-    /* the lease is held, and attempts of earlier epochs may be in doubt */
+    /*
+     * RECOVERING: the lease is held, and attempts of earlier epochs may be in
+     * doubt.
+     */
 
     CHANGE(RECOVERING, RECOVERED, LEADER,
            DO(LOG) | DO(PUBLISH) | DO(DEADLINE) | DO(TICK) | DO(START),
@@ -59,7 +65,10 @@ static const sm_leader_row_t
     SILENT(RECOVERING, EXIT, DRAINING,
            DO(STAY) | DO(PUBLISH) | DO(NO_DEADLINE) | DO(TICK)),
 
-    /* every way out stops the executor before anything else can happen */
+    /*
+     * LEADER: every way out stops the executor before anything else can
+     * happen.
+     */
 
     CHANGE(LEADER, RENEWED, LEADER,
            DO(TAKE) | DO(LOG) | DO(WORKS) | DO(PUBLISH) | DO(DEADLINE)
@@ -86,7 +95,10 @@ static const sm_leader_row_t
            | DO(TICK) | DO(DRAIN),
            NOTICE, NOTICE, "leader_lost"),
 
-    /* the lease is kept for what is at gateways, or was lost before */
+    /*
+     * DRAINING: the lease is kept for attempts that are at gateways, unless it
+     * was lost before.
+     */
 
     SILENT(DRAINING, RENEWED, DRAINING, DO(TAKE)),
     CHANGE(DRAINING, RENEW_FAILED, DRAINING,
@@ -101,7 +113,10 @@ static const sm_leader_row_t
            DO(FORGET) | DO(PUBLISH) | DO(DROP) | DO(RELEASE)),
     SILENT(DRAINING, END, LEFT, DO(NO_TICK) | DO(DROP)),
 
-    /* the next one with the lock publishes, too, so the role was told before */
+    /*
+     * RELEASING: the next worker with the lock publishes its role, too, so the
+     * role was published before.
+     */
 
     IGNORE(RELEASING, LOST),
     IGNORE(RELEASING, LATE),
@@ -111,7 +126,7 @@ static const sm_leader_row_t
     SILENT(RELEASING, GONE, LEFT, DO(NO_TICK)),
     SILENT(RELEASING, END, LEFT, DO(NO_TICK)),
 
-    /* nothing more is expected */
+    /* LEFT: nothing more is expected. */
 
     IGNORE(LEFT, LOST),
     IGNORE(LEFT, LATE),

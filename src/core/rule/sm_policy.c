@@ -80,7 +80,7 @@ sm_policy_grown(const sm_contract_t *contract, int64_t number)
 
     if (contract->retry_backoff > 100) {
 
-        /* reaches the largest delay after fewer than 2000 steps */
+        /* The largest delay is reached after fewer than 2000 steps. */
 
         for ( /* void */ ; number > 1 && d < max; number--) {
             d = d * contract->retry_backoff / 100;

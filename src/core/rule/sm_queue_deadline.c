@@ -67,7 +67,9 @@ sm_queue_expire(sm_queue_t *s, size_t max)
 
         if (!e->expired) {
 
-            /* there is no memory: a turn has the store end it */
+            /*
+             * There is no memory for it; a turn lets the store end the intent.
+             */
 
             break;
         }

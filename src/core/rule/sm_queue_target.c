@@ -267,7 +267,7 @@ sm_queue_keep_target(sm_queue_t *s, sm_str_t name,
 
     if ((s->nkept & (s->nkept - 1)) == 0) {
 
-        /* the array is full: its size doubles */
+        /* The array is full, so its size doubles. */
 
         kept = realloc(s->kept, (s->nkept ? 2 * s->nkept : 1)
                                 * sizeof(sm_queue_target_t *));
@@ -326,7 +326,7 @@ sm_queue_former(sm_queue_t *s, sm_str_t name, unsigned limit,
     t->former = 1;
     t->limit = limit;
 
-    /* the target may have entries already */
+    /* The target may have entries already. */
 
     sm_queue_aim_again(s, t);
 

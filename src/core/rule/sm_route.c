@@ -21,7 +21,7 @@ sm_route_resolved(sm_str_t uri, sm_str_t prefix, sm_str_t *path)
     path->data = uri.data + prefix.len;
     path->len = uri.len - prefix.len;
 
-    /* "location /v1" also matches /v1intents */
+    /* A "location /v1" also matches /v1intents. */
 
     if (path->len && path->data[0] != '/'
         && prefix.len && prefix.data[prefix.len - 1] != '/')

@@ -144,7 +144,7 @@ sm_window_read(sm_window_t *w, int64_t now, int64_t length,
     first = w->number - length / SM_WINDOW_SLOT;
     total = 0;
 
-    /* there are no slots from before the host was started */
+    /* There are no slots from before the host was started. */
 
     if (first < 0) {
         first = 0;
