@@ -1,5 +1,5 @@
 -- Reads one intent of a batch, in the batch's transaction, whatever its state is by
--- now.  Its deadline counts from created_at or not_before, whichever is later, and is
+-- now.  The deadline counts from created_at or not_before, whichever is later, and is
 -- checked even if the rest of the contract is not understood.
 
 SELECT rowid, status, next_attempt_at, inflight_epoch, attempt_count,

@@ -1,4 +1,4 @@
--- Leaves an intent to a newer module, and notes why.
+-- Notes in an intent why it is left to a newer module.
 
 UPDATE submission_intents
 SET last_error = :error

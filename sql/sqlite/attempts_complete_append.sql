@@ -1,4 +1,4 @@
--- Records the attempt.
+-- Records an attempt that has ended.
 
 INSERT INTO submission_attempts (
     lease_name, intent_id, attempt_number, lease_epoch, holder_id, started_at,

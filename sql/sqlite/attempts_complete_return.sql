@@ -1,6 +1,6 @@
--- Takes back an attempt that was begun and not sent: the intent is due as before,
--- or after a delay, and keeps the error.  An intent that is held stays in flight,
--- and only its error is written.
+-- Takes back an attempt that was begun but not sent.  The intent is due as before, or
+-- after a delay, and keeps the error.  An intent that is held stays in flight, and only
+-- its error is written.
 
 UPDATE submission_intents
 SET next_attempt_at = CASE WHEN :held THEN NULL

@@ -1,5 +1,5 @@
--- Reads the intents that are in flight under epochs before :lease_epoch, strictly
--- after (:after_at, :after_id), in the order of their begin.
+-- Reads the intents that are in flight under epochs before :lease_epoch, strictly after
+-- (:after_at, :after_id), in the order in which their attempts began.
 
 SELECT :now AS now, intent_id, attempt_count + 1 AS number, inflight_epoch,
        inflight_holder, inflight_at,

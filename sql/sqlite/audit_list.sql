@@ -1,6 +1,6 @@
--- Reads a page of the audit, newest first, strictly before (:at, :seq).  :action may
--- be NULL, for any.  Both halves of the union follow an index, and the half that is
--- not meant ends at once.
+-- Reads a page of the audit, newest first, strictly before (:at, :seq).  If :action is
+-- NULL, it reads entries of any action.  Both halves of the union follow an index, and
+-- the half that does not apply ends at once.
 
 SELECT *
 FROM (

@@ -1,5 +1,6 @@
--- Reads a page of one actor.  With :action NULL, it reads the next page of each
--- action of the actor and merges them: there are only a few actions.
+-- Reads a page of the audit entries of one actor.  If :action is NULL, it reads the
+-- next page of each action of the actor and merges them, because there are only a few
+-- actions.
 
 WITH RECURSIVE
 kind (action) AS (

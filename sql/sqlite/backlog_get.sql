@@ -1,4 +1,4 @@
--- Counts by target the intents that have an attempt to come, among the :bound that
+-- Counts the intents that have an attempt to come, by target, among the :bound that
 -- were modified first.  "seen" is how many it looked at, or :bound + 1 if there are
 -- more.
 

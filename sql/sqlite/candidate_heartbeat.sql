@@ -1,4 +1,4 @@
--- Keeps an instance in the list until :now + :duration.
+-- Keeps an instance in the list of candidates until :now + :duration.
 
 INSERT INTO submission_manager_candidates (
     lease_name, holder_id, started_at, heartbeat_at, expires_at, role, version,

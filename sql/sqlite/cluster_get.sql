@@ -1,4 +1,4 @@
--- Reads the lease, and the live instances, oldest first: a row for each of them.
+-- Reads the lease and the live instances, the oldest first.  Each instance is a row.
 
 SELECT :now AS now, 0 AS held, l.holder_id, l.lease_epoch, l.acquired_at,
        l.renewed_at, l.expires_at, c.holder_id AS candidate_holder_id, c.role,

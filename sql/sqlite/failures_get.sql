@@ -1,9 +1,10 @@
--- Reads the newest :bound intents that were rejected or exhausted since :since, and
--- rows that the inbox refused, in groups of the same target, status, reason and last
--- error: of the newest :groups groups, the newest three of each minute.  So the result
--- also answers for any later :since.  The first row of a minute has the count of its
--- failures.  Failures before "seen" were not looked at; -1 means that all were.  The
--- sources are merged as in intents_search.sql.
+-- Reads recent failures in groups of the same target, status, reason and last error.
+-- Failures are the newest :bound intents that were rejected or exhausted since :since,
+-- and rows that the inbox refused.  Of each of the newest :groups groups, it gives the
+-- newest three failures of each minute, so the result also answers for any later
+-- :since.  The first row of a minute has the count of its failures.  Failures before
+-- "seen" were not looked at; -1 means that all were.  The sources are merged as in
+-- intents_search.sql.
 
 WITH RECURSIVE
 target (name) AS (

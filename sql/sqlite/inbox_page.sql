@@ -1,5 +1,5 @@
--- Reads the inbox, from the lowest seq on.  A payload that is too large is not read,
--- only its size.
+-- Reads the inbox, from the lowest seq on.  Of a payload that is too large, only the
+-- size is read.
 
 SELECT :now AS now, seq, substr(intent_id, 1, 1024) AS intent_id,
        substr(submission_target, 1, 1024) AS submission_target,

@@ -1,6 +1,6 @@
--- Keeps a row of the inbox, and why it did not become an intent.  A payload that is
--- too large is cut if it is text, and dropped if it is a blob, all of which would
--- have to be read.
+-- Keeps a row of the inbox together with the reason why it did not become an intent.  A
+-- payload that is too large is cut if it is text.  A blob would have to be read in
+-- full, so it is dropped.
 
 INSERT INTO submission_inbox_refused (
     lease_name, refused_at, seq, intent_id, submission_target, payload, not_before,

@@ -1,5 +1,5 @@
--- Makes the events of an intent that has ended, in the transaction that ends it.  A
--- trigger would cost every attempt, even if there is no webhook.
+-- Creates the events of an intent that has ended, in the transaction that ends it.  A
+-- trigger would slow down every attempt, even without webhooks.
 
 INSERT INTO submission_intents (
     lease_name, intent_id, submission_target, payload_hash, gateway_type,

@@ -1,4 +1,4 @@
--- Reads the events of the webhooks of an intent.
+-- Reads the events of an intent, one for each message to a webhook.
 
 SELECT intent_id, submission_target, status, created_at, attempt_count,
        next_attempt_at, completed_at, last_error

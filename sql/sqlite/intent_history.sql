@@ -1,6 +1,6 @@
--- Reads a page of the attempts of one intent, newest first, before :before, or from
--- the newest on where that is NULL.  Each row has the intent, too; an intent without
--- attempts is one row.
+-- Reads a page of the attempts of one intent, newest first, before :before, or from the
+-- newest on if that is NULL.  Each row also has the intent; an intent without attempts
+-- gives one row.
 
 SELECT 0 AS n, i.*, a.attempt_number, a.started_at, a.finished_at,
        a.outcome_status, a.outcome_reason, a.error, a.http_status, a.answer,

@@ -1,5 +1,5 @@
--- Cancels one intent of a batch, in the batch's transaction, if no attempt of it is
--- in flight.  Then none will ever begin.
+-- Cancels one intent of a batch, in the batch's transaction, if no attempt of it is in
+-- flight.  No attempt will begin after that.
 
 UPDATE submission_intents
 SET status = 'canceled',

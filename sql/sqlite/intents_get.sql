@@ -1,4 +1,4 @@
--- Reads the intents of a document of ids; "key" is the place of an id in it.
+-- Reads the intents whose ids are in a JSON array; "key" is the place of an id in it.
 
 SELECT r.key AS n, i.*
 FROM json_each(:doc) AS r

@@ -1,5 +1,5 @@
--- Reads the lengths of the payloads of a document of ids; "key" is the place of an
--- id in it.
+-- Reads the lengths of the payloads of intents whose ids are in a JSON array; "key" is
+-- the place of an id in it.
 
 SELECT r.key, length(i.payload)
 FROM json_each(:doc) AS r

@@ -1,12 +1,13 @@
--- Reads a page of the list, newest first, strictly after (:created_at, :intent_id),
--- or from the newest on where that is NULL.
--- The index has the intents of each target and status in that order, and "page"
--- merges them: its rows that wait are the next intent of each target and status; it
--- gives the newest of them, and takes the next one of the same target and status in
--- its place.  So a page costs one search for each target and status, and one for each
--- of its intents, however many there are.  The "+" removes an affinity, with which
--- SQLite would not search the index by the id.  Targets with a space in their name
--- are hidden.
+-- Reads a page of the list, newest first, strictly after (:created_at, :intent_id), or
+-- from the newest on if that is NULL.
+--
+-- The index has the intents of each target and status in that order, and the recursion
+-- "page" merges them.  Its queue holds the next intent of each target and status; each
+-- step gives the newest of these, and puts the next one of the same target and status
+-- in its place.  So a page costs one search for each target and status, and one for
+-- each of its intents, however many intents there are.  The "+" removes an affinity,
+-- with which SQLite would not search the index by the id.  Targets with a space in
+-- their name are hidden.
 
 WITH RECURSIVE
 target (name) AS (

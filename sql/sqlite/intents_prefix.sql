@@ -1,5 +1,5 @@
--- Reads a page of ids from :low on, before :high, in ascending or descending order.
--- :skip is the last id of the page before, or empty.
+-- Reads a page of ids from :low on and before :high, in ascending or descending order.
+-- :skip is the last id of the previous page, or empty.
 
 SELECT 0, u.intent_id
 FROM (

@@ -1,13 +1,14 @@
--- Reads the keys of a page, by a time and the id, ascending (:up = 1) or descending:
--- strictly after (:at, :id), until :end.  :by is created, completed, or reason, which
--- is by completed_at, of intents that were rejected or exhausted for :reason.
+-- Reads the keys of a page, ordered by a time and the id, ascending (:up = 1) or
+-- descending, strictly after (:at, :id) and until :end.  :by is created, completed, or
+-- reason; the last is by completed_at, of intents that were rejected or exhausted for
+-- :reason.
 --
--- Each target, status and index is a source that has its intents in that order; they
--- are merged as in intents_list.sql.  A source begins with the start of the page,
--- which is not an intent (found = 0) and comes before all intents; the limit counts
--- both.  Stripped intents are in an index of their own.  A recursion has one ORDER BY,
--- so each direction has its own columns, which are NULL in the other.  Targets with a
--- space in their name are hidden.
+-- Each target, status and index is a source that has its intents in that order; the
+-- sources are merged as in intents_list.sql.  A source begins with the start of the
+-- page, which is not an intent (found = 0) and comes before all intents; the limit
+-- counts both.  Stripped intents have an index of their own.  A recursion has only one
+-- ORDER BY, so each direction has its own columns, which are NULL in the other.
+-- Targets with a space in their name are hidden.
 
 WITH RECURSIVE
 target (name) AS (

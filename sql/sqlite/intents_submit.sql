@@ -1,4 +1,4 @@
--- Inserts one intent: of a batch of submissions, of a schedule, of the inbox, or a
+-- Inserts one intent, whether from a batch of submissions, a schedule, the inbox or a
 -- replay.  It changes nothing if the intent exists.
 
 INSERT INTO submission_intents (

@@ -1,4 +1,4 @@
--- Adds a job, unless there is one with its id.
+-- Adds a job, unless a job with its id exists.
 
 INSERT INTO submission_jobs (
     lease_name, kind, job_id, filter, max_intents, state, actor, created_at,

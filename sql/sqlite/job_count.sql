@@ -1,4 +1,4 @@
--- Adds what a batch of a job has done, in the batch's transaction.
+-- Adds the results of a batch to its job, in the batch's transaction.
 
 UPDATE submission_jobs
 SET done_count = done_count + :done,

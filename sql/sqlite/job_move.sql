@@ -1,5 +1,5 @@
--- Moves a job on, in the transaction of its batch, unless it was stopped or its
--- position is not the one that was :seen.
+-- Advances a job, in the transaction of its batch, unless the job was stopped or its
+-- position differs from :seen.
 
 UPDATE submission_jobs
 SET state = :state,

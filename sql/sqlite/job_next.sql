@@ -1,4 +1,4 @@
--- Reads the job to work on: of the oldest jobs that are running, the one that has
+-- Reads the job to work on: among the oldest jobs that are running, the one that has
 -- waited longest.
 
 SELECT :now AS now, kind, job_id, filter, max_intents, state, position,

@@ -1,6 +1,6 @@
--- The first statement of every transaction of an executor.  It changes nothing, locks
--- the row until the transaction ends, and finds no row if the lease is not held any
--- more.
+-- Checks that the lease is still held.  It is the first statement of every transaction
+-- of an executor.  It changes nothing, but locks the row until the transaction ends,
+-- and finds no row if the lease was lost.
 
 UPDATE submission_manager_leases
 SET lease_epoch = lease_epoch

@@ -1,4 +1,4 @@
--- Extends the lease of its holder; the epoch stays.
+-- Extends the lease of its holder, and keeps the epoch.
 
 UPDATE submission_manager_leases
 SET renewed_at = :now, expires_at = :now + :duration

@@ -1,10 +1,10 @@
--- What an operator may want to know:
+-- Shows the state of the store to an operator:
 --
 --     sqlite3 -readonly -box data/submission.db < sql/sqlite/monitor.sql
 --
--- It changes nothing.  Times are UTC, spans are seconds.
+-- It changes nothing.  Times are UTC, and durations are seconds.
 
--- who leads, and for how many seconds still
+-- The leader, and the time for which its lease still lasts.
 
 SELECT lease_name, holder_id, lease_epoch,
        strftime('%Y-%m-%dT%H:%M:%fZ', acquired_at / 1e6, 'unixepoch')
@@ -17,7 +17,7 @@ FROM submission_manager_leases,
      (SELECT (julianday('now') - 2440587.5) * 86400000000.0 AS now) AS t
 ORDER BY lease_name;
 
--- the instances
+-- The instances.
 
 SELECT lease_name, holder_id, role, version,
        strftime('%Y-%m-%dT%H:%M:%fZ', started_at / 1e6, 'unixepoch')
@@ -29,7 +29,7 @@ FROM submission_manager_candidates,
      (SELECT (julianday('now') - 2440587.5) * 86400000000.0 AS now) AS t
 ORDER BY lease_name, submission_manager_candidates.started_at;
 
--- how many wait, how many of them are due, and how late the oldest is, seconds
+-- How many intents wait, how many of these are due, and how late the oldest is.
 
 SELECT lease_name, submission_target, count(*) AS waiting,
        sum(next_attempt_at <= t.now) AS due,
@@ -40,7 +40,7 @@ WHERE next_attempt_at IS NOT NULL
 GROUP BY lease_name, submission_target
 ORDER BY lease_name, lag DESC;
 
--- in flight; in doubt is what was begun under an epoch that is gone
+-- The attempts in flight.  Those that began under an earlier epoch are in doubt.
 
 SELECT i.lease_name, i.inflight_holder, i.inflight_epoch, count(*) AS in_flight,
        i.inflight_epoch < l.lease_epoch AS in_doubt,
@@ -52,8 +52,8 @@ WHERE i.inflight_epoch IS NOT NULL
 GROUP BY i.lease_name, i.inflight_holder, i.inflight_epoch, l.lease_epoch
 ORDER BY i.lease_name, i.inflight_epoch;
 
--- stuck: pending, with no attempt to come and none in flight, which should never be;
--- or in flight for longer than an hour
+-- Intents that are stuck: either pending without an attempt in flight or to come, which
+-- should never happen, or in flight for more than an hour.
 
 SELECT lease_name, intent_id, submission_target, attempt_count, inflight_holder,
        inflight_epoch,

@@ -1,3 +1,3 @@
--- Proves that a commit is possible: takes the write lock and writes a page.
+-- Proves that a commit is possible, by taking the write lock and writing a page.
 
 PRAGMA user_version = 1;

@@ -1,6 +1,6 @@
 -- Reads a page of retries, and of intents with a not_before that were never tried, in
 -- the order of their due time, strictly after (:after_at, :after_id).  SQLite reads
--- both indexes side by side, only as far as the page goes.
+-- both indexes side by side, and only as far as the page goes.
 
 SELECT :now AS now, intent_id, submission_target, next_attempt_at,
        next_attempt_at AS due_at,

@@ -1,4 +1,4 @@
--- Reads a page like queue_page_modified.sql, without intents whose deadline has
+-- Reads a page like queue_page_modified.sql, but without intents whose deadline has
 -- passed.
 
 SELECT :now AS now, intent_id, submission_target, last_modified_at, next_attempt_at,

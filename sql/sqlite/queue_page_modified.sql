@@ -1,6 +1,7 @@
 -- Reads a page of intents that have an attempt to come, in the order of their
--- modification, strictly after (:after_at, :after_id).  A deadline is the seconds of
--- the last column after created_at or not_before, whichever is later.
+-- modification, strictly after (:after_at, :after_id).  The last two columns are the
+-- deadline: the time from which it counts, which is created_at or not_before, whichever
+-- is later, and its seconds.
 
 SELECT :now AS now, intent_id, submission_target, last_modified_at, next_attempt_at,
        CASE policy WHEN 'deadline'

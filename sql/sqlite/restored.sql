@@ -1,15 +1,17 @@
--- Run this on a copy that replaces a database that was lost, while no nginx uses it:
+-- Prepares a copy that replaces a lost database.  Run it while no nginx uses the copy:
 -- see docs/howto/backup-and-restore.md.
 --
--- The copy lacks everything that happened after it was made.  An intent that is
--- pending here may have been sent since.  one_shot promises to send at most once, so
--- such an intent ends here, with an unknown outcome; all others are sent again with
--- the same Idempotency-Key.  The next leader settles what is in flight here.
+-- The copy lacks everything that happened after it was made.  An intent that is pending
+-- here may have been sent since.  The policy one_shot promises to send at most once, so
+-- such an intent ends here, with an unknown outcome.  All others are sent again with
+-- the same Idempotency-Key.  The next leader settles the attempts that are in flight
+-- here.
 --
--- The webhooks of intents that end here are told, as of any other end.
+-- Webhooks are told about the intents that end here, as about any other end.
 --
 -- The copy also lacks later epochs, and a gateway that refuses older epochs would
--- refuse all attempts.  So the epoch grows by a million, more than were ever used.
+-- refuse all attempts.  So the epoch grows by a million, which is more than were ever
+-- used.
 
 BEGIN IMMEDIATE;
 

@@ -1,4 +1,4 @@
--- Removes attempts of an intent, the first ones first.
+-- Removes attempts of an intent, beginning with the first.
 
 DELETE FROM submission_attempts
 WHERE lease_name = :lease_name AND intent_id = :intent_id

@@ -1,5 +1,6 @@
--- Removes old entries of the audit: up to the last of the first :limit ones.  The index
--- is named on both levels, because by statistics a scan of the table may look cheaper.
+-- Removes old entries of the audit, up to the last of the first :limit ones.  The index
+-- is named on both levels, because statistics may make a scan of the table look
+-- cheaper.
 
 DELETE FROM submission_audit INDEXED BY submission_audit_at
 WHERE lease_name = :lease_name

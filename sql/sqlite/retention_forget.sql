@@ -1,5 +1,5 @@
--- Removes intents of a target that are stripped and ended long ago: up to the last of
--- the first :limit ones.  The index is named on both levels, as in retention_audit.sql.
+-- Removes stripped intents of a target that ended long ago, up to the last of the first
+-- :limit ones.  The index is named on both levels, as in retention_audit.sql.
 
 DELETE FROM submission_intents INDEXED BY submission_intents_stripped
 WHERE lease_name = :lease_name AND submission_target = :submission_target

@@ -1,4 +1,5 @@
--- Removes jobs that ended long ago.  No job ends before it was made.
+-- Removes jobs that ended long ago.  The index is by creation, and no job ends before
+-- it was created.
 
 DELETE FROM submission_jobs
 WHERE lease_name = :lease_name

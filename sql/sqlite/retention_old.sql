@@ -1,4 +1,4 @@
--- Reads intents of a target that ended long ago and are not stripped.
+-- Reads intents of a target that ended long ago and were not stripped yet.
 
 SELECT rowid, intent_id, completed_at
 FROM submission_intents INDEXED BY submission_intents_completed

@@ -1,5 +1,5 @@
--- Removes rows of the inbox that were refused long ago, as in retention_audit.sql; the
--- index is that of the key.
+-- Removes rows that the inbox refused long ago, as in retention_audit.sql.  The index
+-- is that of the primary key.
 
 DELETE FROM submission_inbox_refused
 INDEXED BY sqlite_autoindex_submission_inbox_refused_1

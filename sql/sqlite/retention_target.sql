@@ -1,4 +1,4 @@
--- Reads the next target that has intents, after another one.
+-- Reads the next target that has intents, in the order of names.
 
 SELECT submission_target
 FROM submission_intents INDEXED BY submission_intents_list

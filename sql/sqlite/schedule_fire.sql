@@ -1,8 +1,10 @@
--- Moves a schedule on, in the transaction that makes its intents, if it is still as it
--- was read.  Without :planned it was run by hand, and its next time stays; the last
--- occurrence stays, too, if it is pending or is still being made in parts, in which
--- case the next time had passed when the schedule fired.  An intent that existed
--- before does not become the last one.
+-- Advances a schedule, in the transaction that creates its intents, if it is still as
+-- it was read.
+--
+-- Without :planned it was run by hand, and its next time stays.  The last occurrence
+-- also stays if it is pending, or while missed times are made up in parts; in that case
+-- the next time had passed when the schedule fired.  An intent that existed before does
+-- not become the last one.
 
 WITH kept (so) AS (
     SELECT :planned IS NULL

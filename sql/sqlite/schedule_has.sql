@@ -1,4 +1,4 @@
--- Says whether there is such a schedule.
+-- Says whether a schedule exists.
 
 SELECT 1
 FROM submission_schedules

@@ -1,4 +1,4 @@
--- Inserts a schedule, and changes nothing if there is one with its id.
+-- Inserts a schedule, unless a schedule with its id exists.
 
 INSERT INTO submission_schedules (
     lease_name, schedule_id, submission_target, body, payload_hash, source,

@@ -1,5 +1,5 @@
--- Pauses or resumes a schedule if it still has the revision, or clears its error,
--- which has no actor and makes no new revision.
+-- Pauses or resumes a schedule if it still has the given revision, or clears its
+-- error.  Clearing an error has no actor and makes no new revision.
 
 UPDATE submission_schedules
 SET revision = iif(:action = 'retry', revision, max(revision + 1, :now)),

@@ -1,5 +1,5 @@
--- Replaces the definition of a schedule if it still has the revision.  Its counts, its
--- last run and its pause stay.
+-- Replaces the definition of a schedule if it still has the given revision.  Its
+-- counts, its last run and its pause stay.
 
 UPDATE submission_schedules
 SET submission_target = :submission_target,

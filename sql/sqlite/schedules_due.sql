@@ -1,6 +1,6 @@
--- Reads schedules whose time has come, the oldest first, and whether their last intent
--- is still pending.  The first row has no id: its next_run_at is that of the schedule
--- that is due next.
+-- Reads the schedules that are due, the oldest first, and whether their last intent is
+-- still pending.  The first row has no id; its next_run_at is that of the schedule that
+-- is due next.
 
 SELECT :now AS now, '' AS schedule_id, NULL AS submission_target, NULL AS body,
        NULL AS payload_hash, NULL AS last_intent_id, NULL AS pause_reason,

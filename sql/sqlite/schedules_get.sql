@@ -1,6 +1,6 @@
 -- Reads schedules by their ids, from :first to :last, with the payload only if it is
--- asked for.  With :special, it reads only those of the configuration and those with
--- an error.
+-- asked for.  With :special, it reads only schedules of the configuration and schedules
+-- with an error.
 
 SELECT :now AS now, schedule_id, submission_target, body, payload_hash,
        last_intent_id, pause_reason, last_error, actor,

@@ -1,8 +1,10 @@
 -- The schema on SQLite, version 1.  Times are microseconds since 1970 in UTC, by
--- SQLite's own clock.  Every statement may run again on a database that has it; for an
--- older database, migrate/*.sql has run before, in the same transaction.
+-- SQLite's own clock.  Every statement may run again on a database that already has its
+-- object.  On an older database, migrate/*.sql runs before this file, in the same
+-- transaction.
 
--- The version of the schema, and the first one whose modules may use it.
+-- This table has the version of the schema, and the oldest version of a module that may
+-- use it.
 
 CREATE TABLE IF NOT EXISTS submission_schema (
     version                 INTEGER NOT NULL,
@@ -32,18 +34,18 @@ CREATE TABLE IF NOT EXISTS submission_manager_candidates (
 
 -- An intent's status is pending, accepted, rejected, exhausted or canceled.
 --
--- not_before: as it was given, maybe in the past.  The first attempt is due, and a
--- deadline counts, from not_before or created_at, whichever is later.
--- retry_schedule: delays in milliseconds, separated by spaces, instead of
+-- not_before is kept as it was given, and may be in the past.  The first attempt is
+-- due, and a deadline counts, from not_before or created_at, whichever is later.
+-- retry_schedule has delays in milliseconds, separated by spaces; it replaces
 -- retry_delay_ms and the columns after it.
--- notify: the webhooks of the contract, and the ends that they are told: words such
+-- notify has the webhooks of the contract and the ends that they are told: words such
 -- as "rejected:ops", separated by spaces.
--- contract_version: the first version of the module that understands the contract;
--- NULL: 1.  The rules are in src/core/model/sm_contract.c.
--- replay_of, job_id: the intent that this one replays, and the job that made it.
--- event_of: this is the event of a webhook, about the end of that intent.  Its target
--- is "webhook <name>", and its id begins with a space; no id of a client does.
--- stripped_at: since then the payload is empty and the attempts are gone.
+-- contract_version is the first version of the module that understands the contract;
+-- NULL means 1.  The rules are in src/core/model/sm_contract.c.
+-- replay_of is the intent that this one replays, and job_id the job that created it.
+-- event_of marks an event, a message to a webhook about the end of that intent.  Its
+-- target is "webhook <name>", and its id begins with a space; no id of a client does.
+-- stripped_at is when the payload was emptied and the attempts were removed.
 --
 -- The payload is the last column, because columns after a long one are slow to read.
 
@@ -89,10 +91,10 @@ CREATE TABLE IF NOT EXISTS submission_intents (
     PRIMARY KEY (lease_name, intent_id)
 );
 
--- For the queue: intents that have an attempt to come, and those in flight.  An intent
--- without an attempt has been due since it came, and is in "modified" in that order.
--- Only retries are in "due", and intents that wait for their not_before in "delayed":
--- each index costs every submission that is in it.
+-- The indexes of the queue have the intents with an attempt to come, and those in
+-- flight.  An intent that was never tried is due since it was created, and "modified"
+-- has it in that order.  "due" has only retries, and "delayed" only intents that wait
+-- for their not_before, because each index slows down every submission that is in it.
 
 CREATE INDEX IF NOT EXISTS submission_intents_modified
     ON submission_intents (lease_name, last_modified_at, intent_id)
@@ -111,8 +113,8 @@ CREATE INDEX IF NOT EXISTS submission_intents_begun
     ON submission_intents (lease_name, inflight_at, intent_id)
     WHERE inflight_epoch IS NOT NULL;
 
--- An intent as it is read, said once.  SQLite makes it part of the statement that reads
--- it.
+-- This view defines once how an intent is read.  SQLite merges it into the statement
+-- that reads it.
 
 CREATE VIEW IF NOT EXISTS submission_intents_shown AS
 SELECT rowid AS row_id, lease_name, intent_id, submission_target, status,
@@ -122,9 +124,10 @@ SELECT rowid AS row_id, lease_name, intent_id, submission_target, status,
        stripped_at IS NOT NULL AS stripped, traceparent
 FROM submission_intents;
 
--- The events of intents that have ended, one for each webhook that is to be told, with
--- the columns that intent_ended.sql and restored.sql insert, in their order.  An event is an intent of the webhook's own target; the body of
--- the message is made from its payload.  The URL and the retries are those of the
+-- This view has the events of intents that have ended, one for each webhook that is to
+-- be told, with the columns that intent_ended.sql and restored.sql insert, in their
+-- order.  An event is an intent of the webhook's own target, and the body of the
+-- message is made from its payload.  The URL and the retries are taken from the
 -- configuration when it is sent.
 
 CREATE VIEW IF NOT EXISTS submission_intents_told AS
@@ -153,16 +156,17 @@ FROM submission_intents AS i
                           || ']') AS w
 WHERE i.notify IS NOT NULL AND w.value LIKE i.status || ':%';
 
--- For the list: by created_at, for each target and status.  A list of several targets
--- or statuses merges them.
+-- The list is ordered by created_at for each target and status.  A list of several
+-- targets or statuses merges them.
 
 CREATE INDEX IF NOT EXISTS submission_intents_list
     ON submission_intents (lease_name, submission_target, status, created_at,
                            intent_id);
 
--- For the list with by=completed, the failures, and what is to be stripped: by
--- completed_at, in the same way.  Stripped intents are in the second index, so that
--- stripping does not pass over them.  Forgetting and listing read both.
+-- These are ordered by completed_at in the same way, for the list with by=completed,
+-- for failures, and for intents that are to be stripped.  Stripped intents are in the
+-- second index, so that stripping does not pass over them again.  Removing and listing
+-- read both.
 
 CREATE INDEX IF NOT EXISTS submission_intents_completed
     ON submission_intents (lease_name, submission_target, status, completed_at,
@@ -174,7 +178,7 @@ CREATE INDEX IF NOT EXISTS submission_intents_stripped
                            intent_id)
     WHERE stripped_at IS NOT NULL;
 
--- For searches by reason: rejected and exhausted intents, by completed_at.
+-- Searches by reason find rejected and exhausted intents here, by completed_at.
 
 CREATE INDEX IF NOT EXISTS submission_intents_rejected
     ON submission_intents (lease_name, submission_target, final_outcome_reason,
@@ -186,7 +190,7 @@ CREATE INDEX IF NOT EXISTS submission_intents_exhausted
                            completed_at, intent_id)
     WHERE status = 'exhausted';
 
--- For the replays of an intent, and the events of its webhooks.
+-- These find the replays of an intent, and the events of its webhooks.
 
 CREATE INDEX IF NOT EXISTS submission_intents_replays
     ON submission_intents (lease_name, replay_of, intent_id)
@@ -196,7 +200,7 @@ CREATE INDEX IF NOT EXISTS submission_intents_events
     ON submission_intents (lease_name, event_of, intent_id)
     WHERE event_of IS NOT NULL;
 
--- http_status and answer: the gateway's status, and the first 500 characters of its
+-- http_status is the gateway's status, and answer has the first 500 characters of its
 -- answer.
 
 CREATE TABLE IF NOT EXISTS submission_attempts (
@@ -216,8 +220,8 @@ CREATE TABLE IF NOT EXISTS submission_attempts (
     PRIMARY KEY (lease_name, intent_id, attempt_number)
 ) WITHOUT ROWID;
 
--- The state of a target that an operator has set: open or paused.  A target without a
--- row is open.  since, reason and actor are those of the state.
+-- An operator has set a target to a state, open or paused; since, reason and actor tell
+-- about that state.  A target without a row is open.
 
 CREATE TABLE IF NOT EXISTS submission_targets (
     lease_name              TEXT    NOT NULL,
@@ -229,7 +233,7 @@ CREATE TABLE IF NOT EXISTS submission_targets (
     PRIMARY KEY (lease_name, submission_target)
 ) WITHOUT ROWID;
 
--- The leader's numbers; the leader replaces them every few seconds.
+-- These are the leader's statistics, which the leader replaces every few seconds.
 
 CREATE TABLE IF NOT EXISTS submission_stats (
     lease_name              TEXT    NOT NULL PRIMARY KEY,
@@ -238,8 +242,8 @@ CREATE TABLE IF NOT EXISTS submission_stats (
     stats                   TEXT    NOT NULL
 );
 
--- The audit.  An entry is written in the transaction of the action itself.  Pages are
--- by (at, seq); those of an actor merge the few kinds of actions.
+-- An entry of the audit is written in the transaction of the action itself.  Pages are
+-- ordered by (at, seq); the pages of an actor merge the few kinds of actions.
 
 CREATE TABLE IF NOT EXISTS submission_audit (
     seq                     INTEGER NOT NULL PRIMARY KEY,
@@ -261,10 +265,12 @@ CREATE INDEX IF NOT EXISTS submission_audit_action
 CREATE INDEX IF NOT EXISTS submission_audit_actor
     ON submission_audit (lease_name, actor, action, at, seq);
 
--- Jobs: many intents that are replayed or canceled in batches.
--- kind: replay, cancel.  filter: JSON, with the other options of the request.
--- max_intents: the most intents that it may change.
--- state: running, done, stopped, failed.  position: how far it is; NULL at first.
+-- A job replays or cancels many intents in batches.
+--
+-- kind is replay or cancel.  filter is JSON, with the other options of the request.
+-- max_intents is how many intents the job may change at most.
+-- state is running, done, stopped or failed.  position is how far the job has come; it
+-- is NULL at first.
 
 CREATE TABLE IF NOT EXISTS submission_jobs (
     lease_name              TEXT    NOT NULL,
@@ -286,23 +292,28 @@ CREATE TABLE IF NOT EXISTS submission_jobs (
     PRIMARY KEY (lease_name, kind, job_id)
 ) WITHOUT ROWID;
 
--- For jobs that are running, oldest first.
+-- This finds the jobs that are running, the oldest first.
 
 CREATE INDEX IF NOT EXISTS submission_jobs_running
     ON submission_jobs (lease_name, created_at, job_id)
     WHERE completed_at IS NULL;
 
--- For all jobs, by the time at which they were made.
+-- This lists all jobs by the time of their creation.
 
 CREATE INDEX IF NOT EXISTS submission_jobs_list
     ON submission_jobs (lease_name, kind, created_at, job_id);
 
--- Schedules.  body: JSON, without the payload.  source: api, configuration.
--- revision: grows with each change, and is the etag.
--- next_run_at: the planned time, NULL if there is none; a pause does not change it.
--- last_run_at: the planned time of last_intent_id.  While missed times are made up in
--- parts, it is that of the latest part, and last_intent_id changes with the last part.
--- last_error: why it does not run, until it is changed or a leader finds that it can.
+-- A schedule creates intents at planned times.
+--
+-- body is JSON, without the payload.  source is api or configuration.
+-- revision grows with each change, and is the etag.
+-- next_run_at is the planned time, or NULL if there is none; a pause does not change
+-- it.
+-- last_run_at is the planned time of last_intent_id.  While missed times are made up
+-- in parts, it is that of the latest part, and last_intent_id changes with the last
+-- part.
+-- last_error says why the schedule does not run, until the schedule is changed or a
+-- leader finds that it can run.
 
 CREATE TABLE IF NOT EXISTS submission_schedules (
     lease_name              TEXT    NOT NULL,
@@ -329,14 +340,14 @@ CREATE TABLE IF NOT EXISTS submission_schedules (
     PRIMARY KEY (lease_name, schedule_id)
 );
 
--- For schedules that are due, oldest first.
+-- This finds the schedules that are due, the oldest first.
 
 CREATE INDEX IF NOT EXISTS submission_schedules_due
     ON submission_schedules (lease_name, next_run_at, schedule_id)
     WHERE next_run_at IS NOT NULL AND paused_at IS NULL
           AND last_error IS NULL;
 
--- The inbox: applications leave intents here in their own transactions, and the leader
+-- Applications put intents into the inbox in their own transactions, and the leader
 -- moves committed rows, from the lowest seq on.  A row that is not a valid intent goes
 -- into submission_inbox_refused.
 
@@ -359,7 +370,7 @@ CREATE TABLE IF NOT EXISTS submission_inbox (
 CREATE INDEX IF NOT EXISTS submission_inbox_next
     ON submission_inbox (lease_name, seq);
 
--- reason: the code that POST would have answered; detail: the message.
+-- reason is the code that POST would have answered, and detail is the message.
 
 CREATE TABLE IF NOT EXISTS submission_inbox_refused (
     lease_name              TEXT    NOT NULL,

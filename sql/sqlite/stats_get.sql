@@ -1,4 +1,4 @@
--- Reads the leader's numbers.  The document is NULL if its time is :seen.
+-- Reads the leader's statistics.  The document is NULL if its time is :seen.
 
 SELECT lease_epoch, at, CASE WHEN at <> :seen THEN stats END
 FROM submission_stats

@@ -1,4 +1,4 @@
--- Replaces the leader's numbers, in a fenced transaction.
+-- Replaces the leader's statistics, in a fenced transaction.
 
 INSERT INTO submission_stats (lease_name, lease_epoch, at, stats)
 VALUES (:lease_name, :lease_epoch, :now, :stats)

@@ -1,4 +1,4 @@
--- Reads the state of a target that an operator has set, and whether any intent of the
+-- Reads the state that an operator has set for a target, and whether any intent of the
 -- target is pending.
 
 SELECT t.submission_target IS NOT NULL, coalesce(t.state, 'open'), t.since,
