@@ -36,7 +36,7 @@ enum {
     SM_EXPIRE_COL_CREATED_AT,
     SM_EXPIRE_COL_NUMBER,
     SM_EXPIRE_COL_NOTIFY,
-    SM_EXPIRE_COL_ERROR,                /* why it is gone, if new */
+    SM_EXPIRE_COL_ERROR,                /* why it is gone, if not noted yet */
     SM_EXPIRE_COL_COUNT
 };
 

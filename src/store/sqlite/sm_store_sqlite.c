@@ -207,7 +207,7 @@ sm_sqlite_close(sm_conn_t *conn)
     sm_sqlite_t   *sq = (sm_sqlite_t *) conn;
     sqlite3_stmt  *stmt;
 
-    /* Without a database, there was no memory for one. */
+    /* If there is no handle, there was no memory for one. */
 
     if (sq->db) {
         while ((stmt = sqlite3_next_stmt(sq->db, NULL)) != NULL) {

@@ -1,5 +1,5 @@
 
-/* Reads of intents that take several statements on one connection. */
+/* Reads intents by several statements on one connection. */
 
 #include "sm_search.h"
 #include "sm_store_ops.h"

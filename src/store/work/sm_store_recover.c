@@ -212,7 +212,10 @@ sm_store_known_cmp(const void *one, const void *two)
 }
 
 
-/* Sorts the known attempts by id, of which an intent has one at a time. */
+/*
+ * Sorts the known attempts by the id of their intent, which has one attempt at
+ * a time.
+ */
 
 static int
 sm_store_known(sm_call_t *call, sm_known_row_t *known, size_t n,
