@@ -66,7 +66,7 @@ ngx_int_t ngx_http_submission_list_reply(ngx_http_request_t *r,
     const void *row);
 
 ngx_uint_t ngx_http_submission_failures_left(const void *row);
-int ngx_http_submission_failures_call(sm_store_t *store, sm_call_t *call,
+int ngx_http_submission_failures_thread(sm_store_t *store, sm_call_t *call,
     void *rows, size_t n);
 ngx_int_t ngx_http_submission_failures_reply(ngx_http_request_t *r,
     const void *row);
@@ -96,7 +96,7 @@ ngx_int_t ngx_http_submission_payload_reply(ngx_http_request_t *r,
     const void *row);
 
 /* jobs.c */
-int ngx_http_submission_jobs_add_call(sm_store_t *store, sm_call_t *call,
+int ngx_http_submission_jobs_add_thread(sm_store_t *store, sm_call_t *call,
     void *rows, size_t n);
 ngx_int_t ngx_http_submission_jobs_reply(ngx_http_request_t *r,
     const void *row);

@@ -21,12 +21,13 @@ typedef enum {
 
 struct ngx_http_submission_health_shctx_s {
     ngx_atomic_t                     store;        /* .._STORE_* */
-    ngx_atomic_t                     answered;     /* the last commit */
+    ngx_atomic_t                     committed;    /* the last commit */
     ngx_atomic_t                     probed;       /* the last probe begun */
     ngx_atomic_t                     probing;      /* it has not ended */
 
     /* see breaker.c */
-    ngx_atomic_t                     reached;      /* the last good answer */
+    ngx_atomic_t                     reached;      /* the last answer, good
+                                                      or not */
     ngx_atomic_t                     failing;      /* since when, or 0 */
     ngx_atomic_t                     broken;       /* since when; 0: closed */
 };

@@ -231,7 +231,7 @@ const ngx_http_submission_op_t  ngx_http_submission_ops[] = {
         .reply = ngx_http_submission_audit_reply),
 
     ngx_http_submission_op_api(FAILURES_GET, "failures_get",
-        sm_failures_row_t, ngx_http_submission_failures_call,
+        sm_failures_row_t, ngx_http_submission_failures_thread,
         ngx_http_submission_op_strings(
             offsetof(sm_failures_row_t, target)),
         .weight = SM_FAILURES_MAX,
@@ -259,7 +259,7 @@ const ngx_http_submission_op_t  ngx_http_submission_ops[] = {
         .reply = ngx_http_submission_backlog_reply),
 
     ngx_http_submission_op_api(JOBS_ADD, "jobs_add",
-        sm_job_row_t, ngx_http_submission_jobs_add_call,
+        sm_job_row_t, ngx_http_submission_jobs_add_thread,
         .writes = 1,
         ngx_http_submission_op_strings(
             offsetof(sm_job_row_t, request.id),

@@ -26,8 +26,8 @@ ngx_http_submission_readyz_store(ngx_http_submission_manager_conf_t *mcf)
 
         /* a short outage does not take an instance out of rotation */
 
-        if (sh->answered
-            && ngx_http_submission_since(sh->answered)
+        if (sh->committed
+            && ngx_http_submission_since(sh->committed)
                < mcf->acquire_interval)
         {
             return "up";

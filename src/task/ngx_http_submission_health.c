@@ -149,7 +149,7 @@ ngx_http_submission_health_tick(ngx_event_t *ev)
     if (!ngx_http_submission_health_probing(manager)
         && (sh->store == NGX_HTTP_SUBMISSION_STORE_UNKNOWN
             || (ngx_http_submission_since(probed) >= period
-                && ngx_http_submission_since(sh->answered) >= period))
+                && ngx_http_submission_since(sh->committed) >= period))
         && ngx_atomic_cmp_set(&sh->probed, probed, ngx_current_msec))
     {
         ngx_http_submission_health_probe(manager);
@@ -202,7 +202,7 @@ ngx_http_submission_health_report(ngx_http_submission_task_t *task)
             return;
         }
 
-        sh->answered = ngx_current_msec;
+        sh->committed = ngx_current_msec;
 
         if (old != NGX_HTTP_SUBMISSION_STORE_UP
             && ngx_atomic_cmp_set(&sh->store, old,
@@ -219,7 +219,7 @@ ngx_http_submission_health_report(ngx_http_submission_task_t *task)
 
     /* something was committed after this call was posted */
 
-    if ((ngx_msec_int_t) (sh->answered - task->posted) > 0) {
+    if ((ngx_msec_int_t) (sh->committed - task->posted) > 0) {
         return;
     }
 

@@ -231,8 +231,8 @@ sub threads {
         $name = '' if /^\}/;
 
         refuse($file, $n, 'thread', "$1() runs in a thread, and its name does not say so")
-            if /(?:\.|->)(?:run|contract) = (ngx_\w+)/ && $1 !~ /_thread$/
-               && $1 ne 'ngx_http_submission_ops';
+            if /(?:(?:\.|->)(?:run|contract) =|^ +sm_\w+_t,) (ngx_\w+)/
+               && $1 !~ /_thread$/ && $1 ne 'ngx_http_submission_ops';
 
         next if $name !~ /_thread$/ || /^\w/;
 

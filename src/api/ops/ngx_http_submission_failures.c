@@ -153,7 +153,7 @@ const ngx_http_submission_input_t  ngx_http_submission_failures_input = {
 /* Returns the row that asks for the same, or the first free one. */
 
 static sm_failures_row_t *
-ngx_http_submission_failures_look(sm_failures_row_t *looks, size_t n,
+ngx_http_submission_failures_same_thread(sm_failures_row_t *looks, size_t n,
     const sm_failures_row_t *row)
 {
     size_t  i;
@@ -169,7 +169,7 @@ ngx_http_submission_failures_look(sm_failures_row_t *looks, size_t n,
 
 
 int
-ngx_http_submission_failures_call(sm_store_t *store, sm_call_t *call,
+ngx_http_submission_failures_thread(sm_store_t *store, sm_call_t *call,
     void *data, size_t n)
 {
     sm_failures_row_t  *rows = data;
@@ -194,7 +194,8 @@ ngx_http_submission_failures_call(sm_store_t *store, sm_call_t *call,
             continue;
         }
 
-        look = ngx_http_submission_failures_look(looks, nlooks, &rows[i]);
+        look = ngx_http_submission_failures_same_thread(looks, nlooks,
+                                                        &rows[i]);
 
         if (look == &looks[nlooks]) {
             *look = rows[i];
@@ -208,8 +209,8 @@ ngx_http_submission_failures_call(sm_store_t *store, sm_call_t *call,
 
     for (i = 0; i < n; i++) {
         if (!rows[i].left) {
-            rows[i] = *ngx_http_submission_failures_look(looks, nlooks,
-                                                         &rows[i]);
+            rows[i] = *ngx_http_submission_failures_same_thread(looks, nlooks,
+                                                                &rows[i]);
         }
     }
 

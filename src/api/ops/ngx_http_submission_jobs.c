@@ -111,7 +111,7 @@ const ngx_http_submission_input_t  ngx_http_submission_jobs_stop_input = {
 /* A dry run only reads.  Each job is a transaction of its own. */
 
 int
-ngx_http_submission_jobs_add_call(sm_store_t *store, sm_call_t *call,
+ngx_http_submission_jobs_add_thread(sm_store_t *store, sm_call_t *call,
     void *rows, size_t n)
 {
     size_t         i;
