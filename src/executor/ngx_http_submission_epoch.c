@@ -31,6 +31,8 @@ static void ngx_http_submission_epoch_lost(
     ngx_http_submission_manager_t *manager);
 static void ngx_http_submission_epoch_leave(
     ngx_http_submission_manager_t *manager);
+static ngx_int_t ngx_http_submission_epoch_flush(
+    ngx_http_submission_manager_t *manager);
 static ngx_int_t ngx_http_submission_epoch_end(
     ngx_http_submission_manager_t *manager, ngx_msec_t deadline);
 
@@ -51,12 +53,13 @@ const ngx_http_submission_leader_handlers_t
     .start = ngx_http_submission_epoch_start,
     .lost = ngx_http_submission_epoch_lost,
     .leave = ngx_http_submission_epoch_leave,
-    .drained = ngx_http_submission_epoch_drained,
+    .quiet = ngx_http_submission_epoch_quiet,
+    .finish = ngx_http_submission_epoch_finish,
     .known = ngx_http_submission_in_hand_known,
     .recovered = ngx_http_submission_in_hand_recovered,
     .in_doubt = ngx_http_submission_ended_in_doubt,
     .starved = ngx_http_submission_executor_starved,
-    .flush = ngx_http_submission_turn_flush,
+    .flush = ngx_http_submission_epoch_flush,
     .end = ngx_http_submission_epoch_end
 };
 
@@ -324,7 +327,7 @@ ngx_http_submission_epoch_leave(ngx_http_submission_manager_t *manager)
 
 
 ngx_uint_t
-ngx_http_submission_epoch_drained(ngx_http_submission_manager_t *manager)
+ngx_http_submission_epoch_quiet(ngx_http_submission_manager_t *manager)
 {
     ngx_http_submission_executor_t  *ex;
 
@@ -333,8 +336,36 @@ ngx_http_submission_epoch_drained(ngx_http_submission_manager_t *manager)
     return ex->queue == NULL
            || (!ngx_http_submission_turn_out(ex)
                && !ngx_http_submission_expiry_out(ex)
-               && ex->nsending == 0 && ex->nended == 0
-               && ngx_http_submission_stats_told(ex));
+               && ex->nsending == 0 && ex->nended == 0);
+}
+
+
+ngx_int_t
+ngx_http_submission_epoch_finish(ngx_http_submission_manager_t *manager)
+{
+    ngx_http_submission_executor_t  *ex;
+
+    ex = manager->executor;
+
+    if (ex->queue == NULL) {
+        return NGX_OK;
+    }
+
+    return ngx_http_submission_epoch_quiet(manager)
+           ? ngx_http_submission_stats_finish(ex) : NGX_AGAIN;
+}
+
+
+static ngx_int_t
+ngx_http_submission_epoch_flush(ngx_http_submission_manager_t *manager)
+{
+    /* the lease is not released before the last numbers are written */
+
+    if (ngx_http_submission_stats_out(manager->executor)) {
+        return NGX_AGAIN;
+    }
+
+    return ngx_http_submission_turn_flush(manager);
 }
 
 

@@ -291,7 +291,7 @@ ngx_http_submission_executor_run(ngx_event_t *ev)
     ngx_http_submission_expiry_look(ex);
 
     if (ex->leaving) {
-        if (ngx_http_submission_epoch_drained(ex->manager)) {
+        if (ngx_http_submission_epoch_finish(ex->manager) == NGX_OK) {
             ngx_http_submission_leader_idle(ex->manager);
         }
 

@@ -96,12 +96,14 @@ ngx_uint_t ngx_http_submission_executor_starved(
     ngx_http_submission_manager_t *manager, ngx_msec_t time);
 
 /*
- * epoch.c: _drained() is whether nothing is left that the lease is needed for.
- * _entry() is the entry that was taken from the queue of this generation, or
- * NULL if that queue is gone; whatever may end leadership comes before it is
- * asked again.
+ * epoch.c: _quiet() and _finish() are those of the leader's handlers, see
+ * leader.h.  _entry() is the entry that was taken from the queue of this
+ * generation, or NULL if that queue is gone; whatever may end leadership comes
+ * before it is asked again.
  */
-ngx_uint_t ngx_http_submission_epoch_drained(
+ngx_uint_t ngx_http_submission_epoch_quiet(
+    ngx_http_submission_manager_t *manager);
+ngx_int_t ngx_http_submission_epoch_finish(
     ngx_http_submission_manager_t *manager);
 sm_entry_t *ngx_http_submission_epoch_entry(
     ngx_http_submission_executor_t *ex, ngx_uint_t generation,

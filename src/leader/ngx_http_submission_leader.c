@@ -339,11 +339,14 @@ ngx_http_submission_leader_tick(ngx_event_t *ev)
         } else if ((ngx_msec_int_t) (ld->aim - ngx_current_msec) > 0) {
             kind = NGX_HTTP_SUBMISSION_LEASE_WATCH;
 
-        } else if (ngx_http_submission_leader_flush(ld) == NGX_AGAIN) {
-            break;
-
         } else {
             kind = NGX_HTTP_SUBMISSION_LEASE_ACQUIRE;
+        }
+
+        if (kind != NGX_HTTP_SUBMISSION_LEASE_WATCH
+            && ngx_http_submission_leader_flush(ld) == NGX_AGAIN)
+        {
+            break;
         }
 
         ngx_http_submission_leader_call(ld, kind);
@@ -360,7 +363,7 @@ ngx_http_submission_leader_tick(ngx_event_t *ev)
     case SM_LEADER_ST_DRAINING:
     case SM_LEADER_ST_RELEASING:
 
-        if (ld->handlers->drained(ld->manager)) {
+        if (ld->handlers->finish(ld->manager) == NGX_OK) {
             ngx_http_submission_leader_leave(ld);
             break;
         }

@@ -19,8 +19,14 @@
  * What the leader has done by others.
  *
  * _start() begins to execute under an epoch.  _lost() ends that at once.
- * _leave() ends it in good order: attempts at gateways may finish, and
- * _drained() is whether they have.
+ * _leave() ends it in good order: attempts at gateways may finish, nothing new
+ * is begun.
+ *
+ * _quiet() is whether nothing is at gateways or has to be recorded.  _finish()
+ * is for a leader that leaves, or stops leading right after the call: when all
+ * is quiet, it has the last document of the epoch written.  NGX_AGAIN: it has
+ * to be asked again, and _leader_idle() is called when it should be; NGX_OK:
+ * the lease is not needed any more.
  *
  * _known() lists the attempts in hand, of earlier epochs of this worker, before
  * what is in doubt is settled.  _recovered() is told which of them are still in
@@ -29,8 +35,9 @@
  * due intent could be sent for that long.
  *
  * _flush() records attempts that have ended after the lease was lost, as far as
- * that is still possible.  NGX_AGAIN: _leader_idle() is called when it is done;
- * NGX_BUSY: it has to be tried again; NGX_OK: there is nothing to record.
+ * that is still possible, and waits for the last document.  NGX_AGAIN:
+ * _leader_idle() is called when it is done; NGX_BUSY: it has to be tried again;
+ * NGX_OK: there is nothing to record.
  * _end() does the same in place, for a worker that is being terminated; NGX_OK:
  * nothing is left that would be in doubt.
  */
@@ -40,7 +47,8 @@ typedef struct {
                       int64_t epoch);
     void         (*lost)(ngx_http_submission_manager_t *manager);
     void         (*leave)(ngx_http_submission_manager_t *manager);
-    ngx_uint_t   (*drained)(ngx_http_submission_manager_t *manager);
+    ngx_uint_t   (*quiet)(ngx_http_submission_manager_t *manager);
+    ngx_int_t    (*finish)(ngx_http_submission_manager_t *manager);
 
     ngx_int_t    (*known)(ngx_http_submission_manager_t *manager,
                       sm_arena_t *arena, sm_known_row_t **known, size_t *n);

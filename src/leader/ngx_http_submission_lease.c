@@ -117,7 +117,7 @@ ngx_http_submission_lease_starved(ngx_http_submission_leader_t *ld)
 {
     return ld->handlers->starved(ld->manager,
                                  ld->manager->conf->lease_duration)
-           && ld->handlers->drained(ld->manager);
+           && ld->handlers->quiet(ld->manager);
 }
 
 

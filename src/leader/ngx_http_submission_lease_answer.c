@@ -279,7 +279,12 @@ ngx_http_submission_lease_renewed(ngx_http_submission_leader_t *ld,
 
     } else if (call->others && ngx_http_submission_lease_starved(ld)) {
 
-        /* this worker stops leading first, and then releases the lease */
+        /*
+         * This worker stops leading first, and releases the lease when the
+         * last document, which it makes now, is written.
+         */
+
+        (void) ld->handlers->finish(ld->manager);
 
         ngx_http_submission_leader_event(ld, SM_LEADER_EV_STARVED, 1,
                                          "no_connections", NULL);

@@ -44,7 +44,7 @@ ngx_http_submission_leader_leave(ngx_http_submission_leader_t *ld)
         return;
     }
 
-    if (!ld->handlers->drained(ld->manager)) {
+    if (ld->handlers->finish(ld->manager) == NGX_AGAIN) {
         ngx_add_timer(&ld->tick,
                       ngx_http_submission_lease_pause(ld, ld->deadline));
         return;

@@ -316,8 +316,8 @@ ngx_http_submission_stats_last(ngx_http_submission_executor_t *ex)
  * failed.
  */
 
-ngx_uint_t
-ngx_http_submission_stats_told(ngx_http_submission_executor_t *ex)
+ngx_int_t
+ngx_http_submission_stats_finish(ngx_http_submission_executor_t *ex)
 {
     ngx_http_submission_task_t   *task;
     ngx_http_submission_stats_t  *st;
@@ -325,7 +325,7 @@ ngx_http_submission_stats_told(ngx_http_submission_executor_t *ex)
     st = ngx_http_submission_stats_ctx(ex);
 
     if (st->left == ex->epoch) {
-        return !st->leaving;
+        return st->leaving ? NGX_AGAIN : NGX_OK;
     }
 
     st->left = ex->epoch;
@@ -334,17 +334,17 @@ ngx_http_submission_stats_told(ngx_http_submission_executor_t *ex)
         || !ngx_http_submission_pauses_known(ex)
         || !ngx_http_submission_leader_gate(ex->manager, ex->epoch))
     {
-        return 1;
+        return NGX_OK;
     }
 
     task = ngx_http_submission_stats_last(ex);
     if (task == NULL) {
-        return 1;
+        return NGX_OK;
     }
 
     if (ngx_http_submission_task_post(task) != NGX_OK) {
         ngx_http_submission_task_free(task);
-        return 1;
+        return NGX_OK;
     }
 
     st->leaving = 1;
@@ -352,7 +352,14 @@ ngx_http_submission_stats_told(ngx_http_submission_executor_t *ex)
     ngx_log_debug1(NGX_LOG_DEBUG_HTTP, ngx_cycle->log, 0,
                    "submission: last stats epoch:%L", ex->epoch);
 
-    return 0;
+    return NGX_AGAIN;
+}
+
+
+ngx_uint_t
+ngx_http_submission_stats_out(ngx_http_submission_executor_t *ex)
+{
+    return ngx_http_submission_stats_ctx(ex)->leaving;
 }
 
 

@@ -36,10 +36,14 @@ ngx_int_t ngx_http_submission_stats_read(ngx_http_submission_executor_t *ex,
     sm_arena_t *arena, sm_stats_t *stats);
 
 /*
- * stats.c: the last numbers of an epoch.  _told() is asked until they are
- * written, and _tell() writes them before it returns.
+ * stats.c: the last numbers of an epoch, for a leader that has nothing at
+ * gateways and will not send any more.  _finish() has them written, once;
+ * NGX_AGAIN: they are not written yet, and the executor is woken when they are.
+ * _out() is whether they are being written.  _tell() writes them before it
+ * returns.
  */
-ngx_uint_t ngx_http_submission_stats_told(ngx_http_submission_executor_t *ex);
+ngx_int_t ngx_http_submission_stats_finish(ngx_http_submission_executor_t *ex);
+ngx_uint_t ngx_http_submission_stats_out(ngx_http_submission_executor_t *ex);
 void ngx_http_submission_stats_tell(ngx_http_submission_executor_t *ex);
 
 /*
