@@ -130,9 +130,7 @@ ngx_http_submission_board_unlock(ngx_http_submission_manager_conf_t *mcf)
 }
 
 
-/* Says whether a new tenure has begun: then an old worker must not write. */
-
-static ngx_uint_t
+ngx_uint_t
 ngx_http_submission_board_old(ngx_http_submission_manager_t *manager)
 {
     return manager->conf->tenure != manager->sh->tenure;

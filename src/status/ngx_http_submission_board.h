@@ -33,6 +33,10 @@ ngx_http_submission_board_shctx_t *ngx_http_submission_board_write(
     ngx_http_submission_manager_conf_t *mcf);
 void ngx_http_submission_board_unlock(ngx_http_submission_manager_conf_t *mcf);
 
+/* Says whether a new tenure has begun: then an old worker must not write. */
+ngx_uint_t ngx_http_submission_board_old(
+    ngx_http_submission_manager_t *manager);
+
 /* Memory of the board, zeroed; "pool" is that of the board, or NULL. */
 void *ngx_http_submission_board_alloc(ngx_slab_pool_t *pool, size_t size);
 void ngx_http_submission_board_free(ngx_slab_pool_t *pool, void *p);

@@ -181,6 +181,10 @@ ngx_http_submission_board_backlog(ngx_http_submission_manager_t *manager,
     ngx_slab_pool_t                    *shpool;
     ngx_http_submission_board_shctx_t  *sh;
 
+    if (ngx_http_submission_board_old(manager)) {
+        return;
+    }
+
     shpool = manager->sh->board->pool;
     sh = ngx_http_submission_board_write(manager->conf);
 
