@@ -341,19 +341,50 @@ ngx_http_submission_turn_thread(ngx_http_submission_task_t *task)
 
 
 static void
-ngx_http_submission_turn_gone(ngx_http_submission_manager_t *manager,
-    sm_entry_t *entry, sm_begin_row_t *row, int64_t epoch)
+ngx_http_submission_turn_tell(ngx_http_submission_manager_t *manager,
+    const char *event, sm_begin_row_t *row, int64_t epoch)
 {
     ngx_http_submission_field_t  id, error;
 
+    ngx_log_error(NGX_LOG_ERR, ngx_cycle->log, 0,
+                  "submission: %s manager=%V%V lease_epoch=%L%V", event,
+                  &manager->conf->name,
+                  ngx_http_submission_field(&id, " intent_id=", row->id),
+                  epoch,
+                  ngx_http_submission_field(&error, " error=", row->refused));
+}
+
+
+/*
+ * The intent is pending, and the store refuses to begin or to end it.  It would
+ * do so again at once, so the intent is put aside until its time changes or
+ * another epoch begins.
+ */
+
+static void
+ngx_http_submission_turn_refused(ngx_http_submission_manager_t *manager,
+    sm_entry_t *entry, sm_begin_row_t *row, int64_t epoch)
+{
+    ngx_http_submission_turn_tell(manager, "attempt_not_begun", row, epoch);
+
+    if (entry) {
+        sm_queue_aside(manager->executor->queue, entry);
+    }
+}
+
+
+/*
+ * An intent that the leader has not ended itself, and that is not pending any
+ * more, was canceled: nobody else may end it while the lease is held.
+ */
+
+static void
+ngx_http_submission_turn_gone(ngx_http_submission_manager_t *manager,
+    sm_entry_t *entry, sm_begin_row_t *row, int64_t epoch)
+{
     if (row->refused.data) {
-        ngx_log_error(NGX_LOG_ERR, ngx_cycle->log, 0,
-                      "submission: contract_not_understood manager=%V%V "
-                      "lease_epoch=%L%V", &manager->conf->name,
-                      ngx_http_submission_field(&id, " intent_id=", row->id),
-                      epoch,
-                      ngx_http_submission_field(&error, " error=",
-                                                row->refused));
+        ngx_http_submission_turn_tell(manager, "contract_not_understood", row,
+                                      epoch);
     }
 
     ngx_log_debug4(NGX_LOG_DEBUG_HTTP, ngx_cycle->log, 0,
@@ -399,6 +430,10 @@ ngx_http_submission_turn_not_begun(ngx_http_submission_manager_t *manager,
             sm_queue_put(manager->executor->queue, entry, row->due_at);
         }
 
+        break;
+
+    case SM_BEGIN_REFUSED:
+        ngx_http_submission_turn_refused(manager, entry, row, epoch);
         break;
 
     default: /* SM_BEGIN_GONE */

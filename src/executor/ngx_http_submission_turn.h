@@ -27,8 +27,9 @@ void ngx_http_submission_queue_new(ngx_http_submission_executor_t *ex);
  * outcomes in place; NGX_ERROR: some are left.
  *
  * _not_begun() takes in what the store says of an intent that it did not begin,
- * with its own time: the deadline has passed, the intent is not due yet, or it
- * is not there to begin.  Without an entry, the queue that had it is gone.
+ * with its own time: the deadline has passed, the intent is not due yet, the
+ * store refused to change it, or it is not there to begin.  Without an entry,
+ * the queue that had it is gone.
  */
 ngx_int_t ngx_http_submission_turn_init(ngx_cycle_t *cycle,
     ngx_http_submission_executor_t *ex);

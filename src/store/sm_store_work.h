@@ -79,8 +79,9 @@ int sm_store_webhooks_resend(sm_store_t *store, sm_call_t *call,
 
 
 /*
- * A row whose data the store refused is not applied, or gone, without
- * affecting others, which are then written in more than one transaction.
+ * A row whose data the store refused is not applied, or it is not begun and
+ * becomes SM_BEGIN_REFUSED.  The others are then written in more than one
+ * transaction.
  */
 int sm_store_attempts_turn(sm_store_t *store, sm_call_t *call,
     const sm_fence_t *fence, sm_complete_row_t *ended, size_t nended,
@@ -88,7 +89,7 @@ int sm_store_attempts_turn(sm_store_t *store, sm_call_t *call,
 
 /*
  * Ends the intents whose deadline has passed.  A row whose data the store
- * refused is gone.
+ * refused becomes SM_BEGIN_REFUSED.
  */
 int sm_store_attempts_expire(sm_store_t *store, sm_call_t *call,
     const sm_fence_t *fence, sm_begin_row_t *rows, size_t n);

@@ -103,7 +103,7 @@ sub candidate_columns {
 #   lock, read_lock   see there; unlock ends either
 #   locked_out        what the log says of a call that met a lock
 #   away, back        it cannot be reached, and is there again
-#   refuse, slow_begin, void_grants, fail_turns, fail_pages, record_lease,
+#   refuse, refuse_begin, slow_begin, void_grants, fail_turns, fail_pages, record_lease,
 #   record_schedules, would_change
 
 

@@ -1742,7 +1742,7 @@ test_turn(void)
     is_int(sm_store_attempts_turn(&f.store, new_call(&f), &a1, r, 2, b, 2), 0,
            "a turn with two that are refused");
     ok(r[0].applied && !r[1].applied, "the one is recorded, the other is not");
-    is_int(b[0].outcome, SM_BEGIN_GONE, "the one is gone");
+    is_int(b[0].outcome, SM_BEGIN_REFUSED, "the one is refused");
     is_int(b[1].outcome, SM_BEGIN_BEGUN, "the other is begun");
     is_str(intent(&f, "good"), "pending - - - 0 - 20 - 1 a 20", "in flight");
     is_str(intent(&f, "new"), "accepted accepted - - 1 20 20 - - - -",
@@ -1802,7 +1802,10 @@ test_refused(void)
         done += b[i].outcome == SM_BEGIN_BEGUN;
     }
 
-    ok(done == 19 && b[7].outcome == SM_BEGIN_GONE, "the others are begun");
+    is_int(done, 19, "the others are begun");
+    is_int(b[7].outcome, SM_BEGIN_REFUSED, "that one is refused");
+    ok(b[7].refused.data && strstr(b[7].refused.data, "not this one")
+       && b[7].payload.data == NULL, "it says why, and is nothing else");
     is_int(sql_int(&f, "SELECT count(*) FROM submission_intents "
                    "WHERE inflight_epoch = 1"), 19, "and are in flight");
 

@@ -75,6 +75,7 @@ typedef struct {
 /* What became of an intent that was to be tried. */
 
 typedef enum {
+    SM_BEGIN_REFUSED = -1,      /* the store refused the change: as before */
     SM_BEGIN_GONE = 0,          /* it has ended, or is in flight */
     SM_BEGIN_BEGUN,
     SM_BEGIN_EARLY,             /* not due by the store's time */
@@ -91,9 +92,10 @@ typedef struct {
                                            begun, expired */
     int64_t               number;       /* of the attempt; begun, expired */
     sm_contract_t         contract;     /* as it was when it was accepted */
-    sm_str_t              refused;      /* why the contract is not understood:
+    sm_str_t              refused;      /* why the store refused the change, or
+                                           why the contract is not understood:
                                            what was begun is to be given back;
-                                           no data: it is understood */
+                                           no data: neither */
     unsigned              newer:1;      /* gone: it is left to a newer module,
                                            and "refused" is told once */
     sm_trace_t            trace;        /* begun */

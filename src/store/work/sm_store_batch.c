@@ -146,7 +146,21 @@ sm_store_begin_write(sm_store_batch_t *batch, size_t first, size_t n)
 static void
 sm_store_begin_refuse(sm_store_batch_t *batch, size_t i)
 {
-    batch->rows.begin[i].outcome = SM_BEGIN_GONE;
+    sm_begin_row_t  *row;
+
+    row = &batch->rows.begin[i];
+
+    sm_begin_rows_init(row, 1);
+
+    row->outcome = SM_BEGIN_REFUSED;
+
+    if (sm_arena_strdup(&batch->call->arena, &row->refused,
+                        sm_str_c(batch->call->error))
+        != 0)
+    {
+        (void) sm_call_fail(batch->call, SM_STORE_TRANSIENT, 0,
+                            "out of memory");
+    }
 }
 
 

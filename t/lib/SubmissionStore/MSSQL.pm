@@ -355,6 +355,7 @@ sub empty {
     _query($self->{dbh}, 'ALTER TABLE submission.submission_intents '
                          . 'DROP CONSTRAINT test_refuse')
         if delete $self->{refuses};
+    $self->refuse_begin if $self->{refuses_begin};
     _query($self->{dbh}, 'DROP TABLE IF EXISTS dbo.test_history');
     _query($self->{dbh}, "DELETE FROM submission.submission_$_")
         for grep { $_ ne 'schema' } TABLES;
@@ -584,6 +585,18 @@ sub refuse {
     _query($self->{dbh}, 'ALTER TABLE submission.submission_intents '
                          . 'ADD CONSTRAINT test_refuse '
                          . "CHECK (intent_id <> N'$id')");
+}
+
+
+sub refuse_begin {
+    my ($self, $id) = @_;
+
+    $self->{refuses_begin} = defined $id;
+    _query($self->{dbh}, 'ALTER TABLE submission.submission_intents '
+                         . (defined $id
+                            ? 'ADD CONSTRAINT test_refuse_begin CHECK '
+                              . "(intent_id <> N'$id' OR inflight_epoch IS NULL)"
+                            : 'DROP CONSTRAINT test_refuse_begin'));
 }
 
 

@@ -389,6 +389,22 @@ sub refuse {
 }
 
 
+sub refuse_begin {
+    my ($self, $id) = @_;
+
+    if (!defined $id) {
+        $self->{dbh}->do('DROP TRIGGER test_refuse_begin '
+                         . 'ON submission.submission_intents');
+        return;
+    }
+
+    $self->_trigger('test_refuse_begin', 'BEFORE UPDATE', 'submission_intents',
+                    "NEW.intent_id = '$id' AND NEW.inflight_epoch IS NOT NULL",
+                    "RAISE EXCEPTION USING MESSAGE = 'test_refuse_begin', "
+                    . "ERRCODE = 'check_violation'");
+}
+
+
 sub slow_begin {
     my ($self, $id, $epoch, $seconds) = @_;
 

@@ -202,6 +202,21 @@ sub refuse {
 }
 
 
+# no attempt of this intent can begin, as that breaks a constraint; or no longer
+
+sub refuse_begin {
+    my ($self, $id) = @_;
+
+    $self->query(defined $id ? <<"END" : 'DROP TRIGGER test_refuse_begin');
+CREATE TRIGGER test_refuse_begin BEFORE UPDATE OF inflight_epoch
+ON submission_intents
+WHEN NEW.intent_id = '$id' AND NEW.inflight_epoch IS NOT NULL BEGIN
+    SELECT RAISE(ABORT, 'test_refuse_begin');
+END;
+END
+}
+
+
 # a statement of a trigger that takes at least so long: WITH may not begin one,
 # but stand within
 
