@@ -245,19 +245,16 @@ ngx_http_submission_wait_exit(ngx_http_submission_wait_t *wait)
 }
 
 
-/* While the worker is short of connections, waiters are answered early. */
+/* Returns how many of "n" waiters are still to be answered. */
 
-static void
-ngx_http_submission_wait_yield(ngx_http_submission_wait_t *wait)
+static ngx_uint_t
+ngx_http_submission_wait_yield_list(ngx_queue_t *list, ngx_uint_t n)
 {
-    ngx_uint_t                     n;
     ngx_queue_t                   *q;
     ngx_http_submission_waiter_t  *waiter;
 
-    n = ngx_http_submission_reserve_short();
-
-    for (q = ngx_queue_head(&wait->marked);
-         n && q != ngx_queue_sentinel(&wait->marked);
+    for (q = ngx_queue_head(list);
+         n && q != ngx_queue_sentinel(list);
          q = ngx_queue_next(q))
     {
         waiter = ngx_queue_data(q, ngx_http_submission_waiter_t, queue);
@@ -267,6 +264,30 @@ ngx_http_submission_wait_yield(ngx_http_submission_wait_t *wait)
         }
 
         n--;
+    }
+
+    return n;
+}
+
+
+/*
+ * While the worker is short of connections, waiters are answered early.  The
+ * store may hang, and the call with it: then those of the call, and those that
+ * are idle because of it, are answered with what was known of their intents.
+ */
+
+static void
+ngx_http_submission_wait_yield(ngx_http_submission_wait_t *wait)
+{
+    ngx_uint_t  n;
+
+    n = ngx_http_submission_reserve_short();
+
+    n = ngx_http_submission_wait_yield_list(&wait->marked, n);
+
+    if (wait->look) {
+        n = ngx_http_submission_wait_yield_list(&wait->look->waiters, n);
+        (void) ngx_http_submission_wait_yield_list(&wait->idle, n);
     }
 }
 
