@@ -37,6 +37,14 @@ my $load = $cluster->load(prefix => 's', connections => 16,
 wait_for('intents are taken', sub { $load->count('answered') > 300 });
 
 $server->kill;
+
+# a standby that is promoted between two calls of the leader changes nothing
+
+wait_for('nobody leads', sub {
+    !grep { (($lease->readyz($_) // {})->{mode} // '') eq 'leader' }
+          $cluster->instances
+});
+
 $server->promote;
 $store->reconnect;
 
