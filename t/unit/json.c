@@ -685,6 +685,66 @@ test_lax(void)
 }
 
 
+static int
+one(sm_str_t text)
+{
+    return sm_json_one(&arena, exact(text), &err);
+}
+
+
+static void
+test_one(void)
+{
+    char      deep[200];
+    size_t    i;
+    sm_str_t  text = { sizeof(deep), deep };
+
+    static const sm_str_t  good[] = {
+        sm_str("1"), sm_str(" -1.5e3 "), sm_str("\"\""), sm_str("null"),
+        sm_str("true"), sm_str("[]"), sm_str("{\"a\":[{\"a\":1}],\"a\":2}\n")
+    };
+
+    static const struct {
+        sm_str_t     text;
+        const char  *message;
+    } bad[] = {
+        { sm_str(""), "malformed JSON at byte 0: parse error: premature EOF" },
+        { sm_str("{"), "malformed JSON at byte 1: parse error: premature EOF" },
+        { sm_str("{x}"), "malformed JSON at byte 2: lexical error: invalid "
+          "char in json text." },
+        { sm_str("1e"), "malformed JSON at byte 2: lexical error: malformed "
+          "number, a digit is required after the exponent." },
+        { sm_str("\"a"), "malformed JSON at byte 2: lexical error: invalid "
+          "character inside string." },
+        { sm_str("1,2"),
+          "malformed JSON at byte 2: parse error: trailing garbage" },
+        { sm_str("1 2"),
+          "malformed JSON at byte 3: parse error: trailing garbage" },
+        { sm_str("[] \"a"),
+          "malformed JSON at byte 5: parse error: trailing garbage" },
+        { sm_str("{}}"),
+          "malformed JSON at byte 3: parse error: trailing garbage" },
+        { sm_str("\"\xff\""), "invalid UTF-8 at byte 1" }
+    };
+
+    for (i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+        is_int(one(good[i]), 0, "one value: %.*s", (int) good[i].len,
+               good[i].data);
+    }
+
+    for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        is_int(one(bad[i].text), -1, "not one value: %s", bad[i].message);
+        is_str(err.message, bad[i].message, "not one value: the message");
+    }
+
+    memset(deep, '[', sizeof(deep));
+
+    is_int(one(text), -1, "one value: too deep");
+    ok(strncmp(err.message, "nested deeper", 13) == 0,
+       "one value: the message says so");
+}
+
+
 int
 main(void)
 {
@@ -701,6 +761,7 @@ main(void)
     test_not_json();
     test_out_str();
     test_lax();
+    test_one();
 
     free(copy);
     sm_arena_free(&arena);

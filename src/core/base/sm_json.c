@@ -28,6 +28,8 @@ typedef struct {
     unsigned                container;  /* SM_JSON_OBJECT or SM_JSON_ARRAY */
     unsigned                lax;
     unsigned                depth;
+    size_t                  added;      /* bytes at the end of doc that its
+                                           author does not know */
     size_t                  mark;       /* where the search for the next
                                            value's first byte begins */
 
@@ -555,7 +557,8 @@ sm_json_parse(sm_json_reader_t *rd)
     }
 
     if (status == yajl_status_error) {
-        sm_json_syntax_error(rd, at);
+        sm_json_syntax_error(rd, at > rd->doc.len - rd->added
+                                 ? rd->doc.len - rd->added : at);
     }
 
     yajl_free(rd->yajl);
@@ -675,6 +678,45 @@ sm_json_array(sm_arena_t *arena, sm_str_t doc, sm_json_value_t **elts,
     *n = rd.n;
 
     return 0;
+}
+
+
+/*
+ * The reader begins inside a container, as it were.  A line feed is added,
+ * because the parser tells of a number only when it has seen its end.
+ */
+
+int
+sm_json_one(sm_arena_t *arena, sm_str_t text, sm_json_error_t *err)
+{
+    char              *p;
+    sm_json_reader_t   rd;
+
+    p = sm_arena_alloc(arena, text.len + 1);
+
+    memset(&rd, 0, sizeof(sm_json_reader_t));
+
+    rd.arena = arena;
+    rd.doc.data = p;
+    rd.doc.len = text.len + 1;
+    rd.added = 1;
+    rd.depth = 1;
+    rd.value = &rd.other;
+    rd.types = SM_JSON_ANY;
+    rd.err = err;
+
+    if (p == NULL) {
+        (void) sm_json_no_memory(&rd);
+        return -1;
+    }
+
+    if (text.len) {
+        memcpy(p, text.data, text.len);
+    }
+
+    p[text.len] = '\n';
+
+    return sm_json_read(&rd);
 }
 
 

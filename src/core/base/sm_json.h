@@ -76,6 +76,12 @@ int sm_json_array(sm_arena_t *arena, sm_str_t doc, sm_json_value_t **elts,
     size_t *n, sm_json_error_t *err);
 
 /*
+ * Checks that a text is one value of any type.  Bytes in messages are those of
+ * the text.
+ */
+int sm_json_one(sm_arena_t *arena, sm_str_t text, sm_json_error_t *err);
+
+/*
  * Reports that the value of a key is wrong, in words that follow the key.
  * Returns -1.
  */
@@ -86,6 +92,14 @@ int sm_json_fault(sm_json_error_t *err, const char *key, const char *fault);
 
 void sm_json_out_str(sm_out_t *out, sm_str_t s);
 void sm_json_out_time(sm_out_t *out, int64_t usec);
+
+
+/* Says whether a value is there, and is true. */
+static inline int
+sm_json_is_true(const sm_json_value_t *v)
+{
+    return v->type == SM_JSON_BOOL && sm_str_eq(v->raw, sm_str_c("true"));
+}
 
 
 #endif /* SM_JSON_H */

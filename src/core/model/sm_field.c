@@ -83,6 +83,37 @@ sm_field_is_set(const sm_field_t *field, const void *member)
 }
 
 
+void
+sm_out_lines(sm_out_t *out, sm_str_t text)
+{
+    size_t       n;
+    sm_str_t     line;
+    const char  *end;
+
+    sm_out_c(out, "[");
+
+    line.data = text.data;
+
+    for (n = 0; n < SM_FIELD_LINES_MAX && text.len; n++) {
+        end = memchr(line.data, '\n', text.len);
+
+        if (end == NULL) {
+            break;
+        }
+
+        line.len = end - line.data;
+
+        sm_out_c(out, n ? "," : "");
+        sm_json_out_str(out, line);
+
+        line.data = end + 1;
+        text.len -= line.len + 1;
+    }
+
+    sm_out_c(out, "]");
+}
+
+
 static void
 sm_field_out(sm_out_t *out, const sm_field_t *field, const void *member)
 {
@@ -103,6 +134,10 @@ sm_field_out(sm_out_t *out, const sm_field_t *field, const void *member)
     case SM_FIELD_NAME:
         sm_json_out_str(out, sm_names_name(field->names,
                                            *(const unsigned *) member));
+        return;
+
+    case SM_FIELD_LINES:
+        sm_out_lines(out, *(const sm_str_t *) member);
         return;
 
     default:

@@ -20,6 +20,7 @@
 typedef enum {
     SM_FIELD_TEXT = 0,          /* sm_str_t */
     SM_FIELD_TRACE,             /* sm_str_t: a traceparent; in JSON its id */
+    SM_FIELD_LINES,             /* sm_str_t: lines; in JSON an array */
     SM_FIELD_BYTES,             /* sm_str_t */
     SM_FIELD_INT,               /* int64_t */
     SM_FIELD_TIME,              /* int64_t: microseconds since 1970 */
@@ -27,6 +28,14 @@ typedef enum {
     SM_FIELD_NAME,              /* an enum: the column has the name */
     SM_FIELD_TYPES
 } sm_field_e;
+
+
+/*
+ * How many lines an array shows.  A line ends with a line feed; what follows
+ * the last one was cut off, and is not shown.
+ */
+
+#define SM_FIELD_LINES_MAX  10
 
 
 /*
@@ -80,7 +89,7 @@ static inline int
 sm_field_is_text(const sm_field_t *field)
 {
     return field->type == SM_FIELD_TEXT || field->type == SM_FIELD_TRACE
-           || field->type == SM_FIELD_BYTES;
+           || field->type == SM_FIELD_LINES || field->type == SM_FIELD_BYTES;
 }
 
 
@@ -126,6 +135,9 @@ sm_names_name(const sm_names_t *names, unsigned value)
  */
 void sm_out_fields(sm_out_t *out, const sm_field_t *fields,
     const void *entity);
+
+/* Writes the lines of a text as an array. */
+void sm_out_lines(sm_out_t *out, sm_str_t text);
 
 /*
  * Writes the members up to a column, and returns the row of that column.  An
