@@ -226,6 +226,9 @@ same(const sm_stats_target_t *a, const sm_stats_target_t *b)
            && a->error_at == b->error_at
            && sm_str_eq(a->error_reason, b->error_reason)
            && sm_str_eq(a->error_detail, b->error_detail)
+           && a->health == b->health && a->health_since == b->health_since
+           && sm_str_eq(a->health_why, b->health_why)
+           && a->certificate == b->certificate
            && sm_str_eq(a->pause_reason, b->pause_reason)
            && sm_str_eq(a->pause_actor, b->pause_actor);
 }
@@ -238,6 +241,7 @@ test_document(void)
     size_t              size;
     sm_str_t            doc;
     sm_stats_t          stats, back, *opened;
+    sm_feed_event_t     event;
     sm_stats_target_t   targets[3];
 
     memset(&stats, 0, sizeof(sm_stats_t));
@@ -256,6 +260,11 @@ test_document(void)
     targets[2].error_at = 77;
     targets[2].error_reason = sm_str_c("error");
     targets[2].error_detail = sm_str_c("HTTP 503");
+    targets[2].health = SM_HEALTH_DOWN;
+    targets[2].health_since = 55;
+    targets[2].health_why = sm_str_c("the last 3 attempts \"failed\"");
+    targets[2].certificate = 88;
+    targets[2].usual = 120000;
 
     stats.began = 42;
     stats.totals = target("", 9);
@@ -271,6 +280,23 @@ test_document(void)
     ok(same(&back.targets[0], &targets[0]), "a paused one");
     ok(same(&back.targets[1], &targets[2]), "one with an open circuit");
     ok(back.omitted == 0 && back.began == 42, "all of it");
+
+    ok(back.nevents == 0, "no events");
+
+    memset(&event, 0, sizeof(sm_feed_event_t));
+    event.origin = 7;
+    event.n = 3;
+    event.at = 99;
+    event.kind = sm_str_c("job_done");
+    event.instance = sm_str_c("i1");
+    event.text = sm_str_c("A job is done.");
+    stats.events = &event;
+    stats.nevents = 1;
+
+    doc = render(&stats);
+    ok(sm_stats_parse(&arena, doc, &back) == 0 && back.nevents == 1
+       && back.events[0].n == 3 && sm_str_eq(back.events[0].text, event.text),
+       "events go with it");
 
     size = sm_stats_pack_size(&back);
     block = malloc(size);
@@ -389,6 +415,16 @@ test_bound(void)
     ok(back.n > 200 && back.n + back.omitted == 5000,
        "with %zu of them, and it says how many are missing", back.n);
 
+    targets[4998].health = SM_HEALTH_DEGRADED;
+    targets[4998].health_since = 1;
+    targets[4999].state = SM_STATS_PAUSED;
+
+    doc = render(&stats);
+    ok(sm_stats_parse(&arena, doc, &back) == 0
+       && sm_str_eq(back.targets[0].name, targets[4998].name)
+       && sm_str_eq(back.targets[1].name, targets[4999].name),
+       "what is ill is in it, however many there are");
+
     free(targets);
 }
 
@@ -455,7 +491,7 @@ test_series(void)
            "[1539,0,1,0,0,0,0,0,0,0,0,0]", 57, "the newest are at the end");
 
     for (i = 0; i < SM_SERIES_ROWS - 1; i++) {
-        if (sm_series_quiet(&s, 2, (2000 + i) * SECOND, 0)) {
+        if (sm_series_quiet(&s, 2, (2000 + i) * SECOND)) {
             break;
         }
     }
@@ -463,10 +499,10 @@ test_series(void)
     is_int(i, SM_SERIES_ROWS - 1, "silent, but for a row of an hour ago");
     is_int(last(&s, SM_SERIES_AT), 2000 + SM_SERIES_ROWS - 2,
            "silence has rows, too");
-    is_int(sm_series_quiet(&s, 2, (2000 + i) * SECOND, 0), 1,
+    is_int(sm_series_quiet(&s, 2, (2000 + i) * SECOND), 1,
            "silent for an hour");
     sm_series_add(&s, 2, 3000 * SECOND, &t, 0);
-    is_int(sm_series_quiet(&s, 2, 3001 * SECOND, 0), 0, "not any more");
+    is_int(sm_series_quiet(&s, 2, 3001 * SECOND), 0, "not any more");
 
     sm_out_init_arena(&out, &arena);
     sm_series_out(&out, &s, 0);

@@ -19,36 +19,49 @@ sm_series_clamp(int64_t n)
 }
 
 
+/*
+ * Two documents of one second, such as the last one of an epoch and the first one
+ * of the next, are one row.
+ */
+
 static void
 sm_series_row(sm_series_t *s, int64_t epoch, int64_t at,
     const sm_stats_target_t *t, unsigned first)
 {
     size_t     i;
     int64_t    counts[SM_STATS_COUNTS];
-    uint32_t  *row;
+    uint32_t   second, *row;
 
     for (i = 0; i < SM_STATS_COUNTS; i++) {
         counts[i] = t->counts[i] - (s->epoch == epoch ? s->counts[i] : 0);
-
-        if (first) {
-            counts[i] = 0;
-        }
-
         s->counts[i] = t->counts[i];
     }
 
     s->epoch = epoch;
 
+    if (first) {
+        return;
+    }
+
+    second = sm_series_clamp(at / 1000000);
+
+    if (s->n && s->rows[(s->n - 1) % SM_SERIES_ROWS][SM_SERIES_AT] == second) {
+        s->n--;
+
+    } else {
+        memset(s->rows[s->n % SM_SERIES_ROWS], 0, sizeof(s->rows[0]));
+    }
+
     row = s->rows[s->n % SM_SERIES_ROWS];
 
-    row[SM_SERIES_AT] = sm_series_clamp(at / 1000000);
-    row[SM_SERIES_SUBMITTED] = sm_series_clamp(counts[SM_STATS_SUBMITTED]);
-    row[SM_SERIES_ACCEPTED] = sm_series_clamp(counts[SM_STATS_ACCEPTED]);
-    row[SM_SERIES_REJECTED] = sm_series_clamp(counts[SM_STATS_REJECTED]);
-    row[SM_SERIES_EXHAUSTED] = sm_series_clamp(counts[SM_STATS_EXHAUSTED]);
-    row[SM_SERIES_CANCELED] = sm_series_clamp(counts[SM_STATS_CANCELED]);
-    row[SM_SERIES_ATTEMPTS] = sm_series_clamp(sm_stats_attempts(counts));
-    row[SM_SERIES_FAILED] = sm_series_clamp(sm_stats_failed(counts));
+    row[SM_SERIES_AT] = second;
+    row[SM_SERIES_SUBMITTED] += sm_series_clamp(counts[SM_STATS_SUBMITTED]);
+    row[SM_SERIES_ACCEPTED] += sm_series_clamp(counts[SM_STATS_ACCEPTED]);
+    row[SM_SERIES_REJECTED] += sm_series_clamp(counts[SM_STATS_REJECTED]);
+    row[SM_SERIES_EXHAUSTED] += sm_series_clamp(counts[SM_STATS_EXHAUSTED]);
+    row[SM_SERIES_CANCELED] += sm_series_clamp(counts[SM_STATS_CANCELED]);
+    row[SM_SERIES_ATTEMPTS] += sm_series_clamp(sm_stats_attempts(counts));
+    row[SM_SERIES_FAILED] += sm_series_clamp(sm_stats_failed(counts));
     row[SM_SERIES_DUE] = sm_series_clamp(t->due);
     row[SM_SERIES_WAITING] = sm_series_clamp(t->waiting);
     row[SM_SERIES_IN_FLIGHT] = sm_series_clamp(t->in_flight);
@@ -69,13 +82,13 @@ sm_series_add(sm_series_t *s, int64_t epoch, int64_t at,
 
 
 int
-sm_series_quiet(sm_series_t *s, int64_t epoch, int64_t at, unsigned first)
+sm_series_quiet(sm_series_t *s, int64_t epoch, int64_t at)
 {
     sm_stats_target_t  none;
 
     memset(&none, 0, sizeof(sm_stats_target_t));
 
-    sm_series_row(s, epoch, at, &none, first);
+    sm_series_row(s, epoch, at, &none, 0);
 
     return s->n - s->told >= SM_SERIES_ROWS;
 }

@@ -46,8 +46,8 @@ typedef struct {
 
 
 /*
- * If "first" is set, what the epoch has counted so far goes into no row,
- * because it is not known over which time it was counted.
+ * If "first" is set, what the epoch has counted so far goes into no row, and
+ * there is none: it is not known over which time it was counted.
  */
 void sm_series_add(sm_series_t *s, int64_t epoch, int64_t at,
     const sm_stats_target_t *t, unsigned first);
@@ -56,7 +56,7 @@ void sm_series_add(sm_series_t *s, int64_t epoch, int64_t at,
  * Adds a row for a target without news.  Returns 1 if there was no news for
  * the whole hour, so that the series can be freed.
  */
-int sm_series_quiet(sm_series_t *s, int64_t epoch, int64_t at, unsigned first);
+int sm_series_quiet(sm_series_t *s, int64_t epoch, int64_t at);
 
 /* Write the keys of the columns, and the rows since a time, as elements. */
 void sm_series_out_columns(sm_out_t *out);

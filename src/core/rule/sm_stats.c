@@ -5,10 +5,12 @@
  * {"t":name, "s":[state,since,failures,open until], "n":[due,waiting,in flight,
  * age of the oldest], "c":[counts], "m":[[span,p50,p99,counts...] of a minute,
  * of five], "p":[reason,actor] of a pause, "e":[at,reason,detail] of the last
- * error}
+ * error, "h":[health,since,why], "x":until when the certificate is valid,
+ * "u":how long answers usually take}
  *
  * and keys that another version may add are skipped.  "limits" are those of
- * sm_limit.h, and only the last document of an epoch has "last".
+ * sm_limit.h, "events" those of sm_feed.h, "history" is that of sm_history.h,
+ * which few documents have, and only the last document of an epoch has "last".
  */
 
 #include "sm_stats.h"
@@ -34,6 +36,9 @@ enum {
     SM_STATS_KEY_WINDOWS,
     SM_STATS_KEY_PAUSE,
     SM_STATS_KEY_ERROR,
+    SM_STATS_KEY_HEALTH,
+    SM_STATS_KEY_CERTIFICATE,
+    SM_STATS_KEY_USUAL,
     SM_STATS_KEYS
 };
 
@@ -45,6 +50,9 @@ static const sm_json_field_t  sm_stats_target_fields[] = {
     { "m", SM_JSON_ARRAY, 1 },
     { "p", SM_JSON_ARRAY, 0 },
     { "e", SM_JSON_ARRAY, 0 },
+    { "h", SM_JSON_ARRAY, 0 },
+    { "x", SM_JSON_NUMBER, 0 },
+    { "u", SM_JSON_NUMBER, 0 },
     { NULL, 0, 0 }
 };
 
@@ -59,6 +67,8 @@ enum {
     SM_STATS_DOC_BEGAN,
     SM_STATS_DOC_LIMITS,
     SM_STATS_DOC_LAST,
+    SM_STATS_DOC_HISTORY,
+    SM_STATS_DOC_EVENTS,
     SM_STATS_DOC_KEYS
 };
 
@@ -69,6 +79,8 @@ static const sm_json_field_t  sm_stats_fields[] = {
     { "began", SM_JSON_NUMBER, 1 },
     { "limits", SM_JSON_ARRAY, 0 },
     { "last", SM_JSON_BOOL, 0 },
+    { "history", SM_JSON_ARRAY, 0 },
+    { "events", SM_JSON_ARRAY, 0 },
     { NULL, 0, 0 }
 };
 
@@ -98,6 +110,7 @@ sm_stats_idle(const sm_stats_target_t *t)
     }
 
     return t->state == SM_STATS_OPEN && t->since == 0
+           && t->health_since == 0 && t->certificate == 0 && t->usual == 0
            && t->due + t->waiting + t->in_flight == 0 && t->error_at == 0;
 }
 
@@ -182,15 +195,80 @@ sm_stats_out_target(sm_out_t *out, const sm_stats_target_t *t)
         sm_out_c(out, "]");
     }
 
+    if (t->health_since) {
+        sm_out_c(out, ",\"h\":[");
+        sm_out_int(out, t->health);
+        sm_out_c(out, ",");
+        sm_out_int(out, t->health_since);
+        sm_out_c(out, ",");
+        sm_json_out_str(out, t->health_why);
+        sm_out_c(out, "]");
+    }
+
+    if (t->certificate) {
+        sm_out_c(out, ",\"x\":");
+        sm_out_int(out, t->certificate);
+    }
+
+    if (t->usual) {
+        sm_out_c(out, ",\"u\":");
+        sm_out_int(out, t->usual);
+    }
+
     sm_out_c(out, "}");
 }
 
 
+static int
+sm_stats_ill(const sm_stats_target_t *t)
+{
+    return t->health != SM_HEALTH_OK || t->state != SM_STATS_OPEN;
+}
+
+
+/* Writes the targets that are ill, or those that are not. */
+
+static void
+sm_stats_out_targets(sm_out_t *out, sm_stats_t *stats, int ill,
+    unsigned *first)
+{
+    char    *last;
+    size_t   i;
+
+    for (i = 0; i < stats->n; i++) {
+
+        if (sm_stats_ill(&stats->targets[i]) != ill
+            || sm_stats_idle(&stats->targets[i]))
+        {
+            continue;
+        }
+
+        last = out->last;
+
+        if (!*first) {
+            sm_out_c(out, ",");
+        }
+
+        sm_stats_out_target(out, &stats->targets[i]);
+
+        if (out->full) {
+            out->full = 0;
+            out->last = last;
+            stats->omitted++;
+            continue;
+        }
+
+        *first = 0;
+    }
+}
+
+
+/* What is ill comes first, so that it is never left out for lack of room. */
+
 void
 sm_stats_out(sm_out_t *out, sm_stats_t *stats)
 {
-    char      *last, *end;
-    size_t     i;
+    char      *end;
     unsigned   first;
 
     stats->omitted = 0;
@@ -207,6 +285,12 @@ sm_stats_out(sm_out_t *out, sm_stats_t *stats)
         sm_out_c(out, ",\"last\":true");
     }
 
+    if (stats->nevents) {
+        sm_out_c(out, ",\"events\":");
+        sm_feed_doc_out(out, stats->events, stats->nevents, SM_FEED_LAST,
+                        SM_FEED_DOC_MAX);
+    }
+
     sm_out_c(out, ",\"totals\":");
     sm_stats_out_target(out, &stats->totals);
     sm_out_c(out, ",\"targets\":[");
@@ -215,34 +299,21 @@ sm_stats_out(sm_out_t *out, sm_stats_t *stats)
     end = out->end;
     out->end -= SM_STATS_END;
 
-    for (i = 0; i < stats->n; i++) {
-
-        if (sm_stats_idle(&stats->targets[i])) {
-            continue;
-        }
-
-        last = out->last;
-
-        if (!first) {
-            sm_out_c(out, ",");
-        }
-
-        sm_stats_out_target(out, &stats->targets[i]);
-
-        if (out->full) {
-            out->full = 0;
-            out->last = last;
-            stats->omitted++;
-            continue;
-        }
-
-        first = 0;
-    }
+    sm_stats_out_targets(out, stats, 1, &first);
+    sm_stats_out_targets(out, stats, 0, &first);
 
     out->end = end;
 
     sm_out_c(out, "],\"omitted\":");
     sm_out_int(out, stats->omitted);
+
+    if (stats->history.len
+        && stats->history.len + SM_STATS_END < (size_t) (out->end - out->last))
+    {
+        sm_out_c(out, ",\"history\":");
+        sm_out_bytes(out, stats->history.data, stats->history.len);
+    }
+
     sm_out_c(out, "}");
 }
 
@@ -389,6 +460,28 @@ sm_stats_parse_error(sm_arena_t *arena, sm_str_t raw, sm_stats_target_t *t)
 
 
 static int
+sm_stats_parse_health(sm_arena_t *arena, sm_str_t raw, sm_stats_target_t *t)
+{
+    size_t            n;
+    int64_t           health;
+    sm_json_value_t  *elts;
+    sm_json_error_t   err;
+
+    if (sm_json_array(arena, raw, &elts, &n, &err) != 0 || n < 3
+        || sm_parse_uint(elts[0].raw, INT64_MAX, &health) != 0
+        || sm_parse_uint(elts[1].raw, INT64_MAX, &t->health_since) != 0
+        || sm_stats_string(arena, elts[2].raw, &t->health_why) != 0)
+    {
+        return -1;
+    }
+
+    t->health = health < SM_HEALTH_STATES ? health : SM_HEALTH_OK;
+
+    return 0;
+}
+
+
+static int
 sm_stats_parse_target(sm_arena_t *arena, sm_str_t raw, sm_stats_target_t *t)
 {
     int64_t          state[4], numbers[4];
@@ -413,6 +506,18 @@ sm_stats_parse_target(sm_arena_t *arena, sm_str_t raw, sm_stats_target_t *t)
                != 0)
         || (values[SM_STATS_KEY_ERROR].type
             && sm_stats_parse_error(arena, values[SM_STATS_KEY_ERROR].raw, t)
+               != 0)
+        || (values[SM_STATS_KEY_HEALTH].type
+            && sm_stats_parse_health(arena, values[SM_STATS_KEY_HEALTH].raw,
+                                     t)
+               != 0)
+        || (values[SM_STATS_KEY_CERTIFICATE].type
+            && sm_parse_uint(values[SM_STATS_KEY_CERTIFICATE].raw, INT64_MAX,
+                             &t->certificate)
+               != 0)
+        || (values[SM_STATS_KEY_USUAL].type
+            && sm_parse_uint(values[SM_STATS_KEY_USUAL].raw, INT64_MAX,
+                             &t->usual)
                != 0))
     {
         return -1;
@@ -459,12 +564,20 @@ sm_stats_parse(sm_arena_t *arena, sm_str_t doc, sm_stats_t *stats)
         || (values[SM_STATS_DOC_LIMITS].type
             && sm_limits_parse(arena, values[SM_STATS_DOC_LIMITS].raw,
                                &stats->limits, &stats->nlimits)
+               != 0)
+        || (values[SM_STATS_DOC_EVENTS].type
+            && sm_feed_doc_parse(arena, values[SM_STATS_DOC_EVENTS].raw,
+                                 &stats->events, &stats->nevents)
                != 0))
     {
         return -1;
     }
 
     stats->last = sm_str_eq(values[SM_STATS_DOC_LAST].raw, sm_stats_true);
+
+    if (values[SM_STATS_DOC_HISTORY].type) {
+        stats->history = values[SM_STATS_DOC_HISTORY].raw;
+    }
 
     if (n == 0) {
         return 0;
@@ -486,118 +599,4 @@ sm_stats_parse(sm_arena_t *arena, sm_str_t doc, sm_stats_t *stats)
     stats->n = n;
 
     return 0;
-}
-
-
-/* The block has the stats, their targets, and then the strings. */
-
-
-typedef void (*sm_stats_string_pt)(sm_str_t *s, void *data);
-
-
-static void
-sm_stats_strings(sm_stats_target_t *t, sm_stats_string_pt each, void *data)
-{
-    each(&t->name, data);
-    each(&t->pause_reason, data);
-    each(&t->pause_actor, data);
-    each(&t->error_reason, data);
-    each(&t->error_detail, data);
-}
-
-
-static void
-sm_stats_all_strings(sm_stats_t *stats, sm_stats_string_pt each, void *data)
-{
-    size_t  i;
-
-    sm_stats_strings(&stats->totals, each, data);
-
-    for (i = 0; i < stats->n; i++) {
-        sm_stats_strings(&stats->targets[i], each, data);
-    }
-}
-
-
-static void
-sm_stats_add_length(sm_str_t *s, void *data)
-{
-    *(size_t *) data += s->len;
-}
-
-
-size_t
-sm_stats_pack_size(const sm_stats_t *stats)
-{
-    size_t  size;
-
-    size = sizeof(sm_stats_t) + stats->n * sizeof(sm_stats_target_t);
-
-    sm_stats_all_strings((sm_stats_t *) stats, sm_stats_add_length, &size);
-
-    return size;
-}
-
-
-typedef struct {
-    char    *block;
-    size_t   used;
-} sm_stats_block_t;
-
-
-static void
-sm_stats_put_string(sm_str_t *s, void *data)
-{
-    sm_stats_block_t *b = data;
-
-    if (s->len) {
-        memcpy(b->block + b->used, s->data, s->len);
-    }
-
-    s->data = (char *) b->used;
-    b->used += s->len;
-}
-
-
-void
-sm_stats_pack(void *block, const sm_stats_t *stats)
-{
-    sm_stats_t        *copy;
-    sm_stats_block_t   b;
-
-    copy = block;
-    *copy = *stats;
-    copy->targets = (sm_stats_target_t *) (copy + 1);
-    copy->limits = NULL;
-    copy->nlimits = 0;
-
-    if (stats->n) {
-        memcpy(copy->targets, stats->targets,
-               stats->n * sizeof(sm_stats_target_t));
-    }
-
-    b.block = block;
-    b.used = sizeof(sm_stats_t) + stats->n * sizeof(sm_stats_target_t);
-
-    sm_stats_all_strings(copy, sm_stats_put_string, &b);
-}
-
-
-static void
-sm_stats_get_string(sm_str_t *s, void *data)
-{
-    s->data = (char *) data + (size_t) s->data;
-}
-
-
-sm_stats_t *
-sm_stats_open(void *block)
-{
-    sm_stats_t *stats = block;
-
-    stats->targets = (sm_stats_target_t *) (stats + 1);
-
-    sm_stats_all_strings(stats, sm_stats_get_string, block);
-
-    return stats;
 }

@@ -13,6 +13,8 @@
 #define SM_STATS_H
 
 
+#include "sm_feed.h"
+#include "sm_health.h"
 #include "sm_json.h"
 #include "sm_lease.h"
 #include "sm_limit.h"
@@ -20,7 +22,7 @@
 
 
 #define SM_STATS_INTERVAL  5            /* seconds */
-#define SM_STATS_MAX       131072       /* bytes */
+#define SM_STATS_MAX       (131072 + SM_FEED_DOC_MAX)   /* bytes */
 #define SM_STATS_DETAIL    200          /* characters of an error */
 
 
@@ -51,6 +53,12 @@ typedef struct {
     int64_t             failures;       /* in a row */
     int64_t             open_until;     /* of the circuit */
 
+    sm_health_e         health;
+    int64_t             health_since;   /* 0 if it was never ill */
+    sm_str_t            health_why;     /* empty if it is well */
+    int64_t             usual;          /* how long answers take; 0: unknown */
+    int64_t             certificate;    /* until when the gateway's is valid */
+
     int64_t             due;
     int64_t             waiting;        /* for their time */
     int64_t             in_flight;
@@ -78,6 +86,12 @@ typedef struct {
     sm_limit_t         *limits;
     size_t              nlimits;
     unsigned            last;           /* its epoch sends nothing any more */
+
+    sm_str_t            history;        /* not in the block; mostly none */
+
+    /* what the leader knows of the feed, sorted; not in the block either */
+    sm_feed_event_t    *events;
+    size_t              nevents;
 } sm_stats_t;
 
 
