@@ -232,6 +232,53 @@ test_causes(void)
 }
 
 
+/* the reason by which unsent attempts are counted */
+
+static void
+test_unsent(void)
+{
+    size_t         i;
+    sm_exchange_t  x;
+
+    static const struct {
+        const char   *line;
+        const char   *reason;
+    } t[] = {
+        { "nowhere.test could not be resolved (3: Host not found)", "name" },
+        { "no resolver defined to resolve nowhere.test", "name" },
+        { "connect() failed (113: No route to host)", "route" },
+        { "connect() to 10.0.0.7:443 failed (101: Network is unreachable)",
+          "route" },
+        { "upstream SSL certificate verify error: (10:certificate has "
+          "expired)", "tls" },
+        { "upstream SSL certificate does not match \"x\"", "tls" },
+        { "no live upstreams", "upstream" },
+        { "invalid URL prefix in \"x\"", "location" },
+        { "something else", "location" },
+        { NULL, "location" },
+        { "bind(10.1.1.1) failed (99: Cannot assign requested address)",
+          "host" },
+        { "512 worker_connections are not enough", "host" },
+        { "malloc(16384) failed (12: Cannot allocate memory)", "host" }
+    };
+
+    for (i = 0; i < sm_nelts(t); i++) {
+        x = facts(t[i].line);
+        is_str(sm_unsent_name(sm_exchange_unsent_reason(&x)).data, t[i].reason,
+               "%s: counted as", t[i].line ? t[i].line : "no line");
+    }
+
+    x = facts(NULL);
+    x.late = 1;
+    is_str(sm_unsent_name(sm_exchange_unsent_reason(&x)).data, "name",
+           "it waited for a name");
+
+    x.aborted = 1;
+    is_str(sm_unsent_name(sm_exchange_unsent_reason(&x)).data, "host",
+           "the worker ended");
+}
+
+
 #define ACCEPTED  "{\"status\":\"accepted\"}"
 
 static void
@@ -509,6 +556,7 @@ main(void)
     needs_no_store();
 
     test_causes();
+    test_unsent();
     test_answers();
     test_others();
     test_lines();

@@ -145,7 +145,7 @@ sm_cause_errno(sm_str_t line, sm_cause_t *cause)
     rest = sm_cause_rest(line, line.data + rest.len);
     number = sm_cause_until(rest, ":)");
 
-    if (number.len == 0 || number.len == rest.len
+    if (number.len == 0 || number.data + number.len == rest.data + rest.len
         || sm_parse_uint(number, 4095, &err) != 0)
     {
         return;

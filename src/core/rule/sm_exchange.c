@@ -106,6 +106,64 @@ sm_exchange_before(const sm_cause_t *cause)
 }
 
 
+/* Causes that are not here are those of the dispatch location. */
+
+static const struct {
+    sm_cause_e   what;
+    sm_unsent_e  reason;
+} sm_exchange_unsent_reasons[] = {
+    { SM_CAUSE_NAME, SM_UNSENT_NAME },
+    { SM_CAUSE_NO_RESOLVER, SM_UNSENT_NAME },
+    { SM_CAUSE_CONNECT, SM_UNSENT_ROUTE },
+    { SM_CAUSE_CERTIFICATE, SM_UNSENT_TLS },
+    { SM_CAUSE_CERTIFICATE_NAME, SM_UNSENT_TLS },
+    { SM_CAUSE_NO_LIVE, SM_UNSENT_UPSTREAM },
+    { SM_CAUSE_SOCKET, SM_UNSENT_HOST },
+    { SM_CAUSE_CONNECTIONS, SM_UNSENT_HOST },
+    { SM_CAUSE_MEMORY, SM_UNSENT_HOST }
+};
+
+
+static const char  *sm_unsent_names[] = {
+    "name", "route", "tls", "upstream", "location", "host"
+};
+
+_Static_assert(sm_nelts(sm_unsent_names) == SM_UNSENT_REASONS,
+               "a name for each reason");
+
+
+sm_str_t
+sm_unsent_name(sm_unsent_e reason)
+{
+    return sm_str_c(sm_unsent_names[reason]);
+}
+
+
+/* An exchange that took too long without a peer was waiting for a name. */
+
+sm_unsent_e
+sm_exchange_unsent_reason(const sm_exchange_t *x)
+{
+    size_t  i;
+
+    if (x->aborted) {
+        return SM_UNSENT_HOST;
+    }
+
+    if (x->late) {
+        return SM_UNSENT_NAME;
+    }
+
+    for (i = 0; i < sm_nelts(sm_exchange_unsent_reasons); i++) {
+        if (sm_exchange_unsent_reasons[i].what == x->cause.what) {
+            return sm_exchange_unsent_reasons[i].reason;
+        }
+    }
+
+    return SM_UNSENT_LOCATION;
+}
+
+
 static sm_exchange_e
 sm_exchange_unsent(const sm_exchange_t *x)
 {

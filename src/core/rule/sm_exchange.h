@@ -53,10 +53,26 @@ typedef struct {
 } sm_exchange_t;
 
 
+/* Why nothing left this host, for the metrics. */
+
+typedef enum {
+    SM_UNSENT_NAME = 0,         /* the gateway's name has no address */
+    SM_UNSENT_ROUTE,            /* there is no way to its address */
+    SM_UNSENT_TLS,              /* this side refuses its certificate */
+    SM_UNSENT_UPSTREAM,         /* no server of the upstream is available */
+    SM_UNSENT_LOCATION,         /* the dispatch location does not proxy it */
+    SM_UNSENT_HOST,             /* no port, connection, memory or worker */
+    SM_UNSENT_REASONS
+} sm_unsent_e;
+
+
 sm_exchange_e sm_exchange(sm_gateway_e type, const sm_exchange_t *x);
 
 /* Returns what an exchange is if it failed so before a byte had left. */
 sm_exchange_e sm_exchange_before(const sm_cause_t *cause);
+
+sm_unsent_e sm_exchange_unsent_reason(const sm_exchange_t *x);
+sm_str_t sm_unsent_name(sm_unsent_e reason);
 
 /*
  * The outcome is SM_OUTCOME_NONE if this was no attempt.  "reason" and "error"
