@@ -14,7 +14,7 @@ static sm_arena_t  arena;
 
 
 static const char *
-replay_id(const char *id, const char *of)
+nth_replay_id(const char *id, const char *of, int64_t nth)
 {
     int               rc;
     unsigned          too_long;
@@ -29,7 +29,7 @@ replay_id(const char *id, const char *of)
         source.replay_of = sm_str_c(of);
     }
 
-    rc = sm_replay_id(&arena, &source, &s, &too_long);
+    rc = sm_replay_id(&arena, &source, nth, &s, &too_long);
 
     if (rc != 0) {
         return too_long ? "too long" : "no memory";
@@ -41,6 +41,13 @@ replay_id(const char *id, const char *of)
 }
 
 
+static const char *
+replay_id(const char *id, const char *of)
+{
+    return nth_replay_id(id, of, 1);
+}
+
+
 static void
 test_ids(void)
 {
@@ -48,6 +55,8 @@ test_ids(void)
 
     is_str(replay_id("a", NULL), "a~1", "the first");
     is_str(replay_id("a~1", "a"), "a~2", "a replay of it");
+    is_str(nth_replay_id("a", NULL, 3), "a~3", "the third");
+    is_str(nth_replay_id("a~2", "a", 3), "a~5", "and that of a replay");
     is_str(replay_id("a~9", "a~8"), "a~10", "of the ninth");
     is_str(replay_id("a~1", NULL), "a~1~1", "an id of a client's own");
     is_str(replay_id("a~", "x"), "a~~1", "no number");

@@ -437,6 +437,51 @@ test_facts(void)
 }
 
 
+/* the ids of replays: whole lines, as many as are shown */
+
+static void
+test_lines(void)
+{
+    size_t       i;
+    sm_intent_t  intent;
+
+    static const struct {
+        const char  *lines, *shown;
+    } t[] = {
+        { "", "" },
+        { "a\n", ",\"replayedAs\":[\"a\"],\"replayedCount\":3" },
+        { "a~2\na \"1\"\n",
+          ",\"replayedAs\":[\"a~2\",\"a \\\"1\\\"\"],\"replayedCount\":3" },
+        { "a\nb\ncut of",
+          ",\"replayedAs\":[\"a\",\"b\"],\"replayedCount\":3" },
+        { "1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n12\n",
+          ",\"replayedAs\":[\"1\",\"2\",\"3\",\"4\",\"5\",\"6\",\"7\",\"8\","
+          "\"9\",\"10\"],\"replayedCount\":3" }
+    };
+
+    for (i = 0; i < sm_nelts(t); i++) {
+        char  expected[256];
+
+        memset(&intent, 0, sizeof(intent));
+
+        intent.id = sm_str_c("a-1");
+        intent.target = sm_str_c("sms.realtime");
+        intent.status = SM_STATUS_CANCELED;
+        intent.replayed_as = sm_str_c(t[i].lines);
+        intent.replay_count = t[i].lines[0] ? 3 : 0;
+
+        (void) snprintf(expected, sizeof(expected),
+                        "{\"intentId\":\"a-1\","
+                        "\"submissionTarget\":\"sms.realtime\","
+                        "\"createdAt\":\"1970-01-01T00:00:00.000000Z\","
+                        "\"status\":\"canceled\",\"attemptCount\":0%s}",
+                        t[i].shown);
+
+        out_is(sm_intent_fields, &intent, expected, "lines");
+    }
+}
+
+
 /* every byte escaped, every number at its longest, every field there */
 
 static void
@@ -465,7 +510,8 @@ test_sizes(void)
             i.created_at = b ? INT64_MAX : INT64_MIN;
             i.next_attempt_at = i.completed_at = i.created_at;
             i.posted.not_before = i.created_at;
-            i.last_error = i.replay_of = s;
+            i.last_error = i.replay_of = i.last_reason = i.replayed_as = s;
+            i.replay_count = INT64_MIN;
             i.in_flight = i.stripped = 1;
 
             sm_out_init_arena(&out, &arena);
@@ -554,6 +600,7 @@ main(void)
     test_intent_out();
     test_attempt_out();
     test_facts();
+    test_lines();
     test_sizes();
     test_own();
 

@@ -76,6 +76,10 @@ test_refused(void)
           "\"dryRun\":1}", "dryRun" },
         { SM_JOB_CANCEL, "{\"filter\":{\"idPrefix\":\"a\"},"
           "\"contract\":\"original\"}", "contract" },
+        { SM_JOB_CANCEL, "{\"filter\":{\"status\":\"pending\"},"
+          "\"again\":true}", "again" },
+        { SM_JOB_REPLAY, "{\"filter\":{\"status\":\"rejected\"},"
+          "\"again\":1}", "again" },
         { SM_JOB_CANCEL, "{\"filter\":{\"by\":\"created\"}}", "by" }
     };
 
@@ -112,6 +116,12 @@ test_doc(void)
 
     is_doc(SM_JOB_REPLAY, "{\"filter\":{\"reason\":\"a\\\"b\",\"target\":"
            "\"t\"}}", "{\"filter\":{\"target\":\"t\",\"reason\":\"a\\\"b\"}}");
+    is_doc(SM_JOB_REPLAY, "{\"again\":true,\"contract\":\"original\","
+           "\"filter\":{\"status\":\"exhausted\"}}",
+           "{\"filter\":{\"status\":\"exhausted\"},"
+           "\"contract\":\"original\",\"again\":true}");
+    is_doc(SM_JOB_REPLAY, "{\"again\":false,\"filter\":{\"status\":"
+           "\"exhausted\"}}", "{\"filter\":{\"status\":\"exhausted\"}}");
     is_doc(SM_JOB_REPLAY, "{\"contract\":\"original\",\"filter\":{\"status\":"
            "\"rejected\",\"to\":\"2026-02-02T13:00:00+01:00\"}}",
            "{\"filter\":{\"status\":\"rejected\",\"to\":"
@@ -137,9 +147,9 @@ static void
 test_list(void)
 {
     sm_job_t         job;
-    unsigned         original;
     sm_str_t         position;
     sm_list_row_t    row;
+    sm_job_terms_t   terms;
     sm_json_error_t  err;
 
     memset(&job, 0, sizeof(job));
@@ -147,9 +157,15 @@ test_list(void)
 
     is_int(sm_job_list(&arena, SM_JOB_REPLAY, sm_str_c("{\"filter\":"
                        "{\"status\":\"rejected\"},\"contract\":\"original\"}"),
-                       &row, &original, &err), 0, "a list of replays");
-    ok(row.by == SM_LIST_COMPLETED && row.asc && original
+                       &row, &terms, &err), 0, "a list of replays");
+    ok(row.by == SM_LIST_COMPLETED && row.asc && terms.original
+       && !terms.again
        && row.status == SM_STATUS_REJECTED, "by the end, oldest first");
+
+    is_int(sm_job_list(&arena, SM_JOB_REPLAY, sm_str_c("{\"filter\":"
+                       "{\"status\":\"rejected\"},\"again\":true}"),
+                       &row, &terms, &err), 0, "once more");
+    ok(terms.again && !terms.original, "and nothing else");
 
     is_int(sm_job_resume(&job, &row), 0, "from the beginning");
     ok(row.after_id.data == NULL && row.to == 1001, "to the job's own time");
@@ -168,23 +184,23 @@ test_list(void)
 
     is_int(sm_job_list(&arena, SM_JOB_CANCEL, sm_str_c("{\"filter\":"
                        "{\"target\":\"t\",\"to\":"
-                       "\"1970-01-01T00:00:00.000500Z\"}}"), &row, &original,
+                       "\"1970-01-01T00:00:00.000500Z\"}}"), &row, &terms,
                        &err), 0, "a list of cancels");
     job.position.data = NULL;
     is_int(sm_job_resume(&job, &row), 0, "from the beginning");
     ok(row.by == SM_LIST_CREATED && row.status == SM_STATUS_PENDING
-       && row.to == 500 && !original, "by the beginning, to its end");
+       && row.to == 500 && !terms.original, "by the beginning, to its end");
 
     is_int(sm_job_list(&arena, SM_JOB_CANCEL, sm_str_c("{\"filter\":"
-                       "{\"idPrefix\":\"p\"}}"), &row, &original, &err), 0,
+                       "{\"idPrefix\":\"p\"}}"), &row, &terms, &err), 0,
            "a list of ids");
     is_int(sm_job_resume(&job, &row), 0, "from the beginning");
     ok(row.by == SM_LIST_ID && row.to == 0
        && row.status == SM_STATUS_NONE, "has no times");
 
     is_int(sm_job_list(&arena, SM_JOB_CANCEL, sm_str_c("{\"filter\":{}}"),
-                       &row, &original, &err), -1, "what is not understood");
-    is_int(sm_job_list(&arena, SM_JOB_CANCEL, sm_str_c("x"), &row, &original,
+                       &row, &terms, &err), -1, "what is not understood");
+    is_int(sm_job_list(&arena, SM_JOB_CANCEL, sm_str_c("x"), &row, &terms,
                        &err), -1, "nor that");
 }
 
@@ -192,9 +208,10 @@ test_list(void)
 static void
 test_fits(void)
 {
-    size_t       i;
-    sm_job_t     job;
-    sm_intent_t  intent;
+    size_t          i;
+    sm_job_t        job;
+    sm_intent_t     intent;
+    sm_job_terms_t  terms;
 
     static const struct {
         sm_job_kind_e  kind;
@@ -203,33 +220,41 @@ test_fits(void)
         int64_t        created_at;
         const char    *id, *of, *target;
         sm_job_fit_e   fit;
+        int64_t        replays;
+        unsigned       again;
     } t[] = {
         { SM_JOB_CANCEL, SM_STATUS_PENDING, 0, 0, 5, "a", "", "t",
-          SM_JOB_TAKE },
+          SM_JOB_TAKE, 0, 0 },
         { SM_JOB_CANCEL, SM_STATUS_PENDING, 1, 0, 5, "a", "", "t",
-          SM_JOB_SKIP },
+          SM_JOB_SKIP, 0, 0 },
         { SM_JOB_CANCEL, SM_STATUS_ACCEPTED, 0, 0, 5, "a", "", "t",
-          SM_JOB_PASS },
+          SM_JOB_PASS, 0, 0 },
         { SM_JOB_CANCEL, SM_STATUS_PENDING, 0, 0, 11, "a", "", "t",
-          SM_JOB_PASS },
+          SM_JOB_PASS, 0, 0 },
         { SM_JOB_CANCEL, SM_STATUS_PENDING, 0, 0, 5, "a", "", "hidden t",
-          SM_JOB_PASS },
+          SM_JOB_PASS, 0, 0 },
         { SM_JOB_REPLAY, SM_STATUS_PENDING, 0, 0, 5, "a", "", "t",
-          SM_JOB_PASS },
+          SM_JOB_PASS, 0, 0 },
         { SM_JOB_REPLAY, SM_STATUS_REJECTED, 0, 0, 5, "a", "", "t",
-          SM_JOB_TAKE },
+          SM_JOB_TAKE, 0, 0 },
         { SM_JOB_REPLAY, SM_STATUS_REJECTED, 0, 1, 5, "a", "", "t",
-          SM_JOB_SKIP },
+          SM_JOB_SKIP, 0, 0 },
         { SM_JOB_REPLAY, SM_STATUS_REJECTED, 0, 0, 5, "a~j", "a", "t",
-          SM_JOB_PASS },
+          SM_JOB_PASS, 0, 0 },
         { SM_JOB_REPLAY, SM_STATUS_REJECTED, 0, 0, 5, "j~0123", "a", "t",
-          SM_JOB_PASS },
+          SM_JOB_PASS, 0, 0 },
         { SM_JOB_REPLAY, SM_STATUS_REJECTED, 0, 0, 5, "a~j", "", "t",
-          SM_JOB_TAKE },
+          SM_JOB_TAKE, 0, 0 },
         { SM_JOB_REPLAY, SM_STATUS_REJECTED, 0, 0, 5, "a~k", "a", "t",
-          SM_JOB_TAKE },
+          SM_JOB_TAKE, 0, 0 },
         { SM_JOB_REPLAY, SM_STATUS_REJECTED, 0, 0, 5, "xj", "a", "t",
-          SM_JOB_TAKE }
+          SM_JOB_TAKE, 0, 0 },
+        { SM_JOB_REPLAY, SM_STATUS_REJECTED, 0, 0, 5, "a", "", "t",
+          SM_JOB_BEFORE, 2, 0 },
+        { SM_JOB_REPLAY, SM_STATUS_REJECTED, 0, 0, 5, "a", "", "t",
+          SM_JOB_TAKE, 2, 1 },
+        { SM_JOB_REPLAY, SM_STATUS_REJECTED, 0, 1, 5, "a", "", "t",
+          SM_JOB_SKIP, 2, 0 }
     };
 
     for (i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
@@ -247,8 +272,12 @@ test_fits(void)
         intent.id = sm_str_c(t[i].id);
         intent.replay_of = sm_str_c(t[i].of);
         intent.target = sm_str_c(t[i].target);
+        intent.replay_count = t[i].replays;
 
-        is_int(sm_job_fits(&job, &intent), t[i].fit, "row %zu", i);
+        terms.original = 0;
+        terms.again = t[i].again;
+
+        is_int(sm_job_fits(&job, &terms, &intent), t[i].fit, "row %zu", i);
     }
 }
 

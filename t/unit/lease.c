@@ -609,9 +609,12 @@ test_plans(void)
         { "lease_get", sm_sqlite_sql_lease_get, 1 },
         { "lease_watch", sm_sqlite_sql_lease_watch, 2 },
         { "candidate_heartbeat", sm_sqlite_sql_candidate_heartbeat, 0 },
+        { "candidate_names", sm_sqlite_sql_candidate_names, 0 },
+        { "candidate_told", sm_sqlite_sql_candidate_told, 2 },
         { "candidate_prune", sm_sqlite_sql_candidate_prune, 1 },
         { "candidate_remove", sm_sqlite_sql_candidate_remove, 1 },
-        { "cluster_get", sm_sqlite_sql_cluster_get, 2 },
+        { "candidate_forget", sm_sqlite_sql_candidate_forget, 2 },
+        { "cluster_get", sm_sqlite_sql_cluster_get, 3 },
     };
 
     now_ms = START;
@@ -640,11 +643,12 @@ test_plans(void)
         for (searches = 0, others = 0; sqlite3_step(stmt) == SQLITE_ROW; ) {
             detail = (const char *) sqlite3_column_text(stmt, 3);
 
-            /* "l" and "c" are the lease and its candidates */
+            /* "l", "c" and "n" are the lease, its candidates, their names */
 
             if ((strncmp(detail, "SEARCH submission_manager_", 26) == 0
                  || strncmp(detail, "SEARCH l USING", 14) == 0
-                 || strncmp(detail, "SEARCH c USING", 14) == 0)
+                 || strncmp(detail, "SEARCH c USING", 14) == 0
+                 || strncmp(detail, "SEARCH n USING", 14) == 0)
                 && strstr(detail, "lease_name=?"))
             {
                 searches++;
@@ -652,6 +656,7 @@ test_plans(void)
             } else if (strcmp(detail, "USE TEMP B-TREE FOR ORDER BY") != 0
                        && strncmp(detail, "SCAN (subquery", 14) != 0
                        && strncmp(detail, "MATERIALIZE", 11) != 0
+                       && strstr(detail, " SUBQUERY ") == NULL
                        && strcmp(detail, "SCAN CONSTANT ROW") != 0
                        && strncmp(detail, "CO-ROUTINE", 10) != 0)
             {

@@ -27,6 +27,7 @@ const sm_field_t  sm_payload_fields[] = {
     sm_field_name(sm_payload_row_t, status, "status", NULL, 0, &sm_statuses),
     sm_field_hidden(sm_payload_row_t, target, "submission_target", TEXT),
     sm_field_hidden(sm_payload_row_t, replay_of, "replay_of", TEXT),
+    sm_field_hidden(sm_payload_row_t, replay_count, "replay_count", INT),
     sm_field_hidden(sm_payload_row_t, payload, "payload", BYTES),
     sm_null_field
 };
@@ -61,8 +62,8 @@ sm_replay_number(sm_str_t id, int64_t *n)
 
 
 int
-sm_replay_id(sm_arena_t *arena, const sm_payload_row_t *source, sm_str_t *id,
-    unsigned *too_long)
+sm_replay_id(sm_arena_t *arena, const sm_payload_row_t *source, int64_t nth,
+    sm_str_t *id, unsigned *too_long)
 {
     size_t    at;
     int64_t   n;
@@ -80,7 +81,7 @@ sm_replay_id(sm_arena_t *arena, const sm_payload_row_t *source, sm_str_t *id,
 
     sm_out_str(&out, base);
     sm_out_c(&out, "~");
-    sm_out_int(&out, at ? n + 1 : 1);
+    sm_out_int(&out, at ? n + nth : nth);
 
     if (sm_out_done(&out, id) != 0) {
         return -1;

@@ -47,6 +47,7 @@ typedef enum {
     SM_REPLAY_SAME,             /* it was made before */
     SM_REPLAY_CONFLICT,         /* the new id is that of something else */
     SM_REPLAY_RESERVED,         /* the new id belongs to a schedule */
+    SM_REPLAY_ALREADY,          /* it was replayed before, under another id */
     SM_REPLAY_NOT_TERMINAL,
     SM_REPLAY_STRIPPED,
     SM_REPLAY_NO_TARGET,        /* it is not configured any more */
@@ -60,6 +61,7 @@ typedef struct {
     sm_str_t              id;
     sm_str_t              new_id;       /* no data: by sm_replay_id() */
     unsigned              original;     /* with the contract that id has */
+    unsigned              again;        /* even if it was replayed before */
     sm_trace_t            trace;        /* no data: that of id */
     sm_actor_t            actor;
 
@@ -69,7 +71,8 @@ typedef struct {
 
     sm_replay_e           outcome;
     sm_status_e           status;       /* of id */
-    sm_intent_t           intent;       /* the replay, or what is there */
+    sm_intent_t           intent;       /* the replay, or what is there; that
+                                           of id if it was replayed before */
 } sm_replay_row_t;
 
 
@@ -82,10 +85,11 @@ typedef struct {
     sm_trace_t            trace;        /* no data: that of id */
     sm_str_t              detail;       /* of the audit */
     const sm_actor_t     *actor;
+    unsigned              again;
 
     /*
-     * SM_REPLAY_CREATED, _SAME, _CONFLICT, _RESERVED; else id has gone, or its
-     * payload
+     * SM_REPLAY_CREATED, _SAME, _CONFLICT, _RESERVED, _ALREADY; else id has
+     * gone, or its payload
      */
     sm_replay_e           outcome;
 } sm_replay_insert_t;
@@ -100,6 +104,7 @@ typedef struct {
     sm_status_e           status;
     sm_str_t              target;
     sm_str_t              replay_of;
+    int64_t               replay_count; /* how often it was replayed */
     sm_str_t              payload;      /* no data: there is none */
 } sm_payload_row_t;
 
@@ -151,12 +156,13 @@ typedef struct {
 
 /*
  * Makes the id of a replay that was given none: "a" gives "a~1", and a replay
- * "a~1" gives "a~2".  So whoever asks twice gets the same.  The id is in the
- * arena.  Returns -1 without memory, or with "too_long" set if the id would be
- * too long.
+ * "a~1" gives "a~2".  So whoever asks twice gets the same.  "nth" is 1, or more
+ * for the ids that follow: the second of "a" is "a~2".  The id is in the arena.
+ * Returns -1 without memory, or with "too_long" set if the id would be too
+ * long.
  */
 int sm_replay_id(sm_arena_t *arena, const sm_payload_row_t *source,
-    sm_str_t *id, unsigned *too_long);
+    int64_t nth, sm_str_t *id, unsigned *too_long);
 
 /* Writes {"target":"...",...}: the columns of a contract that are not NULL. */
 int sm_contract_doc(sm_arena_t *arena, const sm_contract_t *c, sm_str_t *doc);

@@ -19,6 +19,8 @@ const sm_field_t  sm_failure_fields[] = {
 
 const sm_field_t  sm_failure_count_fields[] = {
     sm_field(sm_failure_t, count, "failures", INT, "count", SM_FIELD_ALWAYS),
+    sm_field(sm_failure_t, replayed,
+             "replayed", INT, "replayed", SM_FIELD_ALWAYS),
     sm_field(sm_failure_t, newest_at,
              "newest_at", TIME, "newestAt", SM_FIELD_ALWAYS),
     sm_null_field
@@ -102,12 +104,21 @@ sm_failures_add_one(sm_failures_row_t *row, const sm_failures_piece_t *piece)
         f = &row->failures[row->n++];
         *f = piece->group;
         f->count = 0;
+        f->replayed = 0;
     }
 
     f = &row->failures[row->n - 1];
-    f->count += piece->group.count;
 
-    if (f->nids < SM_FAILURES_IDS) {
+    if (piece->group.replayed) {
+        f->replayed += piece->group.count;
+
+    } else {
+        f->count += piece->group.count;
+    }
+
+    /* what was replayed is shown if there is nothing else */
+
+    if (f->nids < SM_FAILURES_IDS && !(piece->group.replayed && f->count)) {
         f->ids[f->nids++] = piece->id;
     }
 }

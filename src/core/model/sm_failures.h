@@ -21,8 +21,9 @@ typedef struct {
     sm_str_t       status;              /* "rejected", "exhausted", "refused" */
     sm_str_t       reason;
     sm_str_t       last_error;          /* no data: none */
-    int64_t        count;
-    int64_t        newest_at;
+    int64_t        count;               /* that were not replayed */
+    int64_t        replayed;            /* and that were */
+    int64_t        newest_at;           /* of the former, if there are any */
     sm_str_t       ids[SM_FAILURES_IDS];    /* the newest first */
     size_t         nids;
 } sm_failure_t;
@@ -55,7 +56,8 @@ typedef struct {
 
 typedef struct {
     sm_failure_t   group;               /* its strings; "count" is that of the
-                                           minute, "newest_at" of this one */
+                                           minute, "replayed" says of what,
+                                           "newest_at" is of this one */
     int64_t        number;              /* of the group, the newest is 1 */
     sm_str_t       id;
     int64_t        seen;                /* what failed later was looked at */
@@ -74,7 +76,8 @@ int64_t sm_failures_earliest(const sm_failures_row_t *rows, size_t n);
 /*
  * _init() allocates the memory of rows of one target, and returns -1 if there
  * is none.  _add() adds a piece to all rows that it belongs to.  Pieces come
- * group by group, and the newest first, both groups and pieces.
+ * group by group, and the newest first, both groups and pieces; but what was
+ * replayed comes after what was not.
  */
 int sm_failures_init(sm_failures_row_t *rows, size_t n, sm_arena_t *arena);
 void sm_failures_add(sm_failures_row_t *rows, size_t n,

@@ -10,8 +10,8 @@
  */
 
 _Static_assert(sizeof(sm_intent_t) + 4 * SM_ID_MAX + 4 * 128
-               + sm_clean_size(200) + 32 + 64 + sm_clean_size(400)
-               + 4 * SM_ID_MAX + SM_TRACE_PARENT_LEN + 64 + 10 * 16
+               + 2 * sm_clean_size(200) + 32 + 64 + sm_clean_size(400)
+               + 4 * SM_ID_MAX + 4 * 500 + SM_TRACE_PARENT_LEN + 64 + 12 * 16
                <= SM_INTENT_MAX,
                "an intent");
 _Static_assert(sizeof(sm_attempt_t) + 16 + sm_clean_size(200)
@@ -60,7 +60,12 @@ const sm_field_t  sm_intent_fields[] = {
              "not_before", TIME, SM_FIELD_NOT_BEFORE, 0),
     sm_field(sm_intent_t, in_flight, "in_flight", BOOL, "inFlight", 0),
     sm_field(sm_intent_t, last_error, "last_error", TEXT, "lastError", 0),
+    sm_field(sm_intent_t, last_reason, "last_reason", TEXT, "lastReason", 0),
     sm_field(sm_intent_t, replay_of, "replay_of", TEXT, "replayOf", 0),
+    sm_field(sm_intent_t, replayed_as,
+             "replayed_as", LINES, "replayedAs", 0),
+    sm_field(sm_intent_t, replay_count,
+             "replay_count", INT, "replayedCount", 0),
     sm_field(sm_intent_t, traceparent, "traceparent", TRACE, "traceId", 0),
     sm_field(sm_intent_t, stripped, "stripped", BOOL, "stripped", 0),
     sm_field_hidden(sm_intent_t, hash, "payload_hash", TEXT),

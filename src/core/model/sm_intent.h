@@ -72,7 +72,10 @@ typedef struct {
     sm_str_t      exhausted_reason;
     sm_posted_t   posted;               /* as it was given */
     sm_str_t      last_error;           /* of the last attempt */
+    sm_str_t      last_reason;          /* of the same; pending */
     sm_str_t      replay_of;            /* an id */
+    sm_str_t      replayed_as;          /* ids, the newest first, in lines */
+    int64_t       replay_count;
     sm_str_t      traceparent;          /* no data: none */
     sm_str_t      hash;                 /* of the payload */
     unsigned      in_flight;            /* an attempt is out */
@@ -106,12 +109,12 @@ extern const sm_field_t  sm_attempt_fields[];
 
 /*
  * The bytes that an intent and an attempt take in the memory of a call, at
- * most, with their strings.  Most of an intent are two ids of 200 characters, a
- * target of 128, a reason of 200 and an error of 400; most of an attempt are an
- * error of 1,000 and an answer of 500.
+ * most, with their strings.  Most of an intent are two ids of 200 characters,
+ * the ids of its replays in 500, a target of 128, two reasons of 200 and an
+ * error of 400; most of an attempt are an error of 1,000 and an answer of 500.
  */
 
-#define SM_INTENT_MAX   4608
+#define SM_INTENT_MAX   7424
 #define SM_ATTEMPT_MAX  6144
 
 

@@ -62,6 +62,7 @@ const sm_field_t  sm_job_fields[] = {
 const sm_json_field_t  sm_job_doc_fields[] = {
     { "filter", SM_JSON_OBJECT, 1 },
     { "contract", SM_JSON_STRING, 0 },
+    { "again", SM_JSON_BOOL, 0 },
     { NULL, 0, 0 }
 };
 
@@ -208,7 +209,8 @@ sm_job_made(const sm_job_t *job, const sm_intent_t *intent)
 /* A target with a space in its name is a webhook's, and hidden. */
 
 sm_job_fit_e
-sm_job_fits(const sm_job_t *job, const sm_intent_t *intent)
+sm_job_fits(const sm_job_t *job, const sm_job_terms_t *terms,
+    const sm_intent_t *intent)
 {
     if (memchr(intent->target.data, ' ', intent->target.len)
         || (job->created_at && sm_job_made(job, intent)))
@@ -222,7 +224,9 @@ sm_job_fits(const sm_job_t *job, const sm_intent_t *intent)
     }
 
     return intent->status == SM_STATUS_PENDING ? SM_JOB_PASS
-           : intent->stripped ? SM_JOB_SKIP : SM_JOB_TAKE;
+           : intent->stripped ? SM_JOB_SKIP
+           : intent->replay_count && !terms->again ? SM_JOB_BEFORE
+           : SM_JOB_TAKE;
 }
 
 
@@ -316,6 +320,11 @@ sm_job_out_doc(sm_out_t *out, sm_str_t doc)
     if (rc == 0 && v[SM_JOB_DOC_CONTRACT].type) {
         sm_out_c(out, ",\"contract\":");
         sm_out_str(out, v[SM_JOB_DOC_CONTRACT].raw);
+    }
+
+    if (rc == 0 && v[SM_JOB_DOC_AGAIN].type) {
+        sm_out_c(out, ",\"again\":");
+        sm_out_str(out, v[SM_JOB_DOC_AGAIN].raw);
     }
 
     sm_arena_free(&arena);

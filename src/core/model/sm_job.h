@@ -99,6 +99,7 @@ typedef struct {
 
     /* of a dry run */
     size_t                count;
+    size_t                replayed;     /* skipped: replayed before */
     unsigned              bounded;      /* there may be more */
     sm_str_t              sample[SM_JOB_SAMPLE];
     size_t                nsample;
@@ -151,6 +152,7 @@ typedef struct {
     sm_job_state_e        state;        /* from now on */
     sm_str_t              error;
     int64_t               skipped;      /* besides the items */
+    unsigned              again;        /* even what was replayed before */
 
     sm_job_item_t        *items;
     size_t                n;
@@ -162,11 +164,20 @@ typedef struct {
 } sm_job_batch_t;
 
 
+/* What else a request says of the intents that it replays. */
+
+typedef struct {
+    unsigned              original;     /* they keep their contracts */
+    unsigned              again;        /* even what was replayed before */
+} sm_job_terms_t;
+
+
 /* What becomes of an intent of the list. */
 
 typedef enum {
     SM_JOB_PASS = 0,            /* the job does not concern it */
     SM_JOB_SKIP,                /* it does, but cannot be done */
+    SM_JOB_BEFORE,              /* it was replayed before, and is skipped */
     SM_JOB_TAKE
 } sm_job_fit_e;
 
@@ -176,6 +187,7 @@ typedef enum {
 enum {
     SM_JOB_DOC_FILTER = 0,
     SM_JOB_DOC_CONTRACT,
+    SM_JOB_DOC_AGAIN,
     SM_JOB_DOC_KEYS
 };
 
@@ -194,18 +206,18 @@ const char *sm_job_id_check(sm_str_t id);
 /*
  * Reads the body of POST /v1/replays or /v1/cancels; req->kind is set.  The
  * strings are in the arena.  The document has the filter, and what else makes a
- * job: {"filter":{...},"contract":"original"}. Requests for the same job have
- * the same document.
+ * job: {"filter":{...},"contract":"original","again":true}. Requests for the
+ * same job have the same document.
  */
 int sm_job_request_parse(sm_arena_t *arena, sm_str_t body,
     sm_job_request_t *req, sm_json_error_t *err);
 
 /*
  * Reads the list that a document asks for, without a limit; its strings are in
- * the arena.  "original" says that intents keep their contracts.
+ * the arena.
  */
 int sm_job_list(sm_arena_t *arena, sm_job_kind_e kind, sm_str_t doc,
-    sm_list_row_t *row, unsigned *original, sm_json_error_t *err);
+    sm_list_row_t *row, sm_job_terms_t *terms, sm_json_error_t *err);
 
 /*
  * Sets where a job goes on.  "row" is its list, and ends where the job was
@@ -220,7 +232,8 @@ int sm_job_position(sm_arena_t *arena, const sm_list_row_t *row, int64_t at,
 /*
  * Decides what becomes of an intent of the list; a dry run has no created_at.
  */
-sm_job_fit_e sm_job_fits(const sm_job_t *job, const sm_intent_t *intent);
+sm_job_fit_e sm_job_fits(const sm_job_t *job, const sm_job_terms_t *terms,
+    const sm_intent_t *intent);
 
 /*
  * Makes the id of a replay: "<id>~<job>", or if that is too long

@@ -11,7 +11,7 @@
 #include "sm_time.h"
 
 
-/* The keys of the body; that of a cancel has no contract. */
+/* The keys of the body; that of a cancel has neither of the last two. */
 
 enum {
     SM_JOB_KEY_ID = 0,
@@ -19,6 +19,7 @@ enum {
     SM_JOB_KEY_LIMIT,
     SM_JOB_KEY_DRY_RUN,
     SM_JOB_KEY_CONTRACT,
+    SM_JOB_KEY_AGAIN,
     SM_JOB_KEYS
 };
 
@@ -28,6 +29,7 @@ static const sm_json_field_t  sm_job_replay_fields[] = {
     { "limit", SM_JSON_NUMBER, 0 },
     { "dryRun", SM_JSON_BOOL, 0 },
     { "contract", SM_JSON_STRING, 0 },
+    { "again", SM_JSON_BOOL, 0 },
     { NULL, 0, 0 }
 };
 
@@ -40,7 +42,7 @@ static const sm_json_field_t  sm_job_cancel_fields[] = {
 };
 
 _Static_assert(sm_nelts(sm_job_replay_fields) == SM_JOB_KEYS + 1
-               && sm_nelts(sm_job_cancel_fields) == SM_JOB_KEYS,
+               && sm_nelts(sm_job_cancel_fields) == SM_JOB_KEYS - 1,
                "a row for each key");
 
 
@@ -282,8 +284,8 @@ sm_job_doc_time(sm_out_t *out, const char **comma, const char *key, int64_t at)
 
 
 static int
-sm_job_doc(sm_arena_t *arena, const sm_list_row_t *row, unsigned original,
-    sm_str_t *doc)
+sm_job_doc(sm_arena_t *arena, const sm_list_row_t *row,
+    const sm_job_terms_t *terms, sm_str_t *doc)
 {
     sm_out_t     out;
     const char  *comma;
@@ -299,7 +301,8 @@ sm_job_doc(sm_arena_t *arena, const sm_list_row_t *row, unsigned original,
     sm_job_doc_time(&out, &comma, "from", row->from);
     sm_job_doc_time(&out, &comma, "to", row->to);
     sm_job_doc_str(&out, &comma, "idPrefix", row->prefix);
-    sm_out_c(&out, original ? "},\"contract\":\"original\"}" : "}}");
+    sm_out_c(&out, terms->original ? "},\"contract\":\"original\"" : "}");
+    sm_out_c(&out, terms->again ? ",\"again\":true}" : "}");
 
     return sm_out_done(&out, doc);
 }
@@ -307,11 +310,10 @@ sm_job_doc(sm_arena_t *arena, const sm_list_row_t *row, unsigned original,
 
 static int
 sm_job_request_rest(const sm_json_value_t *v, sm_job_request_t *req,
-    unsigned *original, sm_json_error_t *err)
+    sm_job_terms_t *terms, sm_json_error_t *err)
 {
     const char  *fault;
 
-    static const sm_str_t  yes = sm_str("true");
     static const sm_str_t  contract = sm_str("original");
 
     if (v[SM_JOB_KEY_ID].type) {
@@ -333,12 +335,18 @@ sm_job_request_rest(const sm_json_value_t *v, sm_job_request_t *req,
                              "and 1000000000");
     }
 
-    req->dry_run = v[SM_JOB_KEY_DRY_RUN].type
-                   && sm_str_eq(v[SM_JOB_KEY_DRY_RUN].raw, yes);
+    req->dry_run = sm_json_is_true(&v[SM_JOB_KEY_DRY_RUN]);
 
-    *original = req->kind == SM_JOB_REPLAY && v[SM_JOB_KEY_CONTRACT].type;
+    memset(terms, 0, sizeof(sm_job_terms_t));
 
-    if (*original && !sm_str_eq(v[SM_JOB_KEY_CONTRACT].text, contract)) {
+    if (req->kind == SM_JOB_CANCEL) {
+        return 0;
+    }
+
+    terms->original = v[SM_JOB_KEY_CONTRACT].type != 0;
+    terms->again = sm_json_is_true(&v[SM_JOB_KEY_AGAIN]);
+
+    if (terms->original && !sm_str_eq(v[SM_JOB_KEY_CONTRACT].text, contract)) {
         return sm_json_fault(err, "contract", "must be \"original\", or not be "
                              "there");
     }
@@ -351,9 +359,9 @@ int
 sm_job_request_parse(sm_arena_t *arena, sm_str_t body, sm_job_request_t *req,
     sm_json_error_t *err)
 {
-    unsigned         original;
     sm_list_row_t    row;
     sm_job_kind_e    kind;
+    sm_job_terms_t   terms;
     sm_json_value_t  v[SM_JOB_KEYS];
 
     kind = req->kind;
@@ -366,20 +374,20 @@ sm_job_request_parse(sm_arena_t *arena, sm_str_t body, sm_job_request_t *req,
                                     ? sm_job_replay_fields
                                     : sm_job_cancel_fields, v, err)
         != 0
-        || sm_job_request_rest(v, req, &original, err) != 0
+        || sm_job_request_rest(v, req, &terms, err) != 0
         || sm_job_filter(arena, kind, v[SM_JOB_KEY_FILTER].raw, &row, err) != 0)
     {
         return -1;
     }
 
-    return sm_job_doc(arena, &row, original, &req->doc) == 0
+    return sm_job_doc(arena, &row, &terms, &req->doc) == 0
            ? 0 : sm_job_no_memory(err);
 }
 
 
 int
 sm_job_list(sm_arena_t *arena, sm_job_kind_e kind, sm_str_t doc,
-    sm_list_row_t *row, unsigned *original, sm_json_error_t *err)
+    sm_list_row_t *row, sm_job_terms_t *terms, sm_json_error_t *err)
 {
     sm_json_value_t  v[SM_JOB_DOC_KEYS];
 
@@ -387,7 +395,8 @@ sm_job_list(sm_arena_t *arena, sm_job_kind_e kind, sm_str_t doc,
         return -1;
     }
 
-    *original = v[SM_JOB_DOC_CONTRACT].type != 0;
+    terms->original = v[SM_JOB_DOC_CONTRACT].type != 0;
+    terms->again = sm_json_is_true(&v[SM_JOB_DOC_AGAIN]);
 
     return sm_job_filter(arena, kind, v[SM_JOB_DOC_FILTER].raw, row, err);
 }

@@ -26,6 +26,8 @@
 
 #define SM_SCHEDULE_MAX        9216
 
+#define SM_SCHEDULE_PREVIEW    5               /* times */
+
 
 /* A page of schedules by id, or of those that are due by their time. */
 
@@ -103,7 +105,8 @@ typedef enum {
     SM_SCHEDULE_OP_DELETE,
     SM_SCHEDULE_OP_PAUSE,
     SM_SCHEDULE_OP_RESUME,
-    SM_SCHEDULE_OP_RUN
+    SM_SCHEDULE_OP_RUN,
+    SM_SCHEDULE_OP_PREVIEW
 } sm_schedule_op_e;
 
 typedef enum {
@@ -143,6 +146,8 @@ typedef struct {
     sm_schedule_t         schedule;     /* as it is now, or was */
     sm_schedule_rule_t    rule;
     sm_intent_t           intent;       /* of a run */
+    int64_t               times[SM_SCHEDULE_PREVIEW];   /* seconds */
+    size_t                ntimes;       /* of a preview */
 } sm_schedule_row_t;
 
 

@@ -4,6 +4,7 @@
 
 const sm_field_t  sm_event_fields[] = {
     sm_field_hidden(sm_event_t, id, "intent_id", TEXT),
+    sm_field(sm_event_t, of, "event_of", TEXT, "intentId", SM_FIELD_ALWAYS),
     sm_field_hidden(sm_event_t, target, "submission_target", TEXT),
     sm_field(sm_event_t, created_at,
              "created_at", TIME, "createdAt", SM_FIELD_ALWAYS),

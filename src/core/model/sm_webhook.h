@@ -28,10 +28,11 @@
                              "50400000 72000000 86400000"
 
 
-/* An event, as the history of its intent shows it. */
+/* An event, as the history of its intent and the list of a webhook show it. */
 
 typedef struct {
     sm_str_t      id;                   /* of the event's own intent */
+    sm_str_t      of;                   /* the intent that it tells of */
     sm_str_t      target;
     sm_status_e   status;
     int64_t       created_at;
@@ -54,6 +55,24 @@ typedef struct {
     sm_event_t   *events;
     size_t        n;
 } sm_events_row_t;
+
+
+/*
+ * A page of the events of a webhook with one status, the newest first, strictly
+ * after (after_at, after_id) if that has data.
+ */
+
+typedef struct {
+    sm_str_t      target;               /* see SM_WEBHOOK_TARGET */
+    sm_status_e   status;
+    size_t        limit;
+    int64_t       after_at;
+    sm_str_t      after_id;
+
+    sm_event_t   *events;
+    size_t        n;
+    unsigned      more;
+} sm_messages_row_t;
 
 
 typedef enum {
