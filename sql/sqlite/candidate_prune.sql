@@ -1,4 +1,6 @@
--- Removes instances that were killed, because their generated names never come back.
+-- Removes instances that have been gone for a day, because generated names never come
+-- back.  One that comes back before, after an outage of the store, finds since when it
+-- has its configuration.
 
 DELETE FROM submission_manager_candidates
-WHERE lease_name = :lease_name AND expires_at <= :now;
+WHERE lease_name = :lease_name AND expires_at <= :now - 86400000000;

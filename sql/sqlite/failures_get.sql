@@ -5,6 +5,9 @@
 -- :since.  The first row of a minute has the count of its failures.  Failures before
 -- "seen" were not looked at; -1 means that all were.  The sources are merged as in
 -- intents_search.sql.
+--
+-- What was replayed is counted apart, in minutes of its own with "replayed" set.  It
+-- comes last in its group, and groups that have nothing else come last.
 
 WITH RECURSIVE
 target (name) AS (
@@ -74,16 +77,17 @@ refused (target, reason, detail, at, id) AS (
     ORDER BY i.refused_at DESC, i.seq DESC
     LIMIT :bound + 1
 ),
-looked (target, status, reason, last_error, at, id) AS (
+looked (target, status, reason, last_error, at, id, replayed) AS (
     SELECT i.submission_target, i.status,
            iif(i.status = 'rejected', i.final_outcome_reason, i.exhausted_reason),
-           i.last_error, i.completed_at, i.intent_id
+           i.last_error, i.completed_at, i.intent_id,
+           i.replay_count IS NOT NULL
     FROM page AS g
          CROSS JOIN submission_intents AS i
          ON i.rowid = g.row_id
     WHERE g.found = 1
     UNION ALL
-    SELECT r.target, 'refused', r.reason, r.detail, r.at, r.id
+    SELECT r.target, 'refused', r.reason, r.detail, r.at, r.id, 0
     FROM refused AS r
     WHERE :target IS NULL OR r.target = :target
 ),
@@ -91,13 +95,16 @@ ranked AS (
     SELECT l.*,
            row_number() OVER (
                PARTITION BY l.target, l.status, l.reason, l.last_error,
-                            l.at / 60000000
+                            l.replayed, l.at / 60000000
                ORDER BY l.at DESC, l.id DESC
            ) AS nth,
            count(*) OVER (
                PARTITION BY l.target, l.status, l.reason, l.last_error,
-                            l.at / 60000000
+                            l.replayed, l.at / 60000000
            ) AS failures,
+           max(iif(l.replayed, -1, l.at)) OVER (
+               PARTITION BY l.target, l.status, l.reason, l.last_error
+           ) AS open_at,
            max(l.at) OVER (
                PARTITION BY l.target, l.status, l.reason, l.last_error
            ) AS newest_at
@@ -106,8 +113,8 @@ ranked AS (
 grouped AS (
     SELECT r.*,
            dense_rank() OVER (
-               ORDER BY r.newest_at DESC, r.target, r.status, r.reason,
-                        r.last_error
+               ORDER BY r.open_at DESC, r.newest_at DESC, r.target, r.status,
+                        r.reason, r.last_error
            ) AS number
     FROM ranked AS r
     WHERE r.nth <= 3
@@ -118,7 +125,8 @@ SELECT g.number, g.id,
            coalesce((SELECT min(at) FROM refused
                      HAVING count(*) > :bound), -1)) AS seen,
        g.target, g.status, g.reason, g.last_error,
-       iif(g.nth = 1, g.failures, 0) AS failures, g.at AS newest_at
+       iif(g.nth = 1, g.failures, 0) AS failures, g.replayed,
+       g.at AS newest_at
 FROM grouped AS g
 WHERE g.number <= :groups + 1
-ORDER BY g.number, g.at DESC, g.id DESC;
+ORDER BY g.number, g.replayed, g.at DESC, g.id DESC;

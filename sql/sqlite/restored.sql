@@ -49,4 +49,6 @@ SET lease_epoch = lease_epoch + 1000000,
 
 DELETE FROM submission_manager_candidates;
 
+DELETE FROM submission_manager_target_names;
+
 COMMIT;

@@ -20,6 +20,11 @@ CREATE TABLE IF NOT EXISTS submission_manager_leases (
     expires_at              INTEGER NOT NULL
 );
 
+-- config has a hash of each part of the instance's configuration, and config_since is
+-- when it was first told.  instance_key is a number that no other instance has, and
+-- other_key is that of the instance that has written to the row before; shared_at is
+-- when two instances were last seen to take turns, because they have the same holder_id.
+
 CREATE TABLE IF NOT EXISTS submission_manager_candidates (
     lease_name              TEXT    NOT NULL,
     holder_id               TEXT    NOT NULL,
@@ -29,6 +34,23 @@ CREATE TABLE IF NOT EXISTS submission_manager_candidates (
     role                    TEXT    NOT NULL,
     version                 TEXT    NOT NULL,
     wake_url                TEXT,
+    config                  TEXT,
+    config_since            INTEGER,
+    instance_key            INTEGER,
+    other_key               INTEGER,
+    shared_at               INTEGER,
+    events                  TEXT,
+    PRIMARY KEY (lease_name, holder_id)
+) WITHOUT ROWID;
+
+-- Hashes of the names of each instance's targets, 8 digits each, so that others know
+-- which targets exist elsewhere.  A heartbeat does not write to it.
+
+CREATE TABLE IF NOT EXISTS submission_manager_target_names (
+    lease_name              TEXT    NOT NULL,
+    holder_id               TEXT    NOT NULL,
+    names_hash              TEXT    NOT NULL,
+    names                   TEXT    NOT NULL,
     PRIMARY KEY (lease_name, holder_id)
 ) WITHOUT ROWID;
 
@@ -43,6 +65,9 @@ CREATE TABLE IF NOT EXISTS submission_manager_candidates (
 -- contract_version is the first version of the module that understands the contract;
 -- NULL means 1.  The rules are in src/core/model/sm_contract.c.
 -- replay_of is the intent that this one replays, and job_id the job that created it.
+-- replay_count is how often this one was replayed, and replayed_as has the ids of its
+-- replays, the newest first, each with a line feed after it, as far as there is room.
+-- Both stay when retention removes a replay; NULL means never.
 -- event_of marks an event, a message to a webhook about the end of that intent.  Its
 -- target is "webhook <name>", and its id begins with a space; no id of a client does.
 -- stripped_at is when the payload was emptied and the attempts were removed.
@@ -87,6 +112,8 @@ CREATE TABLE IF NOT EXISTS submission_intents (
     tracestate              TEXT,
     last_error              TEXT,
     stripped_at             INTEGER,
+    replay_count            INTEGER,
+    replayed_as             TEXT,
     payload                 BLOB    NOT NULL,
     PRIMARY KEY (lease_name, intent_id)
 );
@@ -120,7 +147,11 @@ CREATE VIEW IF NOT EXISTS submission_intents_shown AS
 SELECT rowid AS row_id, lease_name, intent_id, submission_target, status,
        created_at, attempt_count, next_attempt_at, completed_at,
        final_outcome_reason, exhausted_reason, payload_hash, not_before,
-       inflight_epoch IS NOT NULL AS in_flight, last_error, replay_of,
+       inflight_epoch IS NOT NULL AS in_flight, last_error,
+       iif(status = 'pending',
+           coalesce(final_outcome_reason, final_outcome_status), NULL)
+       AS last_reason,
+       replay_of, replayed_as, replay_count,
        stripped_at IS NOT NULL AS stripped, traceparent
 FROM submission_intents;
 
