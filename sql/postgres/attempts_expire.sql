@@ -75,7 +75,8 @@ BEGIN
         RETURNING f.n, i.created_at, i.not_before, i.attempt_count, i.notify
     ), noted AS (
         UPDATE submission_intents AS i
-        SET last_error = submission_newer(i.contract_version)
+        SET last_error = submission_newer(i.contract_version),
+            final_outcome_reason = 'unsent'
         FROM found AS f
         WHERE i.ctid = f.place AND f.outcome = 0 AND i.status = 'pending'
               AND i.last_error IS DISTINCT FROM submission_newer(

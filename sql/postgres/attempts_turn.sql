@@ -86,9 +86,13 @@ BEGIN
                 final_outcome_status = CASE WHEN r.outcome IS NULL
                                             THEN i.final_outcome_status
                                             ELSE r.outcome END,
-                final_outcome_reason = CASE WHEN r.outcome IS NULL
+                final_outcome_reason = CASE WHEN r.outcome IS NOT NULL
+                                            THEN left(r.reason, 200)
+                                            WHEN r.error IS NULL
                                             THEN i.final_outcome_reason
-                                            ELSE left(r.reason, 200) END,
+                                            WHEN r.held IS NOT NULL
+                                            THEN 'unknown'
+                                            ELSE 'unsent' END,
                 exhausted_reason = r.exhausted,
                 last_error = CASE WHEN r.outcome IS NULL
                                   THEN coalesce(left(r.error, 400),
@@ -202,7 +206,8 @@ BEGIN
             RETURNING f.n
         ), noted AS (
             UPDATE submission_intents AS i
-            SET last_error = submission_newer(i.contract_version)
+            SET last_error = submission_newer(i.contract_version),
+                final_outcome_reason = 'unsent'
             FROM found AS f
             WHERE i.ctid = f.place AND f.outcome = 0 AND i.status = 'pending'
         )

@@ -11,6 +11,9 @@ BEGIN
     DELETE FROM submission_manager_candidates
     WHERE lease_name = p_lease_name AND holder_id = p_holder_id;
 
+    DELETE FROM submission_manager_target_names
+    WHERE lease_name = p_lease_name AND holder_id = p_holder_id;
+
     RETURN QUERY SELECT submission_us(submission_now());
 END
 $$;

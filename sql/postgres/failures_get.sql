@@ -5,6 +5,9 @@
 -- serves requests with a later p_since.  The first row of a minute has the number
 -- of its failures in o_failures.  All failures after o_seen were counted; it is -1
 -- if that is all of them.
+--
+-- What was replayed is counted apart, in minutes of its own with 1 in o_replayed.
+-- It comes last in its group, and groups that have nothing else come last.
 
 CREATE OR REPLACE FUNCTION submission.submission_failures_get(
     p_lease_name text, p_target text, p_since bigint, p_bound bigint,
@@ -13,7 +16,7 @@ CREATE OR REPLACE FUNCTION submission.submission_failures_get(
 RETURNS TABLE (
     o_number bigint, o_intent_id text, o_seen bigint, o_target text,
     o_status text, o_reason text, o_last_error text, o_failures bigint,
-    o_newest_at bigint
+    o_replayed bigint, o_newest_at bigint
 )
 LANGUAGE plpgsql STABLE SECURITY DEFINER
 SET search_path = submission, pg_temp
@@ -25,7 +28,8 @@ BEGIN
                CASE i.status WHEN 'rejected' THEN i.final_outcome_reason
                              ELSE i.exhausted_reason END::text AS reason,
                i.last_error::text AS last_error, k.o_at AS at,
-               k.o_intent_id AS id
+               k.o_intent_id AS id,
+               (i.replay_count IS NOT NULL)::int::bigint AS replayed
         FROM submission_intents_search(p_lease_name, 'completed', 'failed',
                                        p_target, NULL, 0, 253402214400000000,
                                        '', p_since, p_bound + 1) AS k
@@ -41,7 +45,7 @@ BEGIN
         SELECT left(i.submission_target, 200)::text AS target,
                'refused'::text AS status, i.reason::text AS reason,
                i.detail::text AS last_error, submission_us(i.refused_at) AS at,
-               left(i.intent_id, 200)::text AS id
+               left(i.intent_id, 200)::text AS id, 0::bigint AS replayed
         FROM submission_inbox_refused AS i
         WHERE i.lease_name = p_lease_name
               AND i.refused_at >= submission_at(p_since)
@@ -58,13 +62,16 @@ BEGIN
         SELECT l.*,
                row_number() OVER (
                    PARTITION BY l.target, l.status, l.reason, l.last_error,
-                                l.at / 60000000
+                                l.replayed, l.at / 60000000
                    ORDER BY l.at DESC, l.id COLLATE "C" DESC
                ) AS nth,
                count(*) OVER (
                    PARTITION BY l.target, l.status, l.reason, l.last_error,
-                                l.at / 60000000
+                                l.replayed, l.at / 60000000
                ) AS failures,
+               max(CASE l.replayed WHEN 0 THEN l.at END) OVER (
+                   PARTITION BY l.target, l.status, l.reason, l.last_error
+               ) AS open_at,
                max(l.at) OVER (
                    PARTITION BY l.target, l.status, l.reason, l.last_error
                ) AS newest_at
@@ -73,8 +80,8 @@ BEGIN
     grouped AS (
         SELECT r.*,
                dense_rank() OVER (
-                   ORDER BY r.newest_at DESC, r.target COLLATE "C",
-                            r.status COLLATE "C", r.reason COLLATE "C",
+                   ORDER BY coalesce(r.open_at, -1) DESC, r.newest_at DESC,
+                            r.target COLLATE "C", r.status COLLATE "C", r.reason COLLATE "C",
                             r.last_error COLLATE "C"
                ) AS number
         FROM ranked AS r
@@ -86,9 +93,9 @@ BEGIN
                     (SELECT min(r.at) FROM refused AS r
                      HAVING count(*) > p_bound), -1),
            g.target, g.status, g.reason, g.last_error,
-           CASE g.nth WHEN 1 THEN g.failures ELSE 0 END, g.at
+           CASE g.nth WHEN 1 THEN g.failures ELSE 0 END, g.replayed, g.at
     FROM grouped AS g
     WHERE g.number <= p_groups + 1
-    ORDER BY g.number, g.at DESC, g.id COLLATE "C" DESC;
+    ORDER BY g.number, g.replayed, g.at DESC, g.id COLLATE "C" DESC;
 END
 $$;

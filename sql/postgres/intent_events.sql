@@ -4,8 +4,8 @@ CREATE OR REPLACE FUNCTION submission.submission_intent_events(
     p_lease_name text, p_intent_id text, p_limit bigint
 )
 RETURNS TABLE (
-    o_intent_id text, o_submission_target text, o_status text,
-    o_created_at bigint, o_attempt_count bigint, o_next_attempt_at bigint,
+    o_intent_id text, o_event_of text, o_submission_target text,
+    o_status text, o_created_at bigint, o_attempt_count bigint, o_next_attempt_at bigint,
     o_completed_at bigint, o_last_error text
 )
 LANGUAGE plpgsql STABLE SECURITY DEFINER
@@ -13,7 +13,8 @@ SET search_path = submission, pg_temp
 AS $$
 BEGIN
     RETURN QUERY
-    SELECT i.intent_id::text, i.submission_target::text, i.status::text,
+    SELECT i.intent_id::text, i.event_of::text, i.submission_target::text,
+           i.status::text,
            submission_us(i.created_at), i.attempt_count,
            submission_us(i.next_attempt_at), submission_us(i.completed_at),
            i.last_error::text

@@ -1,14 +1,18 @@
 -- Copies an intent that has ended, under another id.  The copy has the contract
 -- that is given, or that of its original if p_contract is NULL, and the trace that
 -- is given, or that of its original.  o_outcome is 1 if the copy was made, 2 if it
--- was made before, 3 if another intent has the id, and 4 if the id belongs to the
--- schedule p_schedule, which exists.  There is no row if there is no such intent
--- that has ended and has its payload.
+-- was made before, 3 if another intent has the id, 4 if the id belongs to the
+-- schedule p_schedule, which exists, and 5 if the intent was replayed before and
+-- p_again is 0.  There is no row if there is no such intent that has ended and has
+-- its payload.
+--
+-- The intent is locked first: of two who replay it at once, the second finds that it
+-- was replayed.
 
 CREATE OR REPLACE FUNCTION submission.submission_intent_replay(
     p_lease_name text, p_intent_id text, p_new_id text, p_contract text,
     p_actor text, p_address text, p_detail text, p_traceparent text,
-    p_tracestate text, p_schedule text DEFAULT NULL
+    p_tracestate text, p_schedule text DEFAULT NULL, p_again bigint DEFAULT 0
 )
 RETURNS TABLE (o_outcome bigint)
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
@@ -37,6 +41,15 @@ BEGIN
                      jsonb_build_object('id', p_intent_id, 'new', p_new_id,
                                         'c', 0)));
 
+    IF p_again <> 0 THEN
+        v_doc := v_doc || '{"again":1}';
+    END IF;
+
+    PERFORM 1
+    FROM submission_intents AS i
+    WHERE i.lease_name = p_lease_name AND i.intent_id = p_intent_id
+    FOR UPDATE;
+
     IF submission_intents_copy(p_lease_name, v_now, v_doc, p_traceparent,
                                p_tracestate) = 1
     THEN
@@ -50,5 +63,14 @@ BEGIN
     SELECT CASE WHEN i.replay_of = p_intent_id THEN 2 ELSE 3 END::bigint
     FROM submission_intents AS i
     WHERE i.lease_name = p_lease_name AND i.intent_id = p_new_id;
+
+    IF NOT FOUND THEN
+        RETURN QUERY
+        SELECT 5::bigint
+        FROM submission_intents AS i
+        WHERE i.lease_name = p_lease_name AND i.intent_id = p_intent_id
+              AND i.replay_count IS NOT NULL AND i.stripped_at IS NULL
+              AND p_again = 0;
+    END IF;
 END
 $$;

@@ -3,10 +3,10 @@
 -- seen p_seen intents, a row with o_n = -1 has the number of items that were done,
 -- and each item that was canceled has a row with its place.
 --
--- p_doc: {"contracts":[{"c","d":{...}}],"items":[{"n","id","new","c"}]}.  An item
--- of a replay without "c" keeps its contract.  An item is skipped if its intent is
--- in flight, has lost its payload, or is locked by another session, or if another
--- intent has the new id.
+-- p_doc: {"again","contracts":[{"c","d":{...}}],"items":[{"n","id","new","c"}]}, of
+-- which submission_intents_copy makes replays.  An item is skipped if its intent is
+-- in flight, has lost its payload, was replayed before (unless "again" is there), or
+-- is locked by another session, or if another intent has the new id.
 
 CREATE OR REPLACE FUNCTION submission.submission_job_apply(
     p_lease_name text, p_holder_id text, p_lease_epoch bigint, p_kind text,

@@ -133,6 +133,7 @@ BEGIN
             submission.submission_attempts_turn,
             submission.submission_attempts_in_doubt,
             submission.submission_intent_events,
+            submission.submission_webhook_messages,
             submission.submission_intent_cancel,
             submission.submission_intent_replay,
             submission.submission_intent_payload,

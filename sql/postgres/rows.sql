@@ -23,7 +23,8 @@ DECLARE
         o_created_at bigint, o_attempt_count bigint, o_next_attempt_at bigint,
         o_completed_at bigint, o_final_outcome_reason text,
         o_exhausted_reason text, o_payload_hash text, o_not_before bigint,
-        o_in_flight bigint, o_last_error text, o_replay_of text,
+        o_in_flight bigint, o_last_error text, o_last_reason text,
+        o_replay_of text, o_replayed_as text, o_replay_count bigint,
         o_stripped bigint, o_traceparent text';
     v_contract  constant text := '
         o_submission_target text, o_gateway_type text, o_gateway_url text,
@@ -49,7 +50,9 @@ BEGIN
         ('cluster', v_lease || ',
             o_candidate_holder_id text, o_role text, o_version text,
             o_started_at bigint, o_heartbeat_at bigint,
-            o_candidate_expires_at bigint'),
+            o_candidate_expires_at bigint, o_config text,
+            o_config_since bigint, o_shared_at bigint, o_names text,
+            o_events text'),
         ('intent', v_intent),
         ('history', v_intent || ',
             o_attempt_number bigint, o_started_at bigint, o_finished_at bigint,
@@ -111,8 +114,11 @@ AS $$
            i.final_outcome_reason::text, i.exhausted_reason::text,
            i.payload_hash::text, submission_us(i.not_before),
            (i.inflight_epoch IS NOT NULL)::int::bigint, i.last_error::text,
-           i.replay_of::text, (i.stripped_at IS NOT NULL)::int::bigint,
-           i.traceparent::text
+           CASE WHEN i.status = 'pending'
+                THEN coalesce(i.final_outcome_reason,
+                              i.final_outcome_status) END::text,
+           i.replay_of::text, i.replayed_as::text, i.replay_count,
+           (i.stripped_at IS NOT NULL)::int::bigint, i.traceparent::text
     FROM submission_intents AS i
     WHERE i.lease_name = p_lease_name AND i.intent_id = p_intent_id
     LIMIT 1
@@ -201,13 +207,18 @@ AS $$
 $$;
 
 
--- Copies intents that have ended, under other ids, and returns how many copies were
--- made.  There is no copy of an intent that is pending or has lost its payload, and
--- none under an id that exists.
+-- Copies intents that have ended, under other ids, notes that in the originals, and
+-- returns how many copies were made.  There is no copy of an intent that is pending
+-- or has lost its payload, none of one that was copied before, unless the document
+-- has "again", and none under an id that exists.
 --
--- p_doc: {"contracts":[{"c","d":{...}}],"items":[{"id","new","c"}]}.  An item
--- without "c" keeps the contract of its original.  Without p_traceparent, the
+-- p_doc: {"again","contracts":[{"c","d":{...}}],"items":[{"id","new","c"}]}.  An
+-- item without "c" keeps the contract of its original.  Without p_traceparent, the
 -- copies belong to the trace of their originals.
+--
+-- The originals are locked first, in the order of their ids, so that two sessions
+-- never copy the same one.  An original that another session has locked is left
+-- out; a caller who has to wait for it locks it before.
 
 CREATE OR REPLACE FUNCTION submission.submission_intents_copy(
     p_lease_name text, p_now timestamptz, p_doc jsonb, p_traceparent text,
@@ -218,8 +229,32 @@ LANGUAGE plpgsql VOLATILE
 SET search_path = submission, pg_temp
 AS $$
 DECLARE
-    v_made  bigint;
+    v_items     jsonb;
+    v_new       text;
+    v_original  text;
+    v_made      bigint;
 BEGIN
+    SELECT coalesce(jsonb_agg(m.item), '[]')
+    INTO v_items
+    FROM (
+             SELECT e.item
+             FROM jsonb_array_elements(p_doc->'items') AS e (item)
+             ORDER BY (e.item->>'id') COLLATE "C"
+         ) AS m
+         CROSS JOIN LATERAL (
+             SELECT 1
+             FROM submission_intents AS s
+             WHERE s.lease_name = p_lease_name
+                   AND s.intent_id = (m.item->>'id') COLLATE "C"
+                   AND s.status <> 'pending' AND s.stripped_at IS NULL
+                   AND (s.replay_count IS NULL
+                        OR p_doc->'again' IS NOT NULL)
+             FOR UPDATE SKIP LOCKED
+         ) AS l;
+
+    v_made := 0;
+
+    FOR v_new, v_original IN
     INSERT INTO submission_intents (
         lease_name, intent_id, payload_hash, payload, submission_target,
         gateway_type, gateway_url, policy, max_acceptance_seconds,
@@ -248,7 +283,7 @@ BEGIN
                 ELSE p_tracestate END
     FROM (
              SELECT r.id, r.new, c.d
-             FROM jsonb_to_recordset(p_doc->'items') AS r (
+             FROM jsonb_to_recordset(v_items) AS r (
                       id text, new text, c bigint
                   )
                   LEFT JOIN jsonb_to_recordset(p_doc->'contracts') AS c (
@@ -261,13 +296,20 @@ BEGIN
              FROM submission_intents AS s
              WHERE s.lease_name = p_lease_name
                    AND s.intent_id = m.id COLLATE "C"
-                   AND s.status <> 'pending' AND s.stripped_at IS NULL
              LIMIT 1
          ) AS i
     ORDER BY m.new COLLATE "C"
-    ON CONFLICT (lease_name, intent_id) DO NOTHING;
+    ON CONFLICT (lease_name, intent_id) DO NOTHING
+    RETURNING intent_id, replay_of
+    LOOP
+        UPDATE submission_intents AS i
+        SET replay_count = coalesce(i.replay_count, 0) + 1,
+            replayed_as = left(v_new || E'\n' || coalesce(i.replayed_as, ''),
+                               500)
+        WHERE i.lease_name = p_lease_name AND i.intent_id = v_original;
 
-    GET DIAGNOSTICS v_made = ROW_COUNT;
+        v_made := v_made + 1;
+    END LOOP;
 
     RETURN v_made;
 END

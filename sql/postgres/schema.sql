@@ -56,6 +56,12 @@ CREATE TABLE IF NOT EXISTS submission_manager_leases (
     inflight_since          timestamptz
 ) WITH (fillfactor = 10);
 
+-- config: a hash of each part of the instance's configuration.  config_since: when
+-- that was first told.
+-- instance_key: a number that no other instance has.  other_key: that of the instance
+-- that has written to the row before.  shared_at: when two instances were last seen
+-- to take turns with the row, because they have the same holder_id.
+
 CREATE TABLE IF NOT EXISTS submission_manager_candidates (
     lease_name              varchar(64)   COLLATE "C" NOT NULL,
     holder_id               varchar(128)  COLLATE "C" NOT NULL,
@@ -65,6 +71,23 @@ CREATE TABLE IF NOT EXISTS submission_manager_candidates (
     role                    varchar(32)   COLLATE "C" NOT NULL,
     version                 varchar(64)   COLLATE "C" NOT NULL,
     wake_url                varchar(1024) COLLATE "C",
+    config                  varchar(512)  COLLATE "C",
+    config_since            timestamptz,
+    instance_key            bigint,
+    other_key               bigint,
+    shared_at               timestamptz,
+    events                  varchar(4000) COLLATE "C",
+    PRIMARY KEY (lease_name, holder_id)
+);
+
+-- Hashes of the names of each instance's targets, 8 digits each, so that others know
+-- which targets exist elsewhere.  A heartbeat does not write to it.
+
+CREATE TABLE IF NOT EXISTS submission_manager_target_names (
+    lease_name              varchar(64)   COLLATE "C" NOT NULL,
+    holder_id               varchar(128)  COLLATE "C" NOT NULL,
+    names_hash              varchar(16)   COLLATE "C" NOT NULL,
+    names                   text          COLLATE "C" NOT NULL,
     PRIMARY KEY (lease_name, holder_id)
 );
 
@@ -80,6 +103,9 @@ CREATE TABLE IF NOT EXISTS submission_manager_candidates (
 -- NULL means 1.  SQL compares nothing else of a contract but the deadline: the
 -- rules are in src/core/model/sm_contract.c.
 -- replay_of, job_id: the intent that this one replays, and the job that made it.
+-- replay_count, replayed_as: how often this one was replayed, and the ids of its
+-- replays, the newest first, each with a line feed after it, as far as there is
+-- room.  They stay when retention removes a replay; NULL means never.
 -- event_of: this intent is the event of a webhook, and tells of that intent.  Its
 -- target is "webhook <name>", and its id begins with a space, as no id of a client
 -- does.
@@ -124,6 +150,8 @@ CREATE TABLE IF NOT EXISTS submission_intents (
     tracestate              varchar(512)  COLLATE "C",
     last_error              varchar(1000) COLLATE "C",
     stripped_at             timestamptz,
+    replay_count            bigint,
+    replayed_as             varchar(500)  COLLATE "C",
     PRIMARY KEY (lease_name, intent_id)
 );
 
