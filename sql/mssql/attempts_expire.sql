@@ -113,7 +113,8 @@ BEGIN
 
     IF CHARINDEX(N'"error":', @found COLLATE Latin1_General_BIN2) > 0
         UPDATE i
-        SET last_error = f.error
+        SET last_error = f.error,
+            final_outcome_reason = N'unsent'
         FROM OPENJSON(@found) WITH (
                  n bigint '$.n',
                  id nvarchar(400) COLLATE Latin1_General_BIN2 '$.id',

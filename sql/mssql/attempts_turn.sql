@@ -121,9 +121,15 @@ BEGIN
             final_outcome_status = CASE WHEN r.outcome IS NULL
                                         THEN i.final_outcome_status
                                         ELSE r.outcome END,
-            final_outcome_reason = CASE WHEN r.outcome IS NULL
+            final_outcome_reason = CASE WHEN r.outcome IS NOT NULL
+                                        THEN r.reason
+                                        WHEN r.error IS NULL
                                         THEN i.final_outcome_reason
-                                        ELSE r.reason END,
+                                        WHEN r.held IS NOT NULL
+                                        THEN N'unknown'
+                                             COLLATE Latin1_General_BIN2
+                                        ELSE N'unsent'
+                                             COLLATE Latin1_General_BIN2 END,
             exhausted_reason = r.exhausted,
             last_error = CASE WHEN r.outcome IS NULL AND r.error IS NULL
                               THEN i.last_error
@@ -270,7 +276,8 @@ BEGIN
         IF CHARINDEX(N'"outcome":0', @found COLLATE Latin1_General_BIN2) > 0
            OR CHARINDEX(N'"outcome": 0', @found COLLATE Latin1_General_BIN2) > 0
             UPDATE i
-            SET last_error = submission.submission_newer(i.contract_version)
+            SET last_error = submission.submission_newer(i.contract_version),
+                final_outcome_reason = N'unsent'
             FROM OPENJSON(@found) WITH (
                      n bigint '$.n',
                      id nvarchar(400) COLLATE Latin1_General_BIN2 '$.id',

@@ -20,6 +20,9 @@ BEGIN
     DELETE FROM submission.submission_manager_candidates
     WHERE lease_name = @lease_name AND holder_id = @holder_id;
 
+    DELETE FROM submission.submission_manager_target_names
+    WHERE lease_name = @lease_name AND holder_id = @holder_id;
+
     SELECT submission.submission_us(submission.submission_now()) AS now;
 END
 GO

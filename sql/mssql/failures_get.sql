@@ -3,6 +3,9 @@
 -- the newest three of each minute of the newest @groups groups.  So one answer serves any
 -- later @since, too.  The first row of a minute has the number of its failures.  All
 -- failures after "seen" were read; -1 means all there are.
+--
+-- What was replayed is counted apart, in minutes of its own with 1 as "replayed".  It
+-- comes last in its group, and groups that have nothing else come last.
 
 SET ANSI_NULLS ON;
 SET QUOTED_IDENTIFIER ON;
@@ -38,7 +41,8 @@ BEGIN
         reason nvarchar(400) COLLATE Latin1_General_BIN2 NULL,
         last_error nvarchar(1000) COLLATE Latin1_General_BIN2 NULL,
         at bigint NOT NULL,
-        intent_id nvarchar(400) COLLATE Latin1_General_BIN2 NOT NULL
+        intent_id nvarchar(400) COLLATE Latin1_General_BIN2 NOT NULL,
+        replayed int NOT NULL
     );
 
     SET @from = submission.submission_at(@since);
@@ -51,11 +55,13 @@ BEGIN
 
     SET @failed = (SELECT MIN(at) FROM @keys HAVING COUNT(*) > @bound);
 
-    INSERT INTO @looked (target, status, reason, last_error, at, intent_id)
+    INSERT INTO @looked (target, status, reason, last_error, at, intent_id,
+                         replayed)
     SELECT i.submission_target, i.status,
            CASE WHEN i.status = 'rejected' THEN i.final_outcome_reason
                 ELSE i.exhausted_reason END,
-           i.last_error, k.at, k.intent_id
+           i.last_error, k.at, k.intent_id,
+           CASE WHEN i.replay_count IS NULL THEN 0 ELSE 1 END
     FROM @keys AS k
          CROSS APPLY (
              SELECT TOP (1) *
@@ -63,11 +69,12 @@ BEGIN
              WHERE q.lease_name = @lease_name AND q.intent_id = k.intent_id
          ) AS i;
 
-    INSERT INTO @looked (target, status, reason, last_error, at, intent_id)
+    INSERT INTO @looked (target, status, reason, last_error, at, intent_id,
+                         replayed)
     SELECT TOP (@most) SUBSTRING(i.submission_target, 1, 200),
            CAST('refused' AS varchar(16)) COLLATE Latin1_General_BIN2,
            i.reason, i.detail, submission.submission_us(i.refused_at),
-           SUBSTRING(i.intent_id, 1, 200)
+           SUBSTRING(i.intent_id, 1, 200), 0
     FROM submission.submission_inbox_refused AS i WITH (FORCESEEK)
     WHERE i.lease_name = @lease_name AND i.refused_at >= @from
     ORDER BY i.refused_at DESC, i.seq DESC;
@@ -83,25 +90,32 @@ BEGIN
     SELECT g.number, g.intent_id, @seen AS seen, g.target, g.status, g.reason,
            g.last_error,
            CASE g.nth WHEN 1 THEN g.failures ELSE 0 END AS failures,
-           g.at AS newest_at
+           CAST(g.replayed AS bigint) AS replayed, g.at AS newest_at
     FROM (
              SELECT r.*,
                     DENSE_RANK() OVER (
-                        ORDER BY r.newest_at DESC, r.target, r.status, r.reason,
-                                 r.last_error
+                        ORDER BY r.open_at DESC, r.newest_at DESC, r.target,
+                                 r.status, r.reason, r.last_error
                     ) AS number
              FROM (
                       SELECT l.target, l.status, l.reason, l.last_error, l.at,
-                             l.intent_id,
+                             l.intent_id, l.replayed,
                              ROW_NUMBER() OVER (
                                  PARTITION BY l.target, l.status, l.reason,
-                                              l.last_error, l.at / 60000000
+                                              l.last_error, l.replayed,
+                                              l.at / 60000000
                                  ORDER BY l.at DESC, l.intent_id DESC
                              ) AS nth,
                              COUNT_BIG(*) OVER (
                                  PARTITION BY l.target, l.status, l.reason,
-                                              l.last_error, l.at / 60000000
+                                              l.last_error, l.replayed,
+                                              l.at / 60000000
                              ) AS failures,
+                             MAX(CASE l.replayed WHEN 0 THEN l.at ELSE -1 END)
+                             OVER (
+                                 PARTITION BY l.target, l.status, l.reason,
+                                              l.last_error
+                             ) AS open_at,
                              MAX(l.at) OVER (
                                  PARTITION BY l.target, l.status, l.reason,
                                               l.last_error
@@ -111,6 +125,6 @@ BEGIN
              WHERE r.nth <= 3
          ) AS g
     WHERE g.number <= @groups + 1
-    ORDER BY g.number, g.at DESC, g.intent_id DESC;
+    ORDER BY g.number, g.replayed, g.at DESC, g.intent_id DESC;
 END
 GO

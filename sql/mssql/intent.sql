@@ -34,7 +34,11 @@ RETURN
                 ELSE i.exhausted_reason END AS exhausted_reason,
            i.payload_hash, submission.submission_us(i.not_before) AS not_before,
            CASE WHEN i.inflight_epoch IS NULL THEN 0 ELSE 1 END AS in_flight,
-           i.last_error, i.replay_of,
+           i.last_error,
+           CASE WHEN i.status = 'pending'
+                THEN COALESCE(i.final_outcome_reason, i.final_outcome_status)
+                END AS last_reason,
+           i.replay_of, i.replayed_as, i.replay_count,
            CASE WHEN i.stripped_at IS NULL THEN 0 ELSE 1 END AS stripped,
            i.traceparent
     FROM (SELECT 1 AS one) AS o
@@ -152,11 +156,20 @@ BEGIN
 END
 GO
 
--- Copies intents that have ended, with their payloads, under other ids.  @doc is
--- {"contracts":[{"c","d":{...}}],"items":[{"id","new","c"}]}; an item without c keeps
--- its contract.  It leaves out an intent that is pending or whose payload is gone, and a
--- new id that exists.  With @traceparent, the copies belong to that trace.  @copied is
--- the number of intents that were made.
+-- Copies intents that have ended, with their payloads, under other ids, and notes that in
+-- the originals.  @doc is
+-- {"again","contracts":[{"c","d":{...}}],"items":[{"id","new","c"}]}; an item without c
+-- keeps its contract.  It leaves out an intent that is pending or whose payload is gone,
+-- one that was copied before, unless "again" is there, and a new id that exists.  With
+-- @traceparent, the copies belong to that trace.  @copied is the number of intents that
+-- were made.
+--
+-- The originals are changed first, in the order of their ids, and are locked by that: of
+-- two sessions that copy the same one, the second finds that it was copied.  Each is
+-- changed by a statement of its own, because an UPDATE with a join does not look again,
+-- on Babelfish, at a row that it had to wait for.  The insert fails if somebody else has
+-- made one of the new ids meanwhile; then the transaction is rolled back, and the caller
+-- begins again.
 
 CREATE OR ALTER PROCEDURE submission.submission_intents_copy
     @lease_name varchar(64),
@@ -169,6 +182,59 @@ AS
 BEGIN
     SET NOCOUNT ON;
     SET XACT_ABORT ON;
+
+    DECLARE @again int, @id nvarchar(400), @new nvarchar(400);
+
+    DECLARE @items TABLE (
+        id   nvarchar(400) COLLATE Latin1_General_BIN2 NOT NULL PRIMARY KEY,
+        new  nvarchar(400) COLLATE Latin1_General_BIN2 NOT NULL,
+        c    int NULL
+    );
+
+    SET @again = CASE WHEN JSON_VALUE(@doc, '$.again') IS NULL THEN 0
+                      ELSE 1 END;
+
+    INSERT INTO @items (id, new, c)
+    SELECT r.id, r.new, r.c
+    FROM OPENJSON(@doc, '$.items') WITH (
+             id nvarchar(400) COLLATE Latin1_General_BIN2 '$.id',
+             new nvarchar(400) COLLATE Latin1_General_BIN2 '$.new',
+             c int '$.c'
+         ) AS r
+         OUTER APPLY (
+             SELECT TOP (1) 1 AS there
+             FROM submission.submission_intents AS s
+                  WITH (FORCESEEK (submission_intents_pk
+                                   (lease_name, intent_id)))
+             WHERE s.lease_name = @lease_name
+                   AND s.intent_id = r.new COLLATE Latin1_General_BIN2
+         ) AS e
+    WHERE e.there IS NULL;
+
+    SET @id = N'';
+
+    WHILE 1 = 1
+    BEGIN
+        SELECT TOP (1) @id = m.id, @new = m.new
+        FROM @items AS m
+        WHERE m.id > @id
+        ORDER BY m.id;
+
+        IF @@ROWCOUNT = 0
+            BREAK;
+
+        UPDATE submission.submission_intents
+        SET replay_count = COALESCE(replay_count, 0) + 1,
+            replayed_as = submission.submission_left(
+                              CONCAT(@new, NCHAR(10), replayed_as), 500)
+                          COLLATE Latin1_General_BIN2
+        WHERE lease_name = @lease_name AND intent_id = @id
+              AND status <> 'pending' AND stripped_at IS NULL
+              AND (@again = 1 OR replay_count IS NULL);
+
+        IF @@ROWCOUNT = 0
+            DELETE FROM @items WHERE id = @id;
+    END;
 
     INSERT INTO submission.submission_intents (
         lease_name, intent_id, payload_hash, payload, submission_target,
@@ -198,19 +264,13 @@ BEGIN
                 ELSE @traceparent COLLATE Latin1_General_BIN2 END,
            CASE WHEN @traceparent IS NULL THEN i.tracestate
                 ELSE @tracestate COLLATE Latin1_General_BIN2 END
-    FROM OPENJSON(@doc, '$.items') WITH (
-             id nvarchar(400) COLLATE Latin1_General_BIN2 '$.id',
-             new nvarchar(400) COLLATE Latin1_General_BIN2 '$.new',
-             c int '$.c'
-         ) AS m
+    FROM @items AS m
          CROSS APPLY (
              SELECT TOP (1) *
              FROM submission.submission_intents AS s
                   WITH (FORCESEEK (submission_intents_pk
                                    (lease_name, intent_id)))
-             WHERE s.lease_name = @lease_name
-                   AND s.intent_id = m.id COLLATE Latin1_General_BIN2
-                   AND s.status <> 'pending' AND s.stripped_at IS NULL
+             WHERE s.lease_name = @lease_name AND s.intent_id = m.id
          ) AS i
          LEFT JOIN OPENJSON(@doc, '$.contracts') WITH (
              c int '$.c',
@@ -228,15 +288,6 @@ BEGIN
              notify nvarchar(1000) COLLATE Latin1_General_BIN2 '$.d.notify'
          ) AS c
          ON c.c = m.c
-         OUTER APPLY (
-             SELECT TOP (1) 1 AS there
-             FROM submission.submission_intents AS s
-                  WITH (FORCESEEK (submission_intents_pk
-                                   (lease_name, intent_id)))
-             WHERE s.lease_name = @lease_name
-                   AND s.intent_id = m.new COLLATE Latin1_General_BIN2
-         ) AS e
-    WHERE e.there IS NULL
     ORDER BY m.new;
 
     SET @copied = @@ROWCOUNT;

@@ -18,7 +18,7 @@ BEGIN
     SET NOCOUNT ON;
     SET XACT_ABORT ON;
 
-    SELECT TOP (@limit) i.intent_id, i.submission_target, i.status,
+    SELECT TOP (@limit) i.intent_id, i.event_of, i.submission_target, i.status,
            submission.submission_us(i.created_at) AS created_at,
            i.attempt_count,
            submission.submission_us(i.next_attempt_at) AS next_attempt_at,

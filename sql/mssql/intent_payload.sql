@@ -22,6 +22,7 @@ BEGIN
     SELECT CAST(CASE WHEN i.stripped_at IS NULL THEN 0 ELSE 1 END AS bigint)
            AS stripped,
            i.status, i.submission_target, i.replay_of,
+           i.replay_count,
            CASE WHEN @bare = 0 THEN i.payload END AS payload
     FROM submission.submission_intents AS i
          WITH (FORCESEEK (submission_intents_pk (lease_name, intent_id)))

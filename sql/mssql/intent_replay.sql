@@ -1,8 +1,9 @@
 -- Copies an intent that has ended under another id.  The copy has the contract @contract,
 -- or that of the intent where that is NULL, and belongs to the trace @traceparent, or to
 -- that of the intent.  outcome is 1: created, 2: it was made before, 3: the id is that
--- of another intent, 4: the id belongs to @schedule, which exists.  There is no row if
--- there is nothing to copy, or if the payload is gone.
+-- of another intent, 4: the id belongs to @schedule, which exists, 5: the intent was
+-- replayed before, and @again is 0.  There is no row if there is nothing to copy, or if
+-- the payload is gone.
 
 SET ANSI_NULLS ON;
 SET QUOTED_IDENTIFIER ON;
@@ -23,7 +24,8 @@ CREATE OR ALTER PROCEDURE submission.submission_intent_replay
     @detail nvarchar(max),
     @traceparent varchar(64),
     @tracestate varchar(512),
-    @schedule nvarchar(400) = NULL
+    @schedule nvarchar(400) = NULL,
+    @again bigint = 0
 AS
 BEGIN
     SET NOCOUNT ON;
@@ -31,7 +33,8 @@ BEGIN
 
     DECLARE @now datetime2(6), @tries int, @doc nvarchar(max), @copied int;
 
-    SET @doc = CONCAT(N'{"contracts":[{"c":0,"d":', COALESCE(@contract, N'null'),
+    SET @doc = CONCAT(N'{', CASE WHEN @again <> 0 THEN N'"again":1,' END,
+                      N'"contracts":[{"c":0,"d":', COALESCE(@contract, N'null'),
                       N'}],"items":[{"n":0',
                       submission.submission_fact(N'id', @intent_id),
                       submission.submission_fact(N'new', @new_id),
@@ -84,10 +87,26 @@ BEGIN
         RETURN;
     END;
 
-    SELECT CAST(CASE WHEN s.replay_of = @intent_id THEN 2 ELSE 3 END
+    SELECT CAST(CASE WHEN s.intent_id IS NULL THEN 5
+                     WHEN s.replay_of = @intent_id THEN 2 ELSE 3 END
                 AS bigint) AS outcome
-    FROM submission.submission_intents AS s
-         WITH (FORCESEEK (submission_intents_pk (lease_name, intent_id)))
-    WHERE s.lease_name = @lease_name AND s.intent_id = @new_id;
+    FROM (SELECT 1 AS one) AS o
+         OUTER APPLY (
+             SELECT TOP (1) p.intent_id, p.replay_of
+             FROM submission.submission_intents AS p
+                  WITH (FORCESEEK (submission_intents_pk
+                                   (lease_name, intent_id)))
+             WHERE p.lease_name = @lease_name AND p.intent_id = @new_id
+         ) AS s
+         OUTER APPLY (
+             SELECT TOP (1) 1 AS before
+             FROM submission.submission_intents AS p
+                  WITH (FORCESEEK (submission_intents_pk
+                                   (lease_name, intent_id)))
+             WHERE p.lease_name = @lease_name AND p.intent_id = @intent_id
+                   AND p.replay_count IS NOT NULL AND p.stripped_at IS NULL
+                   AND @again = 0
+         ) AS r
+    WHERE s.intent_id IS NOT NULL OR r.before IS NOT NULL;
 END
 GO

@@ -3,10 +3,11 @@
 -- another row has -1 as n and the number of items that were done, and each item that was
 -- canceled has a row with its place.
 --
--- @doc: {"contracts":[{"c","d":{...}}],"items":[{"n","id","new","c"}]}, of which
+-- @doc: {"again","contracts":[{"c","d":{...}}],"items":[{"n","id","new","c"}]}, of which
 -- submission_intents_copy makes replays.  An item that cannot be done is skipped: an
--- intent that is in flight, or whose payload is gone, or a new id that exists.  If somebody
--- else makes one of the new ids meanwhile, this begins again, and finds it.
+-- intent that is in flight, or whose payload is gone, or that was replayed before (unless
+-- "again" is there), or a new id that exists.  If somebody else makes one of the new ids
+-- meanwhile, this begins again, and finds it.
 
 SET ANSI_NULLS ON;
 SET QUOTED_IDENTIFIER ON;

@@ -92,6 +92,12 @@ IF OBJECT_ID(N'submission.submission_manager_leases') IS NULL
     );
 GO
 
+-- config: a hash of each part of the instance's configuration.  config_since: when that
+-- was first told.
+-- instance_key: a number that no other instance has.  other_key: that of the instance that
+-- has written to the row before.  shared_at: when two instances were last seen to take turns
+-- with the row, because they have the same holder_id.
+
 IF OBJECT_ID(N'submission.submission_manager_candidates') IS NULL
     CREATE TABLE submission.submission_manager_candidates (
         lease_name              varchar(64)     COLLATE Latin1_General_BIN2 NOT NULL,
@@ -102,7 +108,27 @@ IF OBJECT_ID(N'submission.submission_manager_candidates') IS NULL
         role                    nvarchar(32)    COLLATE Latin1_General_BIN2 NOT NULL,
         version                 nvarchar(64)    COLLATE Latin1_General_BIN2 NOT NULL,
         wake_url                nvarchar(1024)  COLLATE Latin1_General_BIN2 NULL,
+        config                  varchar(512)    COLLATE Latin1_General_BIN2 NULL,
+        config_since            datetime2(6)    NULL,
+        instance_key            bigint          NULL,
+        other_key               bigint          NULL,
+        shared_at               datetime2(6)    NULL,
+        events                  nvarchar(4000)  COLLATE Latin1_General_BIN2 NULL,
         CONSTRAINT submission_manager_candidates_pk
+            PRIMARY KEY (lease_name, holder_id)
+    );
+GO
+
+-- Hashes of the names of each instance's targets, 8 digits each, so that others know which
+-- targets exist elsewhere.  A heartbeat does not write to it.
+
+IF OBJECT_ID(N'submission.submission_manager_target_names') IS NULL
+    CREATE TABLE submission.submission_manager_target_names (
+        lease_name              varchar(64)     COLLATE Latin1_General_BIN2 NOT NULL,
+        holder_id               nvarchar(128)   COLLATE Latin1_General_BIN2 NOT NULL,
+        names_hash              varchar(16)     COLLATE Latin1_General_BIN2 NOT NULL,
+        names                   nvarchar(max)   COLLATE Latin1_General_BIN2 NOT NULL,
+        CONSTRAINT submission_manager_target_names_pk
             PRIMARY KEY (lease_name, holder_id)
     );
 GO
@@ -119,6 +145,9 @@ GO
 -- is 1.  SQL compares nothing else of a contract but the deadline: the rules are in
 -- src/core/model/sm_contract.c.
 -- replay_of, job_id: the intent that this one replays, and the job that made it.
+-- replay_count, replayed_as: how often this one was replayed, and the ids of its replays,
+-- the newest first, each with a line feed after it, as far as there is room.  They stay
+-- when retention removes a replay; NULL means never.
 -- event_of: this intent is an event of a webhook, and tells of that intent.  Its target is
 -- "webhook <name>", and its id begins with a space, as no id of a client does.
 -- stripped_at: when the payload was emptied and the attempts were deleted.
@@ -163,6 +192,8 @@ IF OBJECT_ID(N'submission.submission_intents') IS NULL
         tracestate              varchar(512)    COLLATE Latin1_General_BIN2 NULL,
         last_error              nvarchar(1000)  COLLATE Latin1_General_BIN2 NULL,
         stripped_at             datetime2(6)    NULL,
+        replay_count            bigint          NULL,
+        replayed_as             nvarchar(500)   COLLATE Latin1_General_BIN2 NULL,
         CONSTRAINT submission_intents_pk PRIMARY KEY (lease_name, intent_id)
     );
 GO

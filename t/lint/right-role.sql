@@ -15,6 +15,7 @@ GRANT EXECUTE ON OBJECT::submission.submission_intents_submit TO submission_ngin
 GRANT EXECUTE ON OBJECT::submission.submission_intents_get TO submission_nginx;
 GRANT EXECUTE ON OBJECT::submission.submission_intent_history TO submission_nginx;
 GRANT EXECUTE ON OBJECT::submission.submission_intent_events TO submission_nginx;
+GRANT EXECUTE ON OBJECT::submission.submission_webhook_messages TO submission_nginx;
 GRANT EXECUTE ON OBJECT::submission.submission_intents_list TO submission_nginx;
 GRANT EXECUTE ON OBJECT::submission.submission_lease_acquire TO submission_nginx;
 GRANT EXECUTE ON OBJECT::submission.submission_lease_renew TO submission_nginx;

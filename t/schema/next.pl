@@ -57,7 +57,7 @@ for my $name (sort keys %versions) {
 
 for my $store (sort keys %column) {
     change("$store/schema.sql", sub {
-        s/^(\ +)(stripped_at\ .*\n)/$1$2$1label $column{$store},\n/mx
+        s/^(\ +)(replayed_as\ .*\n)/$1$2$1label $column{$store},\n/mx
             or die "$store: where do columns of intents end?\n";
 
         open(my $file, '<', "$top/t/schema/next/$store/schema.sql")
