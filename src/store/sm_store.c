@@ -119,6 +119,24 @@ sm_call_fail(sm_call_t *call, sm_store_class_e status, int code,
 
 
 int
+sm_call_no_memory(sm_call_t *call)
+{
+    return sm_call_fail(call, SM_STORE_TRANSIENT, 0, "out of memory");
+}
+
+
+void
+sm_call_warn(sm_call_t *call, const char *fmt, ...)
+{
+    va_list  args;
+
+    va_start(args, fmt);
+    (void) vsnprintf(call->error, sizeof(call->error), fmt, args);
+    va_end(args);
+}
+
+
+int
 sm_store_schema_check(sm_call_t *call, const char *store, int own,
     int64_t version, int64_t compatible_from)
 {
@@ -391,6 +409,7 @@ sm_store_get_conn(sm_store_t *store, sm_call_t *call)
     call->status = SM_STORE_OK;
     call->asked = 1;
     call->unreached = 1;
+    call->read_only = 0;
 
     for ( ;; ) {
         if (sm_store_take(store, &conn) != 0) {

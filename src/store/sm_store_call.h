@@ -29,12 +29,21 @@ typedef struct {
     int64_t                now;         /* the store's time, if it was read */
     unsigned               asked;       /* it needed a connection */
     unsigned               unreached;   /* it got none, or lost it */
+    unsigned               read_only;   /* the server takes no writes */
+    unsigned               trial;       /* a ping tries to write an intent */
 } sm_call_t;
 
 
 /* Sets the call's status and error, and returns -1. */
 int sm_call_fail(sm_call_t *call, sm_store_class_e status, int code,
     const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+
+/* Fails a call that found no memory, and returns -1.  It may be tried again. */
+int sm_call_no_memory(sm_call_t *call);
+
+/* Leaves a warning in the error of a call that succeeds. */
+void sm_call_warn(sm_call_t *call, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
 
 
 #endif /* SM_STORE_CALL_H */

@@ -13,7 +13,7 @@
 
 
 #define SM_SQL_PARAMS    16
-#define SM_SQL_COLUMNS   28
+#define SM_SQL_COLUMNS   32
 
 
 /*
@@ -27,7 +27,7 @@
 
 #define SM_SQL_PROCS(X)                                                       \
     X(SCHEMA_GET, "schema_get", "", NULL, "ii")                               \
-    X(PING, "ping", "", NULL, "i")                                            \
+    X(PING, "ping", "i", NULL, "i")                                           \
     X(INTENTS_SUBMIT, "intents_submit", "tdbi", NULL, "i", sm_intent_fields)  \
     X(INTENTS_GET, "intents_get", "td", "lease_name doc", "i",                \
       sm_intent_fields)                                                       \
@@ -35,6 +35,9 @@
       "lease_name intent_id limit before", "i", sm_intent_fields,             \
       sm_attempt_fields)                                                      \
     X(INTENT_EVENTS, "intent_events", "tti", "lease_name intent_id limit", "",\
+      sm_event_fields)                                                        \
+    X(WEBHOOK_MESSAGES, "webhook_messages", "tttiti",                         \
+      "lease_name target status created_at intent_id limit", "",              \
       sm_event_fields)                                                        \
     X(INTENTS_LIST, "intents_list", "tttiit",                                 \
       "lease_name status target limit created_at intent_id", "i",             \
@@ -45,10 +48,10 @@
     X(LEASE_RELEASE, "lease_release", "tti", NULL, "ii", sm_lease_fields)     \
     X(LEASE_WATCH, "lease_watch", "t", "lease_name", "ii", sm_lease_fields,   \
       sm_watch_fields)                                                        \
-    X(CANDIDATE_HEARTBEAT, "candidate_heartbeat", "ttittit", NULL, "i")       \
+    X(CANDIDATE_HEARTBEAT, "candidate_heartbeat", "ttittitttdit", NULL, "iii")\
     X(CANDIDATE_REMOVE, "candidate_remove", "tt", NULL, "i")                  \
-    X(CLUSTER_GET, "cluster_get", "t", "lease_name", "ii", sm_lease_fields,   \
-      sm_candidate_fields)                                                    \
+    X(CLUSTER_GET, "cluster_get", "tt", "lease_name names_hash", "ii",        \
+      sm_lease_fields, sm_candidate_fields)                                   \
     X(QUEUE_PAGE, "queue_page", "ttiiiti",                                    \
       "lease_name holder_id lease_epoch order after_at after_id limit",       \
       "ittiiii")                                                              \
@@ -59,7 +62,7 @@
       "lease_name holder_id lease_epoch after_at after_id limit", "i",        \
       sm_doubt_fields, sm_contract_fields)                                    \
     X(INTENT_CANCEL, "intent_cancel", "tttt", NULL, "i")                      \
-    X(INTENT_REPLAY, "intent_replay", "tttdtttttt", NULL, "i")                \
+    X(INTENT_REPLAY, "intent_replay", "tttdtttttti", NULL, "i")               \
     X(INTENT_PAYLOAD, "intent_payload", "tti", "lease_name intent_id bare",   \
       "", sm_payload_fields)                                                  \
     X(INTENTS_LENGTH, "intents_length", "td", "lease_name doc", "ii")         \

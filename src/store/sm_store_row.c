@@ -18,6 +18,7 @@
 static const char  sm_row_letters[] = {
     [SM_FIELD_TEXT] = 't',
     [SM_FIELD_TRACE] = 't',
+    [SM_FIELD_LINES] = 't',
     [SM_FIELD_BYTES] = 'b',
     [SM_FIELD_INT] = 'i',
     [SM_FIELD_TIME] = 'i',
@@ -239,7 +240,7 @@ sm_row_read(sm_sql_t *sql, sm_call_t *call, const sm_field_t *fields, void *row)
             rc = driver->get_bytes(sql, call, *at, (sm_str_t *) p);
             break;
 
-        default: /* SM_FIELD_TEXT, SM_FIELD_TRACE */
+        default: /* SM_FIELD_TEXT, SM_FIELD_TRACE, SM_FIELD_LINES */
             rc = driver->get_text(sql, call, *at, (sm_str_t *) p);
         }
     }

@@ -115,8 +115,9 @@ sm_server_replays_insert(sm_conn_t *conn, sm_call_t *call,
         sm_sql_put_text(sql, rows[i].trace.state);
         sm_sql_put_text(sql, sm_schedule_occurrence(rows[i].new_id, &schedule)
                                ? schedule : none);
+        sm_sql_put_int(sql, rows[i].again);
 
-        if (sm_server_outcome(sql, call, SM_REPLAY_RESERVED, &outcome) != 0) {
+        if (sm_server_outcome(sql, call, SM_REPLAY_ALREADY, &outcome) != 0) {
             return -1;
         }
 

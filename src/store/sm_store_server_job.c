@@ -120,7 +120,7 @@ sm_server_jobs_stop(sm_conn_t *conn, sm_call_t *call, sm_job_row_t *rows,
 
 
 /*
- * Writes {"contracts":[{"c":0,"d":{...}}],
+ * Writes {"again":1,"contracts":[{"c":0,"d":{...}}],
  * "items":[{"n":0,"id":"","new":"","c":0}]}.
  */
 
@@ -133,7 +133,8 @@ sm_server_job_doc(sm_arena_t *arena, const sm_job_batch_t *batch,
 
     sm_out_init_arena(&out, arena);
 
-    sm_out_c(&out, "{\"contracts\":[");
+    sm_out_c(&out, batch->again ? "{\"again\":1,\"contracts\":["
+                                : "{\"contracts\":[");
 
     for (i = 0; i < batch->ncontracts; i++) {
         sm_out_c(&out, i ? ",{\"c\":" : "{\"c\":");

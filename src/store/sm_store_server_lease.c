@@ -102,12 +102,19 @@ sm_server_candidate_heartbeat(sm_conn_t *conn, sm_call_t *call,
     sm_sql_put_text(sql, candidate->version);
     sm_sql_put_int(sql, candidate->started_at);
     sm_sql_put_text(sql, candidate->wake_url);
+    sm_sql_put_text(sql, candidate->config);
+    sm_sql_put_text(sql, candidate->names_hash);
+    sm_sql_put_text(sql, candidate->names);
+    sm_sql_put_int(sql, candidate->key);
+    sm_sql_put_text(sql, candidate->events);
 
     now = 0;
 
     if (sm_sql_exec(sql, call) == 0) {
         while (sm_sql_fetch(sql, call) == 1) {
             now = sm_sql_int(sql, 0);
+            candidate->wanted = sm_sql_int(sql, 1) == 1;
+            candidate->shared = sm_sql_int(sql, 2) == 1;
         }
     }
 

@@ -293,7 +293,7 @@ sm_sql_schema(sm_sql_t *sql, sm_call_t *call)
 int
 sm_sql_no_memory(sm_call_t *call)
 {
-    return sm_call_fail(call, SM_STORE_TRANSIENT, 0, "out of memory");
+    return sm_call_no_memory(call);
 }
 
 
@@ -316,6 +316,7 @@ sm_server_ping(sm_conn_t *conn, sm_call_t *call)
     sm_sql_t  *sql = (sm_sql_t *) conn;
 
     sm_sql_start(sql, SM_PROC_PING);
+    sm_sql_put_int(sql, call->trial);
 
     return sm_sql_run(sql, call);
 }

@@ -97,12 +97,15 @@ sm_sql_cluster_get(sm_conn_t *conn, sm_call_t *call, sm_cluster_t *cluster)
     sm_sql_t        *sql = (sm_sql_t *) conn;
     sm_candidate_t  *c;
 
-    memset(cluster, 0, sizeof(sm_cluster_t));
+    memset(&cluster->lease, 0, sizeof(sm_lease_t));
+    cluster->candidates = NULL;
+    cluster->n = 0;
 
     allocated = 0;
 
     sm_sql_start(sql, SM_PROC_CLUSTER_GET);
     sm_sql_put_text(sql, sql->conf->lease_name);
+    sm_sql_put_text(sql, cluster->names_hash);
 
     (void) sm_sql_exec(sql, call);
 

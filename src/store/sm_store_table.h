@@ -15,6 +15,8 @@
 
 /*
  * ping                 Checks that the store can commit; it changes nothing.
+ *                      For a trial, PostgreSQL also writes an intent, and takes
+ *                      it back.
  * tidy                 Bounds what grows by itself; it runs now and then.
  *
  * begin_write          Waits until the store can be written; the transaction is
@@ -23,6 +25,7 @@
  *
  * intents_length       Reads the lengths of payloads, but not the payloads.
  * intent_events        Reads the events of an intent.
+ * webhook_messages     Reads the newest events of a webhook with a status.
  * intents_list         Reads the newest intents of a target and a status.
  * intents_search       Reads up to row->limit + 1 keys of any other list.
  *
@@ -31,7 +34,11 @@
  *                      are milliseconds.  lease_watch reads the row, and the
  *                      URL that wakes its holder, or NULL if it is not known.
  * candidate_heartbeat  An instance that does not know when it started gets the
- *                      store's time for that.
+ *                      store's time for that.  It is told whether the names of
+ *                      its targets are wanted: they are written if it has them
+ *                      along, and kept otherwise.
+ * cluster_get          Reads the lease and the live instances; of their names,
+ *                      only lists with another hash than the caller's.
  *
  * The executor's operations are fenced.  Either they fail with
  * SM_STORE_LEASE_LOST, or the lease was held at the time of the call, and up to
@@ -108,6 +115,7 @@
     OP(CALL, intents_length, (sm_get_row_t *, rows), (size_t, n))             \
     OP(OWN, intent_history, (sm_history_row_t *, row))                        \
     OP(CALL, intent_events, (sm_events_row_t *, row))                         \
+    OP(CALL, webhook_messages, (sm_messages_row_t *, rows), (size_t, n))      \
     OP(OWN, intents_list, (sm_list_row_t *, row))                             \
     OP(OWN, intents_search, (const sm_list_row_t *, row), (sm_key_t *, keys), \
        (size_t *, n))                                                         \

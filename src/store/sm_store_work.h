@@ -139,6 +139,7 @@ typedef struct {
     void                  *data;
 
     sm_job_t               job;         /* before; no id: there is no job */
+    unsigned               first;       /* it had not begun */
     sm_job_state_e         state;       /* after the batch */
     size_t                 done;        /* in this batch */
     size_t                 skipped;

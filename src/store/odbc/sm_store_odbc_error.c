@@ -22,6 +22,8 @@
 #define SM_ODBC_MESSAGE  2048
 #define SM_ODBC_KEPT     360        /* bytes of a message that are kept */
 
+#define SM_ODBC_READ_ONLY  3906     /* of the database */
+
 
 typedef struct {
     const char        *state;       /* a prefix of the SQLSTATE */
@@ -83,7 +85,7 @@ static const sm_odbc_native_t  sm_odbc_natives[] = {
     { 926, SM_STORE_TRANSIENT, 1 },
     { 952, SM_STORE_TRANSIENT, 1 },     /* it is in transition */
     { 9001, SM_STORE_TRANSIENT, 1 },    /* its log cannot be written */
-    { 3906, SM_STORE_TRANSIENT, 1 },    /* read-only */
+    { SM_ODBC_READ_ONLY, SM_STORE_TRANSIENT, 1 },
     { 976, SM_STORE_TRANSIENT, 1 },     /* availability groups */
     { 978, SM_STORE_TRANSIENT, 1 },
     { 979, SM_STORE_TRANSIENT, 1 },
@@ -441,6 +443,8 @@ sm_odbc_fail(sm_odbc_t *od, sm_call_t *call, SQLSMALLINT type,
     class = informs ? SM_STORE_PERMANENT
                     : sm_odbc_class(diags[cause].state, diags[cause].native,
                                     od->ready);
+
+    call->read_only = diags[cause].native == SM_ODBC_READ_ONLY;
 
     if (od->connected) {
         od->sql.conn.lost = 0;

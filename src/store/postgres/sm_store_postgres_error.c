@@ -54,19 +54,35 @@ sm_postgres_class(const char *state)
 }
 
 
-/* Puts a message on one line; libpq's own messages have several. */
+/*
+ * Puts a message on one line; libpq's own messages have several, and a line that
+ * begins with a capital is a sentence of its own.
+ */
 
 static void
 sm_postgres_clean(char *buf, size_t size, const char *text)
 {
+    int    line;
     char  *p, *last;
 
     p = buf;
-    last = buf + size - 1;
+    last = buf + size - 2;
+    line = 0;
 
     for ( /* void */ ; *text && p < last; text++) {
 
+        line |= *text == '\n';
+
         if (!isspace((unsigned char) *text)) {
+
+            if (line && isupper((unsigned char) *text)
+                && p - buf > 1 && isalnum((unsigned char) p[-2]))
+            {
+                p[-1] = '.';
+                *p++ = ' ';
+            }
+
+            line = 0;
             *p++ = iscntrl((unsigned char) *text) ? '?' : *text;
 
         } else if (p != buf && p[-1] != ' ') {
@@ -98,10 +114,12 @@ sm_postgres_fail(sm_postgres_t *pg, sm_call_t *call, const PGresult *result)
                             text[0] ? text : "the connection was lost");
     }
 
+    call->read_only = strcmp(state, "25006") == 0;
+
     pg->sql.conn.lost = PQstatus(pg->pq) != CONNECTION_OK
                            || strncmp(state, "08", 2) == 0
                            || strncmp(state, "57P", 3) == 0
-                           || strcmp(state, "25006") == 0;
+                           || call->read_only;
 
     sm_postgres_clean(text, sizeof(text),
                       PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY));

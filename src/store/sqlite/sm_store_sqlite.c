@@ -313,6 +313,8 @@ sm_sqlite_commit(sm_sqlite_t *sq, sm_call_t *call)
     }
 
     if (!sm_sqlite_usable(&sq->sql.conn)) {
+        sq->sql.conn.lost = 1;
+
         return sm_call_fail(call, SM_STORE_PERMANENT, 0,
                             "%s: was moved, removed or made read-only during "
                             "a commit", sq->sql.conf->path);
@@ -371,7 +373,7 @@ sm_sqlite_text(sm_call_t *call, sqlite3_stmt *stmt, int column, sm_str_t *s)
     }
 
     if (sm_arena_strdup(&call->arena, s, value) != 0) {
-        return sm_call_fail(call, SM_STORE_TRANSIENT, 0, "out of memory");
+        return sm_call_no_memory(call);
     }
 
     return 0;
@@ -600,7 +602,7 @@ sm_sqlite_open(const sm_store_conf_t *conf, sm_call_t *call)
 
     sq = calloc(1, sizeof(sm_sqlite_t));
     if (sq == NULL) {
-        (void) sm_call_fail(call, SM_STORE_TRANSIENT, 0, "out of memory");
+        (void) sm_call_no_memory(call);
         return NULL;
     }
 
@@ -631,7 +633,7 @@ sm_sqlite_open(const sm_store_conf_t *conf, sm_call_t *call)
             (void) sm_sqlite_fail(sq, call);
 
         } else {
-            (void) sm_call_fail(call, SM_STORE_TRANSIENT, 0, "out of memory");
+            (void) sm_call_no_memory(call);
         }
 
         sm_sqlite_close(&sq->sql.conn);

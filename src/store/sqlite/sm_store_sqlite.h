@@ -25,6 +25,7 @@
     X(GET, sm_sqlite_sql_intents_get)                                         \
     X(HISTORY, sm_sqlite_sql_intent_history)                                  \
     X(EVENTS, sm_sqlite_sql_intent_events)                                    \
+    X(MESSAGES, sm_sqlite_sql_webhook_messages)                               \
     X(LIST, sm_sqlite_sql_intents_list)                                       \
     X(LEASE_ACQUIRE, sm_sqlite_sql_lease_acquire)                             \
     X(LEASE_RENEW, sm_sqlite_sql_lease_renew)                                 \
@@ -34,7 +35,10 @@
     X(LEASE_GET, sm_sqlite_sql_lease_get)                                     \
     X(LEASE_WATCH, sm_sqlite_sql_lease_watch)                                 \
     X(CANDIDATE_HEARTBEAT, sm_sqlite_sql_candidate_heartbeat)                 \
+    X(CANDIDATE_NAMES, sm_sqlite_sql_candidate_names)                         \
+    X(CANDIDATE_TOLD, sm_sqlite_sql_candidate_told)                           \
     X(CANDIDATE_PRUNE, sm_sqlite_sql_candidate_prune)                         \
+    X(CANDIDATE_FORGET, sm_sqlite_sql_candidate_forget)                       \
     X(CANDIDATE_REMOVE, sm_sqlite_sql_candidate_remove)                       \
     X(CLUSTER_GET, sm_sqlite_sql_cluster_get)                                 \
     X(PAGE_MODIFIED, sm_sqlite_sql_queue_page_modified)                    \
@@ -51,6 +55,7 @@
     X(IN_DOUBT, sm_sqlite_sql_attempts_in_doubt)                              \
     X(CANCEL, sm_sqlite_sql_intents_cancel)                                   \
     X(SOURCE, sm_sqlite_sql_intent_source)                                    \
+    X(REPLAYED, sm_sqlite_sql_intent_replayed)                                \
     X(PAYLOAD, sm_sqlite_sql_intent_payload)                                  \
     X(LENGTH, sm_sqlite_sql_intents_length)                                   \
     X(AUDIT_ADD, sm_sqlite_sql_audit_add)                                     \

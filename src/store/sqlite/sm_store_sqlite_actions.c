@@ -59,7 +59,7 @@ sm_sqlite_canceled(sm_sqlite_t *sq, sm_call_t *call, sm_cancel_row_t *rows,
 
     stored = sm_arena_calloc(&call->arena, n, sizeof(sm_get_row_t));
     if (stored == NULL) {
-        return sm_call_fail(call, SM_STORE_TRANSIENT, 0, "out of memory");
+        return sm_call_no_memory(call);
     }
 
     for (i = 0; i < n; i++) {
@@ -117,11 +117,45 @@ sm_sqlite_intents_cancel(sm_conn_t *conn, sm_call_t *call,
 }
 
 
+/* Tells why no replay was made: what has the new id, or the intent itself. */
+
+static int
+sm_sqlite_replay_why(sm_sqlite_t *sq, sm_call_t *call, sm_replay_insert_t *row)
+{
+    sm_payload_row_t  *there, *source;
+    sm_payload_row_t   rows[2];
+
+    memset(rows, 0, sizeof(rows));
+
+    there = &rows[0];
+    there->id = row->new_id;
+    there->bare = 1;
+
+    source = &rows[1];
+    source->id = row->id;
+    source->bare = 1;
+
+    if (sm_sql_intent_payload(&sq->sql.conn, call, rows, 2) != 0) {
+        return -1;
+    }
+
+    if (there->found) {
+        row->outcome = sm_str_eq(there->replay_of, row->id)
+                       ? SM_REPLAY_SAME : SM_REPLAY_CONFLICT;
+        return 0;
+    }
+
+    row->outcome = source->replay_count && !source->stripped && !row->again
+                   ? SM_REPLAY_ALREADY : SM_REPLAY_NOT_FOUND;
+
+    return 0;
+}
+
+
 static int
 sm_sqlite_replay_row(sm_sqlite_t *sq, sm_call_t *call, void *data, int64_t now)
 {
     int                  rc;
-    sm_payload_row_t     there;
     sm_replay_insert_t  *row = data;
 
     rc = sm_sqlite_reserved(sq, call, row->new_id);
@@ -144,20 +178,7 @@ sm_sqlite_replay_row(sm_sqlite_t *sq, sm_call_t *call, void *data, int64_t now)
                                row->detail);
     }
 
-    memset(&there, 0, sizeof(sm_payload_row_t));
-
-    there.id = row->new_id;
-    there.bare = 1;
-
-    if (sm_sql_intent_payload(&sq->sql.conn, call, &there, 1) != 0) {
-        return -1;
-    }
-
-    row->outcome = !there.found ? SM_REPLAY_NOT_FOUND
-                   : sm_str_eq(there.replay_of, row->id) ? SM_REPLAY_SAME
-                   : SM_REPLAY_CONFLICT;
-
-    return 0;
+    return sm_sqlite_replay_why(sq, call, row);
 }
 
 

@@ -173,7 +173,7 @@ sm_sqlite_begin_look(sm_call_t *call, sqlite3_stmt *stmt, unsigned expire,
     if ((payload.data == NULL && payload.len)
         || sm_arena_strdup(&call->arena, &row->payload, payload) != 0)
     {
-        return sm_call_fail(call, SM_STORE_TRANSIENT, 0, "out of memory");
+        return sm_call_no_memory(call);
     }
 
     row->outcome = SM_BEGIN_BEGUN;

@@ -19,7 +19,7 @@ sm_sqlite_inbox_submit(sm_sqlite_t *sq, sm_call_t *call, sm_inbox_row_t *rows,
 
     submit = sm_arena_calloc(&call->arena, n, sizeof(sm_submit_row_t));
     if (submit == NULL) {
-        return sm_call_fail(call, SM_STORE_TRANSIENT, 0, "out of memory");
+        return sm_call_no_memory(call);
     }
 
     for (i = 0, k = 0; i < n; i++) {
@@ -134,7 +134,7 @@ sm_sqlite_inbox_all(sm_sqlite_t *sq, sm_call_t *call, size_t max_payload,
 
     there = sm_arena_calloc(&call->arena, n, 1);
     if (there == NULL) {
-        return sm_call_fail(call, SM_STORE_TRANSIENT, 0, "out of memory");
+        return sm_call_no_memory(call);
     }
 
     if (sm_sqlite_inbox_submit(sq, call, rows, n, there) != 0) {

@@ -197,7 +197,7 @@ sm_sqlite_compare(sm_sqlite_t *sq, sm_call_t *call, sm_submit_row_t *rows,
 
     stored = sm_arena_calloc(&call->arena, n, sizeof(sm_get_row_t));
     if (stored == NULL) {
-        return sm_call_fail(call, SM_STORE_TRANSIENT, 0, "out of memory");
+        return sm_call_no_memory(call);
     }
 
     for (i = 0, k = 0; i < n; i++) {
@@ -321,6 +321,22 @@ sm_sqlite_replay_bind(sqlite3_stmt *to, sqlite3_stmt *from,
 }
 
 
+static int
+sm_sqlite_replayed(sm_sqlite_t *sq, sm_call_t *call,
+    const sm_replay_insert_t *row)
+{
+    sqlite3_stmt  *stmt;
+
+    stmt = sq->stmts[SM_SQLITE_REPLAYED];
+
+    sm_sqlite_bind_text(stmt, ":lease_name", sq->sql.conf->lease_name);
+    sm_sqlite_bind_text(stmt, ":intent_id", row->id);
+    sm_sqlite_bind_text(stmt, ":new_id", row->new_id);
+
+    return sm_sqlite_run(sq, call, SM_SQLITE_REPLAYED);
+}
+
+
 int
 sm_sqlite_replay(sm_sqlite_t *sq, sm_call_t *call,
     const sm_replay_insert_t *row, int64_t now)
@@ -333,6 +349,7 @@ sm_sqlite_replay(sm_sqlite_t *sq, sm_call_t *call,
 
     sm_sqlite_bind_text(from, ":lease_name", sq->sql.conf->lease_name);
     sm_sqlite_bind_text(from, ":intent_id", row->id);
+    sm_sqlite_bind_int(from, ":again", row->again);
 
     switch (sqlite3_step(from)) {
 
@@ -358,5 +375,5 @@ sm_sqlite_replay(sm_sqlite_t *sq, sm_call_t *call,
 
     (void) sqlite3_clear_bindings(to);
 
-    return rc;
+    return rc == 1 && sm_sqlite_replayed(sq, call, row) != 0 ? -1 : rc;
 }

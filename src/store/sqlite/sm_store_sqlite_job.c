@@ -63,7 +63,7 @@ sm_sqlite_job_add(sm_sqlite_t *sq, sm_call_t *call, void *data, int64_t now)
     created = sqlite3_changes(sq->db) != 0;
 
     if (sm_job_detail(&call->arena, &row->request, &detail) != 0) {
-        return sm_call_fail(call, SM_STORE_TRANSIENT, 0, "out of memory");
+        return sm_call_no_memory(call);
     }
 
     if (created
@@ -150,12 +150,12 @@ sm_sqlite_jobs_stop(sm_conn_t *conn, sm_call_t *call, sm_job_row_t *rows,
  */
 
 static int
-sm_sqlite_job_item(sm_sqlite_t *sq, sm_call_t *call, sm_job_kind_e kind,
-    sm_job_item_t *item)
+sm_sqlite_job_item(sm_sqlite_t *sq, sm_call_t *call,
+    const sm_job_batch_t *batch, sm_job_item_t *item)
 {
     sm_replay_insert_t  replay;
 
-    if (kind == SM_JOB_CANCEL) {
+    if (batch->kind == SM_JOB_CANCEL) {
         return sm_sqlite_cancel(sq, call, item->id, call->now);
     }
 
@@ -164,6 +164,7 @@ sm_sqlite_job_item(sm_sqlite_t *sq, sm_call_t *call, sm_job_kind_e kind,
     replay.id = item->id;
     replay.new_id = item->new_id;
     replay.contract = item->contract;
+    replay.again = batch->again;
 
     return sm_sqlite_replay(sq, call, &replay, call->now);
 }
@@ -212,7 +213,7 @@ sm_sqlite_job_batch(sm_sqlite_t *sq, sm_call_t *call, sm_job_batch_t *batch)
     batch->done = 0;
 
     for (i = 0; i < batch->n; i++) {
-        rc = sm_sqlite_job_item(sq, call, batch->kind, &batch->items[i]);
+        rc = sm_sqlite_job_item(sq, call, batch, &batch->items[i]);
 
         if (rc == -1) {
             return -1;

@@ -180,6 +180,53 @@ sm_sqlite_fence_read(sm_sqlite_t *sq, sm_call_t *call, const sm_fence_t *fence)
 }
 
 
+/* Keeps the names of an instance's targets, if they are given. */
+
+static int
+sm_sqlite_candidate_names(sm_sqlite_t *sq, sm_call_t *call,
+    const sm_candidate_t *candidate)
+{
+    sm_fence_t     fence = { candidate->holder, 0 };
+    sqlite3_stmt  *stmt;
+
+    if (candidate->names.data == NULL) {
+        return 0;
+    }
+
+    stmt = sq->stmts[SM_SQLITE_CANDIDATE_NAMES];
+
+    sm_sqlite_bind_text(stmt, ":names_hash", candidate->names_hash);
+    sm_sqlite_bind_text(stmt, ":names", candidate->names);
+
+    return sm_sqlite_lease_run(sq, call, SM_SQLITE_CANDIDATE_NAMES, &fence, 0,
+                               0);
+}
+
+
+/* Reads what the instance is told: see sm_candidate_t. */
+
+static int
+sm_sqlite_candidate_told(sm_sqlite_t *sq, sm_call_t *call,
+    sm_candidate_t *candidate, int64_t now)
+{
+    sqlite3_stmt  *stmt;
+
+    stmt = sq->stmts[SM_SQLITE_CANDIDATE_TOLD];
+
+    sm_sqlite_bind_text(stmt, ":lease_name", sq->sql.conf->lease_name);
+    sm_sqlite_bind_text(stmt, ":holder_id", candidate->holder);
+    sm_sqlite_bind_text(stmt, ":names_hash", candidate->names_hash);
+    sm_sqlite_bind_int(stmt, ":now", now);
+
+    if (sqlite3_step(stmt) == SQLITE_ROW) {
+        candidate->wanted = sqlite3_column_int(stmt, 0) == 1;
+        candidate->shared = sqlite3_column_int(stmt, 1) == 1;
+    }
+
+    return sqlite3_reset(stmt) == SQLITE_OK ? 0 : sm_sqlite_fail(sq, call);
+}
+
+
 int
 sm_sqlite_candidate_heartbeat(sm_conn_t *conn, sm_call_t *call,
     sm_candidate_t *candidate, int64_t duration)
@@ -198,6 +245,9 @@ sm_sqlite_candidate_heartbeat(sm_conn_t *conn, sm_call_t *call,
     sm_sqlite_bind_text(stmt, ":role", candidate->role);
     sm_sqlite_bind_text(stmt, ":version", candidate->version);
     sm_sqlite_bind_text(stmt, ":wake_url", candidate->wake_url);
+    sm_sqlite_bind_text(stmt, ":config", candidate->config);
+    sm_sqlite_bind_int(stmt, ":instance_key", candidate->key);
+    sm_sqlite_bind_text(stmt, ":events", candidate->events);
 
     if (sm_sqlite_now(sq, call, &now) != 0) {
         return sm_sqlite_rollback(sq);
@@ -210,9 +260,14 @@ sm_sqlite_candidate_heartbeat(sm_conn_t *conn, sm_call_t *call,
     if (sm_sqlite_lease_run(sq, call, SM_SQLITE_CANDIDATE_HEARTBEAT, &fence,
                                now, duration)
            != 0
+        || sm_sqlite_candidate_names(sq, call, candidate) != 0
         || sm_sqlite_lease_run(sq, call, SM_SQLITE_CANDIDATE_PRUNE, &fence,
                                now, 0)
-           != 0)
+           != 0
+        || sm_sqlite_lease_run(sq, call, SM_SQLITE_CANDIDATE_FORGET, &fence,
+                               now, 0)
+           != 0
+        || sm_sqlite_candidate_told(sq, call, candidate, now) != 0)
     {
         return sm_sqlite_rollback(sq);
     }
@@ -238,7 +293,10 @@ sm_sqlite_candidate_remove(sm_conn_t *conn, sm_call_t *call, sm_str_t holder)
     }
 
     if (sm_sqlite_lease_run(sq, call, SM_SQLITE_CANDIDATE_REMOVE, &fence, 0, 0)
-        != 0)
+           != 0
+        || sm_sqlite_lease_run(sq, call, SM_SQLITE_CANDIDATE_FORGET, &fence,
+                               0, 0)
+           != 0)
     {
         return sm_sqlite_rollback(sq);
     }

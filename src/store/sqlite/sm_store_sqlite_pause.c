@@ -69,7 +69,7 @@ sm_sqlite_target_change(sm_sqlite_t *sq, sm_call_t *call, sm_target_set_t *row,
     }
 
     if (sm_pause_detail(&call->arena, row->reason, &detail) != 0) {
-        return sm_call_fail(call, SM_STORE_TRANSIENT, 0, "out of memory");
+        return sm_call_no_memory(call);
     }
 
     return sm_sqlite_audit(sq, call, now, &row->actor,

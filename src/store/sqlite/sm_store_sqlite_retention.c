@@ -167,7 +167,7 @@ sm_sqlite_retention_strip(sm_sqlite_t *sq, sm_call_t *call,
 
     old = sm_arena_calloc(&call->arena, *left, sizeof(sm_retention_old_t));
     if (old == NULL) {
-        return sm_call_fail(call, SM_STORE_TRANSIENT, 0, "out of memory");
+        return sm_call_no_memory(call);
     }
 
     sm_sqlite_retention_bind(sq, SM_SQLITE_RETENTION_OLD, target, status,

@@ -261,7 +261,7 @@ sm_sqlite_copy_write(sm_sqlite_t *sq, sm_call_t *call, sm_sqlite_copy_t *copy)
 
     sql = sqlite3_mprintf("VACUUM INTO %Q", copy->new_name);
     if (sql == NULL) {
-        return sm_call_fail(call, SM_STORE_TRANSIENT, 0, "out of memory");
+        return sm_call_no_memory(call);
     }
 
     rc = sqlite3_exec(sq->db, sql, NULL, NULL, NULL);
@@ -393,7 +393,7 @@ sm_sqlite_schema_migrate(sm_sqlite_t *sq, sm_call_t *call, int version)
         rc = sm_sqlite_copy(sq, call, &copy);
 
     } else {
-        rc = sm_call_fail(call, SM_STORE_TRANSIENT, 0, "out of memory");
+        rc = sm_call_no_memory(call);
     }
 
     if (rc == 1) {
