@@ -4,8 +4,9 @@
  * outcome of each, and a turn that meets a cancel at the same row.  Broken by:
  * a cancel of what is in flight or has ended; a turn that begins what was
  * canceled after it had looked; a change without its entry in the audit, or an
- * entry without a change; a replay that is made twice, that changes what it
- * replays, or that has other bytes; a page of the audit that skips or repeats.
+ * entry without a change; a replay that is made twice, also by two at once, or
+ * that has other bytes; an intent that does not tell how it was replayed; a
+ * page of the audit that skips or repeats.
  */
 
 #include <stdatomic.h>
@@ -422,13 +423,36 @@ replay_row(sm_replay_row_t *row, const char *id, const char *new_id,
 
 
 static int
+replay_one(fixture_t *f, sm_replay_row_t *row)
+{
+    if (sm_store_intents_replay(&f->store, new_call(f), row, 1) == 0) {
+        return row->outcome;
+    }
+
+    diag("%s", f->call.error);
+
+    return -1;
+}
+
+
+static int
 replay(fixture_t *f, sm_replay_row_t *row, const char *id, const char *new_id,
     unsigned original)
 {
     replay_row(row, id, new_id, original);
 
-    return sm_store_intents_replay(&f->store, new_call(f), row, 1) == 0
-           ? (int) row->outcome : -1;
+    return replay_one(f, row);
+}
+
+
+static int
+replay_again(fixture_t *f, sm_replay_row_t *row, const char *id,
+    const char *new_id, unsigned original)
+{
+    replay_row(row, id, new_id, original);
+    row->again = 1;
+
+    return replay_one(f, row);
 }
 
 
@@ -499,7 +523,7 @@ test_replay(void)
            "the replay is replayed");
     is_id(&row, "x~2");
 
-    is_int(replay(&f, &row, "x", "mine", 1), SM_REPLAY_CREATED,
+    is_int(replay_again(&f, &row, "x", "mine", 1), SM_REPLAY_CREATED,
            "under an id of one's own, with the contract that it had");
     is_id(&row, "mine");
     is_str(contract(&f, "mine"), "sms http://sms deadline 30 0 "
@@ -546,11 +570,11 @@ test_replay(void)
            "an id that has no room for a number");
 
     put_schedule(&f, "n");
-    is_int(replay(&f, &row, "x~7", "n@2026-01-01T00:00:00Z", 0),
+    is_int(replay_again(&f, &row, "x~7", "n@2026-01-01T00:00:00Z", 0),
            SM_REPLAY_RESERVED, "an id that belongs to a schedule");
     is_int(sql_int(&f, "SELECT count(*) FROM submission_intents WHERE intent_id "
                    "= 'n@2026-01-01T00:00:00Z'"), 0, "is not made");
-    is_int(replay(&f, &row, "x~7", "m@2026-01-01T00:00:00Z", 0),
+    is_int(replay_again(&f, &row, "x~7", "m@2026-01-01T00:00:00Z", 0),
            SM_REPLAY_CREATED, "one of no schedule is");
 
     /* a batch */
@@ -558,11 +582,236 @@ test_replay(void)
     replay_row(&rows[0], "x~7", "b-1", 0);
     replay_row(&rows[1], "none", NULL, 0);
     replay_row(&rows[2], "x~7", "b-1", 1);
+    rows[0].again = 1;
 
     must(sm_store_intents_replay(&f.store, new_call(&f), rows, 3) == 0);
     is_int(rows[0].outcome, SM_REPLAY_CREATED, "the first of a batch");
     is_int(rows[1].outcome, SM_REPLAY_NOT_FOUND, "one that is not there");
     is_int(rows[2].outcome, SM_REPLAY_SAME, "the same again");
+
+    fixture_done(&f);
+}
+
+
+/* The ids that an intent was replayed as, as the store gives them. */
+
+static const char *
+replayed_as(fixture_t *f, const char *id)
+{
+    size_t        i;
+    sm_get_row_t  row;
+    static char   text[2048];
+
+    memset(&row, 0, sizeof(row));
+    row.id = sm_str_c(id);
+
+    must(sm_store_intents_get(&f->store, new_call(f), &row, 1) == 0);
+    must(row.found);
+
+    (void) snprintf(text, sizeof(text), "%d:%.*s",
+                    (int) row.intent.replay_count,
+                    (int) row.intent.replayed_as.len,
+                    row.intent.replayed_as.data ? row.intent.replayed_as.data
+                                                : "");
+
+    for (i = 0; text[i]; i++) {
+        text[i] = text[i] == '\n' ? ' ' : text[i];
+    }
+
+    return text;
+}
+
+
+static void
+test_again(void)
+{
+    int              i;
+    char             id[256], ids[600];
+    fixture_t        f;
+    sm_replay_row_t  row, rows[2];
+
+    open_leader(&f);
+
+    put(&f, "x", &sms);
+    end(&f, "x", "exhausted");
+
+    is_str(replayed_as(&f, "x"), "0:", "it was never replayed");
+    is_int(replay(&f, &row, "x", "one", 0), SM_REPLAY_CREATED, "it is now");
+    is_str(replayed_as(&f, "x"), "1:one ", "and knows as what");
+    is_int(replay(&f, &row, "x", "two", 0), SM_REPLAY_ALREADY,
+           "under another id it is not replayed again");
+    is_mem(row.intent.replayed_as.data, row.intent.replayed_as.len, "one\n", 4,
+           "and that says as what it was");
+    is_int(replay(&f, &row, "x", NULL, 0), SM_REPLAY_ALREADY, "without an id");
+    is_int(replay(&f, &row, "x", "one", 0), SM_REPLAY_SAME, "the same id");
+    is_str(replayed_as(&f, "x"), "1:one ", "counts once");
+    is_int(sql_int(&f, "SELECT count(*) FROM submission_intents"), 2,
+           "there is one replay");
+    is_int(sql_int(&f, "SELECT count(*) FROM submission_audit"), 1,
+           "and one entry of the audit");
+
+    is_int(replay_again(&f, &row, "x", "two", 0), SM_REPLAY_CREATED,
+           "on purpose it is");
+    is_int(replay_again(&f, &row, "x", "two", 0), SM_REPLAY_SAME,
+           "and repeated, it is the same");
+    is_str(replayed_as(&f, "x"), "2:two one ", "the newest comes first");
+
+    /* a number that nobody has */
+
+    is_int(replay_again(&f, &row, "x", "x~1", 0), SM_REPLAY_CREATED,
+           "as the number that it would have had");
+    is_str(replayed_as(&f, "x"), "3:x~1 two one ", "all are there");
+    is_int(replay(&f, &row, "x", NULL, 0), SM_REPLAY_SAME,
+           "a request that is repeated finds the first");
+    is_id(&row, "x~1");
+
+    end(&f, "x~1", "rejected");
+    put(&f, "x~2", &sms);
+    is_int(replay(&f, &row, "x~1", NULL, 0), SM_REPLAY_CREATED,
+           "the next number is that of something else");
+    is_id(&row, "x~3");
+    is_int(replay(&f, &row, "x~1", NULL, 0), SM_REPLAY_SAME, "again");
+    is_id(&row, "x~3");
+
+    /* what a replay is copied from is not copied into it */
+
+    is_str(replayed_as(&f, "x~1"), "1:x~3 ", "the replay has its own replays");
+    is_str(replayed_as(&f, "x~3"), "0:", "and the copy has none");
+
+    /* in one call */
+
+    put(&f, "y", &sms);
+    end(&f, "y", "exhausted");
+    replay_row(&rows[0], "y", "y-1", 0);
+    replay_row(&rows[1], "y", "y-2", 0);
+    must(sm_store_intents_replay(&f.store, new_call(&f), rows, 2) == 0);
+    is_int(rows[0].outcome, SM_REPLAY_CREATED, "the first of two");
+    is_int(rows[1].outcome, SM_REPLAY_ALREADY, "and the second");
+    is_mem(rows[1].intent.replayed_as.data, rows[1].intent.replayed_as.len,
+           "y-1\n", 4, "which is told of the first");
+
+    /* the oldest ids go when there is no room */
+
+    memset(id, 'r', 199);
+    id[200] = '\0';
+
+    for (i = 0; i < 4; i++) {
+        id[199] = (char) ('a' + i);
+        must(replay_again(&f, &row, "y", id, 0) == SM_REPLAY_CREATED);
+    }
+
+    id[199] = 'd';
+    (void) snprintf(ids, sizeof(ids), "5:%s ", id);
+    id[199] = 'c';
+    (void) strcat(strcat(ids, id), " ");
+    is_int(strncmp(replayed_as(&f, "y"), ids, strlen(ids)), 0,
+           "at least the two newest are there");
+    is_int(strlen(replayed_as(&f, "y")) <= 502, 1, "in 500 characters");
+
+    fixture_done(&f);
+}
+
+
+/*
+ * G9: of those who replay an intent at the same time, each under an id of its
+ * own, one makes a replay, and the others are told of it.
+ */
+
+#define REPLAYERS  6
+#define REPLAYED   20
+
+typedef struct {
+    fixture_t          *f;
+    pthread_barrier_t  *start;
+    int                 number;
+    unsigned            outcomes[SM_REPLAY_OUTCOMES];
+    unsigned            failed;
+} replayer_t;
+
+
+static void *
+replayer_thread(void *data)
+{
+    int              i;
+    char             id[16], new_id[32];
+    sm_call_t        call;
+    replayer_t      *r = data;
+    sm_replay_row_t  row;
+
+    for (i = 0; i < REPLAYED; i++) {
+        (void) snprintf(id, sizeof(id), "r%d", i);
+        (void) snprintf(new_id, sizeof(new_id), "r%d-%d", i, r->number);
+
+        memset(&call, 0, sizeof(sm_call_t));
+        replay_row(&row, id, new_id, 0);
+
+        (void) pthread_barrier_wait(r->start);
+
+        if (sm_store_intents_replay(&r->f->store, &call, &row, 1) == 0) {
+            r->outcomes[row.outcome]++;
+
+        } else {
+            r->failed++;
+        }
+
+        sm_arena_free(&call.arena);
+    }
+
+    return NULL;
+}
+
+
+static void
+test_replay_race(void)
+{
+    int                i, j;
+    char               id[16];
+    unsigned           outcomes[SM_REPLAY_OUTCOMES], failed;
+    fixture_t          f;
+    pthread_t          threads[REPLAYERS];
+    replayer_t         replayers[REPLAYERS];
+    pthread_barrier_t  start;
+
+    open_leader(&f);
+
+    for (i = 0; i < REPLAYED; i++) {
+        (void) snprintf(id, sizeof(id), "r%d", i);
+        put(&f, id, &sms);
+        end(&f, id, "exhausted");
+    }
+
+    must(pthread_barrier_init(&start, NULL, REPLAYERS) == 0);
+    memset(replayers, 0, sizeof(replayers));
+    memset(outcomes, 0, sizeof(outcomes));
+    failed = 0;
+
+    for (i = 0; i < REPLAYERS; i++) {
+        replayers[i].f = &f;
+        replayers[i].start = &start;
+        replayers[i].number = i;
+        must(pthread_create(&threads[i], NULL, replayer_thread, &replayers[i])
+             == 0);
+    }
+
+    for (i = 0; i < REPLAYERS; i++) {
+        must(pthread_join(threads[i], NULL) == 0);
+        failed += replayers[i].failed;
+
+        for (j = 0; j < SM_REPLAY_OUTCOMES; j++) {
+            outcomes[j] += replayers[i].outcomes[j];
+        }
+    }
+
+    (void) pthread_barrier_destroy(&start);
+
+    is_int(failed, 0, "no call failed");
+    is_int(outcomes[SM_REPLAY_CREATED], REPLAYED, "each was replayed once");
+    is_int(outcomes[SM_REPLAY_ALREADY], REPLAYED * (REPLAYERS - 1),
+           "and the others were told");
+    is_int(sql_int(&f, "SELECT count(*) FROM submission_intents "
+                   "WHERE replay_of IS NOT NULL"), REPLAYED, "in the store");
+    is_int(sql_int(&f, "SELECT count(*) FROM submission_intents "
+                   "WHERE replay_count = 1"), REPLAYED, "as the first know");
 
     fixture_done(&f);
 }
@@ -865,6 +1114,8 @@ main(void)
     test_together();
     test_beside();
     test_replay();
+    test_again();
+    test_replay_race();
     test_replay_bound();
     test_payload();
     test_audit_done();

@@ -542,7 +542,7 @@ test_contracts(void)
         done.error = why;
         done.delay = SM_REFUSED_DELAY;
         is_int(complete(&f, &a1, &done), 1, "it is given back");
-        is_str(intent(&f, "y"), "pending - - - 0 - 0 3600000 - - -",
+        is_str(intent(&f, "y"), "pending - unsent - 0 - 0 3600000 - - -",
                "for an hour; nothing is counted");
         is_str(attempts(&f, "y"), "", "and nothing is appended");
         is_int(sql_int(&f, "SELECT count(*) FROM submission_intents "
@@ -567,7 +567,7 @@ test_contracts(void)
                   "contract is not understood: ") != NULL
            && strstr(f.call.error, t[i].error) != NULL,
            "and why not that one: %s", f.call.error);
-        is_str(intent(&f, "y"), "pending - - - 0 - 0 - 0 b 0",
+        is_str(intent(&f, "y"), "pending - unknown - 0 - 0 - 0 b 0",
                "it stays in doubt");
         is_str(attempts(&f, "y"), "", "and nothing is appended");
         is_int(sql_int(&f, "SELECT count(*) FROM submission_intents "
@@ -618,7 +618,8 @@ test_newer(void)
             ok(r[1].refused.data == NULL, "why is said once");
         }
 
-        is_str(intent(&f, "y"), "pending - - - 0 - 0 0 - - -", "as it was");
+        is_str(intent(&f, "y"), "pending - unsent - 0 - 0 0 - - -",
+               "as it was, but for why");
         is_int(sql_int(&f, "SELECT count(*) FROM submission_intents "
                        "WHERE intent_id = 'y' AND last_error "
                        "LIKE '%%contract%%of version 2%%'"), 1,
@@ -676,8 +677,8 @@ test_newer_expire(void)
         ok(i ? r[1].refused.data == NULL : strstr(why, "of version 2") != NULL,
            "why is said once: %s", why);
 
-        is_str(intent(&f, "y"), "pending - - - 0 - 0 3600000 - - -",
-               "as it was");
+        is_str(intent(&f, "y"), "pending - unsent - 0 - 0 3600000 - - -",
+               "as it was, but for why");
         is_int(sql_int(&f, "SELECT count(*) FROM submission_intents "
                        "WHERE status = 'pending' AND last_error "
                        "LIKE '%%contract%%of version 2%%'"), 2,
@@ -870,6 +871,87 @@ test_not_applied(void)
         free(after);
         free(before);
     }
+
+    fixture_done(&f);
+}
+
+
+/* what is shown of the last attempt, or of why the next one was not sent */
+
+static const char *
+last(fixture_t *f, const char *id)
+{
+    sm_get_row_t  row;
+    static char   text[256];
+
+    memset(&row, 0, sizeof(row));
+    row.id = sm_str_c(id);
+
+    must(sm_store_intents_get(&f->store, new_call(f), &row, 1) == 0);
+    must(row.found);
+
+    (void) snprintf(text, sizeof(text), "%.*s: %.*s",
+                    (int) row.intent.last_reason.len,
+                    row.intent.last_reason.data ? row.intent.last_reason.data
+                                                : "",
+                    (int) row.intent.last_error.len,
+                    row.intent.last_error.data ? row.intent.last_error.data
+                                               : "");
+
+    return text;
+}
+
+
+static void
+test_last(void)
+{
+    size_t             i;
+    fixture_t          f;
+    sm_begin_row_t     b;
+    sm_complete_row_t  r;
+
+    static const struct {
+        sm_outcome_e  outcome;
+        const char   *reason, *error, *shown;
+    } t[] = {
+        { SM_OUTCOME_NONE, NULL, NULL, ": " },
+        { SM_OUTCOME_NONE, NULL, "no name", "unsent: no name" },
+        { SM_OUTCOME_ERROR, NULL, "HTTP 500", "error: HTTP 500" },
+        { SM_OUTCOME_UNKNOWN, "timed_out", "late", "timed_out: late" },
+        { SM_OUTCOME_NONE, NULL, NULL, "timed_out: late" },
+        { SM_OUTCOME_NONE, NULL, "no route", "unsent: no route" },
+        { SM_OUTCOME_ERROR, "busy", "HTTP 429", "busy: HTTP 429" }
+    };
+
+    leader_open(&f, HOUR);
+    put(&f, "x", &push);
+
+    is_str(last(&f, "x"), ": ", "nothing was tried");
+
+    for (i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+        now_ms += 10000;
+        is_int(begin(&f, &a1, "x", &b), SM_BEGIN_BEGUN, "begin %zu", i);
+
+        end_row(&r, "x", b.number, t[i].outcome, SM_STATUS_PENDING);
+
+        if (t[i].reason) {
+            r.reason = sm_str_c(t[i].reason);
+        }
+
+        if (t[i].error) {
+            r.error = sm_str_c(t[i].error);
+        }
+
+        is_int(complete(&f, &a1, &r), 1, "end %zu", i);
+        is_str(last(&f, "x"), t[i].shown, "row %zu", i);
+    }
+
+    now_ms += 10000;
+    is_int(begin(&f, &a1, "x", &b), SM_BEGIN_BEGUN, "the last");
+    end_row(&r, "x", b.number, SM_OUTCOME_REJECTED, SM_STATUS_REJECTED);
+    r.reason = sm_str_c("closed");
+    is_int(complete(&f, &a1, &r), 1, "ends it");
+    is_str(last(&f, "x"), ": ", "which has a reason of its own then");
 
     fixture_done(&f);
 }
@@ -2220,6 +2302,7 @@ main(void)
     test_expired_damaged();
     test_complete();
     test_not_applied();
+    test_last();
     test_return();
     test_fences();
     test_waiting();

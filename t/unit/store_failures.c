@@ -2,8 +2,8 @@
 /*
  * What has failed lately: groups with their count, their newest ids, and a word
  * when not all was looked at.  Broken by: a group that is split or merged, ids
- * that are not the newest, a bound that is not told, work that grows with the
- * history.
+ * that are not the newest, what was replayed among what was not, a bound that
+ * is not told, work that grows with the history.
  */
 
 #include "store.h"
@@ -138,6 +138,52 @@ test_groups(void)
     row.target = sm_str_c("none");
     is_int(get(&f, &row), 0, "of a target that nobody has");
     ok(row.n == 0 && !row.partial, "are none");
+
+    fixture_done(&f);
+}
+
+
+/* what was replayed is counted apart, and comes last */
+
+static void
+test_replayed(void)
+{
+    fixture_t          f;
+    sm_failures_row_t  rows[2];
+
+    fixture_open(&f);
+
+    memset(rows, 0, sizeof(rows));
+    must(get(&f, &rows[0]) == 0);
+
+    fill(&f, 0, 10, "rejected", "'a'", "'bad'", "NULL");
+    fill(&f, 10, 4, "exhausted", "'b'", "'max_attempts'", "NULL");
+    fill(&f, 20, 3, "rejected", "'c'", "'bad'", "NULL");
+
+    /* the newest of a, and all of b and c */
+
+    sql(&f, "UPDATE submission_intents SET replay_count = 2 "
+        "WHERE completed_at >= 1006");
+    sql(&f, "UPDATE submission_intents SET completed_at = completed_at "
+        "+ 120000000 WHERE submission_target = 'b'");
+
+    memset(rows, 0, sizeof(rows));
+    rows[1].since = 60000000;
+    must(sm_store_failures_get(&f.store, new_call(&f), rows, 2) == 0);
+
+    is_int(rows[0].n, 3, "three groups");
+    is_group(&rows[0], 0, "a rejected bad - 6 1005 id-5 id-4 id-3");
+    is_int(rows[0].failures[0].replayed, 4, "beside which are others");
+    is_group(&rows[0], 1, "b exhausted max_attempts - 0 120001013 "
+                          "id-13 id-12 id-11");
+    is_int(rows[0].failures[1].replayed, 4, "all were replayed");
+    is_group(&rows[0], 2, "c rejected bad - 0 1022 id-22 id-21 id-20");
+    is_int(rows[0].failures[2].replayed, 3, "of the last group, too");
+
+    is_int(rows[1].n, 1, "since later, one");
+    is_group(&rows[1], 0, "b exhausted max_attempts - 0 120001013 "
+                          "id-13 id-12 id-11");
+    is_int(rows[1].failures[0].replayed, 4, "which was replayed");
 
     fixture_done(&f);
 }
@@ -321,6 +367,7 @@ int
 main(void)
 {
     test_groups();
+    test_replayed();
     test_bounds();
     test_shared();
 

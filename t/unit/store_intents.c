@@ -735,6 +735,39 @@ test_large_batch(void)
 }
 
 
+/* A probe writes an intent and takes it back, on servers, beside others that do. */
+
+static void
+test_trial(void)
+{
+    int              i;
+    fixture_t        f;
+    sm_call_t       *call;
+    sm_submit_row_t  r;
+
+    fixture_open(&f);
+
+    row(&r, "a", &sms, "1");
+    is_int(submit(&f, &r, 1), 0, "an intent");
+
+    for (i = 0; i < 2; i++) {
+        call = new_call(&f);
+        call->trial = 1;
+
+        is_int(sm_store_ping(&f.store, call), 0, "a probe that tries: %s",
+               call->error);
+    }
+
+    is_int(sql_int(&f, "SELECT count(*) FROM submission_intents"), 1,
+           "leaves nothing behind");
+
+    row(&r, "b", &sms, "1");
+    is_int(submit(&f, &r, 1), 0, "and nothing open");
+
+    fixture_done(&f);
+}
+
+
 int
 main(void)
 {
@@ -754,6 +787,7 @@ main(void)
     test_history_pages();
     test_bad_rows();
     test_large_batch();
+    test_trial();
 
     return done_testing();
 }

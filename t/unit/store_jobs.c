@@ -290,9 +290,9 @@ test_own(void)
 
     put(&f, "a", 4, &sms, "exhausted");
 
-    must(add(&f, SM_JOB_REPLAY, "{\"id\":\"t\",\"filter\":"
+    must(add(&f, SM_JOB_REPLAY, "{\"id\":\"t\",\"again\":true,\"filter\":"
              "{\"reason\":\"one_shot\"}}") == SM_JOB_CREATED);
-    must(add(&f, SM_JOB_REPLAY, "{\"id\":\"p\",\"filter\":"
+    must(add(&f, SM_JOB_REPLAY, "{\"id\":\"p\",\"again\":true,\"filter\":"
              "{\"idPrefix\":\"a\"}}") == SM_JOB_CREATED);
 
     must(work(&f, &a1, 2, &w) == 0 && w.done > 0);
@@ -356,13 +356,92 @@ test_skips(void)
              "\"filter\":{\"status\":\"rejected\"}}") == SM_JOB_CREATED);
     must(finish(&f, 100) > 0);
 
-    is_str(job(&f, "o"), "done 5 1 -", "with its own contract, without a "
-           "target");
+    is_str(job(&f, "o"), "done 2 4 -", "with its own contract, without a "
+           "target, and not what was replayed");
     is_str(sql_text(&f, "SELECT submission_target || ' ' || gateway_url FROM "
                     "submission_intents WHERE intent_id = 'a3~o'"),
            sql_text(&f, "SELECT submission_target || ' ' || gateway_url FROM "
                     "submission_intents WHERE intent_id = 'a3'"),
            "as it was");
+
+    fixture_done(&f);
+}
+
+
+/* G9: what was replayed is replayed again only on purpose */
+
+static void
+test_again(void)
+{
+    fixture_t       f;
+    sm_job_row_t    row;
+    sm_job_item_t   items[2];
+    sm_job_batch_t  batch;
+
+    open_leader(&f);
+
+    put(&f, "a", 6, &sms, "rejected");
+
+    must(add(&f, SM_JOB_REPLAY, "{\"id\":\"j\",\"limit\":2,\"filter\":"
+             "{\"status\":\"rejected\"}}") == SM_JOB_CREATED);
+    must(finish(&f, 100) > 0);
+    is_str(job(&f, "j"), "done 2 0 -", "two of them");
+
+    request(&row, SM_JOB_REPLAY, "{\"dryRun\":true,\"filter\":"
+            "{\"status\":\"rejected\"}}");
+    must(sm_store_job_count(&f.store, new_call(&f), &row) == 0);
+    is_int(row.count, 4, "four are left");
+    is_int(row.replayed, 2, "and two were replayed");
+    is_mem(row.sample[0].data, row.sample[0].len, "a3", 2, "the sample");
+
+    must(add(&f, SM_JOB_REPLAY, "{\"id\":\"k\",\"limit\":3,\"filter\":"
+             "{\"status\":\"rejected\"}}") == SM_JOB_CREATED);
+    must(finish(&f, 2) > 0);
+    is_str(job(&f, "k"), "done 3 2 -", "what is skipped does not count");
+    is_str(replays(&f), "a1~j of a1, a2~j of a2, a3~k of a3, a4~k of a4, "
+           "a5~k of a5", "each once");
+
+    request(&row, SM_JOB_REPLAY, "{\"dryRun\":true,\"again\":true,\"filter\":"
+            "{\"status\":\"rejected\"}}");
+    must(sm_store_job_count(&f.store, new_call(&f), &row) == 0);
+    is_int(row.count, 6, "on purpose all are found");
+    is_int(row.replayed, 0, "and none is skipped");
+
+    must(add(&f, SM_JOB_REPLAY, "{\"id\":\"l\",\"again\":true,\"filter\":"
+             "{\"status\":\"rejected\"}}") == SM_JOB_CREATED);
+    must(finish(&f, 4) > 0);
+    is_str(job(&f, "l"), "done 6 0 -", "and replayed");
+    is_int(sql_int(&f, "SELECT sum(replay_count) FROM submission_intents"), 11,
+           "as the first know");
+
+    /* what was replayed after the batch was read, and before it is written */
+
+    put(&f, "b", 2, &sms, "exhausted");
+    must(add(&f, SM_JOB_REPLAY, "{\"id\":\"m\",\"filter\":"
+             "{\"status\":\"exhausted\"}}") == SM_JOB_CREATED);
+    sql(&f, "UPDATE submission_intents SET replay_count = 1 "
+        "WHERE intent_id = 'b1'");
+
+    memset(items, 0, sizeof(items));
+    memset(&batch, 0, sizeof(batch));
+
+    items[0].id = sm_str_c("b1");
+    items[0].new_id = sm_str_c("b1~m");
+    items[1].id = sm_str_c("b2");
+    items[1].new_id = sm_str_c("b2~m");
+
+    batch.kind = SM_JOB_REPLAY;
+    batch.id = sm_str_c("m");
+    batch.seen_after = 2;
+    batch.state = SM_JOB_RUNNING;
+    batch.items = items;
+    batch.n = 2;
+
+    must(sm_store_job_apply(&f.store, new_call(&f), &a1, &batch) == 0);
+    is_int(batch.done, 1, "it is left out");
+    is_str(job(&f, "m"), "running 1 1 -", "and counted as skipped");
+    is_int(sql_int(&f, "SELECT count(*) FROM submission_intents "
+                   "WHERE intent_id = 'b1~m'"), 0, "there is no other replay");
 
     fixture_done(&f);
 }
@@ -712,6 +791,7 @@ main(void)
     test_replay();
     test_own();
     test_skips();
+    test_again();
     test_cancel();
     test_races();
     test_ids();

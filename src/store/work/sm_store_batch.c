@@ -158,8 +158,7 @@ sm_store_begin_refuse(sm_store_batch_t *batch, size_t i)
                         sm_str_c(batch->call->error))
         != 0)
     {
-        (void) sm_call_fail(batch->call, SM_STORE_TRANSIENT, 0,
-                            "out of memory");
+        (void) sm_call_no_memory(batch->call);
     }
 }
 

@@ -25,7 +25,7 @@ typedef struct {
     const sm_fence_t      *fence;
     sm_job_work_t         *work;
     sm_list_row_t          row;
-    unsigned               original;
+    sm_job_terms_t         terms;
 
     sm_job_item_t         *items;       /* one per intent that is taken */
     const sm_contract_t  **contracts;   /* those of the items, each once */
@@ -36,7 +36,7 @@ typedef struct {
 static int
 sm_store_job_no_memory(sm_call_t *call)
 {
-    return sm_call_fail(call, SM_STORE_TRANSIENT, 0, "out of memory");
+    return sm_call_no_memory(call);
 }
 
 
@@ -47,11 +47,9 @@ sm_store_job_no_memory(sm_call_t *call)
 
 static int
 sm_store_job_row(sm_call_t *call, const sm_job_t *job, sm_list_row_t *row,
-    unsigned *original, sm_json_error_t *err)
+    sm_job_terms_t *terms, sm_json_error_t *err)
 {
-    if (sm_job_list(&call->arena, job->kind, job->doc, row, original, err)
-        == 0)
-    {
+    if (sm_job_list(&call->arena, job->kind, job->doc, row, terms, err) == 0) {
         return 0;
     }
 
@@ -66,13 +64,18 @@ sm_store_job_row(sm_call_t *call, const sm_job_t *job, sm_list_row_t *row,
 
 static int
 sm_store_job_count_page(sm_call_t *call, const sm_job_t *job,
-    sm_list_row_t *list, size_t max, sm_job_row_t *row)
+    const sm_job_terms_t *terms, sm_list_row_t *list, size_t max,
+    sm_job_row_t *row)
 {
-    size_t  i;
+    size_t        i;
+    sm_job_fit_e  fit;
 
     for (i = 0; i < list->n && row->count < max; i++) {
 
-        if (sm_job_fits(job, &list->intents[i]) != SM_JOB_TAKE) {
+        fit = sm_job_fits(job, terms, &list->intents[i]);
+
+        if (fit != SM_JOB_TAKE) {
+            row->replayed += fit == SM_JOB_BEFORE;
             continue;
         }
 
@@ -97,7 +100,8 @@ sm_store_job_count_page(sm_call_t *call, const sm_job_t *job,
 
 static int
 sm_store_job_count_next(sm_store_t *store, sm_call_t *call,
-    const sm_job_t *job, sm_list_row_t *list, size_t max, sm_job_row_t *row)
+    const sm_job_t *job, const sm_job_terms_t *terms, sm_list_row_t *list,
+    size_t max, sm_job_row_t *row)
 {
     int        rc;
     sm_call_t  page;
@@ -111,7 +115,7 @@ sm_store_job_count_next(sm_store_t *store, sm_call_t *call,
     call->asked = page.asked;
 
     if (rc == 0) {
-        rc = sm_store_job_count_page(call, job, list, max, row);
+        rc = sm_store_job_count_page(call, job, terms, list, max, row);
 
     } else {
         (void) sm_call_fail(call, page.status, page.code, "%s", page.error);
@@ -130,11 +134,12 @@ sm_store_job_count(sm_store_t *store, sm_call_t *call, sm_job_row_t *row)
     int              rc;
     size_t           max, seen;
     sm_job_t         job;
-    unsigned         original;
     sm_list_row_t    list;
+    sm_job_terms_t   terms;
     sm_json_error_t  err;
 
     row->count = 0;
+    row->replayed = 0;
     row->bounded = 0;
     row->nsample = 0;
 
@@ -143,7 +148,7 @@ sm_store_job_count(sm_store_t *store, sm_call_t *call, sm_job_row_t *row)
     job.kind = row->request.kind;
     job.doc = row->request.doc;
 
-    rc = sm_store_job_row(call, &job, &list, &original, &err);
+    rc = sm_store_job_row(call, &job, &list, &terms, &err);
 
     if (rc != 0) {
         return rc < 0 ? -1 : sm_call_fail(call, SM_STORE_PERMANENT, 0,
@@ -158,7 +163,10 @@ sm_store_job_count(sm_store_t *store, sm_call_t *call, sm_job_row_t *row)
 
     for (seen = 0; seen < SM_JOB_COUNT; seen += SM_JOB_PAGE) {
 
-        if (sm_store_job_count_next(store, call, &job, &list, max, row) != 0) {
+        if (sm_store_job_count_next(store, call, &job, &terms, &list, max,
+                                    row)
+            != 0)
+        {
             return -1;
         }
 
@@ -210,7 +218,7 @@ sm_store_job_contract(sm_job_page_t *page, sm_str_t target,
 }
 
 
-/* Decides about an intent: SM_JOB_TAKE, _SKIP or _PASS, or -1 on errors. */
+/* Decides about an intent, and returns an sm_job_fit_e, or -1 on errors. */
 
 static int
 sm_store_job_item(sm_job_page_t *page, const sm_intent_t *intent,
@@ -219,7 +227,7 @@ sm_store_job_item(sm_job_page_t *page, const sm_intent_t *intent,
     char          hash[SM_JOB_HASH];
     sm_job_fit_e  fit;
 
-    fit = sm_job_fits(&page->work->job, intent);
+    fit = sm_job_fits(&page->work->job, &page->terms, intent);
 
     memset(item, 0, sizeof(sm_job_item_t));
 
@@ -231,7 +239,7 @@ sm_store_job_item(sm_job_page_t *page, const sm_intent_t *intent,
         return fit;
     }
 
-    if (!page->original
+    if (!page->terms.original
         && sm_store_job_contract(page, intent->target, item) != 0)
     {
         return SM_JOB_SKIP;
@@ -272,8 +280,8 @@ sm_store_job_after(sm_job_page_t *page, size_t last, sm_str_t *position)
 
 
 /*
- * Writes intents [first, first + n) of the page as one batch.  With "poison"
- * they are skipped.
+ * Writes intents [first, first + n) of the page as one batch, up to the one
+ * with which the job reaches its limit.  With "poison" they are skipped.
  */
 
 static int
@@ -281,22 +289,22 @@ sm_store_job_write(sm_job_page_t *page, size_t first, size_t n,
     unsigned poison)
 {
     int             fit;
-    size_t          i;
-    int64_t         matched;
+    size_t          i, left;
     unsigned        last;
     sm_job_work_t  *work;
     sm_job_batch_t  batch;
 
     work = page->work;
-    last = first + n == page->row.n;
+    left = work->job.limit ? (size_t) (work->job.limit - work->job.done)
+                           : SIZE_MAX;
 
     memset(&batch, 0, sizeof(sm_job_batch_t));
 
     batch.kind = work->job.kind;
     batch.id = work->job.id;
     batch.seen = work->job.seen;
-    batch.seen_after = batch.seen + (n ? n : 1);
     batch.items = page->items + work->n;
+    batch.again = page->terms.again;
 
     for (i = first; i < first + n; i++) {
 
@@ -312,7 +320,14 @@ sm_store_job_write(sm_job_page_t *page, size_t first, size_t n,
         } else {
             batch.skipped += fit != SM_JOB_PASS;
         }
+
+        if (batch.n == left) {
+            n = i + 1 - first;
+        }
     }
+
+    batch.seen_after = batch.seen + (n ? n : 1);
+    last = first + n == page->row.n;
 
     batch.contracts = page->contracts;
     batch.ncontracts = page->ncontracts;
@@ -331,10 +346,7 @@ sm_store_job_write(sm_job_page_t *page, size_t first, size_t n,
         return -1;
     }
 
-    matched = work->job.done + work->job.skipped + batch.n + batch.skipped;
-
-    batch.state = (last && !page->row.more)
-                  || (work->job.limit && matched >= work->job.limit)
+    batch.state = (last && !page->row.more) || batch.n >= left
                   ? SM_JOB_DONE : SM_JOB_RUNNING;
 
     if (sm_store_job_apply(page->store, page->call, page->fence, &batch) != 0)
@@ -474,7 +486,6 @@ sm_store_job_work(sm_store_t *store, sm_call_t *call, const sm_fence_t *fence,
 {
     int              rc;
     size_t           n;
-    int64_t          left;
     sm_job_t        *job;
     sm_job_page_t    page;
     sm_json_error_t  err;
@@ -494,6 +505,8 @@ sm_store_job_work(sm_store_t *store, sm_call_t *call, const sm_fence_t *fence,
         return 0;
     }
 
+    work->first = job->seen == 0 && job->position.data == NULL;
+
     memset(&page, 0, sizeof(sm_job_page_t));
 
     page.store = store;
@@ -501,7 +514,7 @@ sm_store_job_work(sm_store_t *store, sm_call_t *call, const sm_fence_t *fence,
     page.fence = fence;
     page.work = work;
 
-    rc = sm_store_job_row(call, job, &page.row, &page.original, &err);
+    rc = sm_store_job_row(call, job, &page.row, &page.terms, &err);
 
     if (rc == 0 && sm_job_resume(job, &page.row) != 0) {
         return sm_store_job_fail(&page, "its position is not understood");
@@ -511,10 +524,7 @@ sm_store_job_work(sm_store_t *store, sm_call_t *call, const sm_fence_t *fence,
         return rc < 0 ? -1 : sm_store_job_fail(&page, err.message);
     }
 
-    left = job->limit ? job->limit - job->done - job->skipped : INT64_MAX;
-    left = left > 1 ? left : 1;
-
-    page.row.limit = left < (int64_t) work->limit ? (size_t) left : work->limit;
+    page.row.limit = work->limit;
 
     /* The filter may ask only for intents that are newer than the job. */
 

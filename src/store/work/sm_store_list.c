@@ -60,7 +60,7 @@ sm_store_search(sm_store_t *store, sm_conn_t *conn, sm_call_t *call,
                                    sizeof(sm_intent_t));
 
     if (keys == NULL || rows == NULL || row->intents == NULL) {
-        return sm_call_fail(call, SM_STORE_TRANSIENT, 0, "out of memory");
+        return sm_call_no_memory(call);
     }
 
     if (store->ops->intents_search(conn, call, row, keys, &n) != 0) {

@@ -43,7 +43,7 @@ sm_store_contract(sm_call_t *call, const sm_contract_row_t *row,
                 sm_clean_size(SM_REFUSED_MAX));
 
     if (out.start == NULL) {
-        return sm_call_fail(call, SM_STORE_TRANSIENT, 0, "out of memory");
+        return sm_call_no_memory(call);
     }
 
     sm_out_clean(&out, sm_str_c(text), SM_REFUSED_MAX);
@@ -105,12 +105,11 @@ sm_store_hold(sm_call_t *call, const sm_doubt_row_t *doubt,
     row->error = doubt->refused;
     row->held = 1;
 
-    (void) sm_call_fail(call, SM_STORE_OK, 0, "attempt %lld of intent "
-                        "\"%.*s\" is in doubt, and stays so: %.*s",
-                        (long long) doubt->number,
-                        (int) (doubt->id.len < 128 ? doubt->id.len : 128),
-                        doubt->id.data, (int) doubt->refused.len,
-                        doubt->refused.data);
+    sm_call_warn(call, "attempt %lld of intent \"%.*s\" is in doubt, and stays "
+                 "so: %.*s", (long long) doubt->number,
+                 (int) (doubt->id.len < 128 ? doubt->id.len : 128),
+                 doubt->id.data, (int) doubt->refused.len,
+                 doubt->refused.data);
 }
 
 
@@ -166,12 +165,12 @@ sm_store_recovered(sm_call_t *call, const sm_complete_row_t *rows,
         if (!rows[i].applied) {
 
             if (call->error[0] == '\0') {
-                (void) sm_call_fail(call, SM_STORE_OK, 0, "attempt %lld of "
-                                    "intent \"%.*s\" is in doubt, and cannot "
-                                    "be recorded", (long long) rows[i].number,
-                                    (int) (rows[i].id.len < 128
-                                           ? rows[i].id.len : 128),
-                                    rows[i].id.data);
+                sm_call_warn(call, "attempt %lld of intent \"%.*s\" is in "
+                             "doubt, and cannot be recorded",
+                             (long long) rows[i].number,
+                             (int) (rows[i].id.len < 128
+                                    ? rows[i].id.len : 128),
+                             rows[i].id.data);
             }
 
             continue;
@@ -225,7 +224,7 @@ sm_store_known(sm_call_t *call, sm_known_row_t *known, size_t n,
 
     *sorted = sm_arena_calloc(&call->arena, n, sizeof(sm_known_row_t *));
     if (*sorted == NULL) {
-        return sm_call_fail(call, SM_STORE_TRANSIENT, 0, "out of memory");
+        return sm_call_no_memory(call);
     }
 
     for (i = 0; i < n; i++) {
@@ -305,7 +304,7 @@ sm_store_attempts_recover(sm_store_t *store, sm_call_t *call,
         ends = sm_arena_calloc(&call->arena, n, sizeof(sm_recovered_end_t));
 
         if (rows == NULL || of == NULL || ends == NULL) {
-            return sm_call_fail(call, SM_STORE_TRANSIENT, 0, "out of memory");
+            return sm_call_no_memory(call);
         }
 
         for (i = 0, k = 0; i < n; i++) {
@@ -328,8 +327,7 @@ sm_store_attempts_recover(sm_store_t *store, sm_call_t *call,
                                               doubts[i].contract.target);
 
             if (of[k++] == NULL) {
-                return sm_call_fail(call, SM_STORE_TRANSIENT, 0,
-                                    "out of memory");
+                return sm_call_no_memory(call);
             }
         }
 

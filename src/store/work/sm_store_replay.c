@@ -12,9 +12,16 @@
  *
  * If the replay exists already, it is the answer, whatever has become of its
  * original.  A client that repeats a request must not create another replay.
+ * An intent that has a replay gets another one only if that was asked for: the
+ * statement that copies it checks this, and of two at once it refuses one.
  */
 
 #include "sm_store.h"
+
+
+/* How many numbers are tried for an id that nobody named. */
+
+#define SM_REPLAY_NUMBERS  64
 
 
 typedef struct {
@@ -44,7 +51,7 @@ sm_store_replay_alloc(sm_call_t *call, sm_replay_t *rp, size_t n)
     rp->stored = sm_arena_calloc(arena, n, sizeof(sm_get_row_t));
 
     return rp->sources && rp->there && rp->inserts && rp->which && rp->stored
-           ? 0 : sm_call_fail(call, SM_STORE_TRANSIENT, 0, "out of memory");
+           ? 0 : sm_call_no_memory(call);
 }
 
 
@@ -78,7 +85,7 @@ sm_store_replay_name(sm_call_t *call, const sm_payload_row_t *source,
         return 1;
     }
 
-    if (sm_replay_id(&call->arena, source, id, &too_long) == 0) {
+    if (sm_replay_id(&call->arena, source, 1, id, &too_long) == 0) {
         return 1;
     }
 
@@ -87,7 +94,74 @@ sm_store_replay_name(sm_call_t *call, const sm_payload_row_t *source,
         return 0;
     }
 
-    return sm_call_fail(call, SM_STORE_TRANSIENT, 0, "out of memory");
+    return sm_call_no_memory(call);
+}
+
+
+/*
+ * Finds another number for an id that nobody named, because the first is that
+ * of something else.  If no number is free, or the id would be too long, "there"
+ * stays as it is.
+ */
+
+static int
+sm_store_replay_number(sm_store_t *store, sm_call_t *call,
+    const sm_payload_row_t *source, const sm_replay_row_t *row,
+    sm_payload_row_t *there)
+{
+    size_t         i, n;
+    unsigned       too_long;
+    sm_get_row_t  *tried;
+
+    if (!there->found || row->new_id.data
+        || sm_str_eq(there->replay_of, row->id))
+    {
+        return 0;
+    }
+
+    tried = sm_arena_calloc(&call->arena, SM_REPLAY_NUMBERS,
+                            sizeof(sm_get_row_t));
+    if (tried == NULL) {
+        return sm_call_no_memory(call);
+    }
+
+    for (n = 0; n < SM_REPLAY_NUMBERS; n++) {
+
+        if (sm_replay_id(&call->arena, source, n + 2, &tried[n].id, &too_long)
+            == 0)
+        {
+            continue;
+        }
+
+        if (too_long) {
+            break;
+        }
+
+        return sm_call_no_memory(call);
+    }
+
+    if (n && sm_store_intents_get(store, call, tried, n) != 0) {
+        return -1;
+    }
+
+    for (i = 0; i < n; i++) {
+
+        if (tried[i].found
+            && !sm_str_eq(tried[i].intent.replay_of, row->id))
+        {
+            continue;
+        }
+
+        memset(there, 0, sizeof(sm_payload_row_t));
+
+        there->id = tried[i].id;
+        there->found = tried[i].found;
+        there->replay_of = tried[i].intent.replay_of;
+
+        break;
+    }
+
+    return 0;
 }
 
 
@@ -118,6 +192,7 @@ sm_store_replay_terms(sm_call_t *call, const sm_payload_row_t *source,
     insert->new_id = there->id;
     insert->trace = row->trace;
     insert->actor = &row->actor;
+    insert->again = row->again;
 
     if (!row->original) {
         insert->contract = row->contract(row->data, source->target);
@@ -132,7 +207,7 @@ sm_store_replay_terms(sm_call_t *call, const sm_payload_row_t *source,
                          &insert->detail)
         != 0)
     {
-        return sm_call_fail(call, SM_STORE_TRANSIENT, 0, "out of memory");
+        return sm_call_no_memory(call);
     }
 
     return 1;
@@ -194,6 +269,11 @@ sm_store_replay_read(sm_store_t *store, sm_call_t *call, sm_replay_t *rp,
             rp->which[k++] = i;
             break;
 
+        case SM_REPLAY_ALREADY:
+            rp->stored[k].id = rows[i].id;
+            rp->which[k++] = i;
+            break;
+
         default:
             break;
         }
@@ -211,7 +291,9 @@ sm_store_replay_read(sm_store_t *store, sm_call_t *call, sm_replay_t *rp,
             continue;
         }
 
-        if (rows[rp->which[i]].outcome != SM_REPLAY_CONFLICT) {
+        if (rows[rp->which[i]].outcome == SM_REPLAY_CREATED
+            || rows[rp->which[i]].outcome == SM_REPLAY_SAME)
+        {
             rows[rp->which[i]].intent.replay_of = rows[rp->which[i]].id;
         }
     }
@@ -283,7 +365,7 @@ sm_store_intents_replay(sm_store_t *store, sm_call_t *call,
 
     named = sm_arena_calloc(&call->arena, n, sizeof(sm_payload_row_t));
     if (named == NULL) {
-        return sm_call_fail(call, SM_STORE_TRANSIENT, 0, "out of memory");
+        return sm_call_no_memory(call);
     }
 
     for (i = 0, k = 0; i < n; i++) {
@@ -307,8 +389,18 @@ sm_store_intents_replay(sm_store_t *store, sm_call_t *call,
     }
 
     for (i = 0, k = 0; i < n; i++) {
-        if (rp.there[i].id.data) {
-            rp.there[i] = named[k++];
+
+        if (rp.there[i].id.data == NULL) {
+            continue;
+        }
+
+        rp.there[i] = named[k++];
+
+        if (sm_store_replay_number(store, call, &rp.sources[i], &rows[i],
+                                   &rp.there[i])
+            != 0)
+        {
+            return -1;
         }
     }
 

@@ -21,7 +21,7 @@ sm_store_resend_events(sm_store_t *store, sm_call_t *call,
     inserts = sm_arena_calloc(&call->arena, row->events.n + 1,
                               sizeof(sm_replay_insert_t));
     if (inserts == NULL) {
-        return sm_call_fail(call, SM_STORE_TRANSIENT, 0, "out of memory");
+        return sm_call_no_memory(call);
     }
 
     for (i = 0, n = 0; i < row->events.n; i++) {
@@ -41,7 +41,7 @@ sm_store_resend_events(sm_store_t *store, sm_call_t *call,
             || sm_replay_detail(&call->arena, row->id, 0, &inserts[n].detail)
                != 0)
         {
-            return sm_call_fail(call, SM_STORE_TRANSIENT, 0, "out of memory");
+            return sm_call_no_memory(call);
         }
 
         if (rc == 0 || event->status == SM_STATUS_PENDING) {
@@ -51,6 +51,7 @@ sm_store_resend_events(sm_store_t *store, sm_call_t *call,
         inserts[n].id = event->id;
         inserts[n].new_id = id;
         inserts[n].actor = &row->actor;
+        inserts[n].again = 1;
         n++;
     }
 
@@ -81,7 +82,7 @@ sm_store_webhooks_resend(sm_store_t *store, sm_call_t *call,
 
     stored = sm_arena_calloc(&call->arena, n, sizeof(sm_get_row_t));
     if (stored == NULL) {
-        return sm_call_fail(call, SM_STORE_TRANSIENT, 0, "out of memory");
+        return sm_call_no_memory(call);
     }
 
     for (i = 0; i < n; i++) {

@@ -51,7 +51,7 @@ sm_store_schedule_audit(sm_schedule_action_e action)
 static int
 sm_schedule_no_memory(sm_call_t *call)
 {
-    return sm_call_fail(call, SM_STORE_TRANSIENT, 0, "out of memory");
+    return sm_call_no_memory(call);
 }
 
 
@@ -333,6 +333,57 @@ sm_schedule_put(sm_store_t *store, sm_call_t *call, const sm_fence_t *fence,
 }
 
 
+/*
+ * Finds the next times of what a PUT would make.  A schedule that is paused may
+ * have a planned time that has passed: that one is left out.
+ */
+
+static int
+sm_schedule_preview(sm_store_t *store, sm_call_t *call, sm_schedule_row_t *row)
+{
+    int                        rc;
+    int64_t                    at, now;
+    sm_zones_t                 zones;
+    sm_schedule_rule_t         rule;
+    const sm_schedule_zone_t  *zone;
+
+    if (sm_schedule_read(store, call, row, 0) < 0) {
+        return -1;
+    }
+
+    if (sm_schedule_load(&call->arena, row->body, &rule) != 0) {
+        return sm_schedule_no_memory(call);
+    }
+
+    rc = sm_schedule_plan(call, row, &rule, &at);
+    if (rc != 1) {
+        return rc == 0 ? 1 : -1;
+    }
+
+    memset(&zones, 0, sizeof(sm_zones_t));
+
+    if (sm_zones_get(&zones, rule.zone, &zone) != 0) {
+        return sm_schedule_no_memory(call);
+    }
+
+    now = call->now / SM_SCHEDULE_SECOND;
+    rc = at > now ? 0 : sm_schedule_next(&rule, zone, now, &at);
+
+    for (row->ntimes = 0;
+         rc == 0 && at && row->ntimes < SM_SCHEDULE_PREVIEW;
+         rc = sm_schedule_next(&rule, zone, at, &at))
+    {
+        row->times[row->ntimes++] = at;
+    }
+
+    sm_zones_done(&zones);
+
+    row->outcome = SM_SCHEDULE_DONE;
+
+    return 1;
+}
+
+
 /* Writes {"reason":"..."}. */
 
 static int
@@ -581,6 +632,9 @@ sm_schedule_one(sm_store_t *store, sm_call_t *call, const sm_fence_t *fence,
 
     case SM_SCHEDULE_OP_RUN:
         return sm_schedule_run(store, call, row);
+
+    case SM_SCHEDULE_OP_PREVIEW:
+        return sm_schedule_preview(store, call, row);
 
     case SM_SCHEDULE_OP_GET:
         row->outcome = SM_SCHEDULE_NOT_FOUND;

@@ -46,7 +46,7 @@ sm_schedule_error(sm_call_t *call, sm_schedule_fire_t *row, const char *what)
     row->last_intent.data = NULL;
 
     return sm_arena_strdup(&call->arena, &row->error, sm_str_c(what)) == 0
-           ? 0 : sm_call_fail(call, SM_STORE_TRANSIENT, 0, "out of memory");
+           ? 0 : sm_call_no_memory(call);
 }
 
 
@@ -117,7 +117,7 @@ sm_schedule_intents(sm_store_t *store, sm_call_t *call, sm_schedule_fire_t *row,
 
 no_memory:
 
-    return sm_call_fail(call, SM_STORE_TRANSIENT, 0, "out of memory");
+    return sm_call_no_memory(call);
 }
 
 
@@ -140,7 +140,7 @@ sm_schedule_decide(sm_store_t *store, sm_call_t *call, sm_zones_t *zones,
     rc = sm_schedule_load(&call->arena, row->schedule->body, &rule);
 
     if (rc == -2) {
-        return sm_call_fail(call, SM_STORE_TRANSIENT, 0, "out of memory");
+        return sm_call_no_memory(call);
     }
 
     if (rc != 0) {
@@ -156,7 +156,7 @@ sm_schedule_decide(sm_store_t *store, sm_call_t *call, sm_zones_t *zones,
     rc = sm_zones_get(zones, rule.zone, &zone);
 
     if (rc == -2) {
-        return sm_call_fail(call, SM_STORE_TRANSIENT, 0, "out of memory");
+        return sm_call_no_memory(call);
     }
 
     if (rc != 0) {
@@ -176,7 +176,7 @@ sm_schedule_decide(sm_store_t *store, sm_call_t *call, sm_zones_t *zones,
                                  "it is to run");
 
     default: /* -2: it runs when there is memory again */
-        return sm_call_fail(call, SM_STORE_TRANSIENT, 0, "out of memory");
+        return sm_call_no_memory(call);
     }
 
     if (row->due.n == 0) {
@@ -302,7 +302,7 @@ sm_store_schedules_tick(sm_store_t *store, sm_call_t *call,
     tick->rows = sm_arena_calloc(&call->arena, page.n,
                                  sizeof(sm_schedule_fire_t));
     if (tick->rows == NULL) {
-        return sm_call_fail(call, SM_STORE_TRANSIENT, 0, "out of memory");
+        return sm_call_no_memory(call);
     }
 
     memset(&zones, 0, sizeof(sm_zones_t));
