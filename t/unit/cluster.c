@@ -10,6 +10,10 @@
 #include "sql_clock.h"
 
 
+#define DAY  86400000       /* milliseconds */
+#define OWN  16
+
+
 /* "started" is milliseconds after START, -1: it starts now, and is told */
 
 static int64_t  told;
@@ -54,6 +58,7 @@ static int
 cluster_get(fixture_t *f, sm_cluster_t *cluster)
 {
     memset(cluster, 0xff, sizeof(sm_cluster_t));
+    cluster->names_hash = (sm_str_t) sm_null_str;
 
     return sm_store_cluster_get(&f->store, new_call(f), cluster);
 }
@@ -103,15 +108,16 @@ test_candidates(void)
 
     now_ms = START + 520;
     is_int(heartbeat(&f, "b", "follower", "0.2", 5), 0,
-           "another one clears it away");
+           "another one comes meanwhile");
     now_ms = START + 530;
     is_int(beat(&f, "a", "leader", "0.2", 300, 0), 0, "and it comes back");
-    is_str(candidates_text(&f), "main a leader 0.2 0 530 830",
-           "that does not, either");
+    is_str(candidates_text(&f), "main a leader 0.2 0 530 830, "
+           "main b follower 0.2 520 520 525", "that does not, either");
 
     now_ms = START + 540;
     is_int(heartbeat(&f, "a", "leader", "0.2", 300), 0, "a restart");
-    is_str(candidates_text(&f), "main a leader 0.2 540 540 840",
+    is_str(candidates_text(&f), "main a leader 0.2 540 540 840, "
+           "main b follower 0.2 520 520 525",
            "it has started anew, though the old entry lasts");
     is_int(told, 540, "and knows when");
 
@@ -136,19 +142,28 @@ test_candidates(void)
     is_int(beat(&f, "c", "follower", "0.2", 1000, 699), 0,
            "another heartbeat");
     is_str(candidates_text(&f), "main a leader 0.2 540 540 840, "
+           "main b follower 0.2 600 600 700, "
            "main c follower 0.2 699 700 1700, "
            "main2 a follower 0.2 600 600 650",
-           "clears away what is dead, of its own lease");
+           "leaves what is dead, which may come back");
 
     is_int(candidate_remove(&f, "a"), 0, "remove");
-    is_str(candidates_text(&f), "main c follower 0.2 699 700 1700, "
+    is_str(candidates_text(&f), "main b follower 0.2 600 600 700, "
+           "main c follower 0.2 699 700 1700, "
            "main2 a follower 0.2 600 600 650", "only that one");
 
     is_int(candidate_remove(&f, "a"), 0, "again");
     is_int(candidate_remove(&f, "nobody"), 0,
            "somebody who was never there");
-    is_str(candidates_text(&f), "main c follower 0.2 699 700 1700, "
+    is_str(candidates_text(&f), "main b follower 0.2 600 600 700, "
+           "main c follower 0.2 699 700 1700, "
            "main2 a follower 0.2 600 600 650", "that changes nothing");
+
+    now_ms = START + 700 + DAY;
+    is_int(beat(&f, "c", "follower", "0.2", 1000, 699), 0, "a day later");
+    is_str(candidates_text(&f), "main c follower 0.2 699 86400700 86401700, "
+           "main2 a follower 0.2 600 600 650",
+           "what was dead for so long is cleared away, of its own lease");
 
     is_int(sql_int(&f, "SELECT count(*) FROM submission_manager_leases"), 0,
            "a candidate holds nothing");
@@ -156,6 +171,11 @@ test_candidates(void)
     store_close(&other);
     fixture_done(&f);
 }
+
+
+/* how often instances are to be heard of, in milliseconds */
+
+static const sm_beats_t  due = { 3000, 10000 };
 
 
 static const char *
@@ -166,7 +186,8 @@ cluster_text(const sm_cluster_t *cluster, const char *self)
     sm_out_t  out;
 
     sm_out_init(&out, buf, sizeof(buf) - 1);
-    sm_cluster_out(&out, cluster, sm_str_c(self));
+    sm_cluster_out(&out, cluster, sm_str_c(self), (sm_str_t) sm_null_str,
+                   &due);
     *out.last = '\0';
 
     return buf;
@@ -222,6 +243,77 @@ beat_at(fixture_t *f, const char *holder, const char *url, int64_t duration)
 }
 
 
+/* events of instances, by their rows; the leader's are in its document */
+
+static void
+test_events(void)
+{
+    char             doc[SM_FEED_OWN_MAX + 1];
+    size_t           i, n;
+    sm_out_t         out;
+    fixture_t        f;
+    sm_lease_t       l;
+    sm_cluster_t     cluster;
+    sm_candidate_t   candidate;
+    sm_feed_event_t  own[OWN], *events;
+
+    static const char  *names[] = { "a", "b", "c" };
+
+    now_ms = START;
+    fixture_open(&f);
+
+    memset(own, 0, sizeof(own));
+
+    for (i = 0; i < OWN; i++) {
+        own[i].n = i + 1;
+        own[i].kind = sm_str_c("job_done");
+        own[i].instance = sm_str_c("a");
+        own[i].text = sm_str_c("Done \xe2\x82\xac \"now\".");
+    }
+
+    for (i = 0; i < 3; i++) {
+        memset(&candidate, 0, sizeof(sm_candidate_t));
+
+        candidate.holder = sm_str_c(names[i]);
+        candidate.role = sm_str_c("follower");
+        candidate.version = sm_str_c("1");
+
+        for (n = 0; n < OWN; n++) {
+            own[n].origin = i + 1;
+            own[n].at = 1000 + n * 10 + i;
+        }
+
+        sm_out_init(&out, doc, sizeof(doc));
+        sm_feed_doc_out(&out, own, OWN, SM_FEED_FIRST, SM_FEED_OWN_MAX);
+
+        if (i < 2) {
+            candidate.events.data = out.start;
+            candidate.events.len = out.last - out.start;
+        }
+
+        is_int(sm_store_candidate_heartbeat(&f.store, new_call(&f), &candidate,
+                                            60000),
+               0, "%s tells its events", names[i]);
+    }
+
+    is_int(cluster_get(&f, &cluster), 0, "the instances");
+    sm_cluster_events(&f.call.arena, &cluster, &events, &n);
+    is_int(n, 2 * OWN, "with the events of those that have some");
+    ok(events[0].origin == 1 && events[1].origin == 2 && events[2].origin == 1
+       && events[n - 1].n == OWN
+       && sm_str_eq(events[0].text, own[0].text), "sorted");
+
+    is_int(sm_store_lease_acquire(&f.store, new_call(&f), sm_str_c("a"), 10000,
+                                  &l),
+           0, "a leads");
+    is_int(cluster_get(&f, &cluster), 0, "the instances again");
+    sm_cluster_events(&f.call.arena, &cluster, &events, &n);
+    ok(n == OWN && events[0].origin == 2, "without the leader's");
+
+    fixture_done(&f);
+}
+
+
 static void
 test_watch(void)
 {
@@ -271,6 +363,15 @@ test_watch(void)
 }
 
 
+/* what is shown of instances that do not tell their configurations */
+
+#define SAME    ",\"configuration\":{\"same\":true,\"differs\":[]}"
+#define SELF    ",\"configuration\":{\"hash\":null}"
+#define CONF    ",\"configuration\":{\"hash\":null,\"since\":null},"           \
+                "\"holderIdShared\":false"
+#define UNTOLD  ",\"silent\":false" CONF
+#define SILENT  ",\"silent\":true" CONF
+
 #define A_2001  "\"2001-09-09T01:46:40.000000Z\""
 
 
@@ -306,19 +407,19 @@ test_cluster_get(void)
     is_int(cluster_get(&f, &c), 0, "a cluster of nobody");
     ok(!c.lease.exists && c.n == 0, "no lease, no instances");
     is_int(c.lease.now, now_ms * US, "SQL's time");
-    is_str(cluster_text(&c, "a"), "{\"lease\":null,\"instance\":{"
-           "\"holderId\":\"a\",\"role\":\"follower\"},\"instances\":[]}",
-           "in words");
+    is_str(cluster_text(&c, "a"), "{\"lease\":null" SAME ",\"instance\":{"
+           "\"holderId\":\"a\",\"role\":\"follower\"" SELF
+           "},\"instances\":[]}", "in words");
 
     is_int(heartbeat(&f, "b", "leader", "0.1", 1000), 0, "b lives");
     is_int(cluster_get(&f, &c), 0, "without a lease");
     ok(!c.lease.exists && c.n == 1, "b alone");
     is_mem(c.candidates[0].role.data, c.candidates[0].role.len, "leader", 6,
            "what it said of itself");
-    is_str(cluster_text(&c, "b"), "{\"lease\":null,\"instance\":{"
-           "\"holderId\":\"b\",\"role\":\"follower\"},\"instances\":["
+    is_str(cluster_text(&c, "b"), "{\"lease\":null" SAME ",\"instance\":{"
+           "\"holderId\":\"b\",\"role\":\"follower\"" SELF "},\"instances\":["
            "{\"holderId\":\"b\",\"role\":\"follower\",\"version\":\"0.1\","
-           "\"startedAt\":" A_2001 ",\"heartbeatAt\":" A_2001 "}]}",
+           "\"startedAt\":" A_2001 ",\"heartbeatAt\":" A_2001 UNTOLD "}]}",
            "who has no lease is no leader");
 
     is_int(sm_store_lease_acquire(&f.store, new_call(&f),
@@ -335,16 +436,16 @@ test_cluster_get(void)
     lease_is(&c.lease, "a", 1, 0, 500);
     is_str(cluster_text(&c, "c"), "{\"lease\":{\"holderId\":\"a\","
            "\"leaseEpoch\":1,\"acquiredAt\":" A_2001 ",\"renewedAt\":" A_2001
-           ",\"expiresAt\":\"2001-09-09T01:46:40.500000Z\",\"expired\":false},"
-           "\"instance\":{\"holderId\":\"c\",\"role\":\"follower\"},"
+           ",\"expiresAt\":\"2001-09-09T01:46:40.500000Z\",\"expired\":false}" SAME
+           ",\"instance\":{\"holderId\":\"c\",\"role\":\"follower\"" SELF "},"
            "\"instances\":[{\"holderId\":\"a\",\"role\":\"leader\","
            "\"version\":\"0.2\",\"startedAt\":" A_2001 ",\"heartbeatAt\":"
-           A_2001 "},{\"holderId\":\"b\",\"role\":\"follower\","
+           A_2001 UNTOLD "},{\"holderId\":\"b\",\"role\":null,"
            "\"version\":\"0.1\",\"startedAt\":" A_2001 ",\"heartbeatAt\":"
-           "\"2001-09-09T01:46:40.399000Z\"},{\"holderId\":\"c\","
+           "\"2001-09-09T01:46:40.399000Z\"" SILENT "},{\"holderId\":\"c\","
            "\"role\":\"follower\",\"version\":\"0.1\",\"startedAt\":"
            "\"2001-09-09T01:46:40.399000Z\",\"heartbeatAt\":"
-           "\"2001-09-09T01:46:40.399000Z\"}]}",
+           "\"2001-09-09T01:46:40.399000Z\"" UNTOLD "}]}",
            "the oldest first; the lease decides who leads");
 
     now_ms = START + 400;
@@ -357,14 +458,15 @@ test_cluster_get(void)
 
     now_ms = START + 499;
     is_int(cluster_get(&f, &c), 0, "the last moment of the lease");
-    ok(strstr(cluster_text(&c, "a"), "\"expired\":false},\"instance\":{"
-              "\"holderId\":\"a\",\"role\":\"leader\"}"), "a leads");
+    ok(strstr(cluster_text(&c, "a"), "\"expired\":false}" SAME ",\"instance\":{"
+              "\"holderId\":\"a\",\"role\":\"leader\"" SELF "}"), "a leads");
 
     now_ms = START + 500;
     is_int(cluster_get(&f, &c), 0, "the end of the lease");
     lease_is(&c.lease, "a", 1, 0, 500);
-    ok(strstr(cluster_text(&c, "a"), "\"expired\":true},\"instance\":{"
-              "\"holderId\":\"a\",\"role\":\"follower\"}"), "nobody leads");
+    ok(strstr(cluster_text(&c, "a"), "\"expired\":true}" SAME ",\"instance\":{"
+              "\"holderId\":\"a\",\"role\":\"follower\"" SELF "}"),
+       "nobody leads");
 
     for (i = 0; i < 40; i++) {
         now_ms++;
@@ -451,13 +553,16 @@ test_cluster_any(void)
             candidates[k].holder = self;
             candidates[k].version = self;
             candidates[k].role = self;
+            candidates[k].config = i % 2 ? self : (sm_str_t) sm_null_str;
+            candidates[k].config_since = times[i % 8];
+            candidates[k].shared_at = times[i % 8];
             candidates[k].started_at = times[i % 8];
             candidates[k].heartbeat_at = times[i % 8];
             candidates[k].expires_at = times[i % 8];
         }
 
         sm_out_init_arena(&out, &arena);
-        sm_cluster_out(&out, &c, self);
+        sm_cluster_out(&out, &c, self, self, &due);
 
         n += sm_out_done(&out, &text) == 0;
         bad += sm_out_last(&out) != '}' || memchr(text.data, 1, text.len);
@@ -498,21 +603,263 @@ test_cluster_out(void)
            "\"acquiredAt\":\"1970-01-01T00:00:00.000001Z\","
            "\"renewedAt\":\"1970-01-01T00:00:01.000001Z\","
            "\"expiresAt\":\"2000-02-29T00:00:00.000000Z\","
-           "\"expired\":false},"
-           "\"instance\":{\"holderId\":\"x\",\"role\":\"follower\"},"
+           "\"expired\":false}" SAME
+           ",\"instance\":{\"holderId\":\"x\",\"role\":\"follower\"" SELF "},"
            "\"instances\":[{\"holderId\":\"a\\\"b\\\\c\\u000a\x7f\xc3\xa9\","
            "\"role\":\"leader\",\"version\":\"</0>\","
            "\"startedAt\":\"1970-01-01T00:00:00.000001Z\","
-           "\"heartbeatAt\":\"1970-01-01T00:00:00.999999Z\"}]}",
+           "\"heartbeatAt\":\"1970-01-01T00:00:00.999999Z\"" SILENT "}]}",
            "to the letter");
 
     c.lease.now++;
     c.n = 0;
 
     ok(strstr(cluster_text(&c, "a\"b\\c\n\x7f\xc3\xa9"),
-              "\"expired\":true},\"instance\":{\"holderId\":"
-              "\"a\\\"b\\\\c\\u000a\x7f\xc3\xa9\",\"role\":\"follower\"},"
-              "\"instances\":[]}"), "now is its end");
+              "\"expired\":true}" SAME ",\"instance\":{\"holderId\":"
+              "\"a\\\"b\\\\c\\u000a\x7f\xc3\xa9\",\"role\":\"follower\""
+              SELF "},\"instances\":[]}"), "now is its end");
+}
+
+
+/* who is not heard of, by renewals or by heartbeats; "a" holds the lease */
+
+static const struct {
+    const char  *holder;
+    const char  *role;              /* when it was last heard of */
+    int64_t      heartbeat;         /* milliseconds ago */
+    int64_t      renewed;           /* of the lease, as is "left" */
+    int64_t      left;
+    int          silent;
+    const char  *why;
+} silent_rows[] = {
+    { "a", "leader", 3000, 3000, 7000, 0, "a leader in time" },
+    { "a", "leader", 6000, 6000, 4000, 0, "a leader that is not yet overdue" },
+    { "a", "leader", 6001, 6001, 3999, 1, "a leader that is" },
+    { "a", "leader", 6001, 10, 9990, 0, "its renewals count" },
+    { "a", "leader", 10, 6001, 3999, 0, "as do its heartbeats" },
+    { "a", "follower", 6001, 6001, 3999, 1, "the lease says who leads" },
+    { "b", "follower", 15000, 10, 9990, 0, "another one, in time" },
+    { "b", "follower", 15001, 10, 9990, 1, "another one, overdue" },
+    { "b", "leader", 10, 10, 9990, 1, "its lease was taken over" },
+    { "b", "leader", 10, 10, 0, 0, "nobody has taken it over" },
+    { "a", "leader", 6000, 10000, 0, 0, "its lease is over, and it is there" },
+    { "a", "leader", 6001, 10000, 0, 1, "its lease is over, and it is not" }
+};
+
+
+static void
+test_silence(void)
+{
+    size_t          i;
+    sm_lease_t      lease;
+    sm_candidate_t  c;
+
+    memset(&lease, 0, sizeof(lease));
+    memset(&c, 0, sizeof(c));
+
+    lease.exists = 1;
+    lease.holder = sm_str_c("a");
+    lease.now = START * US;
+
+    for (i = 0; i < sm_nelts(silent_rows); i++) {
+        c.holder = sm_str_c(silent_rows[i].holder);
+        c.role = sm_str_c(silent_rows[i].role);
+        c.heartbeat_at = lease.now - silent_rows[i].heartbeat * 1000;
+        lease.renewed_at = lease.now - silent_rows[i].renewed * 1000;
+        lease.expires_at = lease.now + silent_rows[i].left * 1000;
+
+        is_int(sm_candidate_silent(&c, &lease, &due), silent_rows[i].silent,
+               "%s", silent_rows[i].why);
+    }
+
+    ok(!sm_lease_silent(0, 6000 * 1000, 3000)
+       && sm_lease_silent(0, 6001 * 1000, 3000), "a store may hesitate");
+    ok(!sm_lease_silent(0, 45000 * 1000, 30000)
+       && sm_lease_silent(0, 45001 * 1000, 30000), "half of a long interval");
+}
+
+
+/* a heartbeat with a configuration, and what it is told: "wanted shared" */
+
+static const char *
+tell(fixture_t *f, const char *holder, int64_t key, const char *config,
+    const char *names_hash, const char *names)
+{
+    static char  buf[16];
+
+    sm_candidate_t  candidate = {
+        .holder = sm_str_c(holder), .role = sm_str_c("follower"),
+        .version = sm_str_c("1"), .config = sm_str_c(config),
+        .names_hash = sm_str_c(names_hash), .key = key
+    };
+
+    if (names) {
+        candidate.names = sm_str_c(names);
+    }
+
+    if (sm_store_candidate_heartbeat(&f->store, new_call(f), &candidate,
+                                     60000)
+        != 0)
+    {
+        return "failed";
+    }
+
+    (void) snprintf(buf, sizeof(buf), "%u %u", candidate.wanted,
+                    candidate.shared);
+
+    return buf;
+}
+
+
+/* the names that are read by whom has others */
+
+static const char *
+names_read(fixture_t *f, const char *names_hash, sm_cluster_t *c)
+{
+    size_t       i, n;
+    uint32_t    *names;
+    static char  buf[128];
+
+    memset(c, 0, sizeof(sm_cluster_t));
+
+    if (names_hash) {
+        c->names_hash = sm_str_c(names_hash);
+    }
+
+    if (sm_store_cluster_get(&f->store, new_call(f), c) != 0) {
+        return "failed";
+    }
+
+    names = sm_cluster_names(&f->call.arena, c, &n);
+
+    for (i = 0, buf[0] = '\0'; i < n; i++) {
+        (void) snprintf(buf + strlen(buf), sizeof(buf) - strlen(buf), " %x",
+                        names[i]);
+    }
+
+    return buf;
+}
+
+
+static void
+test_config(void)
+{
+    fixture_t     f;
+    sm_cluster_t  c;
+
+    now_ms = START;
+    fixture_open(&f);
+
+    is_str(tell(&f, "a", 1, "targets:1 lease:2", "aa", NULL), "1 0",
+           "the names are not there");
+    is_str(names_read(&f, "bb", &c), "", "nobody reads any");
+
+    is_str(tell(&f, "a", 1, "targets:1 lease:2", "aa", "0000000500000003"),
+           "0 0", "now they are");
+
+    now_ms = START + 1000;
+    is_str(tell(&f, "a", 1, "targets:1 lease:2", "aa", NULL), "0 0",
+           "and stay");
+    is_str(names_read(&f, "bb", &c), " 3 5", "others read them");
+    is_int(c.candidates[0].config_since, START * US, "told since then");
+    is_mem(c.candidates[0].config.data, c.candidates[0].config.len,
+           "targets:1 lease:2", 17, "the configuration");
+    is_str(names_read(&f, "aa", &c), "", "who has the same does not");
+    is_str(names_read(&f, NULL, &c), "", "nor does one who did not ask");
+    is_int(sm_cluster_differ(&c, (sm_str_t) sm_str("targets:1 lease:2")), 0,
+           "one who has the same differs in nothing");
+    is_int(sm_cluster_differ(&c, (sm_str_t) sm_str("targets:1 lease:3")),
+           1 << SM_CONFIG_LEASE, "another one in the lease");
+
+    is_str(tell(&f, "b", 2, "targets:2 lease:2", "bb", "0000000300000009"),
+           "0 0", "a second instance");
+    is_str(names_read(&f, "cc", &c), " 3 5 9", "each name is there once");
+    is_int(sm_cluster_differ(&c, (sm_str_t) sm_str("targets:1 lease:2")),
+           1 << SM_CONFIG_TARGETS, "they differ in targets");
+    ok(strstr(cluster_text(&c, "a"), "\"since\":\"2001-09-09T01:46:41."
+              "000000Z\"},\"holderIdShared\":false}]}") != NULL,
+       "in words");
+
+    is_str(tell(&f, "b", 2, "targets:1 lease:2", "aa", NULL), "1 0",
+           "it was reloaded: its names are missing");
+    is_str(tell(&f, "b", 2, "targets:1 lease:2", "aa", "0000000500000003"),
+           "0 0", "and told");
+    is_str(names_read(&f, "bb", &c), " 3 5", "the old ones are gone");
+    is_int(c.candidates[1].config_since, (START + 1000) * US,
+           "told since the reload");
+
+    is_int(candidate_remove(&f, "b"), 0, "it ends");
+    is_int(sql_int(&f, "SELECT count(*) FROM submission_manager_target_names"),
+           1, "so do its names");
+
+    now_ms = START + 62000;
+    is_str(tell(&f, "b", 3, "targets:1 lease:2", "aa", NULL), "1 0",
+           "it starts again, and the other one is dead");
+    is_int(sql_int(&f, "SELECT count(*) FROM submission_manager_target_names"),
+           0, "names of the dead are removed");
+
+    now_ms = START + 124000;
+    is_str(tell(&f, "a", 1, "targets:1 lease:2", "aa", NULL), "1 0",
+           "the store was away, and it was not dead");
+    (void) names_read(&f, NULL, &c);
+    is_int(c.n, 1, "the other one is away");
+    is_int(c.candidates[0].config_since, START * US,
+           "its configuration is the same since then");
+    is_str(tell(&f, "b", 3, "targets:1 lease:3", "bb", NULL), "1 0",
+           "the other one comes back with another one");
+    (void) names_read(&f, NULL, &c);
+    is_int(c.candidates[1].config_since, (START + 124000) * US,
+           "which it has since now");
+
+    now_ms = START + 124000 + 2 * DAY;
+    is_str(tell(&f, "b", 3, "targets:1 lease:3", "bb", NULL), "1 0",
+           "two days later");
+    is_int(sql_int(&f, "SELECT count(*) FROM submission_manager_candidates"),
+           1, "rows of the dead are removed");
+
+    fixture_done(&f);
+}
+
+
+/* restarts look like another instance once; two that live take turns */
+
+static void
+test_shared(void)
+{
+    fixture_t     f;
+    sm_cluster_t  c;
+
+    now_ms = START;
+    fixture_open(&f);
+
+    is_str(tell(&f, "a", 1, "x:1", "aa", "00000001"), "0 0", "one");
+    is_str(tell(&f, "a", 1, "x:1", "aa", NULL), "0 0", "and again");
+    is_str(tell(&f, "a", 2, "x:1", "aa", NULL), "0 0", "it was restarted");
+    is_str(tell(&f, "a", 2, "x:1", "aa", NULL), "0 0", "and lives");
+    is_str(tell(&f, "a", 3, "x:1", "aa", NULL), "0 0", "once more");
+
+    (void) names_read(&f, NULL, &c);
+    is_int(sm_candidate_shared(&c.candidates[0], now_ms * US), 0,
+           "there is one");
+
+    now_ms = START + 10;
+    is_str(tell(&f, "a", 2, "x:1", "aa", NULL), "0 1",
+           "the one before is not dead");
+    is_str(tell(&f, "a", 3, "x:1", "aa", NULL), "0 1", "nor is this one");
+
+    now_ms = START + 20;
+    is_str(tell(&f, "a", 3, "x:1", "aa", NULL), "0 0", "nobody came between");
+    (void) names_read(&f, NULL, &c);
+    is_int(c.candidates[0].shared_at, (START + 10) * US, "when it was seen");
+    ok(strstr(cluster_text(&c, "a"), "\"holderIdShared\":true") != NULL,
+       "in words");
+
+    is_int(sm_candidate_shared(&c.candidates[0], (START + 60009) * US), 1,
+           "for a minute");
+    is_int(sm_candidate_shared(&c.candidates[0], (START + 60010) * US), 0,
+           "and no longer");
+
+    fixture_done(&f);
 }
 
 
@@ -567,7 +914,11 @@ main(void)
     test_cluster_get();
     test_cluster_any();
     test_cluster_out();
+    test_events();
     test_watch();
+    test_config();
+    test_shared();
+    test_silence();
     test_busy();
 
     return done_testing();

@@ -110,7 +110,7 @@ one_call(sm_call_t *call, long n)
     rows_t            batch;
     sm_str_t          url;
     sm_lease_t        lease;
-    sm_cluster_t      cluster;
+    sm_cluster_t      cluster = { 0 };
     sm_get_row_t      get;
     sm_list_row_t     list;
     sm_candidate_t    candidate;

@@ -376,8 +376,9 @@ test_role(void)
 
     static const char  *tables[] = {
         "submission_schema", "submission_manager_leases",
-        "submission_manager_candidates", "submission_intents",
-        "submission_attempts", "submission_targets", "submission_stats",
+        "submission_manager_candidates", "submission_manager_target_names",
+        "submission_intents", "submission_attempts", "submission_targets",
+        "submission_stats",
         "submission_audit", "submission_jobs", "submission_schedules",
         "submission_inbox", "submission_inbox_refused"
     };
@@ -770,7 +771,7 @@ cost_round(fixture_t *f, const sm_fence_t *fence, int round)
     sm_page_t          page;
     sm_get_row_t       g[COST_BATCH];
     sm_list_row_t      l = { .limit = 10 };
-    sm_cluster_t       cluster;
+    sm_cluster_t       cluster = { 0 };
     sm_candidate_t     candidate = { .holder = sm_str("a"),
                                      .role = sm_str("leader"),
                                      .version = sm_str("1") };

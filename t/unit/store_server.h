@@ -594,6 +594,7 @@ server_empty(fixture_t *f)
     (void) snprintf(text, sizeof(text), "SET search_path = \"%s_submission\"; "
                     "DELETE FROM submission_manager_leases; "
                     "DELETE FROM submission_manager_candidates; "
+                    "DELETE FROM submission_manager_target_names; "
                     "DELETE FROM submission_intents; "
                     "DELETE FROM submission_attempts; "
                     "DELETE FROM submission_audit; "
