@@ -62,6 +62,10 @@ ngx_http_submission_breaker_report(ngx_http_submission_task_t *task)
 
     sh = task->manager->sh->health;
 
+    if (!task->call.unreached) {
+        sh->reached = ngx_current_msec;
+    }
+
     if (task->manager->conf->retry == 0) {
         return;
     }
@@ -71,7 +75,6 @@ ngx_http_submission_breaker_report(ngx_http_submission_task_t *task)
         return;
     }
 
-    sh->reached = ngx_current_msec;
     sh->failing = 0;
 
     ngx_http_submission_breaker_close(task->manager);

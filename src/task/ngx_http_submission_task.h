@@ -32,6 +32,7 @@ struct ngx_http_submission_task_s {
     sm_fence_t                       fence;        /* epoch 0: it has none */
     ngx_msec_t                       posted;
     sm_call_t                        call;
+    ngx_uint_t                       written;      /* intents, attempts */
 
     void                           (*run)(ngx_http_submission_task_t *task);
     void                           (*done)(ngx_http_submission_task_t *task);
@@ -61,10 +62,15 @@ void ngx_http_submission_task_abandon(ngx_http_submission_task_t *task);
 void ngx_http_submission_task_free(ngx_http_submission_task_t *task);
 void ngx_http_submission_task_exit(ngx_log_t *log);
 
-/* health.c */
+/*
+ * health.c.  _error() leaves out the path of a file with which an error of an
+ * embedded store begins.
+ */
 ngx_int_t ngx_http_submission_health_init(ngx_cycle_t *cycle,
     ngx_http_submission_manager_t *manager);
 void ngx_http_submission_health_thread(ngx_http_submission_task_t *task);
+sm_str_t ngx_http_submission_health_error(
+    ngx_http_submission_manager_conf_t *mcf, sm_str_t error);
 
 /*
  * breaker.c: _open() says whether the API must not call the store.  _delay()
