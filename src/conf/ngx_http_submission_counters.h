@@ -19,6 +19,7 @@ typedef enum {
     NGX_HTTP_SUBMISSION_CNT_OVERLOADS,      /* requests that were refused */
     NGX_HTTP_SUBMISSION_CNT_REFUSALS,       /* while the breaker was open */
     NGX_HTTP_SUBMISSION_CNT_STORE_RETRIES,  /* requests tried again */
+    NGX_HTTP_SUBMISSION_CNT_COMMITS_FAILED, /* calls that were to commit */
     NGX_HTTP_SUBMISSION_CNT_BREAKS,         /* the breaker opened */
     NGX_HTTP_SUBMISSION_CNT_IN_DOUBT,       /* attempts of a lost leader */
     NGX_HTTP_SUBMISSION_CNT_WAKES_SENT,     /* to the leader's instance */

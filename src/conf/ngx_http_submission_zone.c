@@ -5,6 +5,7 @@
 
 #include "ngx_http_submission_directives.h"
 #include "ngx_http_submission_zone_board.h"
+#include "ngx_http_submission_zone_feed.h"
 #include "ngx_http_submission_zone_health.h"
 #include "ngx_http_submission_zone_signal.h"
 #include "ngx_http_submission_zone_target.h"
@@ -13,6 +14,10 @@
 /* One of so many free pages is kept for targets that a reload adds. */
 
 #define NGX_HTTP_SUBMISSION_ZONE_RESERVE  16
+
+/* The feed of events takes so much of them, at most. */
+
+#define NGX_HTTP_SUBMISSION_ZONE_FEED     4
 
 
 /* All that there is once in a zone, in one piece. */
@@ -24,6 +29,7 @@ typedef struct {
     ngx_http_submission_peer_shctx_t    peer;
     ngx_http_submission_notices_t       notices;
     ngx_http_submission_board_zone_t    board;
+    ngx_http_submission_feed_shctx_t    feed;
 } ngx_http_submission_zone_t;
 
 
@@ -210,6 +216,31 @@ ngx_http_submission_zone_give(ngx_slab_pool_t *shpool,
 }
 
 
+/* In a small zone the feed has fewer events, or none. */
+
+static void
+ngx_http_submission_zone_feed(ngx_slab_pool_t *shpool,
+    ngx_http_submission_feed_shctx_t *feed)
+{
+    size_t  n;
+
+    n = shpool->pfree / NGX_HTTP_SUBMISSION_ZONE_FEED * ngx_pagesize
+        / sizeof(ngx_http_submission_feed_slot_t);
+    n = ngx_min(n, SM_FEED_RING);
+
+    if (n == 0 || feed->size) {
+        return;
+    }
+
+    feed->slots = ngx_slab_calloc(shpool,
+                              n * sizeof(ngx_http_submission_feed_slot_t));
+
+    if (feed->slots) {
+        feed->size = n;
+    }
+}
+
+
 static ngx_http_submission_shctx_t *
 ngx_http_submission_zone_create(ngx_slab_pool_t *shpool)
 {
@@ -225,6 +256,9 @@ ngx_http_submission_zone_create(ngx_slab_pool_t *shpool)
     zone->sh.peer = &zone->peer;
     zone->sh.notices = &zone->notices;
     zone->sh.board = &zone->board;
+    zone->board.clock = ngx_http_submission_date_usec()
+                        - ngx_http_submission_usec();
+    zone->sh.feed = &zone->feed;
 
     ngx_rbtree_init(&zone->sh.targets, &zone->sh.sentinel,
                     ngx_str_rbtree_insert_value);
@@ -235,6 +269,42 @@ ngx_http_submission_zone_create(ngx_slab_pool_t *shpool)
     shpool->data = &zone->sh;
 
     return &zone->sh;
+}
+
+
+/*
+ * A zone of another size is a new one, and what it tells of is nevertheless a
+ * reload of what was there.
+ */
+
+static void
+ngx_http_submission_zone_reloaded(ngx_http_submission_manager_conf_t *mcf)
+{
+    ngx_uint_t                            i;
+    ngx_http_submission_main_conf_t      *smcf;
+    ngx_http_submission_manager_conf_t  **mcfs;
+
+    if (ngx_is_init_cycle(mcf->cycle->old_cycle)) {
+        return;
+    }
+
+    smcf = ngx_http_cycle_get_module_main_conf(mcf->cycle->old_cycle,
+                                               ngx_http_submission_module);
+    if (smcf == NULL) {
+        return;
+    }
+
+    mcfs = smcf->managers.elts;
+
+    for (i = 0; i < smcf->managers.nelts; i++) {
+        if (mcfs[i]->name.len == mcf->name.len
+            && ngx_strncmp(mcfs[i]->name.data, mcf->name.data, mcf->name.len)
+               == 0)
+        {
+            mcf->sh->feed->config =
+                   (ngx_atomic_uint_t) sm_config_hash(mcfs[i]->config.text);
+        }
+    }
 }
 
 
@@ -279,6 +349,8 @@ ngx_http_submission_zone_init(ngx_shm_zone_t *shm_zone, void *data)
         if (mcf->sh == NULL) {
             return NGX_ERROR;
         }
+
+        ngx_http_submission_zone_reloaded(mcf);
     }
 
     if (ngx_http_submission_zone_targets(shm_zone, mcf) != NGX_OK) {
@@ -286,6 +358,7 @@ ngx_http_submission_zone_init(ngx_shm_zone_t *shm_zone, void *data)
     }
 
     if (mcf->sh->board->pool == NULL) {
+        ngx_http_submission_zone_feed(shpool, mcf->sh->feed);
         ngx_http_submission_zone_give(shpool, mcf->sh->board);
     }
 
@@ -294,8 +367,8 @@ ngx_http_submission_zone_init(ngx_shm_zone_t *shm_zone, void *data)
 
 
 /*
- * If no holder_id is configured, the first worker generates one, which
- * survives a reload.  The master cannot do that: at start it is still the
+ * The first worker makes the key of the instance and, if no holder_id is
+ * configured, generates one; both survive a reload.  The master cannot do that: at start it is still the
  * process that will fork the real master, with another pid.
  */
 
@@ -307,12 +380,17 @@ ngx_http_submission_zone_holder(ngx_http_submission_manager_t *manager,
     ngx_slab_pool_t              *shpool;
     ngx_http_submission_shctx_t  *sh;
 
+    sh = manager->sh;
+
+    (void) ngx_atomic_cmp_set(&sh->key, 0,
+                              (ngx_atomic_uint_t) ngx_random() << 31
+                              | (ngx_random() | 1));
+
     if (manager->conf->holder_id.len) {
         manager->holder_id = manager->conf->holder_id;
         return;
     }
 
-    sh = manager->sh;
     shpool = (ngx_slab_pool_t *) manager->conf->shm_zone->shm.addr;
 
     ngx_shmtx_lock(&shpool->mutex);

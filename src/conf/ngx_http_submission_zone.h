@@ -21,6 +21,8 @@ typedef struct ngx_http_submission_peer_shctx_s
                                           ngx_http_submission_peer_shctx_t;
 typedef struct ngx_http_submission_board_zone_s
                                           ngx_http_submission_board_zone_t;
+typedef struct ngx_http_submission_feed_shctx_s
+                                          ngx_http_submission_feed_shctx_t;
 typedef struct ngx_http_submission_notices_s   ngx_http_submission_notices_t;
 typedef struct ngx_http_submission_metrics_s   ngx_http_submission_metrics_t;
 
@@ -73,6 +75,9 @@ struct ngx_http_submission_shctx_s {
     /* the start of the instance by the store's time, usec; 0: not known yet */
     ngx_atomic_t                     started_at;
 
+    /* a number that no other instance has; 0: not made yet */
+    ngx_atomic_t                     key;
+
     size_t                           holder_id_len;
     u_char                           holder_id[128];
 
@@ -84,6 +89,7 @@ struct ngx_http_submission_shctx_s {
     ngx_http_submission_peer_shctx_t  *peer;
     ngx_http_submission_notices_t   *notices;
     ngx_http_submission_board_zone_t  *board;
+    ngx_http_submission_feed_shctx_t  *feed;
 };
 
 

@@ -21,9 +21,12 @@ typedef struct {
     int64_t                          now;          /* 0: not known */
     int64_t                          now_at;
 
-    /* the row of the lease, as a follower has read it */
+    /* the row of the lease, as it was read or written last */
     int64_t                          epoch;        /* 0: there is none */
+    int64_t                          acquired_at;
+    int64_t                          renewed_at;
     int64_t                          expires_at;
+    int64_t                          lasts;        /* each time, usec */
     size_t                           len;
     u_char                           holder[NGX_HTTP_SUBMISSION_BOARD_NAME];
 
@@ -41,10 +44,16 @@ typedef struct {
     ngx_uint_t                       nseries;
     ngx_uint_t                       nlost;        /* without room */
     ngx_msec_t                       warned;
+    ngx_uint_t                       inherited;    /* the leader's history */
 
     void                            *backlog;      /* packed, of a count */
     size_t                           backlog_size;
-    int64_t                          backlog_at;   /* as now_at */
+    int64_t                          backlog_at;   /* store's time */
+
+    ngx_uint_t                       differ;       /* parts, see sm_config.h */
+    uint32_t                        *names;        /* of targets elsewhere */
+    size_t                           nnames;
+    size_t                           names_room;
 
     ngx_uint_t                       ninstances;
     ngx_uint_t                       room;         /* for instances */
@@ -61,6 +70,8 @@ typedef struct {
 
 struct ngx_http_submission_board_zone_s {
     ngx_atomic_t                     asked;        /* with "executor off" */
+    ngx_atomic_t                     counted;      /* the backlog, at last */
+    int64_t                          clock;        /* the date less uptime */
     ngx_atomic_t                     dirty;
     ngx_slab_pool_t                 *pool;         /* NULL: no room */
     size_t                           size;         /* of its memory */

@@ -10,10 +10,12 @@
 #include "ngx_http_submission_counters.h"
 #include "ngx_http_submission_zone.h"
 
+#include "sm_exchange.h"
+
 
 /* Counts microseconds or rows; count.c has the bounds of the buckets. */
 
-#define NGX_HTTP_SUBMISSION_HISTOGRAM_BUCKETS  16
+#define NGX_HTTP_SUBMISSION_HISTOGRAM_BUCKETS  20
 
 typedef struct {
     ngx_atomic_t              buckets[NGX_HTTP_SUBMISSION_HISTOGRAM_BUCKETS];
@@ -41,7 +43,7 @@ struct ngx_http_submission_target_metrics_s {
     ngx_atomic_t                     attempts[SM_OUTCOMES];
     ngx_atomic_t               terminal[NGX_HTTP_SUBMISSION_METRICS_STATUSES];
     ngx_atomic_t                     expired_unsent;
-    ngx_atomic_t                     unsent;       /* not attempts */
+    ngx_atomic_t                     unsent[SM_UNSENT_REASONS];
     ngx_http_submission_histogram_t  durations[NGX_HTTP_SUBMISSION_DUR_N];
 
     ngx_atomic_t                     due;
@@ -49,6 +51,8 @@ struct ngx_http_submission_target_metrics_s {
     ngx_atomic_t                     in_flight;
     ngx_atomic_t                     oldest_due;   /* milliseconds */
     ngx_atomic_t                     state;        /* sm_stats_state_e */
+    ngx_atomic_t                     health;       /* sm_health_e */
+    ngx_atomic_t                     certificate;  /* seconds since 1970 */
 };
 
 

@@ -1,7 +1,8 @@
 
 /*
- * What is written to the zone in one piece, but not under a lock: the role, the
- * limits of a target, and the URL of the leader on another instance.
+ * What is read from the zone in one piece without a lock: the role, the limits
+ * of a target, the URL of the leader on another instance, the record of the
+ * store, and the events of the feed.
  *
  * Each has a sequence that is odd while it is being written.  There is one
  * writer at a time.  A reader copies, and takes the copy if the sequence was
@@ -9,6 +10,8 @@
  * sequence stays odd until the next one has written.
  */
 
+#include "ngx_http_submission_zone_feed.h"
+#include "ngx_http_submission_zone_health.h"
 #include "ngx_http_submission_zone_signal.h"
 #include "ngx_http_submission_zone_target.h"
 
@@ -179,4 +182,115 @@ ngx_http_submission_zone_peer(ngx_http_submission_shctx_t *sh,
     (void) ngx_http_submission_sequence_read(&sh->peer->sequence, url,
                                       &sh->peer->url,
                                       sizeof(ngx_http_submission_peer_url_t));
+}
+
+
+ngx_http_submission_store_record_t *
+ngx_http_submission_zone_store_lock(ngx_http_submission_manager_conf_t *mcf)
+{
+    ngx_shmtx_lock(&((ngx_slab_pool_t *) mcf->shm_zone->shm.addr)->mutex);
+
+    ngx_http_submission_sequence_begin(&mcf->sh->health->sequence);
+
+    return &mcf->sh->health->record;
+}
+
+
+void
+ngx_http_submission_zone_store_unlock(ngx_http_submission_manager_conf_t *mcf)
+{
+    mcf->sh->health->store = mcf->sh->health->record.health.state;
+
+    ngx_http_submission_sequence_end(&mcf->sh->health->sequence);
+
+    ngx_shmtx_unlock(&((ngx_slab_pool_t *) mcf->shm_zone->shm.addr)->mutex);
+}
+
+
+/*
+ * If a worker died while it wrote the record, the state alone is known until
+ * the next call that shows something of the store has ended.
+ */
+
+void
+ngx_http_submission_zone_store(ngx_http_submission_shctx_t *sh,
+    ngx_http_submission_store_record_t *record)
+{
+    if (ngx_http_submission_sequence_read(&sh->health->sequence, record,
+                                  &sh->health->record,
+                                  sizeof(ngx_http_submission_store_record_t))
+        != NGX_OK)
+    {
+        record->health.state = sh->health->store;
+    }
+
+    record->len = ngx_min(record->len, sizeof(record->error));
+}
+
+
+void
+ngx_http_submission_zone_feed_write(ngx_http_submission_feed_shctx_t *feed,
+    ngx_uint_t tenure, const sm_feed_event_t *event)
+{
+    ngx_http_submission_feed_slot_t  *slot;
+
+    slot = &feed->slots[feed->n % feed->size];
+
+    ngx_http_submission_sequence_begin(&slot->sequence);
+
+    slot->index = feed->n;
+    slot->tenure = tenure;
+    sm_feed_pack(&slot->event, event);
+
+    ngx_http_submission_sequence_end(&slot->sequence);
+    ngx_memory_barrier();
+
+    feed->n++;
+}
+
+
+ngx_int_t
+ngx_http_submission_zone_feed_read(ngx_http_submission_feed_shctx_t *feed,
+    ngx_uint_t index, ngx_http_submission_feed_slot_t *slot)
+{
+    ngx_int_t                         rc;
+    ngx_http_submission_feed_slot_t  *from;
+
+    from = &feed->slots[index % feed->size];
+
+    rc = ngx_http_submission_sequence_read(&from->sequence, slot, from,
+                                     sizeof(ngx_http_submission_feed_slot_t));
+
+    return rc == NGX_OK && slot->index == index ? NGX_OK : NGX_DECLINED;
+}
+
+
+/* A slot that a writer has left in the middle of this is written again. */
+
+void
+ngx_http_submission_zone_feed_date(ngx_http_submission_feed_shctx_t *feed,
+    int64_t offset)
+{
+    int64_t                           at;
+    ngx_uint_t                        i;
+    ngx_http_submission_feed_slot_t  *slot;
+
+    for (i = feed->n > feed->size ? feed->n - feed->size : 0; i < feed->n; i++)
+    {
+        slot = &feed->slots[i % feed->size];
+        at = slot->event.at;
+
+        if (at > 0 && !(slot->sequence & 1)) {
+            continue;
+        }
+
+        if (at < 0) {
+            at = ngx_max(offset - at, (int64_t) feed->last + 1);
+            feed->last = at;
+        }
+
+        ngx_http_submission_sequence_begin(&slot->sequence);
+        slot->event.at = at;
+        ngx_http_submission_sequence_end(&slot->sequence);
+    }
 }
