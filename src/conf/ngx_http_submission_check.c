@@ -100,24 +100,24 @@ ngx_http_submission_check_dispatch(ngx_conf_t *cf,
 }
 
 
-/* Says whether anything uses $submission_gateway_url, such as "proxy_pass". */
+/* Says whether anything uses the variable, such as "proxy_pass". */
 
-static ngx_uint_t
-ngx_http_submission_check_url_used(ngx_conf_t *cf)
+ngx_uint_t
+ngx_http_submission_check_uses(ngx_conf_t *cf, const char *variable)
 {
+    size_t                      len;
     ngx_uint_t                  i;
     ngx_http_variable_t        *v;
     ngx_http_core_main_conf_t  *cmcf;
 
-    static ngx_str_t  name = ngx_string("submission_gateway_url");
-
     cmcf = ngx_http_conf_get_module_main_conf(cf, ngx_http_core_module);
 
+    len = ngx_strlen(variable);
     v = cmcf->variables.elts;
 
     for (i = 0; i < cmcf->variables.nelts; i++) {
-        if (v[i].name.len == name.len
-            && ngx_strncmp(v[i].name.data, name.data, name.len) == 0)
+        if (v[i].name.len == len
+            && ngx_strncmp(v[i].name.data, variable, len) == 0)
         {
             return 1;
         }
@@ -210,7 +210,7 @@ ngx_http_submission_check_gateways(ngx_conf_t *cf,
 
     if (mcf->executor_off
         || mcf->dispatch->resolver->connections.nelts
-        || !ngx_http_submission_check_url_used(cf))
+        || !ngx_http_submission_check_uses(cf, "submission_gateway_url"))
     {
         return NGX_OK;
     }
@@ -294,7 +294,8 @@ ngx_http_submission_check(ngx_conf_t *cf)
         if (ngx_http_submission_check_lease(cf, managers, i) != NGX_OK
             || ngx_http_submission_check_dispatch(cf, mcf) != NGX_OK
             || ngx_http_submission_check_gateways(cf, mcf) != NGX_OK
-            || ngx_http_submission_schedule_check(cf, mcf) != NGX_OK)
+            || ngx_http_submission_schedule_check(cf, mcf) != NGX_OK
+            || ngx_http_submission_fingerprint(cf, mcf) != NGX_OK)
         {
             return NGX_ERROR;
         }

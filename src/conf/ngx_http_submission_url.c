@@ -85,6 +85,8 @@ ngx_http_submission_conf_wake_url(ngx_conf_t *cf, ngx_command_t *cmd,
         return "is duplicate";
     }
 
+    mcf->wake_url_line = ngx_http_submission_conf_line(cf);
+
     value = cf->args->elts;
 
     ngx_memzero(&u, sizeof(ngx_url_t));
