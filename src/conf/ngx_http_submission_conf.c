@@ -7,7 +7,7 @@
 #include "ngx_http_submission_directives.h"
 
 
-#define NGX_HTTP_SUBMISSION_ZONE_MIN  (64 * 1024)
+#define NGX_HTTP_SUBMISSION_ZONE_MIN  (128 * 1024)
 
 
 static char *ngx_http_submission_conf_defaults(ngx_conf_t *cf,
@@ -87,13 +87,30 @@ ngx_http_submission_conf_manager(ngx_conf_t *cf, ngx_str_t *name)
 }
 
 
-/* The argument names a manager, which a later block may define. */
+ngx_http_submission_conf_line_t
+ngx_http_submission_conf_line(ngx_conf_t *cf)
+{
+    ngx_http_submission_conf_line_t  line;
+
+    line.file = cf->conf_file->file.name.data;
+    line.line = cf->conf_file->line;
+
+    return line;
+}
+
+
+/*
+ * The argument of a location's directive names a manager, which a later block
+ * may define.
+ */
 
 char *
 ngx_http_submission_conf_reference(ngx_conf_t *cf,
     ngx_http_submission_manager_conf_t **mcfp)
 {
-    ngx_str_t  *value;
+    ngx_str_t                        *value;
+    ngx_http_submission_place_t      *place;
+    ngx_http_submission_main_conf_t  *smcf;
 
     if (*mcfp) {
         return "is duplicate";
@@ -103,7 +120,21 @@ ngx_http_submission_conf_reference(ngx_conf_t *cf,
 
     *mcfp = ngx_http_submission_conf_manager(cf, &value[1]);
 
-    return *mcfp ? NGX_CONF_OK : NGX_CONF_ERROR;
+    smcf = ngx_http_conf_get_module_main_conf(cf, ngx_http_submission_module);
+
+    place = ngx_array_push(&smcf->places);
+
+    if (*mcfp == NULL || place == NULL) {
+        return NGX_CONF_ERROR;
+    }
+
+    place->location = ngx_http_conf_get_module_loc_conf(cf,
+                                                        ngx_http_core_module);
+    place->server = ngx_http_conf_get_module_srv_conf(cf,
+                                                      ngx_http_core_module);
+    place->line = ngx_http_submission_conf_line(cf);
+
+    return NGX_CONF_OK;
 }
 
 
@@ -349,7 +380,7 @@ ngx_http_submission_conf_zone(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     if (size < NGX_HTTP_SUBMISSION_ZONE_MIN) {
         ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
                            "invalid value \"%V\" of \"zone\": a size of at "
-                           "least 64k was expected", &value[1]);
+                           "least 128k was expected", &value[1]);
         return NGX_CONF_ERROR;
     }
 
@@ -406,6 +437,8 @@ ngx_http_submission_conf_store(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     if (mcf->store_ops) {
         return "is duplicate";
     }
+
+    mcf->store_line = ngx_http_submission_conf_line(cf);
 
     value = cf->args->elts;
 

@@ -34,6 +34,7 @@ typedef struct ngx_http_submission_intake_s    ngx_http_submission_intake_t;
 typedef struct ngx_http_submission_wait_s      ngx_http_submission_wait_t;
 typedef struct ngx_http_submission_leader_s    ngx_http_submission_leader_t;
 typedef struct ngx_http_submission_executor_s  ngx_http_submission_executor_t;
+typedef struct ngx_http_submission_instances_s ngx_http_submission_instances_t;
 
 /* These are in the zone, see ngx_http_submission_zone*.h. */
 
@@ -62,6 +63,23 @@ typedef struct {
 } ngx_http_submission_target_t;
 
 
+/* What others are told of a configuration, see sm_config.h. */
+
+typedef struct {
+    sm_str_t                         text;
+    sm_str_t                         names_hash;
+    sm_str_t                         names;         /* of targets */
+} ngx_http_submission_config_t;
+
+
+/* Where a directive stands, for messages. */
+
+typedef struct {
+    u_char                          *file;
+    ngx_uint_t                       line;
+} ngx_http_submission_conf_line_t;
+
+
 /* A submission_manager block.  Workers do not write to it. */
 
 typedef struct {
@@ -72,6 +90,7 @@ typedef struct {
 
     size_t                           zone_size;
 
+    ngx_http_submission_conf_line_t  store_line;   /* file NULL: none */
     const sm_store_ops_t            *store_ops;
     ngx_str_t                        store_path;
     ngx_msec_t                       busy_timeout;
@@ -91,6 +110,7 @@ typedef struct {
     ngx_str_t                        holder_id;
     ngx_flag_t                       release_on_exit;
     ngx_str_t                        wake_url;     /* resolved */
+    ngx_http_submission_conf_line_t  wake_url_line;
 
     ngx_uint_t                       executor_off;
     ngx_uint_t                       executor_given;  /* "concurrency=" is */
@@ -113,6 +133,7 @@ typedef struct {
     ngx_array_t                     *notify;       /* of all targets */
     ngx_array_t                      by_index;     /* .._target_t * */
     ngx_array_t                      former;       /* .._target_node_t * */
+    ngx_http_submission_config_t     config;
 
     ngx_cycle_t                     *cycle;
     ngx_thread_pool_t               *thread_pool;
@@ -157,6 +178,7 @@ struct ngx_http_submission_manager_s {
     ngx_http_submission_wait_t          *wait;
     ngx_http_submission_leader_t        *leader;    /* NULL: executor off */
     ngx_http_submission_executor_t      *executor;
+    ngx_http_submission_instances_t     *instances;
 
     void                               (*broken)(
                                        ngx_http_submission_manager_t *manager);
@@ -166,8 +188,18 @@ struct ngx_http_submission_manager_s {
 };
 
 
+/* A location that names a manager. */
+
+typedef struct {
+    ngx_http_core_loc_conf_t            *location;
+    ngx_http_core_srv_conf_t            *server;
+    ngx_http_submission_conf_line_t      line;      /* of the directive */
+} ngx_http_submission_place_t;
+
+
 typedef struct {
     ngx_array_t                          managers;  /* .._manager_conf_t * */
+    ngx_array_t                          places;    /* .._place_t */
 } ngx_http_submission_main_conf_t;
 
 

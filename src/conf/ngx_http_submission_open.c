@@ -23,10 +23,15 @@
  */
 
 static ngx_int_t
-ngx_http_submission_create_dir(ngx_cycle_t *cycle, ngx_str_t *path)
+ngx_http_submission_create_dir(ngx_http_submission_manager_conf_t *mcf)
 {
     u_char           *slash, *dir;
+    ngx_str_t        *path;
+    ngx_cycle_t      *cycle;
     ngx_core_conf_t  *ccf;
+
+    cycle = mcf->cycle;
+    path = &mcf->store_path;
 
     slash = (u_char *) strrchr((char *) path->data, '/');
 
@@ -48,7 +53,12 @@ ngx_http_submission_create_dir(ngx_cycle_t *cycle, ngx_str_t *path)
         }
 
         ngx_log_error(NGX_LOG_EMERG, cycle->log, ngx_errno,
-                      ngx_create_dir_n " \"%s\" failed", dir);
+                      "the directory of the \"store\" of submission_manager "
+                      "\"%V\" in %s:%ui cannot be made: "
+                      ngx_create_dir_n " \"%s\" failed", &mcf->name,
+                      mcf->store_line.file ? mcf->store_line.file : mcf->file,
+                      mcf->store_line.file ? mcf->store_line.line : mcf->line,
+                      dir);
         return NGX_ERROR;
     }
 
@@ -275,11 +285,11 @@ ngx_http_submission_open(ngx_http_submission_manager_conf_t *mcf)
         /* the zone is new, but the instance is the same */
 
         mcf->sh->started_at = old->sh->started_at;
+        mcf->sh->key = old->sh->key;
     }
 
     if (mcf->store_path.len
-        && ngx_http_submission_create_dir(cycle, &mcf->store_path)
-           != NGX_OK)
+        && ngx_http_submission_create_dir(mcf) != NGX_OK)
     {
         return NGX_ERROR;
     }

@@ -283,30 +283,6 @@ ngx_http_submission_schedule_body(ngx_conf_t *cf,
 }
 
 
-/* The payload goes into the body as it is, so nothing may follow its value. */
-
-static ngx_uint_t
-ngx_http_submission_schedule_one_value(ngx_str_t *text, sm_str_t *payload)
-{
-    u_char  *p, *last;
-
-    p = text->data;
-    last = p + text->len;
-
-    while (p < last && (*p == ' ' || *p == '\t' || *p == CR || *p == LF)) {
-        p++;
-    }
-
-    while (p < last && (last[-1] == ' ' || last[-1] == '\t' || last[-1] == CR
-                        || last[-1] == LF))
-    {
-        last--;
-    }
-
-    return (size_t) (last - p) == payload->len;
-}
-
-
 static void
 ngx_http_submission_schedule_cleanup(void *data)
 {
@@ -320,7 +296,7 @@ static ngx_int_t
 ngx_http_submission_schedule_row(ngx_conf_t *cf,
     ngx_http_submission_schedule_t *rp, sm_schedule_row_t *row)
 {
-    sm_str_t             body;
+    sm_str_t             body, payload;
     sm_arena_t          *arena;
     sm_json_error_t      err;
     sm_schedule_rule_t   rule;
@@ -346,18 +322,22 @@ ngx_http_submission_schedule_row(ngx_conf_t *cf,
     ngx_memzero(arena, sizeof(sm_arena_t));
     cln->handler = ngx_http_submission_schedule_cleanup;
 
+    payload = ngx_http_submission_str(&rp->payload);
+
+    /* it goes into the body as it is */
+
+    if (payload.len && sm_json_one(arena, payload, &err) != 0) {
+        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                           "the payload of schedule \"%V\": %s", &rp->id,
+                           err.message);
+        return NGX_ERROR;
+    }
+
     if (sm_schedule_parse(arena, body, &rule, &row->target, &row->payload, &err)
         != 0)
     {
         ngx_conf_log_error(NGX_LOG_EMERG, cf, 0, "schedule \"%V\": %s",
                            &rp->id, err.message);
-        return NGX_ERROR;
-    }
-
-    if (!ngx_http_submission_schedule_one_value(&rp->payload, &row->payload)) {
-        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
-                           "the payload of schedule \"%V\" is more than one "
-                           "value of JSON", &rp->id);
         return NGX_ERROR;
     }
 
