@@ -87,6 +87,10 @@ ngx_uint_t ngx_http_submission_leader_elected(
 ngx_uint_t ngx_http_submission_leader_left(
     ngx_http_submission_manager_t *manager);
 
+/* whether no other worker of the instance will lead after this one */
+ngx_uint_t ngx_http_submission_leader_ends(
+    ngx_http_submission_manager_t *manager);
+
 /* gives the lease up, unless it has another epoch by now */
 void ngx_http_submission_leader_abandon(ngx_http_submission_manager_t *manager,
     int64_t epoch, const char *reason);

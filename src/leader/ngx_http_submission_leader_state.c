@@ -56,6 +56,120 @@ ngx_http_submission_leader_log(ngx_http_submission_leader_t *ld,
 }
 
 
+/* why an instance does not lead any more, for the feed of events */
+
+static const struct {
+    const char                      *reason;
+    const char                      *text;
+} ngx_http_submission_leader_reasons[] = {
+    { "store_error", "the store failed" },
+    { "deadline", "it could not renew its lease in time" },
+    { "not_held", "its lease was not its own any more" },
+    { "lease_lost", "its lease was not its own any more" },
+    { "no_connections", "it had no connections left to send with, so it left "
+                        "the lease to another instance" },
+    { "no_memory", "it had no memory left" },
+    { NULL, "it had to stop" }
+};
+
+
+static void
+ngx_http_submission_leader_note_lost(ngx_http_submission_leader_t *ld,
+    ngx_http_submission_change_t *change)
+{
+    sm_str_t    error;
+    ngx_uint_t  i;
+
+    static const sm_str_t  none;
+
+    if (ld->state == SM_LEADER_ST_DRAINING) {
+        ngx_http_submission_event_lease(ld->manager, SM_FEED_LEADER_LEFT,
+                                        ld->epoch, "%V stopped leading (epoch "
+                                        "%L): its worker exits.",
+                                        &ld->manager->holder_id, ld->epoch);
+        return;
+    }
+
+    for (i = 0; ngx_http_submission_leader_reasons[i].reason; i++) {
+        if (change->reason
+            && ngx_strcmp(ngx_http_submission_leader_reasons[i].reason,
+                          change->reason)
+               == 0)
+        {
+            break;
+        }
+    }
+
+    /* the feed is for readers, too, who do not see paths */
+
+    error = change->sql_error
+            ? ngx_http_submission_health_error(ld->manager->conf,
+                                               sm_str_c(change->sql_error))
+            : none;
+
+    ngx_http_submission_event_lease(ld->manager, SM_FEED_LEADER_LOST,
+                                    ld->epoch, "%V does not lead any more "
+                                    "(epoch %L): %s%s%*s.",
+                                    &ld->manager->holder_id, ld->epoch,
+                                    ngx_http_submission_leader_reasons[i].text,
+                                    error.len ? ": " : "", error.len,
+                                    error.data);
+}
+
+
+/* says who led before, as far as this instance knows */
+
+static void
+ngx_http_submission_leader_note_acquired(ngx_http_submission_leader_t *ld)
+{
+    int64_t            ended;
+    ngx_str_t         *holder;
+    const sm_lease_t  *former;
+
+    holder = &ld->manager->holder_id;
+
+    if (ld->own && ld->own == ld->epoch - 1) {
+        ngx_http_submission_event_lease(ld->manager, SM_FEED_LEADER_ACQUIRED,
+                                        ld->epoch, "%V goes on leading (epoch "
+                                        "%L): it took its own lease over.",
+                                        holder, ld->epoch);
+        return;
+    }
+
+    former = &ld->former;
+
+    if (former->epoch == 0 || former->epoch != ld->epoch - 1
+        || sm_str_eq(former->holder, ngx_http_submission_str(holder)))
+    {
+        ngx_http_submission_event_lease(ld->manager, SM_FEED_LEADER_ACQUIRED,
+                                        ld->epoch, "%V became the leader "
+                                        "(epoch %L).", holder, ld->epoch);
+        return;
+    }
+
+    ended = ld->expires_at / 1000 - ld->manager->conf->lease_duration
+            - former->expires_at / 1000;
+
+    if (ended < 0 || !former->held) {
+        ngx_http_submission_event_lease(ld->manager, SM_FEED_LEADER_ACQUIRED,
+                                        ld->epoch, "%V became the leader "
+                                        "(epoch %L); %*s had given its lease "
+                                        "up.", holder, ld->epoch,
+                                        former->holder.len,
+                                        former->holder.data);
+        return;
+    }
+
+    ngx_http_submission_event_lease(ld->manager, SM_FEED_LEADER_ACQUIRED,
+                                    ld->epoch, "%V became the leader (epoch "
+                                    "%L); the lease of %*s had ended %L.%L "
+                                    "s before.", holder, ld->epoch,
+                                    former->holder.len,
+                                    former->holder.data, ended / 1000,
+                                    ended % 1000 / 100);
+}
+
+
 static void
 ngx_http_submission_leader_publish(ngx_http_submission_leader_t *ld)
 {
@@ -92,6 +206,15 @@ ngx_http_submission_leader_tell(ngx_http_submission_leader_t *ld,
 
     if (row->again != row->level) {
         ld->failing = 1;
+    }
+
+    if (row->state == SM_LEADER_ST_LEADER && row->next != row->state) {
+        ngx_http_submission_leader_note_lost(ld, change);
+
+    } else if (row->state != SM_LEADER_ST_LEADER
+               && row->next == SM_LEADER_ST_LEADER)
+    {
+        ngx_http_submission_leader_note_acquired(ld);
     }
 }
 

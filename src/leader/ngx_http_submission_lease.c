@@ -17,19 +17,19 @@
 
 
 static void ngx_http_submission_lease_try_thread(
-    ngx_http_submission_lease_t *call);
+    ngx_http_submission_lease_call_t *call);
 static void ngx_http_submission_lease_recover_thread(
-    ngx_http_submission_lease_t *call);
+    ngx_http_submission_lease_call_t *call);
 static void ngx_http_submission_lease_renew_thread(
-    ngx_http_submission_lease_t *call);
+    ngx_http_submission_lease_call_t *call);
 static void ngx_http_submission_lease_keep_thread(
-    ngx_http_submission_lease_t *call);
+    ngx_http_submission_lease_call_t *call);
 static void ngx_http_submission_lease_yield_thread(
-    ngx_http_submission_lease_t *call);
+    ngx_http_submission_lease_call_t *call);
 static void ngx_http_submission_lease_release_thread(
-    ngx_http_submission_lease_t *call);
+    ngx_http_submission_lease_call_t *call);
 static void ngx_http_submission_lease_watch_thread(
-    ngx_http_submission_lease_t *call);
+    ngx_http_submission_lease_call_t *call);
 
 
 const ngx_http_submission_lease_row_t  ngx_http_submission_lease_rows[] = {
@@ -121,11 +121,11 @@ ngx_http_submission_lease_starved(ngx_http_submission_leader_t *ld)
 }
 
 
-static ngx_http_submission_lease_t *
+static ngx_http_submission_lease_call_t *
 ngx_http_submission_lease_create(ngx_http_submission_leader_t *ld,
     ngx_http_submission_lease_e kind)
 {
-    ngx_http_submission_lease_t            *call;
+    ngx_http_submission_lease_call_t       *call;
     ngx_http_submission_shctx_t            *sh;
     ngx_http_submission_manager_t          *manager;
     const ngx_http_submission_lease_row_t  *row;
@@ -135,8 +135,8 @@ ngx_http_submission_lease_create(ngx_http_submission_leader_t *ld,
     row = &ngx_http_submission_lease_rows[kind];
 
     call = ngx_http_submission_task_create(manager,
-                                          sh->held ? row->held_op : row->op,
-                                          sizeof(ngx_http_submission_lease_t));
+                                     sh->held ? row->held_op : row->op,
+                                     sizeof(ngx_http_submission_lease_call_t));
     if (call == NULL) {
         return NULL;
     }
@@ -163,6 +163,15 @@ ngx_http_submission_lease_create(ngx_http_submission_leader_t *ld,
     call->candidate.started_at = sh->started_at;
     call->candidate.wake_url.data = (char *) manager->conf->wake_url.data;
     call->candidate.wake_url.len = manager->conf->wake_url.len;
+    call->candidate.config = manager->conf->config.text;
+    call->candidate.names_hash = manager->conf->config.names_hash;
+    call->candidate.key = sh->key;
+
+    if (row->heartbeat) {
+        ngx_http_submission_events_own(manager, &call->task.call.arena,
+                                       &call->candidate.events);
+    }
+
     call->ttl = 3 * ngx_max(manager->conf->acquire_interval,
                             manager->conf->renew_interval);
 
@@ -176,7 +185,7 @@ ngx_int_t
 ngx_http_submission_lease_call(ngx_http_submission_leader_t *ld,
     ngx_http_submission_lease_e kind)
 {
-    ngx_http_submission_lease_t  *call;
+    ngx_http_submission_lease_call_t  *call;
 
     if (ld->call) {
         return NGX_BUSY;
@@ -218,7 +227,7 @@ ngx_http_submission_lease_call(ngx_http_submission_leader_t *ld,
  */
 
 static ngx_uint_t
-ngx_http_submission_lease_ours_thread(ngx_http_submission_lease_t *call)
+ngx_http_submission_lease_ours_thread(ngx_http_submission_lease_call_t *call)
 {
     if (!sm_str_eq(call->lease.holder, call->fence.holder)) {
         return 0;
@@ -237,7 +246,7 @@ ngx_http_submission_lease_ours_thread(ngx_http_submission_lease_t *call)
  */
 
 static int
-ngx_http_submission_lease_acquire_thread(ngx_http_submission_lease_t *call)
+ngx_http_submission_lease_acquire_thread(ngx_http_submission_lease_call_t *call)
 {
     sm_call_t   *c;
     sm_store_t  *store;
@@ -290,10 +299,12 @@ ngx_http_submission_lease_acquire_thread(ngx_http_submission_lease_t *call)
 /* counts the other instances that could lead */
 
 static int
-ngx_http_submission_lease_others_thread(ngx_http_submission_lease_t *call)
+ngx_http_submission_lease_others_thread(ngx_http_submission_lease_call_t *call)
 {
     size_t        i;
     sm_cluster_t  cluster;
+
+    ngx_memzero(&cluster, sizeof(sm_cluster_t));
 
     if (sm_store_cluster_get(&call->task.manager->store, &call->task.call,
                              &cluster)
@@ -315,7 +326,7 @@ ngx_http_submission_lease_others_thread(ngx_http_submission_lease_t *call)
 /* if the lease is not granted, also reads who has it and what it tells */
 
 static void
-ngx_http_submission_lease_try_thread(ngx_http_submission_lease_t *call)
+ngx_http_submission_lease_try_thread(ngx_http_submission_lease_call_t *call)
 {
     sm_call_t   *c;
     sm_store_t  *store;
@@ -334,7 +345,7 @@ ngx_http_submission_lease_try_thread(ngx_http_submission_lease_t *call)
 
 
 static void
-ngx_http_submission_lease_recover_thread(ngx_http_submission_lease_t *call)
+ngx_http_submission_lease_recover_thread(ngx_http_submission_lease_call_t *call)
 {
     (void) sm_store_attempts_recover(&call->task.manager->store,
                                      &call->task.call, &call->fence,
@@ -347,7 +358,7 @@ ngx_http_submission_lease_recover_thread(ngx_http_submission_lease_t *call)
 
 
 static void
-ngx_http_submission_lease_renew_thread(ngx_http_submission_lease_t *call)
+ngx_http_submission_lease_renew_thread(ngx_http_submission_lease_call_t *call)
 {
     if (call->look && ngx_http_submission_lease_others_thread(call) != 0) {
         return;
@@ -363,7 +374,7 @@ ngx_http_submission_lease_renew_thread(ngx_http_submission_lease_t *call)
 /* renews unless another instance is alive, which leads when it expires */
 
 static void
-ngx_http_submission_lease_keep_thread(ngx_http_submission_lease_t *call)
+ngx_http_submission_lease_keep_thread(ngx_http_submission_lease_call_t *call)
 {
     if (ngx_http_submission_lease_others_thread(call) == 0
         && call->others == 0)
@@ -374,7 +385,7 @@ ngx_http_submission_lease_keep_thread(ngx_http_submission_lease_t *call)
 
 
 static void
-ngx_http_submission_lease_yield_thread(ngx_http_submission_lease_t *call)
+ngx_http_submission_lease_yield_thread(ngx_http_submission_lease_call_t *call)
 {
     (void) sm_store_lease_release(&call->task.manager->store,
                                   &call->task.call, &call->fence,
@@ -383,7 +394,7 @@ ngx_http_submission_lease_yield_thread(ngx_http_submission_lease_t *call)
 
 
 static void
-ngx_http_submission_lease_release_thread(ngx_http_submission_lease_t *call)
+ngx_http_submission_lease_release_thread(ngx_http_submission_lease_call_t *call)
 {
     sm_call_t   *c;
     sm_store_t  *store;
@@ -402,7 +413,7 @@ ngx_http_submission_lease_release_thread(ngx_http_submission_lease_t *call)
 
 
 static void
-ngx_http_submission_lease_watch_thread(ngx_http_submission_lease_t *call)
+ngx_http_submission_lease_watch_thread(ngx_http_submission_lease_call_t *call)
 {
     sm_call_t   *c;
     sm_store_t  *store;
@@ -418,19 +429,60 @@ ngx_http_submission_lease_watch_thread(ngx_http_submission_lease_t *call)
 }
 
 
+/*
+ * The names of the targets are written once for each configuration, and again
+ * if the store has lost them.
+ */
+
+static int
+ngx_http_submission_lease_heartbeat_thread(
+    ngx_http_submission_lease_call_t *call)
+{
+    unsigned         shared;
+    sm_store_t      *store;
+    sm_candidate_t  *candidate;
+
+    store = &call->task.manager->store;
+    candidate = &call->candidate;
+
+    if (sm_store_candidate_heartbeat(store, &call->task.call, candidate,
+                                     call->ttl)
+        != 0)
+    {
+        return -1;
+    }
+
+    if (!candidate->wanted) {
+        return 0;
+    }
+
+    shared = candidate->shared;
+    candidate->names = call->task.manager->conf->config.names;
+
+    if (sm_store_candidate_heartbeat(store, &call->task.call, candidate,
+                                     call->ttl)
+        != 0)
+    {
+        return -1;
+    }
+
+    candidate->shared |= shared;
+
+    return 0;
+}
+
+
 void
 ngx_http_submission_lease_thread(ngx_http_submission_task_t *task)
 {
-    ngx_http_submission_lease_t            *call;
+    ngx_http_submission_lease_call_t       *call;
     const ngx_http_submission_lease_row_t  *row;
 
-    call = (ngx_http_submission_lease_t *) task;
+    call = (ngx_http_submission_lease_call_t *) task;
     row = &ngx_http_submission_lease_rows[call->kind];
 
     if (row->heartbeat
-        && sm_store_candidate_heartbeat(&task->manager->store, &task->call,
-                                        &call->candidate, call->ttl)
-           != 0)
+        && ngx_http_submission_lease_heartbeat_thread(call) != 0)
     {
         return;
     }
@@ -444,13 +496,13 @@ ngx_http_submission_lease_thread(ngx_http_submission_task_t *task)
 void
 ngx_http_submission_lease_settle(ngx_http_submission_leader_t *ld)
 {
-    ngx_http_submission_lease_t  *call;
+    ngx_http_submission_lease_call_t  *call;
 
     if (ld->call == NULL) {
         return;
     }
 
-    call = (ngx_http_submission_lease_t *) ld->call;
+    call = (ngx_http_submission_lease_call_t *) ld->call;
     ld->call = NULL;
 
     ngx_http_submission_lease_note(ld, call);
@@ -466,8 +518,8 @@ static ngx_int_t
 ngx_http_submission_lease_now(ngx_http_submission_leader_t *ld,
     ngx_http_submission_lease_e kind)
 {
-    ngx_int_t                     rc;
-    ngx_http_submission_lease_t  *call;
+    ngx_int_t                          rc;
+    ngx_http_submission_lease_call_t  *call;
 
     call = ngx_http_submission_lease_create(ld, kind);
     if (call == NULL) {

@@ -47,9 +47,13 @@ struct ngx_http_submission_leader_s {
 
     ngx_msec_t                       aim;          /* when to acquire next */
     ngx_msec_t                       kept;         /* the last KEEP */
+    ngx_msec_t                       shared;       /* logged; 0: never */
     ngx_msec_t                       yield;        /* it yields until then */
     ngx_uint_t                       failures;     /* epochs in a row */
 
+    int64_t                          own;          /* epoch that it took over */
+    sm_lease_t                       former;       /* until it was granted */
+    u_char                           name[NGX_HTTP_SUBMISSION_BOARD_NAME];
     int64_t                          epoch;
     int64_t                          expires_at;
     ngx_msec_t                       deadline;
@@ -94,7 +98,7 @@ typedef struct {
     sm_known_row_t                  *known;        /* the attempts in hand */
     size_t                           nknown;
     sm_recovered_t                   recovered;
-} ngx_http_submission_lease_t;
+} ngx_http_submission_lease_call_t;
 
 
 /*
@@ -114,11 +118,11 @@ typedef struct {
     unsigned                         fetches:1;    /* the leader's numbers */
     unsigned                         looks:1;      /* for others, if starved */
 
-    void  (*run)(ngx_http_submission_lease_t *call);
+    void  (*run)(ngx_http_submission_lease_call_t *call);
     void  (*note)(ngx_http_submission_shctx_t *sh,
-              ngx_http_submission_lease_t *call);
+              ngx_http_submission_lease_call_t *call);
     void  (*answer)(ngx_http_submission_leader_t *ld,
-              ngx_http_submission_lease_t *call);
+              ngx_http_submission_lease_call_t *call);
 } ngx_http_submission_lease_row_t;
 
 extern const ngx_http_submission_lease_row_t  ngx_http_submission_lease_rows[];
@@ -187,31 +191,31 @@ ngx_uint_t ngx_http_submission_lease_starved(ngx_http_submission_leader_t *ld);
  */
 void ngx_http_submission_lease_done(ngx_http_submission_task_t *task);
 void ngx_http_submission_lease_note(ngx_http_submission_leader_t *ld,
-    ngx_http_submission_lease_t *call);
+    ngx_http_submission_lease_call_t *call);
 void ngx_http_submission_lease_recovered(ngx_http_submission_leader_t *ld,
-    ngx_http_submission_lease_t *call);
+    ngx_http_submission_lease_call_t *call);
 
 void ngx_http_submission_lease_note_held(ngx_http_submission_shctx_t *sh,
-    ngx_http_submission_lease_t *call);
+    ngx_http_submission_lease_call_t *call);
 void ngx_http_submission_lease_note_kept(ngx_http_submission_shctx_t *sh,
-    ngx_http_submission_lease_t *call);
+    ngx_http_submission_lease_call_t *call);
 void ngx_http_submission_lease_note_yielded(ngx_http_submission_shctx_t *sh,
-    ngx_http_submission_lease_t *call);
+    ngx_http_submission_lease_call_t *call);
 void ngx_http_submission_lease_note_released(ngx_http_submission_shctx_t *sh,
-    ngx_http_submission_lease_t *call);
+    ngx_http_submission_lease_call_t *call);
 
 void ngx_http_submission_lease_acquired(ngx_http_submission_leader_t *ld,
-    ngx_http_submission_lease_t *call);
+    ngx_http_submission_lease_call_t *call);
 void ngx_http_submission_lease_settled(ngx_http_submission_leader_t *ld,
-    ngx_http_submission_lease_t *call);
+    ngx_http_submission_lease_call_t *call);
 void ngx_http_submission_lease_renewed(ngx_http_submission_leader_t *ld,
-    ngx_http_submission_lease_t *call);
+    ngx_http_submission_lease_call_t *call);
 void ngx_http_submission_lease_kept(ngx_http_submission_leader_t *ld,
-    ngx_http_submission_lease_t *call);
+    ngx_http_submission_lease_call_t *call);
 void ngx_http_submission_lease_yielded(ngx_http_submission_leader_t *ld,
-    ngx_http_submission_lease_t *call);
+    ngx_http_submission_lease_call_t *call);
 void ngx_http_submission_lease_watched(ngx_http_submission_leader_t *ld,
-    ngx_http_submission_lease_t *call);
+    ngx_http_submission_lease_call_t *call);
 
 
 #endif /* _NGX_HTTP_SUBMISSION_LEASE_H_INCLUDED_ */

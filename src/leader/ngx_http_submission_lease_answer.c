@@ -12,6 +12,7 @@
 #define NGX_HTTP_SUBMISSION_LEASE_AIM_JITTER  50
 #define NGX_HTTP_SUBMISSION_LEASE_MARGIN_MIN  10
 #define NGX_HTTP_SUBMISSION_LEASE_MARGIN_MAX  1000
+#define NGX_HTTP_SUBMISSION_LEASE_SHARED_LOG  60000
 
 
 static ngx_msec_t
@@ -31,7 +32,7 @@ ngx_http_submission_lease_margin(ngx_http_submission_manager_t *manager)
 
 static void
 ngx_http_submission_lease_grant(ngx_http_submission_leader_t *ld,
-    ngx_http_submission_lease_t *call, sm_leader_event_e event)
+    ngx_http_submission_lease_call_t *call, sm_leader_event_e event)
 {
     ngx_http_submission_change_t    change;
     ngx_http_submission_manager_t  *manager;
@@ -59,15 +60,48 @@ ngx_http_submission_lease_grant(ngx_http_submission_leader_t *ld,
 }
 
 
+/* logged once a minute while it lasts */
+
+static void
+ngx_http_submission_lease_shared(ngx_http_submission_leader_t *ld)
+{
+    if (ld->shared
+        && ngx_http_submission_since(ld->shared)
+           < NGX_HTTP_SUBMISSION_LEASE_SHARED_LOG)
+    {
+        return;
+    }
+
+    ld->shared = ngx_http_submission_stamp(ngx_current_msec);
+
+    ngx_log_error(NGX_LOG_ERR, ngx_cycle->log, 0,
+                  "submission: holder_id_shared manager=%V holder_id=%V: "
+                  "another live instance of this lease has the same "
+                  "\"holder_id\", so instances cannot be told apart; give each "
+                  "instance its own, or remove the directive and reload",
+                  &ld->manager->conf->name, &ld->manager->holder_id);
+}
+
+
 void
 ngx_http_submission_lease_note(ngx_http_submission_leader_t *ld,
-    ngx_http_submission_lease_t *call)
+    ngx_http_submission_lease_call_t *call)
 {
     ngx_http_submission_shctx_t            *sh;
     const ngx_http_submission_lease_row_t  *row;
 
     sh = ld->manager->sh;
     sh->started_at = call->candidate.started_at;
+
+    if (call->candidate.shared) {
+        ngx_http_submission_lease_shared(ld);
+    }
+
+    /* the board is about to forget who led */
+
+    if (call->kind == NGX_HTTP_SUBMISSION_LEASE_ACQUIRE && call->lease.held) {
+        ngx_http_submission_board_former(ld->manager, &ld->former, ld->name);
+    }
 
     if (call->watched.now && call->task.call.status == SM_STORE_OK) {
         ngx_http_submission_peer_learn(ld->manager, &call->watched,
@@ -80,13 +114,17 @@ ngx_http_submission_lease_note(ngx_http_submission_leader_t *ld,
 
     if (row->note && call->task.call.status == SM_STORE_OK) {
         row->note(sh, call);
+
+        if (call->lease.held) {
+            ngx_http_submission_board_lease(ld->manager, &call->lease);
+        }
     }
 }
 
 
 void
 ngx_http_submission_lease_note_released(ngx_http_submission_shctx_t *sh,
-    ngx_http_submission_lease_t *call)
+    ngx_http_submission_lease_call_t *call)
 {
     sh->held = 0;
 
@@ -98,7 +136,7 @@ ngx_http_submission_lease_note_released(ngx_http_submission_shctx_t *sh,
 
 void
 ngx_http_submission_lease_note_yielded(ngx_http_submission_shctx_t *sh,
-    ngx_http_submission_lease_t *call)
+    ngx_http_submission_lease_call_t *call)
 {
     sh->held = 0;
 }
@@ -106,7 +144,7 @@ ngx_http_submission_lease_note_yielded(ngx_http_submission_shctx_t *sh,
 
 void
 ngx_http_submission_lease_note_kept(ngx_http_submission_shctx_t *sh,
-    ngx_http_submission_lease_t *call)
+    ngx_http_submission_lease_call_t *call)
 {
     if (call->others == 0) {
         ngx_http_submission_lease_note_held(sh, call);
@@ -116,7 +154,7 @@ ngx_http_submission_lease_note_kept(ngx_http_submission_shctx_t *sh,
 
 void
 ngx_http_submission_lease_note_held(ngx_http_submission_shctx_t *sh,
-    ngx_http_submission_lease_t *call)
+    ngx_http_submission_lease_call_t *call)
 {
     if (call->lease.held) {
         sh->held_until = call->lease.expires_at;
@@ -189,7 +227,7 @@ ngx_http_submission_lease_aim(ngx_http_submission_leader_t *ld,
 
 static void
 ngx_http_submission_lease_leaving(ngx_http_submission_leader_t *ld,
-    ngx_http_submission_lease_t *call)
+    ngx_http_submission_lease_call_t *call)
 {
     if (call->kind == NGX_HTTP_SUBMISSION_LEASE_RENEW
         && call->task.call.status == SM_STORE_OK)
@@ -215,7 +253,7 @@ ngx_http_submission_lease_leaving(ngx_http_submission_leader_t *ld,
 
 void
 ngx_http_submission_lease_recovered(ngx_http_submission_leader_t *ld,
-    ngx_http_submission_lease_t *call)
+    ngx_http_submission_lease_call_t *call)
 {
     sm_recovered_t                 *recovered;
     ngx_http_submission_manager_t  *manager;
@@ -245,7 +283,7 @@ ngx_http_submission_lease_recovered(ngx_http_submission_leader_t *ld,
 
 static void
 ngx_http_submission_lease_failed(ngx_http_submission_leader_t *ld,
-    ngx_http_submission_lease_t *call)
+    ngx_http_submission_lease_call_t *call)
 {
     ngx_msec_t   wait;
     const char  *error, *reason;
@@ -271,7 +309,7 @@ ngx_http_submission_lease_failed(ngx_http_submission_leader_t *ld,
 
 void
 ngx_http_submission_lease_renewed(ngx_http_submission_leader_t *ld,
-    ngx_http_submission_lease_t *call)
+    ngx_http_submission_lease_call_t *call)
 {
     if (!call->lease.held) {
         ngx_http_submission_leader_event(ld, SM_LEADER_EV_NOT_HELD, 1,
@@ -297,11 +335,12 @@ ngx_http_submission_lease_renewed(ngx_http_submission_leader_t *ld,
 
 void
 ngx_http_submission_lease_acquired(ngx_http_submission_leader_t *ld,
-    ngx_http_submission_lease_t *call)
+    ngx_http_submission_lease_call_t *call)
 {
     ngx_msec_t  wait;
 
     if (call->lease.held) {
+        ld->own = call->fence.epoch;
         ngx_http_submission_lease_grant(ld, call, SM_LEADER_EV_GRANTED);
         return;
     }
@@ -323,7 +362,7 @@ ngx_http_submission_lease_acquired(ngx_http_submission_leader_t *ld,
 
 void
 ngx_http_submission_lease_watched(ngx_http_submission_leader_t *ld,
-    ngx_http_submission_lease_t *call)
+    ngx_http_submission_lease_call_t *call)
 {
     ngx_msec_t  wait, latest;
 
@@ -338,7 +377,7 @@ ngx_http_submission_lease_watched(ngx_http_submission_leader_t *ld,
 
 void
 ngx_http_submission_lease_yielded(ngx_http_submission_leader_t *ld,
-    ngx_http_submission_lease_t *call)
+    ngx_http_submission_lease_call_t *call)
 {
     ngx_msec_t  wait;
 
@@ -352,7 +391,7 @@ ngx_http_submission_lease_yielded(ngx_http_submission_leader_t *ld,
 
 void
 ngx_http_submission_lease_kept(ngx_http_submission_leader_t *ld,
-    ngx_http_submission_lease_t *call)
+    ngx_http_submission_lease_call_t *call)
 {
     ngx_http_submission_leader_event(ld, SM_LEADER_EV_WATCHED,
                                      NGX_HTTP_SUBMISSION_LEADER_RETRY, NULL,
@@ -364,7 +403,7 @@ ngx_http_submission_lease_kept(ngx_http_submission_leader_t *ld,
 
 void
 ngx_http_submission_lease_settled(ngx_http_submission_leader_t *ld,
-    ngx_http_submission_lease_t *call)
+    ngx_http_submission_lease_call_t *call)
 {
     ngx_msec_t  wait;
 
@@ -381,11 +420,11 @@ void
 ngx_http_submission_lease_done(ngx_http_submission_task_t *task)
 {
     sm_store_class_e                        status;
-    ngx_http_submission_lease_t            *call;
+    ngx_http_submission_lease_call_t       *call;
     ngx_http_submission_leader_t           *ld;
     const ngx_http_submission_lease_row_t  *row;
 
-    call = (ngx_http_submission_lease_t *) task;
+    call = (ngx_http_submission_lease_call_t *) task;
 
     ld = task->manager->leader;
     ld->call = NULL;

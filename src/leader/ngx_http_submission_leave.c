@@ -32,6 +32,14 @@ ngx_http_submission_leader_last(ngx_http_submission_leader_t *ld)
 }
 
 
+ngx_uint_t
+ngx_http_submission_leader_ends(ngx_http_submission_manager_t *manager)
+{
+    return sm_leader_leaving(manager->leader->state)
+           && ngx_http_submission_leader_last(manager->leader);
+}
+
+
 void
 ngx_http_submission_leader_leave(ngx_http_submission_leader_t *ld)
 {
@@ -168,7 +176,7 @@ ngx_http_submission_leader_end(ngx_http_submission_manager_t *manager,
 
     ngx_http_submission_lease_settle(ld);
 
-    if (ld->manager->sh->health->store == NGX_HTTP_SUBMISSION_STORE_UP) {
+    if (ld->manager->sh->health->store == SM_STORE_HEALTH_UP) {
         doubt = ld->handlers->end(ld->manager, deadline) != NGX_OK;
 
         ngx_http_submission_lease_end(ld, doubt, deadline);
