@@ -276,7 +276,11 @@ ngx_http_submission_attempt_unsent(ngx_http_submission_attempt_t *at)
 
 done:
 
-    ngx_http_submission_count_unsent(at->manager, at->target);
+    ngx_http_submission_count_unsent(at->manager, at->target,
+                                     at->what == SM_EXCHANGE_SHORT
+                                     ? SM_UNSENT_HOST
+                                     : sm_exchange_unsent_reason(
+                                           &at->exchange));
     ngx_http_submission_attempt_give_back(at, delay, NGX_LOG_INFO,
                                           "attempt_unsent");
 }
@@ -423,6 +427,7 @@ ngx_http_submission_attempt_start(ngx_http_submission_manager_t *manager,
     ngx_queue_insert_tail(&ex->sending, &at->queue);
     ex->nsending++;
 
+    ngx_http_submission_target_health_begun(ex);
     ngx_http_submission_reserve_take();
 
     if (ngx_http_submission_send_attempt(at) != NGX_OK) {
@@ -520,10 +525,9 @@ ngx_http_submission_attempt_finished(ngx_http_submission_attempt_t *at)
                    sm_status_name(at->decision.status).data,
                    (int) at->decision.exhausted, at->decision.delay);
 
-    ngx_http_submission_outage(at);
-
     at->took = ngx_http_submission_usec() - at->left_at;
 
+    ngx_http_submission_outage(at);
     ngx_http_submission_observe(at->manager, at->target,
                                 NGX_HTTP_SUBMISSION_DUR_ATTEMPT, at->took);
 

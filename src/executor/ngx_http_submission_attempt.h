@@ -60,6 +60,7 @@ struct ngx_http_submission_attempt_s {
     ngx_str_t                        path;
     int64_t                          left_at;      /* monotonic, usec */
     int64_t                          took;         /* usec */
+    int64_t                          read_timeout; /* msec; 0: not known */
 
     sm_exchange_t                    exchange;
     u_char                          *body;

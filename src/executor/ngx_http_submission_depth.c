@@ -90,6 +90,8 @@ ngx_http_submission_depth_target(ngx_http_submission_executor_t *ex,
                       ? now + state.circuit_open_until
                         - ngx_http_submission_usec()
                       : 0;
+    row->health = ngx_http_submission_target_health_state(ex, i);
+    row->certificate = ngx_http_submission_target_health_expires(ex, i);
     row->due = state.due;
     row->waiting = state.waiting;
     row->in_flight = state.in_flight;
@@ -100,28 +102,39 @@ ngx_http_submission_depth_target(ngx_http_submission_executor_t *ex,
 /*
  * "targets" has one element more than there are configured targets: the last
  * has what belongs to no configured target, and whether that is due is not
- * looked at.
+ * looked at.  The totals are of intents, without the messages of webhooks.
  */
 
 void
 ngx_http_submission_depth_read(ngx_http_submission_executor_t *ex,
     sm_stats_target_t *targets, sm_stats_target_t *totals)
 {
-    int64_t             now, began;
-    ngx_uint_t          i, n;
-    sm_stats_target_t  *t;
+    int64_t                         now, began, queued, taken;
+    ngx_uint_t                      i, n;
+    sm_stats_target_t              *t;
+    ngx_http_submission_target_t  **configured;
 
     began = ngx_http_submission_usec();
     n = ex->manager->conf->by_index.nelts;
+    configured = ex->manager->conf->by_index.elts;
 
     ngx_http_submission_executor_tick(ex);
 
     now = ngx_http_submission_executor_now(ex);
+    queued = 0;
+    taken = 0;
 
     for (i = 0; i < n; i++) {
         t = &targets[i];
 
         ngx_http_submission_depth_target(ex, i, now, t);
+
+        queued += t->due + t->waiting;
+        taken += t->in_flight;
+
+        if (configured[i]->contract.gateway_type == SM_GATEWAY_WEBHOOK) {
+            continue;
+        }
 
         totals->due += t->due;
         totals->waiting += t->waiting;
@@ -131,10 +144,8 @@ ngx_http_submission_depth_read(ngx_http_submission_executor_t *ex,
 
     t = &targets[n];
 
-    t->waiting = ngx_max((int64_t) sm_queue_waiting(ex->queue)
-                         - totals->due - totals->waiting, 0);
-    t->in_flight = ngx_max((int64_t) sm_queue_taken(ex->queue)
-                           - totals->in_flight, 0);
+    t->waiting = ngx_max((int64_t) sm_queue_waiting(ex->queue) - queued, 0);
+    t->in_flight = ngx_max((int64_t) sm_queue_taken(ex->queue) - taken, 0);
 
     totals->waiting += t->waiting;
     totals->in_flight += t->in_flight;

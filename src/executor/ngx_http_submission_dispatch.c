@@ -23,6 +23,7 @@
 
 #include "ngx_http_submission_directives.h"
 #include "ngx_http_submission_dispatch.h"
+#include "ngx_http_submission_stats.h"
 
 
 static ngx_int_t ngx_http_submission_dispatch_phase(ngx_http_request_t *r);
@@ -170,6 +171,40 @@ ngx_http_submission_dispatch_gate(ngx_http_submission_attempt_t *at)
 }
 
 
+#if (NGX_HTTP_SSL)
+
+/* until when the certificate is valid that the gateway has shown */
+
+static void
+ngx_http_submission_dispatch_certificate(ngx_http_submission_attempt_t *at,
+    ngx_connection_t *c)
+{
+    X509       *cert;
+    struct tm   tm;
+
+    if (c->ssl == NULL || c->requests > 1 || at->exchange.sent) {
+
+        /* the handshake was made for an earlier request */
+
+        return;
+    }
+
+    cert = SSL_get_peer_certificate(c->ssl->connection);
+    if (cert == NULL) {
+        return;
+    }
+
+    if (ASN1_TIME_to_tm(X509_get0_notAfter(cert), &tm) == 1) {
+        ngx_http_submission_target_health_certificate(at,
+                                               (int64_t) timegm(&tm) * 1000000);
+    }
+
+    X509_free(cert);
+}
+
+#endif
+
+
 /* every write to the gateway passes through here */
 
 static ngx_int_t
@@ -193,6 +228,10 @@ ngx_http_submission_dispatch_output(void *data, ngx_chain_t *in)
     }
 
     at->peer = c->number;
+
+#if (NGX_HTTP_SSL)
+    ngx_http_submission_dispatch_certificate(at, c);
+#endif
 
     ngx_http_submission_dispatch_begun(at);
 
@@ -247,8 +286,8 @@ ngx_http_submission_dispatch_create(ngx_http_request_t *r)
  */
 
 static ngx_int_t
-ngx_http_submission_dispatch_conf(ngx_http_request_t *r,
-    ngx_http_upstream_t *u)
+ngx_http_submission_dispatch_conf(ngx_http_submission_attempt_t *at,
+    ngx_http_request_t *r, ngx_http_upstream_t *u)
 {
     ngx_http_upstream_conf_t  *conf;
 
@@ -277,6 +316,9 @@ ngx_http_submission_dispatch_conf(ngx_http_request_t *r,
 #endif
 
     u->conf = conf;
+
+    at->read_timeout = ngx_min((ngx_int_t) conf->read_timeout,
+                               at->manager->conf->executor_timeout);
 
     return NGX_OK;
 }
@@ -316,7 +358,7 @@ ngx_http_submission_dispatch_hook(ngx_event_t *ev)
 
     at->upstream = u;
 
-    if (ngx_http_submission_dispatch_conf(r, u) == NGX_OK) {
+    if (ngx_http_submission_dispatch_conf(at, r, u) == NGX_OK) {
         at->create_request = u->create_request;
         u->create_request = ngx_http_submission_dispatch_create;
 

@@ -193,6 +193,7 @@ ngx_http_submission_epoch_start(ngx_http_submission_manager_t *manager,
 
     ngx_http_submission_turn_start(ex);
     ngx_http_submission_stats_start(ex);
+    ngx_http_submission_target_health_start(ex);
     ngx_http_submission_duty_start(ex);
     ngx_http_submission_pauses_start(ex);
     ngx_http_submission_queue_start(ex);

@@ -58,6 +58,7 @@ ngx_http_submission_executor_init(ngx_cycle_t *cycle,
            && ngx_http_submission_stats_init(cycle, ex) == NGX_OK
            && ngx_http_submission_depth_init(cycle, ex) == NGX_OK
            && ngx_http_submission_outage_init(cycle, ex) == NGX_OK
+           && ngx_http_submission_target_health_init(cycle, ex) == NGX_OK
            && ngx_http_submission_duty_init(cycle, ex) == NGX_OK
            ? NGX_OK : NGX_ERROR;
 }

@@ -30,6 +30,8 @@ typedef struct ngx_http_submission_expiries_s ngx_http_submission_expiries_t;
 typedef struct ngx_http_submission_counts_s   ngx_http_submission_counts_t;
 typedef struct ngx_http_submission_gauges_s   ngx_http_submission_gauges_t;
 typedef struct ngx_http_submission_outage_s   ngx_http_submission_outage_t;
+typedef struct ngx_http_submission_target_health_s
+    ngx_http_submission_target_health_t;
 
 
 /* what one worker executes for one manager */
@@ -47,6 +49,7 @@ struct ngx_http_submission_executor_s {
 
     ngx_event_t                      run;          /* posted by _wake() */
     ngx_event_t                      due;          /* the timer of _arm() */
+    ngx_event_t                      waits;        /* see target_health.c */
     ngx_msec_t                       pause;        /* nothing begins before */
     time_t                           warned;       /* the last line of that */
 
@@ -72,6 +75,7 @@ struct ngx_http_submission_executor_s {
     ngx_http_submission_counts_t    *counts;       /* see stats_count.c */
     ngx_http_submission_gauges_t    *gauges;       /* see depth.c */
     ngx_http_submission_outage_t    *outages;      /* of each target */
+    ngx_http_submission_target_health_t  *health;  /* of each target */
     ngx_http_submission_duty_t      *duties;
 };
 

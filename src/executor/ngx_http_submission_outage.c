@@ -1,16 +1,12 @@
 
 /*
- * Outages of gateways: what the queue learns of each attempt, and what the
- * operator is told.
+ * Outages of gateways: what the queue, and the health of the target, learn of
+ * each attempt.
  *
- * - There is one log line when the attempts of a target begin to fail, with the
- *   first error, and one when its gateway answers again.  There is one line
- *   when its circuit opens, and one when it is closed.
+ * - There is one log line when a circuit opens, and one when it is closed.
+ *   That a target is ill is told by target_health.c.
  * - sm_exchange_read() says what an error is: no answer, or one that makes no
  *   sense.  That a target cannot be sent to is an error, too.
- * - A gateway that fails now and then would cause two lines each time.  So
- *   after a line the next outage of the target is logged only some seconds
- *   later, if it still lasts.
  * - Only attempts of the present epoch and queue count: what an attempt of an
  *   earlier epoch says of its gateway is old.
  */
@@ -19,66 +15,13 @@
 #include "ngx_http_submission_stats.h"
 
 
-#define NGX_HTTP_SUBMISSION_OUTAGE_QUIET  10000     /* milliseconds */
-
-
-/* the outage of one target's gateway */
+/* how often a target could not be sent to */
 
 struct ngx_http_submission_outage_s {
     int64_t                          epoch;        /* of what follows */
-    ngx_msec_t                       since;        /* the first error */
-    ngx_msec_t                       told;         /* the last line */
     ngx_uint_t                       unsent;       /* rounds in a row */
     int64_t                          round;        /* when the next begins */
-    unsigned                         down:1;       /* and that was logged */
 };
-
-
-static void
-ngx_http_submission_outage_error(ngx_http_submission_attempt_t *at,
-    ngx_http_submission_outage_t *outage, ngx_uint_t errors)
-{
-    ngx_http_submission_field_t  error;
-
-    if (errors == 1) {
-        outage->since = ngx_current_msec;
-    }
-
-    if (outage->down
-        || (outage->told && ngx_current_msec - outage->told
-                            < NGX_HTTP_SUBMISSION_OUTAGE_QUIET))
-    {
-        return;
-    }
-
-    outage->down = 1;
-    outage->told = ngx_max(ngx_current_msec, 1);
-
-    ngx_log_error(NGX_LOG_ERR, ngx_cycle->log, 0,
-                  "submission: target_down manager=%V target=%*s "
-                  "lease_epoch=%L errors=%ui%V",
-                  &at->manager->conf->name, at->contract.target.len,
-                  at->contract.target.data, at->epoch, errors,
-                  ngx_http_submission_field(&error, " error=", at->error));
-}
-
-
-static void
-ngx_http_submission_outage_answer(ngx_http_submission_attempt_t *at,
-    ngx_http_submission_outage_t *outage, ngx_uint_t errors)
-{
-    if (outage->down) {
-        ngx_log_error(NGX_LOG_NOTICE, ngx_cycle->log, 0,
-                      "submission: target_up manager=%V target=%*s "
-                      "lease_epoch=%L down_ms=%M errors=%ui",
-                      &at->manager->conf->name, at->contract.target.len,
-                      at->contract.target.data, at->epoch,
-                      ngx_current_msec - outage->since, errors);
-    }
-
-    outage->down = 0;
-    outage->unsent = 0;
-}
 
 
 ngx_int_t
@@ -197,12 +140,31 @@ ngx_http_submission_outage_circuit(ngx_http_submission_attempt_t *at,
                       at->epoch, errors,
                       (until - ngx_http_submission_usec()) / 1000);
 
+        /* a circuit that a probe opens again was open all the time */
+
+        if (before == 0) {
+            ngx_http_submission_event(at->manager, SM_FEED_CIRCUIT_OPEN,
+                                      at->contract.target,
+                                      "The circuit of %*s is open after %ui "
+                                      "errors in a row: nothing is sent to it "
+                                      "until a probe succeeds.",
+                                      at->contract.target.len,
+                                      at->contract.target.data, errors);
+        }
+
     } else if (before && until == 0) {
         ngx_log_error(NGX_LOG_NOTICE, ngx_cycle->log, 0,
                       "submission: circuit_closed manager=%V target=%*s "
                       "lease_epoch=%L", &at->manager->conf->name,
                       at->contract.target.len, at->contract.target.data,
                       at->epoch);
+
+        ngx_http_submission_event(at->manager, SM_FEED_CIRCUIT_CLOSED,
+                                  at->contract.target,
+                                  "The circuit of %*s is closed: its gateway "
+                                  "has answered, and attempts go on.",
+                                  at->contract.target.len,
+                                  at->contract.target.data);
     }
 }
 
@@ -243,18 +205,11 @@ ngx_http_submission_outage(ngx_http_submission_attempt_t *at)
 
     outage = ngx_http_submission_outage_of(at, entry);
 
-    if (outage == NULL) {
-        return;
+    if (outage && at->outcome != SM_OUTCOME_NONE) {
+        outage->unsent = 0;
     }
 
-    if (at->outcome == SM_OUTCOME_ACCEPTED
-        || at->outcome == SM_OUTCOME_REJECTED)
-    {
-        ngx_http_submission_outage_answer(at, outage, errors);
-
-    } else {
-        ngx_http_submission_outage_error(at, outage, errors);
-    }
+    ngx_http_submission_target_health_attempt(at);
 }
 
 

@@ -213,6 +213,16 @@ ngx_http_submission_stats_add(ngx_http_submission_stats_target_t *t,
 }
 
 
+/* the totals are of intents: messages of webhooks are in their own rows alone */
+
+static ngx_uint_t
+ngx_http_submission_stats_in_totals(ngx_http_submission_target_t *target)
+{
+    return target == NULL
+           || target->contract.gateway_type != SM_GATEWAY_WEBHOOK;
+}
+
+
 /* counts it for its target and in the totals */
 
 static void
@@ -222,7 +232,10 @@ ngx_http_submission_stats_count(ngx_http_submission_executor_t *ex,
 {
     ngx_http_submission_stats_add(ngx_http_submission_stats_target(ex, target),
                                   now, which, n);
-    ngx_http_submission_stats_add(&ex->counts->totals, now, which, n);
+
+    if (ngx_http_submission_stats_in_totals(target)) {
+        ngx_http_submission_stats_add(&ex->counts->totals, now, which, n);
+    }
 }
 
 
@@ -301,18 +314,15 @@ ngx_http_submission_stats_unknown(ngx_http_submission_executor_t *ex,
 
 
 static void
-ngx_http_submission_stats_error(ngx_http_submission_stats_target_t *t,
-    ngx_http_submission_attempt_t *at)
+ngx_http_submission_stats_set_error(ngx_http_submission_stats_target_t *t,
+    int64_t when, sm_str_t reason, sm_str_t detail)
 {
     sm_out_t  out;
 
-    t->error_at = at->finished_at;
+    t->error_at = when;
 
     sm_out_init(&out, t->reason, sizeof(t->reason));
-    sm_out_clip(&out, at->reason.len ? at->reason
-                      : at->outcome == SM_OUTCOME_NONE
-                        ? sm_str_c("unsent") : sm_outcome_name(at->outcome),
-                NGX_HTTP_SUBMISSION_STATS_REASON);
+    sm_out_clip(&out, reason, NGX_HTTP_SUBMISSION_STATS_REASON);
     t->reason_len = out.last - out.start;
 
     t->detail_len = 0;
@@ -326,8 +336,38 @@ ngx_http_submission_stats_error(ngx_http_submission_stats_target_t *t,
     }
 
     sm_out_init(&out, t->detail, NGX_HTTP_SUBMISSION_STATS_ERROR);
-    sm_out_clip(&out, at->error, SM_STATS_DETAIL);
+    sm_out_clip(&out, detail, SM_STATS_DETAIL);
     t->detail_len = out.last - out.start;
+}
+
+
+static void
+ngx_http_submission_stats_error(ngx_http_submission_stats_target_t *t,
+    ngx_http_submission_attempt_t *at)
+{
+    ngx_http_submission_stats_set_error(t, at->finished_at,
+                      at->reason.len ? at->reason
+                      : at->outcome == SM_OUTCOME_NONE
+                        ? sm_str_c("unsent") : sm_outcome_name(at->outcome),
+                      at->error);
+}
+
+
+/* what the leader before has told of a target's last error is still true */
+
+void
+ngx_http_submission_stats_learn(ngx_http_submission_executor_t *ex,
+    ngx_http_submission_target_t *target, const sm_stats_target_t *told)
+{
+    ngx_http_submission_stats_target_t  *t;
+
+    t = ngx_http_submission_stats_target(ex, target);
+
+    if (t->error_at == 0 && told->error_at) {
+        ngx_http_submission_stats_set_error(t, told->error_at,
+                                            told->error_reason,
+                                            told->error_detail);
+    }
 }
 
 
@@ -361,8 +401,11 @@ ngx_http_submission_stats_attempt(ngx_http_submission_attempt_t *at)
                               ngx_http_submission_stats_outcomes[at->outcome],
                               1);
 
-    if (t->window && totals->window) {
+    if (t->window) {
         sm_window_observe(t->window, now, at->took);
+    }
+
+    if (totals->window && ngx_http_submission_stats_in_totals(at->target)) {
         sm_window_observe(totals->window, now, at->took);
     }
 

@@ -327,6 +327,27 @@ ngx_http_submission_turn_undo(ngx_http_submission_executor_t *ex,
 }
 
 
+/* how many attempts it has recorded or begun */
+
+static ngx_uint_t
+ngx_http_submission_turn_written_thread(ngx_http_submission_turn_t *turn)
+{
+    ngx_uint_t  i, n;
+
+    n = 0;
+
+    for (i = 0; i < turn->nended; i++) {
+        n += turn->ended[i].applied;
+    }
+
+    for (i = 0; i < turn->ndue; i++) {
+        n += turn->due[i].outcome == SM_BEGIN_BEGUN;
+    }
+
+    return n;
+}
+
+
 void
 ngx_http_submission_turn_thread(ngx_http_submission_task_t *task)
 {
@@ -334,9 +355,13 @@ ngx_http_submission_turn_thread(ngx_http_submission_task_t *task)
 
     turn = (ngx_http_submission_turn_t *) task;
 
-    (void) sm_store_attempts_turn(&task->manager->store, &task->call,
-                                  &task->fence, turn->ended, turn->nended,
-                                  turn->due, turn->ndue);
+    if (sm_store_attempts_turn(&task->manager->store, &task->call, &task->fence,
+                               turn->ended, turn->nended, turn->due,
+                               turn->ndue)
+        == 0)
+    {
+        task->written = ngx_http_submission_turn_written_thread(turn);
+    }
 }
 
 

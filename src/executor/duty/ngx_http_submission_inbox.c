@@ -133,8 +133,7 @@ ngx_http_submission_inbox_thread(ngx_http_submission_task_t *task)
         if (ngx_http_submission_inbox_decide_thread(task, &it->page.rows[i])
             != 0)
         {
-            (void) sm_call_fail(&task->call, SM_STORE_TRANSIENT, 0,
-                                "out of memory");
+            (void) sm_call_no_memory(&task->call);
             return;
         }
     }

@@ -137,10 +137,48 @@ ngx_http_submission_job_thread(ngx_http_submission_task_t *task)
 
 
 static void
+ngx_http_submission_job_note(ngx_http_submission_executor_t *ex,
+    sm_job_work_t *work)
+{
+    sm_str_t  kind;
+
+    static const sm_str_t  none;
+
+    kind = sm_job_kind_name(work->job.kind);
+
+    if (work->first && work->state != SM_JOB_NONE) {
+        ngx_http_submission_event(ex->manager, SM_FEED_JOB_BEGUN, none,
+                                  "The %*s job %*s%s%*s has begun.", kind.len,
+                                  kind.data, work->job.id.len,
+                                  work->job.id.data,
+                                  work->job.actor.len ? " of " : "",
+                                  work->job.actor.len, work->job.actor.data);
+    }
+
+    if (work->state == SM_JOB_DONE) {
+        ngx_http_submission_event(ex->manager, SM_FEED_JOB_DONE, none,
+                                  "The %*s job %*s is done: %L intents, and %L "
+                                  "were skipped.", kind.len, kind.data,
+                                  work->job.id.len, work->job.id.data,
+                                  work->job.done, work->job.skipped);
+
+    } else if (work->state == SM_JOB_FAILED) {
+        ngx_http_submission_event(ex->manager, SM_FEED_JOB_FAILED, none,
+                                  "The %*s job %*s has failed: %*s.", kind.len,
+                                  kind.data, work->job.id.len,
+                                  work->job.id.data, work->job.error.len,
+                                  work->job.error.data);
+    }
+}
+
+
+static void
 ngx_http_submission_job_tell(ngx_http_submission_executor_t *ex,
     sm_job_work_t *work, int64_t epoch)
 {
     ngx_http_submission_field_t  id, error;
+
+    ngx_http_submission_job_note(ex, work);
 
     if (work->state != SM_JOB_DONE && work->state != SM_JOB_FAILED) {
         return;

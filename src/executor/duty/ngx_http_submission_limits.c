@@ -134,34 +134,6 @@ ngx_http_submission_limits_start(ngx_http_submission_executor_t *ex,
 }
 
 
-ngx_uint_t
-ngx_http_submission_limits_rated(ngx_http_submission_executor_t *ex)
-{
-    ngx_uint_t                           i;
-    ngx_http_submission_target_t       **targets;
-    ngx_http_submission_target_node_t  **former;
-    ngx_http_submission_manager_conf_t  *conf;
-
-    conf = ex->manager->conf;
-    targets = conf->by_index.elts;
-    former = conf->former.elts;
-
-    for (i = 0; i < conf->by_index.nelts; i++) {
-        if (targets[i]->rules.rate) {
-            return 1;
-        }
-    }
-
-    for (i = 0; i < conf->former.nelts; i++) {
-        if (former[i]->limits.rules.rate) {
-            return 1;
-        }
-    }
-
-    return 0;
-}
-
-
 static ngx_http_submission_limits_t *
 ngx_http_submission_limits_zone(ngx_http_submission_attempt_t *at)
 {

@@ -13,6 +13,7 @@
 
 #include "ngx_http_submission_duty.h"
 #include "ngx_http_submission_limits.h"
+#include "ngx_http_submission_stats.h"
 
 
 #define NGX_HTTP_SUBMISSION_PAUSES_REST  100     /* milliseconds */
@@ -31,6 +32,7 @@ typedef struct {
     sm_pauses_t                      paused;
     unsigned                         first:1;      /* of an epoch */
     ngx_http_submission_told_t       told;
+    ngx_http_submission_paused_t     before;
 } ngx_http_submission_pauses_task_t;
 
 
@@ -159,6 +161,9 @@ ngx_http_submission_pauses_begin(ngx_http_submission_duty_t *duty,
     pt = (ngx_http_submission_pauses_task_t *) task;
     ps = duty->ctx;
 
+    ngx_http_submission_paused_before(&task->call.arena, &pt->before.before,
+                                      &ps->paused);
+
     pt->first = !ps->known;
     ps->read = ngx_current_msec;
 
@@ -175,11 +180,16 @@ ngx_http_submission_pauses_thread(ngx_http_submission_task_t *task)
 
     if (sm_store_targets_paused(&task->manager->store, &task->call,
                                 &task->fence, &pt->paused)
-        == 0
-        && pt->first)
+        != 0
+        || (pt->first
+            && ngx_http_submission_limits_read_thread(task, &pt->told) != 0))
     {
-        (void) ngx_http_submission_limits_read_thread(task, &pt->told);
+        return;
     }
+
+    (void) ngx_http_submission_paused_thread(task, &pt->before, &pt->paused,
+                                             pt->told.known ? &pt->told
+                                                            : NULL);
 }
 
 
@@ -279,6 +289,10 @@ ngx_http_submission_pauses_done(ngx_http_submission_duty_t *duty,
         return NGX_HTTP_SUBMISSION_DUTY_INTERVAL;
     }
 
+    if (pt->told.known) {
+        ngx_http_submission_target_health_learn(ex, &pt->told.stats);
+    }
+
     ngx_log_debug4(NGX_LOG_DEBUG_HTTP, ngx_cycle->log, 0,
                    "submission: pauses:%uz before:%uz first:%d limits:%d",
                    paused.n, ps->paused.n, (int) pt->first,
@@ -287,6 +301,15 @@ ngx_http_submission_pauses_done(ngx_http_submission_duty_t *duty,
     ngx_http_submission_pauses_tell(ex, &paused, &ps->paused, "target_paused");
     ngx_http_submission_pauses_tell(ex, &ps->paused, &paused,
                                     "target_resumed");
+
+    if (pt->told.known) {
+        ngx_http_submission_events_learn(ex->manager, pt->told.stats.events,
+                                         pt->told.stats.nevents,
+                                         NGX_HTTP_SUBMISSION_EVENTS_DOC);
+    }
+
+    ngx_http_submission_paused_note(ex, &pt->before, &arena, &paused,
+                                    pt->first);
 
     sm_arena_free(&ps->arena);
 

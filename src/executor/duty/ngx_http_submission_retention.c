@@ -22,12 +22,18 @@
 
 #define NGX_HTTP_SUBMISSION_RETENTION_PLACE     2048
 
+#define NGX_HTTP_SUBMISSION_RETENTION_DAY       INT64_C(86400000000)  /* usec */
+
 
 typedef struct {
     sm_retention_pace_t              pace;
     ngx_msec_t                       interval;
     int64_t                          overdue;      /* in this pass */
     int64_t                          epoch;        /* of what follows */
+    int64_t                          day;          /* of the counts, or 0 */
+    int64_t                          last;         /* the last batch of it */
+    int64_t                          stripped;
+    int64_t                          forgotten;
     sm_retention_passes_t            passes;
     size_t                           len;          /* of the target's name */
     u_char                           target[4 * SM_TARGET_MAX];
@@ -139,6 +145,7 @@ ngx_http_submission_retention_begin(ngx_http_submission_duty_t *duty,
     if (re->epoch != duty->executor->epoch) {
         re->epoch = duty->executor->epoch;
         re->from_len = 0;
+        re->day = 0;
         ngx_memzero(&re->passes, sizeof(sm_retention_passes_t));
     }
 
@@ -187,6 +194,60 @@ ngx_http_submission_retention_thread(ngx_http_submission_task_t *task)
 }
 
 
+/* tells the feed of the first batch of a day, and then of its last one */
+
+static void
+ngx_http_submission_retention_note(ngx_http_submission_executor_t *ex,
+    ngx_http_submission_retention_t *re, sm_retention_t *rt, int64_t now)
+{
+    char      buf[SM_TIME_LEN];
+    int64_t   day;
+    sm_out_t  out;
+
+    static const sm_str_t  none;
+
+    day = now / NGX_HTTP_SUBMISSION_RETENTION_DAY;
+
+    if (re->day && re->day != day) {
+        sm_out_init(&out, buf, sizeof(buf));
+        sm_out_time(&out, re->last);
+
+        ngx_http_submission_event(ex->manager, SM_FEED_RETENTION_DONE, none,
+                                  "The last batch of retention on %*s was at "
+                                  "%*s UTC: %L intents were stripped and %L "
+                                  "forgotten that day.", (size_t) 10, buf,
+                                  (size_t) 8, buf + 11, re->stripped,
+                                  re->forgotten);
+        re->day = 0;
+    }
+
+    if (rt->stripped + rt->forgotten == 0) {
+        return;
+    }
+
+    if (re->day == 0) {
+        re->day = day;
+        re->stripped = 0;
+        re->forgotten = 0;
+
+        if (!ngx_http_submission_event_told(ex->manager,
+                                     SM_FEED_RETENTION_BEGUN, none,
+                                     day * NGX_HTTP_SUBMISSION_RETENTION_DAY))
+        {
+            ngx_http_submission_event(ex->manager, SM_FEED_RETENTION_BEGUN,
+                                      none,
+                                      "The first batch of retention today has "
+                                      "stripped %L intents and forgotten %L.",
+                                      rt->stripped, rt->forgotten);
+        }
+    }
+
+    re->last = now;
+    re->stripped += rt->stripped;
+    re->forgotten += rt->forgotten;
+}
+
+
 static ngx_msec_t
 ngx_http_submission_retention_done(ngx_http_submission_duty_t *duty,
     ngx_http_submission_task_t *task)
@@ -200,6 +261,8 @@ ngx_http_submission_retention_done(ngx_http_submission_duty_t *duty,
     rt = (ngx_http_submission_retention_task_t *) task;
     ex = duty->executor;
     re = duty->ctx;
+
+    ngx_http_submission_retention_note(ex, re, &rt->rt, task->call.now);
 
     re->overdue = ngx_max(re->overdue, rt->rt.overdue);
 

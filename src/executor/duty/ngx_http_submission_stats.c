@@ -5,7 +5,8 @@
  * (depth.c), and what holds targets back.
  *
  * The last document of an epoch is written when nothing can leave any more, and
- * says so: the next leader goes on with the limits in it, see limits.c.
+ * says so: the next leader goes on with the limits in it, see limits.c, and
+ * tells the events in it.
  */
 
 #include "ngx_http_submission_duty.h"
@@ -13,7 +14,11 @@
 #include "ngx_http_submission_stats.h"
 
 
-#define NGX_HTTP_SUBMISSION_STATS_FIRST  500        /* milliseconds */
+#define NGX_HTTP_SUBMISSION_STATS_FIRST    500        /* milliseconds */
+
+/* One of so many documents has the history, for instances that are young. */
+
+#define NGX_HTTP_SUBMISSION_STATS_HISTORY  (60 / SM_STATS_INTERVAL)
 
 
 /* since when a target is in its state, as far as this leader has seen it */
@@ -28,7 +33,8 @@ typedef struct {
     int64_t                          written;      /* the last epoch */
     int64_t                          left;         /* by its last document */
     unsigned                         leaving:1;    /* which is out */
-    int64_t                          epoch;        /* of the states */
+    int64_t                          epoch;        /* of the rest */
+    ngx_uint_t                       documents;
     ngx_uint_t                       n;
     ngx_http_submission_stats_state_t  *states;
 } ngx_http_submission_stats_t;
@@ -38,6 +44,10 @@ typedef struct {
     ngx_http_submission_task_t       task;
     sm_stats_t                       stats;
     sm_cluster_t                     cluster;
+    uint32_t                        *names;        /* of targets elsewhere */
+    size_t                           nnames;
+    sm_feed_event_t                 *events;       /* of its instances */
+    size_t                           nevents;
 } ngx_http_submission_stats_task_t;
 
 
@@ -174,8 +184,15 @@ ngx_http_submission_stats_make(ngx_http_submission_executor_t *ex,
 
     ngx_http_submission_depth_read(ex, stats->targets, &stats->totals);
 
+    if (ngx_http_submission_target_health_read(ex, arena, stats->targets)
+        != NGX_OK)
+    {
+        return NGX_ERROR;
+    }
+
     if (st->epoch != ex->epoch) {
         st->epoch = ex->epoch;
+        st->documents = 0;
         ngx_memzero(st->states,
                     st->n * sizeof(ngx_http_submission_stats_state_t));
     }
@@ -185,6 +202,13 @@ ngx_http_submission_stats_make(ngx_http_submission_executor_t *ex,
         ngx_http_submission_stats_since(ex, &st->states[i],
                                         &stats->targets[i]);
     }
+
+    if (st->documents++ % NGX_HTTP_SUBMISSION_STATS_HISTORY == 0) {
+        ngx_http_submission_board_history(ex->manager, arena, &stats->history);
+    }
+
+    ngx_http_submission_events_all(ex->manager, arena, &stats->events,
+                                   &stats->nevents);
 
     return ngx_http_submission_stats_limits(ex, arena, stats);
 }
@@ -218,8 +242,7 @@ ngx_http_submission_stats_thread(ngx_http_submission_task_t *task)
 
     buf = sm_arena_alloc(&task->call.arena, SM_STATS_MAX);
     if (buf == NULL) {
-        (void) sm_call_fail(&task->call, SM_STORE_TRANSIENT, 0,
-                            "out of memory");
+        (void) sm_call_no_memory(&task->call);
         return;
     }
 
@@ -234,8 +257,17 @@ ngx_http_submission_stats_thread(ngx_http_submission_task_t *task)
         == 0)
     {
         stt->stats.at = task->call.now;
-        (void) sm_store_cluster_get(&task->manager->store, &task->call,
-                                    &stt->cluster);
+        stt->cluster.names_hash = task->manager->conf->config.names_hash;
+
+        if (sm_store_cluster_get(&task->manager->store, &task->call,
+                                 &stt->cluster)
+            == 0)
+        {
+            stt->names = sm_cluster_names(&task->call.arena, &stt->cluster,
+                                          &stt->nnames);
+            sm_cluster_events(&task->call.arena, &stt->cluster, &stt->events,
+                              &stt->nevents);
+        }
     }
 }
 
@@ -254,7 +286,12 @@ ngx_http_submission_stats_done(ngx_http_submission_duty_t *duty,
 
     ngx_http_submission_depth_look(ex);
 
-    ngx_http_submission_board_cluster(ex->manager, &stt->cluster);
+    ngx_http_submission_events_learn(ex->manager, stt->events, stt->nevents,
+                                     NGX_HTTP_SUBMISSION_EVENTS_LED);
+    ngx_http_submission_instances(ex->manager, &stt->cluster, 1);
+
+    ngx_http_submission_board_cluster(ex->manager, &stt->cluster, stt->names,
+                                      stt->nnames);
     ngx_http_submission_board_stats(ex->manager, &stt->stats);
 
     ngx_log_debug3(NGX_LOG_DEBUG_HTTP, ngx_cycle->log, 0,
@@ -301,6 +338,10 @@ ngx_http_submission_stats_last(ngx_http_submission_executor_t *ex)
     stt = (ngx_http_submission_stats_task_t *) task;
     stt->stats.last = 1;
 
+    if (ngx_http_submission_leader_ends(ex->manager)) {
+        ngx_http_submission_event_left(ex->manager);
+    }
+
     if (ngx_http_submission_stats_make(ex, task) != NGX_OK) {
         ngx_http_submission_task_free(task);
         return NULL;
@@ -311,9 +352,9 @@ ngx_http_submission_stats_last(ngx_http_submission_executor_t *ex)
 
 
 /*
- * A leader that leaves waits until the last document is written, which the next
- * leader needs if a target has a rate.  It does not wait for a store that has
- * failed.
+ * A leader that leaves waits until the last document is written: the next
+ * leader needs it if a target has a rate, and hears from it why this one has
+ * left.  It does not wait for a store that has failed.
  */
 
 ngx_int_t
@@ -330,8 +371,7 @@ ngx_http_submission_stats_finish(ngx_http_submission_executor_t *ex)
 
     st->left = ex->epoch;
 
-    if (!ngx_http_submission_limits_rated(ex)
-        || !ngx_http_submission_pauses_known(ex)
+    if (!ngx_http_submission_pauses_known(ex)
         || !ngx_http_submission_leader_gate(ex->manager, ex->epoch))
     {
         return NGX_OK;
@@ -370,9 +410,7 @@ ngx_http_submission_stats_tell(ngx_http_submission_executor_t *ex)
 {
     ngx_http_submission_task_t  *task;
 
-    if (ex->queue == NULL || !ngx_http_submission_limits_rated(ex)
-        || !ngx_http_submission_pauses_known(ex))
-    {
+    if (ex->queue == NULL || !ngx_http_submission_pauses_known(ex)) {
         return;
     }
 

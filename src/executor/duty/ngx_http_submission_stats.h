@@ -17,7 +17,8 @@
  * before what is in doubt is settled, _start() begins an epoch.  _submitted()
  * is called for an intent that the queue did not have, _ended() for each end,
  * _attempt() for an attempt that was recorded, _unsent() for one that could
- * not be sent, _unknown() for those in doubt.  _read() copies the numbers;
+ * not be sent, _unknown() for those in doubt.  _learn() takes over the last
+ * error that the leader before has told.  _read() copies the numbers;
  * NGX_ERROR: there is no memory.
  */
 ngx_int_t ngx_http_submission_stats_init(ngx_cycle_t *cycle,
@@ -32,6 +33,8 @@ void ngx_http_submission_stats_attempt(ngx_http_submission_attempt_t *at);
 void ngx_http_submission_stats_unsent(ngx_http_submission_attempt_t *at);
 void ngx_http_submission_stats_unknown(ngx_http_submission_executor_t *ex,
     ngx_http_submission_target_t *target, ngx_uint_t n);
+void ngx_http_submission_stats_learn(ngx_http_submission_executor_t *ex,
+    ngx_http_submission_target_t *target, const sm_stats_target_t *told);
 ngx_int_t ngx_http_submission_stats_read(ngx_http_submission_executor_t *ex,
     sm_arena_t *arena, sm_stats_t *stats);
 
@@ -56,6 +59,37 @@ void ngx_http_submission_depth_look(ngx_http_submission_executor_t *ex);
 void ngx_http_submission_depth_stop(ngx_http_submission_executor_t *ex);
 void ngx_http_submission_depth_read(ngx_http_submission_executor_t *ex,
     sm_stats_target_t *targets, sm_stats_target_t *totals);
+
+
+/*
+ * target_health.c.  _start() begins an epoch, and _learn() takes in what the
+ * leader before has told.  _begun() is called when an attempt goes to its
+ * gateway, so that what waits there is judged each second.  _attempt() is called when an attempt has ended or
+ * could not be sent, and _certificate() when a gateway has shown a certificate
+ * that is valid until then, in microseconds since 1970.  _state() and
+ * _expires() are those of the target with this index.  _read() judges all
+ * targets again, by how long their attempts take, and copies their health;
+ * NGX_ERROR: there is no memory.
+ */
+ngx_int_t ngx_http_submission_target_health_init(ngx_cycle_t *cycle,
+    ngx_http_submission_executor_t *ex);
+void ngx_http_submission_target_health_start(
+    ngx_http_submission_executor_t *ex);
+void ngx_http_submission_target_health_learn(
+    ngx_http_submission_executor_t *ex, const sm_stats_t *told);
+void ngx_http_submission_target_health_begun(
+    ngx_http_submission_executor_t *ex);
+void ngx_http_submission_target_health_attempt(
+    ngx_http_submission_attempt_t *at);
+void ngx_http_submission_target_health_certificate(
+    ngx_http_submission_attempt_t *at, int64_t expires);
+sm_health_e ngx_http_submission_target_health_state(
+    ngx_http_submission_executor_t *ex, ngx_uint_t i);
+int64_t ngx_http_submission_target_health_expires(
+    ngx_http_submission_executor_t *ex, ngx_uint_t i);
+ngx_int_t ngx_http_submission_target_health_read(
+    ngx_http_submission_executor_t *ex, sm_arena_t *arena,
+    sm_stats_target_t *rows);
 
 
 #endif /* _NGX_HTTP_SUBMISSION_STATS_H_INCLUDED_ */
