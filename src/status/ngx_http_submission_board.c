@@ -13,8 +13,8 @@
  * A writer may be killed between any two machine instructions.  Then the
  * master unlocks the mutex, and the next worker that locks it finds the board
  * dirty and empties it, so nobody reads what was half written.  The numbers
- * are there again with the leader's next ones; the hour of history begins
- * anew.
+ * are there again with the leader's next ones, and so is the hour of history,
+ * unless this instance leads: see board_history.c.
  */
 
 #include "ngx_http_submission_board.h"
@@ -23,11 +23,18 @@
 #define NGX_HTTP_SUBMISSION_BOARD_WARN   3600000     /* milliseconds */
 
 /*
- * An epoch that is older than this, in microseconds, has counted longer than
- * the first row of a history stands for.
+ * Numbers that were counted for longer than this, in microseconds, would be
+ * false in one row: those of an epoch before the first look at it, and those
+ * after an outage.
  */
 
-#define NGX_HTTP_SUBMISSION_BOARD_BEGUN  (2 * SM_STATS_INTERVAL * 1000000)
+#define NGX_HTTP_SUBMISSION_BOARD_BEGUN   (2 * SM_STATS_INTERVAL * 1000000)
+#define NGX_HTTP_SUBMISSION_BOARD_MISSED  (6 * SM_STATS_INTERVAL * 1000000)
+
+
+/* Stores round times, in microseconds. */
+
+#define NGX_HTTP_SUBMISSION_BOARD_ROUNDED  10000
 
 
 static ngx_shmtx_t *
@@ -138,11 +145,13 @@ ngx_http_submission_board_old(ngx_http_submission_manager_t *manager)
 
 
 static void
-ngx_http_submission_board_time(ngx_http_submission_board_shctx_t *board,
-    int64_t now)
+ngx_http_submission_board_time(ngx_http_submission_manager_t *manager,
+    ngx_http_submission_board_shctx_t *board, int64_t now)
 {
     board->now = now;
     board->now_at = ngx_http_submission_usec();
+
+    ngx_http_submission_event_clock(manager->conf, now, board->now_at);
 }
 
 
@@ -161,6 +170,33 @@ ngx_http_submission_board_text(u_char *dst, size_t size, sm_str_t src)
 }
 
 
+/* A leader that renews seldom is heard of by its numbers. */
+
+void
+ngx_http_submission_board_beats(ngx_http_submission_manager_conf_t *mcf,
+    sm_beats_t *due)
+{
+    due->leader = ngx_min(mcf->renew_interval, SM_STATS_INTERVAL * 1000);
+    due->follower = mcf->acquire_interval;
+}
+
+
+/* The lease lasts as long each time, but the last time if it is given up. */
+
+static void
+ngx_http_submission_board_lasts(ngx_http_submission_board_shctx_t *board,
+    sm_lease_t *lease)
+{
+    int64_t  lasts;
+
+    lasts = lease->expires_at - lease->renewed_at;
+
+    if (lease->epoch != board->epoch || lasts > board->lasts) {
+        board->lasts = lasts;
+    }
+}
+
+
 void
 ngx_http_submission_board_lease(ngx_http_submission_manager_t *manager,
     sm_lease_t *lease)
@@ -173,9 +209,13 @@ ngx_http_submission_board_lease(ngx_http_submission_manager_t *manager,
 
     board = ngx_http_submission_board_write(manager->conf);
 
-    ngx_http_submission_board_time(board, lease->now);
+    ngx_http_submission_board_time(manager, board, lease->now);
+
+    ngx_http_submission_board_lasts(board, lease);
 
     board->epoch = lease->exists ? lease->epoch : 0;
+    board->acquired_at = lease->acquired_at;
+    board->renewed_at = lease->renewed_at;
     board->expires_at = lease->expires_at;
     board->len = ngx_http_submission_board_text(board->holder,
                                                 sizeof(board->holder),
@@ -207,11 +247,65 @@ ngx_http_submission_board_room(ngx_slab_pool_t *shpool,
 }
 
 
+/* Keeps the names of targets that others have, or none without room. */
+
+static void
+ngx_http_submission_board_names(ngx_slab_pool_t *shpool,
+    ngx_http_submission_board_shctx_t *board, const uint32_t *names, size_t n)
+{
+    if (n > board->names_room) {
+        ngx_http_submission_board_free(shpool, board->names);
+
+        board->names_room = n;
+        board->names = ngx_http_submission_board_alloc(shpool,
+                                                       n * sizeof(uint32_t));
+
+        if (board->names == NULL) {
+            board->names_room = 0;
+        }
+    }
+
+    board->nnames = ngx_min(n, board->names_room);
+
+    if (board->nnames) {
+        ngx_memcpy(board->names, names, board->nnames * sizeof(uint32_t));
+    }
+}
+
+
+static void
+ngx_http_submission_board_differ_log(ngx_http_submission_manager_t *manager,
+    ngx_uint_t differ)
+{
+    char      buf[128];
+    sm_out_t  out;
+
+    if (differ == 0) {
+        ngx_log_error(NGX_LOG_NOTICE, ngx_cycle->log, 0,
+                      "submission: configuration_same manager=%V: all "
+                      "instances have the same configuration again",
+                      &manager->conf->name);
+        return;
+    }
+
+    sm_out_init(&out, buf, sizeof(buf));
+    sm_config_parts_out(&out, differ);
+
+    ngx_log_error(NGX_LOG_WARN, ngx_cycle->log, 0,
+                  "submission: configuration_differs manager=%V parts=%*s: "
+                  "another instance of this lease has another configuration; "
+                  "GET /v1/cluster shows which, and reloading all of them with "
+                  "the same files ends it", &manager->conf->name,
+                  (size_t) (out.last - out.start), out.start);
+}
+
+
 void
 ngx_http_submission_board_cluster(ngx_http_submission_manager_t *manager,
-    sm_cluster_t *cluster)
+    sm_cluster_t *cluster, const uint32_t *names, size_t n)
 {
-    ngx_uint_t                          i;
+    sm_beats_t                          due;
+    ngx_uint_t                          i, differ, before;
     sm_candidate_t                     *c;
     ngx_http_submission_instance_t     *instance;
     ngx_http_submission_board_shctx_t  *board;
@@ -220,11 +314,19 @@ ngx_http_submission_board_cluster(ngx_http_submission_manager_t *manager,
         return;
     }
 
+    differ = sm_cluster_differ(cluster, manager->conf->config.text);
+    ngx_http_submission_board_beats(manager->conf, &due);
+
     board = ngx_http_submission_board_write(manager->conf);
 
-    ngx_http_submission_board_time(board, cluster->lease.now);
+    ngx_http_submission_board_time(manager, board, cluster->lease.now);
 
     board->read_at = board->now_at;
+
+    before = board->differ;
+    board->differ = differ;
+
+    ngx_http_submission_board_names(manager->sh->board->pool, board, names, n);
 
     ngx_http_submission_board_room(manager->sh->board->pool, board,
                            ngx_min(cluster->n,
@@ -235,10 +337,8 @@ ngx_http_submission_board_cluster(ngx_http_submission_manager_t *manager,
         instance = &board->instances[i];
 
         instance->heartbeat_at = c->heartbeat_at;
-        instance->leader = cluster->lease.exists
-                           && cluster->lease.expires_at > cluster->lease.now
-                           && sm_str_eq(cluster->lease.holder, c->holder);
-
+        instance->shared = sm_candidate_shared(c, cluster->lease.now);
+        instance->silent = sm_candidate_silent(c, &cluster->lease, &due);
         instance->len = ngx_http_submission_board_text(instance->name,
                                                        sizeof(instance->name),
                                                        c->holder);
@@ -248,6 +348,10 @@ ngx_http_submission_board_cluster(ngx_http_submission_manager_t *manager,
     }
 
     ngx_http_submission_board_unlock(manager->conf);
+
+    if (differ != before) {
+        ngx_http_submission_board_differ_log(manager, differ);
+    }
 }
 
 
@@ -299,7 +403,7 @@ ngx_http_submission_board_block(ngx_slab_pool_t *shpool,
 }
 
 
-static sm_series_t *
+sm_series_t *
 ngx_http_submission_board_target(ngx_slab_pool_t *shpool,
     ngx_http_submission_board_shctx_t *board, sm_str_t name)
 {
@@ -328,6 +432,46 @@ ngx_http_submission_board_target(ngx_slab_pool_t *shpool,
 }
 
 
+/* Says whether it is not known over which time the numbers were counted. */
+
+static unsigned
+ngx_http_submission_board_first(ngx_http_submission_board_shctx_t *board,
+    sm_stats_t *stats)
+{
+    if (board->stats_at == 0) {
+        return stats->at - stats->began > NGX_HTTP_SUBMISSION_BOARD_BEGUN;
+    }
+
+    return stats->at - ngx_max(board->stats_at, stats->began)
+           > NGX_HTTP_SUBMISSION_BOARD_MISSED;
+}
+
+
+/* Targets that the numbers do not have were not counted in their epoch. */
+
+static void
+ngx_http_submission_board_anew(ngx_http_submission_board_shctx_t *board,
+    int64_t epoch)
+{
+    sm_series_t        *series;
+    ngx_rbtree_node_t  *node;
+
+    if (board->series.root == board->series.sentinel) {
+        return;
+    }
+
+    for (node = ngx_rbtree_min(board->series.root, board->series.sentinel);
+         node;
+         node = ngx_rbtree_next(&board->series, node))
+    {
+        series = &((ngx_http_submission_board_node_t *) node)->series;
+
+        series->epoch = epoch;
+        ngx_memzero(series->counts, sizeof(series->counts));
+    }
+}
+
+
 /*
  * Adds a row to the histories of targets that the numbers do not have, and
  * frees a history that was quiet for an hour.
@@ -335,8 +479,7 @@ ngx_http_submission_board_target(ngx_slab_pool_t *shpool,
 
 static void
 ngx_http_submission_board_quiet(ngx_slab_pool_t *shpool,
-    ngx_http_submission_board_shctx_t *board, sm_stats_t *stats,
-    unsigned first)
+    ngx_http_submission_board_shctx_t *board, sm_stats_t *stats)
 {
     uint32_t            at;
     sm_series_t        *series;
@@ -356,7 +499,7 @@ ngx_http_submission_board_quiet(ngx_slab_pool_t *shpool,
         series = &((ngx_http_submission_board_node_t *) node)->series;
 
         if (series->rows[(series->n - 1) % SM_SERIES_ROWS][SM_SERIES_AT] != at
-            && sm_series_quiet(series, stats->epoch, stats->at, first))
+            && sm_series_quiet(series, stats->epoch, stats->at))
         {
             ngx_rbtree_delete(&board->series, node);
             ngx_slab_free_locked(shpool, node);
@@ -366,15 +509,21 @@ ngx_http_submission_board_quiet(ngx_slab_pool_t *shpool,
 }
 
 
-/* Adds a row to each history; for "first" see sm_series_add(). */
+/* Adds a row to each history, or to none; see _first(). */
 
 static ngx_int_t
-ngx_http_submission_board_history(ngx_slab_pool_t *shpool,
-    ngx_http_submission_board_shctx_t *board, sm_stats_t *stats,
-    unsigned first)
+ngx_http_submission_board_rows(ngx_slab_pool_t *shpool,
+    ngx_http_submission_board_shctx_t *board, sm_stats_t *stats)
 {
     size_t        i;
+    unsigned      first;
     sm_series_t  *series;
+
+    first = ngx_http_submission_board_first(board, stats);
+
+    if (first) {
+        ngx_http_submission_board_anew(board, stats->epoch);
+    }
 
     if (board->totals == NULL) {
         board->totals = ngx_http_submission_board_alloc(shpool,
@@ -400,7 +549,9 @@ ngx_http_submission_board_history(ngx_slab_pool_t *shpool,
                       first);
     }
 
-    ngx_http_submission_board_quiet(shpool, board, stats, first);
+    if (!first) {
+        ngx_http_submission_board_quiet(shpool, board, stats);
+    }
 
     return board->nlost ? NGX_DECLINED : NGX_OK;
 }
@@ -427,10 +578,7 @@ ngx_http_submission_board_stats(ngx_http_submission_manager_t *manager,
         return;
     }
 
-    rc = ngx_http_submission_board_history(shpool, board, stats,
-                                  board->stats_at == 0
-                                  && stats->at - stats->began
-                                     > NGX_HTTP_SUBMISSION_BOARD_BEGUN);
+    rc = ngx_http_submission_board_rows(shpool, board, stats);
 
     if (ngx_http_submission_board_block(shpool, board, stats) != NGX_OK) {
         rc = NGX_DECLINED;
@@ -487,6 +635,14 @@ ngx_http_submission_board_seen(ngx_http_submission_manager_t *manager,
 }
 
 
+ngx_uint_t
+ngx_http_submission_board_given(ngx_http_submission_board_shctx_t *board)
+{
+    return board->expires_at - board->renewed_at
+           < board->lasts - NGX_HTTP_SUBMISSION_BOARD_ROUNDED;
+}
+
+
 int64_t
 ngx_http_submission_board_left(ngx_http_submission_manager_t *manager)
 {
@@ -502,4 +658,26 @@ ngx_http_submission_board_left(ngx_http_submission_manager_t *manager)
     ngx_http_submission_board_unlock(manager->conf);
 
     return left;
+}
+
+
+void
+ngx_http_submission_board_former(ngx_http_submission_manager_t *manager,
+    sm_lease_t *lease, u_char buf[NGX_HTTP_SUBMISSION_BOARD_NAME])
+{
+    ngx_http_submission_board_shctx_t  *board;
+
+    ngx_memzero(lease, sizeof(sm_lease_t));
+
+    board = ngx_http_submission_board_lock(manager->conf);
+
+    lease->epoch = board->epoch;
+    lease->expires_at = board->expires_at;
+    lease->held = !ngx_http_submission_board_given(board);
+    lease->holder.len = board->len;
+    lease->holder.data = (char *) buf;
+
+    ngx_memcpy(buf, board->holder, board->len);
+
+    ngx_http_submission_board_unlock(manager->conf);
 }

@@ -37,6 +37,14 @@ void ngx_http_submission_board_unlock(ngx_http_submission_manager_conf_t *mcf);
 ngx_uint_t ngx_http_submission_board_old(
     ngx_http_submission_manager_t *manager);
 
+/* Says whether the lease was given up before it expired. */
+ngx_uint_t ngx_http_submission_board_given(
+    ngx_http_submission_board_shctx_t *board);
+
+/* Returns the history of a target, which is made if there is none, or NULL. */
+sm_series_t *ngx_http_submission_board_target(ngx_slab_pool_t *shpool,
+    ngx_http_submission_board_shctx_t *board, sm_str_t name);
+
 /* Memory of the board, zeroed; "pool" is that of the board, or NULL. */
 void *ngx_http_submission_board_alloc(ngx_slab_pool_t *pool, size_t size);
 void ngx_http_submission_board_free(ngx_slab_pool_t *pool, void *p);

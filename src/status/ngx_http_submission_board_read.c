@@ -6,13 +6,41 @@
 #include "ngx_http_submission_board.h"
 
 
-/* A count of the backlog is good for so long, in microseconds. */
+/* What other instances have is believed for so long without a new look. */
 
-#define NGX_HTTP_SUBMISSION_BOARD_COUNTED  5000000
+#define NGX_HTTP_SUBMISSION_BOARD_NAMES    60000000
+
+
+/*
+ * The holder of the lease is heard of by its renewals and by its numbers.  It
+ * is silent if it was overdue when this instance last looked, so not because
+ * this instance cannot look.
+ */
+
+static void
+ngx_http_submission_board_heard(ngx_http_submission_manager_conf_t *mcf,
+    ngx_http_submission_board_shctx_t *sh, ngx_http_submission_board_t *board)
+{
+    sm_beats_t  due;
+
+    ngx_http_submission_board_beats(mcf, &due);
+
+    board->heard_at = sh->renewed_at;
+
+    if (sh->stats_epoch == sh->epoch) {
+        board->heard_at = ngx_max(board->heard_at, sh->stats_at);
+    }
+
+    board->until = ngx_http_submission_board_given(sh)
+                   ? sh->expires_at : board->heard_at;
+    board->until = ngx_min(board->until, board->now);
+    board->silent = sm_lease_silent(board->heard_at, sh->now, due.leader);
+}
 
 
 static ngx_int_t
 ngx_http_submission_board_copy(ngx_pool_t *pool,
+    ngx_http_submission_manager_conf_t *mcf,
     ngx_http_submission_board_shctx_t *sh, ngx_http_submission_board_t *board)
 {
     void    *block;
@@ -31,6 +59,7 @@ ngx_http_submission_board_copy(ngx_pool_t *pool,
         board->stats->at = sh->stats_at;
     }
 
+    board->differ = sh->differ;
     board->ninstances = sh->ninstances;
     board->instances = ngx_palloc(pool,
                                   sh->ninstances
@@ -49,16 +78,69 @@ ngx_http_submission_board_copy(ngx_pool_t *pool,
     board->known = sh->now != 0;
     board->now = sh->now + ngx_http_submission_usec() - sh->now_at;
 
-    if (sh->epoch && sh->expires_at > board->now) {
-        ngx_memcpy(p, sh->holder, sh->len);
+    if (sh->epoch == 0) {
+        return NGX_OK;
+    }
 
-        board->leader.data = (char *) p;
-        board->leader.len = sh->len;
-        board->epoch = sh->epoch;
+    ngx_memcpy(p, sh->holder, sh->len);
+
+    board->holder.data = (char *) p;
+    board->holder.len = sh->len;
+    board->epoch = sh->epoch;
+    board->acquired_at = sh->acquired_at;
+    board->expires_at = sh->expires_at;
+
+    ngx_http_submission_board_heard(mcf, sh, board);
+
+    if (sh->expires_at > board->now) {
+        board->leader = board->holder;
         board->left = sh->expires_at - board->now;
     }
 
     return NGX_OK;
+}
+
+
+/*
+ * What this instance knows of itself counts: it may have stopped to lead before
+ * its lease is over.
+ */
+
+static void
+ngx_http_submission_board_role(ngx_http_submission_manager_conf_t *mcf,
+    ngx_http_submission_board_t *board)
+{
+    sm_str_t                    self;
+    ngx_http_submission_role_t  role;
+
+    ngx_http_submission_zone_role(mcf->sh, &role);
+
+    self = ngx_http_submission_str(&mcf->manager->holder_id);
+
+    if (!role.leader) {
+
+        if (sm_str_eq(board->leader, self)) {
+            board->leader.data = NULL;
+            board->leader.len = 0;
+        }
+
+        return;
+    }
+
+    if (board->epoch != role.epoch) {
+        board->epoch = role.epoch;
+        board->acquired_at = 0;
+        board->heard_at = board->now;
+    }
+
+    board->leads = 1;
+    board->silent = 0;
+    board->leader = self;
+    board->holder = self;
+    board->expires_at = role.expires_at;
+    board->left = (int64_t) (ngx_msec_int_t) (role.deadline
+                                           - ngx_http_submission_lease_msec())
+                  * 1000;
 }
 
 
@@ -67,7 +149,6 @@ ngx_http_submission_board_read(ngx_pool_t *pool,
     ngx_http_submission_manager_conf_t *mcf)
 {
     ngx_int_t                           rc;
-    ngx_http_submission_role_t          role;
     ngx_http_submission_board_t        *board;
     ngx_http_submission_board_shctx_t  *sh;
 
@@ -77,27 +158,22 @@ ngx_http_submission_board_read(ngx_pool_t *pool,
     }
 
     sh = ngx_http_submission_board_lock(mcf);
-    rc = ngx_http_submission_board_copy(pool, sh, board);
+    rc = ngx_http_submission_board_copy(pool, mcf, sh, board);
     ngx_http_submission_board_unlock(mcf);
 
     if (rc != NGX_OK) {
         return NULL;
     }
 
+    board->host = ngx_http_submission_date_usec();
+    board->moved = board->host - ngx_http_submission_usec()
+                   - mcf->sh->board->clock;
+
     if (!board->known) {
-        board->now = (int64_t) ngx_time() * 1000000;
+        board->now = board->host;
     }
 
-    ngx_http_submission_zone_role(mcf->sh, &role);
-
-    if (role.leader) {
-        board->leads = 1;
-        board->leader = ngx_http_submission_str(&mcf->manager->holder_id);
-        board->epoch = role.epoch;
-        board->left = (int64_t) (ngx_msec_int_t) (role.deadline
-                                           - ngx_http_submission_lease_msec())
-                      * 1000;
-    }
+    ngx_http_submission_board_role(mcf, board);
 
     return board;
 }
@@ -152,10 +228,7 @@ ngx_http_submission_board_counted(ngx_pool_t *pool,
 
     sh = ngx_http_submission_board_lock(mcf);
 
-    if (sh->backlog
-        && ngx_http_submission_usec() - sh->backlog_at
-           < NGX_HTTP_SUBMISSION_BOARD_COUNTED)
-    {
+    if (sh->backlog && sh->backlog_at > sh->stats_at) {
         rc = NGX_ERROR;
         block = ngx_palloc(pool, sh->backlog_size);
 
@@ -172,7 +245,7 @@ ngx_http_submission_board_counted(ngx_pool_t *pool,
 }
 
 
-/* Without room for the count, the next request counts again. */
+/* Without room there is no count. */
 
 void
 ngx_http_submission_board_backlog(ngx_http_submission_manager_t *manager,
@@ -195,7 +268,7 @@ ngx_http_submission_board_backlog(ngx_http_submission_manager_t *manager,
 
     if (sh->backlog) {
         sm_stats_pack(sh->backlog, backlog);
-        sh->backlog_at = ngx_http_submission_usec();
+        sh->backlog_at = backlog->at;
     }
 
     ngx_http_submission_board_unlock(manager->conf);
@@ -204,25 +277,55 @@ ngx_http_submission_board_backlog(ngx_http_submission_manager_t *manager,
 
 void
 ngx_http_submission_board_use(ngx_http_submission_manager_conf_t *mcf,
-    int64_t *age, ngx_uint_t *histories, ngx_uint_t *bytes)
+    ngx_http_submission_board_use_t *use)
 {
+    ngx_uint_t                          i;
     ngx_http_submission_board_shctx_t  *sh;
 
     sh = ngx_http_submission_board_lock(mcf);
 
-    *age = sh->stats_at
-           ? sh->now + ngx_http_submission_usec() - sh->now_at - sh->stats_at
-           : -1;
+    use->age = sh->stats_at
+               ? sh->now + ngx_http_submission_usec() - sh->now_at
+                 - sh->stats_at
+               : -1;
 
-    if (sh->stats_at && *age < 0) {
-        *age = 0;
+    if (sh->stats_at && use->age < 0) {
+        use->age = 0;
     }
 
-    *histories = sh->nseries;
-    *bytes = sh->nseries * sizeof(ngx_http_submission_board_node_t)
-             + (sh->totals ? sizeof(sm_series_t) : 0)
-             + sh->allocated + (sh->backlog ? sh->backlog_size : 0)
-             + sh->room * sizeof(ngx_http_submission_instance_t);
+    use->histories = sh->nseries;
+    use->bytes = sh->nseries * sizeof(ngx_http_submission_board_node_t)
+                 + (sh->totals ? sizeof(sm_series_t) : 0)
+                 + sh->allocated + (sh->backlog ? sh->backlog_size : 0)
+                 + sh->room * sizeof(ngx_http_submission_instance_t)
+                 + sh->names_room * sizeof(uint32_t);
+
+    use->differ = sh->differ;
+    use->shared = 0;
+
+    for (i = 0; i < sh->ninstances; i++) {
+        use->shared += sh->instances[i].shared;
+    }
 
     ngx_http_submission_board_unlock(mcf);
+}
+
+
+ngx_uint_t
+ngx_http_submission_board_elsewhere(ngx_http_submission_manager_conf_t *mcf,
+    sm_str_t name)
+{
+    ngx_uint_t                          found;
+    ngx_http_submission_board_shctx_t  *sh;
+
+    sh = ngx_http_submission_board_lock(mcf);
+
+    found = ngx_http_submission_usec() - sh->read_at
+            < NGX_HTTP_SUBMISSION_BOARD_NAMES
+            && sm_config_names_have(sh->names, sh->nnames,
+                                    sm_config_name(name));
+
+    ngx_http_submission_board_unlock(mcf);
+
+    return found;
 }

@@ -18,19 +18,30 @@ const int64_t  ngx_http_submission_call_bounds[] = {       /* microseconds */
 
 const int64_t  ngx_http_submission_duration_bounds[] = {
     1000, 5000, 10000, 25000, 50000, 100000, 250000, 500000,
-    1000000, 2500000, 5000000, 10000000, 30000000, 60000000, 300000000,
-    NGX_HTTP_SUBMISSION_INF
+    1000000, 2500000, 5000000, 10000000, 30000000, 60000000, 90000000,
+    120000000, 180000000, 300000000, 600000000, NGX_HTTP_SUBMISSION_INF
 };
 
 const int64_t  ngx_http_submission_terminal_bounds[] = {
     10000, 50000, 100000, 250000, 500000,
-    1000000, 5000000, 10000000, 30000000, 60000000, 300000000, 900000000,
-    3600000000, 21600000000, 86400000000, NGX_HTTP_SUBMISSION_INF
+    1000000, 5000000, 10000000, 30000000, 60000000, 120000000, 300000000,
+    600000000, 900000000, 1800000000, 3600000000, 21600000000, 86400000000,
+    NGX_HTTP_SUBMISSION_INF
 };
 
 const int64_t  ngx_http_submission_row_bounds[] = {
     1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, NGX_HTTP_SUBMISSION_INF
 };
+
+_Static_assert(sm_nelts(ngx_http_submission_call_bounds)
+               <= NGX_HTTP_SUBMISSION_HISTOGRAM_BUCKETS
+               && sm_nelts(ngx_http_submission_duration_bounds)
+                  <= NGX_HTTP_SUBMISSION_HISTOGRAM_BUCKETS
+               && sm_nelts(ngx_http_submission_terminal_bounds)
+                  <= NGX_HTTP_SUBMISSION_HISTOGRAM_BUCKETS
+               && sm_nelts(ngx_http_submission_row_bounds)
+                  <= NGX_HTTP_SUBMISSION_HISTOGRAM_BUCKETS,
+               "more bounds than buckets");
 
 
 void
@@ -92,13 +103,13 @@ ngx_http_submission_count_expired(ngx_http_submission_manager_t *manager,
 
 void
 ngx_http_submission_count_unsent(ngx_http_submission_manager_t *manager,
-    ngx_http_submission_target_t *target)
+    ngx_http_submission_target_t *target, sm_unsent_e reason)
 {
     ngx_http_submission_target_metrics_t  *metrics;
 
     metrics = ngx_http_submission_count_target(manager, target);
 
-    (void) ngx_atomic_fetch_add(&metrics->unsent, 1);
+    (void) ngx_atomic_fetch_add(&metrics->unsent[reason], 1);
 }
 
 
@@ -200,4 +211,6 @@ ngx_http_submission_depth(ngx_http_submission_manager_t *manager,
     metrics->in_flight = numbers->in_flight;
     metrics->oldest_due = numbers->oldest_due / 1000;
     metrics->state = numbers->state;
+    metrics->health = numbers->health;
+    metrics->certificate = numbers->certificate / 1000000;
 }

@@ -38,6 +38,8 @@ ngx_http_submission_fetch_plan(ngx_http_submission_manager_t *manager,
 
     fetch->row.seen = ngx_http_submission_board_seen(manager, &age);
     fetch->wanted = age >= NGX_HTTP_SUBMISSION_FETCH_INTERVAL;
+    fetch->young = ngx_http_submission_board_young(manager);
+    fetch->cluster.names_hash = manager->conf->config.names_hash;
 }
 
 
@@ -55,12 +57,25 @@ ngx_http_submission_fetch_read_thread(sm_store_t *store, sm_call_t *call,
     }
 
     fetch->fetched = 1;
+    fetch->names = sm_cluster_names(&call->arena, &fetch->cluster,
+                                    &fetch->nnames);
+
+    sm_cluster_events(&call->arena, &fetch->cluster, &fetch->events,
+                      &fetch->nevents);
 
     if (fetch->row.doc.len
         && sm_stats_parse(&call->arena, fetch->row.doc, &fetch->stats) == 0)
     {
         fetch->stats.epoch = fetch->row.epoch;
         fetch->stats.at = fetch->row.at;
+
+        if (fetch->young && fetch->stats.history.len
+            && sm_history_parse(&call->arena, fetch->stats.history,
+                                &fetch->histories, &fetch->nhistories)
+               != 0)
+        {
+            fetch->histories = NULL;
+        }
     }
 }
 
@@ -73,10 +88,26 @@ ngx_http_submission_fetched(ngx_http_submission_manager_t *manager,
         return;
     }
 
-    ngx_http_submission_board_cluster(manager, &fetch->cluster);
+    if (fetch->stats.at) {
+        ngx_http_submission_events_learn(manager, fetch->stats.events,
+                                         fetch->stats.nevents,
+                                         NGX_HTTP_SUBMISSION_EVENTS_DOC);
+    }
+
+    ngx_http_submission_events_learn(manager, fetch->events, fetch->nevents,
+                                     NGX_HTTP_SUBMISSION_EVENTS_ROWS);
+    ngx_http_submission_instances(manager, &fetch->cluster, 0);
+
+    ngx_http_submission_board_cluster(manager, &fetch->cluster, fetch->names,
+                                      fetch->nnames);
 
     if (fetch->stats.at) {
         ngx_http_submission_board_stats(manager, &fetch->stats);
+    }
+
+    if (fetch->histories) {
+        ngx_http_submission_board_inherit(manager, fetch->histories,
+                                          fetch->nhistories, fetch->stats.at);
     }
 }
 

@@ -35,6 +35,9 @@ static ngx_http_submission_metric_t  ngx_http_submission_counters[] = {
     { "store_retries_total",
       "API requests that were tried again after an error of the store." },
 
+    { "store_commits_failed_total",
+      "Calls to the store that were to commit and did not." },
+
     { "store_breaker_opened_total",
       "How often the breaker opened." },
 
@@ -216,27 +219,45 @@ static void
 ngx_http_submission_metrics_board(sm_out_t *out,
     ngx_http_submission_manager_conf_t *mcf)
 {
-    int64_t     age;
-    ngx_uint_t  histories, bytes;
+    char                              hash[SM_CONFIG_SHORT];
+    sm_out_t                          text;
+    ngx_http_submission_board_use_t   use;
 
-    ngx_http_submission_board_use(mcf, &age, &histories, &bytes);
+    ngx_http_submission_board_use(mcf, &use);
 
     ngx_http_submission_metrics_single(out, "gauge", "history_targets",
                             "Targets of which the zone has an hour.",
-                            histories);
+                            use.histories);
 
     ngx_http_submission_metrics_single(out, "gauge", "history_bytes",
                             "What the zone has for numbers of the cluster.",
-                            bytes);
+                            use.bytes);
 
     ngx_http_submission_metrics_family(out, "gauge", "stats_age_seconds",
                             "Age of the leader's numbers, if there are any.");
 
-    if (age >= 0) {
+    if (use.age >= 0) {
         sm_out_c(out, "submission_stats_age_seconds ");
-        sm_out_decimal(out, age / 1000, 1000);
+        sm_out_decimal(out, use.age / 1000, 1000);
         sm_out_c(out, "\n");
     }
+
+    ngx_http_submission_metrics_single(out, "gauge", "configuration_differs",
+                            "Whether another instance has another one.",
+                            use.differ != 0);
+
+    ngx_http_submission_metrics_single(out, "gauge", "holder_id_shared",
+                            "holder_ids that more than one instance has.",
+                            use.shared);
+
+    sm_out_init(&text, hash, sizeof(hash));
+    sm_config_short_out(&text, mcf->config.text);
+
+    ngx_http_submission_metrics_family(out, "gauge", "configuration_info",
+                            "A hash of the configuration; always 1.");
+    ngx_http_submission_metrics_sample(out, "configuration_info", "", "hash",
+                                       (sm_str_t) { SM_CONFIG_SHORT, hash },
+                                       1);
 }
 
 
@@ -290,7 +311,16 @@ ngx_http_submission_metrics_instance(sm_out_t *out,
 
     ngx_http_submission_metrics_single(out, "gauge", "store_up",
                             "Whether the store committed when last asked to.",
-                            sh->health->store == NGX_HTTP_SUBMISSION_STORE_UP);
+                            sh->health->store == SM_STORE_HEALTH_UP);
+
+    ngx_http_submission_metrics_family(out, "gauge", "store_state",
+                                       "The state of the store: one is 1.");
+
+    for (i = 0; i < SM_STORE_HEALTH_COUNT; i++) {
+        ngx_http_submission_metrics_sample(out, "store_state", "", "state",
+                                           sm_store_health_name(i),
+                                           sh->health->store == i);
+    }
 
     ngx_http_submission_metrics_single(out, "gauge", "store_breaker_open",
                             "Whether API requests are refused at once.",

@@ -178,10 +178,22 @@ ngx_http_submission_metrics_counts(ngx_http_submission_metrics_table_t *table)
                    offsetof(ngx_http_submission_target_metrics_t,
                             expired_unsent));
 
-    ngx_http_submission_metrics_each(table, "unsent_total",
+    ngx_http_submission_metrics_family(table->out, "counter",
+                                       "attempts_unsent_total",
                    "Attempts that could not leave this host; they count for "
-                   "nothing else.",
-                   offsetof(ngx_http_submission_target_metrics_t, unsent));
+                   "nothing else.");
+
+    for (i = 0; i < table->n; i++) {
+        row = &table->rows[i];
+
+        for (k = 0; k < SM_UNSENT_REASONS; k++) {
+            ngx_http_submission_metrics_two(table->out,
+                                            "attempts_unsent_total", "target",
+                                            row->label, "reason",
+                                            sm_unsent_name(k),
+                                            row->metrics->unsent[k]);
+        }
+    }
 }
 
 
@@ -256,6 +268,44 @@ ngx_http_submission_metrics_depth(ngx_http_submission_metrics_table_t *table)
 
 
 static void
+ngx_http_submission_metrics_health(ngx_http_submission_metrics_table_t *table)
+{
+    ngx_uint_t                          i, k;
+    ngx_http_submission_metrics_row_t  *row;
+
+    ngx_http_submission_metrics_family(table->out, "gauge", "target_health",
+          "1 for the health of a target, by the leader; 0 on other instances.");
+
+    for (i = 0; i < table->n; i++) {
+        row = &table->rows[i];
+
+        for (k = 0; k < SM_HEALTH_STATES; k++) {
+            ngx_http_submission_metrics_two(table->out, "target_health",
+                                            "target", row->label, "state",
+                                            sm_health_name(k),
+                                            table->executes
+                                            && row->metrics->health == k);
+        }
+    }
+
+    ngx_http_submission_metrics_family(table->out, "gauge",
+                                       "gateway_certificate_expiry_seconds",
+                "When the certificate of a gateway expires, as a Unix time.");
+
+    for (i = 0; i < table->n; i++) {
+        row = &table->rows[i];
+
+        if (table->executes && row->metrics->certificate) {
+            ngx_http_submission_metrics_sample(table->out,
+                                          "gateway_certificate_expiry_seconds",
+                                          "", "target", row->label,
+                                          row->metrics->certificate);
+        }
+    }
+}
+
+
+static void
 ngx_http_submission_metrics_state(ngx_http_submission_metrics_table_t *table)
 {
     ngx_uint_t                          i, k;
@@ -304,6 +354,7 @@ ngx_http_submission_metrics_targets(ngx_pool_t *pool, sm_out_t *out,
     ngx_http_submission_metrics_times(&table);
     ngx_http_submission_metrics_depth(&table);
     ngx_http_submission_metrics_state(&table);
+    ngx_http_submission_metrics_health(&table);
 
     return NGX_OK;
 }

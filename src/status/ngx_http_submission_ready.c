@@ -7,37 +7,50 @@
 #include "ngx_http_submission_zone_health.h"
 
 
-static const char *
-ngx_http_submission_readyz_store(ngx_http_submission_manager_conf_t *mcf)
+/* milliseconds */
+
+#define NGX_HTTP_SUBMISSION_READY_PATIENCE  5000
+
+
+/*
+ * A store that is down or failing takes the instance out of rotation, as it
+ * could take no intent.  A short outage does not.
+ */
+
+static ngx_uint_t
+ngx_http_submission_readyz_ready(ngx_http_submission_manager_conf_t *mcf,
+    ngx_http_submission_store_record_t *record)
 {
-    ngx_http_submission_health_shctx_t  *sh;
+    ngx_msec_t  patience;
 
-    sh = mcf->sh->health;
+    switch (record->health.state) {
 
-    switch (sh->store) {
+    case SM_STORE_HEALTH_UP:
+        return 1;
 
-    case NGX_HTTP_SUBMISSION_STORE_UP:
-        return "up";
+    case SM_STORE_HEALTH_FAILING:
+    case SM_STORE_HEALTH_DOWN:
+        patience = ngx_min(mcf->acquire_interval,
+                           NGX_HTTP_SUBMISSION_READY_PATIENCE);
 
-    case NGX_HTTP_SUBMISSION_STORE_SCHEMA:
-        return "schema_mismatch";
+        return record->health.ended
+               && ngx_http_submission_usec() - record->health.ended
+                  < (int64_t) patience * 1000;
 
-    case NGX_HTTP_SUBMISSION_STORE_DOWN:
-
-        /* a short outage does not take an instance out of rotation */
-
-        if (sh->committed
-            && ngx_http_submission_since(sh->committed)
-               < mcf->acquire_interval)
-        {
-            return "up";
-        }
-
-        /* fall through */
-
-    default: /* NGX_HTTP_SUBMISSION_STORE_UNKNOWN */
-        return "down";
+    default: /* SM_STORE_HEALTH_UNKNOWN, SM_STORE_HEALTH_SCHEMA */
+        return 0;
     }
+}
+
+
+/* Before the first answer of the store, readyz calls it down. */
+
+static sm_str_t
+ngx_http_submission_readyz_store(ngx_http_submission_store_record_t *record)
+{
+    return sm_store_health_name(record->health.state == SM_STORE_HEALTH_UNKNOWN
+                                ? SM_STORE_HEALTH_DOWN
+                                : record->health.state);
 }
 
 
@@ -46,12 +59,13 @@ ngx_http_submission_readyz_handler(ngx_http_request_t *r)
 {
     char                                 buf[SM_TIME_LEN];
     u_char                              *start, *last;
+    sm_str_t                             store;
     sm_out_t                             expires;
     ngx_int_t                            rc;
-    const char                          *store;
     ngx_http_submission_role_t           role;
     ngx_http_submission_loc_conf_t      *slcf;
     ngx_http_submission_manager_conf_t  *mcf;
+    ngx_http_submission_store_record_t   record;
 
     rc = ngx_http_submission_text_asked(r);
     if (rc != NGX_OK) {
@@ -61,7 +75,9 @@ ngx_http_submission_readyz_handler(ngx_http_request_t *r)
     slcf = ngx_http_get_module_loc_conf(r, ngx_http_submission_module);
     mcf = slcf->readyz;
 
-    store = ngx_http_submission_readyz_store(mcf);
+    ngx_http_submission_zone_store(mcf->sh, &record);
+
+    store = ngx_http_submission_readyz_store(&record);
 
     ngx_http_submission_zone_role(mcf->sh, &role);
 
@@ -81,15 +97,15 @@ ngx_http_submission_readyz_handler(ngx_http_request_t *r)
 
     last = ngx_sprintf(start,
                        "mode=%s holder_id=%V lease_epoch=%L "
-                       "lease_expires_at=%*s store=%s\n",
+                       "lease_expires_at=%*s store=%*s\n",
                        role.leader ? "leader" : "follower",
                        &mcf->manager->holder_id,
                        role.leader ? role.epoch : (int64_t) 0,
                        (size_t) (expires.last - expires.start),
-                       expires.start, store);
+                       expires.start, store.len, store.data);
 
-    return ngx_http_submission_text_send(r, ngx_strcmp(store, "up") == 0
-                                            ? NGX_HTTP_OK
-                                            : NGX_HTTP_SERVICE_UNAVAILABLE,
-                                         "text/plain", start, last);
+    return ngx_http_submission_text_send(r,
+                             ngx_http_submission_readyz_ready(mcf, &record)
+                             ? NGX_HTTP_OK : NGX_HTTP_SERVICE_UNAVAILABLE,
+                             "text/plain", start, last);
 }
