@@ -440,6 +440,7 @@ model: deps-model
 bench: deps-bench build
 	@bench/intake
 	@bench/bulk
+	@bench/bytes
 	@bench/executor
 	@bench/latency
 	@bench/rebuild
@@ -448,4 +449,5 @@ bench: deps-bench build
 	@ROUNDS=5 EACH=5000 bench/day
 	@bench/jobs
 	@BENCH_STORE=postgres bench/intake
+	@BENCH_STORE=postgres bench/bytes
 	@BENCH_STORE=postgres bench/executor

@@ -46,6 +46,8 @@ static const ngx_http_submission_route_t  ngx_http_submission_routes[] = {
         ngx_http_submission_replay_input),
     ngx_http_submission_route("intents/*/webhooks/resend", POST, SUBMIT,
         WEBHOOKS_RESEND, ngx_http_submission_webhooks_input),
+    ngx_http_submission_route("webhooks/*/messages", READ, READ,
+        WEBHOOK_MESSAGES, ngx_http_submission_messages_input),
     ngx_http_submission_route("intents/*/payload", READ, OPERATE,
         INTENT_PAYLOAD, ngx_http_submission_payload_input, .payloads = 1),
 
@@ -54,9 +56,9 @@ static const ngx_http_submission_route_t  ngx_http_submission_routes[] = {
     ngx_http_submission_route("failures", READ, READ, FAILURES_GET,
         ngx_http_submission_failures_input),
 
-    ngx_http_submission_route("targets", READ, READ, BACKLOG_GET,
+    ngx_http_submission_route("targets", READ, READ, NONE,
         ngx_http_submission_target_list_input),
-    ngx_http_submission_route("targets/*", READ, READ, BACKLOG_GET,
+    ngx_http_submission_route("targets/*", READ, READ, NONE,
         ngx_http_submission_target_list_input),
     ngx_http_submission_route("targets/*/pause", POST, OPERATE, TARGET_SET,
         ngx_http_submission_pause_input, .kind = 1),
@@ -71,6 +73,8 @@ static const ngx_http_submission_route_t  ngx_http_submission_routes[] = {
         ngx_http_submission_overview_input),
     ngx_http_submission_route("stats", READ, READ, NONE,
         ngx_http_submission_stats_input),
+    ngx_http_submission_route("events", READ, READ, NONE,
+        ngx_http_submission_feed_input),
 
     ngx_http_submission_route("replays", POST, OPERATE, JOBS_ADD,
         ngx_http_submission_jobs_add_input, .kind = SM_JOB_REPLAY),
@@ -103,7 +107,9 @@ static const ngx_http_submission_route_t  ngx_http_submission_routes[] = {
     ngx_http_submission_route("schedules/*/resume", POST, OPERATE,
         SCHEDULE_RESUME, ngx_http_submission_schedules_act_input),
     ngx_http_submission_route("schedules/*/run", POST, OPERATE, SCHEDULE_RUN,
-        ngx_http_submission_schedules_act_input)
+        ngx_http_submission_schedules_act_input),
+    ngx_http_submission_route("schedules/*/preview", POST, OPERATE,
+        SCHEDULE_PREVIEW, ngx_http_submission_schedules_put_input)
 };
 
 static const sm_route_table_t  ngx_http_submission_route_table =
@@ -437,6 +443,11 @@ ngx_http_submission_api_take(ngx_http_request_t *r, sm_str_t body)
                        ctx->op->name, err.key ? err.key : "");
 
         rc = ngx_http_submission_reply_invalid(r, &err);
+        break;
+
+    case NGX_AGAIN:
+        rc = ngx_http_submission_reply_not_yet(r, err.code, err.message,
+                                               err.key);
         break;
 
     default: /* NGX_ERROR */

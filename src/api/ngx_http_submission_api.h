@@ -58,6 +58,7 @@ sm_intent_t *ngx_http_submission_submit_intent(void *row);
 ngx_int_t ngx_http_submission_get_reply(ngx_http_request_t *r,
     const void *row);
 sm_intent_t *ngx_http_submission_get_intent(void *row);
+void ngx_http_submission_get_arrived(void *row);
 
 ngx_int_t ngx_http_submission_history_reply(ngx_http_request_t *r,
     const void *row);
@@ -74,16 +75,14 @@ ngx_int_t ngx_http_submission_failures_reply(ngx_http_request_t *r,
 ngx_int_t ngx_http_submission_cluster_reply(ngx_http_request_t *r,
     const void *row);
 
-/* target_list.c: the backlog, if no instance leads. */
-ngx_int_t ngx_http_submission_backlog_reply(ngx_http_request_t *r,
-    const void *row);
-
 /* cancel.c, webhooks.c, replay.c, audit.c and payload.c */
 void ngx_http_submission_cancel_thread(ngx_http_submission_task_t *task);
 ngx_int_t ngx_http_submission_cancel_reply(ngx_http_request_t *r,
     const void *row);
 
 ngx_int_t ngx_http_submission_webhooks_reply(ngx_http_request_t *r,
+    const void *row);
+ngx_int_t ngx_http_submission_messages_reply(ngx_http_request_t *r,
     const void *row);
 ngx_uint_t ngx_http_submission_replay_left(const void *row);
 ngx_int_t ngx_http_submission_replay_reply(ngx_http_request_t *r,

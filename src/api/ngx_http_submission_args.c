@@ -294,6 +294,18 @@ ngx_http_submission_arg_target(ngx_http_submission_ctx_t *ctx, void *field,
 
 
 ngx_int_t
+ngx_http_submission_arg_any_target(ngx_http_submission_ctx_t *ctx, void *field,
+    sm_str_t value)
+{
+    sm_str_t  *target = field;
+
+    *target = value;
+
+    return sm_webhook_target_check(value) ? NGX_DECLINED : NGX_OK;
+}
+
+
+ngx_int_t
 ngx_http_submission_arg_text(ngx_http_submission_ctx_t *ctx, void *field,
     sm_str_t value)
 {

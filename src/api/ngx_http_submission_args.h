@@ -42,12 +42,17 @@ struct ngx_http_submission_arg_s {
     "\"%2B\" here"
 
 
-/* Setters of fields: a size_t, an int64_t in microseconds, and two sm_str_t. */
+/*
+ * Setters of fields: a size_t, an int64_t in microseconds, and three sm_str_t;
+ * a webhook is a target of its own kind, which _any_target() takes, too.
+ */
 ngx_int_t ngx_http_submission_arg_limit(ngx_http_submission_ctx_t *ctx,
     void *field, sm_str_t value);
 ngx_int_t ngx_http_submission_arg_time(ngx_http_submission_ctx_t *ctx,
     void *field, sm_str_t value);
 ngx_int_t ngx_http_submission_arg_target(ngx_http_submission_ctx_t *ctx,
+    void *field, sm_str_t value);
+ngx_int_t ngx_http_submission_arg_any_target(ngx_http_submission_ctx_t *ctx,
     void *field, sm_str_t value);
 ngx_int_t ngx_http_submission_arg_text(ngx_http_submission_ctx_t *ctx,
     void *field, sm_str_t value);

@@ -104,8 +104,7 @@ ngx_http_submission_batch_rows_thread(ngx_http_submission_batch_t *batch)
     batch->rows = sm_arena_calloc(&batch->task.call.arena, batch->n, size);
 
     if (batch->rows == NULL) {
-        return sm_call_fail(&batch->task.call, SM_STORE_TRANSIENT, 0,
-                            "out of memory");
+        return sm_call_no_memory(&batch->task.call);
     }
 
     for (q = ngx_queue_head(&batch->nodes), i = 0;

@@ -47,10 +47,7 @@ ngx_http_submission_look_create(ngx_http_submission_wait_t *wait)
     {
         waiter = ngx_queue_data(q, ngx_http_submission_waiter_t, queue);
 
-        if (sm_arena_strdup(arena, &look->rows[n].id,
-                            ngx_http_submission_waiter_id(waiter->ctx))
-            != 0)
-        {
+        if (sm_arena_strdup(arena, &look->rows[n].id, waiter->id) != 0) {
             goto failed;
         }
 
@@ -173,6 +170,7 @@ ngx_http_submission_look_done(ngx_http_submission_task_t *task)
         intent = task->call.status == SM_STORE_OK && row->found ? &row->intent
                                                                 : NULL;
         waiter->asked = 0;
+        waiter->missed = task->call.status == SM_STORE_OK && !row->found;
 
         if ((waiter->last && !again)
             || (intent && ngx_http_submission_wait_over(waiter->ctx, intent)))

@@ -284,6 +284,29 @@ ngx_http_submission_reply_status(ngx_http_request_t *r, const char *code,
 
 
 ngx_int_t
+ngx_http_submission_reply_already(ngx_http_request_t *r,
+    const sm_intent_t *intent)
+{
+    sm_out_t  out;
+
+    ngx_http_submission_out(&out, r->pool);
+
+    ngx_http_submission_reply_error_out(&out, "already_replayed",
+        "the intent was replayed before: \"again\":true and an \"intentId\" "
+        "replay it once more, "
+        "and its gateway may act twice");
+
+    sm_out_c(&out, "\"replayedAs\":");
+    sm_out_lines(&out, intent->replayed_as);
+    sm_out_c(&out, ",\"replayedCount\":");
+    sm_out_int(&out, intent->replay_count);
+    sm_out_c(&out, "}}}\n");
+
+    return ngx_http_submission_reply_send(r, NGX_HTTP_CONFLICT, &out);
+}
+
+
+ngx_int_t
 ngx_http_submission_reply_method(ngx_http_request_t *r, const char *allow)
 {
     char  message[64];
@@ -348,6 +371,23 @@ ngx_http_submission_reply_unavailable(ngx_http_request_t *r,
     return ngx_http_submission_reply_error(r, NGX_HTTP_SERVICE_UNAVAILABLE,
                "store_unavailable",
                ngx_http_submission_reply_unavailable_text(overloaded), NULL);
+}
+
+
+ngx_int_t
+ngx_http_submission_reply_not_yet(ngx_http_request_t *r, const char *code,
+    const char *message, const char *field)
+{
+    if (ngx_http_submission_reply_later(r,
+                                        NGX_HTTP_SUBMISSION_REPLY_RETRY_SOON,
+                                        0)
+        != NGX_OK)
+    {
+        return NGX_HTTP_INTERNAL_SERVER_ERROR;
+    }
+
+    return ngx_http_submission_reply_error(r, NGX_HTTP_SERVICE_UNAVAILABLE,
+                                           code, message, field);
 }
 
 

@@ -60,10 +60,13 @@ ngx_int_t ngx_http_submission_reply_method(ngx_http_request_t *r,
 ngx_int_t ngx_http_submission_reply_not_found(ngx_http_request_t *r);
 ngx_int_t ngx_http_submission_reply_status(ngx_http_request_t *r,
     const char *code, const char *message, sm_status_e status);
+ngx_int_t ngx_http_submission_reply_already(ngx_http_request_t *r,
+    const sm_intent_t *intent);
 
 /*
  * Refusals that have nothing to do with the request.  _unavailable(): the store
- * has failed, or too many requests wait for it.  _overloaded(): there is no
+ * has failed, or too many requests wait for it.  _not_yet(): another instance
+ * may take the request, and this one later.  _overloaded(): there is no
  * connection to wait for the body with.  _unread() refuses a request whose
  * answer may be large, and that changes nothing, while there are too many bytes
  * of answers in memory; it returns NGX_DECLINED while there are not.
@@ -71,6 +74,8 @@ ngx_int_t ngx_http_submission_reply_status(ngx_http_request_t *r,
 ngx_int_t ngx_http_submission_reply_unavailable(ngx_http_request_t *r,
     ngx_uint_t overloaded);
 const char *ngx_http_submission_reply_unavailable_text(ngx_uint_t overloaded);
+ngx_int_t ngx_http_submission_reply_not_yet(ngx_http_request_t *r,
+    const char *code, const char *message, const char *field);
 ngx_int_t ngx_http_submission_reply_overloaded(ngx_http_request_t *r);
 ngx_int_t ngx_http_submission_reply_unread(ngx_http_request_t *r);
 

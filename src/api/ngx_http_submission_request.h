@@ -37,7 +37,8 @@ typedef ngx_int_t (*ngx_http_submission_body_pt)(ngx_http_request_t *r,
  * Takes the path and the body of a request into its row; without a body, "body"
  * is empty.  Strings of the row may be in the body and in the arena, because
  * the intake copies them.  Returns NGX_DECLINED if the request is answered 400
- * with what the error says, and NGX_ERROR without memory.
+ * with what the error says, NGX_AGAIN if it is answered 503, because another
+ * instance may take it, and NGX_ERROR without memory.
  */
 
 typedef ngx_int_t (*ngx_http_submission_take_pt)(

@@ -21,6 +21,7 @@ extern const ngx_http_submission_input_t  ngx_http_submission_cluster_input;
 extern const ngx_http_submission_input_t  ngx_http_submission_cancel_input;
 extern const ngx_http_submission_input_t  ngx_http_submission_replay_input;
 extern const ngx_http_submission_input_t  ngx_http_submission_webhooks_input;
+extern const ngx_http_submission_input_t  ngx_http_submission_messages_input;
 extern const ngx_http_submission_input_t  ngx_http_submission_payload_input;
 extern const ngx_http_submission_input_t  ngx_http_submission_audit_input;
 extern const ngx_http_submission_input_t  ngx_http_submission_failures_input;
@@ -42,6 +43,7 @@ extern const ngx_http_submission_input_t
 extern const ngx_http_submission_input_t  ngx_http_submission_config_input;
 extern const ngx_http_submission_input_t  ngx_http_submission_overview_input;
 extern const ngx_http_submission_input_t  ngx_http_submission_stats_input;
+extern const ngx_http_submission_input_t  ngx_http_submission_feed_input;
 extern const ngx_http_submission_input_t
     ngx_http_submission_target_list_input;
 

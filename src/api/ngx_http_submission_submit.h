@@ -12,14 +12,15 @@
 
 /*
  * submit.c: one intent.  _take() takes one that was posted into the row.
- * _target() returns the target of that name, or NULL, and then the error says
- * that there is none.  _status() is that of the answer, and _error() writes
+ * _target() finds the target of that name.  If there is none, it returns what
+ * take() has to, and the error says why.  _status() is that of the answer, and _error() writes
  * "error":{...} where it is not 200.
  */
 ngx_int_t ngx_http_submission_submit_take(ngx_http_submission_ctx_t *ctx,
     sm_arena_t *arena, sm_str_t body, sm_json_error_t *err);
-ngx_http_submission_target_t *ngx_http_submission_submit_target(
-    ngx_http_submission_ctx_t *ctx, sm_str_t name, sm_json_error_t *err);
+ngx_int_t ngx_http_submission_submit_target(ngx_http_submission_ctx_t *ctx,
+    sm_str_t name, ngx_http_submission_target_t **target,
+    sm_json_error_t *err);
 ngx_uint_t ngx_http_submission_submit_status(const sm_submit_row_t *row);
 void ngx_http_submission_submit_error(sm_out_t *out,
     const sm_submit_row_t *row);

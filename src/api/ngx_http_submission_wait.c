@@ -2,7 +2,9 @@
 /*
  * Requests that wait for an intent: for its first attempt, or for its end.  The
  * intents are in the store already, so the requests are answered with the
- * intent whatever happens.
+ * intent whatever happens.  A GET also waits for an intent that is not there
+ * yet, because an application may have put it into the inbox; it costs no more
+ * than one that is.
  *
  * A worker asks the store about all intents that its requests wait for in one
  * call (look.c): at once if its own instance gives notice, and every 250 ms
@@ -378,10 +380,16 @@ ngx_http_submission_wait_answer(ngx_http_submission_waiter_t *waiter,
     ngx_http_set_log_request(r->connection->log, r);
 
     if (intent) {
+        if (ctx->op->arrived) {
+            ctx->op->arrived(ctx->row);
+        }
+
         *ctx->op->intent(ctx->row) = *intent;
     }
 
-    rc = ctx->op->reply(r, ctx->row);
+    rc = waiter->missed || ctx->op->intent(ctx->row)
+         ? ctx->op->reply(r, ctx->row)
+         : ngx_http_submission_reply_unavailable(r, 0);
 
     ngx_log_debug4(NGX_LOG_DEBUG_HTTP, r->connection->log, 0,
                    "submission: wait ends known:%d last:%d status:%ui rc:%i",
@@ -406,6 +414,7 @@ static void
 ngx_http_submission_wait_last(ngx_http_submission_waiter_t *waiter)
 {
     waiter->last = 1;
+    waiter->missed = 0;
 
     if (waiter->timer.timer_set) {
         ngx_del_timer(&waiter->timer);
@@ -441,20 +450,36 @@ ngx_http_submission_wait_next(ngx_http_submission_manager_t *manager)
 
 /*
  * Keeps the row in the memory of the request.  Its strings go with its batch,
- * so those of the intent are copied.
+ * so the id and those of the intent are copied.
  */
 
 static ngx_int_t
-ngx_http_submission_wait_keep(ngx_http_submission_ctx_t *ctx, void *row)
+ngx_http_submission_wait_keep(ngx_http_submission_waiter_t *waiter, void *row)
 {
     char                            *p;
-    sm_str_t                        *s;
+    size_t                           size;
+    sm_str_t                        *s, id;
     ngx_uint_t                       i;
     sm_intent_t                     *intent;
+    ngx_http_submission_ctx_t       *ctx;
     const ngx_http_submission_op_t  *op;
 
+    ctx = waiter->ctx;
     op = ctx->op;
+    intent = op->intent(row);
 
+    id = intent ? intent->id : *ngx_http_submission_op_string(op, row, 0);
+    size = intent ? sm_fields_size(sm_intent_fields, intent) : 0;
+
+    p = ngx_pnalloc(ctx->request->pool, id.len + size);
+    if (p == NULL) {
+        return NGX_ERROR;
+    }
+
+    waiter->id.data = p;
+    waiter->id.len = id.len;
+
+    ngx_memcpy(p, id.data, id.len);
     ngx_memcpy(ctx->row, row, op->row_size);
 
     for (i = 0;
@@ -466,13 +491,9 @@ ngx_http_submission_wait_keep(ngx_http_submission_ctx_t *ctx, void *row)
 
     intent = op->intent(ctx->row);
 
-    p = ngx_pnalloc(ctx->request->pool,
-                    sm_fields_size(sm_intent_fields, intent));
-    if (p == NULL) {
-        return NGX_ERROR;
+    if (intent) {
+        sm_fields_own(sm_intent_fields, intent, p + id.len);
     }
-
-    sm_fields_own(sm_intent_fields, intent, p);
 
     return NGX_OK;
 }
@@ -491,7 +512,9 @@ ngx_http_submission_wait(ngx_http_submission_ctx_t *ctx, void *row,
 
     intent = ctx->op->intent(row);
 
-    if (intent == NULL || ngx_http_submission_wait_over(ctx, intent)) {
+    if (intent ? ngx_http_submission_wait_over(ctx, intent)
+               : ctx->op->arrived == NULL)
+    {
         return NGX_DECLINED;
     }
 
@@ -512,9 +535,13 @@ ngx_http_submission_wait(ngx_http_submission_ctx_t *ctx, void *row,
                          sizeof(ngx_http_submission_waiter_t));
     cln = ngx_http_cleanup_add(ctx->request, 0);
 
-    if (waiter == NULL || cln == NULL
-        || ngx_http_submission_wait_keep(ctx, row) != NGX_OK)
-    {
+    if (waiter == NULL || cln == NULL) {
+        return NGX_DECLINED;
+    }
+
+    waiter->ctx = ctx;
+
+    if (ngx_http_submission_wait_keep(waiter, row) != NGX_OK) {
         return NGX_DECLINED;
     }
 
@@ -524,9 +551,7 @@ ngx_http_submission_wait(ngx_http_submission_ctx_t *ctx, void *row,
     wait = ctx->manager->wait;
 
     waiter->wait = wait;
-    waiter->ctx = ctx;
-    waiter->hash = ngx_http_submission_notice_hash(
-                                           ngx_http_submission_waiter_id(ctx));
+    waiter->hash = ngx_http_submission_notice_hash(waiter->id);
 
     waiter->timer.handler = ngx_http_submission_wait_timeout;
     waiter->timer.data = waiter;

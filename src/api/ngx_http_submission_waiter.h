@@ -27,11 +27,13 @@ struct ngx_http_submission_waiter_s {
     ngx_http_submission_wait_t     *wait;
     ngx_http_submission_ctx_t      *ctx;
     ngx_event_t                     timer;
+    sm_str_t                        id;
     uint64_t                        hash;
     ngx_uint_t                      row;        /* of the call */
     unsigned                        asked:1;    /* it is in the call */
     unsigned                        again:1;    /* a notice came meanwhile */
     unsigned                        last:1;     /* the time is over */
+    unsigned                        missed:1;   /* the store does not have it */
 };
 
 
@@ -84,17 +86,11 @@ ngx_http_submission_waiter_move(ngx_http_submission_waiter_t *waiter,
 }
 
 
-static ngx_inline sm_str_t
-ngx_http_submission_waiter_id(ngx_http_submission_ctx_t *ctx)
-{
-    return ctx->op->intent(ctx->row)->id;
-}
-
-
 /*
  * wait.c.  _over() tells whether what the request waits for has happened.
  * _answer() answers it; without an intent, with the state in which the intent
- * was when the request began to wait.
+ * was when the request began to wait.  If there was none then, and the store
+ * could not be asked since, nobody knows, and the store is unavailable.
  */
 ngx_uint_t ngx_http_submission_wait_over(ngx_http_submission_ctx_t *ctx,
     const sm_intent_t *intent);

@@ -58,6 +58,7 @@ char *ngx_http_submission_manager_block(ngx_conf_t *cf, ngx_command_t *cmd,
     void *conf);
 ngx_http_submission_manager_conf_t *ngx_http_submission_conf_manager(
     ngx_conf_t *cf, ngx_str_t *name);
+ngx_http_submission_conf_line_t ngx_http_submission_conf_line(ngx_conf_t *cf);
 char *ngx_http_submission_conf_reference(ngx_conf_t *cf,
     ngx_http_submission_manager_conf_t **mcfp);
 char *ngx_http_submission_conf_nested(ngx_conf_t *cf, ngx_uint_t type,
@@ -101,8 +102,29 @@ char *ngx_http_submission_server_postgres(ngx_conf_t *cf,
 char *ngx_http_submission_server_odbc(ngx_conf_t *cf,
     ngx_http_submission_manager_conf_t *mcf);
 
-/* check.c */
+/* check.c: what is refused; _uses() says if anything uses that variable */
 ngx_int_t ngx_http_submission_check(ngx_conf_t *cf);
+ngx_uint_t ngx_http_submission_check_uses(ngx_conf_t *cf,
+    const char *variable);
+
+/* warn.c: what works, and is most likely not what was meant */
+void ngx_http_submission_warn(ngx_conf_t *cf);
+
+/* guard.c: warns of operators' locations that everybody may use */
+void ngx_http_submission_guard(ngx_conf_t *cf,
+    ngx_http_submission_place_t *place);
+
+/* foreign.c: what other modules have made of a configuration */
+void *ngx_http_submission_foreign(ngx_conf_t *cf, void **conf,
+    const char *module);
+ngx_uint_t ngx_http_submission_foreign_port(ngx_conf_t *cf, in_port_t port,
+    ngx_http_core_srv_conf_t *server);
+ngx_uint_t ngx_http_submission_foreign_local(ngx_conf_t *cf,
+    ngx_http_core_srv_conf_t *server);
+
+/* fingerprint.c: fills mcf->config, when all else is known */
+ngx_int_t ngx_http_submission_fingerprint(ngx_conf_t *cf,
+    ngx_http_submission_manager_conf_t *mcf);
 
 /* target.c */
 char *ngx_http_submission_target_block(ngx_conf_t *cf, ngx_command_t *cmd,

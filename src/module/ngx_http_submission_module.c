@@ -12,6 +12,7 @@
 #include "ngx_http_submission_task.h"
 #include "ngx_http_submission_signal.h"
 #include "ngx_http_submission_zone.h"
+#include "ngx_http_submission_zone_feed.h"
 
 
 /* milliseconds */
@@ -389,7 +390,10 @@ ngx_http_submission_create_main_conf(ngx_conf_t *cf)
 
     if (ngx_array_init(&smcf->managers, cf->pool, 1,
                        sizeof(ngx_http_submission_manager_conf_t *))
-        != NGX_OK)
+        != NGX_OK
+        || ngx_array_init(&smcf->places, cf->pool, 8,
+                          sizeof(ngx_http_submission_place_t))
+           != NGX_OK)
     {
         return NULL;
     }
@@ -412,9 +416,13 @@ ngx_http_submission_preconfiguration(ngx_conf_t *cf)
 static ngx_int_t
 ngx_http_submission_postconfiguration(ngx_conf_t *cf)
 {
-    if (ngx_http_submission_check(cf) != NGX_OK
-        || ngx_http_submission_dispatch_init(cf) != NGX_OK)
-    {
+    if (ngx_http_submission_check(cf) != NGX_OK) {
+        return NGX_ERROR;
+    }
+
+    ngx_http_submission_warn(cf);
+
+    if (ngx_http_submission_dispatch_init(cf) != NGX_OK) {
         return NGX_ERROR;
     }
 
@@ -446,6 +454,7 @@ ngx_http_submission_init_module(ngx_cycle_t *cycle)
 
         sh->generation++;
         sh->create = sh->generation;
+        ngx_memzero((void *) sh->feed->workers, sizeof(sh->feed->workers));
         sh->tenure += mcf->new_tenure;
 
         mcf->generation = sh->generation;
@@ -519,6 +528,7 @@ ngx_http_submission_init_manager(ngx_cycle_t *cycle,
     mcf->manager = manager;
 
     ngx_http_submission_zone_holder(manager, cycle);
+    ngx_http_submission_event_begin(manager, cycle);
 
     if (ngx_http_submission_init_store(cycle, manager) != NGX_OK
         || ngx_http_submission_intake_init(cycle, manager) != NGX_OK
@@ -614,6 +624,7 @@ ngx_http_submission_exit_process(ngx_cycle_t *cycle)
     for (i = 0; i < smcf->managers.nelts; i++) {
         manager = mcfs[i]->manager;
 
+        ngx_http_submission_event_end(manager);
         sm_store_hurry(&manager->store, NGX_HTTP_SUBMISSION_EXIT_LAST_WORDS);
 
         if (manager->leader) {

@@ -89,10 +89,10 @@ ngx_http_submission_op_store(jobs_list, sm_jobs_row_t)
 ngx_http_submission_op_store(target_set, sm_target_set_t)
 ngx_http_submission_op_store(schedules_list, sm_schedule_list_t)
 ngx_http_submission_op_store(webhooks_resend, sm_resend_row_t)
+ngx_http_submission_op_store(webhook_messages, sm_messages_row_t)
 ngx_http_submission_op_store(schedules, sm_schedule_row_t)
 
 ngx_http_submission_op_once(cluster_get, sm_cluster_t)
-ngx_http_submission_op_once(backlog_get, sm_backlog_t)
 
 
 const ngx_http_submission_op_t  ngx_http_submission_ops[] = {
@@ -100,11 +100,11 @@ const ngx_http_submission_op_t  ngx_http_submission_ops[] = {
     ngx_http_submission_op(NONE, "none", .run = NULL),
 
     ngx_http_submission_op(PING, "ping",
-        .writes = 1,
+        .writes = 1, .proves = 1,
         .run = ngx_http_submission_health_thread),
 
     ngx_http_submission_op(INTENTS_SUBMIT, "intents_submit",
-        .batched = 1, .writes = 1, .wakes = 1,
+        .batched = 1, .writes = 1, .grows = 1, .wakes = 1,
         .run = ngx_http_submission_submit_thread,
         .row_size = sizeof(sm_submit_row_t),
         ngx_http_submission_op_strings(
@@ -123,7 +123,8 @@ const ngx_http_submission_op_t  ngx_http_submission_ops[] = {
             offsetof(sm_get_row_t, id)),
         .weight = SM_INTENT_MAX,
         .reply = ngx_http_submission_get_reply,
-        .intent = ngx_http_submission_get_intent),
+        .intent = ngx_http_submission_get_intent,
+        .arrived = ngx_http_submission_get_arrived),
 
     ngx_http_submission_op_api(INTENT_HISTORY, "intent_history",
         sm_history_row_t, ngx_http_submission_intent_history_thread,
@@ -152,15 +153,15 @@ const ngx_http_submission_op_t  ngx_http_submission_ops[] = {
         .reply = ngx_http_submission_cluster_reply),
 
     ngx_http_submission_op(LEASE_ACQUIRE, "lease_acquire",
-        .writes = 1,
+        .writes = 1, .proves = 1,
         .run = ngx_http_submission_lease_thread),
 
     ngx_http_submission_op(LEASE_TAKEOVER, "lease_takeover",
-        .writes = 1,
+        .writes = 1, .proves = 1,
         .run = ngx_http_submission_lease_thread),
 
     ngx_http_submission_op(LEASE_RENEW, "lease_renew",
-        .writes = 1,
+        .writes = 1, .proves = 1,
         .run = ngx_http_submission_lease_thread),
 
     ngx_http_submission_op(LEASE_RELEASE, "lease_release",
@@ -175,22 +176,22 @@ const ngx_http_submission_op_t  ngx_http_submission_ops[] = {
         .run = ngx_http_submission_queue_thread),
 
     ngx_http_submission_op(ATTEMPTS_TURN, "attempts_turn",
-        .batched = 1, .writes = 1,
+        .batched = 1, .writes = 1, .grows = 1,
         .run = ngx_http_submission_turn_thread),
 
     ngx_http_submission_op(ATTEMPTS_EXPIRE, "attempts_expire",
-        .batched = 1, .writes = 1,
+        .batched = 1, .writes = 1, .grows = 1,
         .run = ngx_http_submission_expiry_thread),
 
     ngx_http_submission_op(ATTEMPTS_RECOVER, "attempts_recover",
-        .batched = 1, .writes = 1,
+        .batched = 1, .writes = 1, .grows = 1,
         .run = ngx_http_submission_lease_thread),
 
     ngx_http_submission_op(TIDY, "tidy",
         .run = ngx_http_submission_tidy_thread),
 
     ngx_http_submission_op(INTENTS_CANCEL, "intents_cancel",
-        .batched = 1, .writes = 1, .wakes = 1, .notices = 1,
+        .batched = 1, .writes = 1, .grows = 1, .wakes = 1, .notices = 1,
         .run = ngx_http_submission_cancel_thread,
         .row_size = sizeof(sm_cancel_row_t),
         ngx_http_submission_op_strings(
@@ -202,7 +203,7 @@ const ngx_http_submission_op_t  ngx_http_submission_ops[] = {
 
     ngx_http_submission_op_api(INTENTS_REPLAY, "intents_replay",
         sm_replay_row_t, ngx_http_submission_intents_replay_thread,
-        .writes = 1, .wakes = 1,
+        .writes = 1, .grows = 1, .wakes = 1,
         ngx_http_submission_op_strings(
             offsetof(sm_replay_row_t, id),
             offsetof(sm_replay_row_t, new_id),
@@ -239,7 +240,7 @@ const ngx_http_submission_op_t  ngx_http_submission_ops[] = {
         .reply = ngx_http_submission_failures_reply),
 
     ngx_http_submission_op(INBOX_MOVE, "inbox_move",
-        .batched = 1, .writes = 1,
+        .batched = 1, .writes = 1, .grows = 1,
         .run = ngx_http_submission_inbox_thread),
 
     ngx_http_submission_op(RETENTION, "retention",
@@ -253,10 +254,8 @@ const ngx_http_submission_op_t  ngx_http_submission_ops[] = {
     ngx_http_submission_op(STATS_GET, "stats_get",
         .run = ngx_http_submission_fetch_thread),
 
-    ngx_http_submission_op_api(BACKLOG_GET, "backlog_get",
-        sm_backlog_t, ngx_http_submission_backlog_get_thread,
-        .once = 1,
-        .reply = ngx_http_submission_backlog_reply),
+    ngx_http_submission_op(BACKLOG_GET, "backlog_get",
+        .run = ngx_http_submission_backlog_thread),
 
     ngx_http_submission_op_api(JOBS_ADD, "jobs_add",
         sm_job_row_t, ngx_http_submission_jobs_add_thread,
@@ -291,7 +290,7 @@ const ngx_http_submission_op_t  ngx_http_submission_ops[] = {
         .reply = ngx_http_submission_jobs_list_reply),
 
     ngx_http_submission_op(JOB_WORK, "job_work",
-        .batched = 1, .writes = 1,
+        .batched = 1, .writes = 1, .grows = 1,
         .run = ngx_http_submission_job_thread),
 
     ngx_http_submission_op(QUEUE_DROP, "queue_drop",
@@ -313,7 +312,7 @@ const ngx_http_submission_op_t  ngx_http_submission_ops[] = {
         .run = ngx_http_submission_pauses_thread),
 
     ngx_http_submission_op(SCHEDULES_FIRE, "schedules_fire",
-        .batched = 1, .writes = 1,
+        .batched = 1, .writes = 1, .grows = 1,
         .run = ngx_http_submission_fire_thread),
 
     ngx_http_submission_op_api(SCHEDULES_LIST, "schedules_list",
@@ -342,6 +341,9 @@ const ngx_http_submission_op_t  ngx_http_submission_ops[] = {
     ngx_http_submission_op_schedule(SCHEDULE_RUN, "schedule_run",
         .writes = 1, .wakes = 1, .again = ngx_http_submission_schedules_again),
 
+    ngx_http_submission_op_schedule(SCHEDULE_PREVIEW, "schedule_preview",
+        .writes = 0),
+
     ngx_http_submission_op_api(WEBHOOKS_RESEND, "webhooks_resend",
         sm_resend_row_t, ngx_http_submission_webhooks_resend_thread,
         .writes = 1, .wakes = 1,
@@ -352,6 +354,15 @@ const ngx_http_submission_op_t  ngx_http_submission_ops[] = {
             offsetof(sm_resend_row_t, actor.address)),
         .weight = SM_INTENT_MAX + 2 * SM_EVENTS_MAX * SM_EVENT_MAX,
         .reply = ngx_http_submission_webhooks_reply),
+
+    ngx_http_submission_op_api(WEBHOOK_MESSAGES, "webhook_messages",
+        sm_messages_row_t, ngx_http_submission_webhook_messages_thread,
+        ngx_http_submission_op_strings(
+            offsetof(sm_messages_row_t, target),
+            offsetof(sm_messages_row_t, after_id)),
+        .weight_each = SM_EVENT_MAX,
+        .limit = offsetof(sm_messages_row_t, limit),
+        .reply = ngx_http_submission_messages_reply),
 
     ngx_http_submission_op(WEBHOOK_GONE, "webhook_gone",
         .writes = 1,

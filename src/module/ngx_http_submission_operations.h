@@ -59,7 +59,9 @@ typedef enum {
     NGX_HTTP_SUBMISSION_OP_SCHEDULE_PAUSE,
     NGX_HTTP_SUBMISSION_OP_SCHEDULE_RESUME,
     NGX_HTTP_SUBMISSION_OP_SCHEDULE_RUN,
+    NGX_HTTP_SUBMISSION_OP_SCHEDULE_PREVIEW,
     NGX_HTTP_SUBMISSION_OP_WEBHOOKS_RESEND,
+    NGX_HTTP_SUBMISSION_OP_WEBHOOK_MESSAGES,
     NGX_HTTP_SUBMISSION_OP_WEBHOOK_GONE,
     NGX_HTTP_SUBMISSION_OP_N
 } ngx_http_submission_op_e;
@@ -83,6 +85,8 @@ typedef struct {
 
     unsigned                     batched:1;   /* it has rows: count them */
     unsigned                     writes:1;    /* it ends in a commit */
+    unsigned                     proves:1;    /* of what it always writes */
+    unsigned                     grows:1;     /* it writes intents, attempts */
     unsigned                     wakes:1;     /* the leader is to look */
     unsigned                     notices:1;   /* and so are those that wait */
 
@@ -94,7 +98,10 @@ typedef struct {
      * batch.  _reply() answers the request.  _left() tells whether the call has
      * left a row for another one: the row goes back to its lane.  _again()
      * takes from a row of a call that has failed what the next try has to know.
-     * _intent() is what a request may wait for; NULL: the row has none.
+     * _intent() is what a request may wait for; NULL: the row has none.  With
+     * _arrived(), a request may wait for an intent that does not exist yet,
+     * whose id is the first string of the row; it tells the row that the intent
+     * has come.
      */
 
     size_t                       row_size;
@@ -123,6 +130,7 @@ typedef struct {
                                      const void *row);
     void                       (*again)(void *row, const void *tried);
     sm_intent_t               *(*intent)(void *row);
+    void                       (*arrived)(void *row);
 } ngx_http_submission_op_t;
 
 

@@ -295,8 +295,11 @@ ngx_http_submission_bulk_line(ngx_http_submission_ctx_t *ctx, ngx_uint_t i,
     if (rc == NGX_OK) {
         rc = ngx_http_submission_intake_add(ctx, ctx->row, i);
 
-    } else if (rc == NGX_DECLINED && !err.no_memory) {
-        ngx_http_submission_bulk_error(ctx, i, NGX_HTTP_BAD_REQUEST,
+    } else if (rc == NGX_AGAIN || (rc == NGX_DECLINED && !err.no_memory)) {
+        ngx_http_submission_bulk_error(ctx, i,
+                                       rc == NGX_AGAIN
+                                       ? NGX_HTTP_SERVICE_UNAVAILABLE
+                                       : NGX_HTTP_BAD_REQUEST,
                                        err.code ? err.code
                                                 : "invalid_request",
                                        err.message, err.key);

@@ -180,7 +180,7 @@ ngx_http_submission_failures_thread(sm_store_t *store, sm_call_t *call,
 
     looks = sm_arena_calloc(&call->arena, n, sizeof(sm_failures_row_t));
     if (looks == NULL) {
-        return sm_call_fail(call, SM_STORE_TRANSIENT, 0, "out of memory");
+        return sm_call_no_memory(call);
     }
 
     now = ngx_http_submission_date_usec();

@@ -164,6 +164,12 @@ ngx_http_submission_jobs_counted(ngx_http_request_t *r,
 
     sm_out_c(&out, "{\"dryRun\":true,\"count\":");
     sm_out_int(&out, row->count);
+
+    if (row->request.kind == SM_JOB_REPLAY) {
+        sm_out_c(&out, ",\"replayed\":");
+        sm_out_int(&out, row->replayed);
+    }
+
     sm_out_c(&out, row->bounded ? ",\"countIsBound\":true,\"sample\":["
                                 : ",\"countIsBound\":false,\"sample\":[");
 

@@ -57,7 +57,9 @@ ngx_http_submission_pause_take(ngx_http_submission_ctx_t *ctx,
     row->pause = ctx->route->kind;
     row->target = ctx->id;
     row->known = ngx_http_submission_target(ctx->manager->conf, row->target)
-                 != NULL;
+                 != NULL
+                 || ngx_http_submission_board_elsewhere(ctx->manager->conf,
+                                                        row->target);
 
     if (ngx_http_submission_api_check(err, "the target", "target",
                                       sm_webhook_target_check(row->target))

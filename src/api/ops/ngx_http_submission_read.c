@@ -6,6 +6,7 @@
 #include "ngx_http_submission_access.h"
 #include "ngx_http_submission_reply.h"
 #include "ngx_http_submission_routes.h"
+#include "ngx_http_submission_status.h"
 
 
 /* A GET waits for the end of the intent unless it says something else. */
@@ -40,6 +41,15 @@ ngx_http_submission_get_intent(void *data)
     sm_get_row_t  *row = data;
 
     return row->found ? &row->intent : NULL;
+}
+
+
+void
+ngx_http_submission_get_arrived(void *data)
+{
+    sm_get_row_t  *row = data;
+
+    row->found = 1;
 }
 
 
@@ -146,15 +156,18 @@ ngx_http_submission_cluster_reply(ngx_http_request_t *r, const void *data)
 {
     const sm_cluster_t  *cluster = data;
 
+    sm_beats_t                  due;
     sm_out_t                    out;
     ngx_http_submission_ctx_t  *ctx;
 
     ctx = ngx_http_get_module_ctx(r, ngx_http_submission_module);
 
     ngx_http_submission_out(&out, r->pool);
+    ngx_http_submission_board_beats(ctx->manager->conf, &due);
 
     sm_cluster_out(&out, cluster,
-                   ngx_http_submission_str(&ctx->manager->holder_id));
+                   ngx_http_submission_str(&ctx->manager->holder_id),
+                   ctx->manager->conf->config.text, &due);
     sm_out_c(&out, "\n");
 
     return ngx_http_submission_reply_send(r, NGX_HTTP_OK, &out);

@@ -11,12 +11,14 @@
 enum {
     NGX_HTTP_SUBMISSION_REPLAY_ID = 0,
     NGX_HTTP_SUBMISSION_REPLAY_CONTRACT,
+    NGX_HTTP_SUBMISSION_REPLAY_AGAIN,
     NGX_HTTP_SUBMISSION_REPLAY_FIELDS
 };
 
 static const sm_json_field_t  ngx_http_submission_replay_fields[] = {
     { SM_FIELD_ID, SM_JSON_STRING, 0 },
     { "contract", SM_JSON_STRING, 0 },
+    { "again", SM_JSON_BOOL, 0 },
     { NULL, 0, 0 }
 };
 
@@ -31,6 +33,8 @@ ngx_http_submission_replay_fill(sm_replay_row_t *row,
     id = &v[NGX_HTTP_SUBMISSION_REPLAY_ID];
     contract = &v[NGX_HTTP_SUBMISSION_REPLAY_CONTRACT];
 
+    row->again = sm_json_is_true(&v[NGX_HTTP_SUBMISSION_REPLAY_AGAIN]);
+
     if (contract->type) {
         row->original = sm_str_eq(contract->text, sm_str_c("original"));
 
@@ -41,7 +45,9 @@ ngx_http_submission_replay_fill(sm_replay_row_t *row,
     }
 
     if (id->type == 0) {
-        return NGX_OK;
+        return ngx_http_submission_api_check(err, NULL, SM_FIELD_ID,
+                   row->again ? "is needed with \"again\": a request that is "
+                                "repeated must not make another replay" : NULL);
     }
 
     row->new_id = sm_trim(id->text);
@@ -120,6 +126,9 @@ ngx_http_submission_replay_reply(ngx_http_request_t *r, const void *data)
         return ngx_http_submission_reply_error(r, NGX_HTTP_CONFLICT,
                    "reserved_id", NGX_HTTP_SUBMISSION_REPLY_RESERVED,
                    SM_FIELD_ID);
+
+    case SM_REPLAY_ALREADY:
+        return ngx_http_submission_reply_already(r, &row->intent);
 
     case SM_REPLAY_NOT_TERMINAL:
         return ngx_http_submission_reply_status(r, "not_terminal",

@@ -1,7 +1,7 @@
 
 /*
  * Schedules: PUT, GET and DELETE /v1/schedules/{id}, GET /v1/schedules, and
- * POST to /pause, /resume and /run of one.
+ * POST to /pause, /resume, /run and /preview of one.
  */
 
 #include "ngx_http_submission_access.h"
@@ -12,9 +12,9 @@
 #include "sm_tag.h"
 
 
-_Static_assert(NGX_HTTP_SUBMISSION_OP_SCHEDULE_RUN
+_Static_assert(NGX_HTTP_SUBMISSION_OP_SCHEDULE_PREVIEW
                - NGX_HTTP_SUBMISSION_OP_SCHEDULE_GET
-               == SM_SCHEDULE_OP_RUN - SM_SCHEDULE_OP_GET,
+               == SM_SCHEDULE_OP_PREVIEW - SM_SCHEDULE_OP_GET,
                "operations in the order of sm_schedule_op_e");
 
 
@@ -144,8 +144,9 @@ ngx_http_submission_schedules_put_take(ngx_http_submission_ctx_t *ctx,
 {
     sm_schedule_row_t  *row = ctx->row;
 
-    ngx_int_t           rc;
-    sm_schedule_rule_t  rule;
+    ngx_int_t                      rc;
+    sm_schedule_rule_t             rule;
+    ngx_http_submission_target_t  *target;
 
     rc = ngx_http_submission_schedules_take(ctx, arena, body, err);
     if (rc != NGX_OK) {
@@ -153,15 +154,21 @@ ngx_http_submission_schedules_put_take(ngx_http_submission_ctx_t *ctx,
     }
 
     if (sm_schedule_parse(arena, body, &rule, &row->target, &row->payload, err)
-        != 0
-        || ngx_http_submission_submit_target(ctx, row->target, err) == NULL)
+        != 0)
     {
         return NGX_DECLINED;
+    }
+
+    rc = ngx_http_submission_submit_target(ctx, row->target, &target, err);
+    if (rc != NGX_OK) {
+        return rc;
     }
 
     return sm_schedule_body(arena, &rule, &row->body) == 0 ? NGX_OK : NGX_ERROR;
 }
 
+
+/* A preview is of what a PUT would make. */
 
 const ngx_http_submission_input_t  ngx_http_submission_schedules_put_input = {
     .init = ngx_http_submission_schedules_init,
@@ -259,6 +266,30 @@ ngx_http_submission_schedules_list_reply(ngx_http_request_t *r,
 }
 
 
+/* The target of a schedule that is run by hand is not configured here. */
+
+static ngx_int_t
+ngx_http_submission_schedules_no_target(ngx_http_request_t *r,
+    const sm_schedule_row_t *row)
+{
+    ngx_http_submission_ctx_t  *ctx;
+
+    ctx = ngx_http_get_module_ctx(r, ngx_http_submission_module);
+
+    if (ngx_http_submission_board_elsewhere(ctx->manager->conf,
+                                            row->schedule.target))
+    {
+        return ngx_http_submission_reply_not_yet(r, "target_not_here_yet",
+                   "another instance has the target of the schedule, and this "
+                   "one does not have it yet", NULL);
+    }
+
+    return ngx_http_submission_reply_error(r, NGX_HTTP_CONFLICT,
+               "unknown_target", "the target of the schedule is not "
+               "configured any more", NULL);
+}
+
+
 /* A client that may not see payloads elsewhere does not see them here. */
 
 static ngx_int_t
@@ -300,6 +331,28 @@ ngx_http_submission_schedules_show(ngx_http_request_t *r, ngx_uint_t status,
 }
 
 
+static ngx_int_t
+ngx_http_submission_schedules_preview(ngx_http_request_t *r,
+    const sm_schedule_row_t *row)
+{
+    size_t    i;
+    sm_out_t  out;
+
+    ngx_http_submission_out(&out, r->pool);
+
+    sm_out_c(&out, "{\"times\":[");
+
+    for (i = 0; i < row->ntimes; i++) {
+        sm_out_c(&out, i ? "," : "");
+        sm_json_out_time(&out, row->times[i] * SM_SCHEDULE_SECOND);
+    }
+
+    sm_out_c(&out, "]}\n");
+
+    return ngx_http_submission_reply_send(r, NGX_HTTP_OK, &out);
+}
+
+
 ngx_int_t
 ngx_http_submission_schedules_reply(ngx_http_request_t *r, const void *data)
 {
@@ -316,6 +369,8 @@ ngx_http_submission_schedules_reply(ngx_http_request_t *r, const void *data)
     case SM_SCHEDULE_DONE:
         return row->op == SM_SCHEDULE_OP_RUN
                ? ngx_http_submission_reply_intent(r, &row->intent, 0)
+               : row->op == SM_SCHEDULE_OP_PREVIEW
+               ? ngx_http_submission_schedules_preview(r, row)
                : ngx_http_submission_schedules_show(r, NGX_HTTP_OK, row);
 
     case SM_SCHEDULE_CHANGED:
@@ -337,13 +392,11 @@ ngx_http_submission_schedules_reply(ngx_http_request_t *r, const void *data)
 
     case SM_SCHEDULE_NO_TIME:
         return ngx_http_submission_reply_error(r, NGX_HTTP_BAD_REQUEST,
-                   "invalid_request", "\"endAt\" leaves no time that is to "
-                   "come", "endAt");
+                   "invalid_request", "no time of the schedule is to come, "
+                   "before \"endAt\" or at all", "endAt");
 
     case SM_SCHEDULE_NO_TARGET:
-        return ngx_http_submission_reply_error(r, NGX_HTTP_CONFLICT,
-                   "unknown_target", "the target of the schedule is not "
-                   "configured any more", NULL);
+        return ngx_http_submission_schedules_no_target(r, row);
 
     case SM_SCHEDULE_CONFLICT:
         return ngx_http_submission_reply_error(r, NGX_HTTP_CONFLICT,

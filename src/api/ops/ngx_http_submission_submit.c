@@ -37,31 +37,46 @@ ngx_http_submission_submit_handler(ngx_http_request_t *r)
 }
 
 
-ngx_http_submission_target_t *
-ngx_http_submission_submit_target(ngx_http_submission_ctx_t *ctx,
+/* Says that the target is not here, and whether to ask again. */
+
+static ngx_int_t
+ngx_http_submission_submit_unknown(ngx_http_submission_ctx_t *ctx,
     sm_str_t name, sm_json_error_t *err)
 {
-    sm_out_t                       out;
-    ngx_http_submission_target_t  *target;
+    sm_out_t    out;
+    ngx_uint_t  elsewhere;
 
-    target = ngx_http_submission_target_client(ctx->manager->conf, name);
+    elsewhere = ngx_http_submission_board_elsewhere(ctx->manager->conf, name);
 
-    if (target == NULL) {
-        err->code = "unknown_target";
-        err->key = SM_FIELD_TARGET;
-        err->no_memory = 0;
+    err->code = elsewhere ? "target_not_here_yet" : "unknown_target";
+    err->key = SM_FIELD_TARGET;
+    err->no_memory = 0;
 
-        sm_out_init(&out, err->message, sizeof(err->message) - 1);
+    sm_out_init(&out, err->message, sizeof(err->message) - 1);
 
-        sm_out_c(&out, "\"" SM_FIELD_TARGET "\" names no target of this "
-                       "manager: \"");
-        sm_out_clean(&out, name, NGX_HTTP_SUBMISSION_SUBMIT_SHOWN);
-        sm_out_c(&out, "\"");
+    sm_out_c(&out, elsewhere
+                   ? "\"" SM_FIELD_TARGET "\" names a target that another "
+                     "instance has, and this one does not have yet: \""
+                   : "\"" SM_FIELD_TARGET "\" names no target of this "
+                     "manager: \"");
+    sm_out_clean(&out, name, NGX_HTTP_SUBMISSION_SUBMIT_SHOWN);
+    sm_out_c(&out, "\"");
 
-        *out.last = '\0';
-    }
+    *out.last = '\0';
 
-    return target;
+    return elsewhere ? NGX_AGAIN : NGX_DECLINED;
+}
+
+
+ngx_int_t
+ngx_http_submission_submit_target(ngx_http_submission_ctx_t *ctx,
+    sm_str_t name, ngx_http_submission_target_t **target,
+    sm_json_error_t *err)
+{
+    *target = ngx_http_submission_target_client(ctx->manager->conf, name);
+
+    return *target ? NGX_OK
+                   : ngx_http_submission_submit_unknown(ctx, name, err);
 }
 
 
@@ -71,6 +86,7 @@ ngx_http_submission_submit_take(ngx_http_submission_ctx_t *ctx,
 {
     sm_submit_row_t  *row = ctx->row;
 
+    ngx_int_t                      rc;
     sm_intent_request_t            req;
     ngx_http_submission_target_t  *target;
 
@@ -78,10 +94,10 @@ ngx_http_submission_submit_take(ngx_http_submission_ctx_t *ctx,
         return NGX_DECLINED;
     }
 
-    target = ngx_http_submission_submit_target(ctx, req.target, err);
+    rc = ngx_http_submission_submit_target(ctx, req.target, &target, err);
 
-    if (target == NULL) {
-        return NGX_DECLINED;
+    if (rc != NGX_OK) {
+        return rc;
     }
 
     ngx_log_debug5(NGX_LOG_DEBUG_HTTP, ctx->request->connection->log, 0,
@@ -189,6 +205,8 @@ ngx_http_submission_submit_thread(ngx_http_submission_task_t *task)
     for (i = 0; i < batch->n; i++) {
         n[rows[i].outcome]++;
     }
+
+    task->written = n[SM_SUBMIT_CREATED];
 
     ngx_http_submission_count(task->manager, NGX_HTTP_SUBMISSION_CNT_CREATED,
                               n[SM_SUBMIT_CREATED]);

@@ -5,9 +5,7 @@
 
 #include "ngx_http_submission_reply.h"
 #include "ngx_http_submission_routes.h"
-#include "ngx_http_submission_task.h"
 #include "ngx_http_submission_view.h"
-#include "ngx_http_submission_zone_health.h"
 
 
 #define NGX_HTTP_SUBMISSION_OVERVIEW_WINDOW  3600   /* seconds */
@@ -22,6 +20,47 @@ typedef struct {
 } ngx_http_submission_stats_row_t;
 
 
+/* Writes "holder", "epoch" and "since" of the lease, and leaves it open. */
+
+static void
+ngx_http_submission_overview_lease(ngx_http_submission_board_t *board,
+    sm_out_t *out, const char *key)
+{
+    sm_out_c(out, key);
+    sm_out_c(out, "{\"holder\":");
+    sm_json_out_str(out, board->holder);
+    sm_out_c(out, ",\"epoch\":");
+    sm_out_int(out, board->epoch);
+    sm_out_c(out, ",\"since\":");
+    ngx_http_submission_view_time(out, board->acquired_at);
+}
+
+
+/*
+ * Writes how long ago somebody was heard of, by which the ETag changes in steps
+ * of so many seconds.
+ */
+
+static void
+ngx_http_submission_overview_ago(ngx_http_submission_view_t *view,
+    sm_out_t *out, const char *key, int64_t at, int64_t step)
+{
+    int64_t  age;
+
+    age = ngx_max((view->board->now - at) / 1000, 0);
+
+    sm_out_c(out, key);
+    ngx_http_submission_view_tag(view, out);
+    sm_out_int(out, age);
+    ngx_http_submission_view_untagged(view, out, age / 1000 / step);
+}
+
+
+/*
+ * While nobody leads, also writes who led last, and until when it is known to
+ * have led.  How long ago a leader was heard of is news once it is silent.
+ */
+
 static void
 ngx_http_submission_overview_leader(ngx_http_submission_view_t *view,
     sm_out_t *out)
@@ -30,21 +69,93 @@ ngx_http_submission_overview_leader(ngx_http_submission_view_t *view,
 
     board = view->board;
 
-    if (board->leader.data == NULL) {
-        sm_out_c(out, ",\"leader\":null");
+    if (board->leader.data) {
+        ngx_http_submission_overview_lease(board, out, ",\"leader\":");
+        sm_out_c(out, ",\"leaseRemainingMs\":");
+        ngx_http_submission_view_tag(view, out);
+        sm_out_int(out, board->left > 0 ? board->left / 1000 : 0);
+        ngx_http_submission_view_untagged(view, out, 0);
+        ngx_http_submission_overview_ago(view, out, ",\"heardAgeMs\":",
+                                 board->heard_at,
+                                 board->silent
+                                 ? 1 : NGX_HTTP_SUBMISSION_OVERVIEW_STEP);
+        sm_out_c(out, board->silent ? ",\"silent\":true}"
+                                    : ",\"silent\":false}");
+        sm_out_c(out, ",\"lastLeader\":null");
         return;
     }
 
-    sm_out_c(out, ",\"leader\":{\"holder\":");
-    sm_json_out_str(out, board->leader);
-    sm_out_c(out, ",\"epoch\":");
-    sm_out_int(out, board->epoch);
+    sm_out_c(out, ",\"leader\":null");
 
-    sm_out_c(out, ",\"leaseRemainingMs\":");
-    ngx_http_submission_view_tag(view, out);
-    sm_out_int(out, board->left > 0 ? board->left / 1000 : 0);
-    ngx_http_submission_view_untagged(view, out, 0);
+    if (board->epoch == 0) {
+        sm_out_c(out, ",\"lastLeader\":null");
+        return;
+    }
+
+    ngx_http_submission_overview_lease(board, out, ",\"lastLeader\":");
+    sm_out_c(out, ",\"until\":");
+    ngx_http_submission_view_time(out, board->until);
     sm_out_c(out, "}");
+}
+
+
+/*
+ * Writes the clocks by which a page finds out whose is off.  The store's is not
+ * known before the first answer; "hostMovedMs" is by how much that of this host
+ * was set since nginx was started.
+ */
+
+static void
+ngx_http_submission_overview_clocks(ngx_http_submission_view_t *view,
+    sm_out_t *out)
+{
+    sm_out_c(out, ",\"clocks\":{\"host\":");
+    ngx_http_submission_view_tag(view, out);
+    sm_json_out_time(out, view->board->host);
+    sm_out_c(out, ",\"store\":");
+    ngx_http_submission_view_time(out, view->board->known ? view->board->now
+                                                          : 0);
+    sm_out_c(out, ",\"hostMovedMs\":");
+    sm_out_int(out, view->board->moved / 1000);
+    ngx_http_submission_view_untagged(view, out,
+                                      view->board->moved / 1000000);
+    sm_out_c(out, "}");
+}
+
+
+/* What a silent instance is, nobody knows, unless it has the lease. */
+
+static void
+ngx_http_submission_overview_instance(ngx_http_submission_view_t *view,
+    sm_out_t *out, ngx_http_submission_instance_t *instance)
+{
+    sm_str_t    s;
+    ngx_uint_t  leads, silent;
+
+    s.data = (char *) instance->name;
+    s.len = instance->len;
+
+    leads = view->board->leader.data && sm_str_eq(s, view->board->leader);
+    silent = leads ? view->board->silent : instance->silent;
+
+    sm_out_c(out, "{\"id\":");
+    sm_json_out_str(out, s);
+
+    sm_out_c(out, leads ? ",\"role\":\"leader\""
+                        : silent ? ",\"role\":null"
+                                 : ",\"role\":\"follower\"");
+
+    ngx_http_submission_overview_ago(view, out, ",\"heartbeatAgeMs\":",
+                                     instance->heartbeat_at,
+                                     NGX_HTTP_SUBMISSION_OVERVIEW_STEP);
+
+    sm_out_c(out, silent ? ",\"silent\":true" : ",\"silent\":false");
+    sm_out_c(out, ",\"version\":");
+    s.data = (char *) instance->version;
+    s.len = instance->vlen;
+    sm_json_out_str(out, s);
+    sm_out_c(out, instance->shared ? ",\"holderIdShared\":true}"
+                                   : ",\"holderIdShared\":false}");
 }
 
 
@@ -52,38 +163,14 @@ static void
 ngx_http_submission_overview_instances(ngx_http_submission_view_t *view,
     sm_out_t *out)
 {
-    int64_t                          age;
-    sm_str_t                         s;
-    ngx_uint_t                       i;
-    ngx_http_submission_instance_t  *instance;
+    ngx_uint_t  i;
 
     sm_out_c(out, ",\"instances\":[");
 
     for (i = 0; i < view->board->ninstances; i++) {
-        instance = &view->board->instances[i];
-
-        sm_out_c(out, i ? ",{\"id\":" : "{\"id\":");
-        s.data = (char *) instance->name;
-        s.len = instance->len;
-        sm_json_out_str(out, s);
-
-        sm_out_c(out, instance->leader ? ",\"role\":\"leader\""
-                                       : ",\"role\":\"follower\"");
-
-        sm_out_c(out, ",\"heartbeatAgeMs\":");
-        age = (view->board->now - instance->heartbeat_at) / 1000;
-        age = ngx_max(age, 0);
-
-        ngx_http_submission_view_tag(view, out);
-        sm_out_int(out, age);
-        ngx_http_submission_view_untagged(view, out,
-                             age / 1000 / NGX_HTTP_SUBMISSION_OVERVIEW_STEP);
-
-        sm_out_c(out, ",\"version\":");
-        s.data = (char *) instance->version;
-        s.len = instance->vlen;
-        sm_json_out_str(out, s);
-        sm_out_c(out, "}");
+        sm_out_c(out, i ? "," : "");
+        ngx_http_submission_overview_instance(view, out,
+                                              &view->board->instances[i]);
     }
 
     sm_out_c(out, "]");
@@ -91,25 +178,14 @@ ngx_http_submission_overview_instances(ngx_http_submission_view_t *view,
 
 
 static void
-ngx_http_submission_overview_store(ngx_http_submission_view_t *view,
+ngx_http_submission_overview_config(ngx_http_submission_view_t *view,
     sm_out_t *out)
 {
-    ngx_uint_t                      open;
-    ngx_http_submission_manager_t  *manager;
-
-    manager = view->manager;
-    open = ngx_http_submission_breaker_open(manager);
-
-    sm_out_c(out, ",\"store\":{\"kind\":");
-    sm_json_out_str(out, sm_str_c(sm_store_ops_name(manager->conf->store_ops)));
-    sm_out_c(out, manager->sh->health->store == NGX_HTTP_SUBMISSION_STORE_UP
-                  ? ",\"up\":true" : ",\"up\":false");
-    sm_out_c(out, ",\"breaker\":\"");
-    ngx_http_submission_view_tag(view, out);
-    sm_out_c(out, !open ? "closed"
-                        : manager->sh->health->probing ? "half_open" : "open");
-    ngx_http_submission_view_untagged(view, out, open);
-    sm_out_c(out, "\"},");
+    sm_out_c(out, view->board->differ ? ",\"configuration\":{\"same\":false"
+                                      : ",\"configuration\":{\"same\":true");
+    sm_out_c(out, ",\"differs\":[");
+    sm_config_parts_out(out, view->board->differ);
+    sm_out_c(out, "]}");
 }
 
 
@@ -180,9 +256,12 @@ ngx_http_submission_overview_out(ngx_http_submission_view_t *view,
 
     sm_out_c(out, ",");
     ngx_http_submission_view_now(view, out);
+    ngx_http_submission_overview_clocks(view, out);
     ngx_http_submission_overview_leader(view, out);
     ngx_http_submission_overview_instances(view, out);
-    ngx_http_submission_overview_store(view, out);
+    ngx_http_submission_overview_config(view, out);
+    sm_out_c(out, ",");
+    ngx_http_submission_view_store(view, out);
     ngx_http_submission_view_age(view, out);
     ngx_http_submission_overview_totals(view, out);
 
@@ -230,27 +309,13 @@ ngx_http_submission_stats_window_arg(ngx_http_submission_ctx_t *ctx,
 }
 
 
-/* A webhook has a history, too. */
-
-static ngx_int_t
-ngx_http_submission_stats_target_arg(ngx_http_submission_ctx_t *ctx,
-    void *field, sm_str_t value)
-{
-    sm_str_t  *target = field;
-
-    *target = value;
-
-    return sm_webhook_target_check(value) ? NGX_DECLINED : NGX_OK;
-}
-
-
 static const ngx_http_submission_arg_t  ngx_http_submission_stats_args[] = {
 
     { "window", ngx_http_submission_stats_window_arg,
       offsetof(ngx_http_submission_stats_row_t, window),
       "a number of seconds from 1 to 3600" },
 
-    { "target", ngx_http_submission_stats_target_arg,
+    { "target", ngx_http_submission_arg_any_target,
       offsetof(ngx_http_submission_stats_row_t, target),
       NGX_HTTP_SUBMISSION_ARG_EXPECTED_TARGET },
 

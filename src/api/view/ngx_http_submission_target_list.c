@@ -2,8 +2,8 @@
 /*
  * GET /v1/targets and /v1/targets/{target}, from the zone.
  *
- * While no instance leads, none keeps the numbers, and the backlog is counted
- * in the store: up to a bound, once every few seconds for all requests.
+ * While no instance leads, none keeps the numbers.  Then what the store has
+ * counted last is shown, if that is newer; see status/backlog.c.
  */
 
 #include "ngx_http_submission_reply.h"
@@ -207,11 +207,30 @@ ngx_http_submission_target_get(ngx_http_submission_view_t *view, sm_str_t name)
 
 
 static ngx_int_t
-ngx_http_submission_target_answer(ngx_http_submission_view_t *view)
+ngx_http_submission_target_list_handler(ngx_http_request_t *r)
 {
-    ngx_http_submission_ctx_t  *ctx;
+    ngx_http_submission_ctx_t   *ctx;
+    ngx_http_submission_view_t  *view;
 
-    ctx = ngx_http_get_module_ctx(view->request, ngx_http_submission_module);
+    ctx = ngx_http_get_module_ctx(r, ngx_http_submission_module);
+
+    view = ngx_http_submission_view_init(r,
+                                         ngx_http_submission_target_list_out);
+    if (view == NULL) {
+        return NGX_HTTP_INTERNAL_SERVER_ERROR;
+    }
+
+    if (view->board->leader.data == NULL) {
+
+        if (ngx_http_submission_board_counted(r->pool, view->manager->conf,
+                                              &view->backlog)
+            == NGX_ERROR)
+        {
+            return NGX_HTTP_INTERNAL_SERVER_ERROR;
+        }
+
+        ngx_http_submission_backlog_want(view->manager);
+    }
 
     if (ctx->id.data) {
         view->out = ngx_http_submission_target_get_out;
@@ -222,96 +241,6 @@ ngx_http_submission_target_answer(ngx_http_submission_view_t *view)
 }
 
 
-static ngx_int_t
-ngx_http_submission_target_list_handler(ngx_http_request_t *r)
-{
-    ngx_int_t                    rc;
-    ngx_http_submission_view_t  *view;
-
-    view = ngx_http_submission_view_init(r,
-                                         ngx_http_submission_target_list_out);
-    if (view == NULL) {
-        return NGX_HTTP_INTERNAL_SERVER_ERROR;
-    }
-
-    if (view->board->leader.data == NULL) {
-
-        rc = ngx_http_submission_board_counted(r->pool, view->manager->conf,
-                                               &view->backlog);
-        if (rc == NGX_ERROR) {
-            return NGX_HTTP_INTERNAL_SERVER_ERROR;
-        }
-
-        if (rc == NGX_DECLINED) {
-            return ngx_http_submission_api_read(r);
-        }
-    }
-
-    return ngx_http_submission_target_answer(view);
-}
-
-
 const ngx_http_submission_input_t  ngx_http_submission_target_list_input = {
     .handler = ngx_http_submission_target_list_handler
 };
-
-
-/* Makes stats of a backlog, in which all other numbers are 0. */
-
-static sm_stats_t *
-ngx_http_submission_backlog_stats(ngx_pool_t *pool, const sm_backlog_t *backlog)
-{
-    size_t                i;
-    sm_stats_t           *stats;
-    sm_stats_target_t    *t;
-    sm_backlog_target_t  *from;
-
-    stats = ngx_pcalloc(pool, sizeof(sm_stats_t));
-    if (stats == NULL) {
-        return NULL;
-    }
-
-    stats->targets = ngx_pcalloc(pool, (backlog->n + 1)
-                                       * sizeof(sm_stats_target_t));
-    if (stats->targets == NULL) {
-        return NULL;
-    }
-
-    stats->at = backlog->now;
-    stats->omitted = backlog->partial;
-    stats->n = backlog->n;
-
-    for (i = 0; i < backlog->n; i++) {
-        t = &stats->targets[i];
-        from = &backlog->targets[i];
-
-        t->name = from->target;
-        t->due = from->due;
-        t->waiting = from->waiting;
-        t->oldest_due = from->due ? backlog->now - from->oldest_due_at : 0;
-    }
-
-    return stats;
-}
-
-
-ngx_int_t
-ngx_http_submission_backlog_reply(ngx_http_request_t *r, const void *data)
-{
-    ngx_http_submission_view_t  *view;
-
-    view = ngx_http_submission_view_init(r,
-                                         ngx_http_submission_target_list_out);
-    if (view == NULL) {
-        return NGX_HTTP_INTERNAL_SERVER_ERROR;
-    }
-
-    view->backlog = ngx_http_submission_backlog_stats(r->pool, data);
-    if (view->backlog == NULL) {
-        return NGX_HTTP_INTERNAL_SERVER_ERROR;
-    }
-
-    ngx_http_submission_board_backlog(view->manager, view->backlog);
-
-    return ngx_http_submission_target_answer(view);
-}

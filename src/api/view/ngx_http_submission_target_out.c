@@ -12,13 +12,7 @@ static void
 ngx_http_submission_target_time(sm_out_t *out, const char *key, int64_t at)
 {
     sm_out_c(out, key);
-
-    if (at) {
-        sm_json_out_time(out, at);
-
-    } else {
-        sm_out_c(out, "null");
-    }
+    ngx_http_submission_view_time(out, at);
 }
 
 
@@ -64,6 +58,34 @@ ngx_http_submission_target_state(sm_out_t *out, sm_stats_target_t *stats)
                                         stats->open_until);
         sm_out_c(out, "}");
     }
+}
+
+
+/*
+ * Nothing is known of the health if the leader has told nothing, or if there was
+ * no room for the numbers of the target.
+ */
+
+static void
+ngx_http_submission_target_health(ngx_http_submission_view_t *view,
+    sm_out_t *out, sm_stats_target_t *stats)
+{
+    if (view->board->stats == NULL
+        || (stats == NULL && view->board->stats->omitted))
+    {
+        sm_out_c(out, ",\"health\":null");
+        return;
+    }
+
+    sm_out_c(out, ",\"health\":{\"state\":");
+    sm_json_out_str(out, sm_health_name(stats ? stats->health
+                                              : SM_HEALTH_OK));
+    ngx_http_submission_target_time(out, ",\"since\":",
+                                    stats ? stats->health_since : 0);
+    ngx_http_submission_target_str(out, ",\"why\":",
+                                   stats ? stats->health_why
+                                         : sm_str_c(""));
+    sm_out_c(out, "}");
 }
 
 
@@ -208,6 +230,7 @@ ngx_http_submission_target_out(ngx_http_submission_view_t *view, sm_out_t *out,
     sm_json_out_str(out, name);
 
     ngx_http_submission_target_state(out, stats);
+    ngx_http_submission_target_health(view, out, stats);
 
     if (target) {
         ngx_http_submission_target_conf(view, out, target);
@@ -215,6 +238,11 @@ ngx_http_submission_target_out(ngx_http_submission_view_t *view, sm_out_t *out,
 
     ngx_http_submission_target_queue(view, out, stats, counted);
     ngx_http_submission_target_windows(view, out, stats);
+
+    if (stats && stats->certificate) {
+        ngx_http_submission_target_time(out, ",\"certificateExpiresAt\":",
+                                        stats->certificate);
+    }
 
     if (stats && stats->error_at) {
         ngx_http_submission_target_time(out, ",\"lastError\":{\"at\":",

@@ -7,12 +7,16 @@
  * hears when the leader has fallen silent, and gets 304 while it has not.
  */
 
+#include "ngx_http_submission_access.h"
 #include "ngx_http_submission_reply.h"
+#include "ngx_http_submission_task.h"
 #include "ngx_http_submission_view.h"
+#include "ngx_http_submission_zone_health.h"
 
 
 #define NGX_HTTP_SUBMISSION_VIEW_FRESH  15          /* seconds */
 #define NGX_HTTP_SUBMISSION_VIEW_STEP   5
+#define NGX_HTTP_SUBMISSION_VIEW_ERROR  20
 
 #define NGX_HTTP_SUBMISSION_VIEW_HASH   8           /* bytes */
 #define NGX_HTTP_SUBMISSION_VIEW_ETAG   (sizeof("W/\"\"")                    \
@@ -165,6 +169,18 @@ ngx_http_submission_view_now(ngx_http_submission_view_t *view, sm_out_t *out)
 
 
 void
+ngx_http_submission_view_time(sm_out_t *out, int64_t at)
+{
+    if (at) {
+        sm_json_out_time(out, at);
+
+    } else {
+        sm_out_c(out, "null");
+    }
+}
+
+
+void
 ngx_http_submission_view_age(ngx_http_submission_view_t *view, sm_out_t *out)
 {
     int64_t                       age;
@@ -172,23 +188,114 @@ ngx_http_submission_view_age(ngx_http_submission_view_t *view, sm_out_t *out)
 
     board = view->board;
 
-    sm_out_c(out, "\"statsAgeSeconds\":");
-
     if (board->stats == NULL) {
-        sm_out_c(out, "null,");
+        sm_out_c(out, "\"asOf\":null,\"statsAgeSeconds\":null,");
         return;
     }
 
     age = (board->now - board->stats->at) / 1000000;
     age = ngx_max(age, 0);
 
+    sm_out_c(out, "\"asOf\":");
     ngx_http_submission_view_tag(view, out);
+    sm_json_out_time(out, board->stats->at);
+    sm_out_c(out, ",\"statsAgeSeconds\":");
     sm_out_int(out, age);
     ngx_http_submission_view_untagged(view, out,
                                       age < NGX_HTTP_SUBMISSION_VIEW_FRESH
                                       ? 0
                                       : age / NGX_HTTP_SUBMISSION_VIEW_STEP);
     sm_out_c(out, ",");
+}
+
+
+/* Whoever may not see the paths of gateways does not see that of a file. */
+
+static sm_str_t
+ngx_http_submission_view_store_error(ngx_http_submission_view_t *view,
+    ngx_http_submission_store_record_t *record)
+{
+    sm_str_t  error;
+
+    error.data = (char *) record->error;
+    error.len = record->len;
+
+    return ngx_http_submission_access_paths(view->request)
+           ? error
+           : ngx_http_submission_health_error(view->manager->conf, error);
+}
+
+
+/* Turns a time of this host's uptime into one of the store. */
+
+static int64_t
+ngx_http_submission_view_store_time(ngx_http_submission_view_t *view,
+    int64_t at)
+{
+    return at ? view->board->now - (ngx_http_submission_usec() - at) : 0;
+}
+
+
+void
+ngx_http_submission_view_store(ngx_http_submission_view_t *view, sm_out_t *out)
+{
+    char                                 error[SM_STORE_ERROR_SIZE];
+    sm_out_t                             clean;
+    sm_str_t                             shown;
+    ngx_uint_t                           open;
+    ngx_http_submission_manager_t       *manager;
+    ngx_http_submission_store_record_t   record;
+
+    manager = view->manager;
+    open = ngx_http_submission_breaker_open(manager);
+
+    ngx_http_submission_zone_store(manager->sh, &record);
+
+    sm_out_c(out, "\"store\":{\"kind\":");
+    sm_json_out_str(out, sm_str_c(sm_store_ops_name(manager->conf->store_ops)));
+    sm_out_c(out, record.health.state == SM_STORE_HEALTH_UP
+                  ? ",\"up\":true" : ",\"up\":false");
+    sm_out_c(out, ",\"state\":");
+    sm_json_out_str(out, sm_store_health_name(record.health.state));
+
+    sm_out_c(out, ",\"since\":");
+    ngx_http_submission_view_tag(view, out);
+    ngx_http_submission_view_time(out,
+                 ngx_http_submission_view_store_time(view,
+                                                     record.health.since));
+    ngx_http_submission_view_untagged(view, out, record.health.since);
+
+    sm_out_c(out, ",\"lastError\":");
+
+    if (record.error_at) {
+
+        /* cleaning makes no text longer */
+
+        sm_out_init(&clean, error, sizeof(error));
+        sm_out_clean(&clean, ngx_http_submission_view_store_error(view,
+                                                                  &record),
+                     sizeof(error));
+        (void) sm_out_done(&clean, &shown);
+        sm_json_out_str(out, shown);
+
+    } else {
+        sm_out_c(out, "null");
+    }
+
+    sm_out_c(out, ",\"lastErrorAt\":");
+    ngx_http_submission_view_tag(view, out);
+    ngx_http_submission_view_time(out,
+                 ngx_http_submission_view_store_time(view, record.error_at));
+    ngx_http_submission_view_untagged(view, out,
+                                      record.error_at / 1000000
+                                      / NGX_HTTP_SUBMISSION_VIEW_ERROR);
+
+    sm_out_c(out, ",\"breaker\":\"");
+    ngx_http_submission_view_tag(view, out);
+    sm_out_c(out, !open ? "closed"
+                        : manager->sh->health->probing ? "half_open" : "open");
+    ngx_http_submission_view_untagged(view, out, open);
+    sm_out_c(out, "\"},");
 }
 
 
@@ -209,6 +316,7 @@ ngx_http_submission_view_head(ngx_http_submission_view_t *view, sm_out_t *out)
     }
 
     sm_out_c(out, ",");
+    ngx_http_submission_view_store(view, out);
 }
 
 

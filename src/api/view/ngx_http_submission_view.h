@@ -50,13 +50,20 @@ void ngx_http_submission_view_tag(ngx_http_submission_view_t *view,
 void ngx_http_submission_view_untagged(ngx_http_submission_view_t *view,
     sm_out_t *out, int64_t instead);
 
-/* Write "now", the age of the numbers and, by _head(), also the leader. */
+/*
+ * Write "now", the time and age of the numbers, what is known of the store and,
+ * by _head(), all of that and the leader.  _time() writes a time of the store,
+ * or null for 0.
+ */
 void ngx_http_submission_view_head(ngx_http_submission_view_t *view,
     sm_out_t *out);
 void ngx_http_submission_view_now(ngx_http_submission_view_t *view,
     sm_out_t *out);
 void ngx_http_submission_view_age(ngx_http_submission_view_t *view,
     sm_out_t *out);
+void ngx_http_submission_view_store(ngx_http_submission_view_t *view,
+    sm_out_t *out);
+void ngx_http_submission_view_time(sm_out_t *out, int64_t at);
 
 /* Returns the rate of a count over milliseconds, in thousandths a second. */
 int64_t ngx_http_submission_view_rate(int64_t n, int64_t span);
