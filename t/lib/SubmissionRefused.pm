@@ -37,11 +37,13 @@ package SubmissionRefused;
 # Wherever the manager and the server are, there is an API, and the rest that a
 # manager needs, unless the lines have that directive for "main" themselves.
 # More arguments are lines beside them: main, http, manager, server.  dispatch()
-# is the location that another manager needs; with "bare" "main" has none.
+# is the location that another manager needs; with "bare" "main" has none.  With
+# "listen" the server listens there, and "no_store" leaves "store" out.
 #
 # In a message, and in lines, beyond what any table has:
 #
 #   {root}             the server root; root() in Perl, and put() makes a file
+#   {port}             the port of the server; port() in Perl
 #   {contract}         the directives that a target needs
 #   {file}             "targets file" and the name of targets.json
 #
@@ -61,6 +63,10 @@ package SubmissionRefused;
 # none ends with "{nowhere}".
 #
 # nginx may say nothing else, and a test may call refused() beside run_tests().
+#
+# warned() takes such tables of what nginx must take with a warning and nothing
+# else, and silent() one of what it must take without a word: its "messages" are
+# what the rows have in common.
 
 use strict;
 use warnings;
@@ -75,13 +81,13 @@ use SubmissionPace qw(busy);
 use SubmissionPorts qw(free_port);
 use SubmissionTable qw(rows clip);
 
-our @EXPORT = qw(refused put root dispatch);
+our @EXPORT = qw(refused warned silent put root port dispatch);
 
 my $root = tempdir('refused.XXXXXX', DIR => $ENV{SUBMISSION_TEST_DIR} || '/tmp',
                    CLEANUP => 1);
 my $nginx = $ENV{SUBMISSION_NGINX} || '/usr/sbin/nginx';
 my $seconds = 20 * (($ENV{SUBMISSION_CHECK} // '') ? 4 : 1);
-my $free_port;
+my $port = $ENV{TEST_NGINX_PORT} // free_port();
 
 my %location = (
     submission_api => "location /v1/ {\nsubmission_api main;\n}",
@@ -89,7 +95,7 @@ my %location = (
 );
 
 my %words = (
-    root => $root, contract => contract(''),
+    root => $root, port => $port, contract => contract(''),
     file => "targets file \"$root/conf/targets.json\"",
 );
 
@@ -100,6 +106,7 @@ my %member = (
 
 
 sub root { return $root }
+sub port { return $port }
 
 
 # the location that a manager sends attempts through
@@ -129,10 +136,17 @@ sub put {
 }
 
 
-sub refused {
-    my ($where, $table, %beside) = @_;
+sub refused { table('exit status 1', @_) }
+sub warned  { table('exit status 0', @_) }
+sub silent  { table('', @_) }
 
-    local $Test::Builder::Level = $Test::Builder::Level + 2;
+
+# "end" is how nginx ends; if it is empty, it must end well and say nothing
+
+sub table {
+    my ($end, $where, $table, %beside) = @_;
+
+    local $Test::Builder::Level = $Test::Builder::Level + 3;
 
     for my $row (map { named($_) } rows($table, %words)) {
         my %lines = place($where, $row->{lines}, \%beside);
@@ -140,7 +154,7 @@ sub refused {
         put('conf/targets.json', $lines{file}) if defined $lines{file};
         put('conf/nginx.conf', configuration(%lines));
 
-        check(run(), $row);
+        check(run(), $row, $end);
 
         unlink "$root/conf/targets.json";
     }
@@ -224,6 +238,8 @@ sub configuration {
     $lines{$_} //= '' for qw(main http manager server);
 
     if ($lines{http} !~ /\bsubmission_manager\b/) {
+        $lines{manager} .= "\nstore sqlite data/submission.db;"
+            unless $lines{no_store} || $lines{manager} =~ /^\s*store\b/m;
         $lines{http} .= "\nsubmission_manager main { # begin\n$lines{manager}\n"
                         . "target t {\n$words{contract}\n}\n} # end";
     }
@@ -235,7 +251,7 @@ sub configuration {
 
     my $load = join "\n", map { "load_module $_;" }
                split ' ', $ENV{TEST_NGINX_LOAD_MODULES} // '';
-    my $port = $ENV{TEST_NGINX_PORT} // ($free_port //= free_port());
+    my $listen = $lines{listen} // "127.0.0.1:$port";
     my $temporary = join "\n", map { "${_}_temp_path tmp/$_;" }
                     qw(client_body proxy fastcgi uwsgi scgi);
 
@@ -252,7 +268,7 @@ access_log off;
 $temporary
 $lines{http}
 server {
-listen 127.0.0.1:$port;
+listen $listen;
 $lines{server}
 }
 }
@@ -284,14 +300,14 @@ sub run {
 
     my $end = $? & 127 ? 'signal ' . ($? & 127) : 'exit status ' . ($? >> 8);
 
-    return $said =~ s/^\S+ \S+ \[emerg\] \S+: //r . $end;
+    return $said =~ s/^\S+ \S+ \[(?:emerg|warn)\] \S+: //r . $end;
 }
 
 
 sub check {
-    my ($said, $row) = @_;
+    my ($said, $row, $end) = @_;
 
-    my $expected = message($row) . "\nexit status 1";
+    my $expected = $end ? message($row) . "\n$end" : 'exit status 0';
 
     if ($expected =~ /\{any\}/) {
         $expected = join '.*', map { quotemeta } split /\{any\}/, $expected, -1;

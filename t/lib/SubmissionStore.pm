@@ -61,6 +61,14 @@ sub pace { return 1 }
 
 sub escapes { return 1 }
 
+# a text as it was written, where the store has left \" in it
+
+sub unescaped {
+    my ($self, $text) = @_;
+
+    return $self->escapes ? $text : $text =~ s/\\+"/"/gr;
+}
+
 # whether it computes times up to the last microsecond of the year 9999
 
 sub last_time { return 1 }

@@ -196,7 +196,7 @@ my $manager = <<'EOC';
 EOC
 
 my $manager_block = <<'EOC';
-    submission_manager %s {
+    submission_manager %s {%s
 %s
         target t {
             gateway_type  http;
@@ -263,6 +263,16 @@ sub value {
 }
 
 
+# nginx warns of a manager without a store: only an empty block has none
+
+sub store_line {
+    my ($lines) = @_;
+
+    return $lines =~ /\S/ && $lines !~ /^\s*store\s/m
+           ? ' store sqlite data/submission.db;' : '';
+}
+
+
 add_block_preprocessor(sub {
     my $block = shift;
 
@@ -283,14 +293,16 @@ add_block_preprocessor(sub {
     my $bare = defined $block->bare;
 
     if (defined $block->block) {
-        $http .= sprintf $manager_block, 'main', $block->block;
+        $http .= sprintf $manager_block, 'main', store_line($block->block),
+                         $block->block;
 
     } elsif ($http !~ /\bsubmission_manager\b/ && !$bare) {
         $http .= sprintf $manager, value($block, 'manager');
     }
 
     if (defined $block->other) {
-        $http .= sprintf $manager_block, 'other', $block->other;
+        $http .= sprintf $manager_block, 'other', store_line($block->other),
+                         $block->other;
         $config .= $other_locations;
     }
 
@@ -306,6 +318,13 @@ add_block_preprocessor(sub {
 
         (my $text = $location{$directive}) =~ s/%s\n/value($block, 'api')/e;
         $config .= $text;
+    }
+
+    # Test::Nginx listens on all addresses: nginx would warn
+
+    for ($http, $config) {
+        s/(access=operate\b[^;]*;)/$1 allow all;/g
+            unless /\b(?:allow|deny|auth_\w+|limit_except)\b/;
     }
 
     $block->set_value('main_config', "thread_pool submission threads=4;\n"

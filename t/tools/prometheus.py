@@ -114,7 +114,8 @@ def main(args):
             print(json.dumps(row))
     elif args[:1] == ["runbooks"] and len(args) == 2:
         for alert in alerts(args[1]):
-            print(alert["annotations"]["runbook"])
+            print(alert["annotations"]["runbook_url"].replace(
+                "{{ $externalLabels.submission_docs }}", "docs"))
     elif args[:1] == ["mutants"] and len(args) == 4:
         mutants(*args[1:])
     else:

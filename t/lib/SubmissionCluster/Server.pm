@@ -6,6 +6,7 @@ package SubmissionCluster::Server;
 #   my $server = SubmissionCluster::Server->start;    # or skips all tests
 #   my $cluster = SubmissionCluster->new;
 #   my $proxy = $server->proxy($cluster);             # its instances use it
+#   $server->direct($cluster);                        # or they go without one
 #   $server->options('retry=2s');                     # of "store postgres"
 #   $server->kill; $server->recover;
 #   $server->standby($cluster);                       # its instances know both
@@ -122,6 +123,21 @@ sub kill {
 }
 
 
+# SIGSTOP to all of it: it takes connections, and does not answer; returns the
+# processes, which need SIGCONT
+
+sub freeze {
+    my ($self) = @_;
+
+    my $pid = $self->postmaster;
+    my @all = ($pid, SubmissionCluster::Process::children($pid));
+
+    CORE::kill('STOP', @all);
+
+    return @all;
+}
+
+
 # more lines of postgresql.conf
 
 sub configure {
@@ -145,6 +161,17 @@ sub proxy {
     bless $cluster->store, 'SubmissionCluster::Server::Store';
 
     return $proxy;
+}
+
+
+# without a proxy: they see what the server, or the lack of it, does to them
+
+sub direct {
+    my ($self, $cluster, @more) = @_;
+
+    $cluster->store->{server} = $self;
+    $cluster->store->{ports} = [$self->{port}, @more];
+    bless $cluster->store, 'SubmissionCluster::Server::Store';
 }
 
 
@@ -181,9 +208,7 @@ sub standby {
 
     $admin->disconnect;
 
-    $cluster->store->{server} = $self;
-    $cluster->store->{ports} = [$self->{port}, $port];
-    bless $cluster->store, 'SubmissionCluster::Server::Store';
+    $self->direct($cluster, $port);
 }
 
 

@@ -31,8 +31,9 @@ use constant PASSWORD => q(Pw {1;2=3" 'x);
 
 use constant BINARY => { -2 => 1, -3 => 1, -4 => 1 };
 
-use constant TABLES => qw(manager_leases manager_candidates intents attempts
-                          schema inbox inbox_refused targets stats audit jobs
+use constant TABLES => qw(manager_leases manager_candidates
+                          manager_target_names intents attempts schema
+                          inbox inbox_refused targets stats audit jobs
                           schedules);
 
 my $top = abs_path(dirname(__FILE__) . '/../../..');

@@ -198,7 +198,8 @@ sub empty {
     }
 
     $dbh->do("DELETE FROM submission.submission_$_")
-        for qw(manager_leases manager_candidates intents attempts targets
+        for qw(manager_leases manager_candidates manager_target_names
+               intents attempts targets
                stats audit jobs schedules inbox inbox_refused);
 
     $self->set_version(1);
@@ -212,16 +213,16 @@ sub hex_text { return "encode(convert_to($_[1], 'UTF8'), 'hex')" }
 sub json_each { return "json_array_elements_text('$_[1]')" }
 
 
-# Another session keeps all others from writing, and has done so when this
-# returns.  Readers may read.
+# Another session keeps all others from writing, or from what that statement
+# locks, and has done so when this returns.  Readers may read.
 
 sub lock {
-    my ($self) = @_;
+    my ($self, $statement) = @_;
 
     my $other = { dbh => _connect($self->{database}) };
 
     $other->{dbh}->do('BEGIN');
-    $other->{dbh}->do(LOCK);
+    $other->{dbh}->do($statement // LOCK);
 
     push @{$self->{others}}, $other;
 
@@ -320,6 +321,21 @@ sub back {
 }
 
 
+# all sessions but that of the test are, and those to come
+
+sub read_only {
+    my ($self, $on) = @_;
+
+    my ($pid) = $self->{dbh}->selectrow_array('SELECT pg_backend_pid()');
+
+    $self->{admin}->do("ALTER DATABASE $self->{database} "
+                       . 'SET default_transaction_read_only = ' . ($on ? 'on' : 'off'));
+    $self->{admin}->do('SELECT pg_terminate_backend(pid) '
+                       . 'FROM pg_stat_activity WHERE datname = '
+                       . "'$self->{database}' AND pid <> $pid");
+}
+
+
 sub set_version {
     my ($self, $version) = @_;
 
@@ -356,6 +372,35 @@ sub sound {
                  . 'WHERE indrelid IN (SELECT oid FROM pg_class '
                  . "WHERE relnamespace = 'submission'::regnamespace)");
     } // do { warn $@; 0 };
+}
+
+
+# every commit is refused as on a full disk, or those that write to some tables, or
+# none any more
+
+my @FULL = qw(intents attempts manager_leases manager_candidates schema stats);
+
+sub fill {
+    my ($self, @tables) = @_;
+
+    my $dbh = $self->{dbh};
+
+    $dbh->do('CREATE OR REPLACE FUNCTION t.test_full() RETURNS trigger '
+             . 'LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION '
+             . "'could not extend file: No space left on device' "
+             . "USING ERRCODE = 'disk_full'; END \$\$");
+
+    $dbh->do("CREATE TRIGGER test_full_$_ BEFORE INSERT OR UPDATE "
+             . "ON submission.submission_$_ FOR EACH STATEMENT "
+             . 'EXECUTE FUNCTION t.test_full()') for @tables ? @tables : @FULL;
+}
+
+
+sub make_room {
+    my ($self, @tables) = @_;
+
+    $self->{dbh}->do("DROP TRIGGER test_full_$_ ON submission.submission_$_")
+        for @tables ? @tables : @FULL;
 }
 
 

@@ -186,6 +186,32 @@ sub set_version {
 }
 
 
+# The disk is full, and what is in the write-ahead log stays there, and the log has
+# no room left of what was there before, so that every commit needs more room; or there is room again.  It should be a small disk, see
+# mount_tmpfs() of a cluster.
+
+sub fill {
+    my ($self) = @_;
+
+    SubmissionCluster::wait_for('the log is empty', sub {
+        $self->value('PRAGMA wal_checkpoint(TRUNCATE)') == 0 });
+
+    $self->{reader} = $self->read_lock;
+
+    open(my $filler, '>', "$self->{dir}/filler") or die "filler: $!";
+    1 while syswrite($filler, 'x' x 4096);
+    close $filler;
+}
+
+
+sub make_room {
+    my ($self) = @_;
+
+    unlink "$self->{dir}/filler" or die "unlink: $!";
+    $self->unlock(delete $self->{reader});
+}
+
+
 sub sound { return $_[0]->value('PRAGMA integrity_check') eq 'ok' }
 
 
