@@ -288,9 +288,6 @@ w
 a{xc2}{xa0}~
     {"intentId":"a{xc2}{xa0}~",{T}}
 
-\\ud83d
-    {"intentId":"\\ud83d",{T}}
-
 ...
     {"intentId":"...",{T}}
 
@@ -313,6 +310,13 @@ f
     {"intentId":"f",{T},"payload":[{flat}]}
 EOT
 
+# not where the store leaves JSON's escapes in strings
+
+our $escaped = <<'EOT';
+\\ud83d
+    {"intentId":"\\ud83d",{T}}
+EOT
+
 run_tests();
 
 __DATA__
@@ -324,6 +328,8 @@ kept as it was sent, and nobody here decodes it
 sub {
     check_bodies($main::refused, \&main::refused);
     check_bodies($main::good, \&main::stored);
+    check_bodies($main::escaped, \&main::stored)
+        if SubmissionTest::store()->escapes;
 }
 
 

@@ -175,8 +175,8 @@ sub {
 
     store()->away;
 
+    ready_is(200, 'down');
     is(http(submit('b'))->{code}, 503, 'the store is gone');
-    ready_is(200, 'up');
 
     store()->back;
 

@@ -169,16 +169,14 @@ sub {
        'it goes on by itself');
     is(http('GET /v1/intents/id-2')->{code}, 404, 'a 503 is not stored');
 
-    # On a slow machine another call may run into the time-out, too, and the
-    # trouble of one before may end only now.
+    # A call that fails alone is no trouble of the store; on a slow machine
+    # others may run into the time-out, too.
 
-    my $told;
+    my @told = substr(error_log(), $before)
+               =~ /submission: store_(down|failing) /g;
 
-    ok(wait_for(sub {
-        $told = join ' ', substr(error_log(), $before)
-                          =~ /submission: store_(\w+) /g;
-        $told =~ /^(?:up )?down(?: up down)* up\z/;
-    }), 'one line in the log for a trouble') or diag($told);
+    cmp_ok(scalar @told, '<=', 2, 'no line in the log for each call')
+        or diag("@told");
 }
 
 

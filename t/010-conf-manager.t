@@ -73,9 +73,9 @@ were expected
     holder_id "a{x01}b";                   # a control character
     holder_id "häuser";
 
-invalid value "{value}" of "{directive}": a size of at least 64k was expected
+invalid value "{value}" of "{directive}": a size of at least 128k was expected
     zone 0;
-    zone 63k;                              # too small
+    zone 127k;                             # too small
     zone big;                              # no size
     zone -8m;
     zone 99999999999999999999m;            # absurd
@@ -99,7 +99,8 @@ no file is given in "store sqlite": the path of the database was expected
     store sqlite "";
     store sqlite data/;
 
-mkdir() "{root}/data/no/such" failed (2: No such file or directory){nowhere}
+the directory of the "store" of submission_manager "main" in {here} cannot be
+made: mkdir() "{root}/data/no/such" failed (2: No such file or directory)
     store sqlite data/no/such/x.db;        # a directory that cannot be made
 
 invalid parameter "{parameter}" in "{directive}": "busy_timeout=" or
@@ -293,7 +294,7 @@ directive "submission_manager" has no opening "{"
     store sqlite x.db;
     target t {
 
-invalid value "big" of "zone": a size of at least 64k was expected in
+invalid value "big" of "zone": a size of at least 128k was expected in
 {root}/conf/bad.conf:2
     include good.conf;                     # the second file of three
 EOT

@@ -203,7 +203,7 @@ sub {
 
 === TEST 8: the least of everything
 --- block
-        zone                       64k;
+        zone                       128k;
         thread_pool                submission;
         store                      sqlite data/submission.db busy_timeout=1ms
                                    migrate_backup=off;
@@ -448,6 +448,7 @@ intent('a', 't')
 === TEST 17: gateways by name, where nobody asks for their URL
 --- http_config
     submission_manager main {
+        store sqlite data/submission.db;
         executor concurrency=16;
 
         target t {
@@ -466,6 +467,9 @@ intent('a', 't')
 submit('a', 't')
 --- response_body_like eval
 intent('a', 't')
+--- suppress_stderr
+--- error_log
+sends the attempts of all targets to the same place
 
 
 

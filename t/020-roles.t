@@ -111,16 +111,25 @@ sub cluster {
     return $answer->{body} unless $answer->{json};
 
     (my $text = $answer->{body}) =~ s/$time/TIME/g;
+    $text =~ s/"[0-9a-f]{12}"/HASH/g;
     chomp $text;
 
     return $text;
 }
 
-sub instance {
-    my ($holder, $is) = @_;
+# without a role it is silent
 
-    return qq({"holderId":"$holder","role":"$is","version":"0.1",)
-           . '"startedAt":TIME,"heartbeatAt":TIME}';
+sub instance {
+    my ($holder, $is, $told) = @_;
+
+    my $role = defined $is ? qq("$is") : 'null';
+    my $silent = defined $is ? 'false' : 'true';
+
+    $told //= '{"hash":HASH,"since":TIME}';
+
+    return qq({"holderId":"$holder","role":$role,"version":"0.1",)
+           . qq("startedAt":TIME,"heartbeatAt":TIME,"silent":$silent,)
+           . qq("configuration":$told,"holderIdShared":false});
 }
 
 sub whole {
@@ -128,8 +137,10 @@ sub whole {
 
     return qq({"lease":{"holderId":"$holder","leaseEpoch":$epoch,)
            . '"acquiredAt":TIME,"renewedAt":TIME,"expiresAt":TIME,'
-           . qq("expired":false},"instance":{"holderId":"$self",)
-           . qq("role":"$is"},"instances":[) . join(',', @instances) . ']}';
+           . '"expired":false},"configuration":{"same":true,"differs":[]},'
+           . qq("instance":{"holderId":"$self","role":"$is",)
+           . '"configuration":{"hash":HASH}},'
+           . '"instances":[' . join(',', @instances) . ']}';
 }
 
 run_tests();
@@ -426,9 +437,10 @@ sub {
         . store()->candidate_columns . " VALUES $values");
 
     is(cluster(), whole('sm-01', 1, 'sm-01', 'leader',
-                        instance('lives', 'follower'),
+                        instance('lives', undef,
+                                 '{"hash":null,"since":null}'),
                         instance('sm-01', 'leader')),
-       'the oldest first; a claim is no lease');
+       'the oldest first; who claims a lease that another one holds is not heard of');
 }
 
 

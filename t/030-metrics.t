@@ -27,9 +27,10 @@ our %families = (
     requests_overloaded_total => 'counter',
     requests_refused_total => 'counter',
     store_retries_total => 'counter',
+    store_commits_failed_total => 'counter',
     store_breaker_opened_total => 'counter',
     expired_unsent_total => 'counter',
-    unsent_total => 'counter',
+    attempts_unsent_total => 'counter',
     wakes_sent_total => 'counter',
     wakes_failed_total => 'counter',
     wakes_received_total => 'counter',
@@ -51,6 +52,8 @@ our %families = (
     queue_depth => 'gauge',
     oldest_due_seconds => 'gauge',
     target_state => 'gauge',
+    target_health => 'gauge',
+    gateway_certificate_expiry_seconds => 'gauge',
     history_targets => 'gauge',
     history_bytes => 'gauge',
     stats_age_seconds => 'gauge',
@@ -60,8 +63,12 @@ our %families = (
     lease_epoch => 'gauge',
     lease_remaining_seconds => 'gauge',
     store_up => 'gauge',
+    store_state => 'gauge',
     zone_bytes => 'gauge',
     zone_free_bytes => 'gauge',
+    configuration_differs => 'gauge',
+    configuration_info => 'gauge',
+    holder_id_shared => 'gauge',
     build_info => 'gauge',
 );
 
@@ -71,15 +78,15 @@ our @single = grep { !/^intents_terminal|^exhausted|^attempts|^store_errors|^exp
 our @batches = qw(intents_submit intents_get intent_history intents_list
                   cluster_get queue_page attempts_turn attempts_expire
                   attempts_recover failures_get intents_cancel
-                  intents_replay intent_payload audit_list webhooks_resend inbox_move
-                  retention backlog_get jobs_add jobs_stop jobs_list
+                  intents_replay intent_payload audit_list webhooks_resend webhook_messages inbox_move
+                  retention jobs_add jobs_stop jobs_list
                   job_work queue_drop target_set schedules_fire schedules_list
                   schedule_get schedule_put schedule_delete schedule_pause
-                  schedule_resume schedule_run);
+                  schedule_resume schedule_run schedule_preview);
 our @ops = (@batches, qw(ping lease_acquire lease_takeover
                          lease_renew lease_release lease_watch tidy
                          webhook_gone
-                         stats_put stats_get targets_paused));
+                         stats_put stats_get backlog_get targets_paused));
 
 
 # nginx has read all that was sent on these: the kernel has none of it
@@ -149,6 +156,17 @@ sub values_are {
     is($values->{$_}, $expected{$_}, "$name: $_") for sort keys %expected;
 }
 
+# the bounds of a histogram, which all of its labels have
+
+sub bounds {
+    my ($values, $name) = @_;
+
+    my %le = map { /^\Q$name\E_bucket\{.*le="([^"]+)"/ ? ($1 => 1) : () }
+             keys %$values;
+
+    return join ' ', sort { $a <=> $b } keys %le;
+}
+
 # what a histogram lacks to be one
 
 sub histogram_problem {
@@ -216,7 +234,8 @@ sub {
         $each->('intents_terminal_total', 'status',
                 qw(accepted rejected exhausted canceled)),
         (map { "expired_unsent_total{target=\"$_\"}" } @targets),
-        (map { "unsent_total{target=\"$_\"}" } @targets),
+        $each->('attempts_unsent_total', 'reason',
+                qw(name route tls upstream location host)),
         (map { "exhausted_total{reason=\"$_\"}" }
              qw(deadline_exceeded max_attempts one_shot outcome_unknown)),
         $each->('attempts_total', 'outcome_status',
@@ -245,6 +264,9 @@ sub {
                             qw(open paused circuit_open)),
                     map { "oldest_due_seconds{target=\"$_\"}" } @targets],
               'gauges of targets');
+    is(bounds($values, 'queue_delay_seconds'),
+       '0.001 0.005 0.01 0.025 0.05 0.1 0.25 0.5 1 2.5 5 10 30 60 90 120 180 300 '
+       . '600 +Inf', 'a delay of a minute is told from one of four');
     is_deeply([map { histogram_problem($values, 'store_call_seconds',
                                        "op=\"$_\"") // () } @ops], [], 'calls');
     is_deeply([map { histogram_problem($values, 'batch_rows', "op=\"$_\"") // () }
@@ -395,6 +417,10 @@ sub {
     cmp_ok($values->{lease_remaining_seconds}, '>', 0, 'for some time');
     cmp_ok($values->{lease_remaining_seconds}, '<=', 19, 'less the margin');
     is($values->{store_up}, 1, 'the store is up');
+    is_deeply({ map { /^store_state\{state="(\w+)"\}$/ ? ($1 => $values->{$_}) : () }
+                    keys %$values },
+              { unknown => 0, up => 1, failing => 0, down => 0,
+                schema_mismatch => 0 }, 'as a state, too');
     is($values->{'store_call_seconds_count{op="lease_acquire"}'}, 1,
        'it has acquired once');
     ok(wait_for(sub { metrics()->{'store_call_seconds_count{op="lease_renew"}'} }),
@@ -529,7 +555,7 @@ sub {
 
 === TEST 9: the smallest zone
 --- manager
-        zone 64k;
+        zone 128k;
 --- client eval
 sub {
     settle();
@@ -539,7 +565,7 @@ sub {
     my $values = metrics();
 
     is($values->{intents_created_total}, 1, 'counted');
-    is($values->{zone_bytes}, 65536, 'its size');
+    is($values->{zone_bytes}, 131072, 'its size');
     cmp_ok($values->{zone_free_bytes}, '>', 0, 'something is left');
 }
 

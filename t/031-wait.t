@@ -549,3 +549,87 @@ sub {
     cmp_ok(time - $start, '<', 15 * slow(), 'at once');
 }
 
+
+
+
+=== TEST 17: a GET waits for an intent that is not there yet
+--- client eval
+sub {
+    settle();
+
+    sub get {
+        http_open("GET /v1/intents/$_[0] HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    }
+
+    my $sock = get('a?waitSeconds=30');
+    my $attempt = get('a?waitSeconds=30&until=attempt');
+
+    ok(waits($sock, 0.3), 'it waits');
+
+    http(submit('a'));
+    change($main::attempt, 'a');
+    is(http_read($attempt)->{json}{attemptCount}, 1, 'until the first attempt');
+    ok(waits($sock, 0.3), 'or until the end');
+
+    change($main::accepted, 'a');
+    is(http_read($sock)->{json}{status}, 'accepted', 'and is answered with it');
+
+    $sock = get('b?waitSeconds=2');
+    http(submit('b'));
+
+    my $answer = http_read($sock);
+    is("$answer->{code} $answer->{json}{status}", '200 pending',
+       'when the time is up, as it is');
+
+    my $start = time;
+    $answer = http_read(get('none?waitSeconds=2'));
+    is("$answer->{code} $answer->{json}{error}{code}", '404 not_found',
+       'what did not come is not found');
+    cmp_ok(time - $start, '>=', 1.9, 'when the time is up, and not before');
+    is(http('GET /v1/intents/none?waitSeconds=0')->{code}, 404, 'without a wait');
+}
+
+
+
+=== TEST 18: many that wait for what never comes cost one look each period
+--- client eval
+sub {
+    settle();
+
+    my $before = metric($main::calls);
+    my @socks = map {
+        http_open("GET /v1/intents/never-$_?waitSeconds=3 HTTP/1.1\r\n"
+                  . "Host: localhost\r\n\r\n")
+    } 1 .. 100;
+
+    is(scalar(grep { http_read($_)->{code} == 404 } @socks), 100, 'none came');
+
+    # 2 workers, a look every 250 ms for 3 s; the first and the last of each may
+    # be alone, and without sharing there would be more than a thousand
+
+    cmp_ok(metric($main::calls) - $before, '<', 300, 'in calls that they share');
+}
+
+
+
+=== TEST 19: the store fails while a GET waits for what is not there
+--- manager
+        acquire_interval 100ms;
+--- client eval
+sub {
+    settle();
+
+    my $sock = http_open("GET /v1/intents/a?waitSeconds=4 HTTP/1.1\r\n"
+                         . "Host: localhost\r\n\r\n");
+
+    ok(waits($sock, 0.3), 'it waits');
+
+    store()->away;
+
+    my $answer = http_read($sock);
+
+    is("$answer->{code} $answer->{json}{error}{code}", '503 store_unavailable',
+       'nobody knows whether it is there');
+
+    store()->back;
+}

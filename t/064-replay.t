@@ -56,7 +56,7 @@ __DATA__
 --- request eval
 [submit('a'), 'POST /v1/intents/a/cancel', 'POST /v1/intents/a/replay',
  'POST /v1/intents/a~1/cancel', 'POST /v1/intents/a~1/replay',
- "POST /v1/intents/a/replay\n{\"intentId\":\" mine \"}",
+ "POST /v1/intents/a/replay\n{\"intentId\":\" mine \",\"again\":true}",
  "POST /v1/intents/a/replay\n{\"intentId\":\"mine\",\"contract\":\"original\"}"]
 --- response_body_like eval
 [(qr/./) x 2, replayed('a~1', 'a'), qr/canceled/, replayed('a~2', 'a~1'),
@@ -124,6 +124,7 @@ sub {
                ['{"intentId":"' . 'x' x 201 . '"}', 'intentId'],
                ['{"intentId":"\u0001"}', 'intentId'],
                ['{"intentId":"a"}', 'intentId'], ['{"intentId":1}', 'intentId'],
+               ['{"again":1}', 'again'], ['{"again":"true"}', 'again'],
                ['{"contract":"new"}', 'contract'], ['{"contract":null}', 'contract'],
                ['{"payload":1}', 'payload'], ['[]', undef], ['{', undef])
     {
@@ -156,7 +157,8 @@ sub {
     ended('a', 'exhausted');
 
     http('POST /v1/intents/a/replay');
-    http("POST /v1/intents/a/replay\n{\"intentId\":\"o\",\"contract\":\"original\"}");
+    http("POST /v1/intents/a/replay\n"
+         . '{"intentId":"o","contract":"original","again":true}');
 
     is(sql("SELECT gateway_url, policy, max_acceptance_seconds FROM "
            . "submission_intents WHERE intent_id = 'a~1'"),
@@ -218,4 +220,89 @@ sub {
     is($answer->{json}{error}{code}, 'no_payload', 'its code');
     is(http('GET /o/intents/x/payload')->{json}{error}{code}, 'not_found', 'none');
     is(http('GET /o/intents/a/payload?x=1')->{code}, 400, 'an argument');
+}
+
+
+
+=== TEST 8: what was replayed says so, and is not replayed again by mistake
+--- config eval: $::api
+--- client eval
+sub {
+    my ($t, @ids);
+
+    sub again { http("POST /v1/intents/a/replay\n$_[0]") }
+
+    http(submit('a'));
+    http('POST /v1/intents/a/cancel');
+    unlike(http('GET /v1/intents/a')->{body}, qr/replayed/, 'it was not');
+
+    is(again('{"intentId":"one"}')->{code}, 200, 'a replay');
+
+    for my $body ('{"intentId":"two"}', '', '{}', '{"again":false}') {
+        $t = again($body);
+        is($t->{code}, 409, "another one: $body");
+        is($t->{body}, problem('already_replayed', 'the intent was replayed '
+                               . 'before: "again":true and an "intentId" replay it '
+                               . 'once more, and '
+                               . 'its gateway may act twice',
+                               '"replayedAs":["one"],"replayedCount":1'), 'why');
+    }
+
+    $t = again('{"intentId":"one"}');
+    is("$t->{code} $t->{headers}{'idempotent-replayed'}", '200 true',
+       'the same id is a duplicate');
+
+    for my $n (1 .. 11) {
+        is(again(qq({"intentId":"more-$n","again":true}))->{code}, 200,
+           "on purpose: $n");
+    }
+
+    $t = again('{"again":true}');
+    is($t->{code}, 400, 'on purpose, without an id');
+    is($t->{body}, problem('invalid_request', '"intentId" is needed with "again": a '
+                           . 'request that is repeated must not make another replay',
+                           '"field":"intentId"'), 'why');
+
+    @ids = map { "more-$_" } reverse 2 .. 11;
+
+    for my $url ('intents/a', 'intents/a/history', 'intents?status=canceled',
+                 'intents?idPrefix=a&limit=1')
+    {
+        $t = http("GET /v1/$url")->{json};
+        $t = $t->{intent} // ($t->{intents} ? $t->{intents}[0] : $t);
+        is_deeply($t->{replayedAs}, \@ids, "$url: the ten newest first");
+        is($t->{replayedCount}, 12, 'and how many there are');
+    }
+
+    $t = again('{"intentId":"x"}')->{json}{error}{details};
+    is_deeply($t, { replayedAs => \@ids, replayedCount => 12 }, 'refused with them');
+    is(sql("SELECT count(*) FROM submission_audit WHERE action = 'replay'"), 12,
+       'each is in the audit once');
+}
+
+
+
+=== TEST 9: many at once under ids of their own are one
+--- client eval
+sub {
+    http(submit('a'));
+    http('POST /v1/intents/a/cancel');
+
+    my @socks = map {
+        my $body = qq({"intentId":"own-$_"});
+
+        http_open("POST /v1/intents/a/replay HTTP/1.1\r\nHost: a\r\n"
+                  . 'Content-Length: ' . length($body) . "\r\n\r\n$body");
+    } 1 .. 30;
+    my @answers = map { http_read($_) } @socks;
+    my ($made) = grep { $_->{code} == 200 } @answers;
+    my %codes;
+
+    $codes{$_->{json}{error}{code} // 'made'}++ for @answers;
+
+    is_deeply(\%codes, { made => 1, already_replayed => 29 }, 'one made it');
+    is(scalar(grep { ($_->{json}{error}{details}{replayedAs}[0] // '')
+                     eq $made->{json}{intentId} } @answers), 29,
+       'and the others are told which');
+    is(sql('SELECT count(*) FROM submission_intents'), 2, 'there is one');
 }

@@ -40,7 +40,7 @@ sub group {
     my ($target, $status, $reason, $error, $count, $second, @ids) = @_;
 
     return sprintf '{"submissionTarget":"%s","status":"%s","reason":"%s",'
-                   . '"lastError":%s,"count":%d,"newestAt":'
+                   . '"lastError":%s,"count":%d,"replayed":0,"newestAt":'
                    . '"2026-05-28T20:%02d:%02d.000000Z","newestIds":[%s]}',
                    $target, $status, $reason, $error, $count,
                    (26 * 60 + 40 + $second) / 60, (40 + $second) % 60,
@@ -102,7 +102,28 @@ sub {
 
 
 
-=== TEST 3: not all of them
+=== TEST 3: what was replayed is counted apart
+--- client eval
+sub {
+    create();
+
+    http('POST /v1/intents/sms-4/replay');
+    http('POST /v1/intents/p-1/replay');
+
+    my @groups = @{http('GET /v1/failures')->{json}{failures}};
+
+    is_deeply([map { "$_->{submissionTarget} $_->{count} $_->{replayed} "
+                     . "@{$_->{newestIds}}" } @groups],
+              ['sms.realtime 1 0 sms-5', 'sms.realtime 3 1 sms-3 sms-2 sms-1',
+               'push.bulk 0 1 p-1'],
+              'what needs a hand comes first, and what was replayed is not hidden');
+    is($groups[1]{newestAt}, '2026-05-28T20:26:43.000000Z',
+       'the newest is one that was not replayed');
+}
+
+
+
+=== TEST 4: not all of them
 --- client eval
 sub {
     create();
@@ -126,7 +147,7 @@ sub {
 
 
 
-=== TEST 4: a look is shared, and kept for a second
+=== TEST 5: a look is shared, and kept for a second
 # A hundred who ask cost the store a look for each minute that they ask for, and not a
 # hundred; what has failed since is there a second later.
 --- client eval
@@ -171,7 +192,7 @@ sub {
 
 
 
-=== TEST 5: arguments and methods
+=== TEST 6: arguments and methods
 --- request eval
 ['GET /v1/failures?since=yesterday', 'GET /v1/failures?since=',
  'GET /v1/failures?target=a%20b', 'GET /v1/failures?limit=1',

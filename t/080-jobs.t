@@ -186,12 +186,24 @@ sub {
     is($run->{json}{count}, 15, 'counts');
     ok(!$run->{json}{countIsBound}, 'all');
     is(scalar @{$run->{json}{sample}}, 10, 'shows some');
-    like($run->{body}, qr/^\{"dryRun":true,"count":15,"countIsBound":false,"sample":\["a-/,
+    like($run->{body}, qr/^\{"dryRun":true,"count":15,"replayed":0,"countIsBound":false,"sample":\["a-/,
          'and nothing else');
 
     is(http("POST /v1/replays\n"
             . '{"filter":{"status":"rejected"},"dryRun":true,"limit":3}')
        ->{json}{count}, 3, 'up to a limit');
+    http("POST /v1/intents/a-$_/replay") for 10, 11;
+    like(http("POST /v1/replays\n"
+              . '{"filter":{"reason":"invalid_message"},"dryRun":true}')->{body},
+         qr/^\{"dryRun":true,"count":13,"replayed":2,/,
+         'what was replayed is counted apart');
+    is(http("POST /v1/replays\n" . '{"filter":{"reason":"invalid_message"},'
+            . '"again":true,"dryRun":true}')->{json}{count}, 15,
+       'unless it is to be replayed again');
+    sql("DELETE FROM submission_intents WHERE replay_of IS NOT NULL");
+    sql("UPDATE submission_intents SET replay_count = NULL");
+    sql("DELETE FROM submission_audit");
+
     is(http("POST /v1/cancels\n"
             . '{"filter":{"status":"pending"},"dryRun":true}')->{body},
        qq({"dryRun":true,"count":1,"countIsBound":false,"sample":["b-1"]}\n),

@@ -42,6 +42,6 @@ sub {
     is(sql("$::columns 'b'"), '5000 300000 1500 7200000', "by today's contract");
 
     is(http("POST /v1/intents/a/replay\n{\"intentId\":\"c\",\"contract\":"
-            . "\"original\"}")->{code}, 200, 'replayed as it was');
+            . "\"original\",\"again\":true}")->{code}, 200, 'replayed as it was');
     is(sql("$::columns 'c'"), '7', 'by the original one');
 }

@@ -44,10 +44,10 @@ sub {
 
     my $n = () = $text =~ /^submission_\w+\{target="t123"/mg;
 
-    is($n, 53, 'a target has as many series as is said');
+    is($n, 69, 'a target has as many series as is said');
 
     $n = () = $text =~ /^submission_\w+\{target="other"/mg;
-    is($n, 53, 'and so have all others');
+    is($n, 69, 'and so have all others');
 
     my ($pid) = http('GET /metrics')->{headers}{'x-pid'}
                 // (error_log() =~ /start worker process (\d+)/)[0];
@@ -79,7 +79,7 @@ sub {
 
 === TEST 3: a zone that is too small
 --- manager eval
-"zone 64k; $main::targets"
+"zone 128k; $main::targets"
 --- client eval
 sub {
     is(http(submit('x', 't001'))->{code}, 200, 'intents are taken');

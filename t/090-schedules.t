@@ -407,7 +407,7 @@ sub {
         for my $request ("PUT /$level/v1/schedules/s\n{}",
                          "DELETE /$level/v1/schedules/s",
                          map { "POST /$level/v1/schedules/s/$_" }
-                             qw(pause resume run))
+                             qw(pause resume run preview))
         {
             my $answer = http($request);
             is($answer->{code}, 403, $request);
@@ -416,4 +416,47 @@ sub {
 
         is(http("GET /$level/v1/schedules")->{code}, 200, 'all can be read');
     }
+}
+
+
+
+=== TEST 9: the next times, before anything is made
+# What is shown must be what a PUT plans: the same rule, the same zone, and the
+# planned time of a schedule that is there.
+--- config eval: $::api
+--- client eval
+sub {
+    my $preview = sub {
+        my ($id, $more) = @_;
+
+        return http(qq(POST /v1/schedules/$id/preview\n{"submissionTarget":"sms.realtime"$more}));
+    };
+
+    my $answer = $preview->('new', ',"cron":"30 2 29 2 *","timeZone":"Europe/Stockholm","startAt":"2030-01-01T00:00:00Z"');
+
+    is($answer->{code}, 200, 'a preview');
+    is_deeply($answer->{json}{times}, [map { "$_-02-29T01:30:00.000000Z" } 2032, 2036, 2040, 2044, 2048],
+              'the next five times, in the zone of the rule');
+
+    $answer = $preview->('new', ',"every":"PT10M","startAt":"2099-01-01T00:00:00Z","endAt":"2099-01-01T00:15:00Z"');
+    is_deeply($answer->{json}{times}, ['2099-01-01T00:00:00.000000Z', '2099-01-01T00:10:00.000000Z'],
+              'no more than there are');
+
+    put('s', ',"every":"PT10M"');
+
+    my $next = http('GET /v1/schedules/s')->{json}{nextRunAt};
+
+    is($preview->('s', ',"every":"PT10M"')->{json}{times}[0], $next, 'the time that is planned stays');
+    isnt($preview->('s', ',"every":"PT20M"')->{json}{times}[0], $next, 'with other times it does not');
+    is(http('GET /v1/schedules/s')->{json}{nextRunAt}, $next, 'a preview changes nothing');
+
+    for my $t ([',"cron":"* * * * nonday"', 'cron'], [',"cron":"0 0 * * *","timeZone":"Mars/Base"', 'timeZone'],
+               [',"every":"PT1S","endAt":"2020-01-01T00:00:00Z"', 'endAt'])
+    {
+        $answer = $preview->('new', $t->[0]);
+        is($answer->{code}, 400, "refused: $t->[0]");
+        is($answer->{json}{error}{details}{field}, $t->[1], 'its field');
+    }
+
+    is(sql('SELECT count(*) FROM submission_schedules'), 1, 'nothing was made');
 }

@@ -60,8 +60,13 @@ the id of schedule ".." must not be "." or ".."
 directive "schedule" is not terminated by ";"
     schedule a target=t every=1d payload={;
 
-schedule "a": malformed JSON at byte 55: parse error: premature EOF
+the payload of schedule "a": malformed JSON at byte 1: parse error: premature
+EOF
     schedule a target=t every=1d 'payload={';
+
+the payload of schedule "a": malformed JSON at byte 2: lexical error: invalid
+char in json text.
+    schedule a target=t every=1d 'payload={x}';
 
 "payload_file" "{root}/conf/none.json" cannot be opened (2: No such file or
 directory)
@@ -75,8 +80,12 @@ directory)
 "payload_file" "{value}" is empty
     schedule a every=1d target=t payload_file={root}/empty;
 
-the payload of schedule "a" is more than one value of JSON
+the payload of schedule "a": malformed JSON at byte 8: parse error: trailing
+garbage
     schedule a every=1d target=t payload_file={root}/keys;
+
+the payload of schedule "a": malformed JSON at byte 2: parse error: trailing
+garbage
     schedule a target=t every=1d 'payload=1,"misfire":"all"';
 
 invalid parameter "{parameter}" of "{directive}": "every=" or "cron=",

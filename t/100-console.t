@@ -81,7 +81,7 @@ sub {
     }
 
     is(http('GET /console/')->{body}, main::embedded('index.html'), 'the page');
-    cmp_ok($total, '<', 200_000, 'all of it is small');
+    cmp_ok($total, '<', 240_000, 'all of it is small');
     Test::More::diag("the console has $total bytes");
 }
 

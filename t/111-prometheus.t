@@ -4,7 +4,7 @@
 #
 # Goes red when: an expression or a number of an alert is changed and its cases are
 # not; an alert has no case; a metric is renamed and the alerts or the board of
-# Grafana are not; a page that an alert names is moved.
+# Grafana are not; a page or a section that an alert names is moved.
 
 use strict;
 use warnings;
@@ -79,6 +79,26 @@ is("@unknown", '', 'metrics.md describes the metrics');
 my @pages = split /\n/, `t/tools/prometheus.py runbooks $rules`;
 
 is(scalar @pages, scalar @alerts, 'each alert names a page');
-is(join(' ', grep { !-e } @pages), '', 'which is there');
+is(join(' ', grep { !there($_) } @pages), '', 'which is there, with its anchor');
+
+
+# a reference has many sections: an anchor says which
+
+is(join(' ', grep { m{^docs/reference/[^#]+$} } @pages), '',
+   'no alert leads to the top of a reference');
+ok(!there("$pages[0]#nothing-of-that-name"), 'an anchor that is not there is found out');
 
 done_testing();
+
+
+# anchors as GitHub makes them of titles
+
+sub there {
+    my ($file, $anchor) = split /#/, $_[0];
+
+    open my $page, '<', $file or return 0;
+    return 1 unless defined $anchor;
+
+    return grep { $_ eq $anchor }
+           map { lc() =~ s/[^\w\- ]//gr =~ tr/ /-/r } map { /^#+ +(.*?)\s*$/ } <$page>;
+}

@@ -3,8 +3,9 @@
 # A gateway's answer often repeats what it was sent, and the path of a webhook's
 # URL is all that its receiver asks for. Breaks when a history shows answers
 # where payloads are hidden, when a URL shows more than its host below the level
-# "operate", and when an answer, be it an error of nginx itself or a 304, may be
-# kept by a browser or a proxy, or be taken for a page.
+# "operate", or an error of the store the path of its file, and when an answer, be
+# it an error of nginx itself or a 304, may be kept by a browser or a proxy, or be
+# taken for a page.
 
 use lib 't/lib';
 use Test::Nginx::Socket 'no_plan';
@@ -210,4 +211,43 @@ sub {
     is(http('GET /console/console.css',
             "If-None-Match: $file->{headers}{etag}")->{headers}{'cache-control'},
        'no-cache', 'and so is a file that is there');
+}
+
+
+
+=== TEST 4: the path of the store's file
+--- only: sqlite it is a file
+--- manager
+        executor          concurrency=1;
+        lease_duration    3s;
+        renew_interval    500ms;
+        acquire_interval  500ms;
+--- config eval: $::locations . 'location = /readyz { submission_readyz main; }'
+--- client eval
+sub {
+    http(submit('a'));
+    ok(wait_for(sub { http('GET /readyz')->{body} =~ /mode=leader/ }), 'it leads');
+    store()->away;
+
+    ok(wait_for(sub { http('GET /operate/overview')->{json}{store}{state} eq 'down' }),
+       'the store is away');
+
+    my %errors = map { $_ => http("GET /$_/overview")->{json}{store}{lastError} }
+                     qw(operate read);
+
+    like($errors{operate}, qr{^/.*\.db: \w}, 'who operates sees where it should be');
+    unlike($errors{read}, qr{/}, 'others do not');
+    like($errors{read}, qr{^\w}, 'and see why');
+
+    my @lost;
+
+    ok(wait_for(sub {
+        @lost = grep { $_->{kind} =~ /^(?:leader_lost|store_down)$/ }
+                     @{http('GET /read/events')->{json}{events}};
+        return @lost >= 2;
+    }), 'the feed says that it is away, and that the leader has lost its lease');
+
+    unlike($_->{text}, qr{/}, "$_->{kind}: without the path") for @lost;
+
+    store()->back;
 }
