@@ -60,7 +60,7 @@ for my $g (1 .. $jobs) {
 
     $gateway->behave('/once' => 'accept') if $g == $jobs - 1;
 
-    $run->ask('POST', 'replays', qq({"id":"$name","filter":$filter$limit}));
+    $run->ask('POST', 'replays', qq({"id":"$name","again":true,"filter":$filter$limit}));
     $job{$name} = 1;
 
     my $next = time + rand 0.6;

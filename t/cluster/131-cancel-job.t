@@ -98,7 +98,7 @@ cmp_ok($skipped, '>', 0, 'some were in flight at first');
 is($store->in_flight, 0, 'nothing is in flight');
 
 for (qw(c1 c2 c3)) {
-    is($job{$_}{matched}, int($total / 6), "$_ ends at its limit");
+    is($job{$_}{done}, int($total / 6), "$_ ends at its limit");
 }
 
 my %at = map { @$_ } $store->query('SELECT intent_id, completed_at '

@@ -20,7 +20,7 @@ use SubmissionCluster;
 
 # numbers are written every five seconds, and read every two
 
-use constant TOLD => 15;
+use constant { TOLD => 15, PAGES => 100, ROUNDS => 3 };
 
 my $run = SubmissionCluster::Executor->new(instances => ['a', 'b']);
 my ($gateway, $lease) = ($run->gateway, $run->leadership);
@@ -72,6 +72,27 @@ sub calls {
 
     return { map { /^store_call_seconds_count\{op="(\w+)"\}/
                    ? ($1 => $values->{$_}) : () } keys %$values };
+}
+
+
+# since then, whoever looked
+
+sub asked_nothing {
+    my ($name, @before) = @_;
+
+    my @after = map { calls($_) } $leader, $follower;
+
+    for my $i (0, 1) {
+        my %more = map { $_ => $after[$i]{$_} - $before[$i]{$_} }
+                       keys %{$after[$i]};
+
+        # the leader has duties; a follower watches the lease and tidies its own
+        # file, and that is all
+        my $own = $i == 0 ? qr/^(?!.*_(?:get|list)$)/ : qr/^(?:lease_|tidy$)/;
+
+        is_deeply([grep { $more{$_} && !/$own/ } sort keys %more], [],
+                  "$name ask the store for nothing");
+    }
 }
 
 
@@ -193,17 +214,48 @@ for my $path (qw(overview targets targets/sms.once stats stats?target=sms.once))
     }
 }
 
-my @after = map { calls($_) } $leader, $follower;
+asked_nothing('a hundred looks', @before);
 
-for my $i (0, 1) {
-    my %more = map { $_ => $after[$i]{$_} - $before[$i]{$_} } keys %{$after[$i]};
 
-    # the leader has duties; a follower watches the lease and tidies its own
-    # file, and that is all
-    my $own = $i == 0 ? qr/^(?!.*_(?:get|list)$)/ : qr/^(?:lease_|tidy$)/;
+# a hundred open pages, each of which asks for all that its first screen shows
 
-    is_deeply([grep { $more{$_} && !/$own/ } sort keys %more], [],
-              'a hundred looks ask the store for nothing');
+my %answers;
+
+@before = map { calls($_) } $leader, $follower;
+
+my @pages = map {
+    { conn => SubmissionCluster::Connection->open(($leader, $follower)[$_ % 2]{port}),
+      left => [('overview', 'targets', 'stats', 'events?limit=100') x ROUNDS] };
+} 1 .. PAGES;
+
+sub ask {
+    my ($page) = @_;
+
+    my $path = shift @{$page->{left}} // return $page->{done} = 1;
+    my $etag = $page->{etag}{$path};
+
+    $page->{conn}->send(
+        SubmissionCluster::Client::request('GET', "/v1/$path", undef,
+            $etag ? "If-None-Match: $etag" : ()),
+        sub {
+            my ($answer) = @_;
+
+            $answers{$path}{$answer->{lost} // $answer->{status}}++;
+            $page->{etag}{$path} = $answer->{headers}{etag};
+            ask($page);
+        });
+}
+
+ask($_) for @pages;
+wait_for('all pages are answered', sub { !grep { !$_->{done} } @pages }, 60);
+$_->{conn}->close for @pages;
+
+asked_nothing('a hundred open pages', @before);
+
+for my $path (sort keys %answers) {
+    is(join(' ', grep { !/^(?:200|304)$/ } keys %{$answers{$path}}), '',
+       "$path: each is answered");
+    cmp_ok($answers{$path}{304} // 0, '>', 0, "$path: and some are not modified");
 }
 
 

@@ -343,6 +343,61 @@ is(@{told('/bad')->{'r-1'}}, 4, 'and to nobody else');
 is($store->value("SELECT count(*) FROM submission_audit WHERE action = 'replay' "
                  . "AND detail LIKE '%\"r-1\"%'"), 2, 'the audit has it, each time');
 
+# the list of a webhook has what it was told, of any intent, by pages
+
+my (@listed, $after);
+
+do {
+    my $page = decode_json(fetch($here, 'GET', '/v1/webhooks/ops/messages?status=accepted&limit=2'
+                                 . ($after ? "&after=$after" : ''))->{body});
+
+    push @listed, @{$page->{messages}};
+    $after = $page->{next};
+    cmp_ok(scalar @{$page->{messages}}, '<=', 2, 'a page');
+} while ($after);
+
+is(scalar @listed, $store->value("SELECT count(*) FROM submission_intents WHERE "
+                                 . "submission_target = 'webhook ops' AND status = 'accepted'"),
+   'all that was delivered');
+is(join(' ', map { $_->{createdAt} } @listed), join(' ', sort { $b cmp $a } map { $_->{createdAt} } @listed),
+   'the newest first');
+is(scalar(grep { $_->{webhook} ne 'ops' || $_->{status} ne 'accepted' } @listed), 0, 'and nothing else');
+ok((grep { $_->{intentId} eq 'r-1' && $_->{messageId} eq $hooks[1]{messageId} } @listed),
+   'each says of which intent it tells');
+is(fetch($here, 'GET', '/v1/webhooks/none/messages')->{status}, 200, 'a webhook that never was');
+is(fetch($here, 'GET', "/v1/webhooks/$_->[0]/messages$_->[1]")->{status}, 400, "refused: $_->[0]$_->[1]")
+    for ['a%20b', ''], ['ops', '?status=rejected'], ['ops', '?after=eA'], ['ops', '?limit=0'];
+
+
+# the totals are of intents: three that are told to a webhook are three
+
+sub numbers {
+    my ($query) = @_;
+
+    my $stats = decode_json(fetch($here, 'GET', "/v1/stats$query")->{body});
+    my ($at) = grep { $stats->{columns}[$_] eq 'submitted' } 0 .. $#{$stats->{columns}};
+    my $sum = 0;
+
+    $sum += $_->[$at] for @{$stats->{rows}};
+
+    return ($sum, @{$stats->{rows}} ? $stats->{rows}[-1][0] : 0);
+}
+
+my ($counted, $messages, $since) = (0, 0, (numbers(''))[1]);
+
+wait_for('all so far is counted', sub {
+    ($counted, my $at) = numbers('');
+    ($messages) = numbers('?target=webhook%20ops');
+    $since && $at >= $since + 10 or do { $since ||= $at; 0 };
+}, 60);
+
+fetch($here, 'POST', '/v1/intents', encode_json({ intentId => "more-$_",
+      submissionTarget => 'sms.realtime', payload => {} })) for 1 .. 3;
+wait_for('the messages are counted for their webhook', sub {
+    (numbers('?target=webhook%20ops'))[0] >= $messages + 3;
+}, 60);
+is((numbers(''))[0] - $counted, 3, 'and not among the intents');
+
 unlike(join('', map { slurp($_) } map { $_->error_log } $run->instances),
        qr/whsec_|\Q$keys[1]\E/, 'no secret is in a log');
 

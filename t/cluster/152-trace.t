@@ -93,7 +93,7 @@ sub replay {
     my ($name, $new, @headers) = @_;
 
     $answer = fetch($here, 'POST', "/v1/intents/$name/replay",
-                    qq({"intentId":"$new"}), headers => \@headers);
+                    qq({"intentId":"$new","again":true}), headers => \@headers);
 
     is($answer->{status}, 200, "$name is replayed as $new");
 
@@ -109,7 +109,8 @@ is(replay('b', 'l'), undef, 'nobody had one');
 is(replay('a', 'm', 'traceparent: 00-nonsense'), $id, 'an invalid one is none');
 
 $answer = fetch($here, 'POST', '/operate/replays',
-                '{"id":"job","filter":{"target":"traced","status":"accepted"}}');
+                '{"id":"job","again":true,'
+                . '"filter":{"target":"traced","status":"accepted"}}');
 is($answer->{status}, 200, 'a job');
 
 wait_for('the job is done', sub {

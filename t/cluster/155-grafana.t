@@ -186,8 +186,11 @@ my %alerts = map { $_->{name} => $_ } map { @{$_->{rules}} }
 cmp_ok(scalar keys %alerts, '>=', 12, 'Prometheus has the alerts');
 is_deeply([grep { $alerts{$_}{health} ne 'ok' } sort keys %alerts], [],
           'and can ask for each');
-is_deeply([grep { $alerts{$_}{state} eq 'firing' } sort keys %alerts], [],
-          'none of which fires');
+
+# sms.ill is down, as soon as its gateway has answered that often
+
+is_deeply([grep { $alerts{$_}{state} eq 'firing' && $_ ne 'SubmissionTargetDown' }
+           sort keys %alerts], [], 'none of which fires but for the ill target');
 
 $_->close for @loads;
 $run->wait_terminal(undef, 60);

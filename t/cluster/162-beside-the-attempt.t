@@ -127,7 +127,7 @@ sub unsent {
               "$id: it is no attempt");
     is($history->{intent}{status}, 'pending', "$id: it waits");
 
-    return $history->{intent}{lastError};
+    return $run->store->unescaped($history->{intent}{lastError});
 }
 
 

@@ -18,11 +18,10 @@ use Time::HiRes qw(time);
 
 use SubmissionCluster;
 
-my $settings = 'lease_duration 60s; renew_interval 300ms; '
-               . 'acquire_interval 300ms;';
-
 my $cluster = SubmissionCluster->new;
 my $lease = SubmissionCluster::Lease->new($cluster);
+my $settings = $lease->paced('lease_duration 60s; renew_interval 300ms; '
+                             . 'acquire_interval 300ms;');
 my ($a) = $lease->instances(['a'], manager => $settings);
 my ($b) = $lease->instances(['b'], manager => "$settings executor off;");
 
@@ -34,7 +33,7 @@ my %modes;
 wait_for('it would have asked', sub {
     my $role = $lease->readyz($b);
     $modes{"$role->{status} $role->{mode}"}++ if $role;
-    time - $begun > 1;
+    time - $begun > SubmissionCluster::pace();
 });
 
 is_deeply([keys %modes], ['200 follower'], 'alone: it is ready, and follows');

@@ -18,13 +18,17 @@ use SubmissionCluster;
 
 use constant { N => 40, REFRESH => 2, LEASE => 8 * pace() };
 
+# times of the store are paced by it once more
+
+use constant STORE => SubmissionStore::kind_of()->pace;
+
 # the first token of the target comes after a minute
 
 my $run = SubmissionCluster::Executor->new(
     instances => ['a'], lease => '8s', renew => '1s', refresh => REFRESH . 's',
     targets => { 'sms.held' => { limit => 'rate=1r/m' } },
     instance => {
-        workers => 1, store_timeout => 4 * LEASE . 's',
+        workers => 1, store_timeout => 4 * LEASE / STORE . 's',
         server => 'location /o/ { submission_api main access=operate; '
                   . 'submission_actor test; }',
     });
