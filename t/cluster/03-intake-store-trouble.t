@@ -1,5 +1,6 @@
 # A store in trouble: out of reach, locked by another process; and if it is a
-# file, read-only, full, replaced by garbage, removed.  Each time every POST is answered 503 in time,
+# file, read-only, full, replaced by garbage, removed.  A store that can be read, and does not
+# commit, is failing; any other is down.  Each time every POST is answered 503 in time,
 # each instance says so in exactly one line of its log, other locations of the
 # same worker do not notice (G12), and all is well again by itself when the
 # trouble is over.  Nothing that was answered 200 is missing afterwards (G3).
@@ -121,8 +122,9 @@ sub trouble {
     my ($cluster, $name, %do) = @_;
 
     my @instances = $cluster->instances;
-    my %down = map { $_ => $_->log_count(qr/store_down/) } @instances;
-    my %up = map { $_ => $_->log_count(qr/store_up/) } @instances;
+    my %before = map { $_ => $_->log_count(qr/: store_/) } @instances;
+    my $state = $do{state} // 'down';
+    my $over = $state eq 'down' ? 'up' : 'working';
 
     my $load = begin_load($cluster);
 
@@ -142,13 +144,17 @@ sub trouble {
     $do{meanwhile}->(\@watches) if $do{meanwhile};
     $_->{end}->() for @watches;
 
-    my @downs = map { $_->log_count(qr/store_down/) - $down{$_} } @instances;
-    my @ups = map { $_->log_count(qr/store_up/) - $up{$_} } @instances;
+    my $said = sub {
+        my @lines = map { /: (store_\w+) / } $_[0]->log_lines(qr/: store_/);
 
-    is_deeply(\@downs, [map { 1 } @instances],
-              "$name: each instance says so in one line");
-    is_deeply(\@ups, [map { 0 } @instances],
-              "$name: no instance says that it is over while it is not");
+        splice(@lines, 0, $before{$_[0]});
+
+        return "@lines";
+    };
+
+    is_deeply([map { $said->($_) } @instances],
+              [map { "store_$state" } @instances],
+              "$name: each instance says so in one line, and not that it is over");
 
     ok(!$load->{unlike},
        "$name: each 503 is store_unavailable with Retry-After")
@@ -174,7 +180,7 @@ sub trouble {
     }
 
     if ($do{unready}) {
-        ok(!(grep { !$_->{readyz}{'503 store=down'} } @watches),
+        ok(!(grep { !$_->{readyz}{"503 store=$state"} } @watches),
            "$name: /readyz has noticed");
     }
 
@@ -196,12 +202,10 @@ sub trouble {
     # heard of after one that began later and did not.
 
     for my $instance (@instances) {
-        my @lines = map { /: (store_\w+) / }
-                        $instance->log_lines(qr/: store_/);
-
-        splice(@lines, 0, $down{$instance} + $up{$instance});
-        like("@lines", qr/^store_down store_up(?: store_down store_up)?$/,
-             "$name: $instance->{name} says that it is over");
+        wait_for("$instance->{name} says that it is over", sub {
+            $said->($instance) =~ /^(store_$state store_$over ?){1,2}$/;
+        });
+        pass("$name: $instance->{name} says that it is over");
     }
 
     note(sprintf '%s: %d POSTs answered 200, %d answered 503, at most %.0f ms '
@@ -280,7 +284,7 @@ ok($store->sound, 'away: the store is sound');
 
 my $lock;
 
-trouble($cluster, 'locked',
+trouble($cluster, 'locked', state => 'failing',
         begin => sub { $lock = $store->lock },
         meanwhile => sub {
             my ($watches) = @_;
@@ -425,23 +429,15 @@ SKIP: {
     $small->instance($_, %instance) for qw(c d);
     $small->start;
 
-    # a reader: what is in the write-ahead log stays there, so that every
-    # commit needs more room
-
-    my $reader;
-
-    trouble($small, 'full',
-            begin => sub {
-                $reader = $small->store->read_lock;
-
-                open(my $filler, '>', "$disk/filler") or die "filler: $!";
-                1 while syswrite($filler, 'x' x 4096);
-                close $filler;
+    trouble($small, 'full', state => 'failing', unready => 1,
+            begin => sub { $small->store->fill },
+            meanwhile => sub {
+                is(fetch($_, 'POST', '/v1/intents/nowhere/cancel',
+                         '{}')->{status},
+                   404, 'full: what writes nothing is answered')
+                    for $small->instances;
             },
-            end => sub {
-                unlink "$disk/filler" or die "unlink: $!";
-                $small->store->unlock($reader);
-            });
+            end => sub { $small->store->make_room });
 
     ok($small->store->sound, 'full: the store is sound');
 

@@ -275,7 +275,7 @@ like($text, qr/no role submission_definer_five, and poor may not create roles/,
 # a newer one
 
 sql('one', 'UPDATE submission.submission_schema SET version = 2');
-sql('one', 'DROP FUNCTION submission.submission_ping()');
+sql('one', 'DROP FUNCTION submission.submission_ping(bigint)');
 
 ($status, $text) = install('one', $dir);
 isnt($status, 0, 'a newer schema is not touched');

@@ -3,10 +3,14 @@
 # answer might have been lost; so a row of its own holder_id might be its own.
 # It is not, and it is not given up: the one that leads goes on in its epoch.
 #
+# Both say what is wrong: in the log, in GET /v1/cluster and in the metrics.  A restart of
+# an instance, which leaves its row behind, is no such mistake.
+#
 # Then the leader is killed with all its processes: the other leads when the
 # lease has run out, and not before.
 #
-# Goes red when: a row of one's own holder_id is taken for one's own.
+# Goes red when: a row of one's own holder_id is taken for one's own; nobody tells that
+# there are two, or a restart is taken for two.
 
 use strict;
 use warnings;
@@ -35,8 +39,24 @@ my ($a, $b) = map {
                                   . 'acquire_interval 500ms; holder_id x;');
 } 'a', 'b';
 
+my $shared = qr/\[error\] .*holder_id_shared manager=main holder_id=x: another/;
+
 $a->start;
 $lease->wait_leader;
+$lease->kill_tree($a);
+$a->start;
+$lease->wait_leader;
+
+my $renewals = () = $lease->events($a);
+
+wait_for('it leads again, and renews', sub {
+    $renewals + 3 < (() = $lease->events($a));
+});
+
+is($a->log_count($shared), 0, 'a restart is no second instance');
+is($a->metric('holder_id_shared'), 0, 'nor in the metrics');
+ok(!$lease->cluster($a)->{instances}[0]{holderIdShared}, 'nor in /v1/cluster');
+
 $b->start;
 
 sub denials {
@@ -45,6 +65,15 @@ sub denials {
 }
 
 wait_for('the other is denied the lease', sub { denials() });
+
+for my $instance ($a, $b) {
+    wait_for("$instance->{name} logs that there are two",
+             sub { $instance->log_count($shared) });
+    ok($lease->cluster($instance)->{instances}[0]{holderIdShared},
+       "$instance->{name} shows it");
+    wait_for("$instance->{name} counts it",
+             sub { $instance->metric('holder_id_shared') == 1 });
+}
 
 $lease->record;
 

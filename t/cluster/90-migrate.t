@@ -287,8 +287,9 @@ sub writer {
             call($db, 'intents_list', LEASE, undef, undef, 20, undef, undef);
             call($db, 'intent_history', LEASE, "w$number-$n", 10, undef);
             call($db, 'candidate_heartbeat', LEASE, "c$number", 10000, 'follower',
-                 '1.0', 0, undef);
-            call($db, 'cluster_get', LEASE);
+                 '1.0', 0, undef, undef, undef, undef, 1,
+                 undef);
+            call($db, 'cluster_get', LEASE, undef);
             call($db, 'ping');
         }
 
