@@ -1,13 +1,16 @@
 // Requests to the API below this page, and its errors in words.
 
+import { heardDate, heardNow } from './clock.js';
+
 const BASE = 'api/v1/';
 const TIMEOUT = 10000;
+const SOON = 4000;          // ms, of what comes from memory
+const MEMORY = /^(overview|targets|stats|events|config)\b/;
 
 const seen = new Map();     // path -> {etag, data}
 
 export const told = {
   heard: 0,                 // when the last answer came, by this page's clock
-  skew: 0,                  // how far the server's clock is ahead, in ms
   changed: false            // whether the last round brought anything new
 };
 
@@ -19,8 +22,10 @@ export class Problem extends Error {
     this.details = details || {};
   }
 
+  // nobody answered, or somebody else in the instance's place, such as a proxy
+
   get lost() {
-    return this.status === 0;
+    return this.status === 0 || (this.code === 'http' && this.status >= 500);
   }
 
   // the route itself is not there: another version of the module
@@ -43,6 +48,10 @@ const ADVICE = {
   in_flight: 'An attempt is at the gateway right now. Wait until it has ended, and try again.',
   already_terminal: 'It has ended already, and nothing was changed. To send it again, replay it.',
   not_terminal: 'It has not ended yet, so it cannot be replayed. Cancel it first, or wait.',
+  already_replayed: 'It was replayed before. Look at what became of that first; to replay it once more, open it.',
+  precondition_failed: 'Somebody else has changed it meanwhile. Close this, look at it, and try again.',
+  schedule_configured: 'It is in the configuration of nginx. Change it there, and reload.',
+  reserved_id: 'Ids of this form belong to a schedule. Choose another one.',
   payload_stripped: 'Its payload is not kept any more (retention), so it cannot be replayed. Submit it anew from the application.',
   unknown_target: 'Its target is not configured any more. Configure it again, or replay it through the API with "contract":"original".',
   idempotency_conflict: 'Another intent has that id. Choose another one.',
@@ -52,19 +61,19 @@ const ADVICE = {
 };
 
 export function advice(problem, reading) {
-  return reading && problem.code === 'store_unavailable' ? ADVICE.unread : problem.lost ? ADVICE.lost : problem.absent ? ADVICE.absent
+  return !(problem instanceof Problem) ? '' : reading && problem.code === 'store_unavailable' ? ADVICE.unread : problem.lost ? ADVICE.lost : problem.absent ? ADVICE.absent
     : ADVICE[problem.code] || 'Look into the error log of nginx on this instance.';
 }
 
 async function send(path, options) {
   const abort = new AbortController();
-  const timer = setTimeout(() => abort.abort(), TIMEOUT);
+  const timer = setTimeout(() => abort.abort(), MEMORY.test(path) ? SOON : TIMEOUT);
 
   try {
     return await fetch(BASE + path, { cache: 'no-store', redirect: 'error',
                                       signal: abort.signal, ...options });
   } catch {
-    throw new Problem(0, 'lost', 'no answer');
+    throw new Problem(0, 'lost', abort.signal.aborted ? 'There is no answer.' : 'The connection is refused or broken.');
   } finally {
     clearTimeout(timer);
   }
@@ -83,7 +92,7 @@ async function read(response) {
   if (!response.ok) {
     const error = body?.error || {};
     throw new Problem(response.status, error.code || 'http',
-                      error.message || `HTTP ${response.status}`, error.details);
+                      error.message || `A proxy or nginx itself answered HTTP ${response.status}.`, error.details);
   }
 
   if (body === null) {
@@ -93,32 +102,24 @@ async function read(response) {
   return body;
 }
 
-// the server's clock, to the second
-
-function heard(response) {
-  const date = Date.parse(response.headers.get('Date'));
-
-  told.heard = Date.now();
-
-  if (date && Math.abs(date + 500 - told.heard - told.skew) > 1500) {
-    told.skew = date + 500 - told.heard;
-  }
-}
-
 export async function get(path) {
   const old = seen.get(path);
   const response = await send(path, old?.etag
     ? { headers: { 'If-None-Match': old.etag } } : {});
 
-  heard(response);
+  heardDate(response.headers.get('Date'));
 
   if (response.status === 304) {
+    told.heard = Date.now();
     return old.data;
   }
 
-  told.changed = true;
-
   const data = await read(response);
+
+  told.heard = Date.now();
+  told.changed = true;
+  heardNow(data);
+
   const etag = response.headers.get('ETag');
 
   if (etag) {
@@ -138,13 +139,15 @@ export async function getText(path) {
   return response.text();
 }
 
-export async function post(path, body, method = 'POST') {
+// a body of text is sent as it is: numbers in a payload keep their digits
+
+export async function post(path, body, method = 'POST', headers = {}) {
   const response = await send(path, {
     method,
-    headers: { 'Content-Type': 'application/json' },
-    body: JSON.stringify(body || {})
+    headers: { 'Content-Type': 'application/json', ...headers },
+    body: typeof body === 'string' ? body : JSON.stringify(body || {})
   });
-  heard(response);
+  heardDate(response.headers.get('Date'));
   return response.status === 204 ? {} : read(response);
 }
 

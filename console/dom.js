@@ -4,7 +4,7 @@
 // what has not changed stays, with its focus, its selection and what is open.
 // Text is always text; nothing here reads HTML.
 
-import { count, full } from './format.js';
+import { ago, count, full, moment } from './format.js';
 
 const EVENTS = ['onclick', 'onchange', 'oninput', 'onsubmit', 'ontoggle'];
 
@@ -141,6 +141,11 @@ export const show = (el, ...kids) =>
 
 export const id = (text) => h('bdi', { class: 'id' }, text);
 
+// a name of several words may be broken between them, and not inside one
+
+export const word = (text) => h('bdi', null, String(text).split(/(?<=[_.:/@])/)
+  .flatMap((part, i) => (i ? [h('wbr'), part] : [part])));
+
 export const link = (href, text, cls) =>
   h('a', { href, class: cls }, text);
 
@@ -148,30 +153,33 @@ const TONES = {
   accepted: 'good', open: 'good', active: 'good', leader: 'good', up: 'good', closed: 'good',
   done: 'good', pending: 'quiet', follower: 'quiet', canceled: 'quiet',
   stopped: 'quiet', running: 'note', paused: 'warn', half_open: 'warn',
+  degraded: 'warn', blocked: 'warn', warn: 'warn', warning: 'warn', failing: 'bad', critical: 'bad',
   unknown: 'warn', rejected: 'bad', exhausted: 'bad', refused: 'bad',
   error: 'bad', circuit_open: 'bad', down: 'bad', failed: 'bad'
 };
+
+export const tone = (name) => TONES[name] || 'quiet';
 
 // a number that is cut short says all of it to whoever points at it
 
 export const num = (n) => (n >= 1e6 ? h('span', { title: full(n) }, count(n)) : count(n));
 
-export const pill = (word, text) =>
-  h('span', { class: `pill ${TONES[word] || 'quiet'}` },
-    text || String(word).replace(/_/g, ' '));
+export const pill = (name, text) =>
+  h('span', { class: `pill ${tone(name)}` },
+    text || String(name).replace(/_/g, ' '));
 
 export const card = (title, ...kids) =>
   h('section', { class: 'card' }, title && h('h2', null, title), kids);
 
-export const tile = (label, value, note, tone, href) =>
-  h('div', { class: `tile ${tone || ''}` },
+export const tile = (label, value, note, cls, href) =>
+  h('div', { class: `tile ${cls || ''}` },
     h('dt', null, href ? link(href, label) : label),
     h('dd', null, h('span', { class: 'figure' }, value),
       note && h('span', { class: 'note' }, note)));
 
 export const facts = (pairs) =>
   h('dl', { class: 'facts' },
-    pairs.filter((pair) => pair && pair[1] != null && pair[1] !== '')
+    pairs.filter((pair) => pair && pair[1] != null && pair[1] !== '' && pair[1] !== false)
       .map(([name, value]) =>
         h('div', null, h('dt', null, name), h('dd', null, value))));
 
@@ -179,7 +187,8 @@ export const empty = (title, ...hints) =>
   h('div', { class: 'empty' }, h('p', null, h('strong', null, title)),
     hints.map((hint) => h('p', null, hint)));
 
-// cols: [label, class]; rows: {key, cells}
+// cols: [label, class]; rows: {key, cells, labels}, where labels are those of a row that
+// differ from the column's, on a small screen
 
 export function table(caption, cols, rows, none) {
   if (!rows.length && none) {
@@ -195,9 +204,57 @@ export function table(caption, cols, rows, none) {
         h('tr', { 'data-key': row.key, class: row.class },
           row.cells.map((cell, i) =>
             h('td', { class: cols[i][1],
-                      'data-label': typeof cols[i][0] === 'string' ? cols[i][0] : '' },
+                      'data-label': typeof cols[i][0] === 'string' ? row.labels?.[cols[i][0]] || cols[i][0] : '' },
               cell)))))));
 }
 
-export const button = (text, onclick, props) =>
-  h('button', { type: 'button', onclick, ...props }, text);
+// A click acts once: until what it began has ended, the button is off, on a page
+// that is made anew meanwhile, too.
+
+const busy = new Set();
+
+export function button(text, onclick, props) {
+  const name = props?.['aria-label'] || text;
+
+  return h('button', { type: 'button', disabled: busy.has(name), ...props, onclick: async (event) => {
+    const el = event.currentTarget;
+
+    if (busy.has(name)) {
+      return;
+    }
+    busy.add(name);
+    try {
+      const under = onclick(event);
+      if (under instanceof Promise) {
+        el.disabled = true;
+        await under;
+      }
+    } finally {
+      busy.delete(name);
+      el.disabled = false;
+    }
+  } }, text);
+}
+
+// of forms
+
+export const field = (label, control, note) => h('div', { class: 'field' },
+  h('label', { for: control.id }, label), control, note && h('span', { class: 'note' }, note));
+
+export const choice = (name, options, value, onchange) => h('select', { id: name, name, value, onchange },
+  options.map(([of, text]) => h('option', { value: of, selected: of === value }, text)));
+
+// lists by pages: no total, and the address has the place
+
+export const pages = (ctx, next) => h('div', { class: 'row pages' },
+  ctx.params.get('after') && button('Newest', () => ctx.go({ after: '', sel: [] })),
+  ctx.params.get('after') && button('Previous', () => history.back()),
+  next && button('Older', () => ctx.go({ after: next, sel: [] })));
+
+// of what has not ended: when its next attempt is, or nothing
+
+export const next = (i, now) => i.nextAttemptAt && h('time', { datetime: i.nextAttemptAt, title: moment(i.nextAttemptAt, now) },
+  Date.parse(i.nextAttemptAt) > now ? ago(i.nextAttemptAt, now).replace('just now', 'in a moment') : 'due now');
+
+export const time = (at, now, text) => (at
+  ? h('time', { datetime: at, title: moment(at, now) }, text || ago(at, now)) : '–');

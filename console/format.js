@@ -14,8 +14,13 @@ export function count(n) {
 export const full = (n) => (n == null ? '' : whole.format(n));
 
 export function rate(n) {
-  return n == null ? DASH : `${n >= 100 ? count(Math.round(n)) : one.format(n)}/s`;
+  return n == null ? DASH : n > 0 && n < 0.1 ? `${one.format(n * 60)}/min`
+    : `${n >= 100 ? count(Math.round(n)) : one.format(n)}/s`;
 }
+
+// the "10r/s" of a directive
+
+export const perTime = (text) => text.replace('r/s', '/s').replace('r/m', '/min');
 
 export function percent(ratio) {
   if (ratio == null) {
@@ -49,6 +54,15 @@ export function duration(seconds) {
     : units(s, 86400, 'd', 3600, 'h');
 }
 
+// PT1H30M, in words
+
+export function interval(text) {
+  const [, d = 0, h = 0, m = 0, s = 0] = text.match(/^P(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)S)?)?$/) || [];
+  const seconds = d * 86400 + h * 3600 + m * 60 + Number(s);
+
+  return seconds ? `every ${duration(seconds)}` : text;
+}
+
 // where there is little room, or where it changes while one looks
 
 export const rough = (seconds) =>
@@ -78,6 +92,10 @@ export function moment(at, now = Date.now()) {
   const time = `${clock(t)}.${pad(t.getMilliseconds(), 3)}`;
   return new Date(now).toDateString() === t.toDateString() ? time : `${day} ${time}`;
 }
+
+// of what is planned by the second
+
+export const second = (at) => moment(at).replace(/\.\d+$/, '');
 
 // as the fields of a form have it
 
