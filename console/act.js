@@ -45,8 +45,10 @@ export function dialog(title, body, act) {
 
   el.onclose = () => {
     el.remove();
-    open = null;
-    before?.focus?.();
+    if (open === el) {
+      open = null;
+      before?.focus?.();
+    }
   };
   el.onkeydown = (event) => {
     if (go && !go.disabled && event.key === 'Enter' && event.target.tagName === 'INPUT') {
@@ -65,6 +67,16 @@ export function dialog(title, body, act) {
   (el.querySelector('[autofocus]') || go || close).focus();
   return el;
 }
+
+// what else can be done with a thing; each entry: [text, what it does, tone]
+
+export function menu(title, entries) {
+  dialog(title, h('div', { class: 'menu' }, entries.filter(Boolean).map(([text, run, cls]) =>
+    button(text, () => { closeDialog(); return run(); }, { class: cls }))));
+}
+
+export const more = (name, entries) => button('⋯', () => menu(name, entries),
+  { class: 'small', 'aria-label': `More for ${name}`, title: 'More' });
 
 export function toast(text, tone) {
   const el = h('div', { class: `toast ${tone || 'good'}` }, text);

@@ -6,22 +6,29 @@
 // somebody asks for them, not by themselves.
 
 import { get, advice, told, Problem } from './api.js';
+import { now, wrongClock } from './clock.js';
 import { h, $, show, link, pill, button, empty } from './dom.js';
-import { clock, duration } from './format.js';
+import { clock, duration, millis } from './format.js';
 import { dialog, closeDialog } from './act.js';
+import { illness, illnessRank, illnessSays, ledWords, sentence, storeState, storeWords } from './words.js';
 import * as overview from './pages/overview.js';
 import * as targets from './pages/targets.js';
 import * as intents from './pages/intents.js';
 import * as intent from './pages/intent.js';
 import * as failures from './pages/failures.js';
+import * as jobs from './pages/jobs.js';
+import * as webhooks from './pages/webhooks.js';
 import * as schedules from './pages/schedules.js';
+import * as events from './pages/events.js';
 import * as audit from './pages/audit.js';
 import * as config from './pages/config.js';
 
 const PAGES = [
   ['overview', 'Overview', 'o', overview], ['targets', 'Targets', 't', targets],
   ['intents', 'Intents', 'i', intents], ['failures', 'Failures', 'f', failures],
-  ['schedules', 'Schedules', 's', schedules], ['audit', 'Audit', 'a', audit],
+  ['jobs', 'Jobs', 'j', jobs], ['webhooks', 'Webhooks', 'w', webhooks],
+  ['schedules', 'Schedules', 's', schedules],
+  ['events', 'Events', 'e', events], ['audit', 'Audit', 'a', audit],
   ['config', 'Configuration', 'c', config]
 ];
 
@@ -29,10 +36,10 @@ const FAST = 2000;
 const SLOW = 4000;          // when nothing has changed for a while
 const CALM = 10;            // rounds
 const OLD = 15;             // seconds, of the leader's numbers
-const SKEW = 5000;          // ms, of this page's clock
+const FEW = 2;              // targets that have a banner each
 
 const state = {
-  config: null, overview: null, targets: null, route: null, lost: 0, paused: false,
+  config: null, overview: null, targets: null, route: null, lost: null, paused: false, led: null,
   page: null, name: '', data: null, trouble: null, loaded: 0, round: 0, calm: 0
 };
 
@@ -86,21 +93,35 @@ function go(changes, replace) {
   }
 }
 
-const now = () => Date.now() + told.skew;
-
 const context = () => ({
   params: state.route.params, id: state.route.id, config: state.config,
-  overview: state.overview, targets: state.targets, now: now(), go, draw, loaded: state.loaded,
+  overview: state.overview, targets: state.targets, now: now(), go, draw, loaded: state.loaded, led: state.led,
   may: state.config?.access === 'operate', refresh: () => refresh(true)
 });
 
 // rounds
 
-async function ask(force) {
-  if (!state.config || force) {
-    state.config = await get('config');
+// what comes from memory is shown as far as it comes: the targets may need the store
+
+async function views(force) {
+  const names = ['config', 'overview', 'targets'];
+  const answers = await Promise.allSettled(names.map((name) =>
+    (name === 'config' && state.config && !force ? state.config : get(name))));
+
+  answers.forEach(({ value }, i) => { state[names[i]] = value || state[names[i]]; });
+
+  const failure = answers.find(({ reason }, i) => reason && (i < 2 || !(reason instanceof Problem)));
+
+  if (failure) {
+    throw failure.reason;
   }
-  [state.overview, state.targets] = await Promise.all([get('overview'), get('targets')]);
+}
+
+async function ask(force) {
+  await views(force);
+  if (state.overview.leader) {
+    state.led = { holder: state.overview.leader.holder, until: now() - (state.overview.leader.heardAgeMs || 0) };
+  }
   if (force || state.page.live || !state.loaded) {
     state.data = await state.page.load(context());
     state.trouble = null;
@@ -120,7 +141,7 @@ async function refresh(force) {
 
   try {
     await ask(force);
-    state.lost = 0;
+    state.lost = null;
   } catch (problem) {
     if (round === state.round) {
       plan();
@@ -148,10 +169,8 @@ function failed(problem) {
   if (!(problem instanceof Problem)) {
     throw problem;
   }
-  if (problem.lost) {
-    state.lost = state.lost || Date.now();
-  } else {
-    state.lost = 0;
+  state.lost = problem.lost ? problem : null;
+  if (!problem.lost) {
     state.trouble = problem;
   }
 }
@@ -186,6 +205,9 @@ function arrive() {
 
 // what is seen
 
+// each is a line of its own, over the whole width; more of them (the configuration of
+// instances, for example) are further lines here
+
 function banners() {
   const list = [];
   const o = state.overview;
@@ -193,9 +215,10 @@ function banners() {
     list.push(h('div', { class: `banner ${tone}`, 'data-key': key }, text));
 
   if (state.lost) {
-    add('lost', 'bad', h('strong', null, 'No connection. '),
-        `What is shown is as of ${told.heard ? clock(told.heard) : 'never'}, `,
-        `${duration((Date.now() - told.heard) / 1000)} ago. Asking again.`);
+    add('lost', 'bad', h('strong', null, 'No connection to this instance. '), `${state.lost.message} `,
+        told.heard ? `What is shown is as of ${clock(told.heard)}, ${duration((Date.now() - told.heard) / 1000)} ago. `
+          : 'Nothing is known yet. ',
+        'It is asked again every few seconds.');
     return list;
   }
   if (state.paused) {
@@ -204,35 +227,73 @@ function banners() {
   if (!o) {
     return list;
   }
-  if (!o.store.up) {
-    add('store', 'bad', h('strong', null, 'The store is down. '),
-        'Nothing can be taken or sent until it is back; nothing that was taken is lost.');
+  if (storeState(o) !== 'up') {
+    add('store', 'bad', storeWords(o, now(), state.led));
   } else if (o.store.breaker && o.store.breaker !== 'closed') {
-    add('breaker', 'warn', h('strong', null, 'The breaker is open. '),
-        'Requests are refused at once, because the store kept failing.');
+    add('breaker', 'warn', h('strong', null, 'The store kept failing. '),
+        'Requests are refused at once for now, so that it can recover.');
+  } else if (!o.leader) {
+    add('leader', 'bad', h('strong', null, 'Nobody leads. '), ledWords(o, state.led),
+        'Intents are accepted, but nothing is sent until an instance has the lease.');
+  } else if (o.leader.silent) {
+    add('silent', 'bad', h('strong', null, 'The leader is silent. '), h('bdi', null, o.leader.holder),
+        ` has not been heard of for ${millis(o.leader.heardAgeMs)}; its lease ends at ${clock(now() + o.leader.leaseRemainingMs)}. `,
+        'If it is dead, another instance leads then, and nothing is sent before.');
   }
-  if (!o.leader) {
-    add('leader', 'bad', h('strong', null, 'Nobody leads. '),
-        'Intents are taken, but nothing is sent until an instance has the lease.');
-  }
-  if (o.statsAgeSeconds > OLD) {
+  if (o.statsAgeSeconds > OLD && storeState(o) === 'up') {
     add('old', 'warn', h('strong', null, 'Old numbers. '),
         `The leader last reported ${duration(o.statsAgeSeconds)} ago.`);
   }
-  if (Math.abs(told.skew) > SKEW) {
-    add('clock', 'warn', h('strong', null, 'This clock is off '),
-        `by ${duration(Math.abs(told.skew) / 1000)}, compared with the server's.`);
+  if (o.configuration && !o.configuration.same) {
+    add('configuration', 'note', h('strong', null, 'The instances differ. '),
+        `Their configurations are not the same: ${o.configuration.differs.join(', ')}. `,
+        'That is normal while they are reloaded one after the other.');
   }
-  for (const t of [...state.targets?.targets || [], ...state.targets?.webhooks || []]) {
-    if (t.state === 'open') {
-      continue;
-    }
-    add(`t-${t.target}`, t.state === 'paused' ? 'warn' : 'bad',
-        link('#/targets', h('bdi', null, t.target)),
-        t.state === 'paused' ? ' is paused. ' : ': the circuit is open. ',
-        t.pause?.reason && h('bdi', null, `“${t.pause.reason}”`));
+  for (const i of o.instances.filter((one) => one.holderIdShared)) {
+    add(`shared-${i.id}`, 'warn', h('strong', null, 'One name for two instances. '),
+        'More than one instance has the holder_id ', h('bdi', null, i.id),
+        ': give each its own.');
+  }
+  const wrong = wrongClock(o.store.kind, o.instance);
+  if (wrong) {
+    add('clock', 'warn', h('strong', null, wrong[0]), wrong[1]);
+  }
+  if (state.route.name !== 'overview') {
+    ill(add);
   }
   return list;
+}
+
+// the overview says more of them than a banner can
+
+function ill(add) {
+  const list = [...state.targets?.targets || [], ...state.targets?.webhooks || []]
+    .filter((t) => illness(t).length).sort((a, b) => illnessRank(a) - illnessRank(b));
+
+  if (list.length > FEW) {
+    add('ill', 'bad', link('#/overview', `${list.length} targets need attention`), ': ',
+        list.slice(0, 5).map((t, i) => [i ? ', ' : '', h('bdi', null, t.target), ` ${illnessSays(t)}`]),
+        list.length > 5 ? `, and ${list.length - 5} more.` : '.');
+    return;
+  }
+  for (const t of list) {
+    add(`t-${t.target}`, illness(t)[0] === 'paused' ? 'warn' : 'bad',
+        link('#/overview', h('bdi', null, t.target)), ` ${illnessSays(t)}. `,
+        illness(t)[0] === 'paused' && t.pause?.reason ? h('bdi', null, `“${t.pause.reason}”`)
+          : h('bdi', null, t.health?.why ? sentence(t.health.why) : t.lastError?.detail || ''));
+  }
+}
+
+// "live" is what it is only if numbers can be new
+
+function connection() {
+  const o = state.overview;
+
+  return state.lost ? ['bad', 'no connection'] : state.paused ? ['warn', 'paused']
+    : !told.heard || !o ? ['warn', 'connecting']
+    : storeState(o) !== 'up' ? ['bad', `store ${storeState(o)} · ${clock(told.heard)}`]
+    : !o.leader ? ['bad', `no leader · ${clock(told.heard)}`]
+    : o.leader.silent ? ['bad', `leader silent · ${clock(told.heard)}`] : ['good', `live · ${clock(told.heard)}`];
 }
 
 function frame() {
@@ -244,18 +305,19 @@ function frame() {
     h('a', { href: `#/${name}`, title: `g ${key}`,
              'aria-current': name === state.route.name && 'page' }, title)));
 
-  show($('who'), o && [h('bdi', null, o.instance), ' ', pill(o.role)]);
+  const sure = o && !state.lost && storeState(o) === 'up';
+
+  show($('who'), o && [h('bdi', null, o.instance), ' ', sure && pill(o.role)]);
 
   const live = $('live');
-  const text = state.lost ? 'no connection' : state.paused ? 'paused'
-    : !told.heard ? 'connecting' : `live · ${clock(told.heard)}`;
+  const [tone, text] = connection();
 
-  live.className = `live ${state.lost ? 'bad' : state.paused ? 'warn' : 'good'}`;
+  live.className = `live ${tone}`;
   live.title = 'Pause, or go on (p)';
   live.setAttribute('aria-pressed', String(state.paused));
   show(live, text);
 
-  document.body.classList.toggle('stale', Boolean(state.lost));
+  document.body.classList.toggle('stale', Boolean(state.lost && state.data));
   show($('banners'), banners());
   show($('foot'), state.config && [
     `version ${state.config.version} · ${state.config.manager} · `,
@@ -290,7 +352,8 @@ function draw() {
       state.data && state.page.view(state.data, context())));
     state.page.after?.(state.data, context());
   } else if (state.lost) {
-    show($('main'), empty('No answer yet', 'It is asked again every few seconds.'));
+    show($('main'), h('h1', null, state.route.title),
+      empty('Nothing can be shown yet', 'This instance has not answered since the page was opened. It is asked again every few seconds.'));
   }
 }
 

@@ -1,22 +1,34 @@
 // Who did what.
 
 import { get, query, seg } from '../api.js';
-import { h, id, card, table, empty, button, link } from '../dom.js';
-import { ago, moment } from '../format.js';
+import { h, id, card, table, empty, button, link, word } from '../dom.js';
+import { ago, count, interval, moment, second } from '../format.js';
+import { filterWords } from './jobs.js';
 
 export const load = async (ctx) => (ctx.may ? get(`audit${query({
   actor: ctx.params.get('actor'), action: ctx.params.get('action'), limit: 50, after: ctx.params.get('after') })}`) : {});
 
 const INTENTS = /^(cancel|replay)$/;
 
-const detail = (d) => (d == null ? '' : Object.entries(d).map(([k, v]) =>
-  `${k}: ${typeof v === 'object' ? JSON.stringify(v) : v}`).join(', '));
+// what was asked for, in words
+
+const SAYS = {
+  filter: (v) => filterWords(v), reason: (v) => `“${v}”`, every: (v) => interval(v), from: (v) => `from ${second(v)}`, startAt: (v) => `from ${second(v)}`,
+  endAt: (v) => `until ${second(v)}`, cron: (v) => `at ${v}`, timeZone: (v) => v, limit: (v) => `${count(v)} at most`,
+  again: (v) => v && 'also what was replayed before', contract: (v) => `by the ${v} contract`, misfire: (v) => `missed times: ${v}`,
+  overlap: (v) => `while the last one runs: ${v}`
+};
+
+const other = (k, v) => `${k.replace(/[A-Z]/g, (c) => ` ${c.toLowerCase()}`)}: ${typeof v !== 'object' || v == null ? v
+  : Object.entries(v).map(([name, of]) => `${name} ${of}`).join(', ')}`;
+
+const detail = (d) => Object.entries(d || {}).map(([k, v]) => (SAYS[k] ? SAYS[k](v) : other(k, v))).filter(Boolean).join('; ');
 
 const row = (e, i, ctx) => ({ key: `${e.at}-${e.object}-${i}`, cells: [
   h('time', { datetime: e.at, title: moment(e.at, ctx.now) }, ago(e.at, ctx.now)),
   h('bdi', null, e.actor || '–'), h('code', null, e.address || '–'), h('strong', null, e.action.replace(/_/g, ' ')),
   INTENTS.test(e.action) ? link(`#/intents/${seg(e.object)}`, id(e.object)) : id(e.object),
-  h('bdi', null, detail(e.detail))] });
+  word(detail(e.detail))] });
 
 export function view(data, ctx) {
   if (!ctx.may) {

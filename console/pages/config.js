@@ -8,13 +8,13 @@ export const load = (ctx) => Promise.resolve(ctx.config);
 const yes = (on) => (on ? 'on' : 'off');
 const kept = (seconds) => (seconds ? duration(seconds) : 'for ever');
 
-const policy = (t) => (t.policy === 'deadline' ? `deadline ${duration(t.deadlineSeconds)}`
-  : t.policy === 'max_attempts' ? `${t.maxAttempts} attempts` : 'one shot');
+export const policy = (t) => (t.policy === 'deadline' ? `deadline ${duration(t.deadlineSeconds)}`
+  : t.policy === 'max_attempts' ? `up to ${t.maxAttempts} attempts` : 'one attempt only');
 
-const retry = (t) => (t.retryScheduleMs ? t.retryScheduleMs.split(' ').map(Number).map(millis).join(', ') : [millis(t.retryDelayMs),
-  t.retryBackoffPercent > 100 && ` × ${t.retryBackoffPercent / 100}`,
-  t.retryMaxMs ? ` up to ${millis(t.retryMaxMs)}` : '',
-  t.retryJitterPercent ? `, jitter ${t.retryJitterPercent} %` : '']);
+export const retry = (t) => (t.retryScheduleMs ? t.retryScheduleMs.split(' ').map(Number).map(millis).join(', ') : [millis(t.retryDelayMs),
+  t.retryBackoffPercent > 100 && `, × ${t.retryBackoffPercent / 100} each time`,
+  t.retryMaxMs ? `, at most ${millis(t.retryMaxMs)}` : '',
+  t.retryJitterPercent ? `, up to ${t.retryJitterPercent} % less at random` : '']);
 
 const limits = (t) => [t.concurrency && `${count(t.concurrency)} at a time`,
   t.ratePerMinute && `${t.ratePerMinute % 60 ? `${t.ratePerMinute}/min` : `${t.ratePerMinute / 60}/s`}, burst ${t.burst}`,
@@ -27,7 +27,7 @@ export const view = (c) => [
     card('Instance', facts([['Instance', h('bdi', { class: 'id' }, c.instance)], ['Manager', c.manager],
       ['Module', c.version], ['nginx', c.nginx], ['Shared memory', bytes(c.zoneBytes)]])),
     card('You', facts([['Level', c.access], ['Payloads', c.payloads ? 'shown' : 'not shown'],
-      ['You are', h('bdi', null, c.actor || 'nobody named')]])),
+      ['You are', h('bdi', null, c.actor || 'not known by name')]])),
     card('Store', facts([['Kind', c.store.kind], ['Connections', c.store.connections ? count(c.store.connections) : null],
       ['Time-out of a call', c.store.queryTimeoutMs ? millis(c.store.queryTimeoutMs) : null],
       ['Tried again for', c.store.retryMs ? millis(c.store.retryMs) : null]])),

@@ -1,9 +1,11 @@
 // One intent: what was asked, what was tried, and what can be done.
 
 import { get, getText, post, query, seg } from '../api.js';
-import { h, id, card, facts, pill, table, empty, button, link } from '../dom.js';
+import { h, id, card, facts, pill, table, empty, button, link, word } from '../dom.js';
 import { bytes, count, duration, moment, ago } from '../format.js';
 import { attempt, dialog } from '../act.js';
+import { heldBy } from '../words.js';
+import { policy, retry } from './config.js';
 
 const PRETTY = 100000;      // bytes; more is shown as it is
 
@@ -51,13 +53,33 @@ function cancel(i, ctx) {
   } });
 }
 
-function replay(i, ctx) {
-  dialog('Replay this intent?', [
+const links = (ids) => ids.map((one, n) => [n ? ', ' : '', link(`#/intents/${seg(one)}`, id(one))]);
+
+// One that was replayed before is replayed again only if somebody says so, and
+// under an id by which a second click finds the same replay.
+
+function replay(i, ctx, before = i.replayedAs || [], count = i.replayedCount || 0) {
+  const again = before.length > 0;
+
+  dialog(again ? 'Replay this intent again?' : 'Replay this intent?', [
     h('p', null, id(i.intentId)),
+    again && h('p', null, h('strong', null, 'It was replayed before'), ', as ', links(before), '. Look at what became of that first.'),
     h('p', null, 'It becomes a new intent with the same target and payload, and is sent again. This one stays as it is.',
-      i.status === 'accepted' && h('strong', null, ' The gateway has accepted this one: it will get it twice.'))
-  ], { text: 'Replay it', run: async () => {
-    const made = await post(`intents/${seg(i.intentId)}/replay`);
+      i.status === 'accepted' && h('strong', null, ' The gateway has accepted this one: it will get it twice.')),
+    i.status !== 'accepted' && h('p', null, 'If the gateway has acted on it, it may act twice: it knows a replay only as another intent.')
+  ], { text: again ? 'Replay again' : 'Replay it', tone: i.status === 'accepted' || again ? 'danger' : 'primary', run: async () => {
+    let made;
+
+    try {
+      made = await post(`intents/${seg(i.intentId)}/replay`,
+        again ? { again: true, intentId: `${i.intentId}~${count + 1}` } : {});
+    } catch (problem) {
+      if (problem.code !== 'already_replayed') {
+        throw problem;
+      }
+      replay(i, ctx, problem.details.replayedAs || [`${i.intentId}~1`], problem.details.replayedCount || 1);
+      return;
+    }
     location.hash = `#/intents/${seg(made.intentId)}`;
     follow({ ...ctx, id: made.intentId });
   } });
@@ -71,7 +93,7 @@ function one(a, longest, ctx) {
 
   return h('li', { 'data-key': a.attemptNumber, class: doubt ? 'doubt' : '' },
     h('div', { class: 'row' }, h('strong', null, `Attempt ${a.attemptNumber}`), pill(a.outcomeStatus),
-      a.outcomeReason && h('bdi', null, a.outcomeReason),
+      a.outcomeReason && word(a.outcomeReason),
       a.leaseEpoch != null && h('span', { class: 'note' }, `epoch ${a.leaseEpoch}`)),
     h('div', { class: 'row' }, h('time', { datetime: a.startedAt }, moment(a.startedAt, ctx.now)),
       h('span', { class: 'note' }, `took ${s < 0.001 ? '< 1 ms' : duration(s)}`),
@@ -82,6 +104,8 @@ function one(a, longest, ctx) {
     a.answer && h('pre', { class: 'answer' }, h('bdi', null, a.answer)));
 }
 
+const target = (i, ctx) => ctx.targets?.targets.find((t) => t.target === i.submissionTarget);
+
 function timeline(data, ctx) {
   const i = data.intent;
   const longest = Math.max(...data.attempts.map(span), 0.001);
@@ -90,12 +114,15 @@ function timeline(data, ctx) {
     h('ol', { class: 'timeline' },
       i.completedAt && !ctx.params.get('after') && h('li', { class: 'end', 'data-key': 'end' },
         h('div', { class: 'row' }, pill(i.status), h('span', null, moment(i.completedAt, ctx.now)),
-          h('span', { class: 'note' }, `${duration((Date.parse(i.completedAt) - Date.parse(i.createdAt)) / 1000)} after it was taken`))),
+          h('span', { class: 'note' }, `${duration((Date.parse(i.completedAt) - Date.parse(i.createdAt)) / 1000)} after it was submitted`))),
       i.inFlight && h('li', { 'data-key': 'flight' }, h('span', { class: 'pill note' }, 'in flight'), ' An attempt is at the gateway.'),
       i.nextAttemptAt && h('li', { 'data-key': 'next' }, Date.parse(i.nextAttemptAt) > ctx.now
-        ? `Next attempt ${ago(i.nextAttemptAt, ctx.now)}, ${moment(i.nextAttemptAt, ctx.now)}` : 'The next attempt is due.'),
+        ? `Next attempt ${ago(i.nextAttemptAt, ctx.now)}, ${moment(i.nextAttemptAt, ctx.now)}` : 'The next attempt is due.',
+        i.status === 'pending' && !i.inFlight && heldBy(target(i, ctx), ctx.overview, ctx.now),
+        i.status === 'pending' && (i.lastError || i.lastReason) && h('p', { class: 'note' }, 'What held it up last: ',
+          i.lastReason && [word(i.lastReason), i.lastError && ', '], i.lastError && h('bdi', null, i.lastError))),
       data.attempts.map((a) => one(a, longest, ctx)),
-      !data.next && h('li', { class: 'end', 'data-key': 'begin' }, h('div', { class: 'row' }, h('strong', null, 'Taken'), h('span', null, moment(i.createdAt, ctx.now))))),
+      !data.next && h('li', { class: 'end', 'data-key': 'begin' }, h('div', { class: 'row' }, h('strong', null, 'Submitted'), h('span', null, moment(i.createdAt, ctx.now))))),
     !data.attempts.length && h('p', { class: 'note' }, i.stripped ? 'Its attempts are not kept any more.' : 'There has been no attempt yet.'),
     h('div', { class: 'row pages' },
       ctx.params.get('after') && button('Newest', () => ctx.go({ after: '' })),
@@ -108,15 +135,15 @@ function hooks(i, all, ctx) {
   const list = [...all || []].sort((a, b) => (a.webhook !== b.webhook ? (a.webhook < b.webhook ? -1 : 1) : a.createdAt < b.createdAt ? 1 : -1));
 
   return list.length > 0 && card('Webhooks', table('Webhooks',
-    [['Webhook'], ['Status'], ['Attempts', 'num'], ['When', 'num'], ['Last error'], ['Message'], ...(ctx.may ? [['']] : [])],
+    [['Webhook'], ['Status'], ['Attempts', 'num'], ['When', 'num'], ['Last error'], ['Message', 'plain'], ...(ctx.may ? [['']] : [])],
     list.map((w, n) => ({ key: `${w.messageId}-${n}`, cells: [
       h('bdi', null, w.webhook), pill(w.status, w.status === 'accepted' ? 'delivered' : ''), count(w.attemptCount),
       w.nextAttemptAt ? `next ${ago(w.nextAttemptAt, ctx.now)}` : ago(w.completedAt || w.createdAt, ctx.now),
-      h('bdi', null, w.lastError || '–'), h('code', { class: 'id' }, w.messageId),
-      ...(ctx.may ? [w.status === 'pending' || list[n - 1]?.webhook === w.webhook ? '' : button('Send again', async () => {
+      w.lastError ? h('bdi', null, w.lastError) : '', h('code', { class: 'id whole', title: w.messageId }, w.messageId),
+      ...(ctx.may ? [w.status === 'pending' || list[n - 1]?.webhook === w.webhook ? '' : h('div', { class: 'acts' }, button('Send again', async () => {
         await attempt(post(`intents/${seg(i.intentId)}/webhooks/resend`, { webhook: w.webhook }), `${w.webhook} is told again`);
         follow(ctx, 3);
-      }, { class: 'small', 'aria-label': `Tell ${w.webhook} again` })] : [])] }))));
+      }, { class: 'small', 'aria-label': `Tell ${w.webhook} again` }))] : [])] }))));
 }
 
 function pretty(text) {
@@ -156,35 +183,34 @@ function contract(i, ctx) {
 
   return card('Contract of the target today', t
     ? facts([
-      ['Gateway', `${t.gatewayType} ${t.gatewayUrl}`],
-      ['Policy', t.policy === 'deadline' ? `deadline ${duration(t.deadlineSeconds)}`
-        : t.policy === 'max_attempts' ? `up to ${t.maxAttempts} attempts` : 'one attempt only'],
-      ['Retry', `after ${duration(t.retryDelayMs / 1000)}${t.retryBackoffPercent > 100 ? `, × ${t.retryBackoffPercent / 100} each time` : ''}`],
+      ['Gateway', [`${t.gatewayType} `, word(t.gatewayUrl)]],
+      ['Policy', policy(t)],
+      ['Retry after', retry(t)],
       ['Final rejections', t.terminalOutcomes]])
     : empty('Its target is not configured any more', 'A replay needs "contract":"original", through the API.'));
 }
 
 export function view(data, ctx) {
   const i = data.intent;
-  const root = i.intentId.replace(/~\d+$/, '');
+  const reason = i.rejectedReason || i.exhaustedReason || i.lastReason;
 
   return [
     h('p', { class: 'crumb' }, link('#/intents', 'Intents')),
     h('h1', null, id(i.intentId)),
     h('div', { class: 'row head' }, pill(i.status), i.inFlight && h('span', { class: 'pill note' }, 'in flight'),
       ctx.may && i.status === 'pending' && button('Cancel…', () => cancel(i, ctx), { class: 'danger small' }),
-      ctx.may && i.status !== 'pending' && !i.stripped && button('Replay…', () => replay(i, ctx), { class: 'primary small' })),
+      ctx.may && i.status !== 'pending' && !i.stripped && button('Replay…', () => replay(i, ctx), { class: i.status === 'accepted' || i.replayedAs?.length ? 'small' : 'primary small' })),
     h('div', { class: 'grid' },
       card('Intent', facts([
         ['Target', link(`#/intents${query({ target: i.submissionTarget })}`, h('bdi', null, i.submissionTarget))],
-        ['Taken', `${moment(i.createdAt, ctx.now)} (${ago(i.createdAt, ctx.now)})`],
+        ['Submitted', `${moment(i.createdAt, ctx.now)} (${ago(i.createdAt, ctx.now)})`],
         ['Not before', i.notBefore && moment(i.notBefore, ctx.now)],
         ['Ended', i.completedAt && `${moment(i.completedAt, ctx.now)} (${ago(i.completedAt, ctx.now)})`],
         ['Attempts', count(i.attemptCount)],
-        ['Reason', h('bdi', null, i.rejectedReason || i.exhaustedReason || '')].slice(0, i.rejectedReason || i.exhaustedReason ? 2 : 1),
+        ['Reason', reason && word(reason)],
         ['Last error', i.lastError && h('bdi', null, i.lastError)],
         ['Replay of', i.replayOf && link(`#/intents/${seg(i.replayOf)}`, id(i.replayOf))],
-        ['Replays', link(`#/intents${query({ idPrefix: `${root}~` })}`, 'look for them')],
+        ['Replayed as', i.replayedAs?.length > 0 && links(i.replayedAs)],
         ['Trace', i.traceId && h('code', null, i.traceId)],
         ['Payload', i.stripped ? 'not kept any more' : null]])),
       contract(i, ctx)),

@@ -1,15 +1,18 @@
 // To find intents.  Each filter is one that an index answers; there is no total.
 
 import { get, post, query, seg } from '../api.js';
-import { h, id, card, pill, table, empty, button, link } from '../dom.js';
-import { count, ago, moment } from '../format.js';
+import { h, id, card, pill, table, empty, button, link, field, choice, next, time, word } from '../dom.js';
+import { count } from '../format.js';
 import { dialog, each } from '../act.js';
 import { advice } from '../api.js';
-import { job, names } from './failures.js';
+import { submit as submitTest } from '../forms.js';
+import { targetNames } from '../words.js';
+import { job, twice } from './jobs.js';
 
 const FILTERS = ['idPrefix', 'target', 'status', 'reason', 'from', 'to', 'by', 'order'];
 const STATUSES = ['pending', 'accepted', 'rejected', 'exhausted', 'canceled'];
 const LIMIT = 50;
+const ENDED = 'Ended / next';
 
 // a local time of the form, as the API takes it
 
@@ -33,14 +36,11 @@ export const load = (ctx) =>
 function form(ctx) {
   const p = ctx.params;
   const byId = Boolean(p.get('idPrefix'));
-  const select = (name, label, options) => h('div', { class: 'field' },
-    h('label', { for: name }, label),
-    h('select', { id: name, name, disabled: byId, value: p.get(name) || '',
-                  onchange: () => submit(ctx) },
-      options.map(([value, text]) => h('option', { value, selected: (p.get(name) || '') === value }, text))));
-  const input = (name, label, props) => h('div', { class: 'field' },
-    h('label', { for: name }, label),
-    h('input', { id: name, name, disabled: byId && name !== 'search', value: p.get(name) || '', ...props }));
+  const off = (control) => { control.disabled = byId; return control; };
+  const select = (name, label, options) =>
+    field(label, off(choice(name, options, p.get(name) || '', () => submit(ctx))));
+  const input = (name, label, props) => field(label, h('input', { id: name, name,
+    disabled: byId && name !== 'search', value: p.get(name) || '', ...props }));
 
   return h('form', { class: 'filters', role: 'search', onsubmit: (event) => {
     event.preventDefault();
@@ -48,16 +48,17 @@ function form(ctx) {
   } },
     input('search', 'Id, or its beginning ( / )', { value: p.get('idPrefix') || '', type: 'search', maxlength: 200,
                                                 autocomplete: 'off', spellcheck: 'false', class: 'long' }),
-    select('target', 'Target', [['', 'any'], ...names(ctx)]),
+    select('target', 'Target', [['', 'any'], ...targetNames(ctx)]),
     select('status', 'Status', [['', 'any'], ...STATUSES.map((s) => [s, s])]),
     input('reason', 'Reason', { maxlength: 200, placeholder: 'such as max_attempts', autocomplete: 'off' }),
     input('from', 'From', { type: 'datetime-local', step: 1 }),
     input('to', 'To', { type: 'datetime-local', step: 1 }),
-    select('by', 'By time of', [['', 'creation'], ['completed', 'completion']]),
+    select('by', 'By time of', [['', 'submission'], ['completed', 'their end']]),
     select('order', 'Order', [['', byId ? 'by id' : 'newest first'], ['asc', 'oldest first'], ['desc', 'newest first']]),
     h('div', { class: 'field buttons' },
       h('button', { type: 'submit', class: 'primary' }, 'Search'),
-      link('#/intents', 'Clear', 'button')));
+      link('#/intents', 'Clear', 'button'),
+      ctx.may && button('Submit a test intent…', () => submitTest(ctx))));
 }
 
 function submit(ctx) {
@@ -85,7 +86,7 @@ function act(kind, ids, ctx) {
   dialog(kind === 'cancel' ? `Cancel ${many}?` : `Replay ${many}?`, [
     h('p', null, kind === 'cancel'
       ? 'They end as canceled, and are never sent. One whose attempt is at the gateway is left as it is.'
-      : 'Each becomes a new intent with the same target and payload, and is sent again. What was answered so far stays as it is.'),
+      : `Each becomes a new intent with the same target and payload, and is sent again. ${twice} One that was replayed before is skipped.`),
     h('ul', { class: 'sample' }, ids.slice(0, 10).map((one) => h('li', null, id(one))),
       ids.length > 10 && h('li', null, `and ${count(ids.length - 10)} more`))
   ], { text: kind === 'cancel' ? 'Cancel them' : 'Replay them', tone: kind === 'cancel' ? 'danger' : 'primary',
@@ -100,6 +101,20 @@ function act(kind, ids, ctx) {
        } });
 }
 
+// why no job can be made of a search: a job of cancels goes by the time of creation, one of
+// replays by that of the end, and what no index answers is refused
+
+function refusal(kind, f) {
+  const times = f.from || f.to;
+
+  return kind === 'cancel'
+    ? (f.status && f.status !== 'pending') || f.reason ? 'What has ended cannot be canceled.'
+      : times && f.by === 'completed' ? 'What is pending has not ended: search by the time of submission.' : ''
+    : f.status === 'pending' ? 'What is pending cannot be replayed.'
+      : !f.status && !f.reason && !f.idPrefix ? 'Choose a status or a reason: what was accepted would be replayed, too.'
+      : times && f.by !== 'completed' ? 'A replay goes by when intents ended: search by the time of their end.' : '';
+}
+
 function tools(data, ctx) {
   const there = new Map(data.intents.map((i) => [i.intentId, i]));
   const sel = ctx.params.getAll('sel').filter((one) => there.has(one));
@@ -107,32 +122,32 @@ function tools(data, ctx) {
   const over = sel.filter((one) => ended(there.get(one)));
   const f = args(ctx.params);
   const filter = { target: f.target, status: f.status, reason: f.reason, from: f.from, to: f.to, idPrefix: f.idPrefix };
-  // a job of cancels goes by the time of creation, one of replays by that of completion
-  const some = (kind) => !sel.length && (kind === 'cancel' ? f.status === 'pending' && f.by !== 'completed'
-    : f.status && f.status !== 'pending' && (f.by === 'completed' || !(f.from || f.to)));
+  const any = !sel.length && Object.values(filter).some(Boolean);
 
   return h('div', { class: 'row tools' },
     h('span', { role: 'status' }, sel.length ? `${count(sel.length)} selected` : h('span', { class: 'note' }, 'Select intents to cancel or replay them.')),
     pending.length > 0 && button(`Cancel ${count(pending.length)}…`, () => act('cancel', pending, ctx), { class: 'danger small' }),
     over.length > 0 && button(`Replay ${count(over.length)}…`, () => act('replay', over, ctx), { class: 'primary small' }),
-    some('cancel') && button('Cancel all of these…', () => job('cancel', filter, ctx), { class: 'small' }),
-    some('replay') && button('Replay all of these…', () => job('replay', filter, ctx), { class: 'small' }));
+    any && [['cancel', 'Cancel all of these…'], ['replay', 'Replay all of these…']].map(([kind, text]) => {
+      const not = refusal(kind, f);
+      return button(text, () => job(kind, filter, ctx), { class: 'small', disabled: Boolean(not), title: not });
+    }));
 }
 
-const next = (i, ctx) => (Date.parse(i.nextAttemptAt) > ctx.now ? `next ${ago(i.nextAttemptAt, ctx.now)}` : 'due now');
-
 function row(i, ctx, sel) {
-  return { key: `i-${i.intentId}`, cells: [
+  const reason = i.rejectedReason || i.exhaustedReason || i.lastReason;
+
+  return { key: `i-${i.intentId}`, labels: { [ENDED]: i.completedAt ? 'Ended' : 'Next' }, cells: [
     ...(ctx.may ? [h('input', { type: 'checkbox', 'aria-label': `Select ${i.intentId}`, checked: sel.has(i.intentId),
                                 onchange: (event) => toggle(ctx, i.intentId, event.target.checked) })] : []),
     link(`#/intents/${seg(i.intentId)}`, id(i.intentId), 'strong'),
-    h('bdi', { class: 'id' }, i.submissionTarget),
+    word(i.submissionTarget),
     [pill(i.status), i.inFlight && [' ', h('span', { class: 'pill note' }, 'in flight')]],
     count(i.attemptCount),
-    h('time', { datetime: i.createdAt, title: moment(i.createdAt) }, ago(i.createdAt, ctx.now)),
-    i.completedAt ? h('time', { datetime: i.completedAt, title: moment(i.completedAt) }, ago(i.completedAt, ctx.now))
-      : i.nextAttemptAt ? next(i, ctx) : '–',
-    h('div', { class: 'clip' }, h('bdi', null, [i.rejectedReason || i.exhaustedReason, i.lastError].filter(Boolean).join(': ')))
+    time(i.createdAt, ctx.now),
+    i.completedAt ? time(i.completedAt, ctx.now) : next(i, ctx.now) || '–',
+    (reason || i.lastError || i.replayedAs?.length) && h('div', { class: 'clip' },
+      reason && [word(reason), i.lastError && ': '], i.lastError && h('bdi', null, i.lastError), i.replayedAs?.length > 0 && ' (replayed)')
   ] };
 }
 
@@ -147,8 +162,8 @@ export function view(data, ctx) {
     h('h1', null, 'Intents'),
     form(ctx),
     card(null, ctx.may && data.intents.length > 0 && tools(data, ctx),
-      table('Intents', [...(ctx.may ? [[pick, 'tick']] : []), ['Intent', 'name'], ['Target'], ['Status'], ['Attempts', 'num'],
-                        ['Created', 'num'], ['Ended', 'num'], ['Why', 'why']],
+      table('Intents', [...(ctx.may ? [[pick, 'tick']] : []), ['Intent', 'name'], ['Target', 'plain'], ['Status', 'plain'], ['Attempts', 'num'],
+                        ['Submitted', 'num'], [ENDED, 'num'], ['Why', 'why']],
         data.intents.map((i) => row(i, ctx, sel)),
         FILTERS.some((name) => ctx.params.get(name))
           ? empty('No intent matches', 'Ids are matched from their beginning, and case counts. Try fewer filters, or another time.')
