@@ -65,7 +65,10 @@ my %shown = (
     targets => qr/push\.marketing.*sms\.realtime/s,
     intents => qr/hook-60/,
     failures => qr/sms\.flaky.*max_attempts/s,
+    jobs => qr/Jobs.*No job yet/s,
+    webhooks => qr/No webhook is configured/,
     schedules => qr/Schedules/,
+    events => qr/Events/,
     audit => qr/Nothing has been done/,
     config => qr/sms\.flaky.*up to|2 attempts/s,
 );
@@ -276,14 +279,14 @@ is($browser->run('return document.activeElement.id'), 'main', 'leads to the cont
 $browser->wait_text('main h1', qr/Failures/);
 visit($browser, $leader, '#/failures', $shown{failures});
 my %seen;
-for (1 .. 24) {
+for (1 .. 26) {
     $browser->press('Tab');
     my ($what, $ring) = @{$browser->run('const el = document.activeElement;
         return [el.textContent.trim() || el.id, getComputedStyle(el).outlineStyle]')};
     $seen{$what} = $ring;
 }
 is(join(' ', grep { $seen{$_} eq 'none' } sort keys %seen), '', 'the focus is seen');
-ok(exists $seen{$_}, "$_ is reached") for 'Overview', 'Configuration', 'List';
+ok(exists $seen{$_}, "$_ is reached") for 'Overview', 'Configuration', 'Replay…', '⋯';
 
 $browser->press('d');
 is($browser->run('return document.documentElement.dataset.theme'), 'light', 'colours');

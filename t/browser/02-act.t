@@ -81,6 +81,14 @@ sub push_button {
 }
 
 
+# of the group of failures of sms.bad: what else can be done
+
+sub cancel_pending {
+    $browser->click('button[aria-label^="More for sms.bad"]');
+    push_button('Cancel what is still pending of this target…', 'dialog');
+}
+
+
 # one that waits for its turn is canceled
 
 post_intent($leader, 'later-1', target => 'sms.realtime');
@@ -160,7 +168,7 @@ fit($browser, 'the audit');
 
 # a job: the group of those that failed, after a dry run
 
-my $failed = $store->value("SELECT count(*) FROM submission_intents WHERE submission_target = 'sms.bad' AND status = 'exhausted'");
+my $failed = $store->value("SELECT count(*) FROM submission_intents WHERE submission_target = 'sms.bad' AND status = 'exhausted' AND replayed_as IS NULL");
 
 $gateway->behave('/bad' => 'accept');
 visit($browser, $follower, '#/failures', qr/sms\.bad\s+exhausted/);
@@ -180,13 +188,18 @@ fit($browser, 'with a job');
 
 # what is shown is what is replayed: not what failed before that time
 
-$store->query("UPDATE submission_intents SET completed_at = completed_at - 7200000000 WHERE intent_id = 'bad-1'");
+$gateway->behave('/bad' => 'answer 500');
+post_intent($leader, "worse-$_", target => 'sms.bad') for 1 .. 3;
+$run->wait_terminal('worse-');
+$gateway->behave('/bad' => 'accept');
+
+$store->query("UPDATE submission_intents SET completed_at = completed_at - 7200000000 WHERE intent_id = 'worse-1'");
 visit($browser, $follower, '#/failures?since=1', qr/sms\.bad\s+exhausted/);
-my $lately = $failed - 1;
+my $lately = 2;
 like($browser->text('main tbody'), qr/sms\.bad\s+exhausted\s+one_shot\s+(?:HTTP 500\s+)?$lately\b/, 'of the last hour');
 push_button('Replay…');
 $browser->wait_text('dialog h2', qr/^Replay $lately intents\?/);
-unlike($browser->text('dialog'), qr/bad-1\b(?!~)/, 'as many as are shown');
+unlike($browser->text('dialog'), qr/worse-1\b/, 'as many as are shown');
 push_button('Back', 'dialog');
 
 
@@ -196,7 +209,7 @@ push_button('Back', 'dialog');
 my $pending = $store->value("SELECT count(*) FROM submission_intents WHERE submission_target = 'sms.bad' AND status = 'pending'");
 
 is($pending, 0, 'nothing is pending');
-push_button('Cancel pending…');
+cancel_pending();
 $browser->wait_text('dialog', qr/Nothing to cancel.*has ended, and cannot be canceled\. Nothing else of this target is pending/s);
 is($browser->has('dialog .danger'), 0, 'and nothing can be done');
 push_button('Close', 'dialog');
@@ -205,7 +218,7 @@ my $later = strftime('%Y-%m-%dT%H:%M:%SZ', gmtime(time + 3600));
 
 is(fetch($leader, 'POST', '/v1/intents', qq({"intentId":"bad-later-$_","submissionTarget":"sms.bad",)
          . qq("notBefore":"$later","payload":{}}))->{status}, 200, 'one for later') for 1 .. 3;
-push_button('Cancel pending…');
+cancel_pending();
 $browser->wait_text('dialog h2', qr/^Cancel 3 intents\?/);
 $browser->wait_text('dialog', qr/These have not: they are pending.*bad-later-1/s);
 fit($browser, 'a dry run of a cancel');
@@ -221,10 +234,14 @@ is(audit('cancel_job'), 1, 'the job is written down');
 my $waiting = $store->value("SELECT count(*) FROM submission_intents WHERE submission_target = 'sms.stuck' AND status = 'pending' AND inflight_epoch IS NULL");
 
 visit($browser, $follower, '#/targets', qr/sms\.stuck/);
-$browser->click('button[aria-label="Cancel what is pending of sms.stuck"]');
+$browser->click('button[aria-label="More for sms.stuck"]');
+push_button('Cancel what is pending…', 'dialog');
 $browser->wait_text('dialog h2', qr/^Cancel \d+ intents/);
 $browser->click('dialog .danger');
-wait_for('both jobs are done', sub { (() = ($browser->text('main') // '') =~ /^cancel console-\S+.*?\bdone\b/gms) == 2 }, 60);
+wait_for('both jobs are done', sub {
+    $browser->run('return [...document.querySelectorAll("tr[data-key^=cancel-] .pill")]
+                   .filter((el) => el.textContent === "done").length') == 2;
+}, 60);
 is($store->pending('wait-'), 2, 'what is in flight is left');
 is($store->value("SELECT count(*) FROM submission_intents WHERE submission_target = 'sms.stuck' AND status = 'canceled'"),
    $waiting + 1, 'all others are canceled');
@@ -279,20 +296,30 @@ is(scalar @told, 3, 'told once more');
 is(scalar(keys %{{ map { $_->{headers}{'webhook-id'} => 1 } @told }}), 1, 'under the same id');
 
 
+# the page of the webhook has it, too, and tells it again
+
+visit($browser, $follower, '#/webhooks', qr/told-1\s+given up\s+2\b.*HTTP 500/s);
+fit($browser, 'messages of a webhook');
+push_button('Send again');
+wait_for('told again', sub { (() = $receiver->requests) == 4 }, 60);
+visit($browser, $follower, '#/webhooks?status=accepted', qr/told-1\s+delivered/);
+
+
 # a schedule
 
 like(fetch($leader, 'PUT', '/console/api/v1/schedules/nightly',
            '{"submissionTarget":"sms.realtime","payload":{"n":1},"every":"PT6H"}',
            headers => ['Origin: http://test'])->{status}, qr/^20/, 'there is a schedule');
 
-visit($browser, $follower, '#/schedules', qr/nightly\s+sms\.realtime\s+PT6H\s+active/);
+visit($browser, $follower, '#/schedules', qr/nightly\s+sms\.realtime\s+every 6 h\s+active/);
 fit($browser, 'a schedule');
 $browser->click('button[aria-label="Pause nightly"]');
 $browser->wait_text('main tbody', qr/paused/);
 is(audit('schedule_pause'), 1, 'paused by a click');
 $browser->click('button[aria-label="Resume nightly"]');
 $browser->wait_text('main tbody', qr/active/);
-$browser->click('button[aria-label="Run nightly now"]');
+$browser->click('button[aria-label="More for nightly"]');
+push_button('Run it now…', 'dialog');
 push_button('Run now', 'dialog');
 wait_for('it has run', sub { $store->value("SELECT count(*) FROM submission_intents WHERE intent_id LIKE 'nightly@%'") == 1 }, 60);
 $browser->wait_text('main tbody', qr/ago|just now/);

@@ -49,7 +49,7 @@ visit($browser, $follower, '#/overview', qr/Leader.*Instances/s);
 wait_for('the page says who leads', sub {
     my $epoch = roles();
 
-    $browser->text('main') =~ /Leader\s+\Q$leader->{name}\E\s+Epoch $epoch\b.*Lease: /s;
+    $browser->text('main') =~ /Leader\s+\Q$leader->{name}\E since .*Epoch $epoch\b.*Lease: /s;
 }, 60);
 pass('the leader and its epoch');
 $browser->wait_has('main progress');
@@ -62,6 +62,11 @@ wait_for('the page says what each of them is', sub {
 }, 60);
 $browser->wait_not('#banners', qr/Nobody leads/);
 pass('no banner');
+
+# this one has a lease of another length
+
+$browser->wait_text('#banners', qr/The instances differ\..*not the same: lease\./);
+pass('but that configurations differ is told');
 
 
 # the leader is killed, and the other one cannot take over for now
@@ -93,7 +98,7 @@ fit($browser, 'without a leader');
 $second->signal('CONT', $_) for $second->processes;
 
 $browser->wait_not('#banners', qr/Nobody leads/);
-$browser->wait_text('main', qr/Leader\s+\Q$second->{name}\E\s+Epoch/);
+$browser->wait_text('main', qr/Leader\s+\Q$second->{name}\E since .*Epoch/s);
 is($browser->problems, '', 'and nothing was wrong with the page');
 
 
@@ -134,7 +139,7 @@ sub api_calls {
     return $n;
 }
 
-for my $page (qw(overview targets intents failures audit config)) {
+for my $page (qw(overview targets intents failures jobs webhooks events audit config)) {
     visit($browser, $follower, "#/$page", qr/./);
     wait_for("$page is there", sub { !$browser->has('.loading') }, 60);
 
@@ -150,6 +155,6 @@ for my $page (qw(overview targets intents failures audit config)) {
 $browser->tools('Page.addScriptToEvaluateOnNewDocument', source =>
     'const now = Date.now; Date.now = () => now() - 90000;');
 visit($browser, $follower, '#/overview', qr/Instances/);
-$browser->wait_text('#banners', qr/clock is off by 1 min/);
+$browser->wait_text('#banners', qr/(?:Two clocks differ|This computer.s clock is wrong)\. .*1 min \d+ s/);
 
 finish($run, $browser);

@@ -14,21 +14,27 @@ use warnings;
 
 use Exporter qw(import);
 use Test::More;
+use Time::HiRes qw(time);
 
 use SubmissionBrowser;
 use SubmissionCluster;
 
-our @EXPORT = qw(pair browser visit at fit same_text rounds asked_within finish
-                 @pages);
+our @EXPORT = qw(pair browser fake unfake visit at fit same_text rounds
+                 asked_within shows finish @pages);
 
-our @pages = qw(overview targets intents failures schedules audit config);
+our @pages = qw(overview targets intents failures jobs webhooks schedules events audit
+                config);
 
 my $top = $SubmissionCluster::top;
 
 
+# Options are those of SubmissionCluster::Executor, and "before": what is done with
+# the run before its instances start.
+
 sub pair {
     my (%options) = @_;
 
+    my $before = delete $options{before};
     my $root = $ENV{SUBMISSION_CONSOLE_ROOT}
                ? "root=$ENV{SUBMISSION_CONSOLE_ROOT}" : '';
 
@@ -41,6 +47,8 @@ sub pair {
             "location /console/ { submission_console main access=operate $root; "
             . 'submission_actor $http_x_nobody; } '
             . "location /look/ { submission_console main $root; }" });
+
+    $before->($run) if $before;
 
     my $leader = $run->start;
     my ($follower) = grep { $_ != $leader } $run->instances;
@@ -70,6 +78,48 @@ sub browser {
 END
 
     return $browser;
+}
+
+
+# What the instance answers is changed before the page gets it: to a request
+# whose method and path match, such as "GET overview$", a function of JavaScript
+# gets the data, if it has a parameter, and gives other data, or a Response.  It
+# holds for pages that are opened from now on, until unfake().
+
+sub fake {
+    my ($browser, %answers) = @_;
+
+    my $list = join ",\n", map { "[/$_/, $answers{$_}]" } sort keys %answers;
+
+    push @{$browser->{fakes}}, $browser->tools('Page.addScriptToEvaluateOnNewDocument',
+                                               source => <<"END")->{identifier};
+        {
+            const ask = window.fetch;
+            const fakes = [$list];
+            window.fetch = async (path, options) => {
+                const name = (options.method || 'GET') + ' ' + path.replace('api/v1/', '');
+                const [, make] = fakes.find(([like]) => like.test(name)) || [];
+                if (!make) {
+                    return ask(path, options);
+                }
+                const answer = make.length ? await ask(path, { ...options, headers: {} }) : null;
+                if (answer && !answer.ok) {
+                    return answer;
+                }
+                const made = make(answer && await answer.json());
+                return made instanceof Response ? made
+                    : new Response(JSON.stringify(made), { headers: { Date: new Date().toUTCString() } });
+            };
+        }
+END
+}
+
+
+sub unfake {
+    my ($browser) = @_;
+
+    $browser->tools('Page.removeScriptToEvaluateOnNewDocument', identifier => $_)
+        for splice @{$browser->{fakes} // []};
 }
 
 
@@ -116,6 +166,26 @@ sub visit {
     $browser->wait_has('main h1');
 
     return $browser->wait_text('main', $like);
+}
+
+
+# What a part of the page says within the ten seconds of G22.  A picture of it is
+# in the directory that SUBMISSION_PICTURES names.
+
+sub shows {
+    my ($browser, $name, $selector, $like) = @_;
+
+    my $begun = time;
+    my $text = eval { $browser->wait_text($selector, $like, 10) };
+
+    ok(defined $text, "$name: the page says it")
+        or diag($@);
+    note(sprintf '%s, after %.1f s: %s', $name, time - $begun, ($text // '') =~ s/\s+/ /gr);
+
+    $browser->picture("$ENV{SUBMISSION_PICTURES}/" . $name =~ tr/a-z0-9/-/csr . '.png')
+        if $ENV{SUBMISSION_PICTURES};
+
+    return $text // '';
 }
 
 
