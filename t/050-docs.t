@@ -289,7 +289,7 @@ sub certificate {
 }
 
 certificate("$etc/tls/submission");
-spew("$etc/submission.pw", "secret\n", 0600);
+spew("$etc/$_.pw", "secret\n", 0600) for qw(submission nginx_a);
 spew("$etc/ops.secret", "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw\n", 0600);
 spew("$etc/submission.users", "me:{PLAIN}secret\n");
 spew("$etc/secrets/gateway_keys", block('map-file', 'gateway_keys'), 0600);
@@ -303,9 +303,13 @@ sub manager {
     my ($inside, $port) = @_;
 
     $port //= 9;
+    $inside //= '';
 
-    return <<"END" . ($inside // '') . "}\n";
+    my $store = $inside =~ /^\s*store\b/m ? '' : 'store sqlite data/submission.db;';
+
+    return <<"END" . "$inside}\n";
 submission_manager main {
+    $store
     target fallback {
         gateway_type http;
         gateway_url  http://127.0.0.1:$port;
@@ -320,7 +324,9 @@ sub dispatch {
     my $resolver = $words->{resolver} ? 'resolver 127.0.0.1;' : '';
 
     return "location = /_dispatch { internal; submission_dispatch main; "
-           . "$resolver proxy_pass \$submission_gateway_url; }\n";
+           . "$resolver proxy_pass \$submission_gateway_url; proxy_ssl_verify on; "
+           . 'proxy_ssl_trusted_certificate /etc/ssl/certs/ca-certificates.crt; '
+           . "}\n";
 }
 
 sub main_context {
@@ -648,7 +654,7 @@ SKIP: {
         'hello-1/history' => qr/"attempts":\[\{.*"accepted".*attempt=1 epoch=/s,
         '"hello-3"' => qr/"rejectedReason":"invalid_recipient"/,
         '"hello-4"' => qr/"intentId":"hello-4"/,
-        'target_down' => qr/target=sms\.flaky/,
+        'target_degraded' => qr/target=sms\.flaky/,
     );
 
     for my $b (grep { $_->{kind} eq 'demo' } @blocks) {

@@ -68,7 +68,7 @@ END {
         stop();
         my $dbh = admin($at{dbname});
         $dbh->do("DROP DATABASE IF EXISTS $name WITH (FORCE)");
-        $dbh->do("DROP ROLE IF EXISTS ${name}_nginx");
+        $dbh->do("DROP ROLE IF EXISTS ${name}_$_") for qw(nginx a b);
     }
 
     $? = $status;
@@ -88,6 +88,7 @@ sub here {
     $command =~ s/ -d submission\b/ -d $name/g;
     $command =~ s/^(createdb .*) submission$/$1 $name/mg;
     $command =~ s/CREATE ROLE nginx\b/CREATE ROLE ${name}_nginx/g;
+    $command =~ s/\bnginx_([ab])\b/${name}_$1/g;
     $command =~ s/\bsubmission_nginx_submission\b/submission_nginx_$name/g;
     $command =~ s{/etc/nginx/}{$dir/}g;
 
@@ -194,6 +195,41 @@ like(curl("/v1/intents -H 'Content-Type: application/json' -d "
 stop();
 
 
+# two logins that take turns
+
+my @rotate = grep { $_->{kind} eq 'sh' && $_->{words}{rotate} } @blocks;
+
+sub login {
+    my ($login, $password) = @_;
+
+    return eval {
+        DBI->connect("dbi:Pg:host=$at{host};port=$at{port};dbname=$name",
+                     "${name}_$login", $password,
+                     { RaiseError => 1, PrintError => 0 })->disconnect;
+    };
+}
+
+sub password { return slurp("$dir/${name}_$_[0].pw") =~ s/\n\z//r }
+
+is(scalar @rotate, 3, 'the parts of a rotation');
+
+run($rotate[0]{where}, $rotate[0]{body});
+
+my $first = password('b');
+
+ok(login('a', password('a')) && login('b', $first), 'both may log in');
+
+run($rotate[1]{where}, $rotate[1]{body});
+
+isnt(password('b'), $first, 'the other one has a new password');
+ok(login('b', password('b')), 'which is good');
+ok(!login('b', $first), 'and the old one is not');
+
+run($rotate[2]{where}, $rotate[2]{body});
+
+ok(!login('a', password('a')), 'the old login is locked');
+
+
 # everything else, each command by itself
 
 my $dbh = admin($name);
@@ -205,7 +241,9 @@ $dbh->do("INSERT INTO submission.submission_manager_leases (lease_name, "
 
 my $n = 0;
 
-for my $b (grep { $_ != $setup && $_->{kind} eq 'sh' } @blocks) {
+for my $b (grep { $_ != $setup && $_->{kind} eq 'sh' && !$_->{words}{rotate} }
+           @blocks)
+{
     for my $command (commands($b->{body}, "$dir/command.sh")) {
         next if $command !~ m{^(?:psql|createdb|sql/install\.sh postgres) };
         run($b->{where}, $command);
