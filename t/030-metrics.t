@@ -20,6 +20,7 @@ our %families = (
     intents_created_total => 'counter',
     duplicates_total => 'counter',
     idempotency_conflicts_total => 'counter',
+    intents_not_taken_total => 'counter',
     intents_terminal_total => 'counter',
     exhausted_total => 'counter',
     attempts_total => 'counter',

@@ -9,6 +9,7 @@
  */
 
 #include "ngx_http_submission_reply.h"
+#include "ngx_http_submission_submit.h"
 
 
 #define NGX_HTTP_SUBMISSION_REPLY_RETRY_SOON   "1"     /* seconds */
@@ -334,7 +335,8 @@ ngx_http_submission_reply_unavailable_text(ngx_uint_t overloaded)
 
 /*
  * A refusal that has nothing to do with the request: it may be made again after
- * so many seconds.  Those that have to do with the load are counted.
+ * so many seconds.  Those that have to do with the load are counted, and so are
+ * the intents that were not taken.
  */
 
 static ngx_int_t
@@ -343,11 +345,21 @@ ngx_http_submission_reply_later(ngx_http_request_t *r, const char *seconds,
 {
     ngx_http_submission_ctx_t  *ctx;
 
-    if (overloaded) {
-        ctx = ngx_http_get_module_ctx(r, ngx_http_submission_module);
+    ctx = ngx_http_get_module_ctx(r, ngx_http_submission_module);
 
+    if (overloaded) {
         ngx_http_submission_count(ctx->manager,
                                   NGX_HTTP_SUBMISSION_CNT_OVERLOADS, 1);
+    }
+
+    if (ctx->op == &ngx_http_submission_ops[
+                                       NGX_HTTP_SUBMISSION_OP_INTENTS_SUBMIT])
+    {
+        ngx_http_submission_count(ctx->manager,
+                                  NGX_HTTP_SUBMISSION_CNT_NOT_TAKEN,
+                                  ctx->bulk
+                                  ? ngx_http_submission_bulk_left(ctx->bulk)
+                                  : 1);
     }
 
     return ngx_http_submission_reply_header(r, "Retry-After", seconds);

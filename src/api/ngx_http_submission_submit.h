@@ -31,12 +31,13 @@ void ngx_http_submission_submit_error(sm_out_t *out,
  * of one line; without a row, the store has failed.  It returns NGX_DONE while
  * other lines have no outcome.  Otherwise the request is answered, and to be
  * finalized with what it returns; that may be NGX_AGAIN, if a part of the
- * answer is still to be sent.
+ * answer is still to be sent.  _left() counts the lines without an outcome.
  */
 ngx_uint_t ngx_http_submission_bulk_type(ngx_str_t *type);
 ngx_int_t ngx_http_submission_bulk_parse(ngx_http_request_t *r);
 ngx_int_t ngx_http_submission_bulk_outcome(ngx_http_submission_ctx_t *ctx,
     ngx_uint_t line, const sm_submit_row_t *row, ngx_uint_t overloaded);
+ngx_uint_t ngx_http_submission_bulk_left(ngx_http_submission_bulk_t *bulk);
 
 
 #endif /* _NGX_HTTP_SUBMISSION_SUBMIT_H_INCLUDED_ */

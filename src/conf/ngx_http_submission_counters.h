@@ -15,6 +15,7 @@ typedef enum {
     NGX_HTTP_SUBMISSION_CNT_CREATED = 0,    /* intents */
     NGX_HTTP_SUBMISSION_CNT_DUPLICATES,
     NGX_HTTP_SUBMISSION_CNT_CONFLICTED,
+    NGX_HTTP_SUBMISSION_CNT_NOT_TAKEN,      /* they were answered 503 */
     NGX_HTTP_SUBMISSION_CNT_RETRIES,        /* attempts to be tried again */
     NGX_HTTP_SUBMISSION_CNT_OVERLOADS,      /* requests that were refused */
     NGX_HTTP_SUBMISSION_CNT_REFUSALS,       /* while the breaker was open */

@@ -23,6 +23,9 @@ static ngx_http_submission_metric_t  ngx_http_submission_counters[] = {
     { "idempotency_conflicts_total",
       "POSTs of an id that was there, with other content." },
 
+    { "intents_not_taken_total",
+      "Intents that were answered 503, each line of a bulk by itself." },
+
     { "retries_total",
       "Attempts after which the intent was to be tried again." },
 

@@ -6,7 +6,8 @@
 # was taken away is "down", and not "failing".
 #
 # Goes red when: a store whose disk is full is called up or down; an instance
-# that commits nothing by itself does not notice; one commit is taken for the end.
+# that commits nothing by itself does not notice; one commit is taken for the end;
+# an intent that was not taken is not counted.
 
 use strict;
 use warnings;
@@ -14,6 +15,7 @@ use warnings;
 use FindBin;
 use lib "$FindBin::Bin/../lib";
 
+use JSON::PP qw(decode_json);
 use Test::More;
 use Time::HiRes qw(time);
 
@@ -31,6 +33,27 @@ if ($store->kind eq 'sqlite') {
 
     $cluster->skip_test("no small disk: $why") if $why;
 }
+
+# the status of each line
+
+sub bulk {
+    my ($instance, @ids) = @_;
+
+    my $body = join '', map { SubmissionCluster::Client::intent($_, '{}') . "\n" } @ids;
+    my $request = SubmissionCluster::Client::request('POST', '/v1/intents', $body);
+    my $conn = SubmissionCluster::Connection->open($instance->{port});
+    my $answer;
+
+    $request =~ s{application/json}{application/x-ndjson};
+
+    $conn->send($request, sub { $answer = $_[0] });
+    wait_for('a bulk is answered', sub { $answer });
+    $conn->close;
+
+    return ($answer->{status}) x @ids if $answer->{status} != 200;
+    return map { decode_json($_)->{status} } split /\n/, $answer->{body};
+}
+
 
 $run->start;
 
@@ -64,8 +87,15 @@ for my $instance (@instances) {
         fetch($instance, 'GET', '/readyz')->{status} == 503 });
     is(fetch($instance, 'GET', '/v1/intents/there')->{status}, 200,
        'full: what is there can be read');
+
+    my $untaken = $instance->metric('intents_not_taken_total');
+
     is(post_intent($instance, intent_id('new'))->{status}, 503,
        'full: nothing is taken');
+    is(join(' ', bulk($instance, map { intent_id('line') } 1 .. 3)), '503 503 503',
+       'full: nor are lines of a bulk');
+    is($instance->metric('intents_not_taken_total'), $untaken + 4,
+       'full: what was not taken is counted, whether the breaker is open or not');
     is($views->said($instance), "$before{$instance} failing", 'full: one line says so');
 }
 

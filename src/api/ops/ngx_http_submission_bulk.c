@@ -177,12 +177,24 @@ ngx_http_submission_bulk_end(ngx_http_submission_ctx_t *ctx, ngx_uint_t i)
 }
 
 
+ngx_uint_t
+ngx_http_submission_bulk_left(ngx_http_submission_bulk_t *bulk)
+{
+    return bulk->left;
+}
+
+
 static void
 ngx_http_submission_bulk_error(ngx_http_submission_ctx_t *ctx, ngx_uint_t i,
     ngx_uint_t status, const char *code, const char *message,
     const char *field)
 {
     sm_out_t  *out;
+
+    if (status == NGX_HTTP_SERVICE_UNAVAILABLE) {
+        ngx_http_submission_count(ctx->manager,
+                                  NGX_HTTP_SUBMISSION_CNT_NOT_TAKEN, 1);
+    }
 
     out = ngx_http_submission_bulk_begin(ctx, i, status);
 
