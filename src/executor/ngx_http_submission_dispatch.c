@@ -173,7 +173,7 @@ ngx_http_submission_dispatch_gate(ngx_http_submission_attempt_t *at)
 
 #if (NGX_HTTP_SSL)
 
-/* until when the certificate is valid that the gateway has shown */
+/* until when the certificate is valid that the gateway has shown, if any */
 
 static void
 ngx_http_submission_dispatch_certificate(ngx_http_submission_attempt_t *at,
@@ -182,10 +182,15 @@ ngx_http_submission_dispatch_certificate(ngx_http_submission_attempt_t *at,
     X509       *cert;
     struct tm   tm;
 
-    if (c->ssl == NULL || c->requests > 1 || at->exchange.sent) {
+    if (c->requests > 1 || at->exchange.sent) {
 
         /* the handshake was made for an earlier request */
 
+        return;
+    }
+
+    if (c->ssl == NULL) {
+        ngx_http_submission_target_health_certificate(at, 0);
         return;
     }
 

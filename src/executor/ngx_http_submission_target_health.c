@@ -33,6 +33,7 @@ struct ngx_http_submission_target_health_s {
     int64_t                          timeout;      /* usec; 0: not known */
     int64_t                          waiting;      /* the oldest; usec */
     int64_t                          certificate;
+    int64_t                          warned;       /* when it was told */
     size_t                           why_len;
     char                             why[SM_HEALTH_WHY_MAX];
 };
@@ -377,38 +378,58 @@ ngx_http_submission_target_health_learn(ngx_http_submission_executor_t *ex,
 }
 
 
-/* a certificate that expires soon is an event once a day */
+/*
+ * A certificate that expires soon is an event once a day.  Without one, 0, the
+ * gateway is not reached by TLS any more.
+ */
 
 void
 ngx_http_submission_target_health_certificate(
     ngx_http_submission_attempt_t *at, int64_t expires)
 {
-    int64_t                          now;
-    sm_str_t                        *name;
-    ngx_http_submission_executor_t  *ex;
+    int64_t                               now;
+    sm_str_t                             *name;
+    ngx_http_submission_executor_t       *ex;
+    ngx_http_submission_target_health_t  *th;
 
     if (at->target == NULL) {
         return;
     }
 
     ex = at->manager->executor;
+    th = &ex->health[at->target->index];
     name = &at->target->contract.target;
     now = ngx_http_submission_executor_now(ex);
 
-    ex->health[at->target->index].certificate = expires;
+    th->certificate = expires;
 
-    if (expires - now < NGX_HTTP_SUBMISSION_HEALTH_EXPIRES
-        && !ngx_http_submission_event_told(at->manager,
-                                         SM_FEED_CERTIFICATE_EXPIRES, *name,
-                                         now - NGX_HTTP_SUBMISSION_HEALTH_DAY))
+    if (expires == 0 || expires - now >= NGX_HTTP_SUBMISSION_HEALTH_EXPIRES
+        || now - th->warned < NGX_HTTP_SUBMISSION_HEALTH_DAY)
     {
+        return;
+    }
+
+    th->warned = now;
+
+    if (ngx_http_submission_event_told(at->manager,
+                                       SM_FEED_CERTIFICATE_EXPIRES, *name,
+                                       now - NGX_HTTP_SUBMISSION_HEALTH_DAY))
+    {
+        return;
+    }
+
+    if (expires <= now) {
         ngx_http_submission_event(at->manager, SM_FEED_CERTIFICATE_EXPIRES,
                                   *name,
-                                  "The certificate of the gateway of %*s "
-                                  "expires in %L days.", name->len, name->data,
-                                  ngx_max(expires - now, 0)
-                                  / NGX_HTTP_SUBMISSION_HEALTH_DAY);
+                                  "The certificate of the gateway of %*s has "
+                                  "expired.", name->len, name->data);
+        return;
     }
+
+    ngx_http_submission_event(at->manager, SM_FEED_CERTIFICATE_EXPIRES, *name,
+                              "The certificate of the gateway of %*s expires "
+                              "in %L days.", name->len, name->data,
+                              (expires - now) / NGX_HTTP_SUBMISSION_HEALTH_DAY);
 }
 
 

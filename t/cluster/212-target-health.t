@@ -8,7 +8,8 @@
 # hanging gateway shows nothing before its time-outs, or after more than ten
 # seconds; one that is still slow gets well, under a new leader, too; a new leader
 # forgets, or tells another time; a target gets well without an answer, or never;
-# what gets better reads like new trouble.
+# what gets better reads like new trouble; the certificate of a gateway that is not
+# reached by TLS any more is shown for ever.
 
 use strict;
 use warnings;
@@ -222,6 +223,23 @@ pass('an event says that it begins to work');
 health('sms.dead', 'ok', qr/^$/, WELL + TOLD);
 is($leader->log_count(qr/target_up manager=\w+ target=sms\.dead /), 1,
    'the log says so');
+
+
+# a gateway that is not reached by TLS any more
+
+ok(shown($leader, 'http.tls')->{certificateExpiresAt}, 'its certificate was inherited');
+
+$leader->{server} =~ s{https://127\.0\.0\.1:$tls_port}{http://gateway};
+$leader->reload(wait_old => 1);
+$run->post(['plain-1', 'http.tls']);
+$run->wait_terminal('plain-');
+
+wait_for('no certificate is shown', sub {
+    !shown($leader, 'http.tls')->{certificateExpiresAt}
+        && !exists $leader->metrics->{
+               'gateway_certificate_expiry_seconds{target="http.tls"}'};
+}, TOLD);
+pass('a gateway without TLS has no certificate that could expire');
 
 $run->expect_kills;
 $run->done;
