@@ -67,10 +67,10 @@ BEGIN
 
             -- If an intent is in the document twice, the first one counts.
 
-            SELECT DISTINCT ON (i.intent_id) i.ctid AS place, i.intent_id, r.*
+            SELECT DISTINCT ON (i.intent_id) i.lease_name, i.intent_id, r.*
             FROM sent AS r
                  CROSS JOIN LATERAL (
-                     SELECT s.ctid, s.*
+                     SELECT s.*
                      FROM submission_intents AS s
                      WHERE s.lease_name = p_lease_name AND s.intent_id = r.id
                      LIMIT 1
@@ -120,8 +120,17 @@ BEGIN
                 inflight_at = CASE WHEN r.held IS NOT NULL
                                    THEN i.inflight_at END
             FROM found AS r
-            WHERE i.ctid = r.place
-            RETURNING r.n, i.next_attempt_at
+
+            -- A session of somebody else may change the row at this moment, as
+            -- one that moves intents to another gateway does.  Then this one
+            -- waits, and the conditions are evaluated again on the new row,
+            -- whose "ctid" is another.  The lease is that of "found", so that
+            -- no plan reads all rows of a lease, whatever is known of them.
+
+            WHERE i.lease_name = r.lease_name AND i.intent_id = r.intent_id
+                  AND i.attempt_count = r.number - 1
+                  AND i.inflight_epoch IS NOT DISTINCT FROM r.epoch
+            RETURNING r.*, i.next_attempt_at
         ), appended AS (
             INSERT INTO submission_attempts (
                 lease_name, intent_id, attempt_number, lease_epoch, holder_id,
@@ -132,7 +141,7 @@ BEGIN
                    submission_at(r.started), submission_at(r.finished),
                    r.outcome, left(r.reason, 200), left(r.error, 1000),
                    r.http, left(r.answer, 500), r.span
-            FROM found AS r
+            FROM moved AS r
             WHERE r.outcome IS NOT NULL
         )
         SELECT NULL::bigint, m.n, 4::bigint, submission_us(m.next_attempt_at),

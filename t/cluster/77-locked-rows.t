@@ -10,7 +10,8 @@
 # recorded.)
 #
 # Goes red when: "SKIP LOCKED" is not in sql/postgres/attempts_turn.sql, job_next.sql,
-# job_apply.sql, schedules_due.sql, inbox_page.sql or stats_put.sql.
+# job_apply.sql, schedules_due.sql, inbox_page.sql or stats_put.sql; attempts_turn.sql
+# finds the row of an attempt that has ended by its "ctid".
 
 use strict;
 use warnings;
@@ -233,6 +234,39 @@ ask('DELETE', 'schedules/each');
 # the leader's numbers
 
 beside('stats', 'submission_stats', sub { });
+
+
+# An attempt ends while its row is being changed, as by somebody who moves intents
+# to another gateway: it is recorded on the row as it is by then.
+
+$run->gateway->behave('/held' => 'hold');
+ask('POST', 'targets/sms.held/resume', '{}');
+make_held('changed');
+$run->gateway->wait_for_held(5);
+
+{
+    my $other = SubmissionStore::Postgres::_connect($store->{database});
+    my $waits = 'SELECT count(*) FROM pg_stat_activity '
+                . "WHERE wait_event_type = 'Lock' AND query LIKE '%attempts_turn%'";
+
+    $other->do('BEGIN');
+    is($other->do('UPDATE submission.submission_intents '
+                  . "SET gateway_url = gateway_url || 'x' "
+                  . "WHERE intent_id LIKE 'held-changed-%'"), 5, 'changed');
+
+    $run->gateway->release;
+    wait_for('a turn waits for them', sub { $store->value($waits) }, TIMEOUT);
+    $other->do('COMMIT');
+    $other->disconnect;
+}
+
+wait_for('they end', sub { $store->pending('held-changed-') == 0 });
+
+is($store->value('SELECT count(*) FROM submission_intents AS i '
+                 . 'JOIN submission_attempts AS a USING (lease_name, intent_id) '
+                 . "WHERE intent_id LIKE 'held-changed-%' AND status = 'accepted' "
+                 . "AND attempt_count = 1 AND outcome_status = 'accepted'"), 5,
+   'each has its one attempt, with the outcome that it had');
 
 ok(!(grep { $_->{kind} eq 'lost' } $lease->events($leader)), 'nothing was lost');
 

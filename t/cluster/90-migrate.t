@@ -25,9 +25,12 @@ use SubmissionCluster::Server;
 
 use constant { WRITERS => 3, LEASE => 'main', HOLDER => 'sm-01' };
 
-# whoever is left behind when the test fails would keep it from ending
+# whoever is left behind when the test fails would keep it from ending, as would a
+# lexical with the output of one: it is closed before END
 
 my ($owner, @children) = ($$);
+
+our @processes;
 
 END { kill('KILL', @children) if $$ == $owner }
 
@@ -361,7 +364,14 @@ sub grows {
 
     my $before = count($what);
 
-    wait_for("$what grow", sub { sleep 0.1; count($what) > $before + 20 });
+    return if eval {
+        wait_for("$what grow", sub { sleep 0.1; count($what) > $before + 20 });
+    };
+
+    my $error = $@;
+
+    diag(finish($_)) for @processes;
+    die $error;
 }
 
 
@@ -385,7 +395,7 @@ my $kept = kept('old');
 like($kept, qr/in-doubt-once/, 'there is something to keep');
 is(version('old'), '1|1', 'of version 1');
 
-my @processes = ((map { writer($_) } 1 .. WRITERS), leader());
+@processes = ((map { writer($_) } 1 .. WRITERS), leader());
 
 grows('attempts');
 
