@@ -153,7 +153,7 @@ const TONES = {
   accepted: 'good', open: 'good', active: 'good', leader: 'good', up: 'good', closed: 'good',
   done: 'good', pending: 'quiet', follower: 'quiet', canceled: 'quiet',
   stopped: 'quiet', running: 'note', paused: 'warn', half_open: 'warn',
-  degraded: 'warn', blocked: 'warn', warn: 'warn', warning: 'warn', failing: 'bad', critical: 'bad',
+  degraded: 'warn', warn: 'warn', warning: 'warn', failing: 'bad', critical: 'bad',
   unknown: 'warn', rejected: 'bad', exhausted: 'bad', refused: 'bad',
   error: 'bad', circuit_open: 'bad', down: 'bad', failed: 'bad'
 };

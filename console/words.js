@@ -10,11 +10,11 @@ export const targetNames = (ctx) => ctx.config.targets.filter((t) => t.gatewayTy
 
 // the worst first
 
-const ILL = ['down', 'circuit_open', 'degraded', 'blocked', 'paused'];
+const ILL = ['down', 'circuit_open', 'degraded', 'paused'];
 
 const SAYS = {
   down: 'is down', circuit_open: 'is left alone, because its circuit is open', degraded: 'is degraded',
-  blocked: 'is blocked', paused: 'is paused'
+  paused: 'is paused'
 };
 
 // what a target has, the worst first; nothing: it is healthy
@@ -62,7 +62,7 @@ export function illWhy(t, now) {
 
 // what keeps the intents of a target from being sent, whatever its health
 
-const HELD = ['paused', 'circuit_open', 'blocked'];
+const HELD = ['paused', 'circuit_open'];
 
 export const isHeld = (t) => HELD.includes(t.state);
 

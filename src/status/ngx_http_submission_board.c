@@ -337,6 +337,8 @@ ngx_http_submission_board_cluster(ngx_http_submission_manager_t *manager,
         instance = &board->instances[i];
 
         instance->heartbeat_at = c->heartbeat_at;
+        instance->differ = sm_config_differ(manager->conf->config.text,
+                                            c->config);
         instance->shared = sm_candidate_shared(c, cluster->lease.now);
         instance->silent = sm_candidate_silent(c, &cluster->lease, &due);
         instance->len = ngx_http_submission_board_text(instance->name,

@@ -101,6 +101,28 @@ ngx_http_submission_board_copy(ngx_pool_t *pool,
 }
 
 
+/* what is different in the configuration of whoever leads, or led last */
+
+static void
+ngx_http_submission_board_unlike(ngx_http_submission_board_t *board)
+{
+    sm_str_t                         name;
+    ngx_uint_t                       i;
+    ngx_http_submission_instance_t  *instance;
+
+    for (i = 0; i < board->ninstances; i++) {
+        instance = &board->instances[i];
+
+        name.data = (char *) instance->name;
+        name.len = instance->len;
+
+        if (sm_str_eq(name, board->holder)) {
+            board->unlike = instance->differ;
+        }
+    }
+}
+
+
 /*
  * What this instance knows of itself counts: it may have stopped to lead before
  * its lease is over.
@@ -174,6 +196,7 @@ ngx_http_submission_board_read(ngx_pool_t *pool,
     }
 
     ngx_http_submission_board_role(mcf, board);
+    ngx_http_submission_board_unlike(board);
 
     return board;
 }

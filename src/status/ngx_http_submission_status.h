@@ -25,6 +25,7 @@ typedef struct {
     int64_t                          heartbeat_at;
     unsigned                         shared:1;     /* two have this name */
     unsigned                         silent:1;     /* its heartbeat is late */
+    ngx_uint_t                       differ;       /* parts, from those here */
     size_t                           len;
     u_char                           name[NGX_HTTP_SUBMISSION_BOARD_NAME];
     size_t                           vlen;
@@ -57,6 +58,7 @@ typedef struct {
     sm_stats_t                      *stats;        /* NULL: there are none */
 
     ngx_uint_t                       differ;       /* parts, see sm_config.h */
+    ngx_uint_t                       unlike;       /* in the leader's */
 
     ngx_uint_t                       ninstances;
     ngx_http_submission_instance_t  *instances;

@@ -8,8 +8,8 @@
 #
 # Goes red when: a hash depends on the order of the configuration or on the host; a
 # difference is not seen, or not by both; a POST is refused for good by the instance that
-# is reloaded later; a target that is gone everywhere is awaited; heartbeats write the
-# names again.
+# is reloaded later; a target that is gone everywhere is awaited; one that the leader
+# does not have is called healthy; heartbeats write the names again.
 
 use strict;
 use warnings;
@@ -229,12 +229,25 @@ post_intent($b, "none-$_", target => 'added') for 1 .. 20;
 is($b->metric(qr/^store_call_seconds_count\{op="intents_submit"\}/), $calls,
    'the store is not asked about it');
 
+# a leader that has other targets does not vouch for one that it may not know
+
+sub health {
+    return decode_json(fetch($a, 'GET', '/v1/targets/added')->{body})->{health};
+}
+
+$a->quit;
+is($lease->wait_leader->{name}, 'b', 'the other leads');
+$a->start;
+wait_for('nobody calls it healthy', sub { !defined health() });
+is(post_intent($a, 'while', target => 'added')->{status}, 200, 'it is taken all the same');
+
 # the other is reloaded, too
 
 $b->{targets} .= $more;
 $b->reload(wait_old => 1);
 
 both('both were reloaded', 'same', 0);
+wait_for('its health is known', sub { ((health() // {})->{state} // '') eq 'ok' });
 isnt(hashes($b), "$hash $hash", 'the hash is another one');
 is(post_intent($b, 'new', target => 'added')->{status}, 200,
    'the other takes what it refused');

@@ -62,17 +62,28 @@ ngx_http_submission_target_state(sm_out_t *out, sm_stats_target_t *stats)
 
 
 /*
- * Nothing is known of the health if the leader has told nothing, or if there was
- * no room for the numbers of the target.
+ * The leader tells nothing of a target that is idle and well.  So nothing is known
+ * of one that is not in its numbers if there was no room for it, or if the leader
+ * may not have it in its configuration.
  */
+
+static unsigned
+ngx_http_submission_target_known(ngx_http_submission_view_t *view,
+    sm_stats_target_t *stats)
+{
+    ngx_http_submission_board_t  *board = view->board;
+
+    return board->stats
+           && (stats || (board->stats->omitted == 0
+                         && !(board->unlike & (1 << SM_CONFIG_TARGETS))));
+}
+
 
 static void
 ngx_http_submission_target_health(ngx_http_submission_view_t *view,
     sm_out_t *out, sm_stats_target_t *stats)
 {
-    if (view->board->stats == NULL
-        || (stats == NULL && view->board->stats->omitted))
-    {
+    if (!ngx_http_submission_target_known(view, stats)) {
         sm_out_c(out, ",\"health\":null");
         return;
     }
