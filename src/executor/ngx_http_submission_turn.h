@@ -25,11 +25,6 @@ void ngx_http_submission_queue_new(ngx_http_submission_executor_t *ex);
  * is whether a call is out.  _flush() is for the leader.  _end() is for a
  * worker that is being terminated: it settles the last turn, and records the
  * outcomes in place; NGX_ERROR: some are left.
- *
- * _not_begun() takes in what the store says of an intent that it did not begin,
- * with its own time: the deadline has passed, the intent is not due yet, the
- * store refused to change it, or it is not there to begin.  Without an entry,
- * the queue that had it is gone.
  */
 ngx_int_t ngx_http_submission_turn_init(ngx_cycle_t *cycle,
     ngx_http_submission_executor_t *ex);
@@ -40,9 +35,19 @@ ngx_int_t ngx_http_submission_turn_flush(
     ngx_http_submission_manager_t *manager);
 ngx_int_t ngx_http_submission_turn_end(ngx_http_submission_executor_t *ex,
     ngx_msec_t deadline);
+
+/*
+ * turn_result.c, with "now" the store's time.  _not_begun() takes in what the
+ * store says of an intent that it did not begin: the deadline has passed, the
+ * intent is not due yet, the store refused to change it, or it is not there to
+ * begin.  Without an entry, the queue that had it is gone.  _record() books an
+ * attempt that has ended.
+ */
 void ngx_http_submission_turn_not_begun(ngx_http_submission_manager_t *manager,
     ngx_http_submission_target_t *target, sm_entry_t *entry,
     sm_begin_row_t *row, int64_t epoch, int64_t now);
+void ngx_http_submission_turn_record(ngx_http_submission_attempt_t *at,
+    sm_complete_row_t *row, int64_t now);
 
 /*
  * expiry.c: intents whose deadline has passed before they could be begun.
