@@ -15,14 +15,13 @@ use lib "$FindBin::Bin/../lib";
 
 use Test::More;
 
+use SubmissionNeeds 'postgres';
 use SubmissionCluster;
 use SubmissionCluster::Views;
 
 my $run = SubmissionCluster::Executor->new(
     instances => ['a', 'b'], lease => '6s', renew => '500ms');
 my ($store, $lease) = ($run->store, $run->leadership);
-
-$run->cluster->skip_test('a test of PostgreSQL') if $store->kind ne 'postgres';
 
 $run->start;
 

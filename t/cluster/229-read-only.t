@@ -14,13 +14,12 @@ use lib "$FindBin::Bin/../lib";
 
 use Test::More;
 
+use SubmissionNeeds 'postgres';
 use SubmissionCluster;
 use SubmissionCluster::Views;
 
 my $run = SubmissionCluster::Executor->new(instances => ['a', 'b'], lease => '6s');
 my $store = $run->store;
-
-$run->cluster->skip_test('a test of PostgreSQL') if $store->kind ne 'postgres';
 
 $run->start;
 

@@ -10,6 +10,7 @@ package SubmissionNeeds;
 #
 #   no_store       no store has a part in it: it is run once, with SQLite
 #   sqlite         it is about what is SQLite's own
+#   postgres       it is about what is PostgreSQL's own
 #   no_checker     it tells nothing under ASAN or valgrind, or cannot run there
 #   no_valgrind    it starts a second binary, and valgrind runs the first only
 #   browser        Chromium and its driver; it is run once, with SQLite
@@ -23,7 +24,8 @@ use warnings;
 
 use Test::More ();
 
-my $on_sqlite = ($ENV{SUBMISSION_TEST_STORE} || 'sqlite') eq 'sqlite';
+my $store = $ENV{SUBMISSION_TEST_STORE} || 'sqlite';
+my $on_sqlite = $store eq 'sqlite';
 my $check = $ENV{SUBMISSION_CHECK} // '';
 
 # each is what is missing, or nothing
@@ -31,6 +33,7 @@ my $check = $ENV{SUBMISSION_CHECK} // '';
 my %needs = (
     no_store => sub { !$on_sqlite && 'no store has a part in it' },
     sqlite => sub { !$on_sqlite && 'a test of SQLite' },
+    postgres => sub { $store !~ /\bdbname=/ && 'a test of PostgreSQL' },
     no_checker => sub { $check && "not under $check" },
     no_valgrind => sub {
         $check eq 'valgrind' && 'valgrind runs the first binary only';
