@@ -1,9 +1,10 @@
 # A clone whose path has a space in it: "make build" makes a module there that
 # nginx loads.  nginx's configure splits such a path, so it is made through a
-# symbolic link.
+# symbolic link.  So is a clone below "a.Smith" or "src.cc", where configure takes
+# what follows the dot for the suffix of a source.
 #
-# Goes red when: make hands the path itself to configure ("invalid option"), or
-# a script on the way does not quote it.
+# Goes red when: make hands the path itself to configure ("invalid option", "no
+# rule to make target"), or a script on the way does not quote it.
 
 use strict;
 use warnings;
@@ -55,6 +56,21 @@ my $nginx = '/usr/sbin/nginx';
 $said = `'$nginx' -t -e stderr -p '$base/' -c '$base/nginx.conf' 2>&1`;
 
 is($?, 0, 'nginx loads it') or diag($said);
+
+
+# whether make goes through a link is seen by what it would do
+
+for my $name (qw(a.Smith src.cc plain)) {
+    make_path("$base/$name/t");
+    system('cp', '-r', (map { "$top/$_" } qw(GNUmakefile Makefile)), "$base/$name") == 0
+        && system('cp', '-r', "$top/t/tools", "$base/$name/t") == 0
+        or die "cp failed\n";
+
+    $said = `make -n -C '$base/$name' clean 2>&1`;
+
+    is($said =~ m{^cd '\Q$base\E/tmp/[^/']+/clone'}m ? 'a link' : 'itself',
+       $name eq 'plain' ? 'itself' : 'a link', "$name: made through");
+}
 
 remove_tree($base);
 

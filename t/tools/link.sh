@@ -2,8 +2,8 @@
 
 # link.sh
 #
-# A path without spaces to this clone, for GNUmakefile: a symbolic link in a
-# directory of one's own, the same one each time.
+# A path to this clone that nginx's configure understands, for GNUmakefile: a
+# symbolic link in a directory of one's own, the same one each time.
 
 set -eu
 
@@ -12,8 +12,8 @@ dir=${TMPDIR:-/tmp}/ngx_http_submission-$(id -u)-$(printf %s "$top" \
                                                     | cksum | cut -d ' ' -f 1)
 
 case $dir in
-    *[[:space:]]*)
-        echo "$0: TMPDIR, \"$TMPDIR\", has a space in it, too" >&2
+    *[[:space:]]* | *.S* | *.cc* | *.cpp*)
+        echo "$0: TMPDIR, \"$TMPDIR\", is such a path, too" >&2
         exit 1 ;;
 esac
 

@@ -36,7 +36,7 @@ cd "$top"
 
 
 dir=$(t/tools/room.sh prove)
-find "${dir%/*}" -maxdepth 1 -name 'prove.*' -mmin +360 -exec rm -rf {} +
+find "${dir%/*}" -maxdepth 1 -name 'prove-*' -mmin +360 -exec rm -rf {} +
 mkdir -m 1777 "$dir/reports" "$dir/tmp"
 
 test_nginx=$("$top/t/tools/get-test-nginx.sh" "$top/build/test-nginx")

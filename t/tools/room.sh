@@ -5,7 +5,8 @@
 # Makes a new directory for what a test run writes, and prints its path: below
 # SUBMISSION_TEST_ROOM, or in memory where there is room for it, or in build/.
 # A disk that stands still for seconds, as those of shared machines do, costs a
-# test its lease.
+# test its lease.  The random part follows a hyphen: nginx's configure takes a dot
+# and an "S" for the suffix of a source.
 
 set -eu
 
@@ -24,7 +25,7 @@ if [ -z "$room" ]; then
 fi
 
 mkdir -p "$room"
-dir=$(mktemp -d "$room/$1.XXXXXX")
+dir=$(mktemp -d "$room/$1-XXXXXX")
 chmod 755 "$dir"
 
 echo "$dir"
