@@ -27,6 +27,11 @@ our @pages = qw(overview targets intents failures jobs webhooks schedules events
 
 my $top = $SubmissionCluster::top;
 
+# what a page says is not ASCII, nor are the names of checks that quote it
+
+binmode(Test::More->builder->$_, ':encoding(UTF-8)')
+    for qw(output failure_output todo_output);
+
 
 # Options are those of SubmissionCluster::Executor, and "before": what is done with
 # the run before its instances start.
