@@ -237,12 +237,13 @@ beside('stats', 'submission_stats', sub { });
 
 
 # An attempt ends while its row is being changed, as by somebody who moves intents
-# to another gateway: it is recorded on the row as it is by then.
+# to another gateway: it is recorded on the row as it is by then.  Those that the
+# job has skipped are sent, too.
 
 $run->gateway->behave('/held' => 'hold');
 ask('POST', 'targets/sms.held/resume', '{}');
 make_held('changed');
-$run->gateway->wait_for_held(5);
+$run->gateway->wait_for_held(10);
 
 {
     my $other = SubmissionStore::Postgres::_connect($store->{database});
