@@ -56,7 +56,8 @@ function cancel(i, ctx) {
 const links = (ids) => ids.map((one, n) => [n ? ', ' : '', link(`#/intents/${seg(one)}`, id(one))]);
 
 // One that was replayed before is replayed again only if somebody says so, and
-// under an id by which a second click finds the same replay.
+// under an id by which a second click finds the same replay.  The id is not one of
+// those that the server makes by itself, "~2" and so on: a replay of a replay has it.
 
 function replay(i, ctx, before = i.replayedAs || [], count = i.replayedCount || 0) {
   const again = before.length > 0;
@@ -72,7 +73,7 @@ function replay(i, ctx, before = i.replayedAs || [], count = i.replayedCount || 
 
     try {
       made = await post(`intents/${seg(i.intentId)}/replay`,
-        again ? { again: true, intentId: `${i.intentId}~${count + 1}` } : {});
+        again ? { again: true, intentId: `${i.intentId}~again-${count + 1}` } : {});
     } catch (problem) {
       if (problem.code !== 'already_replayed') {
         throw problem;

@@ -205,6 +205,29 @@ $browser->wait_text('dialog', qr/Replay this intent again\?.*It was replayed bef
 is($browser->text('dialog .danger'), 'Replay again', 'it has to be said once more');
 unfake($browser);
 
+# once more, though a replay of a replay has the next number
+
+sub replay {
+    my ($id, $body) = @_;
+
+    return fetch($leader, 'POST', "/console/api/v1/intents/$id/replay", $body,
+                 headers => ['Origin: http://test'])->{status};
+}
+
+post_intent($leader, 'more-1', target => 'sms.bad');
+$run->wait_terminal('more-1');
+is(replay('more-1', '{}'), 200, 'a replay');
+$run->wait_terminal('more-1~1');
+is(replay('more-1~1', '{}'), 200, 'and one of it');
+is($store->value("SELECT replay_of FROM submission_intents WHERE intent_id = 'more-1~2'"), 'more-1~1',
+   'which has the next number');
+visit($browser, $follower, '#/intents/more-1', qr/Replayed as\s+more-1~1/);
+$browser->press_text('main', 'Replay…');
+$browser->press_text('dialog', 'Replay again');
+$browser->wait_text('main h1', qr/^more-1~again-2$/);
+is($store->value("SELECT replay_of FROM submission_intents WHERE intent_id = 'more-1~again-2'"), 'more-1',
+   'it is replayed once more');
+
 is($browser->problems, '', 'nothing was wrong');
 
 finish($run, $browser);
