@@ -64,7 +64,9 @@ export function dialog(title, body, act) {
   document.body.append(el);
   open = el;
   el.showModal();
-  (el.querySelector('[autofocus]') || go || close).focus();
+  // a key that is pressed twice does not agree to what is dangerous
+
+  (el.querySelector('[autofocus]') || (act?.tone !== 'danger' && go) || close).focus();
   return el;
 }
 

@@ -203,6 +203,7 @@ $browser->press_text('main', 'Replay…');
 $browser->press_text('dialog', 'Replay it');
 $browser->wait_text('dialog', qr/Replay this intent again\?.*It was replayed before, as bad-2~1/s);
 is($browser->text('dialog .danger'), 'Replay again', 'it has to be said once more');
+is($browser->run('return document.activeElement.textContent'), 'Back', 'and not by a second key');
 unfake($browser);
 
 # once more, though a replay of a replay has the next number
