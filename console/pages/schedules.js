@@ -3,7 +3,7 @@
 import { get, post, query, seg } from '../api.js';
 import { h, id, card, pill, table, empty, button, link, time } from '../dom.js';
 import { count, interval } from '../format.js';
-import { attempt, dialog, more } from '../act.js';
+import { attempt, dialog, more, toast } from '../act.js';
 import { schedule } from '../forms.js';
 
 export const load = (ctx) =>
@@ -14,10 +14,21 @@ async function act(s, what, text, ctx) {
   ctx.refresh();
 }
 
-const run = (s, ctx) => dialog('Run it now?', [
-  h('p', null, id(s.id)),
-  h('p', null, 'One more intent is made of it now. Its planned times stay as they are.')
-], { text: 'Run now', run: () => act(s, 'run', `${s.id} runs`, ctx) });
+// The id is made when the dialog opens: if the answer is lost, a second click finds
+// the intent that the first one has made.
+
+function run(s, ctx) {
+  const intentId = `${s.id}@console-${Date.now().toString(36)}`;
+
+  dialog('Run it now?', [
+    h('p', null, id(s.id)),
+    h('p', null, 'One more intent is made of it now. Its planned times stay as they are.')
+  ], { text: 'Run now', run: async () => {
+    await post(`schedules/${seg(s.id)}/run`, { intentId });
+    toast(`${s.id} runs`);
+    ctx.refresh();
+  } });
+}
 
 const remove = (s, ctx) => dialog(`Delete ${s.id}?`, [
   h('p', null, 'It makes no intents any more. Those that it has made stay as they are.')

@@ -100,6 +100,27 @@ is(schedule('leap')->{every}, 'P1D', 'which is not undone');
 $browser->press('Escape');
 
 
+# it is run by hand; the answer is lost, and it is asked for once more
+
+$browser->wait_until('the form is closed', sub { !$browser->has('dialog') });
+$browser->expect(qr/503 \(Service Unavailable\)/);
+$browser->run('window.lost = false; const ask = window.fetch;
+               window.fetch = async (path, options) => {
+                   const answer = await ask(path, options);
+                   if (!/run$/.test(path) || lost) return answer;
+                   lost = true;
+                   return new Response(JSON.stringify({ error: { code: "store_unavailable", message: "gone" } }), { status: 503 });
+               }');
+$browser->click('button[aria-label="More for leap"]');
+$browser->press_text('dialog', 'Run it now…');
+$browser->press_text('dialog', 'Run now');
+$browser->wait_text('dialog', qr/may or may not have been done/);
+$browser->run_async('setTimeout(arguments[0], 1100)');
+$browser->press_text('dialog', 'Run now');
+$browser->wait_until('it is answered', sub { !$browser->has('dialog') });
+is($store->value("SELECT count(*) FROM submission_intents WHERE intent_id LIKE 'leap@%'"), 1, 'it runs once');
+
+
 # and deleted
 
 $browser->wait_until('the form is closed', sub { !$browser->has('dialog') });
