@@ -157,10 +157,17 @@ is(audit('replay'), 5, 'each written down');
 
 # in the audit's page
 
+sub pick_action {
+    my ($words) = @_;
+
+    $browser->run('const el = document.getElementById("action");
+                   el.value = [...el.options].find((one) => one.text === arguments[0]).value;
+                   el.dispatchEvent(new Event("change"))', $words);
+}
+
 visit($browser, $follower, '#/audit', qr/replay/);
 is($browser->has('main tbody tr'), 6, 'all of it');
-$browser->type('#action', 'cancel');
-$browser->press('Enter');
+pick_action('cancel');
 wait_for('one is left', sub { $browser->has('main tbody tr') == 1 }, 60);
 like($browser->text('main tbody'), qr/cancel\s+\Q$idle\E/, 'the cancel');
 fit($browser, 'the audit');
@@ -323,6 +330,11 @@ push_button('Run it now…', 'dialog');
 push_button('Run now', 'dialog');
 wait_for('it has run', sub { $store->value("SELECT count(*) FROM submission_intents WHERE intent_id LIKE 'nightly@%'") == 1 }, 60);
 $browser->wait_text('main tbody', qr/ago|just now/);
+
+visit($browser, $follower, '#/audit', qr/schedule run/);
+pick_action('schedule pause');
+wait_for('the words that are shown are those that are asked for', sub { $browser->has('main tbody tr') == 1 }, 60);
+like($browser->text('main tbody'), qr/schedule pause\s+nightly/, 'the pause');
 is($browser->problems, '', 'nothing was wrong');
 $run->wait_terminal('nightly@');
 
