@@ -7,7 +7,7 @@
 
 import { get, advice, told, Problem } from './api.js';
 import { now, wrongClock } from './clock.js';
-import { h, $, show, link, pill, button, empty } from './dom.js';
+import { h, $, show, link, pill, button, empty, tone as toneOf } from './dom.js';
 import { clock, duration, millis } from './format.js';
 import { dialog, closeDialog } from './act.js';
 import { illness, illnessRank, illnessSays, ledWords, sentence, storeState, storeWords } from './words.js';
@@ -271,16 +271,17 @@ function ill(add) {
     .filter((t) => illness(t).length).sort((a, b) => illnessRank(a) - illnessRank(b));
 
   if (list.length > FEW) {
-    add('ill', 'bad', link('#/overview', `${list.length} targets need attention`), ': ',
+    add('ill', toneOf(illness(list[0])[0]), link('#/overview', `${list.length} targets need attention`), ': ',
         list.slice(0, 5).map((t, i) => [i ? ', ' : '', h('bdi', null, t.target), ` ${illnessSays(t)}`]),
         list.length > 5 ? `, and ${list.length - 5} more.` : '.');
     return;
   }
   for (const t of list) {
-    add(`t-${t.target}`, illness(t)[0] === 'paused' ? 'warn' : 'bad',
+    const why = t.health?.why ? sentence(t.health.why) : t.state === 'paused' ? '' : t.lastError?.detail;
+
+    add(`t-${t.target}`, toneOf(illness(t)[0]),
         link('#/overview', h('bdi', null, t.target)), ` ${illnessSays(t)}. `,
-        illness(t)[0] === 'paused' && t.pause?.reason ? h('bdi', null, `“${t.pause.reason}”`)
-          : h('bdi', null, t.health?.why ? sentence(t.health.why) : t.lastError?.detail || ''));
+        why && h('bdi', null, why), t.pause?.reason && [' ', h('bdi', null, `“${t.pause.reason}”`)]);
   }
 }
 

@@ -28,7 +28,12 @@ export const illnessRank = (t) => {
 
 export const illnessPill = (word) => pill(word, word === 'open' ? 'active' : '');
 
-export const illnessSays = (t) => SAYS[illness(t)[0]];
+// that it is paused, too, or somebody else is called for what one knows of
+
+export function illnessSays(t) {
+  const words = illness(t);
+  return SAYS[words[0]] + (words.length > 1 && words.includes('paused') ? ', and is paused' : '');
+}
 
 export const illSince = (t) => (t.health && t.health.state !== 'ok' && t.health.since) || t.since || null;
 

@@ -73,6 +73,23 @@ is($browser->run('return document.documentElement.scrollWidth'), 320, 'on a smal
 $browser->size(1280, 900);
 unfake($browser);
 
+# one that is ill and paused: both, or somebody is called for what others know of
+
+fake($browser, 'GET targets$' => sprintf <<'END', ago(65), ago(400));
+    (d) => {
+        Object.assign(d.targets.find((t) => t.target === 'http.hook'), { state: 'paused',
+            pause: { actor: 'ann', reason: 'it moves', at: %s },
+            health: { state: 'degraded', since: %s, why: 'every third attempt failed' } });
+        return d;
+    }
+END
+
+visit($browser, $follower, '#/intents', qr/./);
+$browser->wait_text('#banners .warn',
+    qr/http\.hook is degraded, and is paused\. Every third attempt failed\. “it moves”/);
+fit($browser, 'a banner of one that is paused');
+unfake($browser);
+
 visit($browser, $follower, '#/overview', qr/All \d+ targets are healthy/);
 is($browser->has('.ill'), 0, 'all is well');
 
