@@ -225,6 +225,46 @@ ngx_http_submission_board_lease(ngx_http_submission_manager_t *manager,
 }
 
 
+/* Gives the history of a target up, so that there is room for other things. */
+
+static ngx_int_t
+ngx_http_submission_board_forget(ngx_slab_pool_t *shpool,
+    ngx_http_submission_board_shctx_t *board)
+{
+    ngx_rbtree_node_t  *node;
+
+    if (shpool == NULL || board->series.root == board->series.sentinel) {
+        return NGX_DECLINED;
+    }
+
+    node = ngx_rbtree_min(board->series.root, board->series.sentinel);
+
+    ngx_rbtree_delete(&board->series, node);
+    ngx_slab_free_locked(shpool, node);
+    board->nseries--;
+
+    return NGX_OK;
+}
+
+
+/* What is now matters more than what was: histories make room for it. */
+
+static void *
+ngx_http_submission_board_need(ngx_slab_pool_t *shpool,
+    ngx_http_submission_board_shctx_t *board, size_t size)
+{
+    void  *p;
+
+    do {
+        p = ngx_http_submission_board_alloc(shpool, size);
+
+    } while (p == NULL
+             && ngx_http_submission_board_forget(shpool, board) == NGX_OK);
+
+    return p;
+}
+
+
 /* Makes room for "n" instances, or for none.  What was there is not kept. */
 
 static void
@@ -235,7 +275,7 @@ ngx_http_submission_board_room(ngx_slab_pool_t *shpool,
         ngx_http_submission_board_free(shpool, board->instances);
 
         board->room = n;
-        board->instances = ngx_http_submission_board_alloc(shpool, n
+        board->instances = ngx_http_submission_board_need(shpool, board, n
                                     * sizeof(ngx_http_submission_instance_t));
 
         if (board->instances == NULL) {
@@ -257,8 +297,8 @@ ngx_http_submission_board_names(ngx_slab_pool_t *shpool,
         ngx_http_submission_board_free(shpool, board->names);
 
         board->names_room = n;
-        board->names = ngx_http_submission_board_alloc(shpool,
-                                                       n * sizeof(uint32_t));
+        board->names = ngx_http_submission_board_need(shpool, board,
+                                                      n * sizeof(uint32_t));
 
         if (board->names == NULL) {
             board->names_room = 0;
@@ -375,8 +415,8 @@ ngx_http_submission_board_block(ngx_slab_pool_t *shpool,
         ngx_http_submission_board_free(shpool, board->block);
 
         board->allocated = size + size / 4;
-        board->block = ngx_http_submission_board_alloc(shpool,
-                                                       board->allocated);
+        board->block = ngx_http_submission_board_need(shpool, board,
+                                                      board->allocated);
     }
 
     if (board->block) {
@@ -391,7 +431,7 @@ ngx_http_submission_board_block(ngx_slab_pool_t *shpool,
 
     size = sm_stats_pack_size(&totals);
 
-    board->block = ngx_http_submission_board_alloc(shpool, size);
+    board->block = ngx_http_submission_board_need(shpool, board, size);
     board->allocated = 0;
     board->size = 0;
 
@@ -580,9 +620,9 @@ ngx_http_submission_board_stats(ngx_http_submission_manager_t *manager,
         return;
     }
 
-    rc = ngx_http_submission_board_rows(shpool, board, stats);
+    rc = ngx_http_submission_board_block(shpool, board, stats);
 
-    if (ngx_http_submission_board_block(shpool, board, stats) != NGX_OK) {
+    if (ngx_http_submission_board_rows(shpool, board, stats) != NGX_OK) {
         rc = NGX_DECLINED;
     }
 
