@@ -252,6 +252,17 @@ ngx_http_submission_health_changed(ngx_http_submission_manager_t *manager,
 }
 
 
+static void
+ngx_http_submission_health_failed(ngx_http_submission_store_record_t *record,
+    int64_t now, ngx_http_submission_op_e op, sm_str_t error)
+{
+    record->error_at = now;
+    record->op = op;
+    record->len = ngx_min(error.len, sizeof(record->error));
+    ngx_memcpy(record->error, error.data, record->len);
+}
+
+
 /*
  * Takes in an event, and the error of the call, if it has failed.  While the
  * store is up and calls succeed, no lock is taken, unless a worker has died
@@ -288,10 +299,7 @@ ngx_http_submission_health_apply(ngx_http_submission_manager_t *manager,
     record = ngx_http_submission_zone_store_lock(manager->conf);
 
     if (!committed) {
-        record->error_at = now;
-        record->op = op;
-        record->len = ngx_min(error.len, sizeof(record->error));
-        ngx_memcpy(record->error, error.data, record->len);
+        ngx_http_submission_health_failed(record, now, op, error);
     }
 
     old = record->health.state;
@@ -509,8 +517,10 @@ ngx_http_submission_health_alone(ngx_http_submission_task_t *task)
 
 /*
  * Says what a call that has failed shows of the store; SM_STORE_HEALTH_EV_COUNT
- * if it shows nothing.  A read that failed and may succeed the next time may
- * have been too long a search.
+ * if it shows nothing.  A read that failed may have been too long a search, or
+ * one of what is damaged, or forbidden, alone: the next commit would say that the
+ * store is up, and the next such read that it is down.  If it is more than that,
+ * a probe finds out.
  */
 
 static sm_store_health_event_e
@@ -540,8 +550,7 @@ ngx_http_submission_health_event(ngx_http_submission_task_t *task)
     }
 
     if (!ngx_http_submission_ops[task->op].writes) {
-        return call->status == SM_STORE_PERMANENT
-               ? SM_STORE_HEALTH_EV_UNREADABLE : SM_STORE_HEALTH_EV_COUNT;
+        return SM_STORE_HEALTH_EV_COUNT;
     }
 
     grows = ngx_http_submission_ops[task->op].grows;
@@ -625,6 +634,22 @@ ngx_http_submission_health_old(ngx_http_submission_task_t *task,
 }
 
 
+/* A read that failed for good is the last error of a store, in any state. */
+
+static void
+ngx_http_submission_health_unread(ngx_http_submission_task_t *task)
+{
+    ngx_http_submission_store_record_t  *record;
+
+    record = ngx_http_submission_zone_store_lock(task->manager->conf);
+
+    ngx_http_submission_health_failed(record, ngx_http_submission_usec(),
+                                      task->op, sm_str_c(task->call.error));
+
+    ngx_http_submission_zone_store_unlock(task->manager->conf);
+}
+
+
 /* Takes the outcome of a call to the store. */
 
 void
@@ -646,6 +671,12 @@ ngx_http_submission_health_report(ngx_http_submission_task_t *task)
     }
 
     event = ngx_http_submission_health_event(task);
+
+    if (event == SM_STORE_HEALTH_EV_COUNT
+        && call->status == SM_STORE_PERMANENT)
+    {
+        ngx_http_submission_health_unread(task);
+    }
 
     if (event == SM_STORE_HEALTH_EV_COUNT
         || ngx_http_submission_health_old(task, event))
