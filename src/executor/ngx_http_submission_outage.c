@@ -214,6 +214,38 @@ ngx_http_submission_outage(ngx_http_submission_attempt_t *at)
 
 
 /*
+ * A circuit ends with its leader, and the next one tries the gateway.  The feed
+ * says so, unless it does already, or nobody would ever call that circuit closed.
+ */
+
+void
+ngx_http_submission_outage_told(ngx_http_submission_executor_t *ex,
+    const sm_stats_t *told)
+{
+    size_t                    i;
+    const sm_stats_target_t  *row;
+
+    for (i = 0; i < told->n; i++) {
+        row = &told->targets[i];
+
+        if (row->open_until == 0 || row->name.len == 0
+            || ngx_http_submission_event_told(ex->manager,
+                                              SM_FEED_CIRCUIT_CLOSED,
+                                              row->name, row->since))
+        {
+            continue;
+        }
+
+        ngx_http_submission_event(ex->manager, SM_FEED_CIRCUIT_CLOSED,
+                                  row->name,
+                                  "The circuit of %*s is closed: the leader is "
+                                  "a new one, and tries its gateway again.",
+                                  row->name.len, row->name.data);
+    }
+}
+
+
+/*
  * A target that cannot be sent to is tried less and less often, and no other
  * target with it.  The delay grows by rounds: attempts that were begun before
  * half the delay of the first of them has passed are one round, however many

@@ -306,6 +306,7 @@ ngx_http_submission_pauses_done(ngx_http_submission_duty_t *duty,
         ngx_http_submission_events_learn(ex->manager, pt->told.stats.events,
                                          pt->told.stats.nevents,
                                          NGX_HTTP_SUBMISSION_EVENTS_DOC);
+        ngx_http_submission_outage_told(ex, &pt->told.stats);
     }
 
     ngx_http_submission_paused_note(ex, &pt->before, &arena, &paused,

@@ -77,6 +77,8 @@ void ngx_http_submission_target_health_start(
     ngx_http_submission_executor_t *ex);
 void ngx_http_submission_target_health_learn(
     ngx_http_submission_executor_t *ex, const sm_stats_t *told);
+void ngx_http_submission_outage_told(ngx_http_submission_executor_t *ex,
+    const sm_stats_t *told);
 void ngx_http_submission_target_health_begun(
     ngx_http_submission_executor_t *ex);
 void ngx_http_submission_target_health_attempt(
