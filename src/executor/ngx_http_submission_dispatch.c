@@ -173,7 +173,10 @@ ngx_http_submission_dispatch_gate(ngx_http_submission_attempt_t *at)
 
 #if (NGX_HTTP_SSL)
 
-/* until when the certificate is valid that the gateway has shown, if any */
+/*
+ * Until when the certificate is valid that the gateway has shown, if any.  With
+ * an old session it shows none: the one of that session may have been replaced.
+ */
 
 static void
 ngx_http_submission_dispatch_certificate(ngx_http_submission_attempt_t *at,
@@ -191,6 +194,10 @@ ngx_http_submission_dispatch_certificate(ngx_http_submission_attempt_t *at,
 
     if (c->ssl == NULL) {
         ngx_http_submission_target_health_certificate(at, 0);
+        return;
+    }
+
+    if (SSL_session_reused(c->ssl->connection)) {
         return;
     }
 
@@ -308,6 +315,13 @@ ngx_http_submission_dispatch_conf(ngx_http_submission_attempt_t *at,
     conf->change_buffering = 0;
     conf->intercept_errors = 0;
     conf->intercept_404 = 0;
+
+#if (NGX_HTTP_SSL)
+
+    if (ngx_http_submission_target_health_expiring(at)) {
+        conf->ssl_session_reuse = 0;
+    }
+#endif
 
     /* parts of an answer come to the filter at once, even if no more comes */
 

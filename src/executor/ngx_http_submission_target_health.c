@@ -17,6 +17,7 @@
 
 #define NGX_HTTP_SUBMISSION_HEALTH_SOON   1000      /* milliseconds */
 #define NGX_HTTP_SUBMISSION_HEALTH_LOOK   1000
+#define NGX_HTTP_SUBMISSION_HEALTH_SHOWN  INT64_C(10000000)     /* usec */
 #define NGX_HTTP_SUBMISSION_HEALTH_DAY    INT64_C(86400000000)
 #define NGX_HTTP_SUBMISSION_HEALTH_EXPIRES                                    \
     (14 * NGX_HTTP_SUBMISSION_HEALTH_DAY)
@@ -33,6 +34,7 @@ struct ngx_http_submission_target_health_s {
     int64_t                          timeout;      /* usec; 0: not known */
     int64_t                          waiting;      /* the oldest; usec */
     int64_t                          certificate;
+    int64_t                          shown;        /* when; usec */
     int64_t                          warned;       /* when it was told */
     size_t                           why_len;
     char                             why[SM_HEALTH_WHY_MAX];
@@ -113,8 +115,11 @@ ngx_http_submission_target_health_start(ngx_http_submission_executor_t *ex)
 {
     ngx_uint_t  i;
 
+    /* what this worker saw as an earlier leader is older than what is told */
+
     for (i = 0; i < ex->manager->conf->ntargets; i++) {
         ex->health[i].seen = 0;
+        ex->health[i].certificate = 0;
     }
 
     if (ex->nsending) {
@@ -402,6 +407,7 @@ ngx_http_submission_target_health_certificate(
     now = ngx_http_submission_executor_now(ex);
 
     th->certificate = expires;
+    th->shown = ngx_http_submission_usec();
 
     if (expires == 0 || expires - now >= NGX_HTTP_SUBMISSION_HEALTH_EXPIRES
         || now - th->warned < NGX_HTTP_SUBMISSION_HEALTH_DAY)
@@ -430,6 +436,32 @@ ngx_http_submission_target_health_certificate(
                               "The certificate of the gateway of %*s expires "
                               "in %L days.", name->len, name->data,
                               (expires - now) / NGX_HTTP_SUBMISSION_HEALTH_DAY);
+}
+
+
+/*
+ * Says whether a gateway has to show its certificate again: the last one expires
+ * soon, and may have been replaced.
+ */
+
+ngx_uint_t
+ngx_http_submission_target_health_expiring(ngx_http_submission_attempt_t *at)
+{
+    ngx_http_submission_executor_t       *ex;
+    ngx_http_submission_target_health_t  *th;
+
+    if (at->target == NULL) {
+        return 0;
+    }
+
+    ex = at->manager->executor;
+    th = &ex->health[at->target->index];
+
+    return th->certificate
+           && th->certificate - ngx_http_submission_executor_now(ex)
+              < NGX_HTTP_SUBMISSION_HEALTH_EXPIRES
+           && ngx_http_submission_usec() - th->shown
+              >= NGX_HTTP_SUBMISSION_HEALTH_SHOWN;
 }
 
 

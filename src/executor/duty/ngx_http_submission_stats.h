@@ -64,9 +64,10 @@ void ngx_http_submission_depth_read(ngx_http_submission_executor_t *ex,
 /*
  * target_health.c.  _start() begins an epoch, and _learn() takes in what the
  * leader before has told.  _begun() is called when an attempt goes to its
- * gateway, so that what waits there is judged each second.  _attempt() is called when an attempt has ended or
- * could not be sent, and _certificate() when a gateway has shown a certificate
- * that is valid until then, in microseconds since 1970.  _state() and
+ * gateway, so that what waits there is judged each second.  _attempt() is called
+ * when an attempt has ended or could not be sent, and _certificate() when a
+ * gateway has shown a certificate that is valid until then, in microseconds since
+ * 1970; _expiring() says whether it has to show it again.  _state() and
  * _expires() are those of the target with this index.  _read() judges all
  * targets again, by how long their attempts take, and copies their health;
  * NGX_ERROR: there is no memory.
@@ -85,6 +86,8 @@ void ngx_http_submission_target_health_attempt(
     ngx_http_submission_attempt_t *at);
 void ngx_http_submission_target_health_certificate(
     ngx_http_submission_attempt_t *at, int64_t expires);
+ngx_uint_t ngx_http_submission_target_health_expiring(
+    ngx_http_submission_attempt_t *at);
 sm_health_e ngx_http_submission_target_health_state(
     ngx_http_submission_executor_t *ex, ngx_uint_t i);
 int64_t ngx_http_submission_target_health_expires(
