@@ -462,6 +462,8 @@ static const slow_row_t  slow_rows[] = {
     { "one a minute", 100, 60, 8000, 60000 },
     { "not very, but many", 100, 600, 900, 20 },
     { "not very, a few", 100, 10, 900, 0 },
+    { "not very, six a minute", 100, 60, 2500, 10000 },
+    { "not very, one a minute", 100, 60, 2500, 60000 },
     { "by little", 1000, 600, 5500, 100 }
 };
 

@@ -214,6 +214,7 @@ sm_health_took(sm_health_t *h, sm_usual_t *u, int64_t now, int64_t usec)
 
     h->slow = usec > SM_HEALTH_QUICK && sm_health_long(&h->times, b, usec)
               ? usec : 0;
+    h->slows = h->slow ? h->slows + 1 : 0;
 }
 
 
@@ -236,6 +237,12 @@ sm_health_slow(const sm_health_t *h, const sm_health_bounds_t *b,
     {
         *f = (sm_health_finding_t) { SM_HEALTH_DEGRADED, SM_HEALTH_SLOW, 0,
                                      0 };
+        return 1;
+    }
+
+    if (t->attempts < SM_HEALTH_ENOUGH && h->slows >= SM_HEALTH_IN_ROW) {
+        *f = (sm_health_finding_t) { SM_HEALTH_DEGRADED, SM_HEALTH_SLOW_LAST,
+                                     0, 0 };
         return 1;
     }
 

@@ -8,6 +8,8 @@
  *   and nothing was answered for a minute, when it rejects everything, when its
  *   answers are slow, or when an attempt waits much longer for its answer than
  *   is usual.
+ * - Where there are too few answers for a percentile, they are slow if the last
+ *   three were.
  * - What could not leave this host counts like what failed.
  * - It is not down any more after three answers in a row, or after one if
  *   nothing fails beside it.  It is well after half a minute in which nothing
@@ -98,6 +100,7 @@ typedef struct {
     unsigned            answered:1;     /* ever, */
     int64_t             answered_at;    /* and when last */
     int64_t             slow;           /* what the last took, if too long */
+    uint64_t            slows;          /* that took too long, in a row */
     unsigned            told:1;         /* by the leader before; nothing was
                                            accepted since */
 
