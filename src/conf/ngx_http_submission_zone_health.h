@@ -34,6 +34,7 @@ struct ngx_http_submission_health_shctx_s {
     ngx_atomic_t                     written;      /* the last of rows */
     ngx_atomic_t                     probed;       /* the last probe begun */
     ngx_atomic_t                     probing;      /* its worker, or 0 */
+    ngx_atomic_t                     asking;       /* a thread has it */
     ngx_atomic_t                     read_for;     /* the last probe that was
                                                       late, see health.c */
     ngx_atomic_t                     reached;      /* the last answer, good

@@ -138,6 +138,7 @@ ngx_http_submission_health_probe(ngx_http_submission_manager_t *manager)
     task->done = ngx_http_submission_health_done;
     task->call.trial = ngx_http_submission_health_doubts(manager);
 
+    manager->sh->health->asking = 0;
     manager->sh->health->probing = ngx_pid;
 
     ngx_log_debug1(NGX_LOG_DEBUG_HTTP, ngx_cycle->log, 0,
@@ -323,7 +324,7 @@ ngx_http_submission_health_apply(ngx_http_submission_manager_t *manager,
 static void
 ngx_http_submission_health_hung(ngx_http_submission_manager_t *manager)
 {
-    char                                 error[64];
+    char                                 error[96];
     ngx_msec_t                           committed;
     sm_store_health_event_e              event;
     ngx_http_submission_health_shctx_t  *sh;
@@ -347,7 +348,9 @@ ngx_http_submission_health_hung(ngx_http_submission_manager_t *manager)
             ? SM_STORE_HEALTH_EV_READABLE : SM_STORE_HEALTH_EV_LOST;
 
     *ngx_snprintf((u_char *) error, sizeof(error) - 1,
-                  "a commit has no answer for %M ms",
+                  sh->asking ? "a commit has no answer for %M ms"
+                             : "no thread is free for a commit for %M ms: "
+                               "those that are busy have no answer",
                   ngx_http_submission_since(sh->probed)) = '\0';
 
     ngx_http_submission_health_apply(manager, event,
@@ -472,6 +475,8 @@ ngx_http_submission_health_thread(ngx_http_submission_task_t *task)
     ngx_http_submission_probe_t  *probe;
 
     probe = (ngx_http_submission_probe_t *) task;
+
+    task->manager->sh->health->asking = 1;
 
     if (sm_store_ping(&task->manager->store, &task->call) == 0
         || ngx_http_submission_health_lost_thread(&task->call))
