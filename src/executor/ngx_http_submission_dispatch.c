@@ -185,19 +185,20 @@ ngx_http_submission_dispatch_certificate(ngx_http_submission_attempt_t *at,
     X509       *cert;
     struct tm   tm;
 
-    if (c->requests > 1 || at->exchange.sent) {
-
-        /* the handshake was made for an earlier request */
-
+    if (at->exchange.sent) {
         return;
     }
+
+    /* another target of this gateway may have opened the connection */
 
     if (c->ssl == NULL) {
         ngx_http_submission_target_health_certificate(at, 0);
         return;
     }
 
-    if (SSL_session_reused(c->ssl->connection)) {
+    /* or the handshake was made for an earlier request */
+
+    if (c->requests > 1 || SSL_session_reused(c->ssl->connection)) {
         return;
     }
 

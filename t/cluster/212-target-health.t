@@ -231,6 +231,11 @@ ok(shown($leader, 'http.tls')->{certificateExpiresAt}, 'its certificate was inhe
 
 $leader->{server} =~ s{https://127\.0\.0\.1:$tls_port}{http://gateway};
 $leader->reload(wait_old => 1);
+
+# over a connection that another target has left open
+
+$run->post(['dead-plain', 'sms.dead']);
+$run->wait_terminal('dead-plain');
 $run->post(['plain-1', 'http.tls']);
 $run->wait_terminal('plain-');
 
