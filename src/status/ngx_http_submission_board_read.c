@@ -6,11 +6,6 @@
 #include "ngx_http_submission_board.h"
 
 
-/* What other instances have is believed for so long without a new look. */
-
-#define NGX_HTTP_SUBMISSION_BOARD_NAMES    60000000
-
-
 /*
  * The holder of the lease is heard of by its renewals and by its numbers.  It
  * is silent if it was overdue when this instance last looked, so not because
@@ -334,6 +329,11 @@ ngx_http_submission_board_use(ngx_http_submission_manager_conf_t *mcf,
 }
 
 
+/*
+ * The last look is believed until there is another one: while the store is
+ * away, a request for any target is refused for now, and none for good.
+ */
+
 ngx_uint_t
 ngx_http_submission_board_elsewhere(ngx_http_submission_manager_conf_t *mcf,
     sm_str_t name)
@@ -343,10 +343,7 @@ ngx_http_submission_board_elsewhere(ngx_http_submission_manager_conf_t *mcf,
 
     sh = ngx_http_submission_board_lock(mcf);
 
-    found = ngx_http_submission_usec() - sh->read_at
-            < NGX_HTTP_SUBMISSION_BOARD_NAMES
-            && sm_config_names_have(sh->names, sh->nnames,
-                                    sm_config_name(name));
+    found = sm_config_names_have(sh->names, sh->nnames, sm_config_name(name));
 
     ngx_http_submission_board_unlock(mcf);
 
