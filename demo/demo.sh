@@ -350,14 +350,20 @@ cluster() {
 }
 
 
+# the port of an instance that was started, whatever PORT says by now
+
+port_of() {
+    sed -n 's/^ *listen 127\.0\.0\.1:\([0-9]*\);/\1/p' "$demo/run/$1.conf"
+}
+
+
 kill_leader() {
-    local name n=0
+    local name
 
     for name in a b; do
-        n=$((n + 1))
-
-        if running "$name" && curl -s -m 2 "http://127.0.0.1:$((port + n))/readyz" \
-                              | grep -q mode=leader
+        if running "$name" \
+           && curl -s -m 2 "http://127.0.0.1:$(port_of "$name")/readyz" \
+              | grep -q mode=leader
         then
             say "instance $name (pid $pid) led, and is killed with its workers"
             # shellcheck disable=SC2046
@@ -380,7 +386,8 @@ then kill the leader: nothing is sent until its lease ends, ten seconds at most.
 Then the other one leads, and goes on with everything. No POST fails meanwhile.
 
   $demo/demo.sh kill-leader
-  make run-cluster        starts the killed one again
+  make run-cluster PORT=$port GATEWAY_PORT=$gateway_port
+                          starts the killed one again
 
 Logs: $demo/logs/a.log, b.log
 Stop: make stop

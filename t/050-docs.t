@@ -697,8 +697,11 @@ SKIP: {
            curl($port, '/console/') =~ /<html/
            && curl($port, '/v1/cluster') =~ /"follower".*"leader"|"leader".*"follower"/
        }), 'HAProxy has the API and the console');
-    like(`{ $run kill-leader; } 2>&1`, qr/instance [ab] .* is killed/,
-         'the leader is killed');
+
+    my ($kill) = $said =~ /^ +(\S+ kill-leader)$/m;
+
+    like(`$kill 2>&1`, qr/instance [ab] .* is killed/,
+         'the leader is killed, by the command as it was printed');
     ok(wait_for('the other one', sub {
            curl($port, '/v1/cluster') =~ /"leaseEpoch":3,.*"expired":false/
        }), 'and the other one leads');
