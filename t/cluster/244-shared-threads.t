@@ -14,7 +14,6 @@ use lib "$FindBin::Bin/../lib";
 
 use JSON::PP;
 use Test::More;
-use Time::HiRes qw(time);
 
 use SubmissionCluster;
 use SubmissionCluster::Server;
@@ -24,8 +23,8 @@ use constant { SOON => 10, CLIENTS => 40 };
 my $server = SubmissionCluster::Server->start;
 my $run = SubmissionCluster::Executor->new(
     instances => ['a'], lease => '6s', instance => {
-        store_timeout => '60s', main => 'thread_pool own threads=4; '
-                                        . 'worker_shutdown_timeout 3s;' });
+        workers => 1, threads => 'threads=1', store_timeout => '60s',
+        main => 'thread_pool own threads=4; worker_shutdown_timeout 3s;' });
 
 $server->direct($run->cluster);
 
@@ -71,7 +70,8 @@ $run->post('there');
 $run->wait_terminal('there');
 
 my @frozen = $server->freeze;
-my $begun = time;
+
+END { kill('CONT', @frozen) if @frozen }
 
 my @clients = map {
     my $client = SubmissionCluster::Connection->open($a->{port});
@@ -97,7 +97,7 @@ wait_for('the one that hangs is down', sub { store('v1')->{state} eq 'down' },
 like(store('v1')->{lastError}, qr/no answer/, 'because it has no answer');
 
 $_->close for @clients;
-kill('CONT', @frozen);
+kill('CONT', splice(@frozen));
 
 wait_for('all is well', sub {
     !grep { store($_)->{state} ne 'up' } qw(v1 shared own);
