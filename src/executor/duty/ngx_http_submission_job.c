@@ -157,10 +157,13 @@ ngx_http_submission_job_note(ngx_http_submission_executor_t *ex,
 
     if (work->state == SM_JOB_DONE) {
         ngx_http_submission_event(ex->manager, SM_FEED_JOB_DONE, none,
-                                  "The %*s job %*s is done: %L intents, and %L "
-                                  "were skipped.", kind.len, kind.data,
+                                  "The %*s job %*s is done: %L intent%s, and "
+                                  "%L %s skipped.", kind.len, kind.data,
                                   work->job.id.len, work->job.id.data,
-                                  work->job.done, work->job.skipped);
+                                  work->job.done,
+                                  work->job.done == 1 ? "" : "s",
+                                  work->job.skipped,
+                                  work->job.skipped == 1 ? "was" : "were");
 
     } else if (work->state == SM_JOB_FAILED) {
         ngx_http_submission_event(ex->manager, SM_FEED_JOB_FAILED, none,
