@@ -12,8 +12,8 @@ use FindBin;
 use lib "$FindBin::Bin/../lib";
 
 use Test::More;
-use Time::HiRes qw(time);
 
+use SubmissionNeeds 'postgres';
 use SubmissionCluster;
 use SubmissionCluster::Views;
 
@@ -24,8 +24,6 @@ my $run = SubmissionCluster::Executor->new(instances => ['a'],
                             . 'access=operate; }' });
 my $store = $run->store;
 
-$run->cluster->skip_test('a test of PostgreSQL') if $store->kind ne 'postgres';
-
 my $leader = $run->start;
 my $views = SubmissionCluster::Views->new($leader);
 
@@ -33,7 +31,7 @@ $run->post($run->ids('before', 3));
 $run->wait_terminal('before-');
 $views->all_say('up', 'before');
 
-my $definer = $store->role("definer");
+my $definer = $store->role('definer');
 
 $store->query("REVOKE SELECT ON submission.submission_audit FROM $definer");
 
