@@ -2,7 +2,8 @@
 # now: the numbers and the health of each target are shown on every instance,
 # and the instances, too (G22).  That is the default zone with 200 targets.
 #
-# Goes red when: histories are kept first, and the numbers find no room.
+# Goes red when: histories are kept first, and the numbers find no room, or none
+# when they grow.
 
 use strict;
 use warnings;
@@ -15,14 +16,36 @@ use Test::More;
 
 use SubmissionCluster;
 
-use constant { SOON => 10, TARGETS => 200 };
+use constant { SOON => 10, TARGETS => 200, FIRST => 40 };
+
+# In the small zone most targets come by a reload, when it is full of histories.
 
 for my $zone ('1m', '8m') {
     my @names = map { sprintf 'sms.t%03d', $_ } 1 .. TARGETS;
+    my %targets = map { $_ => { path => '/sick' } } @names;
+    my @first = $zone eq '1m' ? @names[0 .. FIRST - 1] : @names;
+
     my $run = SubmissionCluster::Executor->new(
         instances => ['a', 'b'], instance => { zone => $zone },
-        targets => { map { $_ => { path => '/sick' } } @names });
-    my $leader = $run->start(record => 0);
+        targets => { map { $_ => $targets{$_} } @first });
+
+    $run->start(record => 0);
+    $run->post(map { ["$_-well", $_] } @first);
+    $run->wait_terminal('sms.t', 60);
+
+    wait_for('the zone is full of what was', sub {
+        !grep { !$_->log_count(qr/ zone_too_small .* without_history=[1-9]/) }
+              $run->instances;
+    }, 3 * SOON);
+
+    if (@first < @names) {
+        $run->{targets} = \%targets;
+
+        for my $instance ($run->instances) {
+            $instance->{targets} = $run->targets;
+            $instance->reload(wait_old => 1);
+        }
+    }
 
     $run->gateway->behave('/sick' => 'reset');
     $run->post(map { my $name = $_; map { ["$name-$_", $name] } 1 .. 3 } @names);
