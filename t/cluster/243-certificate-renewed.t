@@ -18,6 +18,9 @@ use POSIX ();
 use Test::More;
 use Time::HiRes qw(time);
 
+# nginx does not free the sessions of an upstream when it exits
+
+use SubmissionNeeds qw(openssl no_checker);
 use SubmissionCluster;
 
 use constant SOON => 10;
