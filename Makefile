@@ -59,7 +59,7 @@ SUITES        = $(or $(TESTS),$(API_TESTS) $(CLUSTER_TESTS))
 
 # how many at a time: most of them wait, for a lease or a time-out
 
-TEST_JOBS ?= 4
+TEST_JOBS ?= 6
 
 # on another store than SQLite: what has nothing to do with it skips itself
 
