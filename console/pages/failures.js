@@ -22,7 +22,17 @@ const cancel = (f, ctx) => job('cancel', { target: f.submissionTarget, status: '
   (n) => `What is in this group has ended, and cannot be canceled. ${n ? 'These have not: they are pending, and would be tried.'
     : 'Nothing else of this target is pending.'}`);
 
-function row(f, ctx, since) {
+// A search knows no errors: what a replay takes of a group, it takes of those that
+// differ in their last error alone.
+
+function alike(f, all) {
+  const groups = all.filter((o) => o.submissionTarget === f.submissionTarget && o.status === f.status
+                                   && (!f.reason || o.reason === f.reason)).length;
+
+  return groups > 1 && (() => `These are the intents of ${groups} groups: all that ended alike, whatever their last error was.`);
+}
+
+function row(f, ctx, since, all) {
   const filter = { target: f.submissionTarget, status: f.status, reason: f.reason, from: since };
   const list = f.status !== 'refused' && `#/intents${query({ ...filter, from: local(since), by: 'completed' })}`;
 
@@ -36,7 +46,7 @@ function row(f, ctx, since) {
     h('ul', { class: 'sample' }, f.newestIds.map((one) =>
       h('li', null, list ? link(`#/intents/${seg(one)}`, id(one)) : id(one)))),
     ...(ctx.may ? [list && h('div', { class: 'acts' },
-      f.count > 0 && button('Replay…', () => job('replay', filter, ctx),
+      f.count > 0 && button('Replay…', () => job('replay', filter, ctx, alike(f, all)),
         { class: 'primary small', 'aria-label': `Replay ${f.submissionTarget} ${f.status} ${f.reason || ''}` }),
       more(`${f.submissionTarget} ${f.status} ${f.reason || ''}`, [
         ['List them', () => { location.hash = list; }],
@@ -54,7 +64,7 @@ export function view(data, ctx) {
       field('Target', choice('of', [['', 'any'], ...targetNames(ctx)], ctx.params.get('target') || '', (event) => ctx.go({ target: event.target.value })))),
     card(null,
       table('Failures', [['Target', 'name'], ['Ended as'], ['Why', 'why'], ['Count', 'num'], ['Newest', 'num'], ['Examples', 'wider'], ...(ctx.may ? [['']] : [])],
-        data.failures.map((f) => row(f, ctx, data.since)),
+        data.failures.map((f) => row(f, ctx, data.since, data.failures)),
         empty('Nothing has failed', `No intent was rejected or given up${since ? ` in ${SINCE.find(([value]) => value === since)?.[1]}` : ''}.`)),
       !data.complete && h('p', { class: 'note' }, 'There are more: the counts are those of the newest 10,000. Choose a target, or a shorter time.')),
     h('p', { class: 'note' }, 'How far a replay is: ', link('#/jobs', 'Jobs'), '.')

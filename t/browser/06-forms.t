@@ -210,6 +210,17 @@ END
 visit($browser, $follower, '#/failures', qr/sms\.bad.*\b3\s+2 replayed/s);
 $browser->press_text('main', 'Replay…');
 $browser->wait_text('dialog', qr/Replay 3 intents\?.*2 intents were replayed before and will be skipped.*may act twice/s);
+unlike($browser->text('dialog'), qr/groups/, 'of one group');
+$browser->press_text('dialog', 'Back');
+
+# a search knows no errors: two groups that differ in theirs are replayed together
+
+fake($browser, 'GET failures' => <<'END');
+    (d) => ({ ...d, failures: ['HTTP 500', 'no answer'].map((lastError) => ({ ...d.failures[0], count: 3, lastError })) })
+END
+visit($browser, $follower, '#/failures?since=1', qr/HTTP 500.*no answer/s);
+$browser->press_text('main', 'Replay…');
+$browser->wait_text('dialog', qr/These are the intents of 2 groups: all that ended alike/);
 $browser->press_text('dialog', 'Back');
 
 visit($browser, $follower, '#/intents/bad-1', qr/Replayed as\s+bad-1~2, bad-1~1/);
