@@ -368,6 +368,30 @@ test_skips(void)
 }
 
 
+/* what the store skips when a batch is written does not count for the limit */
+
+static void
+test_limit(void)
+{
+    fixture_t  f;
+
+    open_leader(&f);
+
+    put(&f, "a", 5, &sms, "rejected");
+    must(outcome(&f, "a2~j", &sms, "x") == SM_SUBMIT_CREATED);
+    must(outcome(&f, "a3~j", &sms, "x") == SM_SUBMIT_CREATED);
+
+    must(add(&f, SM_JOB_REPLAY, "{\"id\":\"j\",\"limit\":3,\"filter\":"
+             "{\"status\":\"rejected\"}}") == SM_JOB_CREATED);
+    must(finish(&f, 100) > 0);
+
+    is_str(job(&f, "j"), "done 3 2 -", "three are replayed");
+    is_str(replays(&f), "a1~j of a1, a4~j of a4, a5~j of a5", "these");
+
+    fixture_done(&f);
+}
+
+
 /* G9: what was replayed is replayed again only on purpose */
 
 static void
@@ -791,6 +815,7 @@ main(void)
     test_replay();
     test_own();
     test_skips();
+    test_limit();
     test_again();
     test_cancel();
     test_races();

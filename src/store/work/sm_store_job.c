@@ -279,9 +279,16 @@ sm_store_job_after(sm_job_page_t *page, size_t last, sm_str_t *position)
 }
 
 
+static int
+sm_store_job_at_limit(const sm_job_t *job)
+{
+    return job->limit && job->done >= job->limit;
+}
+
+
 /*
  * Writes intents [first, first + n) of the page as one batch, up to the one
- * with which the job reaches its limit.  With "poison" they are skipped.
+ * with which the job may reach its limit.  With "poison" they are skipped.
  */
 
 static int
@@ -346,8 +353,7 @@ sm_store_job_write(sm_job_page_t *page, size_t first, size_t n,
         return -1;
     }
 
-    batch.state = (last && !page->row.more) || batch.n >= left
-                  ? SM_JOB_DONE : SM_JOB_RUNNING;
+    batch.state = last && !page->row.more ? SM_JOB_DONE : SM_JOB_RUNNING;
 
     if (sm_store_job_apply(page->store, page->call, page->fence, &batch) != 0)
     {
@@ -406,6 +412,7 @@ sm_store_job_halves(sm_job_page_t *page, size_t first, size_t n)
     }
 
     return page->work->state == SM_JOB_RUNNING
+           && !sm_store_job_at_limit(&page->work->job)
            ? sm_store_job_halves(page, first + half, n - half) : 0;
 }
 
@@ -526,9 +533,15 @@ sm_store_job_work(sm_store_t *store, sm_call_t *call, const sm_fence_t *fence,
 
     page.row.limit = work->limit;
 
-    /* The filter may ask only for intents that are newer than the job. */
+    /*
+     * A batch that may reach the limit does not end the job: what was begun
+     * since it was read is skipped, and others take its place.  And the filter
+     * may ask only for intents that are newer than the job.
+     */
 
-    if (page.row.from && page.row.to && page.row.from >= page.row.to) {
+    if (sm_store_job_at_limit(job)
+        || (page.row.from && page.row.to && page.row.from >= page.row.to))
+    {
         return sm_store_job_halves(&page, 0, 0);
     }
 
