@@ -220,6 +220,16 @@ is(fetch($b, 'POST', '/o/v1/targets/added/pause')->{status}, 200,
 is(fetch($b, 'POST', '/o/v1/targets/added/resume')->{status}, 200,
    'and lets it go on');
 
+# a replay with the contract of today
+
+$run->wait_terminal('new');
+$result = fetch($b, 'POST', '/o/v1/intents/new/replay');
+
+is(error($result), '503 target_not_here_yet', 'the other does not replay it');
+is($result->{headers}{'retry-after'}, 1, 'and says when to try again');
+is(fetch($a, 'POST', '/o/v1/intents/new/replay')->{status}, 200,
+   'the first one does');
+
 # a POST of many costs no call to the store
 
 my $calls = $b->metric(qr/^store_call_seconds_count\{op="intents_submit"\}/);

@@ -105,6 +105,27 @@ ngx_http_submission_replay_left(const void *data)
 }
 
 
+static ngx_int_t
+ngx_http_submission_replay_no_target(ngx_http_request_t *r,
+    const sm_replay_row_t *row)
+{
+    ngx_http_submission_ctx_t  *ctx;
+
+    ctx = ngx_http_get_module_ctx(r, ngx_http_submission_module);
+
+    if (ngx_http_submission_board_elsewhere(ctx->manager->conf, row->target)) {
+        return ngx_http_submission_reply_not_yet(r, "target_not_here_yet",
+                   "another instance has the target of the intent, and this "
+                   "one does not have it yet", NULL);
+    }
+
+    return ngx_http_submission_reply_error(r, NGX_HTTP_CONFLICT,
+               "unknown_target", "the target of the intent is not configured "
+               "any more: \"contract\":\"original\" replays it as it was",
+               "contract");
+}
+
+
 ngx_int_t
 ngx_http_submission_replay_reply(ngx_http_request_t *r, const void *data)
 {
@@ -140,10 +161,7 @@ ngx_http_submission_replay_reply(ngx_http_request_t *r, const void *data)
                    row->status);
 
     case SM_REPLAY_NO_TARGET:
-        return ngx_http_submission_reply_error(r, NGX_HTTP_CONFLICT,
-                   "unknown_target", "the target of the intent is not "
-                   "configured any more: \"contract\":\"original\" replays it "
-                   "as it was", "contract");
+        return ngx_http_submission_replay_no_target(r, row);
 
     case SM_REPLAY_TOO_LONG:
         return ngx_http_submission_reply_error(r, NGX_HTTP_BAD_REQUEST,

@@ -71,6 +71,7 @@ typedef struct {
 
     sm_replay_e           outcome;
     sm_status_e           status;       /* of id */
+    sm_str_t              target;       /* of id, if it is not configured */
     sm_intent_t           intent;       /* the replay, or what is there; that
                                            of id if it was replayed before */
 } sm_replay_row_t;

@@ -199,6 +199,7 @@ sm_store_replay_terms(sm_call_t *call, const sm_payload_row_t *source,
 
         if (insert->contract == NULL) {
             row->outcome = SM_REPLAY_NO_TARGET;
+            row->target = source->target;
             return 0;
         }
     }
