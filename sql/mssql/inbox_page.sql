@@ -1,4 +1,4 @@
--- Shows what is in the inbox, from the lowest seq on, no matter when it was committed.
+-- Shows what is in the inbox, from seq @from on, no matter when it was committed.
 -- One row, without a seq, has the time.  A payload of more than @max bytes is not read.
 -- A row that begins after @bytes of payloads is left for the next page.  Nothing is
 -- locked, and no open transaction is waited for.
@@ -16,6 +16,7 @@ CREATE OR ALTER PROCEDURE submission.submission_inbox_page
     @lease_name varchar(64),
     @holder_id nvarchar(128),
     @lease_epoch bigint,
+    @from bigint,
     @limit bigint,
     @bytes bigint,
     @max bigint
@@ -52,7 +53,7 @@ BEGIN
                              CAST(DATALENGTH(i.payload) AS bigint) AS size
                       FROM submission.submission_inbox AS i
                            WITH (FORCESEEK (submission_inbox_next (lease_name)))
-                      WHERE i.lease_name = @lease_name
+                      WHERE i.lease_name = @lease_name AND i.seq >= @from
                       ORDER BY i.seq
                   ) AS s
          ) AS b

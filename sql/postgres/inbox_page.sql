@@ -1,11 +1,10 @@
--- The rows of the inbox, from the lowest seq on, whenever they were committed.  The
--- first row has only the time.  A payload of more than p_max bytes is not read.
+-- The rows of the inbox, from seq p_from on, whenever they were committed.  The first row has only the time.  A payload of more than p_max bytes is not read.
 -- The page ends with the row by which it has p_bytes of payloads.  Rows that
 -- another session has locked are left for a later page.
 
 CREATE OR REPLACE FUNCTION submission.submission_inbox_page(
     p_lease_name text, p_holder_id text, p_lease_epoch bigint,
-    p_limit bigint, p_bytes bigint, p_max bigint
+    p_from bigint, p_limit bigint, p_bytes bigint, p_max bigint
 )
 RETURNS TABLE (
     o_now bigint, o_seq bigint, o_intent_id text, o_submission_target text,
@@ -43,7 +42,7 @@ BEGIN
              FROM (
                       SELECT i.*, octet_length(i.payload)::bigint AS size
                       FROM submission_inbox AS i
-                      WHERE i.lease_name = p_lease_name
+                      WHERE i.lease_name = p_lease_name AND i.seq >= p_from
                       ORDER BY i.seq
                       LIMIT p_limit
                       FOR UPDATE SKIP LOCKED

@@ -1,4 +1,4 @@
--- Reads the inbox, from the lowest seq on.  Of a payload that is too large, only the
+-- Reads the inbox, from seq :from on.  Of a payload that is too large, only the
 -- size is read.
 
 SELECT :now AS now, seq, substr(intent_id, 1, 1024) AS intent_id,
@@ -15,5 +15,5 @@ SELECT :now AS now, seq, substr(intent_id, 1, 1024) AS intent_id,
                  <= :max_payload
             THEN payload END AS payload
 FROM submission_inbox
-WHERE lease_name = :lease_name
+WHERE lease_name = :lease_name AND seq >= :from
 ORDER BY seq;

@@ -75,8 +75,8 @@
     X(FAILURES_GET, "failures_get", "ttiii",                                  \
       "lease_name target since bound groups", "iti", sm_failure_fields,       \
       sm_failure_count_fields)                                                \
-    X(INBOX_PAGE, "inbox_page", "ttiiii",                                     \
-      "lease_name holder_id lease_epoch limit bytes max_payload", "i",        \
+    X(INBOX_PAGE, "inbox_page", "ttiiiii",                                    \
+      "lease_name holder_id lease_epoch from limit bytes max_payload", "i",   \
       sm_inbox_fields)                                                        \
     X(INBOX_MOVE, "inbox_move", "ttidbdi", NULL, "iii")                       \
     X(RETENTION, "retention", "ttitidiiiti", NULL, "iiiiiiitt")               \

@@ -15,6 +15,7 @@ sm_sql_inbox_page(sm_conn_t *conn, sm_call_t *call,
     sm_inbox_row_t  *row;
 
     page->n = 0;
+    page->last = SM_INBOX_BEGINNING;
     page->more = 0;
 
     page->rows = sm_arena_calloc(&call->arena, page->limit,
@@ -25,6 +26,7 @@ sm_sql_inbox_page(sm_conn_t *conn, sm_call_t *call,
 
     sm_sql_start(sql, SM_PROC_INBOX_PAGE);
     sm_sql_put_fence(sql, fence);
+    sm_sql_put_int(sql, page->from);
     sm_sql_put_int(sql, page->limit);
     sm_sql_put_int(sql, page->bytes);
     sm_sql_put_int(sql, page->max_payload);
@@ -44,6 +46,7 @@ sm_sql_inbox_page(sm_conn_t *conn, sm_call_t *call,
             row->too_large = row->size > (int64_t) page->max_payload;
 
             bytes += row->payload.len;
+            page->last = row->seq;
             page->n++;
         }
     }

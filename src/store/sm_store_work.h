@@ -125,6 +125,23 @@ int sm_store_inbox_move(sm_store_t *store, sm_call_t *call,
     size_t n);
 
 
+/*
+ * Whether another live instance has a target that this one does not have.  The
+ * instances are read with the first question of a call.  Returns -1 on errors.
+ */
+
+typedef struct {
+    sm_str_t               names_hash;  /* of the targets of this instance */
+
+    unsigned               read;
+    uint32_t              *names;
+    size_t                 n;
+} sm_elsewhere_t;
+
+int sm_store_elsewhere(sm_store_t *store, sm_call_t *call,
+    sm_elsewhere_t *elsewhere, sm_str_t target);
+
+
 /* Counts the intents a job would find, up to SM_JOB_COUNT. */
 int sm_store_job_count(sm_store_t *store, sm_call_t *call, sm_job_row_t *row);
 
@@ -137,6 +154,7 @@ typedef struct {
     /* Returns the configured contract of a target, or NULL. */
     const sm_contract_t *(*contract)(void *data, sm_str_t target);
     void                  *data;
+    sm_elsewhere_t         elsewhere;
 
     sm_job_t               job;         /* before; no id: there is no job */
     unsigned               first;       /* it had not begun */
@@ -145,10 +163,12 @@ typedef struct {
     size_t                 skipped;
     sm_job_item_t         *items;
     size_t                 n;
+    unsigned               waits;       /* the next intent cannot be done yet */
 } sm_job_work_t;
 
 /*
- * An intent whose data the store refuses is skipped without affecting others,
+ * A job whose next intent is to have today's contract of a target that only
+ * another instance has yet waits, and other jobs take their turns.  An intent whose data the store refuses is skipped without affecting others,
  * which are then written in more than one transaction.
  */
 int sm_store_job_work(sm_store_t *store, sm_call_t *call,

@@ -45,18 +45,25 @@ typedef struct {
 extern const sm_field_t  sm_inbox_fields[];
 
 
+/* An application may choose a "seq", and take a negative one. */
+
+#define SM_INBOX_BEGINNING   INT64_MIN
+
 /*
- * A page always has the first rows that are there now: the order of "seq" is
- * not the order of commits, so there is no place to go on from.
+ * A page has the first rows that are there now.  The order of "seq" is not the
+ * order of commits, so no place is kept from one pass to the next.  Within a
+ * pass, a page begins after rows that were left in the inbox.
  */
 
 typedef struct {
+    int64_t               from;         /* seq, maybe SM_INBOX_BEGINNING */
     size_t                limit;        /* rows */
     size_t                bytes;        /* a row that begins after them waits */
     size_t                max_payload;
 
     sm_inbox_row_t       *rows;
     size_t                n;
+    int64_t               last;         /* seq of the last row */
     unsigned              more;         /* the page is full */
 } sm_inbox_page_t;
 
