@@ -19,10 +19,14 @@
 #define NGX_HTTP_SUBMISSION_JOB_LONG      40000
 #define NGX_HTTP_SUBMISSION_JOB_REST      4       /* times that */
 #define NGX_HTTP_SUBMISSION_JOB_REST_MIN  5       /* milliseconds */
+#define NGX_HTTP_SUBMISSION_JOB_WAIT      500     /* for another instance */
+#define NGX_HTTP_SUBMISSION_JOB_WAIT_TELL 60000
 
 
 typedef struct {
     ngx_uint_t                       limit;        /* of the next batch */
+    ngx_msec_t                       told;         /* that a job waits */
+    unsigned                         waited:1;
 } ngx_http_submission_job_ctx_t;
 
 
@@ -81,6 +85,7 @@ ngx_http_submission_job_begin(ngx_http_submission_duty_t *duty,
     jt->work.limit = ctx->limit;
     jt->work.contract = ngx_http_submission_target_contract_thread;
     jt->work.data = task->manager->conf;
+    jt->work.elsewhere.names_hash = task->manager->conf->config.names_hash;
 
     return NGX_OK;
 }
@@ -236,6 +241,32 @@ ngx_http_submission_job_effect(ngx_http_submission_executor_t *ex,
 }
 
 
+/* logs once a minute that a job waits for a roll of the configuration */
+
+static void
+ngx_http_submission_job_waits(ngx_http_submission_executor_t *ex,
+    ngx_http_submission_job_ctx_t *ctx, sm_job_work_t *work)
+{
+    ngx_http_submission_field_t  id;
+
+    if (ctx->waited
+        && ngx_current_msec - ctx->told < NGX_HTTP_SUBMISSION_JOB_WAIT_TELL)
+    {
+        return;
+    }
+
+    ctx->waited = 1;
+    ctx->told = ngx_current_msec;
+
+    ngx_log_error(NGX_LOG_WARN, ngx_cycle->log, 0,
+                  "submission: job_waits manager=%V lease_epoch=%L kind=%s%V: "
+                  "the target of its next intent is configured on another "
+                  "instance, and not here yet", &ex->manager->conf->name,
+                  ex->epoch, sm_job_kind_name(work->job.kind).data,
+                  ngx_http_submission_field(&id, " id=", work->job.id));
+}
+
+
 /* the job goes on in the next epoch, after what this call has done */
 
 static void
@@ -285,6 +316,11 @@ ngx_http_submission_job_done(ngx_http_submission_duty_t *duty,
 
     } else if (jt->took < NGX_HTTP_SUBMISSION_JOB_SHORT) {
         ctx->limit = ngx_min(ctx->limit * 2, NGX_HTTP_SUBMISSION_JOB_MOST);
+    }
+
+    if (jt->work.waits) {
+        ngx_http_submission_job_waits(ex, ctx, &jt->work);
+        return NGX_HTTP_SUBMISSION_JOB_WAIT;
     }
 
     rest = (ngx_msec_t) (jt->took * NGX_HTTP_SUBMISSION_JOB_REST / 1000);

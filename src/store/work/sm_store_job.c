@@ -453,6 +453,51 @@ sm_store_job_bound(sm_job_page_t *page, size_t *n)
 }
 
 
+/*
+ * Bounds the page to what comes before an intent whose target only another
+ * instance has yet.
+ */
+
+static int
+sm_store_job_here(sm_job_page_t *page, size_t *n)
+{
+    int                 rc;
+    size_t              i;
+    sm_job_work_t      *work;
+    const sm_intent_t  *intent;
+
+    work = page->work;
+
+    if (work->job.kind != SM_JOB_REPLAY || page->terms.original) {
+        return 0;
+    }
+
+    for (i = 0; i < *n; i++) {
+
+        intent = &page->row.intents[i];
+
+        if (sm_job_fits(&work->job, &page->terms, intent) != SM_JOB_TAKE
+            || work->contract(work->data, intent->target))
+        {
+            continue;
+        }
+
+        rc = sm_store_elsewhere(page->store, page->call, &work->elsewhere,
+                                intent->target);
+        if (rc < 0) {
+            return -1;
+        }
+
+        if (rc) {
+            work->waits = i == 0;
+            *n = i;
+        }
+    }
+
+    return 0;
+}
+
+
 /* Ends a job that nobody can read, because it would block the others. */
 
 static int
@@ -501,6 +546,7 @@ sm_store_job_work(sm_store_t *store, sm_call_t *call, const sm_fence_t *fence,
     work->done = 0;
     work->skipped = 0;
     work->n = 0;
+    work->waits = 0;
 
     job = &work->job;
 
@@ -559,7 +605,9 @@ sm_store_job_work(sm_store_t *store, sm_call_t *call, const sm_fence_t *fence,
         return sm_store_job_no_memory(call);
     }
 
-    if (sm_store_job_bound(&page, &n) != 0) {
+    if (sm_store_job_bound(&page, &n) != 0
+        || sm_store_job_here(&page, &n) != 0)
+    {
         return -1;
     }
 
