@@ -71,6 +71,7 @@ page(fixture_t *f, sm_inbox_page_t *p, size_t limit, size_t bytes, size_t max)
 {
     memset(p, 0, sizeof(sm_inbox_page_t));
 
+    p->from = SM_INBOX_BEGINNING;
     p->limit = limit;
     p->bytes = bytes;
     p->max_payload = max;
@@ -163,7 +164,7 @@ test_rows(void)
     leave(&f, 4, "main", "other", "push", "{\"a\":1}", NULL);
     leave(&f, 5, "main", "", "sms", "1", NULL);
     leave(&f, 6, "main", "x", "none", "1", NULL);
-    leave(&f, 7, "main", "bad", "sms", "{", NULL);
+    leave(&f, 7, "main", "bad", "sms", "[1,x]", NULL);
     leave(&f, 8, "main", "two", "sms", "1,2", NULL);
     leave(&f, 9, "main", "empty", "push", "", NULL);
     leave(&f, 10, "main", "twice", "sms", "1", NULL);
@@ -200,11 +201,13 @@ test_rows(void)
     is_str(refused(&f),
          "3 other idempotency_conflict 7, "
          "4 other idempotency_conflict 7, 5  invalid_request 1, "
-         "6 x invalid_request 1, 7 bad invalid_request 1, "
+         "6 x invalid_request 1, 7 bad invalid_request 5, "
          "8 two invalid_request 3, 12 twice idempotency_conflict 1, "
          "14 large payload_too_large 20", "the refusals");
     is_str(sql_text(&f, "SELECT detail FROM submission_inbox_refused "
-                  "WHERE seq = 7"), "\"payload\" is not JSON", "in words");
+                  "WHERE seq = 7"), "\"payload\" is not JSON: malformed JSON "
+           "at byte 4: lexical error: invalid char in json text.",
+           "in words, and where");
     is_str(sql_text(&f, "SELECT detail FROM submission_inbox_refused "
                   "WHERE seq = 3"), "the id belongs to another intent",
          "also of a conflict");
@@ -386,6 +389,36 @@ test_poison_sqlite(void)
 }
 
 
+/* a page behind rows that were left, and one from the beginning */
+
+static void
+test_from(void)
+{
+    fixture_t        f;
+    sm_inbox_page_t  p;
+
+    leader_open(&f, HOUR);
+
+    leave(&f, -7, "main", "negative", "sms", "1", NULL);
+    leave(&f, 3, "main", "three", "sms", "1", NULL);
+    leave(&f, 5, "main", "five", "sms", "1", NULL);
+
+    page(&f, &p, 2, 1000, 1000);
+    is_int(p.n, 2, "a page from the beginning");
+    is_int(p.rows[0].seq, -7, "has the first row, whatever its seq");
+    is_int(p.last, 3, "and says where it ends");
+    is_int(p.more, 1, "it is full");
+
+    p.from = p.last + 1;
+    must(sm_store_inbox_page(&f.store, new_call(&f), &a1, &p) == 0);
+    is_int(p.n, 1, "the next page");
+    is_int(p.rows[0].seq, 5, "begins there");
+    is_int(p.more, 0, "and is not full");
+
+    fixture_done(&f);
+}
+
+
 /* a row that the store refuses for its data */
 
 static void
@@ -438,6 +471,7 @@ main(void)
         test_poison_sqlite();
     }
 
+    test_from();
     test_refused_alone();
 
     return done_testing();

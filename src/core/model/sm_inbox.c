@@ -62,6 +62,29 @@ sm_inbox_refuse_request(sm_arena_t *arena, sm_inbox_row_t *row,
 }
 
 
+/* Says where the payload is not JSON, by its own bytes. */
+
+static int
+sm_inbox_refuse_json(sm_arena_t *arena, sm_inbox_row_t *row)
+{
+    char             what[300];
+    sm_json_error_t  err;
+
+    if (sm_json_one(arena, row->payload, &err) == 0) {
+        return sm_inbox_refuse_request(arena, row, SM_FIELD_PAYLOAD,
+                                       "is not JSON");
+    }
+
+    if (err.no_memory) {
+        return -1;
+    }
+
+    (void) snprintf(what, sizeof(what), "is not JSON: %s", err.message);
+
+    return sm_inbox_refuse_request(arena, row, SM_FIELD_PAYLOAD, what);
+}
+
+
 /*
  * The payload is one JSON value, which may have spaces around it, or nothing.
  * It is parsed as the only element of an array, so that the rules are those of
@@ -96,9 +119,7 @@ sm_inbox_payload(sm_arena_t *arena, sm_inbox_row_t *row)
     *p = ']';
 
     if (sm_json_array(arena, doc, &values, &n, &err) != 0) {
-        return err.no_memory ? -1
-               : sm_inbox_refuse_request(arena, row, SM_FIELD_PAYLOAD,
-                                         "is not JSON");
+        return err.no_memory ? -1 : sm_inbox_refuse_json(arena, row);
     }
 
     if (n > 1) {
