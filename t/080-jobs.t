@@ -250,6 +250,11 @@ sub {
 
     is($again->{body}, $stopped->{body}, 'again');
     is($again->{headers}{'idempotent-replayed'}, 'true', 'it was before');
+    my $events = http('GET /v1/events?kind=job_stopped')->{json}{events};
+
+    is(scalar @$events, 1, 'it is told, once');
+    like($events->[0]{text}, qr/^The cancel job c3 was stopped.*: 0 intents, and 0 were skipped\.$/,
+         'in words');
     is(http('POST /v1/cancels/none/stop')->{code}, 404, 'there is no other');
     is(http('POST /v1/replays/c3/stop')->{code}, 404, 'nor of the other kind');
     is(sql("SELECT count(*) FROM submission_audit WHERE action = "

@@ -97,6 +97,9 @@ ngx_int_t ngx_http_submission_payload_reply(ngx_http_request_t *r,
 /* jobs.c */
 int ngx_http_submission_jobs_add_thread(sm_store_t *store, sm_call_t *call,
     void *rows, size_t n);
+void ngx_http_submission_jobs_stop_again(void *row, const void *tried);
+void ngx_http_submission_jobs_stop_note(ngx_http_submission_manager_t *manager,
+    const void *row);
 ngx_int_t ngx_http_submission_jobs_reply(ngx_http_request_t *r,
     const void *row);
 ngx_int_t ngx_http_submission_jobs_list_reply(ngx_http_request_t *r,

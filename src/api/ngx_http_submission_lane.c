@@ -327,6 +327,31 @@ ngx_http_submission_lane_left(ngx_http_submission_batch_t *batch)
 }
 
 
+static void
+ngx_http_submission_lane_note(ngx_http_submission_batch_t *batch)
+{
+    ngx_queue_t                     *q;
+    ngx_http_submission_node_t      *node;
+    const ngx_http_submission_op_t  *op;
+
+    op = &ngx_http_submission_ops[batch->lane->op];
+
+    if (op->note == NULL || batch->rows == NULL) {
+        return;
+    }
+
+    for (q = ngx_queue_head(&batch->nodes);
+         q != ngx_queue_sentinel(&batch->nodes);
+         q = ngx_queue_next(q))
+    {
+        node = ngx_queue_data(q, ngx_http_submission_node_t, queue);
+
+        op->note(batch->lane->manager,
+                 ngx_http_submission_batch_row(batch, node->nth));
+    }
+}
+
+
 /*
  * The next call starts before this one is answered, so that the store is never
  * idle.
@@ -354,6 +379,7 @@ ngx_http_submission_lane_done(ngx_http_submission_task_t *task)
     if (task->call.status == SM_STORE_OK) {
         lane->failures = 0;
         ngx_http_submission_lane_left(batch);
+        ngx_http_submission_lane_note(batch);
 
     } else {
         ngx_http_submission_retry(batch);

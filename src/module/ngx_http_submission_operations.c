@@ -271,6 +271,8 @@ const ngx_http_submission_op_t  ngx_http_submission_ops[] = {
     ngx_http_submission_op_api(JOBS_STOP, "jobs_stop",
         sm_job_row_t, ngx_http_submission_jobs_stop_thread,
         .writes = 1,
+        .again = ngx_http_submission_jobs_stop_again,
+        .note = ngx_http_submission_jobs_stop_note,
         ngx_http_submission_op_strings(
             offsetof(sm_job_row_t, request.id),
             offsetof(sm_job_row_t, request.doc),

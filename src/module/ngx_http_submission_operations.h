@@ -67,6 +67,7 @@ typedef enum {
 } ngx_http_submission_op_e;
 
 
+struct ngx_http_submission_manager_s;
 typedef struct ngx_http_submission_task_s  ngx_http_submission_task_t;
 
 
@@ -98,6 +99,8 @@ typedef struct {
      * batch.  _reply() answers the request.  _left() tells whether the call has
      * left a row for another one: the row goes back to its lane.  _again()
      * takes from a row of a call that has failed what the next try has to know.
+     * _note() tells of what the call has done, whether or not its client is
+     * still there.
      * _intent() is what a request may wait for; NULL: the row has none.  With
      * _arrived(), a request may wait for an intent that does not exist yet,
      * whose id is the first string of the row; it tells the row that the intent
@@ -129,6 +132,9 @@ typedef struct {
     ngx_int_t                  (*reply)(ngx_http_request_t *r,
                                      const void *row);
     void                       (*again)(void *row, const void *tried);
+    void                       (*note)(
+                                   struct ngx_http_submission_manager_s *manager,
+                                     const void *row);
     sm_intent_t               *(*intent)(void *row);
     void                       (*arrived)(void *row);
 } ngx_http_submission_op_t;

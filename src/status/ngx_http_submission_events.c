@@ -316,9 +316,11 @@ ngx_http_submission_events(ngx_http_submission_manager_conf_t *mcf, void *buf,
 }
 
 
+/* Looks for an event that has a string, at this offset. */
+
 static ngx_uint_t
 ngx_http_submission_events_find(ngx_http_submission_manager_t *manager,
-    sm_feed_kind_e kind, sm_str_t name, int64_t since, ngx_uint_t target)
+    sm_feed_kind_e kind, size_t field, sm_str_t value, int64_t since)
 {
     void             *buf;
     size_t            i, n;
@@ -335,8 +337,8 @@ ngx_http_submission_events_find(ngx_http_submission_manager_t *manager,
 
     for (i = n; i && events[i - 1].at >= since; i--) {
         if (sm_str_eq(events[i - 1].kind, sm_feed_kinds[kind].name)
-            && sm_str_eq(target ? events[i - 1].target
-                                : events[i - 1].instance, name))
+            && sm_str_eq(*(sm_str_t *) ((char *) &events[i - 1] + field),
+                         value))
         {
             ngx_free(buf);
             return 1;
@@ -353,7 +355,9 @@ ngx_uint_t
 ngx_http_submission_event_told(ngx_http_submission_manager_t *manager,
     sm_feed_kind_e kind, sm_str_t target, int64_t since)
 {
-    return ngx_http_submission_events_find(manager, kind, target, since, 1);
+    return ngx_http_submission_events_find(manager, kind,
+                                           offsetof(sm_feed_event_t, target),
+                                           target, since);
 }
 
 
@@ -361,7 +365,19 @@ ngx_uint_t
 ngx_http_submission_event_told_of(ngx_http_submission_manager_t *manager,
     sm_feed_kind_e kind, sm_str_t instance, int64_t since)
 {
-    return ngx_http_submission_events_find(manager, kind, instance, since, 0);
+    return ngx_http_submission_events_find(manager, kind,
+                                           offsetof(sm_feed_event_t, instance),
+                                           instance, since);
+}
+
+
+ngx_uint_t
+ngx_http_submission_event_said(ngx_http_submission_manager_t *manager,
+    sm_feed_kind_e kind, sm_str_t text)
+{
+    return ngx_http_submission_events_find(manager, kind,
+                                           offsetof(sm_feed_event_t, text),
+                                           text, 0);
 }
 
 

@@ -19,7 +19,8 @@
  * instance, _event_lease() for what has happened to the lease in an epoch, and
  * _event_left() for this instance, which will not be there any more.  An event
  * with the same kind and the same target or instance may have been told at or
- * after "since", by whoever led: _told() says whether.
+ * after "since", by whoever led: _told() says whether.  _said() is whether the
+ * feed has an event of a kind with this text.
  *
  * _begin() tells that the instance has started or was reloaded, or that a
  * worker takes the place of one that died, which did not call _end().  _clock()
@@ -38,6 +39,9 @@ ngx_uint_t ngx_http_submission_event_told(
 ngx_uint_t ngx_http_submission_event_told_of(
     ngx_http_submission_manager_t *manager, sm_feed_kind_e kind,
     sm_str_t instance, int64_t since);
+ngx_uint_t ngx_http_submission_event_said(
+    ngx_http_submission_manager_t *manager, sm_feed_kind_e kind,
+    sm_str_t text);
 void ngx_http_submission_event_begin(ngx_http_submission_manager_t *manager,
     ngx_cycle_t *cycle);
 void ngx_http_submission_event_end(ngx_http_submission_manager_t *manager);

@@ -108,6 +108,63 @@ const ngx_http_submission_input_t  ngx_http_submission_jobs_stop_input = {
 };
 
 
+void
+ngx_http_submission_jobs_stop_again(void *data, const void *tried)
+{
+    sm_job_row_t  *row = data;
+
+    row->tried = 1;
+}
+
+
+/*
+ * Tells of a job that was stopped.  A call that has failed may have stopped it,
+ * and then the next one finds it so.
+ */
+
+void
+ngx_http_submission_jobs_stop_note(ngx_http_submission_manager_t *manager,
+    const void *data)
+{
+    const sm_job_row_t  *row = data;
+
+    u_char            buf[SM_FEED_BYTES];
+    sm_str_t          text, kind;
+    const sm_actor_t  *actor;
+
+    static const sm_str_t  none;
+
+    if (row->outcome != SM_JOB_CREATED
+        && !(row->tried && row->outcome == SM_JOB_SAME
+             && row->job.state == SM_JOB_STOPPED))
+    {
+        return;
+    }
+
+    kind = sm_job_kind_name(row->request.kind);
+    actor = &row->actor;
+
+    text.data = (char *) buf;
+    text.len = ngx_snprintf(buf, sizeof(buf), "The %*s job %*s was stopped%s"
+                            "%*s: %L intent%s, and %L %s skipped.", kind.len,
+                            kind.data, row->job.id.len, row->job.id.data,
+                            actor->name.len ? " by " : "", actor->name.len,
+                            actor->name.data, row->job.done,
+                            row->job.done == 1 ? "" : "s", row->job.skipped,
+                            row->job.skipped == 1 ? "was" : "were")
+               - buf;
+
+    if (row->tried
+        && ngx_http_submission_event_said(manager, SM_FEED_JOB_STOPPED, text))
+    {
+        return;
+    }
+
+    ngx_http_submission_event(manager, SM_FEED_JOB_STOPPED, none, "%*s",
+                              text.len, text.data);
+}
+
+
 /* A dry run only reads.  Each job is a transaction of its own. */
 
 int

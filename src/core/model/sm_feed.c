@@ -35,6 +35,7 @@ const sm_feed_kind_t  sm_feed_kinds[] = {
                              { sm_str("certificate_expires"), SM_FEED_WARN },
     [SM_FEED_JOB_BEGUN] = { sm_str("job_begun"), SM_FEED_INFO },
     [SM_FEED_JOB_DONE] = { sm_str("job_done"), SM_FEED_INFO },
+    [SM_FEED_JOB_STOPPED] = { sm_str("job_stopped"), SM_FEED_INFO },
     [SM_FEED_JOB_FAILED] = { sm_str("job_failed"), SM_FEED_ERROR },
     [SM_FEED_RETENTION_BEGUN] = { sm_str("retention_begun"), SM_FEED_INFO },
     [SM_FEED_RETENTION_DONE] = { sm_str("retention_done"), SM_FEED_INFO }

@@ -93,6 +93,7 @@ typedef enum {
 typedef struct {
     sm_job_request_t      request;
     sm_actor_t            actor;
+    unsigned              tried;        /* it may have been done already */
 
     sm_job_e              outcome;
     sm_job_t              job;          /* unless it was not found */
