@@ -3,6 +3,8 @@
  * The pace of retention: turns keep their share, and there is an end.  Broken
  * by: a rest without a bound, a batch that shrinks because the machine is busy,
  * one slow call that counts for all, a rest that does not grow with the work.
+ * And what is told of a day, by whoever leads: broken by a leader that counts
+ * anew, or that takes what it does not know for nothing.
  */
 
 #include "sm_retention.h"
@@ -144,6 +146,65 @@ test_passes(void)
 }
 
 
+static void
+test_days(void)
+{
+    int64_t             noon;
+    sm_retention_t      none = { 0 }, some = { 0 };
+    sm_retention_day_t  d = { 0 }, told;
+
+    noon = 20000 * SM_RETENTION_DAY + SM_RETENTION_DAY / 2;
+    some.stripped = 3;
+    some.forgotten = 1;
+
+    is_int(sm_retention_day_over(&d, noon), 0, "nothing is over at first");
+    is_int(sm_retention_day_add(&d, &none, noon), 0, "nothing is no batch");
+    is_int(sm_retention_day_add(&d, &some, noon), 1, "the first of a day");
+    is_int(sm_retention_day_add(&d, &some, noon + 5), 0, "another one");
+    is_int(sm_retention_day_over(&d, noon + 6), 0, "the day goes on");
+    is_int(sm_retention_day_unsure(&d), 0, "all is known");
+
+    /* another leader */
+
+    told = d;
+    sm_retention_day_learn(&d, &told, 1, noon + 7);
+    is_int(sm_retention_day_add(&d, &some, noon + 8), 0,
+           "the next leader goes on");
+    ok(d.stripped == 9 && d.forgotten == 3, "with what was done");
+    is_int(sm_retention_day_unsure(&d), 0, "which is all");
+    is_int(sm_retention_day_over(&d, noon + SM_RETENTION_DAY), 1,
+           "the day is over");
+    is_int(d.last, noon + 8, "its last batch");
+
+    is_int(sm_retention_day_add(&d, &some, noon + SM_RETENTION_DAY), 1,
+           "the first of the next one");
+    ok(d.day == 20001 && d.stripped == 3, "begins anew");
+
+    /* one that was killed */
+
+    told = d;
+    sm_retention_day_learn(&d, &told, 0, noon + SM_RETENTION_DAY + 1);
+    ok(d.stripped == 3 && sm_retention_day_unsure(&d),
+       "of a leader that was killed not all is known");
+    told = d;
+    sm_retention_day_learn(&d, &told, 1, noon + SM_RETENTION_DAY + 2);
+    is_int(sm_retention_day_unsure(&d), 1, "nor by the one after that");
+    is_int(sm_retention_day_add(&d, &some, noon + 2 * SM_RETENTION_DAY), 1,
+           "the day after");
+    is_int(sm_retention_day_unsure(&d), 0, "is known again");
+
+    sm_retention_day_learn(&d, NULL, 0, noon);
+    is_int(sm_retention_day_over(&d, noon + SM_RETENTION_DAY), 0,
+           "without a document there is nothing to tell");
+    (void) sm_retention_day_add(&d, &some, noon);
+    is_int(sm_retention_day_unsure(&d), 1, "and today is not known");
+
+    sm_retention_day_learn(&d, NULL, 1, noon);
+    (void) sm_retention_day_add(&d, &some, noon);
+    is_int(sm_retention_day_unsure(&d), 0, "unless nobody has led before");
+}
+
+
 int
 main(void)
 {
@@ -152,6 +213,7 @@ main(void)
     test_bounds();
     test_rates();
     test_passes();
+    test_days();
 
     return done_testing();
 }

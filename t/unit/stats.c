@@ -282,6 +282,18 @@ test_document(void)
     ok(back.omitted == 0 && back.began == 42, "all of it");
 
     ok(back.nevents == 0, "no events");
+    ok(back.retention.day == 0, "and no retention");
+
+    stats.retention.day = 20000;
+    stats.retention.last = INT64_MAX;
+    stats.retention.stripped = 3;
+    stats.retention.forgotten = 4;
+    stats.retention.unsure = 20001;
+
+    doc = render(&stats);
+    ok(sm_stats_parse(&arena, doc, &back) == 0
+       && memcmp(&back.retention, &stats.retention, sizeof(stats.retention))
+          == 0, "what retention has done");
 
     memset(&event, 0, sizeof(sm_feed_event_t));
     event.origin = 7;

@@ -1,4 +1,6 @@
 
+#include <string.h>
+
 #include "sm_retention.h"
 
 
@@ -128,4 +130,66 @@ sm_retention_doc(sm_arena_t *arena, const sm_retention_rules_t *rules,
     sm_out_c(&out, "]");
 
     return sm_out_done(&out, doc);
+}
+
+
+int
+sm_retention_day_over(const sm_retention_day_t *d, int64_t now)
+{
+    return d->day && now / SM_RETENTION_DAY > d->day;
+}
+
+
+int
+sm_retention_day_unsure(const sm_retention_day_t *d)
+{
+    return d->unsure >= d->day;
+}
+
+
+int
+sm_retention_day_add(sm_retention_day_t *d, const sm_retention_t *rt,
+    int64_t now)
+{
+    int  first;
+
+    if (rt->stripped + rt->forgotten == 0) {
+        return 0;
+    }
+
+    first = d->day == 0 || sm_retention_day_over(d, now);
+
+    if (first) {
+        d->day = now / SM_RETENTION_DAY;
+        d->last = 0;
+        d->stripped = 0;
+        d->forgotten = 0;
+    }
+
+    d->last = now > d->last ? now : d->last;
+    d->stripped += rt->stripped;
+    d->forgotten += rt->forgotten;
+
+    return first;
+}
+
+
+void
+sm_retention_day_learn(sm_retention_day_t *d, const sm_retention_day_t *told,
+    unsigned whole, int64_t now)
+{
+    int64_t  today;
+
+    if (told) {
+        *d = *told;
+
+    } else {
+        memset(d, 0, sizeof(sm_retention_day_t));
+    }
+
+    today = now / SM_RETENTION_DAY;
+
+    if (!whole && d->unsure < today) {
+        d->unsure = today;
+    }
 }

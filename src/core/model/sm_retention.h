@@ -111,6 +111,45 @@ typedef struct {
 void sm_retention_passed(sm_retention_passes_t *passes, int64_t now,
     unsigned end);
 
+/*
+ * What was done on a day by UTC, whoever led.  A leader hands it to the next
+ * one by its document.  If that was not the last thing that it did, or if a
+ * batch was under way then, what is missing is not known: "unsure" is the last
+ * day for which that holds.
+ */
+
+#define SM_RETENTION_DAY        (INT64_C(86400) * 1000000)
+
+typedef struct {
+    int64_t               day;          /* since 1970; 0: nothing to tell */
+    int64_t               last;         /* batch of that day, microseconds */
+    int64_t               stripped;
+    int64_t               forgotten;
+    int64_t               unsure;       /* 0: what is counted is all */
+} sm_retention_day_t;
+
+
+/* Says whether a day that has something to tell is over. */
+int sm_retention_day_over(const sm_retention_day_t *d, int64_t now);
+
+/* Says whether more was done on the day than was counted, maybe. */
+int sm_retention_day_unsure(const sm_retention_day_t *d);
+
+/*
+ * Books what a batch has done, after the end of the day before was told.  Says
+ * whether it is the first one of its day that has done anything.
+ */
+int sm_retention_day_add(sm_retention_day_t *d, const sm_retention_t *rt,
+    int64_t now);
+
+/*
+ * Goes on with what the leader before has told, or with nothing: NULL.  "whole"
+ * says that it has told all.
+ */
+void sm_retention_day_learn(sm_retention_day_t *d,
+    const sm_retention_day_t *told, unsigned whole, int64_t now);
+
+
 /* Returns how many rows the next batch may have. */
 size_t sm_retention_limit(const sm_retention_pace_t *pace);
 

@@ -9,7 +9,8 @@
  * "u":how long answers usually take}
  *
  * and keys that another version may add are skipped.  "limits" are those of
- * sm_limit.h, "events" those of sm_feed.h, "history" is that of sm_history.h,
+ * sm_limit.h, "retention" is the day, its last batch, what was stripped and
+ * forgotten, and the day that is not sure, "events" those of sm_feed.h, "history" is that of sm_history.h,
  * which few documents have, and only the last document of an epoch has "last".
  */
 
@@ -66,6 +67,7 @@ enum {
     SM_STATS_DOC_OMITTED,
     SM_STATS_DOC_BEGAN,
     SM_STATS_DOC_LIMITS,
+    SM_STATS_DOC_RETENTION,
     SM_STATS_DOC_LAST,
     SM_STATS_DOC_HISTORY,
     SM_STATS_DOC_EVENTS,
@@ -78,6 +80,7 @@ static const sm_json_field_t  sm_stats_fields[] = {
     { "omitted", SM_JSON_NUMBER, 1 },
     { "began", SM_JSON_NUMBER, 1 },
     { "limits", SM_JSON_ARRAY, 0 },
+    { "retention", SM_JSON_ARRAY, 0 },
     { "last", SM_JSON_BOOL, 0 },
     { "history", SM_JSON_ARRAY, 0 },
     { "events", SM_JSON_ARRAY, 0 },
@@ -219,6 +222,18 @@ sm_stats_out_target(sm_out_t *out, const sm_stats_target_t *t)
 }
 
 
+static void
+sm_stats_out_retention(sm_out_t *out, const sm_retention_day_t *d)
+{
+    int64_t  numbers[] = { d->day, d->last, d->stripped, d->forgotten,
+                           d->unsure };
+
+    if (d->day || d->unsure) {
+        sm_stats_out_array(out, "retention", numbers, sm_nelts(numbers));
+    }
+}
+
+
 static int
 sm_stats_ill(const sm_stats_target_t *t)
 {
@@ -280,6 +295,8 @@ sm_stats_out(sm_out_t *out, sm_stats_t *stats)
         sm_out_c(out, ",\"limits\":");
         sm_limits_out(out, stats->limits, stats->nlimits);
     }
+
+    sm_stats_out_retention(out, &stats->retention);
 
     if (stats->last) {
         sm_out_c(out, ",\"last\":true");
@@ -482,6 +499,26 @@ sm_stats_parse_health(sm_arena_t *arena, sm_str_t raw, sm_stats_target_t *t)
 
 
 static int
+sm_stats_parse_retention(sm_arena_t *arena, sm_str_t raw,
+    sm_retention_day_t *d)
+{
+    int64_t  numbers[5];
+
+    if (sm_stats_numbers(arena, raw, numbers, sm_nelts(numbers)) != 0) {
+        return -1;
+    }
+
+    d->day = numbers[0];
+    d->last = numbers[1];
+    d->stripped = numbers[2];
+    d->forgotten = numbers[3];
+    d->unsure = numbers[4];
+
+    return 0;
+}
+
+
+static int
 sm_stats_parse_target(sm_arena_t *arena, sm_str_t raw, sm_stats_target_t *t)
 {
     int64_t          state[4], numbers[4];
@@ -564,6 +601,11 @@ sm_stats_parse(sm_arena_t *arena, sm_str_t doc, sm_stats_t *stats)
         || (values[SM_STATS_DOC_LIMITS].type
             && sm_limits_parse(arena, values[SM_STATS_DOC_LIMITS].raw,
                                &stats->limits, &stats->nlimits)
+               != 0)
+        || (values[SM_STATS_DOC_RETENTION].type
+            && sm_stats_parse_retention(arena,
+                                        values[SM_STATS_DOC_RETENTION].raw,
+                                        &stats->retention)
                != 0)
         || (values[SM_STATS_DOC_EVENTS].type
             && sm_feed_doc_parse(arena, values[SM_STATS_DOC_EVENTS].raw,

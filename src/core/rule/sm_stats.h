@@ -18,6 +18,7 @@
 #include "sm_json.h"
 #include "sm_lease.h"
 #include "sm_limit.h"
+#include "sm_retention.h"
 #include "sm_window.h"
 
 
@@ -85,6 +86,7 @@ typedef struct {
     /* only for the next leader, and not in the block */
     sm_limit_t         *limits;
     size_t              nlimits;
+    sm_retention_day_t  retention;
     unsigned            last;           /* its epoch sends nothing any more */
 
     sm_str_t            history;        /* not in the block; mostly none */

@@ -257,6 +257,24 @@ ngx_http_submission_pauses_apply(ngx_http_submission_executor_t *ex,
 }
 
 
+/* Only the last document of the epoch before tells of all that was done. */
+
+static void
+ngx_http_submission_pauses_retention(ngx_http_submission_executor_t *ex,
+    const ngx_http_submission_told_t *told)
+{
+    ngx_uint_t  whole;
+
+    whole = told->row.at == 0
+            || (told->known && told->stats.last
+                && told->row.epoch == ex->epoch - 1);
+
+    ngx_http_submission_retention_learn(ex,
+                                        told->known ? &told->stats.retention
+                                                    : NULL, whole);
+}
+
+
 static ngx_msec_t
 ngx_http_submission_pauses_done(ngx_http_submission_duty_t *duty,
     ngx_http_submission_task_t *task)
@@ -301,6 +319,10 @@ ngx_http_submission_pauses_done(ngx_http_submission_duty_t *duty,
     ngx_http_submission_pauses_tell(ex, &paused, &ps->paused, "target_paused");
     ngx_http_submission_pauses_tell(ex, &ps->paused, &paused,
                                     "target_resumed");
+
+    if (pt->first) {
+        ngx_http_submission_pauses_retention(ex, &pt->told);
+    }
 
     if (pt->told.known) {
         ngx_http_submission_events_learn(ex->manager, pt->told.stats.events,

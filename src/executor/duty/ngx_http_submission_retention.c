@@ -10,6 +10,8 @@
  */
 
 #include "ngx_http_submission_duty.h"
+#include "ngx_http_submission_limits.h"
+#include "ngx_http_submission_stats.h"
 #include "ngx_http_submission_turn.h"
 
 
@@ -22,7 +24,9 @@
 
 #define NGX_HTTP_SUBMISSION_RETENTION_PLACE     2048
 
-#define NGX_HTTP_SUBMISSION_RETENTION_DAY       INT64_C(86400000000)  /* usec */
+/* What the feed says is by an estimate of the store's clock. */
+
+#define NGX_HTTP_SUBMISSION_RETENTION_CLOCK     1000000 /* usec */
 
 
 typedef struct {
@@ -30,10 +34,7 @@ typedef struct {
     ngx_msec_t                       interval;
     int64_t                          overdue;      /* in this pass */
     int64_t                          epoch;        /* of what follows */
-    int64_t                          day;          /* of the counts, or 0 */
-    int64_t                          last;         /* the last batch of it */
-    int64_t                          stripped;
-    int64_t                          forgotten;
+    sm_retention_day_t               day;          /* for the feed */
     sm_retention_passes_t            passes;
     size_t                           len;          /* of the target's name */
     u_char                           target[4 * SM_TARGET_MAX];
@@ -133,7 +134,11 @@ ngx_http_submission_retention_begin(ngx_http_submission_duty_t *duty,
     ngx_http_submission_retention_t       *re;
     ngx_http_submission_retention_task_t  *rt;
 
-    if (!task->manager->conf->retention_given) {
+    /* what the leader before has told is read first, see pauses.c */
+
+    if (!task->manager->conf->retention_given
+        || !ngx_http_submission_pauses_known(duty->executor))
+    {
         return NGX_DECLINED;
     }
 
@@ -145,7 +150,6 @@ ngx_http_submission_retention_begin(ngx_http_submission_duty_t *duty,
     if (re->epoch != duty->executor->epoch) {
         re->epoch = duty->executor->epoch;
         re->from_len = 0;
-        re->day = 0;
         ngx_memzero(&re->passes, sizeof(sm_retention_passes_t));
     }
 
@@ -194,57 +198,101 @@ ngx_http_submission_retention_thread(ngx_http_submission_task_t *task)
 }
 
 
+/* what is counted may be too little if a batch is under way */
+
+void
+ngx_http_submission_retention_read(ngx_http_submission_executor_t *ex,
+    sm_retention_day_t *day)
+{
+    ngx_http_submission_duty_t       *duty;
+    ngx_http_submission_retention_t  *re;
+
+    duty = &ex->duties[NGX_HTTP_SUBMISSION_DUTY_RETENTION];
+    re = duty->ctx;
+
+    *day = re->day;
+
+    if (duty->task || duty->old) {
+        day->unsure = ngx_http_submission_executor_now(ex) / SM_RETENTION_DAY;
+    }
+}
+
+
+void
+ngx_http_submission_retention_learn(ngx_http_submission_executor_t *ex,
+    const sm_retention_day_t *told, ngx_uint_t whole)
+{
+    ngx_http_submission_retention_t  *re;
+
+    re = ex->duties[NGX_HTTP_SUBMISSION_DUTY_RETENTION].ctx;
+
+    sm_retention_day_learn(&re->day, told, whole,
+                           ngx_http_submission_executor_now(ex));
+}
+
+
+/* tells the feed of a day that is over, once */
+
+static void
+ngx_http_submission_retention_over(ngx_http_submission_executor_t *ex,
+    sm_retention_day_t *day)
+{
+    char         buf[SM_TIME_LEN];
+    sm_out_t     out;
+    const char  *fmt;
+
+    static const sm_str_t  none;
+
+    sm_out_init(&out, buf, sizeof(buf));
+    sm_out_time(&out, day->last);
+
+    fmt = sm_retention_day_unsure(day)
+          ? "The last batch of retention on %*s that is known of was at %*s "
+            "UTC: at least %L intents were stripped and %L forgotten that day."
+          : "The last batch of retention on %*s was at %*s UTC: %L intents "
+            "were stripped and %L forgotten that day.";
+
+    if (!ngx_http_submission_event_told(ex->manager, SM_FEED_RETENTION_DONE,
+                                        none,
+                                        (day->day + 1) * SM_RETENTION_DAY
+                                        - NGX_HTTP_SUBMISSION_RETENTION_CLOCK))
+    {
+        ngx_http_submission_event(ex->manager, SM_FEED_RETENTION_DONE, none,
+                                  fmt, (size_t) 10, buf, (size_t) 8, buf + 11,
+                                  day->stripped, day->forgotten);
+    }
+
+    day->day = 0;
+}
+
+
 /* tells the feed of the first batch of a day, and then of its last one */
 
 static void
 ngx_http_submission_retention_note(ngx_http_submission_executor_t *ex,
-    ngx_http_submission_retention_t *re, sm_retention_t *rt, int64_t now)
+    sm_retention_day_t *day, sm_retention_t *rt, int64_t now)
 {
-    char      buf[SM_TIME_LEN];
-    int64_t   day;
-    sm_out_t  out;
-
     static const sm_str_t  none;
 
-    day = now / NGX_HTTP_SUBMISSION_RETENTION_DAY;
-
-    if (re->day && re->day != day) {
-        sm_out_init(&out, buf, sizeof(buf));
-        sm_out_time(&out, re->last);
-
-        ngx_http_submission_event(ex->manager, SM_FEED_RETENTION_DONE, none,
-                                  "The last batch of retention on %*s was at "
-                                  "%*s UTC: %L intents were stripped and %L "
-                                  "forgotten that day.", (size_t) 10, buf,
-                                  (size_t) 8, buf + 11, re->stripped,
-                                  re->forgotten);
-        re->day = 0;
+    if (sm_retention_day_over(day, now)) {
+        ngx_http_submission_retention_over(ex, day);
     }
 
-    if (rt->stripped + rt->forgotten == 0) {
+    if (!sm_retention_day_add(day, rt, now)
+        || ngx_http_submission_event_told(ex->manager, SM_FEED_RETENTION_BEGUN,
+                                          none, day->day * SM_RETENTION_DAY))
+    {
         return;
     }
 
-    if (re->day == 0) {
-        re->day = day;
-        re->stripped = 0;
-        re->forgotten = 0;
-
-        if (!ngx_http_submission_event_told(ex->manager,
-                                     SM_FEED_RETENTION_BEGUN, none,
-                                     day * NGX_HTTP_SUBMISSION_RETENTION_DAY))
-        {
-            ngx_http_submission_event(ex->manager, SM_FEED_RETENTION_BEGUN,
-                                      none,
-                                      "The first batch of retention today has "
-                                      "stripped %L intents and forgotten %L.",
-                                      rt->stripped, rt->forgotten);
-        }
-    }
-
-    re->last = now;
-    re->stripped += rt->stripped;
-    re->forgotten += rt->forgotten;
+    ngx_http_submission_event(ex->manager, SM_FEED_RETENTION_BEGUN, none,
+                              sm_retention_day_unsure(day)
+                              ? "The first batch of retention today that is "
+                                "known of has stripped %L intents and "
+                                "forgotten %L."
+                              : "The first batch of retention today has "
+                                "stripped %L intents and forgotten %L.",
+                              rt->stripped, rt->forgotten);
 }
 
 
@@ -262,7 +310,7 @@ ngx_http_submission_retention_done(ngx_http_submission_duty_t *duty,
     ex = duty->executor;
     re = duty->ctx;
 
-    ngx_http_submission_retention_note(ex, re, &rt->rt, task->call.now);
+    ngx_http_submission_retention_note(ex, &re->day, &rt->rt, task->call.now);
 
     re->overdue = ngx_max(re->overdue, rt->rt.overdue);
 

@@ -207,6 +207,8 @@ ngx_http_submission_stats_make(ngx_http_submission_executor_t *ex,
         ngx_http_submission_board_history(ex->manager, arena, &stats->history);
     }
 
+    ngx_http_submission_retention_read(ex, &stats->retention);
+
     ngx_http_submission_events_all(ex->manager, arena, &stats->events,
                                    &stats->nevents);
 

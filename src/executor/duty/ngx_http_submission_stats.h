@@ -50,6 +50,16 @@ ngx_uint_t ngx_http_submission_stats_out(ngx_http_submission_executor_t *ex);
 void ngx_http_submission_stats_tell(ngx_http_submission_executor_t *ex);
 
 /*
+ * retention.c: what retention has done today, for the feed.  _read() copies it,
+ * and _learn() goes on with what the leader before has told; NULL: nothing.
+ * "whole" is whether it has told all.
+ */
+void ngx_http_submission_retention_read(ngx_http_submission_executor_t *ex,
+    sm_retention_day_t *day);
+void ngx_http_submission_retention_learn(ngx_http_submission_executor_t *ex,
+    const sm_retention_day_t *told, ngx_uint_t whole);
+
+/*
  * depth.c: the gauges by target.  _look() has them set soon, because something
  * has happened, and _stop() ends that.  _read() counts what the queue has.
  */
