@@ -1,11 +1,13 @@
 # Applications submit in transactions of their own, by SQL: what is committed
 # becomes an intent, once, and reaches the gateway; what is rolled back does not.
 # A transaction that commits late is not missed, the same id by HTTP and by SQL is
-# one intent, and the leader may be killed in the middle of moving (G3, G7, G10).
+# one intent, a client may wait for it before it is there, and the leader may be killed
+# in the middle of moving (G3, G7, G10).
 #
 # Goes red when: a place in the inbox is remembered; a row is moved in one
 # transaction and removed in another; the id is not looked for among the intents; a
-# refusal has no trace; what nobody can read stops what comes after it.
+# refusal has no trace; what nobody can read stops what comes after it; who asks for an
+# intent that is only in the inbox is told that there is none.
 
 use strict;
 use warnings;
@@ -107,6 +109,36 @@ is(count('intents', "intent_id LIKE 'both-%'"), BOTH, 'one intent each');
 is_deeply([grep { scalar(my @s = $gateway->sends_of($_)) != 1 } @ids], [],
           'which is sent once');
 is(count('inbox_refused', '1 = 1'), 0, 'and nothing is refused');
+
+
+# clients that wait for an intent that is not there yet, on the leader and elsewhere
+
+my %asked = map { $_->{name} => $_->calls('intents_get') } $run->instances;
+my (%waits, @conns);
+
+for my $instance ($run->instances) {
+    my $id = "awaited-$instance->{name}";
+    my $conn = SubmissionCluster::Connection->open($instance->{port});
+
+    $conn->send(SubmissionCluster::Client::request('GET',
+                    "/v1/intents/$id?waitSeconds=30", ''),
+                sub { $waits{$id} = $_[0] });
+    push @conns, $conn;
+}
+
+wait_for('the store was asked for each', sub {
+    !grep { $_->calls('intents_get') == $asked{$_->{name}} } $run->instances;
+});
+is(scalar keys %waits, 0, 'and none is answered');
+
+$store->unlock($store->begin(submit(map { "awaited-$_->{name}" } $run->instances)));
+
+wait_for('each has an answer', sub { keys %waits == @conns }, 30);
+is(join(' ', map { ($_->{body} // '') =~ /"status":"(\w+)"/ ? "$_->{status} $1"
+                                                          : $_->{status} }
+             values %waits),
+   join(' ', ('200 accepted') x @conns), 'which is the end of the intent');
+$_->close for @conns;
 
 
 # what POST would refuse, and what comes after it
