@@ -1,6 +1,6 @@
--- Shows the newest @bound intents that were rejected or exhausted since @since, and those
--- that the inbox refused, in groups of the same target, status, reason and last error:
--- the newest three of each minute of the newest @groups groups.  So one answer serves any
+-- Shows the newest @bound intents that were rejected or exhausted since @since and not
+-- replayed, those of the newest @bound that were, and those that the inbox refused, in
+-- groups of the same target, status, reason and last error: the newest three of each minute of the newest @groups groups.  So one answer serves any
 -- later @since, too.  The first row of a minute has the number of its failures.  All
 -- failures after "seen" were read; -1 means all there are.
 --
@@ -27,10 +27,15 @@ BEGIN
     SET NOCOUNT ON;
     SET XACT_ABORT ON;
 
-    DECLARE @from datetime2(6), @most bigint, @failed bigint, @refused bigint,
-            @seen bigint;
+    DECLARE @from datetime2(6), @most bigint, @failed bigint, @all bigint,
+            @refused bigint, @seen bigint;
 
     DECLARE @keys TABLE (
+        at bigint NOT NULL,
+        intent_id nvarchar(400) COLLATE Latin1_General_BIN2 NOT NULL
+    );
+
+    DECLARE @open TABLE (
         at bigint NOT NULL,
         intent_id nvarchar(400) COLLATE Latin1_General_BIN2 NOT NULL
     );
@@ -53,7 +58,15 @@ BEGIN
         @lease_name, 'completed', 'failed', @target, NULL, 0,
         253402214400000000, N'', @since, @most;
 
-    SET @failed = (SELECT MIN(at) FROM @keys HAVING COUNT(*) > @bound);
+    INSERT INTO @open (at, intent_id)
+    EXECUTE submission.submission_intents_search
+        @lease_name, 'failed', 'failed', @target, NULL, 0,
+        253402214400000000, N'', @since, @most;
+
+    SET @failed = (SELECT MIN(at) FROM @open HAVING COUNT(*) > @bound);
+    SET @all = (SELECT MIN(at) FROM @keys HAVING COUNT(*) > @bound);
+    SET @failed = CASE WHEN @all > ISNULL(@failed, -1) THEN @all
+                       ELSE @failed END;
 
     INSERT INTO @looked (target, status, reason, last_error, at, intent_id,
                          replayed)
@@ -61,13 +74,20 @@ BEGIN
            CASE WHEN i.status = 'rejected' THEN i.final_outcome_reason
                 ELSE i.exhausted_reason END,
            i.last_error, k.at, k.intent_id,
-           CASE WHEN i.replay_count IS NULL THEN 0 ELSE 1 END
-    FROM @keys AS k
+           k.replayed
+    FROM (
+             SELECT o.at, o.intent_id, 0 AS replayed
+             FROM @open AS o
+             UNION ALL
+             SELECT a.at, a.intent_id, 1 AS replayed
+             FROM @keys AS a
+         ) AS k
          CROSS APPLY (
              SELECT TOP (1) *
              FROM submission.submission_intents AS q WITH (FORCESEEK)
              WHERE q.lease_name = @lease_name AND q.intent_id = k.intent_id
-         ) AS i;
+         ) AS i
+    WHERE k.replayed = CASE WHEN i.replay_count IS NULL THEN 0 ELSE 1 END;
 
     INSERT INTO @looked (target, status, reason, last_error, at, intent_id,
                          replayed)

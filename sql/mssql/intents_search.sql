@@ -1,6 +1,7 @@
 -- Finds the keys of a page, by a time and the id, up (@up = 1) or down: strictly after
 -- (@at, @id), until @end.  @by is created, completed, or reason, which is by completed_at
--- and finds what was rejected or exhausted for @reason.  @status is NULL for any, or
+-- and finds what was rejected or exhausted for @reason, or failed, which is downwards by
+-- completed_at and finds what was rejected or exhausted and not replayed.  @status is NULL for any, or
 -- "failed" for rejected and exhausted; @target is NULL for any.  A target with a space in
 -- its name, which is that of a webhook, is hidden, unless @hidden is 1 and it is @target.
 --
@@ -89,7 +90,7 @@ BEGIN
              CROSS JOIN (
                  SELECT CAST(v.value AS varchar(16))
                         COLLATE Latin1_General_BIN2 AS way
-                 FROM STRING_SPLIT('created completed stripped rejected exhausted',
+                 FROM STRING_SPLIT('created completed stripped rejected exhausted failed',
                                    ' ') AS v
              ) AS w
         WHERE (CHARINDEX(N' ' COLLATE Latin1_General_BIN2, @name) = 0
@@ -100,7 +101,8 @@ BEGIN
               AND ((@by = 'created' AND w.way = 'created')
                    OR (@by = 'completed' AND s.status <> 'pending'
                        AND w.way IN ('completed', 'stripped'))
-                   OR (@by = 'reason' AND w.way = s.status));
+                   OR (@by = 'reason' AND w.way = s.status)
+                   OR (@by = 'failed' AND w.way = 'failed'));
 
         IF @target IS NOT NULL
             BREAK;
@@ -268,6 +270,21 @@ BEGIN
                                     AND (p.completed_at < @high OR p.intent_id < @high_id)
                               ORDER BY p.completed_at DESC, p.intent_id DESC
                           ) AS e
+                     UNION ALL
+                     SELECT f.at, f.intent_id
+                     FROM (
+                              SELECT TOP (@top) p.completed_at AS at, p.intent_id
+                              FROM submission.submission_intents AS p WITH (FORCESEEK)
+                              WHERE t.way = 'failed' AND p.lease_name = @lease_name
+                                    AND p.submission_target = t.name
+                                    AND p.status = t.status
+                                    AND p.status IN ('rejected', 'exhausted')
+                                    AND p.replay_count IS NULL
+                                    AND p.completed_at >= @low AND p.completed_at <= @high
+                                    AND (p.completed_at > @low OR p.intent_id >= @low_id)
+                                    AND (p.completed_at < @high OR p.intent_id < @high_id)
+                              ORDER BY p.completed_at DESC, p.intent_id DESC
+                          ) AS f
                  ) AS k;
 
         IF @round = 1

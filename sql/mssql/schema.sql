@@ -325,6 +325,18 @@ IF NOT EXISTS (SELECT 1 FROM sys.indexes
         WHERE status = 'exhausted';
 GO
 
+-- Failures that were not replayed, by completed_at.
+
+IF NOT EXISTS (SELECT 1 FROM sys.indexes
+               WHERE object_id = OBJECT_ID(N'submission.submission_intents')
+                     AND name LIKE N'submission[_]intents[_]failed%')
+    CREATE INDEX submission_intents_failed
+        ON submission.submission_intents (lease_name, submission_target,
+                                          status, completed_at, intent_id)
+        INCLUDE (replay_count)
+        WHERE replay_count IS NULL AND status IN ('rejected', 'exhausted');
+GO
+
 -- The replays of an intent, and the events of its webhooks.
 
 IF NOT EXISTS (SELECT 1 FROM sys.indexes

@@ -1,6 +1,6 @@
--- The newest p_bound intents that were rejected or exhausted since p_since, and the
--- newest p_bound rows that the inbox refused, in groups with the same target,
--- status, reason and last error.  The answer has the newest p_groups groups, and
+-- The newest p_bound intents that were rejected or exhausted since p_since and not
+-- replayed, those of the newest p_bound that were, and the newest p_bound rows that
+-- the inbox refused, in groups with the same target, status, reason and last error.  The answer has the newest p_groups groups, and
 -- for each minute of a group its three newest failures, so that one answer also
 -- serves requests with a later p_since.  The first row of a minute has the number
 -- of its failures in o_failures.  All failures after o_seen were counted; it is -1
@@ -23,23 +23,32 @@ SET search_path = submission, pg_temp
 AS $$
 BEGIN
     RETURN QUERY
-    WITH failed AS MATERIALIZED (
-        SELECT i.submission_target::text AS target, i.status::text AS status,
-               CASE i.status WHEN 'rejected' THEN i.final_outcome_reason
-                             ELSE i.exhausted_reason END::text AS reason,
-               i.last_error::text AS last_error, k.o_at AS at,
-               k.o_intent_id AS id,
-               (i.replay_count IS NOT NULL)::int::bigint AS replayed
+    WITH keys AS MATERIALIZED (
+        SELECT 0 AS replayed, k.o_at AS at, k.o_intent_id AS id
+        FROM submission_intents_search(p_lease_name, 'failed', 'failed',
+                                       p_target, NULL, 0, 253402214400000000,
+                                       '', p_since, p_bound + 1) AS k
+        UNION ALL
+        SELECT 1, k.o_at, k.o_intent_id
         FROM submission_intents_search(p_lease_name, 'completed', 'failed',
                                        p_target, NULL, 0, 253402214400000000,
                                        '', p_since, p_bound + 1) AS k
+    ),
+    failed AS MATERIALIZED (
+        SELECT i.submission_target::text AS target, i.status::text AS status,
+               CASE i.status WHEN 'rejected' THEN i.final_outcome_reason
+                             ELSE i.exhausted_reason END::text AS reason,
+               i.last_error::text AS last_error, k.at, k.id,
+               k.replayed::bigint AS replayed
+        FROM keys AS k
              CROSS JOIN LATERAL (
                  SELECT *
                  FROM submission_intents AS s
                  WHERE s.lease_name = p_lease_name
-                       AND s.intent_id = k.o_intent_id COLLATE "C"
+                       AND s.intent_id = k.id COLLATE "C"
                  LIMIT 1
              ) AS i
+        WHERE (k.replayed = 1) = (i.replay_count IS NOT NULL)
     ),
     refused AS MATERIALIZED (
         SELECT left(i.submission_target, 200)::text AS target,
@@ -88,7 +97,9 @@ BEGIN
         WHERE r.nth <= 3
     )
     SELECT g.number, g.id,
-           greatest((SELECT min(f.at) FROM failed AS f
+           greatest((SELECT min(k.at) FROM keys AS k WHERE k.replayed = 0
+                     HAVING count(*) > p_bound),
+                    (SELECT min(k.at) FROM keys AS k WHERE k.replayed = 1
                      HAVING count(*) > p_bound),
                     (SELECT min(r.at) FROM refused AS r
                      HAVING count(*) > p_bound), -1),

@@ -1,7 +1,8 @@
 -- The keys of a page, in the order of a time and the id, ascending if p_up is 1, else
 -- in descending order: strictly after (p_at, p_id), until p_end.  p_by says which time:
 -- "created", "completed", or "reason", which is also completed_at, but only of intents
--- that were rejected or exhausted for p_reason.  NULL is any status and any target; the
+-- that were rejected or exhausted for p_reason, or "failed", also completed_at, of what
+-- was rejected or exhausted and not replayed, with the status "failed".  NULL is any status and any target; the
 -- status "failed" is both rejected and exhausted.
 --
 -- Each target, status and index is a seek of its own, and as many keys are read as
@@ -54,6 +55,10 @@ BEGIN
                                  'AND p.stripped_at IS NULL',
                                  'p.status = s.status COLLATE "C" '
                                  'AND p.stripped_at IS NOT NULL']
+                      WHEN p_by = 'failed'
+                      THEN ARRAY['p.status = s.status COLLATE "C" '
+                                 'AND p.status IN (''rejected'', ''exhausted'') '
+                                 'AND p.replay_count IS NULL']
                       WHEN p_status = 'rejected'
                       THEN ARRAY['p.status = ''rejected'' '
                                  'AND p.final_outcome_reason = $3']

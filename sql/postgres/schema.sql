@@ -373,6 +373,13 @@ BEGIN
                               completed_at, intent_id)
           WHERE status = ''exhausted'''),
 
+        -- Failures that were not replayed, by completed_at.
+
+        ('submission_intents_failed',
+         'submission_intents (lease_name, submission_target, status, completed_at,
+                              intent_id)
+          WHERE replay_count IS NULL AND status IN (''rejected'', ''exhausted'')'),
+
         -- The replays of an intent, and the events of its webhooks.
 
         ('submission_intents_replays',

@@ -1,6 +1,6 @@
 -- Reads recent failures in groups of the same target, status, reason and last error.
--- Failures are the newest :bound intents that were rejected or exhausted since :since,
--- and rows that the inbox refused.  Of each of the newest :groups groups, it gives the
+-- Failures are the newest :bound intents that were rejected or exhausted since :since and
+-- not replayed, those of the newest :bound that were, and rows that the inbox refused.  Of each of the newest :groups groups, it gives the
 -- newest three failures of each minute, so the result also answers for any later
 -- :since.  The first row of a minute has the count of its failures.  Failures before
 -- "seen" were not looked at; -1 means that all were.  The sources are merged as in
@@ -69,6 +69,29 @@ page (found, at, id, row_id, name, status, source) AS (
     ORDER BY 1, 2 DESC, 3 DESC
     LIMIT :bound + 1 + (SELECT count(*) FROM place)
 ),
+failed (found, at, id, row_id, name, status) AS (
+    SELECT 0, 9223372036854775807, '', NULL, name, status
+    FROM place
+    WHERE source = 'completed'
+    UNION ALL
+    SELECT 1, k.completed_at, k.intent_id, k.rowid, g.name, g.status
+    FROM failed AS g
+         CROSS JOIN submission_intents AS k
+    WHERE k.rowid = (
+              SELECT p.rowid
+              FROM submission_intents AS p INDEXED BY submission_intents_failed
+              WHERE p.lease_name = :lease_name
+                    AND p.submission_target = g.name AND p.status = g.status
+                    AND p.status IN ('rejected', 'exhausted')
+                    AND p.replay_count IS NULL
+                    AND (p.completed_at, p.intent_id) < (g.at, +g.id)
+                    AND p.completed_at >= :since
+              ORDER BY p.completed_at DESC, p.intent_id DESC
+              LIMIT 1
+          )
+    ORDER BY 1, 2 DESC, 3 DESC
+    LIMIT :bound + 1 + (SELECT count(*) FROM place WHERE source = 'completed')
+),
 refused (target, reason, detail, at, id) AS (
     SELECT substr(i.submission_target, 1, 200), i.reason, i.detail, i.refused_at,
            substr(i.intent_id, 1, 200)
@@ -82,10 +105,14 @@ looked (target, status, reason, last_error, at, id, replayed) AS (
            iif(i.status = 'rejected', i.final_outcome_reason, i.exhausted_reason),
            i.last_error, i.completed_at, i.intent_id,
            i.replay_count IS NOT NULL
-    FROM page AS g
+    FROM (
+             SELECT row_id, 0 AS replayed FROM failed WHERE found = 1
+             UNION ALL
+             SELECT row_id, 1 FROM page WHERE found = 1
+         ) AS g
          CROSS JOIN submission_intents AS i
          ON i.rowid = g.row_id
-    WHERE g.found = 1
+    WHERE g.replayed = (i.replay_count IS NOT NULL)
     UNION ALL
     SELECT r.target, 'refused', r.reason, r.detail, r.at, r.id, 0
     FROM refused AS r
@@ -121,6 +148,8 @@ grouped AS (
 )
 SELECT g.number, g.id,
        max(coalesce((SELECT min(at) FROM page WHERE found = 1
+                     HAVING count(*) > :bound), -1),
+           coalesce((SELECT min(at) FROM failed WHERE found = 1
                      HAVING count(*) > :bound), -1),
            coalesce((SELECT min(at) FROM refused
                      HAVING count(*) > :bound), -1)) AS seen,

@@ -221,6 +221,13 @@ CREATE INDEX IF NOT EXISTS submission_intents_exhausted
                            completed_at, intent_id)
     WHERE status = 'exhausted';
 
+-- Failures that were not replayed, by completed_at: those that may need a hand.
+
+CREATE INDEX IF NOT EXISTS submission_intents_failed
+    ON submission_intents (lease_name, submission_target, status, completed_at,
+                           intent_id)
+    WHERE replay_count IS NULL AND status IN ('rejected', 'exhausted');
+
 -- These find the replays of an intent, and the events of its webhooks.
 
 CREATE INDEX IF NOT EXISTS submission_intents_replays

@@ -167,6 +167,7 @@ test_days(void)
     /* another leader */
 
     told = d;
+    memset(&d, 0, sizeof(d));
     sm_retention_day_learn(&d, &told, 1, noon + 7);
     is_int(sm_retention_day_add(&d, &some, noon + 8), 0,
            "the next leader goes on");
@@ -183,6 +184,7 @@ test_days(void)
     /* one that was killed */
 
     told = d;
+    memset(&d, 0, sizeof(d));
     sm_retention_day_learn(&d, &told, 0, noon + SM_RETENTION_DAY + 1);
     ok(d.stripped == 3 && sm_retention_day_unsure(&d),
        "of a leader that was killed not all is known");

@@ -239,6 +239,44 @@ test_bounds(void)
 }
 
 
+/* what was replayed does not use up the bound of what may need a hand */
+
+static void
+test_replayed_bound(void)
+{
+    fixture_t          f;
+    sm_failures_row_t  row;
+
+    fixture_open(&f);
+
+    must(sm_store_ping(&f.store, new_call(&f)) == 0);
+
+    fill(&f, 0, 2000, "rejected", "'a'", "'bad'", "NULL");
+    fill(&f, 2000, SM_FAILURES_BOUND + 500, "rejected", "'a'", "'worse'",
+         "NULL");
+    sql(&f, "UPDATE submission_intents SET replay_count = 1 "
+        "WHERE final_outcome_reason = 'worse'");
+
+    memset(&row, 0, sizeof(row));
+    is_int(get(&f, &row), 0, "more than are looked at were replayed");
+    ok(row.n == 2 && row.failures[0].count == 2000, "older ones are found");
+    ok(row.failures[1].count == 0
+       && row.failures[1].replayed == SM_FAILURES_BOUND + 1,
+       "beside as many as are looked at");
+    is_int(row.partial, 1, "and it is told that there are more");
+
+    sql(&f, "UPDATE submission_intents SET replay_count = NULL");
+
+    memset(&row, 0, sizeof(row));
+    is_int(get(&f, &row), 0, "none was replayed");
+    ok(row.n == 1 && row.failures[0].count == SM_FAILURES_BOUND + 1
+       && row.failures[0].replayed == 0 && row.partial,
+       "as many as are looked at");
+
+    fixture_done(&f);
+}
+
+
 static void
 get_since(fixture_t *f, sm_failures_row_t *rows, const int64_t *since, size_t n)
 {
@@ -369,6 +407,7 @@ main(void)
     test_groups();
     test_replayed();
     test_bounds();
+    test_replayed_bound();
     test_shared();
 
     if (on_sqlite()) {
