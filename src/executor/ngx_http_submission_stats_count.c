@@ -353,6 +353,22 @@ ngx_http_submission_stats_error(ngx_http_submission_stats_target_t *t,
 }
 
 
+sm_str_t
+ngx_http_submission_stats_last_error(ngx_http_submission_executor_t *ex,
+    ngx_http_submission_target_t *target)
+{
+    sm_str_t                             error;
+    ngx_http_submission_stats_target_t  *t;
+
+    t = ngx_http_submission_stats_target(ex, target);
+
+    error.data = t->detail;
+    error.len = t->error_at ? t->detail_len : 0;
+
+    return error;
+}
+
+
 /* what the leader before has told of a target's last error is still true */
 
 void

@@ -5,8 +5,8 @@
  *
  * - Attempts are counted when they end, and the state is judged at once, so
  *   that a target that goes down is told within a second.  What waits for its
- *   answer is judged each second, and how long answers take with the leader's
- *   numbers, every few seconds.
+ *   answer, or has failed a moment ago, is judged each second, and how long
+ *   answers take with the leader's numbers, every few seconds.
  * - A new epoch goes on with what the last document of the leader before says.
  * - Only configured targets have a health.
  */
@@ -319,6 +319,7 @@ ngx_http_submission_target_health_attempt(ngx_http_submission_attempt_t *at)
 
     if (event == SM_HEALTH_FAILED || event == SM_HEALTH_UNSENT) {
         th->failed++;
+        ngx_http_submission_target_health_begun(ex);
 
     } else {
         if (th->health.state == SM_HEALTH_OK) {
@@ -539,8 +540,9 @@ ngx_http_submission_target_health_times(
 
 
 /*
- * Judges by what waits, each second while something is at a gateway, and once
- * more after that.
+ * Judges by what waits, and by how long nothing was answered after a failure,
+ * each second while something is at a gateway or may have failed for good, and
+ * once more after that.
  */
 
 static void
@@ -548,15 +550,19 @@ ngx_http_submission_target_health_look(ngx_event_t *ev)
 {
     ngx_http_submission_executor_t *ex = ev->data;
 
-    ngx_uint_t                            i;
+    sm_str_t                              error;
+    ngx_uint_t                            i, again;
     sm_health_times_t                     times;
     ngx_http_submission_target_t        **targets;
     ngx_http_submission_target_health_t  *th;
+
+    static const sm_str_t  none;
 
     if (ex->queue == NULL) {
         return;
     }
 
+    again = ex->nsending;
     targets = ex->manager->conf->by_index.elts;
 
     ngx_http_submission_target_health_waiting(ex);
@@ -566,17 +572,23 @@ ngx_http_submission_target_health_look(ngx_event_t *ev)
 
         if (!th->seen
             || (th->waiting < SM_HEALTH_WAITS
-                && th->health.times.waiting < SM_HEALTH_WAITS))
+                && th->health.times.waiting < SM_HEALTH_WAITS
+                && !sm_health_fears(&th->health)))
         {
             continue;
         }
 
+        error = sm_health_fears(&th->health)
+                ? ngx_http_submission_stats_last_error(ex, targets[i]) : none;
+
         ngx_http_submission_target_health_times(th, &times);
         ngx_http_submission_target_health_judge(ex, targets[i], th, &times,
-                                                sm_str_c(""));
+                                                error);
+
+        again |= sm_health_fears(&th->health);
     }
 
-    if (ex->nsending) {
+    if (again) {
         ngx_http_submission_target_health_begun(ex);
     }
 }

@@ -92,7 +92,13 @@ static const row_t  rows[] = {
     { "aaaaaaaa.f.f.f..", SM_HEALTH_DOWN,
       "the last 3 attempts got no usable answer" },
     { "a__f", SM_HEALTH_DEGRADED, "the last attempt failed" },
-    { "a:::::f", SM_HEALTH_OK, "" },
+    { "a:::::f", SM_HEALTH_DEGRADED, "the last attempt failed" },
+    { "a::.f", SM_HEALTH_DEGRADED, "the last attempt failed" },
+    { "a::f", SM_HEALTH_OK, "" },
+    { "af::", SM_HEALTH_OK, "" },
+    { "af::.", SM_HEALTH_DEGRADED, "the last attempt failed" },
+    { "au::.", SM_HEALTH_DEGRADED, "the last attempt could not be sent" },
+    { "af::.a::::::", SM_HEALTH_OK, "" },
 
     /* shares: a fifth of what is recent, a twentieth of a minute */
 
@@ -104,7 +110,7 @@ static const row_t  rows[] = {
       SM_HEALTH_DEGRADED, "3 of the last 59 attempts failed" },
     { "aaaaaaaaaaaaaaaaaaaaaf:aaaaaaaaaaaaaaaaaaaf:aaaaaaaaaaaaaaaaaaaf",
       SM_HEALTH_OK, "" },
-    { "aaaaaaaaaaaaaaaaaaaf:aaaaaaaaaaaaaaaaaaaf:::::::::::aaaaaaaaaaaaaaf",
+    { "aaaaaaaaaaaaaaaaaaaf:aaaaaaaaaaaaaaaaaafa:::::::::::aaaaaaaaaaaaaaf",
       SM_HEALTH_OK, "" },
 
     /* everything is rejected */
@@ -583,10 +589,91 @@ usual_told(int64_t now)
 }
 
 
+/*
+ * A target of which one attempt in thirty fails, for an hour: how often it falls
+ * ill, and for how long at least.
+ */
+
+typedef struct {
+    int64_t             every;          /* milliseconds between attempts */
+    int64_t             jitter;         /* by which answers are late, at most */
+    unsigned            most;           /* times that it falls ill */
+} fails_row_t;
+
+static const fails_row_t  fails_rows[] = {
+    { 500, 900, 0 },
+    { 1000, 900, 0 },
+    { 4000, 900, 0 },
+    { 5000, 0, 0 },
+    { 5000, 900, 0 },
+    { 7000, 0, 18 },
+    { 10000, 0, 12 },
+    { 30000, 0, 4 },
+    { 60000, 0, 2 }
+};
+
+
+static void
+fails_now_and_then(int64_t began)
+{
+    size_t              i;
+    int64_t             now, end, next, n, ill, least;
+    unsigned            times;
+    sm_health_t         h;
+    const fails_row_t  *row;
+
+    for (i = 0; i < sm_nelts(fails_rows); i++) {
+        row = &fails_rows[i];
+
+        sm_health_init(&h, began);
+        sm_health_count(&h, began, SM_HEALTH_ACCEPTED);
+
+        end = began + 3600 * (int64_t) SECOND;
+        next = began + row->every * MS;
+        times = 0;
+        ill = 0;
+        least = INT64_MAX;
+        n = 1;
+
+        for (now = began; now < end; now += 100 * MS) {
+
+            if (now >= next + (n % 4 ? 0 : row->jitter * MS)) {
+                sm_health_count(&h, now, n % 30 == 7 ? SM_HEALTH_FAILED
+                                                     : SM_HEALTH_ACCEPTED);
+                n++;
+                next += row->every * MS;
+
+            } else if ((now - began) % SECOND) {
+                continue;
+            }
+
+            if (!sm_health_judge(&h, now, NULL)) {
+                continue;
+            }
+
+            if (h.state == SM_HEALTH_OK) {
+                least = now - ill < least ? now - ill : least;
+
+            } else {
+                times++;
+                ill = now;
+            }
+        }
+
+        ok(times <= row->most, "one in thirty every %d ms: ill %u times",
+           (int) row->every, times);
+        ok(least >= (SM_HEALTH_CALM - 1) * SM_HEALTH_TICK,
+           "one in thirty every %d ms: for half a minute at least",
+           (int) row->every);
+    }
+}
+
+
 static void
 all(int64_t now)
 {
     scripts(now);
+    fails_now_and_then(now);
     slowness(now);
     hysteresis(now);
     another_leader(now);

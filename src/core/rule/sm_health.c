@@ -50,6 +50,13 @@ sm_health_name(sm_health_e state)
 }
 
 
+int
+sm_health_fears(const sm_health_t *h)
+{
+    return h->state == SM_HEALTH_OK && h->streak;
+}
+
+
 void
 sm_health_init(sm_health_t *h, int64_t now)
 {
@@ -269,7 +276,9 @@ sm_health_find(const sm_health_t *h, int64_t now, const sm_health_bounds_t *b,
     sm_health_sum(h, SM_HEALTH_RECENT, &recent);
     sm_health_sum(h, SM_HEALTH_TICKS, &minute);
 
-    if (h->streak && minute.answered == 0) {
+    if (h->streak
+        && (!h->answered || now - h->answered_at > SM_HEALTH_SILENT))
+    {
         *f = (sm_health_finding_t) { SM_HEALTH_DEGRADED,
                                      SM_HEALTH_LAST_FAILED,
                                      (int64_t) h->streak, 0 };

@@ -5,9 +5,10 @@
  * - It is down when its last three attempts, or more, got no usable answer and
  *   nothing was answered for five seconds.
  * - It is degraded when a share of its attempts fails, when the last one failed
- *   and nothing was answered for a minute, when it rejects everything, when its
- *   answers are slow, or when an attempt waits much longer for its answer than
- *   is usual.
+ *   and nothing was answered for ten seconds, when it rejects everything, when
+ *   its answers are slow, or when an attempt waits much longer for its answer
+ *   than is usual.  Ten seconds are more than a target needs that is asked every
+ *   five, so that one failure among its answers does not make it ill.
  * - Where there are too few answers for a percentile, they are slow if the last
  *   three were.
  * - What could not leave this host counts like what failed.
@@ -36,6 +37,7 @@
 #define SM_HEALTH_TICK     5000000      /* microseconds */
 #define SM_HEALTH_TICKS    12           /* a minute */
 #define SM_HEALTH_RECENT   2            /* ticks */
+#define SM_HEALTH_SILENT   (SM_HEALTH_RECENT * SM_HEALTH_TICK)
 #define SM_HEALTH_CALM     6            /* ticks */
 #define SM_HEALTH_IN_ROW   3            /* failures, or answers */
 #define SM_HEALTH_REJECTS  10           /* in a row; then it is degraded */
@@ -111,6 +113,9 @@ typedef struct {
 
 
 sm_str_t sm_health_name(sm_health_e state);
+
+/* Says whether it may fall ill by the passing of time alone. */
+int sm_health_fears(const sm_health_t *h);
 
 void sm_health_init(sm_health_t *h, int64_t now);
 

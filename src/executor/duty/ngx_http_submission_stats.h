@@ -17,9 +17,9 @@
  * before what is in doubt is settled, _start() begins an epoch.  _submitted()
  * is called for an intent that the queue did not have, _ended() for each end,
  * _attempt() for an attempt that was recorded, _unsent() for one that could
- * not be sent, _unknown() for those in doubt.  _learn() takes over the last
- * error that the leader before has told.  _read() copies the numbers;
- * NGX_ERROR: there is no memory.
+ * not be sent, _unknown() for those in doubt.  _last_error() is that of the
+ * target, and _learn() takes over the one that the leader before has told.
+ * _read() copies the numbers; NGX_ERROR: there is no memory.
  */
 ngx_int_t ngx_http_submission_stats_init(ngx_cycle_t *cycle,
     ngx_http_submission_executor_t *ex);
@@ -33,6 +33,8 @@ void ngx_http_submission_stats_attempt(ngx_http_submission_attempt_t *at);
 void ngx_http_submission_stats_unsent(ngx_http_submission_attempt_t *at);
 void ngx_http_submission_stats_unknown(ngx_http_submission_executor_t *ex,
     ngx_http_submission_target_t *target, ngx_uint_t n);
+sm_str_t ngx_http_submission_stats_last_error(
+    ngx_http_submission_executor_t *ex, ngx_http_submission_target_t *target);
 void ngx_http_submission_stats_learn(ngx_http_submission_executor_t *ex,
     ngx_http_submission_target_t *target, const sm_stats_target_t *told);
 ngx_int_t ngx_http_submission_stats_read(ngx_http_submission_executor_t *ex,
