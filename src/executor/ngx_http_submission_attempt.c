@@ -264,6 +264,8 @@ ngx_http_submission_attempt_unsent(ngx_http_submission_attempt_t *at)
         ex->unsent = 1;
         ex->pause = ngx_current_msec + NGX_HTTP_SUBMISSION_EXECUTOR_PAUSE;
         ngx_http_submission_executor_short(ex);
+        ngx_http_submission_outage_short(at);
+        ngx_http_submission_stats_unsent(at);
 
         delay = sm_policy_unsent(&at->contract, 1, (uint32_t) ngx_random());
 

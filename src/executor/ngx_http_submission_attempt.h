@@ -102,13 +102,15 @@ void ngx_http_submission_attempt_log(ngx_http_submission_attempt_t *at,
 
 /*
  * outage.c.  _sent() is called when the first byte leaves, and _outage() when
- * the attempt has ended or could not be sent.  _unsent() returns after how
- * many milliseconds the latter is tried again.
+ * the attempt has ended or could not be sent; _short() is called in its place
+ * if this host had no connection or memory left.  _unsent() returns after how
+ * many milliseconds what could not be sent is tried again.
  */
 void ngx_http_submission_outage_sent(ngx_http_submission_attempt_t *at);
 ngx_int_t ngx_http_submission_outage_init(ngx_cycle_t *cycle,
     ngx_http_submission_executor_t *ex);
 void ngx_http_submission_outage(ngx_http_submission_attempt_t *at);
+void ngx_http_submission_outage_short(ngx_http_submission_attempt_t *at);
 int64_t ngx_http_submission_outage_unsent(ngx_http_submission_attempt_t *at);
 
 

@@ -213,6 +213,19 @@ ngx_http_submission_outage(ngx_http_submission_attempt_t *at)
 }
 
 
+/* no gateway is to blame, so the attempt counts for the health alone */
+
+void
+ngx_http_submission_outage_short(ngx_http_submission_attempt_t *at)
+{
+    if (ngx_http_submission_attempt_entry(at)
+        && at->epoch == at->manager->executor->epoch)
+    {
+        ngx_http_submission_target_health_attempt(at);
+    }
+}
+
+
 /*
  * A circuit ends with its leader, and the next one tries the gateway.  The feed
  * says so, unless it does already, or nobody would ever call that circuit closed.

@@ -1,10 +1,12 @@
 # The worker has no descriptor left to connect to a gateway with.  What it has
 # begun, and has not sent for that, is no attempt: one_shot and max_attempts are
 # not used up by it, however often it happens; and when there are descriptors
-# again all is sent, as the first attempt.
+# again all is sent, as the first attempt.  Meanwhile the target is shown as down,
+# with the reason (G22).
 #
 # Goes red when: a failure of this host is recorded as one of the gateway; it is
-# tried again at once, all the time.
+# tried again at once, all the time; the target is shown as ok while nothing
+# leaves; a circuit opens for it.
 
 use strict;
 use warnings;
@@ -12,6 +14,7 @@ use warnings;
 use FindBin;
 use lib "$FindBin::Bin/../lib";
 
+use JSON::PP;
 use Test::More;
 use Time::HiRes qw(time);
 
@@ -74,7 +77,28 @@ is(scalar(grep { $_->{status} eq 'pending' && $_->{attempts} == 0 }
           map { $store->intents->{$_} } @ids), 2 * INTENTS,
    'all are to be tried');
 is(scalar(grep { $_->{id} !~ /^warm/ } $gateway->sends), 0, 'nothing was sent');
-is($a->log_count(qr/target_(?:down|degraded)/), 0, 'the gateway is not to blame');
+
+# asked over the connection that is there
+
+my $shown;
+
+wait_for('it is shown as down', sub {
+    my $body;
+
+    $client->send(SubmissionCluster::Client::request('GET', '/v1/targets/sms.shot'),
+                  sub { $body = $_[0]{body} });
+    wait_for('an answer', sub { $body });
+    $shown = decode_json($body);
+
+    return $shown->{health} && $shown->{health}{state} eq 'down';
+}, 10);
+
+like($shown->{health}{why}, qr/^the last \d+ attempts could not be sent$/,
+     'it is down, and says why');
+is($shown->{lastError}{reason}, 'unsent', 'the last error: it was not sent');
+like($shown->{lastError}{detail}, qr/^not sent: no connection, or no memory, was left/,
+     'and what was missing');
+is($a->log_count(qr/circuit_open/), 0, 'the gateway is not to blame');
 
 SubmissionCluster::Process::limit_descriptors($worker, $limit);
 $run->wait_terminal('', 60);
