@@ -523,6 +523,22 @@ ngx_http_submission_target_health_waiting(ngx_http_submission_executor_t *ex)
 }
 
 
+/* for how long what is due has found no connection, as far as that is known */
+
+static int64_t
+ngx_http_submission_target_health_held(ngx_http_submission_executor_t *ex,
+    const sm_stats_target_t *row)
+{
+    if (ex->starved_since == 0
+        || row->due == 0 || row->state != SM_STATS_OPEN)
+    {
+        return -1;
+    }
+
+    return (int64_t) (ngx_http_submission_msec() - ex->starved_since) * 1000;
+}
+
+
 /* what is known of times between two ticks, with what waits now */
 
 static void
@@ -598,6 +614,7 @@ ngx_int_t
 ngx_http_submission_target_health_read(ngx_http_submission_executor_t *ex,
     sm_arena_t *arena, sm_stats_target_t *rows)
 {
+    int64_t                               held;
     sm_str_t                              why;
     ngx_uint_t                            i;
     sm_health_times_t                     times;
@@ -611,10 +628,14 @@ ngx_http_submission_target_health_read(ngx_http_submission_executor_t *ex,
 
     for (i = 0; i < ex->manager->conf->ntargets; i++) {
         th = &ex->health[i];
+        held = ngx_http_submission_target_health_held(ex, &rows[i]);
 
         rows[i].certificate = th->certificate;
 
-        if (!th->seen) {
+        if (held >= 0) {
+            th = ngx_http_submission_target_health_of(ex, targets[i]);
+
+        } else if (!th->seen) {
             continue;
         }
 
@@ -623,6 +644,7 @@ ngx_http_submission_target_health_read(ngx_http_submission_executor_t *ex,
         ngx_http_submission_target_health_times(th, &times);
         times.p99 = minute->p99;
         times.attempts = sm_stats_attempts(minute->counts);
+        times.held = held;
 
         ngx_http_submission_target_health_judge(ex, targets[i], th, &times,
                                                 rows[i].error_detail);

@@ -264,6 +264,11 @@ ngx_http_submission_turn_due(ngx_http_submission_executor_t *ex,
     now = ngx_http_submission_executor_now(ex);
 
     if (sm_queue_next(ex->queue) > now) {
+
+        if (!ex->unsent) {
+            ex->starved_since = 0;
+        }
+
         return NGX_OK;
     }
 

@@ -218,38 +218,45 @@ typedef struct {
 
 static const times_row_t  times_rows[] = {
 
-    { { -1, 0, -1, -1, -1 }, SM_HEALTH_OK, "" },
-    { { 500 * MS, ENOUGH, 100 * MS, 10000 * MS, -1 }, SM_HEALTH_OK, "" },
+    { { -1, 0, -1, -1, -1, -1 }, SM_HEALTH_OK, "" },
+    { { 500 * MS, ENOUGH, 100 * MS, 10000 * MS, -1, -1 }, SM_HEALTH_OK, "" },
 
-    { { 501 * MS, ENOUGH, 100 * MS, 10000 * MS, -1 }, SM_HEALTH_DEGRADED,
+    { { 501 * MS, ENOUGH, 100 * MS, 10000 * MS, -1, -1 }, SM_HEALTH_DEGRADED,
       "answers are slow: one in a hundred takes more than 0.501 s; the usual "
       "time is 0.1 s, the time-out 10 s" },
 
-    { { 501 * MS, SM_HEALTH_ENOUGH - 1, 100 * MS, 10000 * MS, -1 },
+    { { 501 * MS, SM_HEALTH_ENOUGH - 1, 100 * MS, 10000 * MS, -1, -1 },
       SM_HEALTH_OK, "" },
-    { { 250 * MS, ENOUGH, 1 * MS, 10000 * MS, -1 }, SM_HEALTH_OK, "" },
-    { { 5000 * MS, ENOUGH, 4000 * MS, 10000 * MS, -1 }, SM_HEALTH_OK, "" },
+    { { 250 * MS, ENOUGH, 1 * MS, 10000 * MS, -1, -1 }, SM_HEALTH_OK, "" },
+    { { 5000 * MS, ENOUGH, 4000 * MS, 10000 * MS, -1, -1 }, SM_HEALTH_OK, "" },
 
-    { { 5001 * MS, ENOUGH, 4000 * MS, 10000 * MS, -1 }, SM_HEALTH_DEGRADED,
+    { { 5001 * MS, ENOUGH, 4000 * MS, 10000 * MS, -1, -1 }, SM_HEALTH_DEGRADED,
       "answers are slow: one in a hundred takes more than 5 s; the usual time "
       "is 4 s, the time-out 10 s" },
 
-    { { 60000 * MS, ENOUGH, -1, -1, -1 }, SM_HEALTH_OK, "" },
+    { { 60000 * MS, ENOUGH, -1, -1, -1, -1 }, SM_HEALTH_OK, "" },
 
     /* a gateway that hangs, before any of its attempts has timed out */
 
-    { { -1, 0, 100 * MS, 60000 * MS, 2999 * MS }, SM_HEALTH_OK, "" },
+    { { -1, 0, 100 * MS, 60000 * MS, 2999 * MS, -1 }, SM_HEALTH_OK, "" },
 
-    { { -1, 0, 100 * MS, 60000 * MS, 3200 * MS }, SM_HEALTH_DEGRADED,
+    { { -1, 0, 100 * MS, 60000 * MS, 3200 * MS, -1 }, SM_HEALTH_DEGRADED,
       "an attempt has been waiting for its answer for 3.2 s; the usual time is "
       "0.1 s, the time-out 60 s" },
 
-    { { -1, 0, 2000 * MS, 60000 * MS, 9000 * MS }, SM_HEALTH_OK, "" },
-    { { -1, 0, -1, 60000 * MS, 30000 * MS }, SM_HEALTH_OK, "" },
+    { { -1, 0, 2000 * MS, 60000 * MS, 9000 * MS, -1 }, SM_HEALTH_OK, "" },
+    { { -1, 0, -1, 60000 * MS, 30000 * MS, -1 }, SM_HEALTH_OK, "" },
 
-    { { -1, 0, -1, 60000 * MS, 30001 * MS }, SM_HEALTH_DEGRADED,
+    { { -1, 0, -1, 60000 * MS, 30001 * MS, -1 }, SM_HEALTH_DEGRADED,
       "an attempt has been waiting for its answer for 30 s; the time-out is "
-      "60 s" }
+      "60 s" },
+
+    /* nothing begins */
+
+    { { -1, 0, -1, -1, -1, 2999 * MS }, SM_HEALTH_OK, "" },
+
+    { { -1, 0, -1, -1, -1, 3000 * MS }, SM_HEALTH_DEGRADED,
+      "nothing of it can be sent: the leader's host has no connection left" }
 };
 
 
@@ -277,7 +284,8 @@ hysteresis(int64_t now)
 {
     int                i;
     sm_health_t        h;
-    sm_health_times_t  t = { 600 * MS, ENOUGH, 100 * MS, 10000 * MS, -1 };
+    sm_health_times_t  t = { 600 * MS, ENOUGH, 100 * MS, 10000 * MS, -1,
+                              -1 };
 
     sm_health_init(&h, now);
     sm_health_count(&h, now, SM_HEALTH_ACCEPTED);
@@ -547,7 +555,7 @@ usual_told(int64_t now)
 {
     char               buf[SM_HEALTH_WHY_MAX + 1];
     gateway_t          g;
-    sm_health_times_t  times = { -1, 0, -1, 20 * SECOND, -1 };
+    sm_health_times_t  times = { -1, 0, -1, 20 * SECOND, -1, -1 };
 
     gateway_init(&g, now);
     sm_usual_told(&g.u, 0);
@@ -586,6 +594,28 @@ usual_told(int64_t now)
     sm_health_init(&g.h, g.now);
     sm_health_took(&g.h, NULL, g.now, 8 * SECOND);
     is_int(g.h.slow, 0, "nothing is slow beside nothing");
+}
+
+
+/* nothing was ever sent to it, so no answer is needed for it to get well */
+
+static void
+held(int64_t now)
+{
+    sm_health_t        h;
+    sm_health_times_t  t = { -1, 0, -1, -1, -1, 5 * SECOND };
+
+    sm_health_init(&h, now);
+    is_int(sm_health_judge(&h, now, &t), 1, "held");
+
+    t.held = -1;
+    (void) sm_health_judge(&h, now, &t);
+    (void) play(&h, now, ":::::");
+    check(&h, SM_HEALTH_DEGRADED, "it has only just begun to work again",
+          "held no more");
+
+    (void) play(&h, now, "::::::");
+    check(&h, SM_HEALTH_OK, "", "well without an answer");
 }
 
 
@@ -674,6 +704,7 @@ all(int64_t now)
 {
     scripts(now);
     fails_now_and_then(now);
+    held(now);
     slowness(now);
     hysteresis(now);
     another_leader(now);

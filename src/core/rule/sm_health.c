@@ -64,7 +64,7 @@ sm_health_init(sm_health_t *h, int64_t now)
 
     h->number = now / SM_HEALTH_TICK;
     h->calm = h->number;
-    h->times = (sm_health_times_t) { -1, 0, -1, -1, -1 };
+    h->times = (sm_health_times_t) { -1, 0, -1, -1, -1, -1 };
 }
 
 
@@ -273,6 +273,12 @@ sm_health_find(const sm_health_t *h, int64_t now, const sm_health_bounds_t *b,
         return;
     }
 
+    if (h->times.held >= SM_HEALTH_WAITS) {
+        *f = (sm_health_finding_t) { SM_HEALTH_DEGRADED, SM_HEALTH_HELD, 0,
+                                     0 };
+        return;
+    }
+
     sm_health_sum(h, SM_HEALTH_RECENT, &recent);
     sm_health_sum(h, SM_HEALTH_TICKS, &minute);
 
@@ -329,7 +335,7 @@ sm_health_recover(sm_health_t *h, int64_t now)
         return;
     }
 
-    if (h->good == 0 || h->told) {
+    if (h->streak || h->told) {
         return;
     }
 
@@ -495,6 +501,11 @@ sm_health_out_why(sm_out_t *out, const sm_health_t *h)
         sm_out_c(out, "answers are slow: the last one took ");
         sm_health_out_seconds(out, h->slow);
         sm_health_out_usual(out, &h->times);
+        break;
+
+    case SM_HEALTH_HELD:
+        sm_out_c(out, "nothing of it can be sent: the leader's host has no "
+                      "connection left");
         break;
 
     case SM_HEALTH_RECOVERS:

@@ -9,6 +9,8 @@
  *   its answers are slow, or when an attempt waits much longer for its answer
  *   than is usual.  Ten seconds are more than a target needs that is asked every
  *   five, so that one failure among its answers does not make it ill.
+ * - It is degraded, too, when what is due has found no connection of this host
+ *   for three seconds: then nothing of it even begins.
  * - Where there are too few answers for a percentile, they are slow if the last
  *   three were.
  * - What could not leave this host counts like what failed.
@@ -72,6 +74,7 @@ typedef enum {
     SM_HEALTH_SLOW,
     SM_HEALTH_WAITING,
     SM_HEALTH_SLOW_LAST,        /* the last answer */
+    SM_HEALTH_HELD,             /* it finds no connection to be sent with */
     SM_HEALTH_RECOVERS,
     SM_HEALTH_TOLD              /* by the leader before */
 } sm_health_why_e;
@@ -85,6 +88,8 @@ typedef struct {
     int64_t             median;         /* what is usual */
     int64_t             timeout;
     int64_t             waiting;        /* the oldest attempt under way */
+    int64_t             held;           /* what is due, for lack of connections
+                                           of this host */
 } sm_health_times_t;
 
 typedef struct {
