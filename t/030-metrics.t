@@ -265,6 +265,11 @@ sub {
                             qw(open paused circuit_open)),
                     map { "oldest_due_seconds{target=\"$_\"}" } @targets],
               'gauges of targets');
+    is_deeply([sort grep { /^target_health/ } keys %$values],
+              [sort map { my $t = $_;
+                          map { "target_health{target=\"$t\",state=\"$_\"}" }
+                              qw(ok degraded down) } configured()],
+              'of what is no target there is no health');
     is(bounds($values, 'queue_delay_seconds'),
        '0.001 0.005 0.01 0.025 0.05 0.1 0.25 0.5 1 2.5 5 10 30 60 90 120 180 300 '
        . '600 +Inf', 'a delay of a minute is told from one of four');

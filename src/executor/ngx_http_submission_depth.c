@@ -5,14 +5,20 @@
  *
  * Counting what is due takes time if much is due.  So the gauges are set a
  * moment after something has happened, and the longer that takes, the less
- * often.
+ * often; but so often that with the next document, which asks for them, too,
+ * they are never older than five seconds.
+ *
+ * There are none before it is known what the leader before has told: until then
+ * any target may be paused, or ill.
  */
 
+#include "ngx_http_submission_limits.h"
 #include "ngx_http_submission_stats.h"
 
 
 #define NGX_HTTP_SUBMISSION_DEPTH_WAIT   100        /* milliseconds */
 #define NGX_HTTP_SUBMISSION_DEPTH_SHARE  200        /* 1/200 of the time */
+#define NGX_HTTP_SUBMISSION_DEPTH_MOST   4000       /* milliseconds */
 
 
 /* must be in the order of sm_target_state_e */
@@ -111,6 +117,7 @@ ngx_http_submission_depth_read(ngx_http_submission_executor_t *ex,
 {
     int64_t                         now, began, queued, taken;
     ngx_uint_t                      i, n;
+    ngx_msec_t                      wait;
     sm_stats_target_t              *t;
     ngx_http_submission_target_t  **configured;
 
@@ -150,9 +157,10 @@ ngx_http_submission_depth_read(ngx_http_submission_executor_t *ex,
     totals->waiting += t->waiting;
     totals->in_flight += t->in_flight;
 
-    ex->gauges->wait = (ngx_msec_t) ((ngx_http_submission_usec() - began)
-                                     * NGX_HTTP_SUBMISSION_DEPTH_SHARE
-                                     / 1000);
+    wait = (ngx_msec_t) ((ngx_http_submission_usec() - began)
+                         * NGX_HTTP_SUBMISSION_DEPTH_SHARE / 1000);
+
+    ex->gauges->wait = ngx_min(wait, NGX_HTTP_SUBMISSION_DEPTH_MOST);
 }
 
 
@@ -166,7 +174,7 @@ ngx_http_submission_depth_timer(ngx_event_t *ev)
 
     ex = ev->data;
 
-    if (ex->queue == NULL) {
+    if (ex->queue == NULL || !ngx_http_submission_pauses_known(ex)) {
         return;
     }
 

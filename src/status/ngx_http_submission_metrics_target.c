@@ -267,6 +267,8 @@ ngx_http_submission_metrics_depth(ngx_http_submission_metrics_table_t *table)
 }
 
 
+/* Of "other", the last row, there is no health: it is no target. */
+
 static void
 ngx_http_submission_metrics_health(ngx_http_submission_metrics_table_t *table)
 {
@@ -276,7 +278,7 @@ ngx_http_submission_metrics_health(ngx_http_submission_metrics_table_t *table)
     ngx_http_submission_metrics_family(table->out, "gauge", "target_health",
           "1 for the health of a target, by the leader; 0 on other instances.");
 
-    for (i = 0; i < table->n; i++) {
+    for (i = 0; i < table->n - 1; i++) {
         row = &table->rows[i];
 
         for (k = 0; k < SM_HEALTH_STATES; k++) {

@@ -1,0 +1,67 @@
+# A new leader has not read yet what the leader before has told: its metrics say
+# nothing of the health and the state of targets.  They would say that a target
+# works that is down, or paused, and end the alert of it (G22).
+#
+# Goes red when: a leader tells the state of its targets before it has read what
+# was told.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::Bin/../lib";
+
+use Test::More;
+
+use SubmissionNeeds 'sqlite';
+use SubmissionCluster;
+
+use constant SOON => 10;
+
+my $run = SubmissionCluster::Executor->new(
+    instances => ['a', 'b'], lease => '3s',
+    targets => { 'sms.dead' => { path => '/dead', policy => 'deadline 1h' } });
+my ($lease, $store) = ($run->leadership, $run->store);
+my $leader = $run->start(record => 0);
+
+
+sub told {
+    my ($instance, $what) = @_;
+
+    my $metrics = $instance->metrics;
+
+    return join ' ', map { /target="sms\.dead",state="(\w+)"/ ? $1 : () }
+                     grep { /^$what\{/ && $metrics->{$_} } sort keys %$metrics;
+}
+
+
+$run->gateway->behave('/dead' => 'reset');
+$run->post(map { ["dead-$_", 'sms.dead'] } 1 .. 4);
+wait_for('it is down', sub { told($leader, 'target_health') eq 'down' }, SOON);
+
+
+# the next leader cannot read which targets are paused
+
+$store->query('ALTER TABLE submission_targets RENAME TO elsewhere');
+
+my $epoch = $lease->row->{epoch};
+
+$leader->kill_group;
+$leader = $lease->wait_leader($epoch);
+
+wait_for('it has tried to read', sub {
+    $leader->log_count(qr/no such table: submission_targets/) >= 3;
+}, 3 * SOON);
+
+is(told($leader, 'target_health'), '', 'it says nothing of the health of a target');
+is(told($leader, 'target_state'), '', 'nor of its state');
+
+$store->query('ALTER TABLE elsewhere RENAME TO submission_targets');
+
+wait_for('it has read', sub { told($leader, 'target_health') }, SOON);
+is(told($leader, 'target_health'), 'down', 'then it says what was told');
+
+$run->gateway->behave('/dead' => undef);
+$run->expect_kills;
+$run->wait_terminal('', 60);
+$run->done;
