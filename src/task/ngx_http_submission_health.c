@@ -317,8 +317,8 @@ ngx_http_submission_health_apply(ngx_http_submission_manager_t *manager,
 
 /*
  * A probe has no answer for long.  If other calls have one, the store can be
- * read, and its commits hang.  Of a store that is failing that is no news, and it
- * can still be read, until the probe says that it cannot.
+ * read, and its commits hang: of a store that is failing that is no news.  If they
+ * have none either, it is down, also if it was failing.
  */
 
 static void
@@ -335,7 +335,6 @@ ngx_http_submission_health_hung(ngx_http_submission_manager_t *manager)
                                                            : sh->committed;
 
     if (sh->store == SM_STORE_HEALTH_DOWN
-        || sh->store == SM_STORE_HEALTH_FAILING
         || !ngx_http_submission_health_probing(manager)
         || ngx_http_submission_since(sh->probed)
            < NGX_HTTP_SUBMISSION_HEALTH_PROBE_HUNG
@@ -346,6 +345,12 @@ ngx_http_submission_health_hung(ngx_http_submission_manager_t *manager)
 
     event = (ngx_msec_int_t) (sh->reached - sh->probed) > 0
             ? SM_STORE_HEALTH_EV_READABLE : SM_STORE_HEALTH_EV_LOST;
+
+    if (sh->store == SM_STORE_HEALTH_FAILING
+        && event == SM_STORE_HEALTH_EV_READABLE)
+    {
+        return;
+    }
 
     *ngx_snprintf((u_char *) error, sizeof(error) - 1,
                   sh->asking ? "a commit has no answer for %M ms"
@@ -385,7 +390,8 @@ ngx_http_submission_health_beside(ngx_http_submission_manager_t *manager)
     read_for = sh->read_for;
 
     if (read_for == probed
-        || sh->store != SM_STORE_HEALTH_UP
+        || (sh->store != SM_STORE_HEALTH_UP
+            && sh->store != SM_STORE_HEALTH_FAILING)
         || !ngx_http_submission_health_probing(manager)
         || ngx_http_submission_since(probed)
            < NGX_HTTP_SUBMISSION_HEALTH_PROBE_SLOW

@@ -157,5 +157,24 @@ outage('frozen', error => qr/no answer/,
        begin => sub { @frozen = $server->freeze },
        end => sub { kill('CONT', @frozen) });
 
+# a store that takes no commits, and then answers nothing any more
+
 $run->store->reconnect;
+$lease->wait_leader;
+$views->all_say('up', 'failing: before');
+$run->store->fill;
+$views->all_say('failing', 'failing');
+
+@frozen = $server->freeze;
+$views->all_say('down', 'failing and frozen');
+like($views->overview($_)->{store}{lastError}, qr/no answer/,
+     "failing and frozen: $_->{name} says why") for $run->instances;
+
+kill('CONT', @frozen);
+$run->store->reconnect;
+$run->store->make_room;
+$views->all_say('up', 'failing: over');
+$lease->wait_leader;
+$views->check('failing: over');
+
 $run->done;
