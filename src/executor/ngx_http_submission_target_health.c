@@ -310,7 +310,9 @@ ngx_http_submission_target_health_attempt(ngx_http_submission_attempt_t *at)
 
     /* it has another one now than the one that was seen */
 
-    if (at->exchange.cause.what == SM_CAUSE_CERTIFICATE) {
+    if (at->exchange.cause.what == SM_CAUSE_CERTIFICATE
+        || at->exchange.cause.what == SM_CAUSE_CERTIFICATE_NAME)
+    {
         th->certificate = 0;
     }
 

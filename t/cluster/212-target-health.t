@@ -9,7 +9,7 @@
 # seconds; one that is still slow gets well, under a new leader, too; a new leader
 # forgets, or tells another time; a target gets well without an answer, or never;
 # what gets better reads like new trouble; the certificate of a gateway that is not
-# reached by TLS any more is shown for ever.
+# reached by TLS any more, or that shows one of another name, is shown for ever.
 
 use strict;
 use warnings;
@@ -245,6 +245,35 @@ wait_for('no certificate is shown', sub {
                'gateway_certificate_expiry_seconds{target="http.tls"}'};
 }, TOLD);
 pass('a gateway without TLS has no certificate that could expire');
+
+
+# one that shows a certificate which is not that of its name
+
+sub tls {
+    my ($n, $more) = @_;
+
+    $leader->{server} =~ s{(/_tls \{ internal; proxy_pass) [^\}]*\}}
+                          {$1 https://127.0.0.1:$tls_port; $more \}};
+    $leader->reload(wait_old => 1);
+    $run->post(["name-$n", 'http.tls']);
+}
+
+my $trusted = "proxy_ssl_verify on; proxy_ssl_trusted_certificate $dir/tls.pem; ";
+
+tls(1, $trusted . 'proxy_ssl_name gateway.test;');
+wait_for('the certificate is shown again', sub {
+    shown($leader, 'http.tls')->{certificateExpiresAt};
+}, TOLD);
+
+tls(2, $trusted . 'proxy_ssl_name other.test;');
+wait_for('it has another name', sub {
+    (shown($leader, 'http.tls')->{lastError}{detail} // '') =~ /is not that of/;
+}, TOLD);
+is(shown($leader, 'http.tls')->{certificateExpiresAt}, undef,
+   'a certificate of another name is not the one that was seen');
+
+tls(3, '');
+$run->wait_terminal('name-', 60);
 
 $run->expect_kills;
 $run->done;

@@ -1,7 +1,7 @@
 package SubmissionCluster::Views;
 
 # What an instance shows without asking its store: /v1/overview, /v1/targets,
-# one target, /v1/stats, /readyz and /metrics.
+# one target, /v1/stats, /v1/events, /readyz and /metrics.
 #
 #   my $views = SubmissionCluster::Views->new($run->instances);
 #   $views->overview($instance);                  # decoded
@@ -54,6 +54,18 @@ sub view {
 sub overview { return $_[0]->view($_[1], 'overview') }
 
 
+# The state of the store by the last event of this instance; none was up all the time.
+
+sub last_event {
+    my ($self, $instance) = @_;
+
+    my ($last) = grep { $_->{kind} =~ /^store_/ && $_->{text} =~ /^$instance->{name} / }
+                      @{$self->view($instance, 'events?limit=500')->{events} // []};
+
+    return $last ? $last->{kind} =~ s/^store_//r : 'up';
+}
+
+
 # by all that an instance shows, in one look
 
 sub states {
@@ -61,6 +73,8 @@ sub states {
 
     my %states = map { $_ => $self->view($instance, $_)->{store}{state} // '-' }
                      @PATHS;
+
+    $states{events} = $self->last_event($instance);
 
     ($states{readyz}) = fetch($instance, 'GET', '/readyz')->{body} =~ /store=(\w+)/;
 
