@@ -13,7 +13,7 @@ use lib "$FindBin::Bin/../lib";
 
 use Test::More;
 
-use SubmissionNeeds 'sqlite';
+use SubmissionNeeds 'postgres';
 use SubmissionCluster;
 
 use constant SOON => 10;
@@ -37,26 +37,36 @@ sub told {
 
 $run->gateway->behave('/dead' => 'reset');
 $run->post(map { ["dead-$_", 'sms.dead'] } 1 .. 4);
-wait_for('it is down', sub { told($leader, 'target_health') eq 'down' }, SOON);
+
+for my $instance ($run->instances) {
+    wait_for("$instance->{name}: it is told to be down", sub {
+        fetch($instance, 'GET', '/v1/targets/sms.dead')->{body}
+            =~ /"health":\{"state":"down"/;
+    }, SOON);
+}
 
 
-# the next leader cannot read which targets are paused
+# the next leader has to wait before it can read which targets are paused
 
-$store->query('ALTER TABLE submission_targets RENAME TO elsewhere');
+my $other = $store->begin('RESET ROLE', 'LOCK TABLE submission.submission_targets '
+                          . 'IN ACCESS EXCLUSIVE MODE');
 
 my $epoch = $lease->row->{epoch};
 
 $leader->kill_group;
 $leader = $lease->wait_leader($epoch);
 
-wait_for('it has tried to read', sub {
-    $leader->log_count(qr/no such table: submission_targets/) >= 3;
-}, 3 * SOON);
+my %seen;
+
+wait_for('it has renewed the lease twice', sub {
+    $seen{$lease->row->{renewed_at}} = 1;
+    return keys %seen == 3;
+});
 
 is(told($leader, 'target_health'), '', 'it says nothing of the health of a target');
 is(told($leader, 'target_state'), '', 'nor of its state');
 
-$store->query('ALTER TABLE elsewhere RENAME TO submission_targets');
+$store->rollback($other);
 
 wait_for('it has read', sub { told($leader, 'target_health') }, SOON);
 is(told($leader, 'target_health'), 'down', 'then it says what was told');
