@@ -327,4 +327,18 @@ for my $where (qw(main server)) {
 EOT
 }
 
+# root has a right less
+
+SKIP: {
+    my @by = qw(setpriv --inh-caps=-chown --bounding-set=-chown);
+
+    skip 'not as root', 1 if $> != 0 || system(@by, 'true');
+
+    refused(manager => <<'EOT', main => 'user nobody nogroup;', by => \@by);
+the directory of the "store" of submission_manager "main" in {here} cannot be
+made: chown() "{root}/alien" failed (1: Operation not permitted)
+    store sqlite alien/x.db;
+EOT
+}
+
 done_testing();

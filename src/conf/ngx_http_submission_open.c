@@ -17,6 +17,20 @@
 #include <sys/mman.h>
 
 
+static void
+ngx_http_submission_no_dir(ngx_http_submission_manager_conf_t *mcf,
+    const char *call, u_char *dir)
+{
+    ngx_log_error(NGX_LOG_EMERG, mcf->cycle->log, ngx_errno,
+                  "the directory of the \"store\" of submission_manager "
+                  "\"%V\" in %s:%ui cannot be made: %s \"%s\" failed",
+                  &mcf->name,
+                  mcf->store_line.file ? mcf->store_line.file : mcf->file,
+                  mcf->store_line.file ? mcf->store_line.line : mcf->line,
+                  call, dir);
+}
+
+
 /*
  * The master makes the directory of the store, for the user of the workers, as
  * nginx makes its own directories.  One that exists is left as it is.
@@ -52,13 +66,7 @@ ngx_http_submission_create_dir(ngx_http_submission_manager_conf_t *mcf)
             return NGX_OK;
         }
 
-        ngx_log_error(NGX_LOG_EMERG, cycle->log, ngx_errno,
-                      "the directory of the \"store\" of submission_manager "
-                      "\"%V\" in %s:%ui cannot be made: "
-                      ngx_create_dir_n " \"%s\" failed", &mcf->name,
-                      mcf->store_line.file ? mcf->store_line.file : mcf->file,
-                      mcf->store_line.file ? mcf->store_line.line : mcf->line,
-                      dir);
+        ngx_http_submission_no_dir(mcf, ngx_create_dir_n, dir);
         return NGX_ERROR;
     }
 
@@ -67,8 +75,7 @@ ngx_http_submission_create_dir(ngx_http_submission_manager_conf_t *mcf)
     if (geteuid() == 0 && ccf->user != (ngx_uid_t) NGX_CONF_UNSET_UINT
         && chown((const char *) dir, ccf->user, -1) == -1)
     {
-        ngx_log_error(NGX_LOG_EMERG, cycle->log, ngx_errno,
-                      "chown(\"%s\", %d) failed", dir, ccf->user);
+        ngx_http_submission_no_dir(mcf, "chown()", dir);
         return NGX_ERROR;
     }
 

@@ -38,7 +38,8 @@ package SubmissionRefused;
 # manager needs, unless the lines have that directive for "main" themselves.
 # More arguments are lines beside them: main, http, manager, server.  dispatch()
 # is the location that another manager needs; with "bare" "main" has none.  With
-# "listen" the server listens there, and "no_store" leaves "store" out.
+# "listen" the server listens there, and "no_store" leaves "store" out; "by" is a
+# command that runs nginx.
 #
 # In a message, and in lines, beyond what any table has:
 #
@@ -58,6 +59,7 @@ package SubmissionRefused;
 #   {parameter}        its last argument
 #   {name}, {value}    what is before and after the "=" of that, if it has one
 #   {any}              any text
+#   {then}             the end of a warning that another one follows
 #
 # " in {here}" is added to a message that does not have a place; one that has
 # none ends with "{nowhere}".
@@ -154,7 +156,7 @@ sub table {
         put('conf/targets.json', $lines{file}) if defined $lines{file};
         put('conf/nginx.conf', configuration(%lines));
 
-        check(run(), $row, $end);
+        check(run($lines{by}), $row, $end);
 
         unlink "$root/conf/targets.json";
     }
@@ -279,13 +281,15 @@ END
 # what nginx says to it, and how it ends
 
 sub run {
+    my ($by) = @_;
+
     make_path("$root/logs", "$root/tmp", "$root/html");
 
     my $pid = open(my $out, '-|') // die "fork: $!\n";
 
     if (!$pid) {
         open(STDERR, '>&', \*STDOUT) or die "stderr: $!\n";
-        exec $nginx, '-t', '-p', "$root/", '-c', 'conf/nginx.conf',
+        exec @{$by || []}, $nginx, '-t', '-p', "$root/", '-c', 'conf/nginx.conf',
              '-e', 'stderr';
         die "$nginx: $!\n";
     }
@@ -300,7 +304,7 @@ sub run {
 
     my $end = $? & 127 ? 'signal ' . ($? & 127) : 'exit status ' . ($? >> 8);
 
-    return $said =~ s/^\S+ \S+ \[(?:emerg|warn)\] \S+: //r . $end;
+    return $said =~ s/^\S+ \S+ \[(?:emerg|warn)\] \S+: //mgr . $end;
 }
 
 
@@ -330,6 +334,7 @@ sub message {
         unless $message =~ /\{(?:here|there|begin|end|nowhere)\}|:\d+\z|\{any\}\z/;
     $message =~ s/\{nowhere\}//;
     $message =~ s/\{(here|there|begin|end)\}/marked($1)/ge;
+    $message =~ s/ ?\{then\} /\n/g;
 
     my ($directive, @arguments) = words($row->{wrong});
     my $parameter = $arguments[-1] // '';
