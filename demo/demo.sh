@@ -5,7 +5,8 @@
 # start: starts the demo nginx in the background, or restarts the running one
 # if its configuration or the module changed, and waits until it is ready.
 # The ports are PORT and GATEWAY_PORT.  As long as it runs, a few intents a second
-# are posted to it, unless DEMO_TRAFFIC is "off".
+# are posted to it, unless DEMO_TRAFFIC is "off".  DEMO_MOODY says when the gateway
+# of sms.moody is ill: a regular expression of times, as "map" takes it.
 #
 # cluster: likewise with two instances on one store, at PORT + 1 and PORT + 2, and
 # HAProxy before them, at PORT.  kill-leader kills the one that leads, with all of
@@ -15,6 +16,8 @@ set -eu
 
 port=${PORT:-8080}
 gateway_port=${GATEWAY_PORT:-9090}
+traffic=${DEMO_TRAFFIC:-on}
+moody=${DEMO_MOODY:-"~:[0-5][05]:"}
 nginx=${NGINX_BIN:-/usr/sbin/nginx}
 
 demo=$(cd "$(dirname "$0")" && pwd)
@@ -79,25 +82,33 @@ ready() {
 }
 
 
-# what a few applications would post: most of it goes well, and a few numbers are wrong
+# attend <name>: as long as that runs, it gets traffic, and its logs stay small
 
-traffic() {
-    local start n=0 lines
+attend() {
+    local start n=0
     start=$(date +%d%H%M%S)
 
     while running "$1"; do
         n=$((n + 1))
-        lines=$(line sms.realtime "order-$start-$n")
-        lines+=$'\n'$(line sms.realtime "code-$start-$n")
-        [ $((n % 2)) != 0 ] || lines+=$'\n'$(line push.marketing "news-$start-$n")
-        [ $((n % 4)) != 0 ] || lines+=$'\n'$(line sms.realtime "typo-$start-$n")
-        [ $((n % 3)) != 0 ] || lines+=$'\n'$(line sms.moody "code-$start-m$n")
-
-        curl -s -o /dev/null -m 2 -H 'Content-Type: application/x-ndjson' \
-             --data-binary "$lines" "http://127.0.0.1:$port/v1/intents" || true
-        [ $((n % 100)) != 0 ] || rotate
+        [ "$traffic" = off ] || post "$start" "$n"
+        [ $((n % 10)) != 0 ] || rotate
         sleep 0.6
     done
+}
+
+# what a few applications would post: most of it goes well, and a few numbers are wrong
+
+post() {
+    local lines
+
+    lines=$(line sms.realtime "order-$1-$2")
+    lines+=$'\n'$(line sms.realtime "code-$1-$2")
+    [ $(($2 % 2)) != 0 ] || lines+=$'\n'$(line push.marketing "news-$1-$2")
+    [ $(($2 % 4)) != 0 ] || lines+=$'\n'$(line sms.realtime "typo-$1-$2")
+    [ $(($2 % 3)) != 0 ] || lines+=$'\n'$(line sms.moody "code-$1-m$2")
+
+    curl -s -o /dev/null -m 2 -H 'Content-Type: application/x-ndjson' \
+         --data-binary "$lines" "http://127.0.0.1:$port/v1/intents" || true
 }
 
 # what the demo writes stays small, however long it runs
@@ -124,24 +135,22 @@ line() {
            '{"to":"+15550100","message":"Hello"}'
 }
 
-start_traffic() {
-    [ "${DEMO_TRAFFIC:-on}" != off ] || return 0
-
-    stop_traffic
-    (trap - EXIT; traffic "$1") > /dev/null 2>&1 < /dev/null &
-    echo $! > "$demo/run/traffic.pid"
+start_attendant() {
+    stop_attendant
+    (trap - EXIT; attend "$1") > /dev/null 2>&1 < /dev/null &
+    echo $! > "$demo/run/attendant.pid"
 }
 
 # the number may be another's by now
 
-stop_traffic() {
-    local traffic
+stop_attendant() {
+    local attendant
 
-    traffic=$(cat "$demo/run/traffic.pid" 2> /dev/null) || return 0
-    rm -f "$demo/run/traffic.pid"
+    attendant=$(cat "$demo/run/attendant.pid" 2> /dev/null) || return 0
+    rm -f "$demo/run/attendant.pid"
 
-    if grep -qsaF demo.sh "/proc/$traffic/cmdline"; then
-        kill "$traffic" 2> /dev/null || true
+    if grep -qsaF demo.sh "/proc/$attendant/cmdline"; then
+        kill "$attendant" 2> /dev/null || true
     fi
 }
 
@@ -149,10 +158,12 @@ stop_traffic() {
 # stop [<name>]
 
 stop() {
-    local name=${1:-nginx}
+    local name=${1:-nginx} signal=QUIT
+
+    [ "$name" != haproxy ] || signal=TERM
 
     running "$name" || return 0
-    kill -QUIT "$pid"
+    kill -"$signal" "$pid"
 
     wait_until 150 stopped "$name" && return
     kill -TERM "$pid"
@@ -163,12 +174,7 @@ stop() {
 stop_cluster() {
     local name
 
-    if running haproxy; then
-        kill -TERM "$pid"
-        wait_until 50 stopped haproxy || fail "haproxy (pid $pid) does not stop"
-    fi
-
-    for name in a b gateway; do
+    for name in haproxy a b gateway; do
         stop "$name"
     done
 }
@@ -232,8 +238,8 @@ prepare() {
     mkdir -p "$demo"/{run,logs,tmp}
     secret
 
-    sed "s/127\.0\.0\.1:9090/127.0.0.1:$gateway_port/" "$demo/gateway.conf" \
-        > "$demo/run/gateway.conf"
+    sed -e "s/127\.0\.0\.1:9090/127.0.0.1:$gateway_port/" \
+        -e "s/~:.*: *ill;/$moody ill;/" "$demo/gateway.conf" > "$demo/run/gateway.conf"
 }
 
 free() {
@@ -251,20 +257,13 @@ start() {
     ! cluster_runs || fail "the cluster is running: make stop"
 
     prepare
-    configure "$port" > "$demo/run/nginx.conf.new"
 
-    if running; then
-        if cmp -s "$demo/run/nginx.conf.new" "$demo/run/nginx.conf"; then
-            say "already running, pid $pid"
-            return
-        fi
+    {
+        configure "$port"
+        sed 's/^/# /' "$demo/run/gateway.conf"
+    } > "$demo/run/nginx.conf.new"
 
-        say "configuration or module changed, restarting"
-        stop_traffic
-        stop
-    fi
-
-    mv "$demo/run/nginx.conf.new" "$demo/run/nginx.conf"
+    ! runs_with nginx "$demo/run/nginx.conf" || return 0
 
     free "$port" "$gateway_port"
 
@@ -278,12 +277,28 @@ start() {
 }
 
 
+# runs_with <name> <file>: it runs, with what is in <file>.new.  One that runs with
+# something else is stopped.  Otherwise <file> is what to start it with.
+
+runs_with() {
+    if running "$1"; then
+        if cmp -s "$2.new" "$2"; then
+            say "$1 is already running, pid $pid"
+            return
+        fi
+
+        say "configuration or module of $1 changed, restarting"
+        stop "$1"
+    fi
+
+    mv "$2.new" "$2"
+    return 1
+}
+
+
 # The gateway by itself: it stays when an instance is killed.
 
 start_gateway() {
-    ! running gateway || return 0
-    free "$gateway_port"
-
     {
         configure "$port" | sed -n '/^user /p'
         echo "pid run/gateway.pid; error_log logs/gateway-error.log;"
@@ -291,7 +306,11 @@ start_gateway() {
              "proxy_temp_path tmp/proxy; fastcgi_temp_path tmp/fastcgi;" \
              "uwsgi_temp_path tmp/uwsgi; scgi_temp_path tmp/scgi;" \
              "include gateway.conf; }"
-    } > "$demo/run/gateway-alone.conf"
+        sed 's/^/# /' "$demo/run/gateway.conf"
+    } > "$demo/run/gateway-alone.conf.new"
+
+    ! runs_with gateway "$demo/run/gateway-alone.conf" || return 0
+    free "$gateway_port"
 
     "$nginx" -p "$demo/" -c run/gateway-alone.conf -e logs/gateway-error.log \
         || fail "the gateway did not start"
@@ -303,13 +322,13 @@ start_gateway() {
 start_instance() {
     log=$demo/logs/$1.log
 
-    ! running "$1" || return 0
-    free "$2"
-
     configure "$2" | sed -e "s/run\/nginx\.pid/run\/$1.pid/" \
                          -e "s/logs\/error\.log/logs\/$1.log/" \
                          -e "s/logs\/access\.log/logs\/$1-access.log/" \
-                         -e '/include gateway\.conf/d' > "$demo/run/$1.conf"
+                         -e '/include gateway\.conf/d' > "$demo/run/$1.conf.new"
+
+    ! runs_with "$1" "$demo/run/$1.conf" || return 0
+    free "$2"
 
     "$nginx" -p "$demo/" -c "run/$1.conf" -e "logs/$1.log" \
         || fail_with_log "nginx did not start"
@@ -323,16 +342,16 @@ start_instance() {
 
 
 start_haproxy() {
-    ! running haproxy || return 0
-    free "$port" $((port + 4))
-
     sed -e "s/^    bind :80\$/    bind 127.0.0.1:$port/" \
         -e "s/127\.0\.0\.1:8404/127.0.0.1:$((port + 4))/" \
         -e "s/server sm1 .*/server sm1 127.0.0.1:$((port + 1))/" \
         -e "s/server sm2 .*/server sm2 127.0.0.1:$((port + 2))/" \
         -e '/server sm3 /d' -e '/^    \(chroot\|user\|group\|log\) /d' \
         -e '/^    stats socket /d' -e '/^    option httplog/d' \
-        "$demo/../haproxy.cfg.example" > "$demo/run/haproxy.cfg"
+        "$demo/../haproxy.cfg.example" > "$demo/run/haproxy.cfg.new"
+
+    ! runs_with haproxy "$demo/run/haproxy.cfg" || return 0
+    free "$port" $((port + 4))
 
     haproxy -D -f "$demo/run/haproxy.cfg" -p "$demo/run/haproxy.pid" \
         || fail "haproxy did not start"
@@ -436,13 +455,13 @@ case ${1:-} in
 
     start)
         start
-        start_traffic nginx
+        start_attendant nginx
         try
         ;;
 
     cluster)
         cluster
-        start_traffic haproxy
+        start_attendant haproxy
         try_cluster
         ;;
 
@@ -452,7 +471,7 @@ case ${1:-} in
 
     stop)
         if running || cluster_runs; then
-            stop_traffic
+            stop_attendant
             stop_cluster
             stop
             say "stopped"
