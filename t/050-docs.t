@@ -56,7 +56,6 @@ my $ndk = '/usr/lib/nginx/modules/ndk_http_module.so';
 
 my $dir = tempdir('docs.XXXXXX', DIR => $ENV{SUBMISSION_TEST_DIR} || '/tmp',
                   CLEANUP => 1);
-my $patience = $SubmissionDocs::patience;
 my (@running, $number);
 
 chmod 0755, $dir;
@@ -698,13 +697,27 @@ SKIP: {
            && curl($port, '/v1/cluster') =~ /"follower".*"leader"|"leader".*"follower"/
        }), 'HAProxy has the API and the console');
 
+    # what the console asks, by way of HAProxy
+
+    my $told = sub { decode_json(curl($port, "/console/api/v1/$_[0]") || '{}') };
+
+    my $led = $told->('overview')->{leader}{holder};
     my ($kill) = $said =~ /^ +(\S+ kill-leader)$/m;
 
     like(`$kill 2>&1`, qr/instance [ab] .* is killed/,
          'the leader is killed, by the command as it was printed');
+    ok(wait_for('silence', sub { ($told->('overview')->{leader} // {})->{silent} }),
+       'the overview says that it is not heard of');
     ok(wait_for('the other one', sub {
-           curl($port, '/v1/cluster') =~ /"leaseEpoch":3,.*"expired":false/
-       }), 'and the other one leads');
+           my $leader = $told->('overview')->{leader};
+           $leader && $leader->{epoch} == 3 && $leader->{holder} ne $led
+       }), 'and then that the other one leads');
+
+    my ($acquired) = grep { $_->{kind} eq 'leader_acquired' && $_->{epoch} == 3 }
+                     @{$told->('events?limit=100')->{events}};
+
+    ok($acquired && $acquired->{instance} ne $led, 'and the events say who took over')
+        or diag(explain($acquired));
     like(`{ $run cluster; } 2>&1`, qr/instance [ab] started/,
          'the first one starts again');
     like(`{ $run stop; } 2>&1`, qr/stopped/, 'and all of it stops');
@@ -747,10 +760,12 @@ SKIP: {
         $script =~ s/8081/$one/g;
         $script =~ s/8082/$other/g;
 
-        spew("$dir/two.sh", "set -e\n$script");
-        my $answer = `timeout $patience bash $dir/two.sh 2>&1`;
+        my $answer = run_curl($dir, "set -e\n$script");
 
         is($?, 0, "$b->{where}: runs") or diag($answer);
+        is(join("\n", wrong_answers($dir, $b)), '',
+           "$b->{where}: is answered as it should be")
+            if $script =~ /\bcurl /;
         like($answer, shift @expected, "$b->{where}: says what it should");
     }
 

@@ -107,7 +107,7 @@ for arg; do
     args+=("$arg")
 done
 exec /usr/bin/curl -sS -m 60 "${args[@]}" \
-     -w '%{stderr}%{http_code} %{method} %{url}\n' 2> "$ANSWERS.$$"
+     -w '%{stderr}%{http_code} %{method} %{url}\n' 2> "$ANSWERS.$EPOCHREALTIME.$$"
 END
 
 sub run_curl {
@@ -120,21 +120,36 @@ sub run_curl {
     spew("$dir/script.sh", $script);
     unlink glob "$dir/answer.*";
 
-    return scalar `bash $dir/script.sh < /dev/null 2>&1`;
+    return scalar `timeout @{[2 * $patience]} bash $dir/script.sh < /dev/null 2>&1`;
 }
 
 
 # What was not answered as it should be: with 2xx, or with a status that is in
-# the marker of the block.
+# the marker of the block.  What "until" asks again has to be answered so once,
+# in the end.
 
 sub wrong_answers {
     my ($dir, $block) = @_;
 
     my $allowed = join '|', '2\d\d', grep { /^\d+$/ } keys %{ $block->{words} };
-    my @answers = map { split /\n/, slurp($_) } glob "$dir/answer.*";
+    my @answers = map { slurp($_) } sort glob "$dir/answer.*";
 
-    return @answers ? grep { !/^(?:$allowed) [A-Z]+ http/ } @answers
-                    : 'curl was not run';
+    return 'curl was not run' if !@answers;
+
+    if ($block->{body} =~ /\buntil curl /) {
+        my (%last, @order);
+
+        for my $answer (@answers) {
+            my ($what) = $answer =~ /^\d+ (.*)\n\z/m;
+
+            push @order, $what if !exists $last{$what};
+            $last{$what} = $answer =~ s/^curl: .*\n//mgr;
+        }
+
+        @answers = @last{@order};
+    }
+
+    return grep { !/^(?:$allowed) [A-Z]+ http/ } map { split /\n/ } @answers;
 }
 
 
