@@ -135,10 +135,13 @@ sub stop {
 }
 
 
-# one by one, in HAProxy's words: "status", "check_status", "stot"...
+# one by one, of the backend, "submission" unless it is named, in HAProxy's words:
+# "status", "check_status", "stot"...
 
 sub servers {
-    my ($self) = @_;
+    my ($self, $backend) = @_;
+
+    $backend //= 'submission';
 
     my $socket = IO::Socket::INET->new(PeerAddr => '127.0.0.1', Timeout => 5,
                                        PeerPort => $self->{admin_port})
@@ -157,7 +160,7 @@ sub servers {
 
         @server{@names} = split /,/, $_, -1;
         push @servers, \%server
-            if ($server{pxname} // '') eq 'submission'
+            if ($server{pxname} // '') eq $backend
                && $server{svname} ne 'BACKEND';
     }
 
