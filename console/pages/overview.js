@@ -62,10 +62,10 @@ function sick(t, ctx) {
 }
 
 function health(all, o, ctx) {
-  const sure = storeState(o) === 'up' && !o.leader?.silent;
+  const sure = isTold(o) && !o.leader.silent;
 
   if (!all || (!sure && !all.asOf)) {
-    return card('Targets', empty('How the targets are is not known', 'While the store is down and nobody leads, nobody reports it.'));
+    return card('Targets', empty('How the targets are is not known', 'The leader tells it, and this instance has not heard it yet.'));
   }
 
   const list = [...all.targets, ...all.webhooks || []];

@@ -2,9 +2,10 @@
 # leads; the instance that the page talks to is gone, and comes back; the clock
 # of the browser is off; nobody looks.
 #
-# Goes red when: the banner does not come or does not go; numbers vanish or look
-# as if they were new while nothing is heard; the page asks while it is hidden;
-# the page does not ask less when nothing changes.
+# Goes red when: the banner does not come or does not go; a target is called healthy
+# while nobody leads; numbers vanish or look as if they were new while nothing is
+# heard; the page asks while it is hidden; the page does not ask less when nothing
+# changes.
 
 use strict;
 use warnings;
@@ -62,6 +63,7 @@ wait_for('the page says what each of them is', sub {
 }, 60);
 $browser->wait_not('#banners', qr/Nobody leads/);
 pass('no banner');
+$browser->wait_text('main', qr/All \d+ targets are healthy\./);
 
 # this one has a lease of another length
 
@@ -93,6 +95,8 @@ $browser->wait_text('#banners', qr/Nobody leads/);
 my $took = time - $killed;
 
 cmp_ok($took, '<', 5 * slow(), sprintf 'the banner came after %.1f s', $took);
+is($browser->has('main .well'), 0, 'nobody is called healthy, who was a moment ago');
+like($browser->text('main'), qr/No target was ill at \d\d:\d\d:\d\d; nobody has reported since\./, 'but when that was known');
 fit($browser, 'without a leader');
 
 $second->signal('CONT', $_) for $second->processes;

@@ -105,6 +105,11 @@ unfake($browser);
 # many that are ill leave room for the rest of the page
 
 fake($browser, 'GET targets$' => sprintf(<<'END', ago(65)));
+fake($browser, 'GET overview$' => '(d) => Object.assign(d, { statsAgeSeconds: 16 })');
+visit($browser, $follower, '#/overview', qr/No target was ill at \d\d:\d\d:\d\d; nobody has reported since\./);
+unlike($browser->text('main'), qr/healthy/, 'nor while nobody reports');
+unfake($browser);
+
     (d) => {
         const [one] = d.targets;
         d.targets = [...Array(9)].map((_, i) => ({ ...one, target: `sms.t${i}`, due: 0, health: i === 8 ? { state: 'ok', since: null, why: null }
