@@ -26,6 +26,13 @@ export const illnessRank = (t) => {
   return word ? ILL.indexOf(word) : ILL.length;
 };
 
+// the same, or that it does well, which nobody knows of one whom the leader has not told of
+
+export const condition = (t) => {
+  const words = illness(t);
+  return words.length ? words : [t.health ? 'open' : 'unknown'];
+};
+
 export const illnessPill = (word) => pill(word, word === 'open' ? 'active' : '');
 
 // that it is paused, too, or somebody else is called for what one knows of

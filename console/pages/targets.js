@@ -4,7 +4,7 @@ import { get, post, seg, query } from '../api.js';
 import { h, card, pill, table, empty, button, link, num, time, word } from '../dom.js';
 import { count, rate, percent, perTime, rough, millis, DASH } from '../format.js';
 import { dialog, attempt, more } from '../act.js';
-import { illness, illnessPill, illnessRank, illSince, illWhy, isHeld, isNew } from '../words.js';
+import { condition, illness, illnessPill, illnessRank, illSince, illWhy, isHeld, isNew } from '../words.js';
 import { series } from '../series.js';
 import { spark } from '../chart.js';
 import { submit } from '../forms.js';
@@ -77,10 +77,11 @@ const trouble = (t, ctx) => t.lastError && h('p', { class: 'note clip', title: t
 // "open" is a good word for a target, and a bad one for its circuit
 
 function state(t, ctx) {
-  const words = illness(t);
-  const since = words.length > 0 && illSince(t);
+  const words = condition(t);
+  const since = illness(t).length > 0 && illSince(t);
 
-  return [coming(t) ? pill('running', `${coming(t)}…`) : (words.length ? words : ['open']).map((one) => [illnessPill(one), ' ']),
+  return [coming(t) ? pill('running', `${coming(t)}…`) : words.map((one) => [illnessPill(one), ' ']),
+    words.includes('unknown') && h('p', { class: 'note' }, 'The leader has not told how it is.'),
     since && h('p', { class: 'note' }, 'since ', time(since, ctx.now)),
     h('div', { class: 'note' }, illWhy(t, ctx.now)), trouble(t, ctx)];
 }

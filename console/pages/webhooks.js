@@ -3,8 +3,8 @@
 import { get, post, query, seg } from '../api.js';
 import { h, id, card, pill, table, empty, button, link, field, choice, next, pages, time } from '../dom.js';
 import { count } from '../format.js';
-import { attempt } from '../act.js';
-import { illness, illnessPill } from '../words.js';
+import { attempt, toast } from '../act.js';
+import { condition, illnessPill } from '../words.js';
 
 const STATUSES = [['', 'given up'], ['pending', 'to be delivered'], ['accepted', 'delivered']];
 const ENDED = 'Ended / next';
@@ -46,7 +46,7 @@ export function view(data, ctx) {
     h('div', { class: 'filters' },
       field('Webhook', choice('webhook', list.map((one) => [one, one]), name, (event) => ctx.go({ webhook: event.target.value, after: '' }))),
       field('Messages', choice('messages', STATUSES, status, (event) => ctx.go({ status: event.target.value, after: '' })))),
-    t && h('div', { class: 'row head' }, (illness(t).length ? illness(t) : ['open']).map(illnessPill),
+    t && h('div', { class: 'row head' }, condition(t).map(illnessPill),
       h('span', null, `${count(t.due)} due, ${count(t.waiting)} waiting.`), link('#/targets', 'Pause it on Targets')),
     card(null, table('Messages', [['Of intent', 'name'], ['Status'], ['Attempts', 'num'], ['Made', 'num'], [ENDED, 'num'], ['Last error', 'why'],
                                   ['Message', 'plain'], ...(ctx.may ? [['']] : [])],

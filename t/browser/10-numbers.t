@@ -84,6 +84,10 @@ unfake($browser);
 fake($browser, 'GET targets$' => '(d) => { for (const t of [...d.targets, ...d.webhooks]) { t.health = null; } return d; }');
 visit($browser, $follower, '#/overview', qr/No target is known to be ill\. The leader has not told yet how \d+ of them are\./);
 unlike($browser->text('main'), qr/\b0 targets/, 'none is not counted');
+visit($browser, $follower, '#/targets', qr/sms\.realtime/);
+like($browser->text('tr[data-key="sms.realtime"]'), qr/unknown\s+The leader has not told how it is\./, 'nor is it on Targets');
+unlike($browser->text('main tbody'), qr/\bactive\b/, 'where nobody looks as if all were well');
+fit($browser, 'unknown targets');
 unfake($browser);
 
 fake($browser, 'GET targets$' => sprintf(<<'END', ago(-0.4)));
@@ -101,15 +105,15 @@ like($browser->text('#banners'), qr/The leader is silent\. \w+ has not been hear
 unlike($browser->text('main'), qr/healthy/, 'nobody is called healthy');
 unfake($browser);
 
-
-# many that are ill leave room for the rest of the page
-
-fake($browser, 'GET targets$' => sprintf(<<'END', ago(65)));
 fake($browser, 'GET overview$' => '(d) => Object.assign(d, { statsAgeSeconds: 16 })');
 visit($browser, $follower, '#/overview', qr/No target was ill at \d\d:\d\d:\d\d; nobody has reported since\./);
 unlike($browser->text('main'), qr/healthy/, 'nor while nobody reports');
 unfake($browser);
 
+
+# many that are ill leave room for the rest of the page
+
+fake($browser, 'GET targets$' => sprintf(<<'END', ago(65)));
     (d) => {
         const [one] = d.targets;
         d.targets = [...Array(9)].map((_, i) => ({ ...one, target: `sms.t${i}`, due: 0, health: i === 8 ? { state: 'ok', since: null, why: null }
