@@ -330,6 +330,7 @@ for my $body ('{"webhook":"ops"}', '{"webhook":"ops"}') {
 
     $answer = fetch($here, 'POST', '/v1/intents/r-1/webhooks/resend', $body);
     is($answer->{status}, 200, 'told again') or diag($answer->{body});
+    is(decode_json($answer->{body})->{made}, 1, 'by one message');
     wait_for('it comes again', sub {
         select(undef, undef, undef, 0.05);
         @{told('/ops')->{'r-1'}} > $before;
@@ -342,6 +343,32 @@ is_deeply([keys %again], [$hooks[1]{messageId}], 'under the same id');
 is(@{told('/bad')->{'r-1'}}, 4, 'and to nobody else');
 is($store->value("SELECT count(*) FROM submission_audit WHERE action = 'replay' "
                  . "AND detail LIKE '%\"r-1\"%'"), 2, 'the audit has it, each time');
+
+# what is still to be sent is not sent twice, and the answer says so
+
+sub paused {
+    my ($what, $state) = @_;
+
+    is(fetch($here, 'POST', "/o/v1/targets/webhook%20ops/$what", '{}')->{status}, 200, "$what");
+    wait_for("the leader has read it: $state", sub {
+        fetch($here, 'GET', '/v1/targets/webhook%20ops')->{body} =~ /"state":"$state"/;
+    });
+}
+
+paused('pause', 'paused');
+
+my $times = @{told('/ops')->{'r-1'}};
+my @made = map {
+    decode_json(fetch($here, 'POST', '/v1/intents/r-1/webhooks/resend', '{"webhook":"ops"}')->{body})->{made};
+} 1 .. 2;
+
+is("@made", '1 0', 'the second request makes no message');
+paused('resume', 'open');
+wait_for('it comes', sub { @{told('/ops')->{'r-1'}} > $times }, 30);
+wait_for('nothing of it is pending', sub {
+    fetch($here, 'GET', '/v1/intents/r-1/history')->{body} !~ /"status":"pending"/;
+}, 30);
+is(@{told('/ops')->{'r-1'}}, $times + 1, 'and it comes once');
 
 # the list of a webhook has what it was told, of any intent, by pages
 

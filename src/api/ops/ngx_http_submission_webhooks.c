@@ -121,6 +121,8 @@ ngx_http_submission_webhooks_reply(ngx_http_request_t *r, const void *data)
 
     sm_out_c(&out, "{\"" SM_FIELD_ID "\":");
     sm_json_out_str(&out, row->id);
+    sm_out_c(&out, ",\"made\":");
+    sm_out_int(&out, (int64_t) row->made);
     sm_out_c(&out, ",");
     ngx_http_submission_webhooks_out(r, &out, &row->events);
     sm_out_c(&out, "}\n");

@@ -96,6 +96,7 @@ typedef struct {
 
     sm_resend_e   outcome;
     sm_status_e   status;               /* of the intent */
+    size_t        made;                 /* messages that are sent again */
     sm_events_row_t  events;
 } sm_resend_row_t;
 

@@ -66,6 +66,9 @@ sm_store_resend_events(sm_store_t *store, sm_call_t *call,
     for (i = 0; i < n; i++) {
         if (inserts[i].outcome == SM_REPLAY_NOT_FOUND) {
             row->outcome = SM_RESEND_STRIPPED;
+
+        } else if (inserts[i].outcome == SM_REPLAY_CREATED) {
+            row->made++;
         }
     }
 
@@ -97,6 +100,7 @@ sm_store_webhooks_resend(sm_store_t *store, sm_call_t *call,
         rows[i].outcome = SM_RESEND_NOT_FOUND;
         rows[i].events.id = rows[i].id;
         rows[i].events.n = 0;
+        rows[i].made = 0;
 
         if (!stored[i].found) {
             continue;
