@@ -1,7 +1,8 @@
 // What changes something: dialogs that say what will happen, and what came of it.
 
 import { h, $, show, button } from './dom.js';
-import { advice } from './api.js';
+import { advice, wasDone } from './api.js';
+import { count } from './format.js';
 
 let open = null;
 
@@ -87,12 +88,13 @@ export function toast(text, tone) {
   setTimeout(() => el.remove(), tone === 'bad' ? 12000 : 5000);
 }
 
-// runs at once; the problem in words if it fails
+// runs at once; the problem in words if it fails.  "text" may be made of the answer, with a
+// tone.
 
 export async function attempt(promise, text) {
   try {
     const answer = await promise;
-    toast(text);
+    toast(...[typeof text === 'function' ? text(answer) : text].flat());
     return answer;
   } catch (problem) {
     toast(`${problem.message}: ${advice(problem)}`, 'bad');
@@ -104,20 +106,33 @@ export async function attempt(promise, text) {
 
 export async function each(ids, run, progress) {
   const failed = [];
-  let done = 0;
+  let [done, before] = [0, 0];
 
   for (const one of ids) {
     try {
-      await run(one);
-      done++;
+      wasDone(await run(one)) ? before++ : done++;
     } catch (problem) {
       failed.push([one, problem]);
       if (problem.lost) {
         break;
       }
     }
-    progress(`${done + failed.length} of ${ids.length}`);
+    progress(`${done + before + failed.length} of ${ids.length}`);
   }
 
-  return { done, failed };
+  return { done, before, failed };
 }
+
+// What a replay of so many does, of which gateways have accepted some: those are charged
+// or sent twice.  So that is said, and no key that is pressed too soon agrees to it.  "more":
+// not all were looked at.
+
+export const replayTone = ({ n, more }) => (n || more ? 'danger' : 'primary');
+
+export const replayWords = (all, { n, more }) => [
+  n > 0 && h('p', null, h('strong', null, all === 1 ? 'The gateway has accepted this one: it will get it twice.'
+    : `${n === all ? 'All' : `${more ? 'At least ' : ''}${count(n)}`} of them ${n === 1 ? 'was' : 'were'} accepted.`),
+    ' What was charged or sent is charged or sent again.'),
+  more && !n && h('p', null, h('strong', null, 'Some of them may have been accepted.'), ' What was charged or sent is charged or sent again.'),
+  n < all && h('p', null, all === 1 ? 'If the gateway has acted on it, it may act twice: it knows a replay only as another intent.'
+    : 'A gateway that has acted on one of them may act twice: it knows a replay only as another intent.')];

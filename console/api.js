@@ -139,6 +139,12 @@ export async function getText(path) {
   return response.text();
 }
 
+// an answer that says that it was done before, and that nothing is done now
+
+const before = new WeakSet();
+
+export const wasDone = (answer) => before.has(answer);
+
 // a body of text is sent as it is: numbers in a payload keep their digits
 
 export async function post(path, body, method = 'POST', headers = {}) {
@@ -148,7 +154,13 @@ export async function post(path, body, method = 'POST', headers = {}) {
     body: typeof body === 'string' ? body : JSON.stringify(body || {})
   });
   heardDate(response.headers.get('Date'));
-  return response.status === 204 ? {} : read(response);
+
+  const answer = response.status === 204 ? {} : await read(response);
+
+  if (response.headers.get('Idempotent-Replayed') === 'true') {
+    before.add(answer);
+  }
+  return answer;
 }
 
 export const seg = encodeURIComponent;

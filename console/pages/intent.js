@@ -1,11 +1,12 @@
 // One intent: what was asked, what was tried, and what can be done.
 
-import { get, getText, post, query, seg } from '../api.js';
+import { get, getText, post, query, seg, wasDone } from '../api.js';
 import { h, id, card, facts, pill, table, empty, button, link, word } from '../dom.js';
 import { bytes, count, duration, moment, ago } from '../format.js';
-import { attempt, dialog } from '../act.js';
+import { dialog, replayTone, replayWords, toast } from '../act.js';
 import { heldBy } from '../words.js';
 import { policy, retry } from './config.js';
+import { tell } from './webhooks.js';
 
 const PRETTY = 100000;      // bytes; more is shown as it is
 
@@ -61,14 +62,14 @@ const links = (ids) => ids.map((one, n) => [n ? ', ' : '', link(`#/intents/${seg
 
 function replay(i, ctx, before = i.replayedAs || [], count = i.replayedCount || 0) {
   const again = before.length > 0;
+  const old = { n: i.status === 'accepted' ? 1 : 0 };
 
   dialog(again ? 'Replay this intent again?' : 'Replay this intent?', [
     h('p', null, id(i.intentId)),
     again && h('p', null, h('strong', null, 'It was replayed before'), ', as ', links(before), '. Look at what became of that first.'),
-    h('p', null, 'It becomes a new intent with the same target and payload, and is sent again. This one stays as it is.',
-      i.status === 'accepted' && h('strong', null, ' The gateway has accepted this one: it will get it twice.')),
-    i.status !== 'accepted' && h('p', null, 'If the gateway has acted on it, it may act twice: it knows a replay only as another intent.')
-  ], { text: again ? 'Replay again' : 'Replay it', tone: i.status === 'accepted' || again ? 'danger' : 'primary', run: async () => {
+    h('p', null, 'It becomes a new intent with the same target and payload, and is sent again. This one stays as it is.'),
+    replayWords(1, old)
+  ], { text: again ? 'Replay again' : 'Replay it', tone: again ? 'danger' : replayTone(old), run: async () => {
     let made;
 
     try {
@@ -80,6 +81,9 @@ function replay(i, ctx, before = i.replayedAs || [], count = i.replayedCount || 
       }
       replay(i, ctx, problem.details.replayedAs || [`${i.intentId}~1`], problem.details.replayedCount || 1);
       return;
+    }
+    if (wasDone(made)) {
+      toast('It was replayed before, as this one: nothing was sent now', 'warn');
     }
     location.hash = `#/intents/${seg(made.intentId)}`;
     follow({ ...ctx, id: made.intentId });
@@ -142,7 +146,7 @@ function hooks(i, all, ctx) {
       w.nextAttemptAt ? `next ${ago(w.nextAttemptAt, ctx.now)}` : ago(w.completedAt || w.createdAt, ctx.now),
       w.lastError ? h('bdi', null, w.lastError) : '', h('code', { class: 'id whole', title: w.messageId }, w.messageId),
       ...(ctx.may ? [w.status === 'pending' || list[n - 1]?.webhook === w.webhook ? '' : h('div', { class: 'acts' }, button('Send again', async () => {
-        await attempt(post(`intents/${seg(i.intentId)}/webhooks/resend`, { webhook: w.webhook }), `${w.webhook} is told again`);
+        await tell(w.webhook, i.intentId);
         follow(ctx, 3);
       }, { class: 'small', 'aria-label': `Tell ${w.webhook} again` }))] : [])] }))));
 }

@@ -3,11 +3,11 @@
 import { get, post, query, seg } from '../api.js';
 import { h, id, card, pill, table, empty, button, link, field, choice, next, time, word } from '../dom.js';
 import { count } from '../format.js';
-import { dialog, each } from '../act.js';
+import { dialog, each, replayTone, replayWords } from '../act.js';
 import { advice } from '../api.js';
 import { submit as submitTest } from '../forms.js';
 import { targetNames } from '../words.js';
-import { job, twice } from './jobs.js';
+import { job } from './jobs.js';
 
 const FILTERS = ['idPrefix', 'target', 'status', 'reason', 'from', 'to', 'by', 'order'];
 const STATUSES = ['pending', 'accepted', 'rejected', 'exhausted', 'canceled'];
@@ -80,24 +80,35 @@ function toggle(ctx, one, on) {
 
 const ended = (i) => i.status !== 'pending';
 
-function act(kind, ids, ctx) {
+const accepted = (list) => ({ n: list.filter((i) => i.status === 'accepted').length });
+
+// what came of it, in words
+
+const DONE = { cancel: 'canceled', replay: 'replayed' };
+
+const cameOf = (kind, { done, before, failed }) => [
+  h('p', null, h('strong', null, `${count(done)} ${DONE[kind]}`),
+    before > 0 && `, ${count(before)} ${before === 1 ? 'was' : 'were'} ${DONE[kind]} before: nothing was done`,
+    failed.length ? `, ${count(failed.length)} not:` : '.'),
+  h('ul', { class: 'sample' }, failed.map(([one, problem]) => h('li', null, id(one), ': ', problem.message, '. ', advice(problem))))];
+
+function act(kind, list, ctx) {
+  const ids = list.map((i) => i.intentId);
   const many = `${count(ids.length)} intent${ids.length === 1 ? '' : 's'}`;
 
   dialog(kind === 'cancel' ? `Cancel ${many}?` : `Replay ${many}?`, [
     h('p', null, kind === 'cancel'
       ? 'They end as canceled, and are never sent. One whose attempt is at the gateway is left as it is.'
-      : `Each becomes a new intent with the same target and payload, and is sent again. ${twice} One that was replayed before is skipped.`),
+      : 'Each becomes a new intent with the same target and payload, and is sent again. One that was replayed before is skipped.'),
+    kind === 'replay' && replayWords(ids.length, accepted(list)),
     h('ul', { class: 'sample' }, ids.slice(0, 10).map((one) => h('li', null, id(one))),
       ids.length > 10 && h('li', null, `and ${count(ids.length - 10)} more`))
-  ], { text: kind === 'cancel' ? 'Cancel them' : 'Replay them', tone: kind === 'cancel' ? 'danger' : 'primary',
+  ], { text: kind === 'cancel' ? 'Cancel them' : 'Replay them', tone: kind === 'cancel' ? 'danger' : replayTone(accepted(list)),
        run: async (progress) => {
          const result = await each(ids, (one) => post(`intents/${seg(one)}/${kind}`), progress);
          ctx.go({ sel: [] }, true);
          ctx.refresh();
-         return [h('p', null, h('strong', null, `${count(result.done)} ${kind === 'cancel' ? 'canceled' : 'replayed'}`),
-                   result.failed.length ? `, ${count(result.failed.length)} not:` : '.'),
-                 h('ul', { class: 'sample' }, result.failed.map(([one, problem]) =>
-                   h('li', null, id(one), ': ', problem.message, '. ', advice(problem))))];
+         return cameOf(kind, result);
        } });
 }
 
@@ -117,9 +128,9 @@ function refusal(kind, f) {
 
 function tools(data, ctx) {
   const there = new Map(data.intents.map((i) => [i.intentId, i]));
-  const sel = ctx.params.getAll('sel').filter((one) => there.has(one));
-  const pending = sel.filter((one) => !ended(there.get(one)));
-  const over = sel.filter((one) => ended(there.get(one)));
+  const sel = ctx.params.getAll('sel').map((one) => there.get(one)).filter(Boolean);
+  const pending = sel.filter((i) => !ended(i));
+  const over = sel.filter(ended);
   const f = args(ctx.params);
   const filter = { target: f.target, status: f.status, reason: f.reason, from: f.from, to: f.to, idPrefix: f.idPrefix };
   const any = !sel.length && Object.values(filter).some(Boolean);
@@ -127,7 +138,7 @@ function tools(data, ctx) {
   return h('div', { class: 'row tools' },
     h('span', { role: 'status' }, sel.length ? `${count(sel.length)} selected` : h('span', { class: 'note' }, 'Select intents to cancel or replay them.')),
     pending.length > 0 && button(`Cancel ${count(pending.length)}…`, () => act('cancel', pending, ctx), { class: 'danger small' }),
-    over.length > 0 && button(`Replay ${count(over.length)}…`, () => act('replay', over, ctx), { class: 'primary small' }),
+    over.length > 0 && button(`Replay ${count(over.length)}…`, () => act('replay', over, ctx), { class: accepted(over).n ? 'small' : 'primary small' }),
     any && [['cancel', 'Cancel all of these…'], ['replay', 'Replay all of these…']].map(([kind, text]) => {
       const not = refusal(kind, f);
       return button(text, () => job(kind, filter, ctx), { class: 'small', disabled: Boolean(not), title: not });

@@ -3,7 +3,7 @@
 import { get, post, query, seg } from '../api.js';
 import { h, id, card, pill, table, empty, button, facts, pages, time, word } from '../dom.js';
 import { count, duration, second } from '../format.js';
-import { dialog, attempt } from '../act.js';
+import { dialog, attempt, replayTone, replayWords } from '../act.js';
 
 const EVERY = 2000;         // ms, while a job runs that was begun here
 const OTHERS = 4000;        // ms, while one runs that somebody else has begun
@@ -48,16 +48,29 @@ export const filterWords = (filter) => Object.entries(filter || {}).map(([k, v])
 
 const are = (n) => (n === 1 ? '1 intent was' : `${count(n)} intents were`);
 
+// How many of those that a replay finds were accepted.  One with a status or a reason
+// finds all or none of them; of ids, nobody counts them, so as many as a page has are
+// looked at.
+
+const LOOK = 500;
+
+async function accepted(filter, dry) {
+  if (filter.status || filter.reason) {
+    return { n: filter.status === 'accepted' ? dry.count : 0 };
+  }
+  const { intents, next } = await get(`intents${query({ idPrefix: filter.idPrefix, limit: LOOK })}`);
+  return { n: intents.filter((i) => i.status === 'accepted' && !i.replayedAs?.length).length, more: Boolean(next) };
+}
+
 // what a replay of those will do, and what it will leave alone
 
-export const twice = 'A gateway that has acted on one of them may act twice: it knows a replay only as another intent.';
-
-function warning(dry) {
+function warning(dry, old) {
   const before = dry.replayed || 0;
 
   return [
     before > 0 && h('p', null, h('strong', null, `${are(before)} replayed before`), ' and will be skipped.'),
-    h('p', null, 'Each becomes a new intent with the same target and payload, and is sent again. ', twice)];
+    h('p', null, 'Each becomes a new intent with the same target and payload, and is sent again.'),
+    replayWords(dry.count, old)];
 }
 
 // the dry run first: how many, and which
@@ -66,10 +79,11 @@ export async function job(kind, wanted, ctx, note) {
   const filter = clean(wanted);
   const verb = kind === 'cancel' ? 'Cancel' : 'Replay';
   const name = `console-${Date.now().toString(36)}`;
-  let dry;
+  let dry, old;
 
   try {
     dry = await post(`${kind}s`, { filter, dryRun: true });
+    old = kind === 'replay' && dry.count > 0 && await accepted(filter, dry);
   } catch (problem) {
     await attempt(Promise.reject(problem));
     return;
@@ -82,11 +96,11 @@ export async function job(kind, wanted, ctx, note) {
     note && h('p', null, note(dry.count)),
     kind === 'replay' && !dry.count && dry.replayed > 0 && h('p', null, `${are(dry.replayed)} replayed before. To replay one again, open it.`),
     dry.count > 0 && [kind === 'cancel'
-      ? h('p', null, 'They end as canceled, and are never sent. Those whose attempt is at the gateway are left as they are.') : warning(dry),
+      ? h('p', null, 'They end as canceled, and are never sent. Those whose attempt is at the gateway are left as they are.') : warning(dry, old),
       h('p', null, 'The leader works through them. You can see how far it is, and stop it.')],
     dry.sample?.length > 0 && [h('h3', null, 'Some of them'),
       h('ul', { class: 'sample' }, dry.sample.map((one) => h('li', null, id(one.intentId || one))))]
-  ], dry.count > 0 && { text: `${verb} ${many}`, tone: kind === 'cancel' ? 'danger' : 'primary', run: async () => {
+  ], dry.count > 0 && { text: `${verb} ${many}`, tone: kind === 'cancel' ? 'danger' : replayTone(old), run: async () => {
     const made = await post(`${kind}s`, { id: name, filter });
     watched.set(made.id, dry.countIsBound ? 0 : dry.count);
     location.hash === '#/jobs' ? ctx.refresh() : location.hash = '#/jobs';

@@ -3,7 +3,9 @@
 # more.  A console to look at has no buttons for it, and its API refuses.
 #
 # Goes red when: a button does nothing, or something else; a mistake is not told
-# in words; a read-only page shows a button that changes something.
+# in words; what was accepted is replayed by a key, or unsaid; what was not sent is
+# told to be; a webhook is told again of what it was told since; a read-only page
+# shows a button that changes something.
 
 use strict;
 use warnings;
@@ -152,7 +154,48 @@ push_button('Close', 'dialog');
 is($store->value("SELECT count(*) FROM submission_intents WHERE intent_id LIKE 'bad-%~1'"), 4,
    'all that were selected');
 is(status('bad-2~1') // 'none', 'none', 'and no other');
-is(audit('replay'), 5, 'each written down');
+
+# once more: they were replayed before, so nothing is sent
+
+visit($browser, $follower, '#/intents?sel=bad-1&sel=bad-2&sel=bad-3', qr/3 selected/);
+fetch($leader, 'POST', '/v1/intents/bad-2/replay', '{"intentId":"bad-2~1"}');
+push_button('Replay 3…');
+push_button('Replay them', 'dialog');
+$browser->wait_text('dialog', qr/0 replayed, 3 were replayed before: nothing was done\./);
+push_button('Close', 'dialog');
+is(audit('replay'), 6, 'each written down');
+
+
+# of those that were accepted the dialog says so, and no key replays them
+
+sub accepted_said {
+    my ($what, $like, $button) = @_;
+
+    $browser->wait_text('dialog', $like);
+    is($browser->text('dialog .danger'), $button, "$what: the button is a warning");
+    is($browser->run('return document.activeElement.textContent'), 'Back', "$what: and not by a key");
+    fit($browser, $what);
+    push_button('Back', 'dialog');
+}
+
+visit($browser, $follower, '#/intents?idPrefix=later-1', qr/later-1~1/);
+$browser->click('tr[data-key="i-later-1"] input');
+$browser->wait_text('main', qr/1 selected/);
+is($browser->has('.tools .primary'), 0, 'to replay it is not what is offered first');
+push_button('Replay 1…');
+accepted_said('one that was accepted', qr/The gateway has accepted this one: it will get it twice\./, 'Replay them');
+
+visit($browser, $follower, '#/intents?sel=later-1&sel=bad-2', qr/2 selected/);
+push_button('Replay 2…');
+accepted_said('one of two', qr/1 of them was accepted\. What was charged or sent is charged or sent again\./, 'Replay them');
+
+visit($browser, $follower, '#/intents?status=accepted&target=sms.realtime&by=completed', qr/later-1/);
+push_button('Replay all of these…');
+accepted_said('a job', qr/All of them were accepted\.|accepted this one/, 'Replay 1');
+
+visit($browser, $follower, '#/intents?idPrefix=l', qr/later-1/);
+push_button('Replay all of these…');
+accepted_said('a job of ids', qr/will get it twice/, 'Replay 1');
 
 
 # in the audit's page
@@ -166,7 +209,7 @@ sub pick_action {
 }
 
 visit($browser, $follower, '#/audit', qr/replay/);
-is($browser->has('main tbody tr'), 6, 'all of it');
+is($browser->has('main tbody tr'), 7, 'all of it');
 pick_action('cancel');
 wait_for('one is left', sub { $browser->has('main tbody tr') == 1 }, 60);
 like($browser->text('main tbody'), qr/cancel\s+\Q$idle\E/, 'the cancel');
@@ -309,11 +352,41 @@ is(scalar(keys %{{ map { $_->{headers}{'webhook-id'} => 1 } @told }}), 1, 'under
 
 # the page of the webhook has it, too, and tells it again
 
-visit($browser, $follower, '#/webhooks', qr/told-1\s+given up\s+2\b.*HTTP 500/s);
+sub told { return scalar(() = $receiver->requests) }
+
+visit($browser, $follower, '#/webhooks', qr/told-1\s+given up.*HTTP 500/s);
+like($browser->text('main tbody'), qr/told-1\s+given up\s+was delivered since\s+2\b/, 'what was delivered since says so');
+is($browser->has('main .acts button'), 0, 'and is not sent once more by mistake');
 fit($browser, 'messages of a webhook');
-push_button('Send again');
-wait_for('told again', sub { (() = $receiver->requests) == 4 }, 60);
+
 visit($browser, $follower, '#/webhooks?status=accepted', qr/told-1\s+delivered/);
+push_button('Send again');
+wait_for('told again', sub { told() == 4 }, 60);
+$browser->wait_until('the newest message has the button', sub {
+    $browser->press('r');
+    $browser->text('main tbody') =~ /told-1\s+delivered\s+1\b.*told-1\s+delivered\s+was delivered since/s;
+});
+is($browser->has('main .acts button'), 1, 'and it alone');
+
+# somebody else was faster
+
+is(fetch($leader, 'POST', '/v1/intents/told-1/webhooks/resend', '{"webhook":"ops"}')->{status}, 200, 'it is sent elsewhere');
+wait_for('told again', sub { told() == 5 }, 60);
+wait_for('it is known', sub {
+    fetch($leader, 'GET', '/v1/intents/told-1/history')->{body} !~ /"status":"pending"/;
+}, 60);
+push_button('Send again');
+$browser->wait_text('#toasts', qr/Nothing was sent: the message was delivered since/);
+is(told(), 5, 'nobody is told twice');
+
+# it is still to be delivered: the answer says that no message was made
+
+fake($browser, 'POST intents\/told-1\/webhooks' => '() => ({ intentId: "told-1", made: 0, webhooks: [] })');
+visit($browser, $follower, '#/webhooks?status=accepted', qr/told-1\s+delivered/);
+push_button('Send again');
+$browser->wait_text('#toasts', qr/Nothing was sent: the message for ops is still to be delivered/);
+unlike($browser->text('#toasts'), qr/told again/, 'and nothing else');
+unfake($browser);
 
 
 # a schedule
