@@ -4,7 +4,8 @@
 #
 # Goes red when: rows are divided by five seconds whatever their distance, in a line
 # or in its table; a line is drawn where nobody reported; a mark has no words; a few
-# minutes are drawn as if they were fifteen.
+# minutes are drawn as if they were fifteen, or called an hour; a line where nothing
+# was sent looks like any other.
 
 use strict;
 use warnings;
@@ -130,6 +131,23 @@ is($browser->run(<<'END'), 0, 'a gap in the line');
 END
 
 fit($browser, 'charts');
+
+# the time that they are about, and no more
+
+my $heads = $browser->run('return [...document.querySelectorAll("main h2")].map((el) => el.textContent).join("|")');
+
+like($heads, qr/The last 5 min\b/, 'five minutes are called that');
+unlike($heads, qr/hour/, 'and not an hour');
+unfake($browser);
+
+fake($browser, 'GET stats' => <<'END');
+    () => {
+        const end = Math.floor(Date.now() / 1000);
+        return { interval: 5, columns: ["at", "submitted"], rows: [...Array(721)].map((_, i) => [end - 3600 + i * 5, 50]) };
+    }
+END
+visit($browser, $follower, '#/overview', qr/The last hour/);
+pass('an hour is one');
 unfake($browser);
 
 
@@ -147,6 +165,21 @@ visit($browser, $follower, '#/targets', qr/up to 10\/s/);
 my $points = $browser->run('return document.querySelector(".spark polyline").getAttribute("points")');
 
 like($points, qr/^(?:7\d|8\d)\.\d,/, 'three minutes are a fifth of fifteen');
+is($browser->has('.trend.dead'), 0, 'it is alive');
+unfake($browser);
+
+# and of one to which nothing was sent
+
+fake($browser, 'GET stats' => <<'END');
+    () => {
+        const end = Math.floor(Date.now() / 1000);
+        return { interval: 5, columns: ["at", "attempts"], rows: [...Array(37)].map((_, i) => [end - 180 + i * 5, 0]) };
+    }
+END
+
+visit($browser, $follower, '#/targets', qr/nothing sent/);
+is($browser->has('.trend.dead'), $browser->has('.trend'), 'a line that is dead is another');
+is($browser->has('.spark polyline'), 0, 'and none is drawn');
 unfake($browser);
 
 

@@ -2,8 +2,9 @@
 # host.
 #
 # Goes red when: the header needs two lines on a usual screen; a column of Targets,
-# and with it Pause and Resume, is out of sight; a word is broken; the audit shows
-# JSON.
+# and with it Pause and Resume, is out of sight; a word is broken on any page; two
+# buttons of a row are not side by side; the audit shows JSON; a part of what is
+# configured of retries is not shown.
 
 use strict;
 use warnings;
@@ -82,16 +83,59 @@ sub broken {
 END
 }
 
+# something for each page
+
+my %has = (targets => qr/invalid_recipient/, intents => qr/lost-1/, 'intents/lost-1' => qr/Timeline/, failures => qr/http_404/,
+           jobs => qr/friday/, schedules => qr/nightly/, audit => qr/replay job/);
+
+$run->gateway->behave('/hook' => 'answer 404');
+post_intent($leader, 'lost-1', target => 'http.hook');
+$run->wait_terminal('lost-1');
+like(fetch($leader, @$_, headers => ['Origin: http://test'])->{status}, qr/^20/, "$_->[1]") for
+    ['POST', '/console/api/v1/replays', '{"id":"friday","filter":{"target":"http.hook","status":"rejected"}}'],
+    ['PUT', '/console/api/v1/schedules/nightly',
+     '{"submissionTarget":"sms.realtime","cron":"30 2 * * mon-fri","timeZone":"Europe/Stockholm"}'];
+
+for my $width (320, 1280, 2560) {
+    $browser->size($width, 900);
+
+    for my $page (@pages, 'intents/lost-1') {
+        visit($browser, $follower, "#/$page", $has{$page} // qr/./);
+        $browser->wait_until("$page is there", sub { !$browser->has('.loading') });
+        is(broken(), '', "$page, $width pixels: no word is broken");
+    }
+}
+
+# two buttons of a row are side by side
+
+$browser->size(1280, 900);
+
+for my $page (qw(targets failures schedules)) {
+    visit($browser, $follower, "#/$page", $has{$page});
+    is_deeply($browser->run('return [...document.querySelectorAll(".acts")].map((el) => [...el.children].map((b) => b.getBoundingClientRect()))
+                                 .filter((list) => list.length > 1 && list.some((b) => b.top >= list[0].bottom)).length'),
+              0, "$page: what can be done is one line");
+    cmp_ok($browser->has('.acts > :nth-child(2)'), '>', 0, 'of two buttons');
+}
+
 $browser->size(320, 900);
 visit($browser, $follower, '#/targets', qr/invalid_recipient/);
-is(broken(), '', 'no word of Targets is broken at 320 pixels');
 cmp_ok($browser->run('return Math.max(...[...document.querySelectorAll("td .pill")].map((el) => el.offsetWidth))'), '<', 120, 'no pill is as wide as the page');
 visit($browser, $follower, '#/audit', qr/replay job/);
-is(broken(), '', 'nor of the audit');
 like($browser->text('main tbody'), qr/target sms\.flaky, status exhausted; 3 at most.*every 1 min; missed times: once/s, 'which is no JSON');
-post_intent($leader, 'one-1', target => 'push.marketing');
-visit($browser, $follower, '#/intents/one-1', qr/Timeline/);
-is(broken(), '', 'nor of an intent');
+unfake($browser);
+
+
+# when it is tried again, with all that the configuration says of it
+
+fake($browser, 'GET config$' => <<'END');
+    (d) => { Object.assign(d.targets.find((t) => t.target === 'http.hook'), { retryScheduleMs: null, retryDelayMs: 2000, retryBackoffPercent: 150,
+             retryMaxMs: 60000, retryJitterPercent: 20 }); return d; }
+END
+for my $page ('config', 'intents/lost-1') {
+    visit($browser, $follower, "#/$page", qr/2 s, × 1\.5 each time, at most 1 min, up to 20 % less at random/);
+    pass("$page: the longest delay, and by how much it is shorter at random");
+}
 unfake($browser);
 
 fake($browser, 'GET intents\?' => sprintf(<<'END', ago(9), ago(-4), ago(-0.5), ago(30), ago(5)));
