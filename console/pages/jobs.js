@@ -10,7 +10,8 @@ const OTHERS = 4000;        // ms, while one runs that somebody else has begun
 
 let timer;
 
-const watched = new Map();  // jobs that this page has begun, and how many it found
+const watched = new Set();  // jobs that this page has begun
+const found = new Map();    // how many a job finds in all: {n, more}, or nothing if that cannot be known
 
 export async function load(ctx) {
   const place = ctx.params.get('after')?.split(' ') || [];
@@ -20,11 +21,28 @@ export async function load(ctx) {
 
   const running = jobs.filter((j) => j.state === 'running');
 
+  await Promise.all(running.filter((j) => ctx.may && !found.has(j.id)).map(total));
   clearTimeout(timer);
   if (running.length) {
     follow(ctx, running.some((j) => watched.has(j.id)) ? EVERY : OTHERS);
   }
   return { jobs, next: replays.next && cancels.next ? `${replays.next} ${cancels.next}` : null };
+}
+
+// Of a job that somebody else has begun, a dry run of the same filter tells once how many
+// are left: of those that were there when it began, or it would count what it has made.
+
+async function total(j) {
+  const { idPrefix, to } = j.filter;
+  const filter = idPrefix ? j.filter : { ...j.filter, to: to && to < j.createdAt ? to : j.createdAt };
+
+  found.set(j.id, null);
+  try {
+    const { count: left, countIsBound: more } = await post(`${j.kind}s`, { filter, dryRun: true, ...(j.again && { again: true }) });
+    const n = j.again ? left : j.done + j.skipped + left;
+
+    found.set(j.id, j.limit && j.limit + j.skipped <= n ? { n: j.limit + j.skipped } : { n, more });
+  } catch { /* how far it is is seen nevertheless */ }
 }
 
 // as long as one runs, whoever looks sees how far it is
@@ -102,7 +120,8 @@ export async function job(kind, wanted, ctx, note) {
       h('ul', { class: 'sample' }, dry.sample.map((one) => h('li', null, id(one.intentId || one))))]
   ], dry.count > 0 && { text: `${verb} ${many}`, tone: kind === 'cancel' ? 'danger' : replayTone(old), run: async () => {
     const made = await post(`${kind}s`, { id: name, filter });
-    watched.set(made.id, dry.countIsBound ? 0 : dry.count);
+    watched.add(made.id);
+    found.set(made.id, { n: dry.count, more: dry.countIsBound });
     location.hash === '#/jobs' ? ctx.refresh() : location.hash = '#/jobs';
   } });
 }
@@ -112,18 +131,18 @@ async function stop(j, ctx) {
   ctx.refresh();
 }
 
-// What became of each intent, as parts of one bar.  How many there will be is known of a
-// job that was begun here; the bar of another one has no end until the job has.
+// What became of each intent, as parts of one bar, which has no end if nobody could be
+// asked how many there will be.
 
 function progress(j) {
   const parts = [['done', j.done], ['skipped', j.skipped]].filter(([, n]) => n > 0);
   const seen = parts.reduce((sum, [, n]) => sum + n, 0);
   const running = j.state === 'running';
-  const known = running ? watched.get(j.id) || 0 : seen;
-  const all = Math.max(known, seen);
-  const open = running && !known;
+  const { n: known, more } = running ? found.get(j.id) || {} : { n: seen };
+  const all = Math.max(known || 0, seen);
+  const open = running && known == null;
   const says = [`${count(j.done)} done`, j.skipped > 0 && `${count(j.skipped)} skipped`].filter(Boolean).join(', ')
-    + (open ? ' so far' : running ? ` of ${count(all)}` : '');
+    + (open ? ' so far' : running ? ` of ${more ? 'more than ' : ''}${count(all)}` : '');
 
   return [h('div', { class: open ? 'parts open' : 'parts', 'aria-hidden': 'true' }, !open && parts.map(([name, n]) =>
     h('span', { class: name, style: { width: `${n / (all || 1) * 100}%` } }))), h('div', null, says),

@@ -2,9 +2,9 @@
 # job is that somebody else has begun.
 #
 # Goes red when: the page of an intent does not say that its target is paused, left
-# alone or at its limit, that the store is down or that nobody leads; a running job
-# of which nobody knows the end has a full bar, or is not asked for again; its limit
-# is not shown.
+# alone or at its limit, that the store is down or that nobody leads; how far a
+# running job is, is told without its end, or not asked for again; one of which nobody
+# knows the end has a full bar; its limit is not shown.
 
 use strict;
 use warnings;
@@ -51,19 +51,41 @@ for my $case (
 }
 
 
-# jobs that somebody else has begun
+# jobs that somebody else has begun: how many are left is asked for once
 
-fake($browser, 'GET cancels' => '() => ({ jobs: [], next: null })', 'GET replays' => sprintf(<<'END', ago(9)));
+sub friday {
+    my ($more, $dry) = @_;
+
+    fake($browser, 'GET cancels' => '() => ({ jobs: [], next: null })', 'GET replays' => sprintf(<<"END", ago(9)),
     () => { window.looked = (window.looked || 0) + 1; return { next: null, jobs: [
-        { id: 'friday', kind: 'replay', state: window.looked > 1 ? 'done' : 'running', filter: { target: 'sms.realtime', status: 'exhausted' }, limit: 5000, again: true,
+        { id: 'friday', kind: 'replay', state: window.looked > 2 ? 'done' : 'running', filter: { target: 'sms.realtime', status: 'exhausted' }, limit: 500000, $more
           matched: 100, done: 98, skipped: 2, createdAt: %s, actor: 'ann' }] }; }
 END
-visit($browser, $follower, '#/jobs', qr/friday.*running.*98 done, 2 skipped so far/s);
-is($browser->has('.parts.open'), 1, 'its bar has no end');
+         'POST replays' => "() => { window.dry = (window.dry || 0) + 1; return { dryRun: true, replayed: 0, sample: [], $dry }; }");
+}
+
+friday('', 'count: 300, countIsBound: false');
+visit($browser, $follower, '#/jobs', qr/friday.*running.*98 done, 2 skipped of 400/s);
+is($browser->run('return document.querySelector(".parts .done").style.width'), '24.5%', 'its bar has an end');
+like($browser->text('main tbody'), qr/500,000 at most/, 'and its limit');
+$browser->wait_text('main tbody', qr/done\s+98 done, 2 skipped(?! of)/, 15);
+is($browser->run('return dry'), 1, 'how far it is comes by itself, and the rest is asked for once');
+unfake($browser);
+
+friday('', 'count: 10000, countIsBound: true');
+visit($browser, $follower, '#/jobs', qr/98 done, 2 skipped of more than 10,100/);
+unfake($browser);
+
+friday('again: true,', 'count: 500, countIsBound: false');
+visit($browser, $follower, '#/jobs', qr/also what was replayed before.*98 done, 2 skipped of 500/s);
+unfake($browser);
+
+# nobody asks from a page that only looks
+
+friday('', 'count: 300, countIsBound: false');
+visit($browser, $follower, '#/jobs', qr/98 done, 2 skipped so far/, 'look');
+is($browser->has('.parts.open'), 1, 'its bar has no end there');
 is($browser->has('.parts .done'), 0, 'and is not full');
-like($browser->text('main tbody'), qr/5,000 at most\s+also what was replayed before/, 'its limit, and that it replays again');
-$browser->wait_text('main tbody', qr/done\s+98 done, 2 skipped(?! so far)/, 15);
-pass('how far it is comes by itself');
 unfake($browser);
 
 
