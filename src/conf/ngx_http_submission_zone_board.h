@@ -37,6 +37,9 @@ typedef struct {
     size_t                           allocated;
     int64_t                          stats_epoch;
     int64_t                          stats_at;     /* 0: there is none */
+    int64_t                          stats_age;    /* when it came, usec, */
+    int64_t                          stats_came;   /* and when that was, as
+                                                      now_at */
 
     sm_series_t                     *totals;
     ngx_rbtree_t                     series;       /* of targets */
@@ -48,7 +51,7 @@ typedef struct {
 
     void                            *backlog;      /* packed, of a count */
     size_t                           backlog_size;
-    int64_t                          backlog_at;   /* store's time */
+    int64_t                          backlog_came; /* as now_at */
 
     ngx_uint_t                       differ;       /* parts, see sm_config.h */
     uint32_t                        *names;        /* of targets elsewhere */

@@ -615,7 +615,12 @@ ngx_http_submission_board_stats(ngx_http_submission_manager_t *manager,
     shpool = manager->sh->board->pool;
     board = ngx_http_submission_board_write(manager->conf);
 
-    if (stats->at <= board->stats_at && stats->epoch == board->stats_epoch) {
+    /* the store's clock may have been set back since the last document */
+
+    if (stats->epoch == board->stats_epoch
+        && stats->at <= board->stats_at
+        && board->stats_at - stats->at < NGX_HTTP_SUBMISSION_BOARD_BEGUN)
+    {
         ngx_http_submission_board_unlock(manager->conf);
         return;
     }
@@ -628,6 +633,12 @@ ngx_http_submission_board_stats(ngx_http_submission_manager_t *manager,
 
     board->stats_epoch = stats->epoch;
     board->stats_at = stats->at;
+    board->stats_came = ngx_http_submission_usec();
+    board->stats_age = board->now
+                       ? board->now + board->stats_came - board->now_at
+                         - stats->at
+                       : 0;
+    board->stats_age = ngx_max(board->stats_age, 0);
 
     lost = board->nlost;
     warn = rc != NGX_OK
@@ -654,6 +665,13 @@ ngx_http_submission_board_stats(ngx_http_submission_manager_t *manager,
                                     ngx_pagesize)
                       + sizeof(sm_stats_target_t));
     }
+}
+
+
+int64_t
+ngx_http_submission_board_age(ngx_http_submission_board_shctx_t *board)
+{
+    return board->stats_age + ngx_http_submission_usec() - board->stats_came;
 }
 
 

@@ -41,6 +41,12 @@ ngx_uint_t ngx_http_submission_board_old(
 ngx_uint_t ngx_http_submission_board_given(
     ngx_http_submission_board_shctx_t *board);
 
+/*
+ * Returns how old the leader's numbers are, in microseconds.  It counts from when
+ * they came, because the store's clock may have been set back since.
+ */
+int64_t ngx_http_submission_board_age(ngx_http_submission_board_shctx_t *board);
+
 /* Returns the history of a target, which is made if there is none, or NULL. */
 sm_series_t *ngx_http_submission_board_target(ngx_slab_pool_t *shpool,
     ngx_http_submission_board_shctx_t *board, sm_str_t name);

@@ -23,7 +23,9 @@ ngx_http_submission_board_heard(ngx_http_submission_manager_conf_t *mcf,
     board->heard_at = sh->renewed_at;
 
     if (sh->stats_epoch == sh->epoch) {
-        board->heard_at = ngx_max(board->heard_at, sh->stats_at);
+        board->heard_at = ngx_max(board->heard_at,
+                                  board->now
+                                  - ngx_http_submission_board_age(sh));
     }
 
     board->until = ngx_http_submission_board_given(sh)
@@ -52,6 +54,7 @@ ngx_http_submission_board_copy(ngx_pool_t *pool,
 
         board->stats->epoch = sh->stats_epoch;
         board->stats->at = sh->stats_at;
+        board->stats_age = ngx_http_submission_board_age(sh);
     }
 
     board->differ = sh->differ;
@@ -246,7 +249,7 @@ ngx_http_submission_board_counted(ngx_pool_t *pool,
 
     sh = ngx_http_submission_board_lock(mcf);
 
-    if (sh->backlog && sh->backlog_at > sh->stats_at) {
+    if (sh->backlog && sh->backlog_came > sh->stats_came) {
         rc = NGX_ERROR;
         block = ngx_palloc(pool, sh->backlog_size);
 
@@ -286,7 +289,7 @@ ngx_http_submission_board_backlog(ngx_http_submission_manager_t *manager,
 
     if (sh->backlog) {
         sm_stats_pack(sh->backlog, backlog);
-        sh->backlog_at = backlog->at;
+        sh->backlog_came = ngx_http_submission_usec();
     }
 
     ngx_http_submission_board_unlock(manager->conf);
@@ -302,15 +305,7 @@ ngx_http_submission_board_use(ngx_http_submission_manager_conf_t *mcf,
 
     sh = ngx_http_submission_board_lock(mcf);
 
-    use->age = sh->stats_at
-               ? sh->now + ngx_http_submission_usec() - sh->now_at
-                 - sh->stats_at
-               : -1;
-
-    if (sh->stats_at && use->age < 0) {
-        use->age = 0;
-    }
-
+    use->age = sh->stats_at ? ngx_http_submission_board_age(sh) : -1;
     use->histories = sh->nseries;
     use->bytes = sh->nseries * sizeof(ngx_http_submission_board_node_t)
                  + (sh->totals ? sizeof(sm_series_t) : 0)

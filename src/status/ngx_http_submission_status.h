@@ -56,6 +56,7 @@ typedef struct {
     unsigned                         silent:1;     /* its holder is overdue */
 
     sm_stats_t                      *stats;        /* NULL: there are none */
+    int64_t                          stats_age;    /* usec */
 
     ngx_uint_t                       differ;       /* parts, see sm_config.h */
     ngx_uint_t                       unlike;       /* in the leader's */

@@ -193,8 +193,7 @@ ngx_http_submission_view_age(ngx_http_submission_view_t *view, sm_out_t *out)
         return;
     }
 
-    age = (board->now - board->stats->at) / 1000000;
-    age = ngx_max(age, 0);
+    age = board->stats_age / 1000000;
 
     sm_out_c(out, "\"asOf\":");
     ngx_http_submission_view_tag(view, out);

@@ -2,6 +2,9 @@
 #include "sm_series.h"
 
 
+#define SM_SERIES_BACK  60      /* seconds */
+
+
 static const char  *sm_series_columns[] = {
     "at", "submitted", "accepted", "rejected", "exhausted", "canceled",
     "attempts", "failedAttempts", "due", "waiting", "inFlight",
@@ -21,7 +24,9 @@ sm_series_clamp(int64_t n)
 
 /*
  * Two documents of one second, such as the last one of an epoch and the first one
- * of the next, are one row.
+ * of the next, are one row.  A clock that was set back a little goes on with the
+ * last row; one that was set back for longer begins a new history, because the
+ * rows would be of the same times as others.
  */
 
 static void
@@ -30,7 +35,7 @@ sm_series_row(sm_series_t *s, int64_t epoch, int64_t at,
 {
     size_t     i;
     int64_t    counts[SM_STATS_COUNTS];
-    uint32_t   second, *row;
+    uint32_t   second, last, *row;
 
     for (i = 0; i < SM_STATS_COUNTS; i++) {
         counts[i] = t->counts[i] - (s->epoch == epoch ? s->counts[i] : 0);
@@ -44,8 +49,21 @@ sm_series_row(sm_series_t *s, int64_t epoch, int64_t at,
     }
 
     second = sm_series_clamp(at / 1000000);
+    last = s->n ? s->rows[(s->n - 1) % SM_SERIES_ROWS][SM_SERIES_AT] : 0;
 
-    if (s->n && s->rows[(s->n - 1) % SM_SERIES_ROWS][SM_SERIES_AT] == second) {
+    if (second < last) {
+
+        if (last - second > SM_SERIES_BACK) {
+            s->n = 0;
+            s->told = 0;
+            last = 0;
+
+        } else {
+            second = last;
+        }
+    }
+
+    if (s->n && second == last) {
         s->n--;
 
     } else {
