@@ -1,12 +1,5 @@
 
-/*
- * Answers of the API.  Every body is JSON.
- *
- * An answer stays in memory until the client has read it, or send_timeout is
- * over.  A client of HTTP/2 may ask for many answers on one connection and read
- * none of them.  So a worker counts the bytes of its answers, and beyond a
- * bound it makes no large ones: they are refused until others have been read.
- */
+/* Answers of the API.  Every body is JSON. */
 
 #include "ngx_http_submission_reply.h"
 #include "ngx_http_submission_submit.h"
@@ -14,17 +7,6 @@
 
 #define NGX_HTTP_SUBMISSION_REPLY_RETRY_SOON   "1"     /* seconds */
 #define NGX_HTTP_SUBMISSION_REPLY_RETRY_LATER  "5"
-
-/*
- * The bound of a worker's answers.  Small ones cost no more than their request,
- * and are not counted.
- */
-
-#define NGX_HTTP_SUBMISSION_REPLY_BYTES  (32 * 1024 * 1024)
-#define NGX_HTTP_SUBMISSION_REPLY_SMALL  4096
-
-
-static size_t  ngx_http_submission_reply_bytes;
 
 
 void
@@ -77,43 +59,6 @@ ngx_http_submission_reply_headers(ngx_http_request_t *r, size_t len,
 }
 
 
-static void
-ngx_http_submission_reply_cleanup(void *data)
-{
-    size_t  *size = data;
-
-    ngx_http_submission_reply_bytes -= *size;
-}
-
-
-/* Counts the memory of an answer until the request's pool is destroyed. */
-
-static ngx_int_t
-ngx_http_submission_reply_hold(ngx_http_request_t *r, const sm_out_t *out)
-{
-    size_t               size;
-    ngx_pool_cleanup_t  *cln;
-
-    size = out->end - out->start;
-
-    if (size < NGX_HTTP_SUBMISSION_REPLY_SMALL) {
-        return NGX_OK;
-    }
-
-    cln = ngx_pool_cleanup_add(r->pool, sizeof(size_t));
-    if (cln == NULL) {
-        return NGX_ERROR;
-    }
-
-    cln->handler = ngx_http_submission_reply_cleanup;
-    *(size_t *) cln->data = size;
-
-    ngx_http_submission_reply_bytes += size;
-
-    return NGX_OK;
-}
-
-
 ngx_buf_t *
 ngx_http_submission_reply_buf(ngx_http_request_t *r, const sm_out_t *out)
 {
@@ -122,7 +67,8 @@ ngx_http_submission_reply_buf(ngx_http_request_t *r, const sm_out_t *out)
     b = ngx_calloc_buf(r->pool);
 
     if (b == NULL || out->full
-        || ngx_http_submission_reply_hold(r, out) != NGX_OK)
+        || ngx_http_submission_unread(r->pool, out->end - out->start)
+           != NGX_OK)
     {
         return NULL;
     }
@@ -406,13 +352,9 @@ ngx_http_submission_reply_not_yet(ngx_http_request_t *r, const char *code,
 ngx_int_t
 ngx_http_submission_reply_unread(ngx_http_request_t *r)
 {
-    if (ngx_http_submission_reply_bytes < NGX_HTTP_SUBMISSION_REPLY_BYTES) {
+    if (!ngx_http_submission_unread_full(r->connection->log)) {
         return NGX_DECLINED;
     }
-
-    ngx_log_debug1(NGX_LOG_DEBUG_HTTP, r->connection->log, 0,
-                   "submission: %uz bytes of answers are unread",
-                   ngx_http_submission_reply_bytes);
 
     if (ngx_http_submission_reply_later(r,
                                         NGX_HTTP_SUBMISSION_REPLY_RETRY_SOON,

@@ -1,7 +1,8 @@
 
 /*
  * Small tools of the whole nginx layer, which know nothing of configurations:
- * strings, names, clocks, fields of log lines, and text in pools.
+ * strings, names, clocks, fields of log lines, text in pools, and the memory of
+ * answers.
  */
 
 #ifndef _NGX_HTTP_SUBMISSION_TOOLS_H_INCLUDED_
@@ -60,6 +61,14 @@ int64_t ngx_http_submission_date_usec(void);
  */
 ngx_str_t *ngx_http_submission_field(ngx_http_submission_field_t *field,
     const char *name, sm_str_t value);
+
+/*
+ * unread.c: counts the memory of an answer until the pool of its request is
+ * destroyed; NGX_ERROR: there is no memory.  _full() says whether there is so
+ * much of it that no large answer is to be made.
+ */
+ngx_int_t ngx_http_submission_unread(ngx_pool_t *pool, size_t size);
+ngx_uint_t ngx_http_submission_unread_full(ngx_log_t *log);
 
 /* out.c: begins a text that grows in a pool */
 void ngx_http_submission_out(sm_out_t *out, ngx_pool_t *pool);

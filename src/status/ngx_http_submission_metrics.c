@@ -365,6 +365,10 @@ ngx_http_submission_metrics_handler(ngx_http_request_t *r)
         return rc;
     }
 
+    if (ngx_http_submission_unread_full(r->connection->log)) {
+        return NGX_HTTP_SERVICE_UNAVAILABLE;
+    }
+
     slcf = ngx_http_get_module_loc_conf(r, ngx_http_submission_module);
     mcf = slcf->metrics;
 

@@ -26,7 +26,10 @@ ngx_http_submission_text_send(ngx_http_request_t *r, ngx_uint_t status,
     ngx_chain_t   out;
 
     b = ngx_calloc_buf(r->pool);
-    if (b == NULL) {
+
+    if (b == NULL
+        || ngx_http_submission_unread(r->pool, last - start) != NGX_OK)
+    {
         return NGX_HTTP_INTERNAL_SERVER_ERROR;
     }
 

@@ -146,10 +146,13 @@ ngx_http_submission_feed_handler(ngx_http_request_t *r)
     row = ctx->row;
 
     view = ngx_http_submission_view_init(r, ngx_http_submission_feed_out);
-    buf = ngx_palloc(r->pool,
-                     ngx_http_submission_events_size(ctx->manager->conf) + 1);
+    if (view == NULL) {
+        return NGX_HTTP_INTERNAL_SERVER_ERROR;
+    }
 
-    if (view == NULL || buf == NULL) {
+    buf = ngx_palloc(view->pool,
+                     ngx_http_submission_events_size(ctx->manager->conf) + 1);
+    if (buf == NULL) {
         return NGX_HTTP_INTERNAL_SERVER_ERROR;
     }
 

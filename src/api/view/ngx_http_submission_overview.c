@@ -358,7 +358,7 @@ ngx_http_submission_stats_handler(ngx_http_request_t *r)
         return NGX_HTTP_INTERNAL_SERVER_ERROR;
     }
 
-    view->series = ngx_http_submission_board_series(r->pool,
+    view->series = ngx_http_submission_board_series(view->pool,
                                                     ctx->manager->conf,
                                                     row->target, &rc);
     if (rc != NGX_OK) {
@@ -369,6 +369,7 @@ ngx_http_submission_stats_handler(ngx_http_request_t *r)
         && ngx_http_submission_target(ctx->manager->conf, row->target)
            == NULL)
     {
+        ngx_http_submission_view_close(view);
         return ngx_http_submission_reply_error(r, NGX_HTTP_NOT_FOUND,
                                                "not_found",
                                                "there is no such target",

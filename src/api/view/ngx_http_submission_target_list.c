@@ -195,6 +195,7 @@ ngx_http_submission_target_get(ngx_http_submission_view_t *view, sm_str_t name)
                                                   name);
 
     if (name.len == 0 || (view->target == NULL && view->stats == NULL)) {
+        ngx_http_submission_view_close(view);
         return ngx_http_submission_reply_error(view->request,
                                                NGX_HTTP_NOT_FOUND,
                                                "unknown_target",
@@ -222,7 +223,7 @@ ngx_http_submission_target_list_handler(ngx_http_request_t *r)
 
     if (view->board->leader.data == NULL) {
 
-        if (ngx_http_submission_board_counted(r->pool, view->manager->conf,
+        if (ngx_http_submission_board_counted(view->pool, view->manager->conf,
                                               &view->backlog)
             == NGX_ERROR)
         {

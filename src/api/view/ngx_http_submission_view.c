@@ -5,6 +5,10 @@
  * The ETag is a hash of the answer without what changes by itself, such as the
  * time.  The age of the numbers is in it in steps, so that a client that polls
  * hears when the leader has fallen silent, and gets 304 while it has not.
+ *
+ * What is copied from the zone is much larger than most answers.  It is in a pool
+ * of its own, which goes when the answer is rendered: a client that does not read
+ * its answer keeps nothing else.
  */
 
 #include "ngx_http_submission_access.h"
@@ -23,17 +27,45 @@
                                          + 2 * NGX_HTTP_SUBMISSION_VIEW_HASH)
 
 
+void
+ngx_http_submission_view_close(ngx_http_submission_view_t *view)
+{
+    if (view->pool) {
+        ngx_destroy_pool(view->pool);
+        view->pool = NULL;
+    }
+}
+
+
+static void
+ngx_http_submission_view_cleanup(void *data)
+{
+    ngx_http_submission_view_close(data);
+}
+
+
 ngx_http_submission_view_t *
 ngx_http_submission_view_init(ngx_http_request_t *r,
     void (*out)(ngx_http_submission_view_t *view, sm_out_t *out))
 {
+    ngx_pool_cleanup_t          *cln;
     ngx_http_submission_ctx_t   *ctx;
     ngx_http_submission_view_t  *view;
 
     ctx = ngx_http_get_module_ctx(r, ngx_http_submission_module);
 
-    view = ngx_pcalloc(r->pool, sizeof(ngx_http_submission_view_t));
-    if (view == NULL) {
+    cln = ngx_pool_cleanup_add(r->pool, sizeof(ngx_http_submission_view_t));
+    if (cln == NULL) {
+        return NULL;
+    }
+
+    view = cln->data;
+    ngx_memzero(view, sizeof(ngx_http_submission_view_t));
+
+    cln->handler = ngx_http_submission_view_cleanup;
+
+    view->pool = ngx_create_pool(NGX_DEFAULT_POOL_SIZE, r->connection->log);
+    if (view->pool == NULL) {
         return NULL;
     }
 
@@ -41,7 +73,8 @@ ngx_http_submission_view_init(ngx_http_request_t *r,
     view->manager = ctx->manager;
     view->out = out;
     ngx_md5_init(&view->tag);
-    view->board = ngx_http_submission_board_read(r->pool, ctx->manager->conf);
+    view->board = ngx_http_submission_board_read(view->pool,
+                                                 ctx->manager->conf);
 
     return view->board ? view : NULL;
 }
@@ -142,6 +175,7 @@ ngx_http_submission_view_send(ngx_http_submission_view_t *view)
 
     view->out(view, &out);
     ngx_http_submission_view_tag(view, &out);
+    ngx_http_submission_view_close(view);
 
     if (ngx_http_submission_view_etag(view, etag) != NGX_OK) {
         return NGX_HTTP_INTERNAL_SERVER_ERROR;

@@ -18,6 +18,7 @@ typedef struct ngx_http_submission_view_s  ngx_http_submission_view_t;
 struct ngx_http_submission_view_s {
     ngx_http_request_t              *request;
     ngx_http_submission_manager_t   *manager;
+    ngx_pool_t                      *pool;         /* until it is rendered */
     ngx_http_submission_board_t     *board;
 
     ngx_md5_t                        tag;          /* for the ETag */
@@ -39,12 +40,14 @@ struct ngx_http_submission_view_s {
  * memory.  _send() renders it, and answers 304 if the client has it already.
  * The ETag is a hash of all that is rendered, except what changes by itself:
  * _tag() is called before such a thing is written, and _untagged() after it,
- * with what is hashed in its place.
+ * with what is hashed in its place.  _close() frees what was copied from the
+ * zone, for an answer without it.
  */
 ngx_http_submission_view_t *ngx_http_submission_view_init(
     ngx_http_request_t *r,
     void (*out)(ngx_http_submission_view_t *view, sm_out_t *out));
 ngx_int_t ngx_http_submission_view_send(ngx_http_submission_view_t *view);
+void ngx_http_submission_view_close(ngx_http_submission_view_t *view);
 void ngx_http_submission_view_tag(ngx_http_submission_view_t *view,
     sm_out_t *out);
 void ngx_http_submission_view_untagged(ngx_http_submission_view_t *view,
