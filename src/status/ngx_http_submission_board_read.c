@@ -325,8 +325,9 @@ ngx_http_submission_board_use(ngx_http_submission_manager_conf_t *mcf,
 
 
 /*
- * The last look is believed until there is another one: while the store is
- * away, a request for any target is refused for now, and none for good.
+ * The last look is believed until there is another one.  Without any, another
+ * instance may have each target: nothing is refused for good that this instance
+ * does not know of yet.
  */
 
 ngx_uint_t
@@ -338,7 +339,9 @@ ngx_http_submission_board_elsewhere(ngx_http_submission_manager_conf_t *mcf,
 
     sh = ngx_http_submission_board_lock(mcf);
 
-    found = sm_config_names_have(sh->names, sh->nnames, sm_config_name(name));
+    found = sh->read_at == 0
+            || sm_config_names_have(sh->names, sh->nnames,
+                                    sm_config_name(name));
 
     ngx_http_submission_board_unlock(mcf);
 
