@@ -46,6 +46,8 @@ $shown = targets();
 
 is(scalar(grep { $_->{health} && $_->{health}{state} eq 'ok' }
                @{$shown->{targets}}), 0, 'none is said to be well');
+is(scalar(grep { defined $_->{state} && !$_->{health} } @{$shown->{targets}}), 0,
+   'nor open, if nothing is known of it');
 
 $run->gateway->behave('/dead' => undef);
 $run->wait_terminal('');

@@ -277,8 +277,8 @@ test_document(void)
     ok(doc.len && sm_stats_parse(&arena, doc, &back) == 0, "there and back");
     is_int(back.n, 2, "without what is idle");
     ok(same(&back.totals, &stats.totals), "totals");
-    ok(same(&back.targets[0], &targets[0]), "a paused one");
-    ok(same(&back.targets[1], &targets[2]), "one with an open circuit");
+    ok(same(&back.targets[0], &targets[2]), "one that is down");
+    ok(same(&back.targets[1], &targets[0]), "a paused one");
     ok(back.omitted == 0 && back.began == 42, "all of it");
 
     ok(back.nevents == 0, "no events");
@@ -436,6 +436,23 @@ test_bound(void)
        && sm_str_eq(back.targets[0].name, targets[4998].name)
        && sm_str_eq(back.targets[1].name, targets[4999].name),
        "what is ill is in it, however many there are");
+
+    /* many are ill: the worst come first, however they are configured */
+
+    for (i = 0; i < 5000; i++) {
+        targets[i].state = SM_STATS_PAUSED;
+        targets[i].health = i < 4998 ? SM_HEALTH_OK : SM_HEALTH_DEGRADED;
+        targets[i].health_since = 1;
+    }
+
+    targets[4999].health = SM_HEALTH_DOWN;
+
+    doc = render(&stats);
+    ok(sm_stats_parse(&arena, doc, &back) == 0
+       && back.omitted
+       && sm_str_eq(back.targets[0].name, targets[4999].name)
+       && sm_str_eq(back.targets[1].name, targets[4998].name),
+       "down comes before degraded, and that before paused");
 
     free(targets);
 }

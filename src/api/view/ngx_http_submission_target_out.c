@@ -32,12 +32,39 @@ ngx_http_submission_target_str(sm_out_t *out, const char *key, sm_str_t s)
 }
 
 
-static void
-ngx_http_submission_target_state(sm_out_t *out, sm_stats_target_t *stats)
+/*
+ * The leader tells nothing of a target that is idle and well.  So nothing is known
+ * of one that is not in its numbers if there was no room for it, or if the leader
+ * may not have it in its configuration.
+ */
+
+static unsigned
+ngx_http_submission_target_known(ngx_http_submission_view_t *view,
+    sm_stats_target_t *stats)
 {
-    sm_out_c(out, ",\"state\":");
-    sm_json_out_str(out, sm_stats_state_name(stats ? stats->state
-                                                   : SM_STATS_OPEN));
+    ngx_http_submission_board_t  *board = view->board;
+
+    return board->stats
+           && (stats || (board->stats->omitted == 0
+                         && !(board->unlike & (1 << SM_CONFIG_TARGETS))));
+}
+
+
+static void
+ngx_http_submission_target_state(ngx_http_submission_view_t *view,
+    sm_out_t *out, sm_stats_target_t *stats)
+{
+    sm_str_t  state;
+
+    state = sm_stats_state_name(stats ? stats->state : SM_STATS_OPEN);
+
+    if (view->board->stats && view->board->stats->omitted
+        && !ngx_http_submission_target_known(view, stats))
+    {
+        state.len = 0;
+    }
+
+    ngx_http_submission_target_str(out, ",\"state\":", state);
 
     ngx_http_submission_target_time(out, ",\"since\":",
                                     stats ? stats->since : 0);
@@ -58,24 +85,6 @@ ngx_http_submission_target_state(sm_out_t *out, sm_stats_target_t *stats)
                                         stats->open_until);
         sm_out_c(out, "}");
     }
-}
-
-
-/*
- * The leader tells nothing of a target that is idle and well.  So nothing is known
- * of one that is not in its numbers if there was no room for it, or if the leader
- * may not have it in its configuration.
- */
-
-static unsigned
-ngx_http_submission_target_known(ngx_http_submission_view_t *view,
-    sm_stats_target_t *stats)
-{
-    ngx_http_submission_board_t  *board = view->board;
-
-    return board->stats
-           && (stats || (board->stats->omitted == 0
-                         && !(board->unlike & (1 << SM_CONFIG_TARGETS))));
 }
 
 
@@ -240,7 +249,7 @@ ngx_http_submission_target_out(ngx_http_submission_view_t *view, sm_out_t *out,
     sm_out_c(out, "\"target\":");
     sm_json_out_str(out, name);
 
-    ngx_http_submission_target_state(out, stats);
+    ngx_http_submission_target_state(view, out, stats);
     ngx_http_submission_target_health(view, out, stats);
 
     if (target) {

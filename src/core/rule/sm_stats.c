@@ -234,17 +234,36 @@ sm_stats_out_retention(sm_out_t *out, const sm_retention_day_t *d)
 }
 
 
-static int
-sm_stats_ill(const sm_stats_target_t *t)
+typedef enum {
+    SM_STATS_DOWN = 0,
+    SM_STATS_DEGRADED,
+    SM_STATS_STOPPED,                   /* by a pause or a circuit */
+    SM_STATS_QUIET,
+    SM_STATS_RANKS
+} sm_stats_rank_e;
+
+
+static sm_stats_rank_e
+sm_stats_rank(const sm_stats_target_t *t)
 {
-    return t->health != SM_HEALTH_OK || t->state != SM_STATS_OPEN;
+    switch (t->health) {
+
+    case SM_HEALTH_DOWN:
+        return SM_STATS_DOWN;
+
+    case SM_HEALTH_DEGRADED:
+        return SM_STATS_DEGRADED;
+
+    default:
+        return t->state != SM_STATS_OPEN ? SM_STATS_STOPPED : SM_STATS_QUIET;
+    }
 }
 
 
-/* Writes the targets that are ill, or those that are not. */
+/* Writes the targets of a rank. */
 
 static void
-sm_stats_out_targets(sm_out_t *out, sm_stats_t *stats, int ill,
+sm_stats_out_targets(sm_out_t *out, sm_stats_t *stats, sm_stats_rank_e rank,
     unsigned *first)
 {
     char    *last;
@@ -252,7 +271,7 @@ sm_stats_out_targets(sm_out_t *out, sm_stats_t *stats, int ill,
 
     for (i = 0; i < stats->n; i++) {
 
-        if (sm_stats_ill(&stats->targets[i]) != ill
+        if (sm_stats_rank(&stats->targets[i]) != rank
             || sm_stats_idle(&stats->targets[i]))
         {
             continue;
@@ -278,13 +297,17 @@ sm_stats_out_targets(sm_out_t *out, sm_stats_t *stats, int ill,
 }
 
 
-/* What is ill comes first, so that it is never left out for lack of room. */
+/*
+ * What is worst comes first, so that for lack of room what is well is left out
+ * before it.
+ */
 
 void
 sm_stats_out(sm_out_t *out, sm_stats_t *stats)
 {
-    char      *end;
-    unsigned   first;
+    char            *end;
+    unsigned         first;
+    sm_stats_rank_e  rank;
 
     stats->omitted = 0;
 
@@ -316,8 +339,9 @@ sm_stats_out(sm_out_t *out, sm_stats_t *stats)
     end = out->end;
     out->end -= SM_STATS_END;
 
-    sm_stats_out_targets(out, stats, 1, &first);
-    sm_stats_out_targets(out, stats, 0, &first);
+    for (rank = SM_STATS_DOWN; rank < SM_STATS_RANKS; rank++) {
+        sm_stats_out_targets(out, stats, rank, &first);
+    }
 
     out->end = end;
 
