@@ -61,7 +61,7 @@ sub moved {
 sub moves {
     my ($by, $name) = @_;
 
-    wait_for($name, sub { abs(moved() - $by) < NEAR }, SOON * slow());
+    wait_for($name, sub { abs(moved() - $by) < NEAR }, SOON);
     pass($name);
 }
 
