@@ -49,6 +49,7 @@ my $receiver = SubmissionReceiver->new("$dir/ops", sub {
 
     return 204 if $request->{path} eq '/signed';
     return 410 if $request->{path} eq '/gone';
+    return 500 if $request->{path} eq '/later';
     return $n == 1 ? 500 : $n == 2 ? (302, 'Location: /other')
            : $n == 3 ? undef : 204;
 });
@@ -77,8 +78,15 @@ my $run = SubmissionCluster::Executor->new(
             retry_delay 50ms;
             events canceled;
         }
+        webhook later {
+            url http://127.0.0.1:$port/later;
+            secret_file $one;
+            retry_delay 1h;
+            events accepted;
+        }
         notify ops;
         notify gone;
+        notify later;
         notify bad.ends on=rejected;
         target signed {
             gateway_type http;
@@ -424,6 +432,53 @@ wait_for('the messages are counted for their webhook', sub {
     (numbers('?target=webhook%20ops'))[0] >= $messages + 3;
 }, 60);
 is((numbers(''))[0] - $counted, 3, 'and not among the intents');
+
+
+# nor does the overview count messages: those of one webhook are due, as it is
+# paused, and those of another one wait for their next attempt
+
+is(fetch($here, 'POST', '/o/v1/targets/webhook%20ops/pause', '')->{status}, 200,
+   'a webhook is paused');
+fetch($here, 'POST', '/v1/intents', encode_json({ intentId => "held-$_",
+      submissionTarget => 'sms.realtime', payload => {} })) for 1 .. 3;
+
+my ($totals, %of_targets, %of_webhooks);
+
+sub sum {
+    my ($list) = @_;
+
+    my %sum = (due => 0, waiting => 0, attempts => 0);
+
+    for my $target (@$list) {
+        $sum{$_} += $target->{$_} // 0 for qw(due waiting);
+        $sum{attempts} += ($target->{perSecond} // {})->{'1m'} // 0;
+    }
+
+    return %sum;
+}
+
+# both are of the leader's last numbers
+
+wait_for('the leader tells of them', sub {
+    my $overview = decode_json(fetch($here, 'GET', '/v1/overview')->{body});
+    my $targets = decode_json(fetch($here, 'GET', '/v1/targets')->{body});
+
+    ($totals, %of_targets) = ($overview->{totals}, sum($targets->{targets}));
+    %of_webhooks = sum($targets->{webhooks});
+
+    $overview->{asOf} eq $targets->{asOf} && $of_targets{due} == 0
+        && $of_webhooks{due} >= 3 && $of_webhooks{waiting} >= 3 && $of_targets{attempts} > 0;
+}, 60);
+
+is($totals->{$_}, 0, "no intent is $_, whatever messages are") for qw(due waiting);
+
+my $attempts = 0;
+
+$attempts += $_ for values %{$totals->{attemptsPerSecond}};
+
+cmp_ok(abs($attempts - $of_targets{attempts}), '<', 0.05, 'the attempts are those of targets')
+    or diag(explain($totals, \%of_targets));
+cmp_ok($of_webhooks{attempts}, '>', 0.1, 'though there are those of messages');
 
 unlike(join('', map { slurp($_) } map { $_->error_log } $run->instances),
        qr/whsec_|\Q$keys[1]\E/, 'no secret is in a log');
