@@ -141,7 +141,10 @@ my $user = $> == 0 ? 'user root;' : '';
 
 make_path("$dir/tmp", "$dir/logs");
 
-spew("$dir/nginx.conf", <<"END");
+sub configure {
+    my ($directive) = @_;
+
+    spew("$dir/nginx.conf", <<"END");
 $load
 $user
 pid nginx.pid;
@@ -168,13 +171,20 @@ http {
     }
 }
 END
+}
 
-is(system("$nginx -p $dir/ -c nginx.conf -e $dir/logs/error.log"), 0,
-   'nginx starts');
+sub start {
+    configure(@_);
 
-$started = wait_for('a pid', sub {
-    -s "$dir/nginx.pid" && slurp("$dir/nginx.pid") + 0
-});
+    is(system("$nginx -p $dir/ -c nginx.conf -e $dir/logs/error.log"), 0,
+       'nginx starts');
+
+    $started = wait_for('a pid', sub {
+        -s "$dir/nginx.pid" && slurp("$dir/nginx.pid") + 0
+    });
+}
+
+start($directive);
 
 sub curl { return scalar `curl -s -m 30 http://127.0.0.1:$port@_` }
 
@@ -225,7 +235,74 @@ isnt(password('b'), $first, 'the other one has a new password');
 ok(login('b', password('b')), 'which is good');
 ok(!login('b', $first), 'and the old one is not');
 
+# nginx goes from one to the other, in its configuration, while a client posts
+
+sub as {
+    my ($login) = @_;
+
+    return $directive =~ s/user=\S+?(?=["\s])/user=${name}_$login/r
+                      =~ s/password_file=[^;\s]+/password_file=$dir\/${name}_$login.pw/r;
+}
+
+sub connected {
+    my ($login) = @_;
+
+    my $dbh = admin($name);
+    my ($n) = $dbh->selectrow_array('SELECT count(*) FROM pg_stat_activity WHERE usename = ?',
+                                    undef, "${name}_$login");
+    $dbh->disconnect;
+
+    return $n;
+}
+
+start(as('a'));
+ok(wait_for('the store', sub { curl('/readyz') =~ /store=up/ }), 'nginx logs in as the first');
+
+my $client = fork // die "fork: $!\n";
+
+if ($client == 0) {
+    spew("$dir/post.sh", <<'END');
+for ((n = 1; ; n++)); do
+    curl -s -m 30 -o "$2.answer" -w '%{http_code}\n' -H 'Content-Type: application/json' \
+         -d '{"intentId":"posted-'"$n"'","submissionTarget":"later"}' "$1" >> "$2"
+    [ ! -e "$2.end" ] || exit 0
+done
+END
+    exec 'bash', "$dir/post.sh", "http://127.0.0.1:$port/v1/intents", "$dir/posted";
+}
+
+sub posted { return -e "$dir/posted" ? split /\n/, slurp("$dir/posted") : () }
+
+sub more {
+    my $n = posted();
+    wait_for('more of them', sub { posted() > $n + 20 });
+}
+
+for my $login (qw(b a b)) {
+    more();
+    configure(as($login));
+    kill HUP => $started;
+
+    my ($old) = grep { $_ ne $login } qw(a b);
+
+    ok(wait_for('the change', sub { connected($login) && !connected($old) }),
+       "$login is used, and $old is not any more");
+    like(curl('/readyz'), qr/store=up/, 'and all is well');
+}
+
+more();
+
 run($rotate[2]{where}, $rotate[2]{body});
+
+more();
+spew("$dir/posted.end", '');
+waitpid $client, 0;
+
+my @posted = posted();
+
+cmp_ok(scalar @posted, '>', 80, scalar(@posted) . ' were posted meanwhile');
+is_deeply([grep { $_ ne '200' } @posted], [], 'and each was answered 200');
+stop();
 
 ok(!login('a', password('a')), 'the old login is locked');
 
