@@ -139,8 +139,9 @@ export function storeWords(o, now, seen) {
 
   return [h('strong', null, failing ? `The store (${kind}) fails` : `The store (${kind}) is down`, when(since, now), '. '),
     lastError && h('bdi', null, `${full(lastError)} `), ledWords(o, seen),
-    failing ? 'It answers questions, but does not keep what is written: new intents get 503, and nothing is sent. '
-      : 'New intents get 503, and nothing is sent; what was accepted before is kept. ',
-    o.asOf ? `What is shown is as of ${clock(o.asOf)}.`
-      : o.statsAgeSeconds != null ? `The numbers are ${duration(o.statsAgeSeconds)} old.` : ''];
+    failing ? 'It answers questions, but does not keep what is written: new intents get 503, and nothing is sent. Everything can be looked at, and nothing changed. '
+      : 'New intents get 503, and nothing is sent; what was accepted before is kept. Overview, Targets, Events and Configuration work: they are what this instance has in memory. '
+        + 'Intents and all other lists need the store. ',
+    o.asOf ? `Numbers are as of ${clock(o.asOf)} (${ago(o.asOf, now)}).`
+      : o.statsAgeSeconds != null ? `Numbers are ${duration(o.statsAgeSeconds)} old.` : ''];
 }
