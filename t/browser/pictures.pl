@@ -6,22 +6,28 @@
 # show: a pair of instances gets some traffic for so many seconds (180), then
 # its pages are drawn, light and dark.  pngquant makes them small.
 #
-# With a directory, draws every page into it, light and dark, on a small, a
-# usual and a large screen, for whoever changes something to look at.
+# With a directory, draws every page into it from top to bottom, light and dark, on a
+# small, a usual and a large screen, and so the dialogs and a store that is down, for
+# whoever changes something to look at.
 #
 #   make build && t/browser/pictures.pl
 
 use strict;
 use warnings;
+use utf8;
 
 use FindBin;
 use lib "$FindBin::Bin/../lib", $FindBin::Bin;
 
+use File::Temp qw(tempdir);
+use List::Util qw(max);
+use MIME::Base64 qw(encode_base64);
 use Test::More;
 use Time::HiRes qw(sleep time);
 
 use SubmissionCluster;
 use SubmissionConsole;
+use SubmissionReceiver;
 
 use constant { WIDTH => 1280, HEIGHT => 800, MOST => 80_000 };
 
@@ -29,7 +35,22 @@ my $seconds = shift // 180;
 my $all = shift;
 my $to = "$FindBin::Bin/../../docs/howto";
 
-my ($run, $leader, $follower) = pair(targets => {
+# with all pages, a webhook that is told of what fails, and does not take some messages
+
+my $dir = tempdir(CLEANUP => 1);
+my $receiver = SubmissionReceiver->new("$dir/told", sub { $_[0]{headers}{'webhook-id'} =~ /[05af]$/ ? 500 : 204 });
+
+open(my $file, '>', "$dir/secret") or die "secret: $!\n";
+print $file 'whsec_' . encode_base64('k' x 24, '') . "\n";
+close $file;
+chmod 0600, "$dir/secret";
+
+my $webhook = 'webhook ops { url http://127.0.0.1:' . $receiver->port
+    . "/ops; secret_file $dir/secret; events rejected exhausted; policy max_attempts 2; retry_delay 50ms; }";
+
+my ($run, $leader, $follower) = pair(manager => $all ? $webhook : '', targets => {
+    'http.hook' => { type => 'http', policy => 'max_attempts 3', path => '/hook', outcomes => 'http_404 http_422',
+                     more => $all ? 'notify ops;' : '' },
     'mail.receipts' => { type => 'http', policy => 'max_attempts 5', path => '/mail', retry => '2s' },
     'payments.capture' => { type => 'http', policy => 'one_shot', path => '/payments', outcomes => 'http_402' },
 }, instances => ['web1', 'web2'], lease => '10s', renew => '2s', acquire => '2s');
@@ -73,6 +94,65 @@ sub picture {
 
 my $browser = browser($run, width => WIDTH, height => HEIGHT);
 
+# what is opened on a page: the page, and how
+
+my %dialogs = (
+    'new-schedule' => ['schedules', 'main', 'Create a schedule…'],
+    'test-intent' => ['intents', 'main', 'Submit a test intent…'],
+    'job' => ['failures', 'main', 'Replay…'],
+    'job-of-accepted' => ['intents?status=accepted&by=completed', 'main', 'Replay all of these…'],
+    'replay' => ['intents/order-23', 'main', 'Replay…'],
+    'replay-accepted' => ['intents/order-1', 'main', 'Replay…'],
+);
+
+my $DOWN = <<'END';
+    (d) => Object.assign(d, { role: 'leader', leader: null, asOf: new Date(Date.now() - 40000).toISOString(),
+        lastLeader: { holder: 'web1', epoch: 3, until: new Date(Date.now() - 25000).toISOString() },
+        store: { kind: 'postgres', up: false, state: 'down', breaker: 'open', since: new Date(Date.now() - 35000).toISOString(),
+                 lastError: 'postgres: connection to server at "db1" (192.0.2.4), port 5432 failed: Connection refused. Is the server running on that host?',
+                 lastErrorAt: new Date(Date.now() - 2000).toISOString() } })
+END
+
+sub page_at {
+    my ($page, $width) = @_;
+
+    $browser->size($width, 900);
+    visit($browser, $follower, "#/$page", qr/./);
+    $browser->wait_until("$page is there", sub { !$browser->has('.loading') });
+    $browser->wait_has('.uplot canvas, .spark', 30) if $page =~ /^(?:overview|targets)$/;
+}
+
+sub whole {
+    my ($name, $width, $colours) = @_;
+
+    $browser->size($width, max(900, $browser->run('return document.documentElement.scrollHeight')));
+    sleep 0.3;
+    $browser->picture("$all/$name-$width-$colours.png");
+}
+
+sub everything {
+    my ($width, $colours) = @_;
+
+    for my $page (@pages, 'webhooks?status=accepted', 'intents/order-23') {
+        page_at($page, $width);
+        whole($page =~ tr{/?=}{-}r, $width, $colours);
+    }
+
+    for my $name (sort keys %dialogs) {
+        my ($page, $within, $text) = @{$dialogs{$name}};
+
+        page_at($page, $width);
+        $browser->press_text($within, $text);
+        $browser->wait_has('dialog[open]');
+        $browser->picture("$all/dialog-$name-$width-$colours.png");
+    }
+
+    fake($browser, 'GET overview$' => $DOWN);
+    page_at('overview', $width);
+    whole('outage', $width, $colours);
+    unfake($browser);
+}
+
 sub act {
     my ($method, $path, $body) = @_;
 
@@ -95,18 +175,7 @@ if ($all) {
 
     for my $dark (0, 1) {
         $browser->media(dark => $dark);
-
-        for my $width (320, 1280, 2560) {
-            $browser->size($width, $width == 1280 ? 1000 : 1400);
-
-            for my $page (@pages, 'intents/order-23') {
-                visit($browser, $follower, "#/$page", qr/./);
-                $browser->wait_until("$page is there", sub { !$browser->has('.loading') });
-                $browser->wait_has('.uplot canvas, .spark', 30) if $page =~ /^(?:overview|targets)$/;
-                $browser->picture(sprintf '%s/%s-%d-%s.png', $all, $page =~ tr{/}{-}r, $width,
-                                  $dark ? 'dark' : 'light');
-            }
-        }
+        everything($_, $dark ? 'dark' : 'light') for 320, 1280, 2560;
     }
 
     kill 'KILL', $child;
