@@ -141,9 +141,12 @@ export const show = (el, ...kids) =>
 
 export const id = (text) => h('bdi', { class: 'id' }, text);
 
-// a name of several words may be broken between them, and not inside one
+// a name of several words may be broken between them, and not inside one that has the
+// length of a word
 
-export const word = (text) => h('bdi', null, String(text).split(/(?<=[_.:/@])/)
+const LONG = /[^_.:/@]{25}/;
+
+export const word = (text, cls = '') => h('bdi', { class: LONG.test(text) ? `id ${cls}` : cls || null }, String(text).split(/(?<=[_.:/@])/)
   .flatMap((part, i) => (i ? [h('wbr'), part] : [part])));
 
 export const link = (href, text, cls) =>

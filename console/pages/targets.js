@@ -109,7 +109,7 @@ function row(t, ctx) {
   const early = isNew(ctx.overview);
 
   return { key: t.target, class: shade(t), cells: [
-    [h('div', null, link(`#/intents${query({ target: t.target })}`, h('bdi', { class: 'id' }, t.target), 'strong')),
+    [h('div', null, link(`#/intents${query({ target: t.target })}`, word(t.target), 'strong')),
      h('div', { class: 'note id' }, t.gatewayType, ' ', word(t.gatewayUrl || ''))],
     state(t, ctx),
     [num(t.due), isHeld(t) && t.due > 0 && h('div', { class: 'note' }, 'held back'), t.oldestDueSeconds > 1 && h('div', { class: 'note' }, `for ${rough(t.oldestDueSeconds)}`)],
@@ -128,7 +128,7 @@ function row(t, ctx) {
 const hooks = (list, ctx) => list?.length > 0 && card('Webhooks', table('Webhooks',
   [['Webhook', 'name'], ['State', 'why'], ['Due', 'num'], ['Waiting', 'num'], ['Success, 5 min', 'num'], ...(ctx.may ? [['']] : [])],
   worst(list).map((t) => ({ key: t.target, class: shade(t), cells: [
-    [h('bdi', { class: 'id strong' }, t.target), h('div', { class: 'note id' }, word(t.gatewayUrl || ''))],
+    [word(t.target, 'strong'), h('div', { class: 'note id' }, word(t.gatewayUrl || ''))],
     state(t, ctx), num(t.due), num(t.waiting), percent(t.successRatio?.['5m']),
     ...(ctx.may ? [h('div', { class: 'acts' }, toggle(t, ctx))] : [])] }))));
 

@@ -34,7 +34,7 @@ sub ago { return "new Date(Date.now() - $_[0] * 1000).toISOString()" }
 
 fake($browser, 'GET targets$' => sprintf(<<'END', ago(65), ago(65), ago(3), ago(3)), 'GET audit' => sprintf(<<'END', ago(3), ago(3)));
     (d) => {
-        Object.assign(d.targets[0], { due: 790, oldestDueSeconds: 1300, gatewayUrl: 'http://gateways.internal.example/rejects', health: { state: 'down', since: %s, why: 'The last 187 attempts got no usable answer.' },
+        Object.assign(d.targets[0], { target: 'payments.reimbursements', due: 790, oldestDueSeconds: 1300, gatewayUrl: 'http://gateways.internal.example/rejects', health: { state: 'down', since: %s, why: 'The last 187 attempts got no usable answer.' },
             lastError: { at: %s, reason: 'error', detail: 'connection refused by 127.0.0.1:9090' } });
         Object.assign(d.targets[1], { state: 'paused', health: { state: 'degraded', since: null, why: 'Every third attempt fails.' }, pause: { actor: 'ann', at: %s, reason: 'the campaign was stopped, ticket 4711' } });
         for (const t of d.targets) { Object.assign(t, { perSecond: { '1m': 124.7, '5m': 99 }, successRatio: { '1m': 0.987, '5m': 0.98 },
@@ -124,6 +124,18 @@ cmp_ok($browser->run('return Math.max(...[...document.querySelectorAll("td .pill
 visit($browser, $follower, '#/audit', qr/replay job/);
 like($browser->text('main tbody'), qr/target sms\.flaky, status exhausted; 3 at most.*every 1 min; missed times: once/s, 'which is no JSON');
 unfake($browser);
+
+
+# what a form is sent by is seen without scrolling
+
+visit($browser, $follower, '#/schedules', qr/nightly/);
+$browser->press_text('main', 'Create a schedule…');
+$browser->wait_has('dialog[open]');
+$browser->size(320, 640);
+cmp_ok($browser->run('return [...document.querySelectorAll("dialog .buttons button")].pop().getBoundingClientRect().bottom'), '<', 640,
+       'the button of a long form is on a small screen');
+$browser->press('Escape');
+$browser->size(320, 900);
 
 
 # when it is tried again, with all that the configuration says of it
