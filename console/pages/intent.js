@@ -142,7 +142,7 @@ function hooks(i, all, ctx) {
   return list.length > 0 && card('Webhooks', table('Webhooks',
     [['Webhook'], ['Status'], ['Attempts', 'num'], ['When', 'num'], ['Last error'], ['Message', 'plain'], ...(ctx.may ? [['']] : [])],
     list.map((w, n) => ({ key: `${w.messageId}-${n}`, cells: [
-      h('bdi', null, w.webhook), pill(w.status, w.status === 'accepted' ? 'delivered' : ''), count(w.attemptCount),
+      h('bdi', null, w.webhook), pill(w.status, { accepted: 'delivered', exhausted: 'given up' }[w.status]), count(w.attemptCount),
       w.nextAttemptAt ? `next ${ago(w.nextAttemptAt, ctx.now)}` : ago(w.completedAt || w.createdAt, ctx.now),
       w.lastError ? h('bdi', null, w.lastError) : '', h('code', { class: 'id whole', title: w.messageId }, w.messageId),
       ...(ctx.may ? [w.status === 'pending' || list[n - 1]?.webhook === w.webhook ? '' : h('div', { class: 'acts' }, button('Send again', async () => {

@@ -46,6 +46,10 @@ function lines({ stats, events }) {
   };
 }
 
+// a webhook has messages, and neither intents nor failures
+
+const hook = (t) => /^webhook (.*)/.exec(t.target)?.[1];
+
 // the worst first, and one line for all others
 
 function sick(t, ctx) {
@@ -57,8 +61,9 @@ function sick(t, ctx) {
     illWhy(t, ctx.now),
     t.lastError && h('p', null, 'Last error ', time(t.lastError.at, ctx.now), ': ', h('bdi', null, t.lastError.detail || t.lastError.reason)),
     h('p', { class: 'note' }, `${count(t.due)} ${isHeld(t) ? 'held back' : 'due'}, ${count(t.waiting)} waiting. `,
-      link(`#/intents?target=${encodeURIComponent(t.target)}`, 'Intents'), ' · ',
-      link(`#/failures?target=${encodeURIComponent(t.target)}`, 'Failures')));
+      hook(t) ? link(`#/webhooks?webhook=${encodeURIComponent(hook(t))}`, 'Messages')
+        : [link(`#/intents?target=${encodeURIComponent(t.target)}`, 'Intents'), ' · ',
+          link(`#/failures?target=${encodeURIComponent(t.target)}`, 'Failures')]));
 }
 
 function health(all, o, ctx) {

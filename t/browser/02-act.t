@@ -338,10 +338,10 @@ wait_for('the webhook is given up', sub {
     fetch($leader, 'GET', '/v1/intents/told-1/history')->{body} =~ /"webhook":"ops".*?"status":"exhausted"/;
 }, 60);
 
-visit($browser, $follower, '#/intents/told-1', qr/Webhooks.*ops\s+exhausted\s+2\b.*HTTP 500/s);
+visit($browser, $follower, '#/intents/told-1', qr/Webhooks.*ops\s+given up\s+2\b.*HTTP 500/s);
 fit($browser, 'an intent with a webhook');
 push_button('Send again');
-$browser->wait_text('main', qr/Webhooks.*ops\s+delivered\s+1\b.*ops\s+exhausted\s+2\b/s);
+$browser->wait_text('main', qr/Webhooks.*ops\s+delivered\s+1\b.*ops\s+given up\s+2\b/s);
 is($browser->has('button[aria-label="Tell ops again"]'), 1, 'one button, of the newest');
 
 my @told = $receiver->requests;

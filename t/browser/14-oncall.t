@@ -241,6 +241,7 @@ my @table = (
       target('webhook ops', 'down', qr/The last \d+ attempts got no usable answer\.${LAST}: connection refused by 127\.0\.0\.1:$nobody/),
       then => sub {
           like($browser->text('.ill'), qr/^\d targets need attention\s+webhook ops\s+down\s.*\sdegraded\s/s, 'the worst is the first');
+          is($browser->has('.ill a[href="#/webhooks?webhook=ops"]'), 1, 'and leads to its messages');
       } },
 
     { name => 'configuration differs',
