@@ -1,8 +1,9 @@
 -- Shows the newest @bound intents that were rejected or exhausted since @since and not
 -- replayed, those of the newest @bound that were, and those that the inbox refused, in
--- groups of the same target, status, reason and last error: the newest three of each minute of the newest @groups groups.  So one answer serves any
--- later @since, too.  The first row of a minute has the number of its failures.  All
--- failures after "seen" were read; -1 means all there are.
+-- groups of the same target, status, reason and last error: the newest three of each
+-- minute of the newest @groups groups.  So one answer serves any later @since, too.  The
+-- first row of a minute has the number of its failures.  All failures after "seen" were
+-- read; -1 means all there are.
 --
 -- What was replayed is counted apart, in minutes of its own with 1 as "replayed".  It
 -- comes last in its group, and groups that have nothing else come last.

@@ -1,13 +1,13 @@
 -- The newest p_bound intents that were rejected or exhausted since p_since and not
 -- replayed, those of the newest p_bound that were, and the newest p_bound rows that
--- the inbox refused, in groups with the same target, status, reason and last error.  The answer has the newest p_groups groups, and
--- for each minute of a group its three newest failures, so that one answer also
--- serves requests with a later p_since.  The first row of a minute has the number
--- of its failures in o_failures.  All failures after o_seen were counted; it is -1
--- if that is all of them.
+-- the inbox refused, in groups with the same target, status, reason and last error.
+-- The answer has the newest p_groups groups, and for each minute of a group its
+-- three newest failures, so that one answer also serves requests with a later
+-- p_since.  The first row of a minute has the number of its failures in o_failures.
+-- All failures after o_seen were counted; it is -1 if that is all of them.
 --
--- What was replayed is counted apart, in minutes of its own with 1 in o_replayed.
--- It comes last in its group, and groups that have nothing else come last.
+-- What was replayed is counted apart, in minutes of its own with 1 in o_replayed.  It
+-- comes last in its group, and groups that have nothing else come last.
 
 CREATE OR REPLACE FUNCTION submission.submission_failures_get(
     p_lease_name text, p_target text, p_since bigint, p_bound bigint,

@@ -1,4 +1,5 @@
--- The rows of the inbox, from seq p_from on, whenever they were committed.  The first row has only the time.  A payload of more than p_max bytes is not read.
+-- The rows of the inbox, from seq p_from on, whenever they were committed.  The
+-- first row has only the time.  A payload of more than p_max bytes is not read.
 -- The page ends with the row by which it has p_bytes of payloads.  Rows that
 -- another session has locked are left for a later page.
 

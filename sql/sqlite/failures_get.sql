@@ -1,13 +1,13 @@
 -- Reads recent failures in groups of the same target, status, reason and last error.
 -- Failures are the newest :bound intents that were rejected or exhausted since :since and
--- not replayed, those of the newest :bound that were, and rows that the inbox refused.  Of each of the newest :groups groups, it gives the
--- newest three failures of each minute, so the result also answers for any later
--- :since.  The first row of a minute has the count of its failures.  Failures before
--- "seen" were not looked at; -1 means that all were.  The sources are merged as in
--- intents_search.sql.
+-- not replayed, those of the newest :bound that were, and rows that the inbox refused.  Of
+-- each of the newest :groups groups, it gives the newest three failures of each minute, so
+-- the result also answers for any later :since.  The first row of a minute has the count
+-- of its failures.  Failures before "seen" were not looked at; -1 means that all were.
+-- The sources are merged as in intents_search.sql.
 --
--- What was replayed is counted apart, in minutes of its own with "replayed" set.  It
--- comes last in its group, and groups that have nothing else come last.
+-- What was replayed is counted apart, in minutes of its own with "replayed" set.  It comes
+-- last in its group, and groups that have nothing else come last.
 
 WITH RECURSIVE
 target (name) AS (

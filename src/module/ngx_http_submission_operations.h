@@ -100,8 +100,7 @@ typedef struct {
      * left a row for another one: the row goes back to its lane.  _again()
      * takes from a row of a call that has failed what the next try has to know.
      * _note() tells of what the call has done, whether or not its client is
-     * still there.
-     * _intent() is what a request may wait for; NULL: the row has none.  With
+     * still there.  _intent() is what a request may wait for; NULL: the row has none.  With
      * _arrived(), a request may wait for an intent that does not exist yet,
      * whose id is the first string of the row; it tells the row that the intent
      * has come.
@@ -133,7 +132,7 @@ typedef struct {
                                      const void *row);
     void                       (*again)(void *row, const void *tried);
     void                       (*note)(
-                                   struct ngx_http_submission_manager_s *manager,
+                                  struct ngx_http_submission_manager_s *manager,
                                      const void *row);
     sm_intent_t               *(*intent)(void *row);
     void                       (*arrived)(void *row);

@@ -10,8 +10,9 @@
  *
  * and keys that another version may add are skipped.  "limits" are those of
  * sm_limit.h, "retention" is the day, its last batch, what was stripped and
- * forgotten, and the day that is not sure, "events" those of sm_feed.h, "history" is that of sm_history.h,
- * which few documents have, and only the last document of an epoch has "last".
+ * forgotten, and the day that is not sure, "events" are those of sm_feed.h,
+ * "history" is that of sm_history.h, which few documents have, and only the
+ * last document of an epoch has "last".
  */
 
 #include "sm_stats.h"
