@@ -70,7 +70,7 @@ function health(all, o, ctx) {
   const sure = isTold(o) && !o.leader.silent;
 
   if (!all || (!sure && !all.asOf)) {
-    return card('Targets', empty('How the targets are is not known', 'The leader tells it, and this instance has not heard it yet.'));
+    return card('Targets', empty('How the targets are is not known', 'Whoever leads tells it, and this instance has not heard it yet.'));
   }
 
   const list = [...all.targets, ...all.webhooks || []];
