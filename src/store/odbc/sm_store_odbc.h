@@ -16,7 +16,7 @@
 #include "sm_store_server.h"
 
 
-#define SM_ODBC_TEXT_MAX  2048          /* the most UTF-16 units of a column */
+#define SM_ODBC_TEXT_MAX  4000          /* UTF-16 units; the most of NVARCHAR */
 #define SM_ODBC_LATE      1000          /* ms that a server may be late */
 
 

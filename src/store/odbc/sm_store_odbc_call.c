@@ -11,7 +11,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "sm_feed.h"
 #include "sm_store_odbc.h"
+
+
+_Static_assert(SM_FEED_OWN_MAX <= SM_ODBC_TEXT_MAX,
+               "an instance's events are a text");
 
 
 static int
