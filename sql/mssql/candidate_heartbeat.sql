@@ -25,7 +25,7 @@ CREATE OR ALTER PROCEDURE submission.submission_candidate_heartbeat
     @wake_url nvarchar(1024) = NULL,
     @config varchar(512) = NULL,
     @names_hash varchar(16) = NULL,
-    @names nvarchar(max) = NULL,
+    @names varchar(max) = NULL,
     @key bigint = 0,
     @events nvarchar(4000) = NULL
 AS

@@ -1,5 +1,6 @@
 -- Shows the lease beside each live instance, oldest first, or alone if there is none.  The
--- names of an instance's targets are shown if their hash is not @names_hash.
+-- names of an instance's targets are shown if their hash is not @names_hash.  They are
+-- bytes, and the last column, because a text of the driver has a bound.
 
 SET ANSI_NULLS ON;
 SET QUOTED_IDENTIFIER ON;
@@ -27,8 +28,8 @@ BEGIN
            submission.submission_us(c.heartbeat_at) AS heartbeat_at,
            submission.submission_us(c.expires_at) AS candidate_expires_at,
            c.config, submission.submission_us(c.config_since) AS config_since,
-           submission.submission_us(c.shared_at) AS shared_at, n.names,
-           c.events
+           submission.submission_us(c.shared_at) AS shared_at, c.events,
+           CAST(n.names AS varbinary(max)) AS names
     FROM submission.submission_lease_shown(@lease_name, @now) AS l
          LEFT JOIN submission.submission_manager_candidates AS c
          ON c.lease_name = @lease_name AND c.expires_at > @now

@@ -127,7 +127,7 @@ IF OBJECT_ID(N'submission.submission_manager_target_names') IS NULL
         lease_name              varchar(64)     COLLATE Latin1_General_BIN2 NOT NULL,
         holder_id               nvarchar(128)   COLLATE Latin1_General_BIN2 NOT NULL,
         names_hash              varchar(16)     COLLATE Latin1_General_BIN2 NOT NULL,
-        names                   nvarchar(max)   COLLATE Latin1_General_BIN2 NOT NULL,
+        names                   varchar(max)    COLLATE Latin1_General_BIN2 NOT NULL,
         CONSTRAINT submission_manager_target_names_pk
             PRIMARY KEY (lease_name, holder_id)
     );

@@ -17,8 +17,8 @@ BEGIN
     SELECT l.*, c.holder_id::text, c.role::text, c.version::text,
            submission_us(c.started_at), submission_us(c.heartbeat_at),
            submission_us(c.expires_at), c.config::text,
-           submission_us(c.config_since), submission_us(c.shared_at), n.names,
-           c.events::text
+           submission_us(c.config_since), submission_us(c.shared_at),
+           convert_to(n.names, 'UTF8'), c.events::text
     FROM submission_lease_shown(p_lease_name, v_now, false) AS l
          LEFT JOIN submission_manager_candidates AS c
          ON c.lease_name = p_lease_name AND c.expires_at > v_now

@@ -51,7 +51,7 @@ BEGIN
             o_candidate_holder_id text, o_role text, o_version text,
             o_started_at bigint, o_heartbeat_at bigint,
             o_candidate_expires_at bigint, o_config text,
-            o_config_since bigint, o_shared_at bigint, o_names text,
+            o_config_since bigint, o_shared_at bigint, o_names bytea,
             o_events text'),
         ('intent', v_intent),
         ('history', v_intent || ',

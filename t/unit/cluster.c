@@ -821,6 +821,63 @@ test_config(void)
 }
 
 
+/*
+ * Long ones: events that fill the row's place for them, and the names of more
+ * targets than a text of a driver has room for.
+ */
+
+#define NAMES  1000
+
+
+static void
+test_long(void)
+{
+    int             i;
+    char            names[NAMES * 8 + 1], events[SM_FEED_OWN_MAX + 1];
+    size_t          n;
+    fixture_t       f;
+    sm_cluster_t    c;
+    sm_candidate_t  candidate = {
+        .holder = sm_str_c("a"), .role = sm_str_c("follower"),
+        .version = sm_str_c("1"), .names_hash = sm_str_c("aa"), .key = 1
+    };
+
+    now_ms = START;
+    fixture_open(&f);
+
+    for (i = 0; i < NAMES; i++) {
+        (void) snprintf(names + i * 8, 9, "%08x", i + 1);
+    }
+
+    for (i = 0; i < SM_FEED_OWN_MAX; i++) {
+        events[i] = 'a' + i % 26;
+    }
+
+    candidate.names = (sm_str_t) { NAMES * 8, names };
+    candidate.events = (sm_str_t) { SM_FEED_OWN_MAX, events };
+
+    is_int(sm_store_candidate_heartbeat(&f.store, new_call(&f), &candidate,
+                                        60000),
+           0, "a heartbeat with long texts");
+    ok(!candidate.wanted, "no names are missing");
+
+    memset(&c, 0, sizeof(sm_cluster_t));
+    c.names_hash = sm_str_c("bb");
+
+    is_int(sm_store_cluster_get(&f.store, new_call(&f), &c), 0,
+           "they are read: %s", f.call.error);
+
+    if (c.n == 1) {
+        is_mem(c.candidates[0].events.data, c.candidates[0].events.len,
+               events, SM_FEED_OWN_MAX, "the events");
+        ok(sm_cluster_names(&f.call.arena, &c, &n) && n == NAMES,
+           "all names: %zu", n);
+    }
+
+    fixture_done(&f);
+}
+
+
 /* restarts look like another instance once; two that live take turns */
 
 static void
@@ -917,6 +974,7 @@ main(void)
     test_events();
     test_watch();
     test_config();
+    test_long();
     test_shared();
     test_silence();
     test_busy();

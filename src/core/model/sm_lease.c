@@ -45,7 +45,7 @@ const sm_field_t  sm_candidate_fields[] = {
     sm_field_hidden(sm_candidate_t, config, "config", TEXT),
     sm_field_hidden(sm_candidate_t, config_since, "config_since", TIME),
     sm_field_hidden(sm_candidate_t, shared_at, "shared_at", TIME),
-    sm_field_hidden(sm_candidate_t, names, "names", TEXT),
+    sm_field_hidden(sm_candidate_t, names, "names", BYTES),
     sm_field_hidden(sm_candidate_t, events, "events", TEXT),
     sm_null_field
 };

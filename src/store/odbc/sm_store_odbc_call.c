@@ -4,7 +4,7 @@
  *
  * Drivers convert narrow text by the locale of the process, which is "C" in an
  * nginx worker.  So text always crosses as UTF-16.  A procedure is prepared
- * once per connection, and its columns are bound to buffers.  Payloads have no
+ * once per connection, and its columns are bound to buffers.  Bytes have no
  * buffer: each is read directly from its column.
  */
 
