@@ -99,46 +99,6 @@ EOT
 webhook shop { url https://127.0.0.1:2; secret_file secret; }
 EOC
 
-# other uses of the variables do not matter
-
-warned('location = /_other' => <<'EOT', http => <<'EOC');
-"proxy_pass" in location "/_other" with "submission_dispatch main" in {here}
-sends the attempts of all targets to the same place, whatever their
-"gateway_url" is: "proxy_pass $submission_gateway_url" was expected
-    internal;                              # a variable of nginx
-        proxy_pass http://127.0.0.1:1$request_uri;
-        submission_dispatch main;
-    internal;                              # a variable of something else
-        set $Gateway http://127.0.0.1:1;
-        proxy_pass ${gateway}/$request_method;
-        submission_dispatch main;
-    internal;                              # variables in a circle
-        set $one http://127.0.0.1:1;
-        set $two $one;
-        set $one $two;
-        proxy_pass $one;
-        proxy_set_header X-Target $submission_target;
-        submission_dispatch main;
-EOT
-log_format attempts "$submission_target $submission_gateway_url";
-access_log off;
-EOC
-
-# nor does a gateway that nobody is sent to
-
-warned('location = /_other' => <<'EOT', http => <<'EOC', manager => <<'EOM');
-"proxy_pass" in location "/_other" with "submission_dispatch main" in {here}
-sends the attempts of all targets to the same place, whatever their
-"gateway_url" is: "proxy_pass $submission_gateway_url" was expected
-    internal;
-        proxy_pass http://127.0.0.1:1;
-        submission_dispatch main;
-EOT
-log_format attempts "$submission_gateway_url";
-EOC
-target far { gateway_type http; gateway_url http://gateway.invalid; policy one_shot; }
-EOM
-
 # whatever the URLs of the targets are
 
 warned('location = /_other' => <<'EOT');
@@ -146,29 +106,15 @@ warned('location = /_other' => <<'EOT');
 sends the attempts of all targets to the same place, whatever their
 "gateway_url" is: "proxy_pass $submission_gateway_url" was expected
 {then} location "/_other" with "submission_dispatch main" in {here} does not
-verify certificates, so anybody may answer for "https://127.0.0.1:2":
+verify certificates, so anybody may answer for the https gateway of "127.0.0.1":
 "proxy_ssl_verify on" and "proxy_ssl_trusted_certificate" were expected in it
     internal;
         proxy_pass https://127.0.0.1:2;
         submission_dispatch main;
 EOT
 
-warned('location = /_other' => <<'EOT');
-location "/_other" with "submission_dispatch main" in {here} does not verify
-certificates, so anybody may answer for "https://127.0.0.1:2/$submission_target":
-"proxy_ssl_verify on" and "proxy_ssl_trusted_certificate" were expected in it
-    internal;
-        proxy_pass https://127.0.0.1:2/$submission_target;
-        submission_dispatch main;
-EOT
-
 silent('location = /_other' => <<'EOT', @https);
 certificates are verified
-    internal;                              # whatever it is
-        submission_dispatch main;
-        proxy_pass https://127.0.0.1:2/$submission_target;
-        proxy_ssl_verify on;
-        proxy_ssl_trusted_certificate ca.pem;
     internal;
         submission_dispatch main;
         proxy_pass $submission_gateway_url;
@@ -194,19 +140,6 @@ a way of one's own to the gateways
     internal;
         submission_dispatch main;
         fastcgi_pass 127.0.0.1:1;
-    internal;                              # by way of others
-        submission_dispatch main;
-        set $one http://127.0.0.1:1/${submission_target};
-        set $two $one;
-        proxy_pass $two;
-EOT
-
-silent(http => <<'EOT', bare => 1);
-a map of one's own to the gateways
-    map $submission_target $gateway { default http://127.0.0.1:1; }
-        server { location = /_other { internal; submission_dispatch main; proxy_pass $gateway; } }
-    map $submission_target $gateway { default http://127.0.0.1:1; }
-        server { location = /_other { internal; submission_dispatch main; proxy_pass $gateway; set $gateway no; } }
 EOT
 
 silent(server => <<'EOT');

@@ -28,6 +28,7 @@ ngx_http_submission_check_same_lease(ngx_http_submission_manager_conf_t *a,
 }
 
 
+
 static ngx_int_t
 ngx_http_submission_check_lease(ngx_conf_t *cf,
     ngx_http_submission_manager_conf_t **managers, ngx_uint_t n)
@@ -96,6 +97,33 @@ ngx_http_submission_check_dispatch(ngx_conf_t *cf,
     }
 
     return NGX_OK;
+}
+
+
+/* Says whether anything uses the variable, such as "proxy_pass". */
+
+ngx_uint_t
+ngx_http_submission_check_uses(ngx_conf_t *cf, const char *variable)
+{
+    size_t                      len;
+    ngx_uint_t                  i;
+    ngx_http_variable_t        *v;
+    ngx_http_core_main_conf_t  *cmcf;
+
+    cmcf = ngx_http_conf_get_module_main_conf(cf, ngx_http_core_module);
+
+    len = ngx_strlen(variable);
+    v = cmcf->variables.elts;
+
+    for (i = 0; i < cmcf->variables.nelts; i++) {
+        if (v[i].name.len == len
+            && ngx_strncmp(v[i].name.data, variable, len) == 0)
+        {
+            return 1;
+        }
+    }
+
+    return 0;
 }
 
 
@@ -182,8 +210,7 @@ ngx_http_submission_check_gateways(ngx_conf_t *cf,
 
     if (mcf->executor_off
         || mcf->dispatch->resolver->connections.nelts
-        || !ngx_http_submission_pass_uses(cf, mcf->dispatch,
-                                          "submission_gateway_url"))
+        || !ngx_http_submission_check_uses(cf, "submission_gateway_url"))
     {
         return NGX_OK;
     }

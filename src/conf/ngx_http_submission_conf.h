@@ -197,21 +197,9 @@ typedef struct {
 } ngx_http_submission_place_t;
 
 
-/* What "proxy_pass" of a location, or "set" of a variable, was given. */
-
-typedef struct {
-    ngx_http_core_loc_conf_t            *location;  /* NULL for "set" */
-    ngx_http_handler_pt                  handler;
-    ngx_str_t                            variable;
-    ngx_str_t                            text;
-    unsigned                             open:1;    /* it is being looked at */
-} ngx_http_submission_pass_t;
-
-
 typedef struct {
     ngx_array_t                          managers;  /* .._manager_conf_t * */
     ngx_array_t                          places;    /* .._place_t */
-    ngx_array_t                          passes;    /* .._pass_t */
 } ngx_http_submission_main_conf_t;
 
 

@@ -71,15 +71,54 @@ ngx_http_submission_warn_internal(ngx_conf_t *cf,
 }
 
 
+/*
+ * Says whether the location has a "proxy_pass" with variables.  nginx makes a
+ * TLS context for one, which may be that of another location, too: so no other
+ * "..._pass" must be there.
+ */
+
+static ngx_uint_t
+ngx_http_submission_warn_variable(ngx_conf_t *cf,
+    ngx_http_core_loc_conf_t *clcf, ngx_http_upstream_conf_t *ucf)
+{
+#if (NGX_HTTP_SSL)
+    ngx_uint_t                 i;
+    ngx_http_upstream_conf_t  *other;
+
+    static const char  *modules[] = {
+        "ngx_http_fastcgi_module", "ngx_http_uwsgi_module",
+        "ngx_http_scgi_module", "ngx_http_grpc_module",
+        "ngx_http_memcached_module"
+    };
+
+    if (ucf->upstream || ucf->ssl == NULL || ucf->ssl->ctx == NULL) {
+        return 0;
+    }
+
+    for (i = 0; i < sm_nelts(modules); i++) {
+        other = ngx_http_submission_foreign(cf, clcf->loc_conf, modules[i]);
+
+        if (other && other->upstream) {
+            return 0;
+        }
+    }
+
+    return 1;
+#else
+    return 0;
+#endif
+}
+
+
 static void
 ngx_http_submission_warn_pass(ngx_conf_t *cf,
     ngx_http_submission_manager_conf_t *mcf,
-    ngx_http_submission_place_t *place)
+    ngx_http_submission_place_t *place, ngx_http_upstream_conf_t *ucf)
 {
-    if (ngx_http_submission_pass_uses(cf, place->location,
-                                      "submission_gateway_url")
-        || ngx_http_submission_pass_uses(cf, place->location,
-                                         "submission_target"))
+    if (ucf->upstream == NULL
+        && (!ngx_http_submission_warn_variable(cf, place->location, ucf)
+            || ngx_http_submission_check_uses(cf, "submission_gateway_url")
+            || ngx_http_submission_check_uses(cf, "submission_target")))
     {
         return;
     }
@@ -122,48 +161,43 @@ ngx_http_submission_warn_https(ngx_http_submission_manager_conf_t *mcf)
 }
 
 
-/* The text of "proxy_pass" may say "https", or the URL of a target. */
-
 static void
 ngx_http_submission_warn_verify(ngx_conf_t *cf,
     ngx_http_submission_manager_conf_t *mcf,
-    ngx_http_submission_place_t *place, ngx_str_t *pass)
+    ngx_http_submission_place_t *place, ngx_http_upstream_conf_t *ucf)
 {
-    ngx_http_upstream_conf_t      *ucf;
+    ngx_str_t                      whose;
     ngx_http_submission_target_t  *target;
-
-    /* the configuration of the proxy module begins with its upstream's */
-
-    ucf = ngx_http_submission_foreign(cf, mcf->dispatch->loc_conf,
-                                      "ngx_http_proxy_module");
 
     if (ucf->ssl_verify) {
         return;
     }
 
-    if (pass->len > 8
-        && ngx_strncasecmp(pass->data, (u_char *) "https://", 8) == 0)
-    {
-        ngx_log_error(NGX_LOG_WARN, cf->log, 0,
-                      "location \"%V\" with \"submission_dispatch %V\" in "
-                      "%s:%ui does not verify certificates, so anybody may "
-                      "answer for \"%V\": \"proxy_ssl_verify on\" and "
-                      "\"proxy_ssl_trusted_certificate\" were expected in it",
-                      &place->location->name, &mcf->name, place->line.file,
-                      place->line.line, pass);
-        return;
-    }
+    if (ucf->upstream) {
 
-    if (!ngx_http_submission_pass_uses(cf, place->location,
-                                       "submission_gateway_url"))
-    {
-        return;
-    }
+        /* nginx makes a context of TLS for "https://" alone */
 
-    target = ngx_http_submission_warn_https(mcf);
+        if (ucf->ssl == NULL || ucf->ssl->ctx == NULL) {
+            return;
+        }
 
-    if (target == NULL) {
-        return;
+        whose = ucf->upstream->host;
+
+    } else {
+
+        if (!ngx_http_submission_warn_variable(cf, place->location, ucf)
+            || !ngx_http_submission_check_uses(cf, "submission_gateway_url"))
+        {
+            return;
+        }
+
+        target = ngx_http_submission_warn_https(mcf);
+
+        if (target == NULL) {
+            return;
+        }
+
+        whose = target->node.str;
     }
 
     ngx_log_error(NGX_LOG_WARN, cf->log, 0,
@@ -172,7 +206,7 @@ ngx_http_submission_warn_verify(ngx_conf_t *cf,
                   "the https gateway of \"%V\": \"proxy_ssl_verify on\" and "
                   "\"proxy_ssl_trusted_certificate\" were expected in it",
                   &place->location->name, &mcf->name, place->line.file,
-                  place->line.line, &target->node.str);
+                  place->line.line, &whose);
 }
 
 #endif
@@ -182,7 +216,7 @@ static void
 ngx_http_submission_warn_dispatch(ngx_conf_t *cf,
     ngx_http_submission_manager_conf_t *mcf)
 {
-    ngx_str_t                    *pass;
+    ngx_http_upstream_conf_t     *ucf;
     ngx_http_submission_place_t  *place;
 
     if (mcf->dispatch == NULL) {
@@ -193,16 +227,18 @@ ngx_http_submission_warn_dispatch(ngx_conf_t *cf,
 
     ngx_http_submission_warn_internal(cf, mcf, place);
 
-    pass = ngx_http_submission_pass(cf, mcf->dispatch);
+    /* the configuration of the proxy module begins with its upstream's */
 
-    if (pass == NULL) {
+    ucf = ngx_http_submission_foreign(cf, mcf->dispatch->loc_conf,
+                                   "ngx_http_proxy_module");
+    if (ucf == NULL) {
         return;
     }
 
-    ngx_http_submission_warn_pass(cf, mcf, place);
+    ngx_http_submission_warn_pass(cf, mcf, place, ucf);
 
 #if (NGX_HTTP_SSL)
-    ngx_http_submission_warn_verify(cf, mcf, place, pass);
+    ngx_http_submission_warn_verify(cf, mcf, place, ucf);
 #endif
 }
 

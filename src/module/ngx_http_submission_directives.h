@@ -102,16 +102,10 @@ char *ngx_http_submission_server_postgres(ngx_conf_t *cf,
 char *ngx_http_submission_server_odbc(ngx_conf_t *cf,
     ngx_http_submission_manager_conf_t *mcf);
 
-/* check.c: what is refused */
+/* check.c: what is refused; _uses() says if anything uses that variable */
 ngx_int_t ngx_http_submission_check(ngx_conf_t *cf);
-
-/* pass.c: what "proxy_pass" was given, and which variables that depends on */
-ngx_int_t ngx_http_submission_pass_begin(ngx_conf_t *cf);
-void ngx_http_submission_pass_end(void);
-ngx_str_t *ngx_http_submission_pass(ngx_conf_t *cf,
-    ngx_http_core_loc_conf_t *clcf);
-ngx_uint_t ngx_http_submission_pass_uses(ngx_conf_t *cf,
-    ngx_http_core_loc_conf_t *clcf, const char *variable);
+ngx_uint_t ngx_http_submission_check_uses(ngx_conf_t *cf,
+    const char *variable);
 
 /* warn.c: what works, and is most likely not what was meant */
 void ngx_http_submission_warn(ngx_conf_t *cf);

@@ -393,9 +393,6 @@ ngx_http_submission_create_main_conf(ngx_conf_t *cf)
         != NGX_OK
         || ngx_array_init(&smcf->places, cf->pool, 8,
                           sizeof(ngx_http_submission_place_t))
-           != NGX_OK
-        || ngx_array_init(&smcf->passes, cf->pool, 8,
-                          sizeof(ngx_http_submission_pass_t))
            != NGX_OK)
     {
         return NULL;
@@ -408,9 +405,7 @@ ngx_http_submission_create_main_conf(ngx_conf_t *cf)
 static ngx_int_t
 ngx_http_submission_preconfiguration(ngx_conf_t *cf)
 {
-    if (ngx_http_submission_dispatch_add_variables(cf) != NGX_OK
-        || ngx_http_submission_pass_begin(cf) != NGX_OK)
-    {
+    if (ngx_http_submission_dispatch_add_variables(cf) != NGX_OK) {
         return NGX_ERROR;
     }
 
@@ -421,8 +416,6 @@ ngx_http_submission_preconfiguration(ngx_conf_t *cf)
 static ngx_int_t
 ngx_http_submission_postconfiguration(ngx_conf_t *cf)
 {
-    ngx_http_submission_pass_end();
-
     if (ngx_http_submission_check(cf) != NGX_OK) {
         return NGX_ERROR;
     }
