@@ -7,6 +7,10 @@
  *   no name, the last one.
  * - An epoch begins with what was in doubt: _prepare() comes before that is
  *   settled, and _start() when the epoch is the worker's.
+ * - The counts go on with those that the leader before has told: _go_on().  So
+ *   what it counted after its last document but one is in the history of every
+ *   instance, whoever has read which document.  If nobody else has told of the
+ *   lease since this worker led, they go on with its own, all that it knows.
  * - A page of the queue may have been read before an attempt ended, and show
  *   an intent that has ended.  The hashes of the last intents that ended are
  *   remembered, so that such an intent is counted neither as a new one nor as
@@ -23,6 +27,7 @@
 
 typedef struct {
     int64_t                          counts[SM_STATS_COUNTS];
+    int64_t                          before[SM_STATS_COUNTS];
     sm_window_t                     *window;       /* NULL: nothing yet */
 
     int64_t                          error_at;
@@ -36,7 +41,12 @@ typedef struct {
 
 struct ngx_http_submission_counts_s {
     unsigned                         led:1;        /* of an epoch that began */
+    unsigned                         going:1;      /* on with others before */
     int64_t                          began;        /* monotonic, usec */
+    int64_t                          epoch;        /* of "before", */
+    int64_t                          told;         /* and whose it went on */
+    int64_t                          counted;      /* see sm_stats.h */
+    int64_t                          goes_on;
     ngx_uint_t                       n;            /* with the nameless one */
     ngx_http_submission_stats_target_t  *targets;
     ngx_http_submission_stats_target_t   totals;
@@ -117,13 +127,18 @@ ngx_http_submission_stats_init(ngx_cycle_t *cycle,
 
 
 static void
-ngx_http_submission_stats_reset(ngx_http_submission_stats_target_t *t)
+ngx_http_submission_stats_reset(ngx_http_submission_stats_target_t *t,
+    ngx_uint_t counts)
 {
     if (t->window) {
         sm_window_init(t->window, ngx_http_submission_usec());
     }
 
-    ngx_memzero(t->counts, sizeof(t->counts));
+    if (counts) {
+        ngx_memcpy(t->before, t->counts, sizeof(t->counts));
+        ngx_memzero(t->counts, sizeof(t->counts));
+    }
+
     t->error_at = 0;
 }
 
@@ -131,6 +146,7 @@ ngx_http_submission_stats_reset(ngx_http_submission_stats_target_t *t)
 /*
  * An epoch begins with what was in doubt: what became of that is the first of
  * its numbers, even if the recovery has to be tried again, in another epoch.
+ * Counts of an epoch of which nobody was told go on, too.
  */
 
 void
@@ -148,10 +164,12 @@ ngx_http_submission_stats_prepare(ngx_http_submission_executor_t *ex)
     counts->led = 0;
 
     for (i = 0; i < counts->n; i++) {
-        ngx_http_submission_stats_reset(&counts->targets[i]);
+        ngx_http_submission_stats_reset(&counts->targets[i], counts->going);
     }
 
-    ngx_http_submission_stats_reset(&counts->totals);
+    ngx_http_submission_stats_reset(&counts->totals, counts->going);
+
+    counts->going = 0;
 }
 
 
@@ -176,6 +194,93 @@ ngx_http_submission_stats_target(ngx_http_submission_executor_t *ex,
     counts = ex->counts;
 
     return &counts->targets[target ? target->index : counts->n - 1];
+}
+
+
+static void
+ngx_http_submission_stats_plus(int64_t *counts, const int64_t *before)
+{
+    ngx_uint_t  i;
+
+    for (i = 0; i < SM_STATS_COUNTS; i++) {
+        counts[i] += before[i];
+    }
+}
+
+
+static void
+ngx_http_submission_stats_go_on_own(ngx_http_submission_counts_t *counts)
+{
+    ngx_uint_t  i;
+
+    for (i = 0; i < counts->n; i++) {
+        ngx_http_submission_stats_plus(counts->targets[i].counts,
+                                       counts->targets[i].before);
+    }
+
+    ngx_http_submission_stats_plus(counts->totals.counts,
+                                   counts->totals.before);
+}
+
+
+/* targets that are not configured here are in the totals alone */
+
+static void
+ngx_http_submission_stats_go_on_told(ngx_http_submission_executor_t *ex,
+    const sm_stats_t *told)
+{
+    size_t                         i;
+    ngx_http_submission_target_t  *target;
+    ngx_http_submission_counts_t  *counts;
+
+    counts = ex->counts;
+
+    for (i = 0; i < told->n; i++) {
+        target = ngx_http_submission_target(ex->manager->conf,
+                                            told->targets[i].name);
+
+        if (target || told->targets[i].name.len == 0) {
+            ngx_http_submission_stats_plus(
+                         ngx_http_submission_stats_target(ex, target)->counts,
+                         told->targets[i].counts);
+        }
+    }
+
+    ngx_http_submission_stats_plus(counts->totals.counts,
+                                   told->totals.counts);
+}
+
+
+void
+ngx_http_submission_stats_go_on(ngx_http_submission_executor_t *ex,
+    const sm_stats_t *told)
+{
+    int64_t                        epoch;
+    ngx_http_submission_counts_t  *counts;
+
+    counts = ex->counts;
+
+    if (counts->going) {
+        return;
+    }
+
+    epoch = told ? told->epoch : 0;
+
+    if (counts->epoch && (epoch == counts->epoch || epoch == counts->told)) {
+        ngx_http_submission_stats_go_on_own(counts);
+
+    } else if (told) {
+        ngx_http_submission_stats_go_on_told(ex, told);
+        counts->counted = told->counted;
+
+    } else {
+        counts->counted = ex->epoch;
+    }
+
+    counts->going = 1;
+    counts->epoch = ex->epoch;
+    counts->told = epoch;
+    counts->goes_on = told ? told->at : 0;
 }
 
 
@@ -485,6 +590,8 @@ ngx_http_submission_stats_read(ngx_http_submission_executor_t *ex,
     stats->epoch = ex->epoch;
     stats->began = ngx_http_submission_executor_now(ex)
                    - (ngx_http_submission_usec() - counts->began);
+    stats->counted = counts->counted;
+    stats->goes_on = counts->goes_on;
     stats->n = counts->n;
     stats->targets = sm_arena_calloc(arena, counts->n,
                                      sizeof(sm_stats_target_t));

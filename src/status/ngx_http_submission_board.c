@@ -480,20 +480,28 @@ static unsigned
 ngx_http_submission_board_first(ngx_http_submission_board_shctx_t *board,
     sm_stats_t *stats)
 {
+    int64_t  unseen;
+
     if (board->stats_at == 0) {
-        return stats->at - stats->began > NGX_HTTP_SUBMISSION_BOARD_BEGUN;
+        return stats->counted != stats->epoch
+               || stats->at - stats->began > NGX_HTTP_SUBMISSION_BOARD_BEGUN;
     }
 
-    return stats->at - ngx_max(board->stats_at, stats->began)
-           > NGX_HTTP_SUBMISSION_BOARD_MISSED;
+    unseen = stats->at - ngx_max(board->stats_at, stats->began);
+
+    if (stats->epoch != board->stats_epoch && stats->goes_on) {
+        unseen += ngx_max(stats->goes_on - board->stats_at, 0);
+    }
+
+    return unseen > NGX_HTTP_SUBMISSION_BOARD_MISSED;
 }
 
 
-/* Targets that the numbers do not have were not counted in their epoch. */
+/* Targets that the numbers do not have were not counted. */
 
 static void
 ngx_http_submission_board_anew(ngx_http_submission_board_shctx_t *board,
-    int64_t epoch)
+    int64_t counted)
 {
     sm_series_t        *series;
     ngx_rbtree_node_t  *node;
@@ -508,7 +516,7 @@ ngx_http_submission_board_anew(ngx_http_submission_board_shctx_t *board,
     {
         series = &((ngx_http_submission_board_node_t *) node)->series;
 
-        series->epoch = epoch;
+        series->counted = counted;
         ngx_memzero(series->counts, sizeof(series->counts));
     }
 }
@@ -541,7 +549,7 @@ ngx_http_submission_board_quiet(ngx_slab_pool_t *shpool,
         series = &((ngx_http_submission_board_node_t *) node)->series;
 
         if (series->rows[(series->n - 1) % SM_SERIES_ROWS][SM_SERIES_AT] != at
-            && sm_series_quiet(series, stats->epoch, stats->at))
+            && sm_series_quiet(series, stats->counted, stats->at))
         {
             ngx_rbtree_delete(&board->series, node);
             ngx_slab_free_locked(shpool, node);
@@ -564,7 +572,7 @@ ngx_http_submission_board_rows(ngx_slab_pool_t *shpool,
     first = ngx_http_submission_board_first(board, stats);
 
     if (first) {
-        ngx_http_submission_board_anew(board, stats->epoch);
+        ngx_http_submission_board_anew(board, stats->counted);
     }
 
     if (board->totals == NULL) {
@@ -573,8 +581,8 @@ ngx_http_submission_board_rows(ngx_slab_pool_t *shpool,
     }
 
     if (board->totals) {
-        sm_series_add(board->totals, stats->epoch, stats->at, &stats->totals,
-                      first);
+        sm_series_add(board->totals, stats->counted, stats->at,
+                      &stats->totals, first);
     }
 
     board->nlost = board->totals ? 0 : 1;
@@ -587,7 +595,7 @@ ngx_http_submission_board_rows(ngx_slab_pool_t *shpool,
             continue;
         }
 
-        sm_series_add(series, stats->epoch, stats->at, &stats->targets[i],
+        sm_series_add(series, stats->counted, stats->at, &stats->targets[i],
                       first);
     }
 

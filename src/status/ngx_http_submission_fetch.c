@@ -64,18 +64,13 @@ ngx_http_submission_fetch_read_thread(sm_store_t *store, sm_call_t *call,
                       &fetch->nevents);
 
     if (fetch->row.doc.len
-        && sm_stats_parse(&call->arena, fetch->row.doc, &fetch->stats) == 0)
+        && sm_stats_read(&call->arena, &fetch->row, &fetch->stats) == 0
+        && fetch->young && fetch->stats.history.len
+        && sm_history_parse(&call->arena, fetch->stats.history,
+                            &fetch->histories, &fetch->nhistories)
+           != 0)
     {
-        fetch->stats.epoch = fetch->row.epoch;
-        fetch->stats.at = fetch->row.at;
-
-        if (fetch->young && fetch->stats.history.len
-            && sm_history_parse(&call->arena, fetch->stats.history,
-                                &fetch->histories, &fetch->nhistories)
-               != 0)
-        {
-            fetch->histories = NULL;
-        }
+        fetch->histories = NULL;
     }
 }
 

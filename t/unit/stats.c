@@ -546,6 +546,76 @@ test_series(void)
 }
 
 
+/* Counts go on from one leader to the next; what is not known begins anew. */
+
+static void
+test_series_leaders(void)
+{
+    sm_stats_target_t   t;
+    static sm_series_t  s;
+
+    memset(&t, 0, sizeof(sm_stats_target_t));
+
+    t.counts[SM_STATS_ACCEPTED] = 500;
+    sm_series_add(&s, 1, 10 * SECOND, &t, 1);
+    t.counts[SM_STATS_ACCEPTED] = 507;
+    sm_series_add(&s, 1, 15 * SECOND, &t, 0);
+    is_int(last(&s, SM_SERIES_ACCEPTED), 7,
+           "a leader that goes on with the counts of the one before");
+
+    t.counts[SM_STATS_ACCEPTED] = 3;
+    sm_series_add(&s, 1, 20 * SECOND, &t, 0);
+    is_int(last(&s, SM_SERIES_ACCEPTED), 3,
+           "one that does not have them of this target");
+
+    (void) sm_series_quiet(&s, 1, 25 * SECOND);
+    is_int(last(&s, SM_SERIES_ACCEPTED), 0, "a document without the target");
+    t.counts[SM_STATS_ACCEPTED] = 5;
+    sm_series_add(&s, 1, 30 * SECOND, &t, 0);
+    is_int(last(&s, SM_SERIES_ACCEPTED), 2, "and what came meanwhile");
+
+    (void) sm_series_quiet(&s, 9, 35 * SECOND);
+    t.counts[SM_STATS_ACCEPTED] = 6;
+    sm_series_add(&s, 9, 40 * SECOND, &t, 0);
+    is_int(last(&s, SM_SERIES_ACCEPTED), 6, "counts that began anew");
+}
+
+
+/* What the store has of the epochs of counts, and what it does not say. */
+
+static void
+test_from(void)
+{
+    sm_str_t        doc;
+    sm_stats_t      stats, back;
+    sm_stats_row_t  row;
+
+    memset(&stats, 0, sizeof(sm_stats_t));
+    memset(&row, 0, sizeof(sm_stats_row_t));
+
+    stats.totals = target("", 9);
+    stats.counted = 3;
+    stats.goes_on = 1234;
+
+    row.doc = render(&stats);
+    row.epoch = 5;
+    row.at = 5678;
+
+    ok(sm_stats_read(&arena, &row, &back) == 0 && back.epoch == 5
+       && back.at == 5678 && back.counted == 3 && back.goes_on == 1234,
+       "the counts began in an epoch before, and go on");
+
+    doc = row.doc;
+    memcpy(strstr((char *) doc.data, "\"from\""), "\"more\"", 6);
+
+    ok(sm_stats_read(&arena, &row, &back) == 0 && back.counted == 5
+       && back.goes_on == 0, "without a word, they began with the epoch");
+
+    row.doc = sm_str_c("{}");
+    is_int(sm_stats_read(&arena, &row, &back), -1, "what is none is refused");
+}
+
+
 int
 main(void)
 {
@@ -564,6 +634,8 @@ main(void)
     test_limits();
     test_bound();
     test_series();
+    test_series_leaders();
+    test_from();
 
     sm_arena_free(&arena);
 

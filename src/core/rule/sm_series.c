@@ -23,6 +23,33 @@ sm_series_clamp(int64_t n)
 
 
 /*
+ * Takes what was counted since the last document.  A target that a leader did
+ * not have in between is counted from nothing by the next one that has it.
+ */
+
+static void
+sm_series_since(sm_series_t *s, int64_t counted, const sm_stats_target_t *t,
+    int64_t counts[SM_STATS_COUNTS])
+{
+    size_t    i;
+    unsigned  anew;
+
+    anew = s->counted != counted;
+
+    for (i = 0; i < SM_STATS_COUNTS; i++) {
+        anew |= t->counts[i] < s->counts[i];
+    }
+
+    for (i = 0; i < SM_STATS_COUNTS; i++) {
+        counts[i] = t->counts[i] - (anew ? 0 : s->counts[i]);
+        s->counts[i] = t->counts[i];
+    }
+
+    s->counted = counted;
+}
+
+
+/*
  * Two documents of one second, such as the last one of an epoch and the first one
  * of the next, are one row.  A clock that was set back a little goes on with the
  * last row; one that was set back for longer begins a new history, because the
@@ -30,19 +57,13 @@ sm_series_clamp(int64_t n)
  */
 
 static void
-sm_series_row(sm_series_t *s, int64_t epoch, int64_t at,
+sm_series_row(sm_series_t *s, int64_t counted, int64_t at,
     const sm_stats_target_t *t, unsigned first)
 {
-    size_t     i;
     int64_t    counts[SM_STATS_COUNTS];
     uint32_t   second, last, *row;
 
-    for (i = 0; i < SM_STATS_COUNTS; i++) {
-        counts[i] = t->counts[i] - (s->epoch == epoch ? s->counts[i] : 0);
-        s->counts[i] = t->counts[i];
-    }
-
-    s->epoch = epoch;
+    sm_series_since(s, counted, t, counts);
 
     if (first) {
         return;
@@ -90,23 +111,29 @@ sm_series_row(sm_series_t *s, int64_t epoch, int64_t at,
 
 
 void
-sm_series_add(sm_series_t *s, int64_t epoch, int64_t at,
+sm_series_add(sm_series_t *s, int64_t counted, int64_t at,
     const sm_stats_target_t *t, unsigned first)
 {
-    sm_series_row(s, epoch, at, t, first);
+    sm_series_row(s, counted, at, t, first);
 
     s->told = s->n;
 }
 
 
 int
-sm_series_quiet(sm_series_t *s, int64_t epoch, int64_t at)
+sm_series_quiet(sm_series_t *s, int64_t counted, int64_t at)
 {
     sm_stats_target_t  none;
 
     memset(&none, 0, sizeof(sm_stats_target_t));
 
-    sm_series_row(s, epoch, at, &none, 0);
+    /* it may come again, with what was counted meanwhile */
+
+    if (s->counted == counted) {
+        memcpy(none.counts, s->counts, sizeof(none.counts));
+    }
+
+    sm_series_row(s, counted, at, &none, 0);
 
     return s->n - s->told >= SM_SERIES_ROWS;
 }

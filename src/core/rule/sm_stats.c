@@ -8,8 +8,9 @@
  * error, "h":[health,since,why], "x":until when the certificate is valid,
  * "u":how long answers usually take}
  *
- * and keys that another version may add are skipped.  "limits" are those of
- * sm_limit.h, "retention" is the day, its last batch, what was stripped and
+ * and keys that another version may add are skipped.  "from" is the epoch in
+ * which the counts began, and the time that they go on from.  "limits" are those
+ * of sm_limit.h, "retention" is the day, its last batch, what was stripped and
  * forgotten, and the day that is not sure, "events" are those of sm_feed.h,
  * "history" is that of sm_history.h, which few documents have, and only the
  * last document of an epoch has "last".
@@ -67,6 +68,7 @@ enum {
     SM_STATS_DOC_TARGETS,
     SM_STATS_DOC_OMITTED,
     SM_STATS_DOC_BEGAN,
+    SM_STATS_DOC_FROM,
     SM_STATS_DOC_LIMITS,
     SM_STATS_DOC_RETENTION,
     SM_STATS_DOC_LAST,
@@ -80,6 +82,7 @@ static const sm_json_field_t  sm_stats_fields[] = {
     { "targets", SM_JSON_ARRAY, 1 },
     { "omitted", SM_JSON_NUMBER, 1 },
     { "began", SM_JSON_NUMBER, 1 },
+    { "from", SM_JSON_ARRAY, 0 },
     { "limits", SM_JSON_ARRAY, 0 },
     { "retention", SM_JSON_ARRAY, 0 },
     { "last", SM_JSON_BOOL, 0 },
@@ -307,6 +310,7 @@ void
 sm_stats_out(sm_out_t *out, sm_stats_t *stats)
 {
     char            *end;
+    int64_t          from[] = { stats->counted, stats->goes_on };
     unsigned         first;
     sm_stats_rank_e  rank;
 
@@ -314,6 +318,7 @@ sm_stats_out(sm_out_t *out, sm_stats_t *stats)
 
     sm_out_c(out, "{\"v\":1,\"began\":");
     sm_out_int(out, stats->began);
+    sm_stats_out_array(out, "from", from, sm_nelts(from));
 
     if (stats->nlimits) {
         sm_out_c(out, ",\"limits\":");
@@ -543,6 +548,29 @@ sm_stats_parse_retention(sm_arena_t *arena, sm_str_t raw,
 }
 
 
+/* Without it, the counts began with the epoch. */
+
+static int
+sm_stats_parse_from(sm_arena_t *arena, const sm_json_value_t *value,
+    sm_stats_t *stats)
+{
+    int64_t  from[2];
+
+    if (value->type == 0) {
+        return 0;
+    }
+
+    if (sm_stats_numbers(arena, value->raw, from, sm_nelts(from)) != 0) {
+        return -1;
+    }
+
+    stats->counted = from[0];
+    stats->goes_on = from[1];
+
+    return 0;
+}
+
+
 static int
 sm_stats_parse_target(sm_arena_t *arena, sm_str_t raw, sm_stats_target_t *t)
 {
@@ -623,6 +651,7 @@ sm_stats_parse(sm_arena_t *arena, sm_str_t doc, sm_stats_t *stats)
         || sm_parse_uint(values[SM_STATS_DOC_BEGAN].raw, INT64_MAX,
                          &stats->began)
            != 0
+        || sm_stats_parse_from(arena, &values[SM_STATS_DOC_FROM], stats) != 0
         || (values[SM_STATS_DOC_LIMITS].type
             && sm_limits_parse(arena, values[SM_STATS_DOC_LIMITS].raw,
                                &stats->limits, &stats->nlimits)
@@ -664,6 +693,24 @@ sm_stats_parse(sm_arena_t *arena, sm_str_t doc, sm_stats_t *stats)
     }
 
     stats->n = n;
+
+    return 0;
+}
+
+
+int
+sm_stats_read(sm_arena_t *arena, const sm_stats_row_t *row, sm_stats_t *stats)
+{
+    if (sm_stats_parse(arena, row->doc, stats) != 0) {
+        return -1;
+    }
+
+    stats->epoch = row->epoch;
+    stats->at = row->at;
+
+    if (stats->counted == 0) {
+        stats->counted = row->epoch;
+    }
 
     return 0;
 }

@@ -65,7 +65,7 @@ typedef struct {
     int64_t             in_flight;
     int64_t             oldest_due;     /* age in microseconds; 0: none */
 
-    int64_t             counts[SM_STATS_COUNTS];    /* since the epoch began */
+    int64_t             counts[SM_STATS_COUNTS];    /* see "counted" */
     sm_stats_window_t   windows[SM_STATS_WINDOWS];
 
     int64_t             error_at;
@@ -78,6 +78,15 @@ typedef struct {
     int64_t             epoch;
     int64_t             at;
     int64_t             began;          /* when the epoch began */
+
+    /*
+     * A leader goes on with the counts that the one before has told at
+     * "goes_on"; 0: it began with nothing.  "counted" is the epoch in which
+     * all of them began.
+     */
+    int64_t             counted;
+    int64_t             goes_on;
+
     int64_t             omitted;        /* targets for which there is no room */
     sm_stats_target_t   totals;         /* omitted targets included */
     sm_stats_target_t  *targets;
@@ -141,6 +150,10 @@ void sm_stats_out(sm_out_t *out, sm_stats_t *stats);
  * strings are in the arena.
  */
 int sm_stats_parse(sm_arena_t *arena, sm_str_t doc, sm_stats_t *stats);
+
+/* The same for what the store has, of which the stats have the times, too. */
+int sm_stats_read(sm_arena_t *arena, const sm_stats_row_t *row,
+    sm_stats_t *stats);
 
 /*
  * Packs the stats into one block.  Its strings are offsets, which opening the

@@ -191,8 +191,7 @@ ngx_http_submission_limits_read_thread(ngx_http_submission_task_t *task,
     /* a document that this version does not understand is left alone */
 
     told->known = told->row.doc.len
-                  && sm_stats_parse(&task->call.arena, told->row.doc,
-                                    &told->stats)
+                  && sm_stats_read(&task->call.arena, &told->row, &told->stats)
                      == 0;
     return 0;
 }

@@ -322,9 +322,16 @@ ngx_http_submission_pauses_done(ngx_http_submission_duty_t *duty,
 
     if (pt->first) {
         ngx_http_submission_pauses_retention(ex, &pt->told);
+        ngx_http_submission_stats_go_on(ex, pt->told.known ? &pt->told.stats
+                                                           : NULL);
     }
 
     if (pt->told.known) {
+
+        /* nobody may have read it yet, and the next document replaces it */
+
+        ngx_http_submission_board_stats(ex->manager, &pt->told.stats);
+
         ngx_http_submission_events_learn(ex->manager, pt->told.stats.events,
                                          pt->told.stats.nevents,
                                          NGX_HTTP_SUBMISSION_EVENTS_DOC);

@@ -19,6 +19,8 @@
  * _attempt() for an attempt that was recorded, _unsent() for one that could
  * not be sent, _unknown() for those in doubt.  _last_error() is that of the
  * target, and _learn() takes over the one that the leader before has told.
+ * _go_on() takes over its counts, once in an epoch and before any of them are
+ * told; NULL: it has told none.
  * _read() copies the numbers; NGX_ERROR: there is no memory.
  */
 ngx_int_t ngx_http_submission_stats_init(ngx_cycle_t *cycle,
@@ -37,6 +39,8 @@ sm_str_t ngx_http_submission_stats_last_error(
     ngx_http_submission_executor_t *ex, ngx_http_submission_target_t *target);
 void ngx_http_submission_stats_learn(ngx_http_submission_executor_t *ex,
     ngx_http_submission_target_t *target, const sm_stats_target_t *told);
+void ngx_http_submission_stats_go_on(ngx_http_submission_executor_t *ex,
+    const sm_stats_t *told);
 ngx_int_t ngx_http_submission_stats_read(ngx_http_submission_executor_t *ex,
     sm_arena_t *arena, sm_stats_t *stats);
 
