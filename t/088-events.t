@@ -7,6 +7,7 @@
 use lib 't/lib';
 use Test::Nginx::Socket 'no_plan';
 use SubmissionTest;
+use Encode ();
 use JSON::PP;
 
 sub feed {
@@ -29,6 +30,28 @@ sub told {
 }
 
 leads();
+
+# the longest names: 128 characters of four bytes; the last ones differ
+
+our @long = map { "\xf0\x9f\x92\xb6" x 127 . "\xf0\x9f\x92$_" } "\xb6", "\xb7";
+
+our $long = join '', map { <<"EOC" } @long;
+        target $_ {
+            gateway_type http;
+            gateway_url  http://127.0.0.1:1/;
+            policy       deadline 1h;
+        }
+EOC
+
+our $api = <<'EOC';
+        location /v1/ {
+            submission_api main;
+        }
+
+        location /o/ {
+            submission_api main access=operate;
+        }
+EOC
 
 run_tests();
 
@@ -124,4 +147,30 @@ sub {
         $again = feed('', "If-None-Match: $first->{headers}{etag}");
         $again->{code} == 304;
     }), 'nothing has changed');
+}
+
+
+
+=== TEST 5: names of targets are whole, however long
+--- manager eval: $::long
+--- config eval: $::api
+--- client eval
+sub {
+    my @names = map { my $name = $_; $name =~ s/(.)/sprintf '%%%02X', ord $1/ge; $name }
+                    @main::long;
+
+    told('leader_acquired');
+
+    for my $name (@names) {
+        is(http("POST /o/targets/$name/pause\n{}")->{code}, 200, 'it is paused');
+        ok(wait_for(sub { @{feed("?target=$name")->{json}{events}} }),
+           'and found by its name');
+    }
+
+    for my $i (0, 1) {
+        my $events = feed("?target=$names[$i]")->{json}{events};
+
+        is(scalar @$events, 1, 'and no other');
+        is(Encode::encode('UTF-8', $events->[0]{target}), $main::long[$i], 'which is told');
+    }
 }

@@ -8,6 +8,7 @@
  * before the one that comes before it; one that has gone, and is not counted.
  */
 
+#include "sm_contract.h"
 #include "sm_feed.h"
 #include "random.h"
 #include "tap.h"
@@ -112,8 +113,19 @@ test_pack(void)
     e.instance = e.text;
     sm_feed_pack(&slot, &e);
     sm_feed_open(&slot, &back);
-    ok(back.target.len <= SM_FEED_NAME && back.instance.len <= SM_FEED_NAME
-       && back.text.len, "long names leave room for the text");
+    ok(back.target.len <= SM_FEED_TARGET && back.instance.len <= SM_FEED_NAME
+       && back.text.len > SM_FEED_NAME, "long names leave room for the text");
+
+    for (i = 0; i < 4 * SM_TARGET_MAX; i += 4) {
+        memcpy(&text[i], "\xf0\x9f\x92\xb6", 5);
+    }
+
+    e.target = sm_str_c(text);
+    e.text = sm_str_c(text);
+    sm_feed_pack(&slot, &e);
+    sm_feed_open(&slot, &back);
+    ok(sm_str_eq(back.target, e.target),
+       "the longest name of a target is kept as it is");
 }
 
 

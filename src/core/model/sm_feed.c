@@ -4,6 +4,7 @@
  * other instances.
  */
 
+#include "sm_contract.h"
 #include "sm_feed.h"
 
 #include <stdio.h>
@@ -43,6 +44,10 @@ const sm_feed_kind_t  sm_feed_kinds[] = {
 
 _Static_assert(sm_nelts(sm_feed_kinds) == SM_FEED_KINDS,
                "a row for each kind");
+
+
+_Static_assert(SM_FEED_TARGET >= 4 * SM_TARGET_MAX,
+               "the name of a target is kept whole: it is looked for");
 
 
 static const char  *sm_feed_levels[] = { "info", "warn", "error" };
@@ -156,7 +161,7 @@ sm_feed_pack(sm_feed_slot_t *slot, const sm_feed_event_t *event)
 
     slot->kind = sm_feed_put(slot, &used, event->kind, SM_FEED_KIND);
     slot->instance = sm_feed_put(slot, &used, event->instance, SM_FEED_NAME);
-    slot->target = sm_feed_put(slot, &used, event->target, SM_FEED_NAME);
+    slot->target = sm_feed_put(slot, &used, event->target, SM_FEED_TARGET);
     slot->text = sm_feed_put(slot, &used, event->text, SM_FEED_BYTES);
 }
 

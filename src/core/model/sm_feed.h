@@ -32,8 +32,9 @@
 #define SM_FEED_LEAST      32           /* bytes of an event in either */
 
 #define SM_FEED_KIND       32           /* bytes */
-#define SM_FEED_NAME       200          /* of an instance, and of a target */
-#define SM_FEED_BYTES      704          /* of all texts of an event */
+#define SM_FEED_NAME       200          /* of an instance */
+#define SM_FEED_TARGET     512          /* SM_TARGET_MAX characters */
+#define SM_FEED_BYTES      1200         /* of all texts of an event */
 
 
 typedef enum {
