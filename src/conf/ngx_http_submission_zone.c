@@ -219,25 +219,37 @@ ngx_http_submission_zone_give(ngx_slab_pool_t *shpool,
 /* In a small zone the feed has fewer events, or none. */
 
 static void
-ngx_http_submission_zone_feed(ngx_slab_pool_t *shpool,
-    ngx_http_submission_feed_shctx_t *feed)
+ngx_http_submission_zone_feed(ngx_http_submission_manager_conf_t *mcf)
 {
-    size_t  n;
+    size_t                             n;
+    ngx_slab_pool_t                   *shpool;
+    ngx_http_submission_feed_shctx_t  *feed;
+
+    shpool = (ngx_slab_pool_t *) mcf->shm_zone->shm.addr;
+    feed = mcf->sh->feed;
+
+    if (feed->size) {
+        return;
+    }
 
     n = shpool->pfree / NGX_HTTP_SUBMISSION_ZONE_FEED * ngx_pagesize
         / sizeof(ngx_http_submission_feed_slot_t);
     n = ngx_min(n, SM_FEED_RING);
 
-    if (n == 0 || feed->size) {
-        return;
+    if (n) {
+        feed->slots = ngx_slab_calloc(shpool,
+                               n * sizeof(ngx_http_submission_feed_slot_t));
     }
-
-    feed->slots = ngx_slab_calloc(shpool,
-                              n * sizeof(ngx_http_submission_feed_slot_t));
 
     if (feed->slots) {
         feed->size = n;
+        return;
     }
+
+    ngx_log_error(NGX_LOG_WARN, mcf->shm_zone->shm.log, 0,
+                  "submission: zone_too_small manager=%V events=0 "
+                  "zone_bytes=%uz: GET /v1/events has none; raise \"zone\"",
+                  &mcf->name, mcf->shm_zone->shm.size);
 }
 
 
@@ -358,7 +370,7 @@ ngx_http_submission_zone_init(ngx_shm_zone_t *shm_zone, void *data)
     }
 
     if (mcf->sh->board->pool == NULL) {
-        ngx_http_submission_zone_feed(shpool, mcf->sh->feed);
+        ngx_http_submission_zone_feed(mcf);
         ngx_http_submission_zone_give(shpool, mcf->sh->board);
     }
 
