@@ -4,6 +4,10 @@
  * each attempt.
  *
  * - There is one log line when a circuit opens, and one when it is closed.
+ *   A gateway that comes and goes would tell of nothing else: an opening is told
+ *   if the last one that was told is long ago, or as soon as it is and a probe
+ *   finds the gateway as it was; it is told how many were left out.  What was not
+ *   told to be open is not told to be closed.
  *   That a target is ill is told by target_health.c.
  * - sm_exchange_read() says what an error is: no answer, or one that makes no
  *   sense.  That a target cannot be sent to is an error, too.
@@ -15,12 +19,19 @@
 #include "ngx_http_submission_stats.h"
 
 
-/* how often a target could not be sent to */
+#define NGX_HTTP_SUBMISSION_OUTAGE_REST  30000000      /* usec */
+
+
+/* how often a target could not be sent to, and what was told of its circuit */
 
 struct ngx_http_submission_outage_s {
     int64_t                          epoch;        /* of what follows */
     ngx_uint_t                       unsent;       /* rounds in a row */
     int64_t                          round;        /* when the next begins */
+
+    int64_t                          opened;       /* when that was told last */
+    ngx_uint_t                       left_out;     /* openings since then */
+    unsigned                         told:1;       /* that it is open */
 };
 
 
@@ -127,32 +138,116 @@ ngx_http_submission_outage_learn(ngx_http_submission_attempt_t *at,
 }
 
 
-static void
-ngx_http_submission_outage_circuit(ngx_http_submission_attempt_t *at,
-    int64_t before, int64_t until, ngx_uint_t errors)
+/* The circuits of targets that are not configured any more are always told. */
+
+static ngx_uint_t
+ngx_http_submission_outage_tells(ngx_http_submission_outage_t *outage,
+    ngx_uint_t first)
 {
-    if (until > before) {
-        ngx_log_error(NGX_LOG_WARN, ngx_cycle->log, 0,
-                      "submission: circuit_open manager=%V target=%*s "
-                      "lease_epoch=%L errors=%ui ms=%L: nothing begins for "
-                      "that long", &at->manager->conf->name,
-                      at->contract.target.len, at->contract.target.data,
-                      at->epoch, errors,
-                      (until - ngx_http_submission_usec()) / 1000);
+    int64_t  now;
 
-        /* a circuit that a probe opens again was open all the time */
+    now = ngx_http_submission_usec();
 
-        if (before == 0) {
-            ngx_http_submission_event(at->manager, SM_FEED_CIRCUIT_OPEN,
-                                      at->contract.target,
-                                      "The circuit of %*s is open after %ui "
-                                      "errors in a row: nothing is sent to it "
-                                      "until a probe succeeds.",
-                                      at->contract.target.len,
-                                      at->contract.target.data, errors);
+    if (outage->opened
+        && now - outage->opened < NGX_HTTP_SUBMISSION_OUTAGE_REST)
+    {
+        outage->left_out += first;
+        return 0;
+    }
+
+    outage->opened = now;
+    outage->told = 1;
+
+    return 1;
+}
+
+
+static void
+ngx_http_submission_outage_event(ngx_http_submission_attempt_t *at,
+    ngx_uint_t errors, ngx_uint_t left_out)
+{
+    u_char  more[sizeof(" It had opened  more times since that was told last.")
+                 + NGX_INT_T_LEN], *p;
+
+    p = more;
+
+    if (left_out) {
+        p = ngx_snprintf(more, sizeof(more), " It had opened %ui more time%s "
+                         "since that was told last.", left_out,
+                         left_out == 1 ? "" : "s");
+    }
+
+    ngx_http_submission_event(at->manager, SM_FEED_CIRCUIT_OPEN,
+                              at->contract.target,
+                              "The circuit of %*s is open after %ui errors in "
+                              "a row: nothing is sent to it until a probe "
+                              "succeeds.%*s", at->contract.target.len,
+                              at->contract.target.data, errors,
+                              (size_t) (p - more), more);
+}
+
+
+/* A circuit that a probe opens again was open all the time: that is no event. */
+
+static void
+ngx_http_submission_outage_open(ngx_http_submission_attempt_t *at,
+    ngx_http_submission_outage_t *outage, int64_t before, int64_t until,
+    ngx_uint_t errors)
+{
+    ngx_uint_t  event, left_out;
+
+    event = before == 0;
+    left_out = 0;
+
+    if (outage) {
+
+        if (event) {
+            outage->told = 0;
         }
 
-    } else if (before && until == 0) {
+        if (!outage->told) {
+
+            /* also one that was left out, and is open still */
+
+            if (!ngx_http_submission_outage_tells(outage, event)) {
+                return;
+            }
+
+            left_out = outage->left_out;
+            left_out -= !event && left_out;         /* it is one of them */
+            outage->left_out = 0;
+            event = 1;
+        }
+    }
+
+    ngx_log_error(NGX_LOG_WARN, ngx_cycle->log, 0,
+                  "submission: circuit_open manager=%V target=%*s "
+                  "lease_epoch=%L errors=%ui ms=%L left_out=%ui: nothing "
+                  "begins for that long", &at->manager->conf->name,
+                  at->contract.target.len, at->contract.target.data,
+                  at->epoch, errors,
+                  (until - ngx_http_submission_usec()) / 1000, left_out);
+
+    if (event) {
+        ngx_http_submission_outage_event(at, errors, left_out);
+    }
+}
+
+
+static void
+ngx_http_submission_outage_circuit(ngx_http_submission_attempt_t *at,
+    ngx_http_submission_outage_t *outage, int64_t before, int64_t until,
+    ngx_uint_t errors)
+{
+    if (until > before) {
+        ngx_http_submission_outage_open(at, outage, before, until, errors);
+
+    } else if (before && until == 0 && (outage == NULL || outage->told)) {
+
+        if (outage) {
+            outage->told = 0;
+        }
+
         ngx_log_error(NGX_LOG_NOTICE, ngx_cycle->log, 0,
                       "submission: circuit_closed manager=%V target=%*s "
                       "lease_epoch=%L", &at->manager->conf->name,
@@ -198,12 +293,12 @@ ngx_http_submission_outage(ngx_http_submission_attempt_t *at)
                    at->contract.target.data, (int) at->outcome, errors,
                    at->retry_after);
 
-    ngx_http_submission_outage_circuit(at, before,
+    outage = ngx_http_submission_outage_of(at, entry);
+
+    ngx_http_submission_outage_circuit(at, outage, before,
                                        sm_queue_open_until(ex->queue,
                                                            entry),
                                        errors);
-
-    outage = ngx_http_submission_outage_of(at, entry);
 
     if (outage && at->outcome != SM_OUTCOME_NONE) {
         outage->unsent = 0;
@@ -228,7 +323,8 @@ ngx_http_submission_outage_short(ngx_http_submission_attempt_t *at)
 
 /*
  * A circuit ends with its leader, and the next one tries the gateway.  The feed
- * says so, unless it does already, or nobody would ever call that circuit closed.
+ * says so, or nobody would ever call that circuit closed; but not if it calls it
+ * closed already, as when this opening was left out.
  */
 
 void
@@ -242,9 +338,10 @@ ngx_http_submission_outage_told(ngx_http_submission_executor_t *ex,
         row = &told->targets[i];
 
         if (row->open_until == 0 || row->name.len == 0
-            || ngx_http_submission_event_told(ex->manager,
+            || ngx_http_submission_event_over(ex->manager,
+                                              SM_FEED_CIRCUIT_OPEN,
                                               SM_FEED_CIRCUIT_CLOSED,
-                                              row->name, row->since))
+                                              row->name))
         {
             continue;
         }

@@ -381,6 +381,47 @@ ngx_http_submission_event_said(ngx_http_submission_manager_t *manager,
 }
 
 
+ngx_uint_t
+ngx_http_submission_event_over(ngx_http_submission_manager_t *manager,
+    sm_feed_kind_e begins, sm_feed_kind_e ends, sm_str_t target)
+{
+    void             *buf;
+    size_t            i;
+    int64_t           heard;
+    ngx_uint_t        over;
+    sm_feed_event_t  *events;
+
+    buf = ngx_alloc(ngx_http_submission_events_size(manager->conf) + 1,
+                    ngx_cycle->log);
+    if (buf == NULL) {
+        return 0;
+    }
+
+    over = 0;
+
+    for (i = ngx_http_submission_events(manager->conf, buf, &events, &heard);
+         i;
+         i--)
+    {
+        if (!sm_str_eq(events[i - 1].target, target)) {
+            continue;
+        }
+
+        over = sm_str_eq(events[i - 1].kind, sm_feed_kinds[ends].name);
+
+        if (over
+            || sm_str_eq(events[i - 1].kind, sm_feed_kinds[begins].name))
+        {
+            break;
+        }
+    }
+
+    ngx_free(buf);
+
+    return over;
+}
+
+
 void
 ngx_http_submission_events_all(ngx_http_submission_manager_t *manager,
     sm_arena_t *arena, sm_feed_event_t **events, size_t *n)

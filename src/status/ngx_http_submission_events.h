@@ -20,7 +20,8 @@
  * _event_left() for this instance, which will not be there any more.  An event
  * with the same kind and the same target or instance may have been told at or
  * after "since", by whoever led: _told() says whether.  _said() is whether the
- * feed has an event of a kind with this text.
+ * feed has an event of a kind with this text.  _over() is whether the last of
+ * two kinds that it has of a target is the second one.
  *
  * _begin() tells that the instance has started or was reloaded, or that a
  * worker takes the place of one that died, which did not call _end().  _clock()
@@ -42,6 +43,9 @@ ngx_uint_t ngx_http_submission_event_told_of(
 ngx_uint_t ngx_http_submission_event_said(
     ngx_http_submission_manager_t *manager, sm_feed_kind_e kind,
     sm_str_t text);
+ngx_uint_t ngx_http_submission_event_over(
+    ngx_http_submission_manager_t *manager, sm_feed_kind_e begins,
+    sm_feed_kind_e ends, sm_str_t target);
 void ngx_http_submission_event_begin(ngx_http_submission_manager_t *manager,
     ngx_cycle_t *cycle);
 void ngx_http_submission_event_end(ngx_http_submission_manager_t *manager);
