@@ -78,6 +78,19 @@ sm_store_hurry(sm_store_t *store, int64_t ms)
 }
 
 
+int
+sm_store_idle(sm_store_t *store)
+{
+    int  idle;
+
+    (void) pthread_mutex_lock(&store->mutex);
+    idle = store->idle != NULL;
+    (void) pthread_mutex_unlock(&store->mutex);
+
+    return idle;
+}
+
+
 void
 sm_store_done(sm_store_t *store)
 {

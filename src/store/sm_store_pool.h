@@ -70,6 +70,9 @@ int sm_store_init(sm_store_t *store, const sm_store_ops_t *ops,
 /* Bounds every call from now on to "ms".  No call may be under way. */
 void sm_store_hurry(sm_store_t *store, int64_t ms);
 
+/* Returns whether there are connections that no call uses. */
+int sm_store_idle(sm_store_t *store);
+
 /* Closes everything.  The last call must have returned. */
 void sm_store_done(sm_store_t *store);
 

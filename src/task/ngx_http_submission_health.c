@@ -18,6 +18,9 @@
  *   call may have minutes until its time-out.  So the state is true within ten
  *   seconds, also on an instance that nobody asks for anything.  Before that, the
  *   store is read once beside the probe: it may be that only commits hang.
+ * - While SQLite is not up, each worker that has idle connections makes a call,
+ *   which closes those whose log was removed: until all processes have done so,
+ *   nobody can open the database.
  * - Each change goes through ngx_http_submission_health_changed().
  */
 
@@ -36,6 +39,7 @@
 
 struct ngx_http_submission_health_s {
     ngx_event_t                      probe;
+    unsigned                         idle:1;    /* they are being looked at */
 };
 
 
@@ -417,6 +421,44 @@ ngx_http_submission_health_beside(ngx_http_submission_manager_t *manager)
 
 
 static void
+ngx_http_submission_health_idle_done(ngx_http_submission_task_t *task)
+{
+    task->manager->health->idle = 0;
+}
+
+
+static void
+ngx_http_submission_health_idle(ngx_http_submission_manager_t *manager)
+{
+    ngx_http_submission_task_t  *task;
+
+    if (manager->conf->store_path.len == 0
+        || manager->sh->health->store == SM_STORE_HEALTH_UP
+        || manager->health->idle
+        || !sm_store_idle(&manager->store))
+    {
+        return;
+    }
+
+    task = ngx_http_submission_task_create(manager,
+                                          NGX_HTTP_SUBMISSION_OP_LEASE_WATCH,
+                                          sizeof(ngx_http_submission_task_t));
+    if (task == NULL) {
+        return;
+    }
+
+    task->run = ngx_http_submission_health_read_thread;
+    task->done = ngx_http_submission_health_idle_done;
+    manager->health->idle = 1;
+
+    if (ngx_http_submission_task_post(task) != NGX_OK) {
+        ngx_http_submission_task_free(task);
+        manager->health->idle = 0;
+    }
+}
+
+
+static void
 ngx_http_submission_health_tick(ngx_event_t *ev)
 {
     ngx_msec_t                           period;
@@ -438,6 +480,7 @@ ngx_http_submission_health_tick(ngx_event_t *ev)
         manager->broken(manager);
     }
 
+    ngx_http_submission_health_idle(manager);
     ngx_http_submission_health_beside(manager);
     ngx_http_submission_health_hung(manager);
 

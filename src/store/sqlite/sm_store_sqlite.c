@@ -9,7 +9,8 @@
  *
  * If the file was moved, removed or made read-only, SQLite goes on working
  * with the open file, which nobody will find again.  So the file is checked
- * before each call and after each commit.
+ * before each call and after each commit, and so is its log: see
+ * sm_store_sqlite_log.c.
  */
 
 #include <errno.h>
@@ -217,21 +218,30 @@ sm_sqlite_close(sm_conn_t *conn)
         (void) sqlite3_close(sq->db);
     }
 
+    sm_sqlite_log_leave(sq);
     free(sq);
 }
 
 
 static int
-sm_sqlite_usable(sm_conn_t *conn)
+sm_sqlite_there(sm_sqlite_t *sq)
 {
-    int           moved;
-    sm_sqlite_t  *sq = (sm_sqlite_t *) conn;
+    int  moved;
 
     moved = 0;
 
     (void) sqlite3_file_control(sq->db, "main", SQLITE_FCNTL_HAS_MOVED, &moved);
 
     return !moved && access(sq->sql.conf->path, W_OK) == 0;
+}
+
+
+static int
+sm_sqlite_usable(sm_conn_t *conn)
+{
+    sm_sqlite_t  *sq = (sm_sqlite_t *) conn;
+
+    return sm_sqlite_there(sq) && sm_sqlite_log_usable(sq);
 }
 
 
@@ -312,12 +322,17 @@ sm_sqlite_commit(sm_sqlite_t *sq, sm_call_t *call)
         return sm_sqlite_rollback(sq);
     }
 
-    if (!sm_sqlite_usable(&sq->sql.conn)) {
+    if (!sm_sqlite_there(sq)) {
         sq->sql.conn.lost = 1;
 
         return sm_call_fail(call, SM_STORE_PERMANENT, 0,
                             "%s: was moved, removed or made read-only during "
                             "a commit", sq->sql.conf->path);
+    }
+
+    if (!sm_sqlite_log_usable(sq)) {
+        sq->sql.conn.lost = 1;
+        return sm_sqlite_log_fail(sq, call);
     }
 
     return 0;
@@ -560,7 +575,8 @@ sm_sqlite_setup(sm_sqlite_t *sq, sm_call_t *call)
         || sm_sqlite_exec(sq, call, "PRAGMA wal_autocheckpoint = 4000") != 0
         || sm_sqlite_exec(sq, call, "PRAGMA journal_size_limit = "
                                     SM_SQLITE_WAL) != 0
-        || sm_sqlite_schema(sq, call) != 0)
+        || sm_sqlite_schema(sq, call) != 0
+        || sm_sqlite_log_note(sq, call) != 0)
     {
         return -1;
     }
@@ -625,6 +641,11 @@ sm_sqlite_open(const sm_store_conf_t *conf, sm_call_t *call)
 
     if (sq->create) {
         (void) mknod(conf->path, S_IFREG | 0600, 0);
+    }
+
+    if (sm_sqlite_log_enter(sq, call) != 0) {
+        sm_sqlite_close(&sq->sql.conn);
+        return NULL;
     }
 
     if (sqlite3_open_v2(conf->path, &sq->db, flags, NULL) != SQLITE_OK) {

@@ -8,6 +8,8 @@
 #define SM_STORE_SQLITE_H
 
 
+#include <sys/types.h>
+
 #include <sqlite3.h>
 
 #include "sm_store_sql.h"
@@ -116,9 +118,28 @@ typedef struct {
 } sm_sqlite_names_t;
 
 
+/* The log, by its files: see sm_store_sqlite_log.c.  No file: all 0. */
+
+typedef struct {
+    dev_t                   dev;
+    ino_t                   ino;
+} sm_sqlite_file_t;
+
+typedef struct {
+    sm_sqlite_file_t        wal;
+    sm_sqlite_file_t        shm;
+} sm_sqlite_log_t;
+
+typedef struct sm_sqlite_db_s  sm_sqlite_db_t;
+
+
 typedef struct {
     sm_sql_t                sql;
     sqlite3                *db;
+    sm_sqlite_db_t         *of;             /* what this process has open */
+    sm_sqlite_log_t         log;
+    char                   *wal;            /* the names of its files */
+    char                   *shm;
     unsigned                create;         /* the file may be created */
     int64_t                 deadline;       /* for waiting for locks */
     sqlite3_stmt           *stmts[SM_SQLITE_STATEMENTS];
@@ -197,6 +218,17 @@ extern const sm_sqlite_release_t  *sm_sqlite_release;
 
 /* Creates or migrates the schema, or fails with what is wrong with it. */
 int sm_sqlite_schema(sm_sqlite_t *sq, sm_call_t *call);
+
+/*
+ * sm_store_sqlite_log.c: _enter() is before a connection opens, and fails if it
+ * would begin a second log; _note() is when it has opened, and _leave() when it
+ * was closed.  _usable() returns whether the log is still there.
+ */
+int sm_sqlite_log_enter(sm_sqlite_t *sq, sm_call_t *call);
+int sm_sqlite_log_note(sm_sqlite_t *sq, sm_call_t *call);
+void sm_sqlite_log_leave(sm_sqlite_t *sq);
+int sm_sqlite_log_usable(sm_sqlite_t *sq);
+int sm_sqlite_log_fail(sm_sqlite_t *sq, sm_call_t *call);
 
 /* sm_store_sqlite_lease.c */
 int sm_sqlite_fence(sm_sqlite_t *sq, sm_call_t *call, const sm_fence_t *fence);
