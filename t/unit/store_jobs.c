@@ -736,6 +736,54 @@ test_poison(void)
 }
 
 
+/*
+ * The same with a limit: half of the batch is written, and of that half one is
+ * skipped by the store when the limit ends it.  What comes after it is not
+ * passed over.
+ */
+
+static void
+test_poison_limit(void)
+{
+    int        i, n, taken;
+    char       id[16], expected[64];
+    fixture_t  f;
+
+    for (taken = 2; taken < 8; taken++) {
+
+        open_leader(&f);
+
+        put(&f, "a", 9, &sms, "rejected");
+        put(&f, "b", 3, &sms, "rejected");
+        (void) snprintf(id, sizeof(id), "a%d~j", taken);
+        must(outcome(&f, id, &sms, "x") == SM_SUBMIT_CREATED);
+
+        sql_refuse(&f, "no_a1", "BEFORE INSERT", "submission_intents",
+                   "new.intent_id LIKE 'a1~j'", "no a1");
+
+        must(add(&f, SM_JOB_REPLAY, "{\"id\":\"j\",\"limit\":4,\"filter\":"
+                 "{\"status\":\"rejected\"}}") == SM_JOB_CREATED);
+        must(finish(&f, 12) > 0);
+
+        for (i = 2, n = 0; n < 4; i++) {
+            if (i != taken) {
+                (void) snprintf(expected + 3 * n++, 8, "a%d ", i % 10);
+            }
+        }
+
+        expected[3 * n - 1] = '\0';
+
+        is_str(sql_text(&f, "SELECT group_concat(t, ' ') FROM (SELECT replay_of "
+                        "AS t FROM submission_intents WHERE replay_of IS NOT "
+                        "NULL ORDER BY replay_of) AS a"),
+               expected, "a%d is skipped, and nothing after it", taken);
+
+        sql_drop_trigger(&f, "no_a1", "submission_intents");
+        fixture_done(&f);
+    }
+}
+
+
 static void
 test_count(void)
 {
@@ -822,6 +870,7 @@ main(void)
     test_ids();
     test_stop();
     test_poison();
+    test_poison_limit();
     test_bound();
     test_count();
     test_webhooks();

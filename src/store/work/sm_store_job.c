@@ -288,12 +288,13 @@ sm_store_job_at_limit(const sm_job_t *job)
 
 /*
  * Writes intents [first, first + n) of the page as one batch, up to the one
- * with which the job may reach its limit.  With "poison" they are skipped.
+ * with which the job may reach its limit: "all" says whether that was the last.
+ * With "poison" they are skipped.
  */
 
 static int
 sm_store_job_write(sm_job_page_t *page, size_t first, size_t n,
-    unsigned poison)
+    unsigned poison, unsigned *all)
 {
     int             fit;
     size_t          i, left;
@@ -329,6 +330,7 @@ sm_store_job_write(sm_job_page_t *page, size_t first, size_t n,
         }
 
         if (batch.n == left) {
+            *all = i + 1 == first + n;
             n = i + 1 - first;
         }
     }
@@ -383,15 +385,18 @@ sm_store_job_write(sm_job_page_t *page, size_t first, size_t n,
 
 /*
  * Halves the batch until an intent whose data the store refuses is alone, like
- * sm_store_write().
+ * sm_store_write().  If a half was not written to its end, the job goes on there
+ * with another page.
  */
 
 static int
-sm_store_job_halves(sm_job_page_t *page, size_t first, size_t n)
+sm_store_job_halves(sm_job_page_t *page, size_t first, size_t n, unsigned *all)
 {
     size_t  half;
 
-    if (sm_store_job_write(page, first, n, 0) == 0) {
+    *all = 1;
+
+    if (sm_store_job_write(page, first, n, 0, all) == 0) {
         return 0;
     }
 
@@ -402,18 +407,18 @@ sm_store_job_halves(sm_job_page_t *page, size_t first, size_t n)
     page->call->status = SM_STORE_OK;
 
     if (n == 1) {
-        return sm_store_job_write(page, first, 1, 1);
+        return sm_store_job_write(page, first, 1, 1, all);
     }
 
     half = n / 2;
 
-    if (sm_store_job_halves(page, first, half) != 0) {
+    if (sm_store_job_halves(page, first, half, all) != 0) {
         return -1;
     }
 
-    return page->work->state == SM_JOB_RUNNING
+    return *all && page->work->state == SM_JOB_RUNNING
            && !sm_store_job_at_limit(&page->work->job)
-           ? sm_store_job_halves(page, first + half, n - half) : 0;
+           ? sm_store_job_halves(page, first + half, n - half, all) : 0;
 }
 
 
@@ -538,6 +543,7 @@ sm_store_job_work(sm_store_t *store, sm_call_t *call, const sm_fence_t *fence,
 {
     int              rc;
     size_t           n;
+    unsigned         all;
     sm_job_t        *job;
     sm_job_page_t    page;
     sm_json_error_t  err;
@@ -588,7 +594,7 @@ sm_store_job_work(sm_store_t *store, sm_call_t *call, const sm_fence_t *fence,
     if (sm_store_job_at_limit(job)
         || (page.row.from && page.row.to && page.row.from >= page.row.to))
     {
-        return sm_store_job_halves(&page, 0, 0);
+        return sm_store_job_halves(&page, 0, 0, &all);
     }
 
     if (sm_store_intents_list(store, call, &page.row, 1) != 0) {
@@ -611,5 +617,5 @@ sm_store_job_work(sm_store_t *store, sm_call_t *call, const sm_fence_t *fence,
         return -1;
     }
 
-    return sm_store_job_halves(&page, 0, n);
+    return sm_store_job_halves(&page, 0, n, &all);
 }
