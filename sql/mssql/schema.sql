@@ -144,7 +144,7 @@ GO
 -- contract_version: the first version of the module that understands the contract; NULL
 -- is 1.  SQL compares nothing else of a contract but the deadline: the rules are in
 -- src/core/model/sm_contract.c.
--- replay_of, job_id: the intent that this one replays, and the job that made it.
+-- replay_of: the intent that this one replays.
 -- replay_count, replayed_as: how often this one was replayed, and the ids of its replays,
 -- the newest first, each with a line feed after it, as far as there is room.  They stay
 -- when retention removes a replay; NULL means never.
@@ -186,7 +186,6 @@ IF OBJECT_ID(N'submission.submission_intents') IS NULL
         notify                  nvarchar(1000)  COLLATE Latin1_General_BIN2 NULL,
         contract_version        int             NULL,
         replay_of               nvarchar(400)   COLLATE Latin1_General_BIN2 NULL,
-        job_id                  nvarchar(400)   COLLATE Latin1_General_BIN2 NULL,
         event_of                nvarchar(400)   COLLATE Latin1_General_BIN2 NULL,
         traceparent             varchar(64)     COLLATE Latin1_General_BIN2 NULL,
         tracestate              varchar(512)    COLLATE Latin1_General_BIN2 NULL,

@@ -102,7 +102,7 @@ CREATE TABLE IF NOT EXISTS submission_manager_target_names (
 -- contract_version: the first version of the module that understands the contract;
 -- NULL means 1.  SQL compares nothing else of a contract but the deadline: the
 -- rules are in src/core/model/sm_contract.c.
--- replay_of, job_id: the intent that this one replays, and the job that made it.
+-- replay_of: the intent that this one replays.
 -- replay_count, replayed_as: how often this one was replayed, and the ids of its
 -- replays, the newest first, each with a line feed after it, as far as there is
 -- room.  They stay when retention removes a replay; NULL means never.
@@ -144,7 +144,6 @@ CREATE TABLE IF NOT EXISTS submission_intents (
     notify                  varchar(1000) COLLATE "C",
     contract_version        integer,
     replay_of               varchar(200)  COLLATE "C",
-    job_id                  varchar(200)  COLLATE "C",
     event_of                varchar(200)  COLLATE "C",
     traceparent             varchar(64)   COLLATE "C",
     tracestate              varchar(512)  COLLATE "C",

@@ -64,7 +64,7 @@ CREATE TABLE IF NOT EXISTS submission_manager_target_names (
 -- as "rejected:ops", separated by spaces.
 -- contract_version is the first version of the module that understands the contract;
 -- NULL means 1.  The rules are in src/core/model/sm_contract.c.
--- replay_of is the intent that this one replays, and job_id the job that created it.
+-- replay_of is the intent that this one replays.
 -- replay_count is how often this one was replayed, and replayed_as has the ids of its
 -- replays, the newest first, each with a line feed after it, as far as there is room.
 -- Both stay when retention removes a replay; NULL means never.
@@ -106,7 +106,6 @@ CREATE TABLE IF NOT EXISTS submission_intents (
     notify                  TEXT,
     contract_version        INTEGER,
     replay_of               TEXT,
-    job_id                  TEXT,
     event_of                TEXT,
     traceparent             TEXT,
     tracestate              TEXT,
