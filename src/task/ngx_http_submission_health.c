@@ -252,7 +252,9 @@ ngx_http_submission_health_changed(ngx_http_submission_manager_t *manager,
     ngx_http_submission_event(manager,
                               ngx_http_submission_health_tells[state].kind,
                               none, "%V %s%s%*s.", &manager->holder_id,
-                              ngx_http_submission_health_tells[state].text,
+                              record->health.flaps
+                              ? "can use the store only at times"
+                              : ngx_http_submission_health_tells[state].text,
                               error.len ? ": " : "", error.len, error.data);
 }
 

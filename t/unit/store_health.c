@@ -5,7 +5,8 @@
  * trouble, a full disk that needs a second refusal, a store that is up after
  * one small commit between refusals, or after small ones while intents are
  * refused, a table that is locked while leases are renewed, a store that cannot
- * be read and is called failing, a time that moves while the state does not.
+ * be read and is called failing, one that comes and goes and is called down and up
+ * each time, a time that moves while the state does not.
  */
 
 #include "sm_store_health.h"
@@ -96,6 +97,19 @@ static const struct {
     { "clR", SM_STORE_HEALTH_FAILING, "a probe that reads does" },
     { "clc", SM_STORE_HEALTH_UP, "a restart is over at once" },
     { "cUc", SM_STORE_HEALTH_UP, "whatever it was" },
+
+    { "clcl", SM_STORE_HEALTH_FAILING, "it comes and goes" },
+    { "clclclcl", SM_STORE_HEALTH_FAILING, "again and again" },
+    { "clcl.cl.cl.cl.cl.cl", SM_STORE_HEALTH_FAILING, "for long" },
+    { "clcllll..l", SM_STORE_HEALTH_FAILING, "others may have an answer" },
+    { "clcl...l", SM_STORE_HEALTH_DOWN, "nobody has one any more" },
+    { "clcl...lc", SM_STORE_HEALTH_UP, "it is back" },
+    { "clcl.c.lc.c.c", SM_STORE_HEALTH_FAILING, "for a moment" },
+    { "clcl.c.lc.c.c.c", SM_STORE_HEALTH_UP, "for good" },
+    { "clcl.c.c.c.l", SM_STORE_HEALTH_FAILING, "and not" },
+    { "clc..........l", SM_STORE_HEALTH_DOWN, "another outage" },
+    { "clcrl", SM_STORE_HEALTH_DOWN, "it is full, and then gone" },
+    { "clclU", SM_STORE_HEALTH_DOWN, "it cannot be read" },
 
     { "sr", SM_STORE_HEALTH_SCHEMA, "a schema stays what it is" },
     { "sU", SM_STORE_HEALTH_SCHEMA, "also for a probe" },

@@ -69,6 +69,7 @@ sm_store_health_count(sm_store_health_t *h, sm_store_health_event_e event,
         || event == SM_STORE_HEALTH_EV_WRITTEN)
     {
         h->refusals = 0;
+        h->committed_at = now;
 
         if (event == SM_STORE_HEALTH_EV_WRITTEN) {
             h->owes = 0;
@@ -132,6 +133,9 @@ sm_store_health_early(const sm_store_health_t *h,
         return h->refusals < SM_STORE_HEALTH_REFUSALS
                && h->busy < SM_STORE_HEALTH_REFUSALS;
 
+    case SM_STORE_HEALTH_EV_LOST:
+        return h->flaps && now - h->committed_at < SM_STORE_HEALTH_CALM;
+
     default:
         return 0;
     }
@@ -142,11 +146,21 @@ int
 sm_store_health_apply(sm_store_health_t *h, sm_store_health_event_e event,
     int64_t now)
 {
+    unsigned           flaps;
     sm_store_health_e  next;
 
     sm_store_health_count(h, event, now);
 
     next = sm_store_health_next[h->state][event];
+
+    flaps = event == SM_STORE_HEALTH_EV_LOST
+            && h->state == SM_STORE_HEALTH_UP && h->fell
+            && now - h->since < SM_STORE_HEALTH_FLAPS;
+
+    if (flaps) {
+        next = SM_STORE_HEALTH_FAILING;
+        h->committed_at = now;
+    }
 
     if (next == SM_STORE_HEALTH_STAYS || sm_store_health_early(h, event, now)) {
         return 0;
@@ -161,6 +175,11 @@ sm_store_health_apply(sm_store_health_t *h, sm_store_health_event_e event,
         h->busy = 0;
     }
 
+    if (next == SM_STORE_HEALTH_DOWN) {
+        h->fell = 1;
+    }
+
+    h->flaps = flaps;
     h->state = next;
     h->since = now;
 
