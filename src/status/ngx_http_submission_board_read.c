@@ -4,6 +4,7 @@
  */
 
 #include "ngx_http_submission_board.h"
+#include "ngx_http_submission_zone_health.h"
 
 
 /*
@@ -325,9 +326,9 @@ ngx_http_submission_board_use(ngx_http_submission_manager_conf_t *mcf,
 
 
 /*
- * The last look is believed until there is another one.  Without any, another
- * instance may have each target: nothing is refused for good that this instance
- * does not know of yet.
+ * The last look is believed until there is another one.  Without any, because the
+ * store is away, another instance may have each target: nothing is refused for
+ * good by an instance that could not look.
  */
 
 ngx_uint_t
@@ -339,7 +340,8 @@ ngx_http_submission_board_elsewhere(ngx_http_submission_manager_conf_t *mcf,
 
     sh = ngx_http_submission_board_lock(mcf);
 
-    found = sh->read_at == 0
+    found = (sh->read_at == 0
+             && mcf->sh->health->store != SM_STORE_HEALTH_UP)
             || sm_config_names_have(sh->names, sh->nnames,
                                     sm_config_name(name));
 
