@@ -325,11 +325,7 @@ ngx_http_submission_board_use(ngx_http_submission_manager_conf_t *mcf,
 }
 
 
-/*
- * The last look is believed until there is another one.  Without any, because the
- * store is away, another instance may have each target: nothing is refused for
- * good by an instance that could not look.
- */
+/* The last look is believed until there is another one. */
 
 ngx_uint_t
 ngx_http_submission_board_elsewhere(ngx_http_submission_manager_conf_t *mcf,
@@ -340,12 +336,25 @@ ngx_http_submission_board_elsewhere(ngx_http_submission_manager_conf_t *mcf,
 
     sh = ngx_http_submission_board_lock(mcf);
 
-    found = (sh->read_at == 0
-             && mcf->sh->health->store != SM_STORE_HEALTH_UP)
-            || sm_config_names_have(sh->names, sh->nnames,
-                                    sm_config_name(name));
+    found = sm_config_names_have(sh->names, sh->nnames, sm_config_name(name));
 
     ngx_http_submission_board_unlock(mcf);
 
     return found;
+}
+
+
+ngx_uint_t
+ngx_http_submission_board_perhaps(ngx_http_submission_manager_conf_t *mcf,
+    sm_str_t name)
+{
+    ngx_uint_t                          looked;
+    ngx_http_submission_board_shctx_t  *sh;
+
+    sh = ngx_http_submission_board_lock(mcf);
+    looked = sh->read_at != 0;
+    ngx_http_submission_board_unlock(mcf);
+
+    return (!looked && mcf->sh->health->store != SM_STORE_HEALTH_UP)
+           || ngx_http_submission_board_elsewhere(mcf, name);
 }

@@ -151,7 +151,8 @@ void ngx_http_submission_board_inherit(ngx_http_submission_manager_t *manager,
  * if the leader's numbers are newer.  _use() is for the metrics; "age" is
  * microseconds, or -1 if there are no numbers.  _elsewhere() says whether
  * another instance that is alive has a target of that name, as far as the board
- * knows.
+ * knows.  _perhaps() is also true if this instance was started while the store
+ * was away, so that it could not look yet: then nothing is refused for good.
  */
 ngx_http_submission_board_t *ngx_http_submission_board_read(ngx_pool_t *pool,
     ngx_http_submission_manager_conf_t *mcf);
@@ -164,6 +165,8 @@ void ngx_http_submission_board_backlog(ngx_http_submission_manager_t *manager,
 void ngx_http_submission_board_use(ngx_http_submission_manager_conf_t *mcf,
     ngx_http_submission_board_use_t *use);
 ngx_uint_t ngx_http_submission_board_elsewhere(
+    ngx_http_submission_manager_conf_t *mcf, sm_str_t name);
+ngx_uint_t ngx_http_submission_board_perhaps(
     ngx_http_submission_manager_conf_t *mcf, sm_str_t name);
 
 /*

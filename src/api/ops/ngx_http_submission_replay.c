@@ -113,7 +113,7 @@ ngx_http_submission_replay_no_target(ngx_http_request_t *r,
 
     ctx = ngx_http_get_module_ctx(r, ngx_http_submission_module);
 
-    if (ngx_http_submission_board_elsewhere(ctx->manager->conf, row->target)) {
+    if (ngx_http_submission_board_perhaps(ctx->manager->conf, row->target)) {
         return ngx_http_submission_reply_not_yet(r, "target_not_here_yet",
                    "another instance has the target of the intent, and this "
                    "one does not have it yet", NULL);

@@ -46,7 +46,7 @@ ngx_http_submission_submit_unknown(ngx_http_submission_ctx_t *ctx,
     sm_out_t    out;
     ngx_uint_t  elsewhere;
 
-    elsewhere = ngx_http_submission_board_elsewhere(ctx->manager->conf, name);
+    elsewhere = ngx_http_submission_board_perhaps(ctx->manager->conf, name);
 
     err->code = elsewhere ? "target_not_here_yet" : "unknown_target";
     err->key = SM_FIELD_TARGET;
