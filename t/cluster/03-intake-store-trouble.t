@@ -275,6 +275,14 @@ ok($store->sound, 'away: the store is sound');
 
     recovered($_) for $a, $b;
 
+    # it was lost so often that it has to be there for a while
+
+    for my $instance ($a, $b) {
+        wait_for("$instance->{name} calls it up", sub {
+            fetch($instance, 'GET', '/readyz')->{body} =~ /store=up/;
+        });
+    }
+
     is_deeply([$cluster->verify($load)], [],
               'to and fro: nothing answered 200 is lost');
 }

@@ -106,8 +106,9 @@ static const struct {
     { "clcl...lc", SM_STORE_HEALTH_UP, "it is back" },
     { "clcl.c.lc.c.c", SM_STORE_HEALTH_FAILING, "for a moment" },
     { "clcl.c.lc.c.c.c", SM_STORE_HEALTH_UP, "for good" },
-    { "clcl.c.c.c.l", SM_STORE_HEALTH_FAILING, "and not" },
-    { "clc..........l", SM_STORE_HEALTH_DOWN, "another outage" },
+    { "clcl.c.c.c.l", SM_STORE_HEALTH_DOWN, "another outage" },
+    { "cl..cl", SM_STORE_HEALTH_DOWN, "one follows another" },
+    { "cl.cl", SM_STORE_HEALTH_FAILING, "which was none" },
     { "clcrl", SM_STORE_HEALTH_DOWN, "it is full, and then gone" },
     { "clclU", SM_STORE_HEALTH_DOWN, "it cannot be read" },
 

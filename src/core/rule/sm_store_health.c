@@ -155,7 +155,7 @@ sm_store_health_apply(sm_store_health_t *h, sm_store_health_event_e event,
 
     flaps = event == SM_STORE_HEALTH_EV_LOST
             && h->state == SM_STORE_HEALTH_UP && h->fell
-            && now - h->since < SM_STORE_HEALTH_FLAPS;
+            && now - h->fell_at < SM_STORE_HEALTH_FLAPS;
 
     if (flaps) {
         next = SM_STORE_HEALTH_FAILING;
@@ -177,6 +177,7 @@ sm_store_health_apply(sm_store_health_t *h, sm_store_health_event_e event,
 
     if (next == SM_STORE_HEALTH_DOWN) {
         h->fell = 1;
+        h->fell_at = now;
     }
 
     h->flaps = flaps;

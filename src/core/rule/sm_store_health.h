@@ -18,8 +18,8 @@
  * nothing was refused: nobody may be there who tries, but for probes.  A store
  * that was down is up at its first commit.
  *
- * If it is lost again soon after that, some calls reach it and others do not, as on
- * a server with few connections left.  It is failing then, and not down and up with
+ * If it is lost twice within a moment, some calls reach it and others do not, as
+ * on a server with few connections left.  It is failing then, and not down and up with
  * every call, until nothing was lost for a while, or nothing committed.
  *
  * Times are microseconds on a clock that is never set.
@@ -37,7 +37,7 @@
 #define SM_STORE_HEALTH_CALM      3000000       /* since the last refusal */
 #define SM_STORE_HEALTH_UNTRIED   5000000       /* the same, if rows are owed */
 #define SM_STORE_HEALTH_TOGETHER  30000000      /* rows that were busy */
-#define SM_STORE_HEALTH_FLAPS     10000000      /* up, between two losses */
+#define SM_STORE_HEALTH_FLAPS     2000000       /* between two losses */
 
 
 typedef enum {
@@ -76,7 +76,8 @@ typedef struct {
                                            since */
     unsigned           busy;            /* the same, of rows that were busy */
     int64_t            busy_at;         /* the last time */
-    unsigned           fell;            /* it was down before */
+    unsigned           fell;            /* it was down before, */
+    int64_t            fell_at;         /* and since when */
     unsigned           flaps;           /* it is failing because it was lost */
     int64_t            committed_at;    /* the last time, while it flaps */
 } sm_store_health_t;
