@@ -581,6 +581,36 @@ test_series_leaders(void)
 }
 
 
+/* A clock that is set back: the last row, or a new history. */
+
+static void
+test_series_clock(void)
+{
+    sm_stats_target_t   t;
+    static sm_series_t  s;
+
+    memset(&t, 0, sizeof(sm_stats_target_t));
+
+    t.counts[SM_STATS_ACCEPTED] = 1;
+    sm_series_add(&s, 1, 1000 * SECOND, &t, 0);
+    t.counts[SM_STATS_ACCEPTED] = 3;
+    sm_series_add(&s, 1, 1100 * SECOND, &t, 0);
+    t.counts[SM_STATS_ACCEPTED] = 7;
+    sm_series_add(&s, 1, 1040 * SECOND, &t, 0);
+    ok(s.n == 2 && last(&s, SM_SERIES_AT) == 1100
+       && last(&s, SM_SERIES_ACCEPTED) == 6, "set back a little: one row");
+
+    t.counts[SM_STATS_ACCEPTED] = 15;
+    sm_series_add(&s, 1, 1039 * SECOND, &t, 0);
+    ok(s.n == 1 && s.told == 1 && last(&s, SM_SERIES_AT) == 1039
+       && last(&s, SM_SERIES_ACCEPTED) == 8, "by more: it begins anew");
+
+    t.counts[SM_STATS_ACCEPTED] = 16;
+    sm_series_add(&s, 1, 1044 * SECOND, &t, 0);
+    ok(s.n == 2 && last(&s, SM_SERIES_ACCEPTED) == 1, "and goes on");
+}
+
+
 /* What the store has of the epochs of counts, and what it does not say. */
 
 static void
@@ -635,6 +665,7 @@ main(void)
     test_bound();
     test_series();
     test_series_leaders();
+    test_series_clock();
     test_from();
 
     sm_arena_free(&arena);
