@@ -8,8 +8,9 @@
 #
 # Goes red when: a hash depends on the order of the configuration or on the host; a
 # difference is not seen, or not by both; a POST is refused for good by the instance that
-# is reloaded later; a target that is gone everywhere is awaited; one that the leader
-# does not have is called healthy; heartbeats write the names again.
+# is reloaded later, or that has not read the store yet; a target that is gone everywhere
+# is awaited; one that the leader does not have is called healthy; heartbeats write the
+# names again.
 
 use strict;
 use warnings;
@@ -136,8 +137,9 @@ is(told($b)->{instance}{configuration}{hash}, $hash, 'who is asked has it');
 
 my $since = told($a)->{instances}[0]{configuration}{since};
 
-is(error(post_intent($b, 'early', target => 'added')), '400 unknown_target',
-   'a target that nobody has');
+wait_for('a target that nobody has', sub {
+    error(post_intent($b, 'early', target => 'added')) eq '400 unknown_target';
+}, 10);
 
 # the hash is of what is configured, and not of when
 
@@ -263,6 +265,25 @@ is(post_intent($b, 'new', target => 'added')->{status}, 200,
    'the other takes what it refused');
 is($b->log_count(qr/\[notice\] .*configuration_same manager=main/), 1,
    'it is in the log');
+
+# an instance that has not read yet what others have refuses nothing for good
+
+$b->quit;
+$store->set_version(3);                 # as if of a newer release
+$b->spawn;
+
+wait_for('it answers', sub { (fetch($b, 'GET', '/readyz')->{status} // 0) == 503 });
+is(error(post_intent($b, 'blind', target => 'addd')), '503 target_not_here_yet',
+   'any target may be there');
+$store->set_version(1);
+$b->wait_ready;
+
+wait_for('it has looked', sub {
+    error(post_intent($b, 'blind', target => 'addd')) eq '400 unknown_target';
+}, 30);
+
+$lease->wait_leader;
+both('and is like the other', 'same', 0);
 
 # each part is named
 
