@@ -137,9 +137,8 @@ is(told($b)->{instance}{configuration}{hash}, $hash, 'who is asked has it');
 
 my $since = told($a)->{instances}[0]{configuration}{since};
 
-wait_for('a target that nobody has', sub {
-    error(post_intent($b, 'early', target => 'added')) eq '400 unknown_target';
-}, 10);
+is(error(post_intent($b, 'early', target => 'added')), '400 unknown_target',
+   'a target that nobody has');
 
 # the hash is of what is configured, and not of when
 

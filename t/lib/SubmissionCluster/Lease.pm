@@ -321,13 +321,20 @@ sub wait_leader {
 sub executors {
     my ($self, $instance) = @_;
 
-    my $inode = (stat "$instance->{dir}/logs/nginx.pid.submission_main")[1]
-        // return;
+    my ($dev, $inode) = stat "$instance->{dir}/logs/nginx.pid.submission_main"
+        or return;
+
+    # files of other devices may have the same number, such as those of other tests
+
+    my $device = sprintf '%02x:%02x', $dev >> 8 & 0xfff, $dev & 0xff | $dev >> 12 & 0xfff00;
 
     open(my $file, '<', '/proc/locks') or die "/proc/locks: $!";
 
-    return map { /^\d+: POSIX\s+ADVISORY\s+WRITE (\d+) \w+:\w+:$inode / }
-           <$file>;
+    my @held = map { /^\d+: POSIX\s+ADVISORY\s+WRITE (\d+) (\w+:\w+):$inode / ? [$1, $2] : () }
+               <$file>;
+    my @here = grep { $_->[1] eq $device } @held;
+
+    return map { $_->[0] } @here ? @here : @held;
 }
 
 
