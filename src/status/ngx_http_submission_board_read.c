@@ -17,6 +17,7 @@ static void
 ngx_http_submission_board_heard(ngx_http_submission_manager_conf_t *mcf,
     ngx_http_submission_board_shctx_t *sh, ngx_http_submission_board_t *board)
 {
+    int64_t     told;
     sm_beats_t  due;
 
     ngx_http_submission_board_beats(mcf, &due);
@@ -24,9 +25,16 @@ ngx_http_submission_board_heard(ngx_http_submission_manager_conf_t *mcf,
     board->heard_at = sh->renewed_at;
 
     if (sh->stats_epoch == sh->epoch) {
-        board->heard_at = ngx_max(board->heard_at,
-                                  board->now
-                                  - ngx_http_submission_board_age(sh));
+        told = sh->stats_at;
+
+        if (told > board->now) {
+
+            /* the store's clock was set back since */
+
+            told = board->now - ngx_http_submission_board_age(sh);
+        }
+
+        board->heard_at = ngx_max(board->heard_at, told);
     }
 
     board->until = ngx_http_submission_board_given(sh)
