@@ -91,6 +91,9 @@ sub {
          'what has no room is among the others');
     like(error_log(), qr/\[warn\] .*zone_too_small manager=main targets=20\d without_metrics=\d+ /,
          'and the log says so');
+    like(error_log(), qr/\[warn\] .*zone_too_small manager=main events=0 /,
+         'also that there is no room for events');
+    like(http('GET /v1/events')->{body}, qr/"events":\[\]/, 'of which there are none');
     is(http('GET /v1/targets')->{code}, 200, 'targets are told');
 }
 --- no_error_log
